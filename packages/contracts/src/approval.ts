@@ -1,0 +1,1 @@
+export * from "../gen/reeve/approval/v1/approval_pb.ts";

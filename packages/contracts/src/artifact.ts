@@ -1,0 +1,1 @@
+export * from "../gen/reeve/artifact/v1/artifact_pb.ts";

@@ -1,0 +1,1 @@
+export * from "../gen/reeve/error/v1/error_pb.ts";

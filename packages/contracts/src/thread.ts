@@ -1,0 +1,1 @@
+export * from "../gen/reeve/thread/v1/message_pb.ts";

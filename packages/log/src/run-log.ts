@@ -1,0 +1,11 @@
+import type { RunEvent } from "@reeve/contracts/run";
+import type { Log } from "./log.ts";
+
+/** Which run of which tenant. */
+export interface RunKey {
+  readonly tenant: string;
+  readonly run: string;
+}
+
+/** The logs of runs. */
+export type RunLog = Log<RunKey, RunEvent>;

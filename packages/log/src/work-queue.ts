@@ -1,0 +1,35 @@
+/**
+ * Work that one of many takes. A message stays in the queue until it is acknowledged; one whose taker falls silent is
+ * delivered again, without a limit.
+ */
+export interface WorkQueue<Message> {
+  /**
+   * Puts `message` into the queue. Durable when it returns. A repetition with the same `dedupeId` within the stream's
+   * window is dropped.
+   */
+  publish(
+    message: Message,
+    options: { readonly dedupeId: string },
+    signal: AbortSignal,
+  ): Promise<void>;
+
+  /**
+   * Deliveries, as capacity allows: at most `concurrency` are unsettled at a time. Ends when `signal` aborts; what is
+   * unsettled then goes on until its taker settles it.
+   */
+  take(concurrency: number, signal: AbortSignal): AsyncIterable<Delivery<Message>>;
+}
+
+/** A message in the hands of a taker, who settles it exactly once: `acknowledge` or `giveBack`, or falls silent. */
+export interface Delivery<Message> {
+  readonly message: Message;
+  /** Place of the message in its stream: tells this message from any other, the same at every redelivery. */
+  readonly sequence: number;
+  /** How often it has been delivered, this time included. */
+  readonly attempt: number;
+  /** Says that the taker is alive; call it more often than every `ackWaitMs` of the queue. */
+  extend(): void;
+  acknowledge(): void;
+  /** Offers the message to others, after `delayMs`. */
+  giveBack(delayMs: number): void;
+}

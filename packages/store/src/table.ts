@@ -1,0 +1,40 @@
+/** A stored record and its revision. */
+export interface Row<Record> {
+  readonly key: string;
+  readonly record: Record;
+  /** Changes with every write of the key. */
+  readonly revision: number;
+}
+
+/**
+ * Records by key, the latest version of each: small things that many read and few write. Keys are dotted tokens
+ * (`acme.researcher`); the message of the records declares their template. All methods throw a Failure of kind
+ * `unavailable` when the store does not answer, and `exhausted` when it is full.
+ */
+export interface Table<Record> {
+  get(key: string, signal: AbortSignal): Promise<Row<Record> | undefined>;
+  /** Writes a key that does not exist. Undefined: it exists. */
+  create(key: string, record: Record, signal: AbortSignal): Promise<Row<Record> | undefined>;
+  /** Replaces the version `revision`. Undefined: another version is there. */
+  update(
+    key: string,
+    record: Record,
+    revision: number,
+    signal: AbortSignal,
+  ): Promise<Row<Record> | undefined>;
+  /** Writes whatever is there. */
+  put(key: string, record: Record, signal: AbortSignal): Promise<Row<Record>>;
+  delete(key: string, signal: AbortSignal): Promise<void>;
+  /** The rows whose key begins with `prefix` (whole tokens: `acme` or `acme.team`, `""` for all), in order of keys. */
+  list(prefix: string, signal: AbortSignal): Promise<readonly Row<Record>[]>;
+  /**
+   * The rows of `prefix` as they are, then each change as it is made; a deletion has no record. `current` marks the point
+   * at which everything that was there at the start has been given. Ends when `signal` aborts.
+   */
+  watch(prefix: string, signal: AbortSignal): AsyncIterable<Change<Record>>;
+}
+
+export type Change<Record> =
+  | { readonly kind: "written"; readonly row: Row<Record> }
+  | { readonly kind: "deleted"; readonly key: string }
+  | { readonly kind: "current" };

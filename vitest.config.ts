@@ -1,0 +1,32 @@
+import { defineConfig } from "vitest/config";
+
+const unit = [
+  "packages/*/src/**/*.test.ts",
+  "services/*/src/**/*.test.ts",
+  "cli/src/**/*.test.ts",
+  "test/unit/**/*.test.ts",
+  "scripts/**/*.test.ts",
+];
+const system = [
+  "packages/*/test/**/*.test.ts",
+  "services/*/test/**/*.test.ts",
+  "cli/test/**/*.test.ts",
+  "test/system/**/*.test.ts",
+];
+
+export default defineConfig({
+  test: {
+    projects: [
+      { test: { name: "unit", include: unit, testTimeout: 10_000 } },
+      {
+        test: {
+          name: "system",
+          include: system,
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+});
