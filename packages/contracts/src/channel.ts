@@ -1,5 +1,7 @@
-import { type DescMessage, getOption, hasOption } from "@bufbuild/protobuf";
-import { bucket, channel, type Stream } from "./bus.ts";
+import type { DescMessage } from "@bufbuild/protobuf";
+import { getOption, hasOption } from "@bufbuild/protobuf";
+import type { Stream } from "./bus.ts";
+import { bucket, channel } from "./bus.ts";
 
 /** The values of a template's placeholders, by name: `{ tenant: "acme", run: "run_1" }`. */
 export type Tokens = Readonly<Record<string, string>>;
