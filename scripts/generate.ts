@@ -1,14 +1,33 @@
 /** Generates the TypeScript of the contracts: `npm run gen`. With `--check` it only says whether that would change anything. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { printProto } from "./print-proto.ts";
 
+const generated = "packages/contracts/gen";
+
 writeProtoDependencies();
-if (process.argv[2] !== "--deps-only") execFileSync("buf", ["generate"], { stdio: "inherit" });
+if (process.argv.includes("--check")) compareWithGenerated();
+else execFileSync("buf", ["generate", "--clean"], { stdio: "inherit" });
 
 /** Writes the sources that our contracts import and that no package ships, so that buf needs no registry. */
 function writeProtoDependencies(): void {
   mkdirSync("proto/.deps/buf/validate", { recursive: true });
   writeFileSync("proto/.deps/buf/validate/validate.proto", printProto(file_buf_validate_validate));
+}
+
+function compareWithGenerated(): void {
+  const fresh = mkdtempSync(join(tmpdir(), "reeve-gen-"));
+  try {
+    execFileSync("buf", ["generate", "--output", fresh], { stdio: "inherit" });
+    execFileSync("diff", ["-r", generated, join(fresh, generated)], { stdio: "inherit" });
+  } catch {
+    console.error(`${generated} is not what the contracts say; run: npm run gen`);
+    process.exitCode = 1;
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
 }

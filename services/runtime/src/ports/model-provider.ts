@@ -1,5 +1,8 @@
 import type { ModelSpec, ProviderDescriptor } from "@reeve/contracts/agent";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
+import type { ModelTurn, PromptMessage } from "../domain/model.ts";
+
+export type { ModelToolCall, ModelTurn, ModelUsage, PromptMessage } from "../domain/model.ts";
 
 /** A model as a stream: what it says while it says it, then the whole turn. */
 export interface ModelProvider {
@@ -23,51 +26,10 @@ export interface ModelRequest {
   readonly maxTokens: number | undefined;
 }
 
-export type PromptMessage =
-  | { readonly role: "user"; readonly text: string }
-  /** An earlier answer that a client gave as text. */
-  | { readonly role: "assistant"; readonly text: string }
-  /** An earlier turn of this provider, verbatim as it gave it in `ModelTurn.messageJson`. */
-  | { readonly role: "verbatim"; readonly messageJson: string }
-  | {
-      readonly role: "tool";
-      readonly providerCallId: string;
-      readonly name: string;
-      readonly content: string;
-      readonly isError: boolean;
-    };
-
 export type ModelPart =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "reasoning"; readonly text: string }
   | { readonly kind: "turn"; readonly turn: ModelTurn };
-
-/** A whole answer. */
-export interface ModelTurn {
-  /** The assistant message as JSON, with every field that the provider sent. */
-  readonly messageJson: string;
-  /** The provider's word: `stop`, `tool_calls`, `length`, `content_filter`. */
-  readonly finishReason: string;
-  /** The calls in the order of the message, their arguments as the model wrote them. */
-  readonly calls: readonly ModelToolCall[];
-  /** Undefined: the provider did not tell. */
-  readonly usage: ModelUsage | undefined;
-  /** The model as the provider names it. */
-  readonly model: string;
-}
-
-export interface ModelToolCall {
-  readonly providerCallId: string;
-  readonly name: string;
-  readonly argumentsText: string;
-}
-
-export interface ModelUsage {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cachedInputTokens: number;
-  readonly reasoningTokens: number;
-}
 
 export type ModelFailureReason =
   | "rate_limited"

@@ -1,0 +1,104 @@
+import { create } from "@bufbuild/protobuf";
+import { ToolCallRequestSchema, ToolStatus } from "@reeve/contracts/tool";
+import type { ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
+import type { CallKey } from "@reeve/log/call-journal";
+import { emptyTail } from "@reeve/log/log";
+import { cutToBytes } from "../domain/cut-to-bytes.ts";
+import type { Fact } from "../domain/fact.ts";
+import { fact } from "../domain/fact.ts";
+import { approvedCall } from "../domain/gate-call.ts";
+import { limitsOf } from "../domain/limits.ts";
+import type { Effect } from "../domain/next-effects.ts";
+import type { RunState } from "../domain/run-state.ts";
+import { refusedResult, toolResultFact } from "../domain/tool-result.ts";
+import type { RunPorts } from "../ports/run-ports.ts";
+
+type CallTool = Extract<Effect, { kind: "call_tool" }>;
+
+/**
+ * Has a toolhost execute the call, or attaches to one that does, and yields its progress and its result. Asking again for
+ * a call that is under way or finished executes nothing: its journal says what stands.
+ */
+export async function* callTool(
+  state: RunState,
+  effect: CallTool,
+  ports: RunPorts,
+  signal: AbortSignal,
+): AsyncIterable<readonly Fact[]> {
+  const request = requestFor(state, effect);
+  const key = callKey(state, effect.call.call.callId);
+  const known = await ports.journal.read(key, emptyTail, signal);
+  if (known.events.length === 0) {
+    const pool = state.tools.get(effect.call.call.name)?.pool ?? "default";
+    await ports.toolCalls(pool).publish(request, { dedupeId: key.call }, signal);
+  }
+  for await (const { events } of ports.journal.follow(key, 0, signal)) {
+    const facts = events.flatMap((event) => factsOf(state, effect, event, ports.clock.now()));
+    if (facts.length > 0) yield facts;
+    if (events.some(isLast)) return;
+  }
+}
+
+/** Where the journal of a call of this run is. */
+export function callKey(state: RunState, callId: string): CallKey {
+  return { tenant: state.created?.tenant ?? "", run: state.runId, call: callId };
+}
+
+function requestFor(state: RunState, { call }: CallTool): ToolCallRequest {
+  const { created, runId } = state;
+  const toolkit = created?.spec?.deepAgent;
+  return create(ToolCallRequestSchema, {
+    tenant: created?.tenant ?? "",
+    runId,
+    call: approvedCall(call),
+    workspace: { id: runId, files: created?.files ?? [] },
+    settings: {
+      readOnly: toolkit?.readOnly ?? false,
+      ...(toolkit?.allowedImports && { allowedImports: toolkit.allowedImports }),
+      ...(toolkit?.commandBlacklist && { commandBlacklist: toolkit.commandBlacklist }),
+      ...(toolkit?.codeTimeout && { codeTimeout: toolkit.codeTimeout }),
+      ...(toolkit?.commandTimeout && { commandTimeout: toolkit.commandTimeout }),
+    },
+    idempotent: state.tools.get(call.call.name)?.idempotent ?? false,
+    traceparent: created?.traceparent ?? "",
+  });
+}
+
+function factsOf(
+  state: RunState,
+  { scope, call }: CallTool,
+  journalled: ToolCallFact,
+  nowMs: number,
+): readonly Fact[] {
+  switch (journalled.fact.case) {
+    case "started":
+      return [];
+    case "cancelled": {
+      const content = `the call was cancelled: ${journalled.fact.value.reason}`;
+      return [
+        toolResultFact(call, scope, refusedResult(call, content, ToolStatus.ERROR, nowMs), nowMs),
+      ];
+    }
+    case "progress":
+      return showsProgress(state, call.call.name)
+        ? [fact(scope, { case: "mcpProgress", value: journalled.fact.value })]
+        : [];
+    case "result": {
+      const { value } = journalled.fact;
+      const content = cutToBytes(value.content, limitsOf(state).resultBytes);
+      return [toolResultFact(call, scope, { ...value, content }, nowMs)];
+    }
+    case undefined:
+      // Facts of a newer toolhost only show more; a result is always one that we know.
+      return [];
+  }
+}
+
+function isLast({ fact: { case: kind } }: ToolCallFact): boolean {
+  return kind === "result" || kind === "cancelled";
+}
+
+function showsProgress({ created, tools }: RunState, name: string): boolean {
+  const isMcp = tools.get(name)?.source.startsWith("mcp:") ?? false;
+  return !isMcp || (created?.spec?.emitMcpProgress ?? true);
+}

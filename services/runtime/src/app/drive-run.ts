@@ -1,0 +1,48 @@
+import { UnknownEvent } from "../domain/unknown-event.ts";
+import type { Dispatch } from "@reeve/contracts/run";
+import type { Delivery } from "@reeve/log/work-queue";
+import type { RunPorts } from "../ports/run-ports.ts";
+import { claimRun } from "./claim-run.ts";
+import { heartbeat } from "./heartbeat.ts";
+import { ownRun } from "./owned-run.ts";
+import { releaseCalls } from "./release-calls.ts";
+
+/** How long a run that a newer version wrote rests before it is offered again. */
+const unknownEventDelayMs = 5_000;
+/** How long a run rests whose worker met a failure of its surroundings. */
+const failureDelayMs = 1_000;
+
+/**
+ * Takes one dispatch message to the point where the run rests: ended, or waiting for somebody else. Whoever holds the
+ * message owns the run; a worker that lost it leaves message and run alone.
+ */
+export async function driveRun(
+  delivery: Delivery<Dispatch>,
+  ports: RunPorts,
+  signal: AbortSignal,
+): Promise<void> {
+  const { tenant, runId } = delivery.message;
+  const logger = ports.logger.child({ tenant, runId });
+  const key = { tenant, run: runId };
+  using beat = heartbeat(delivery, ports.heartbeatMs);
+  try {
+    const claim = await claimRun(key, delivery.sequence, ports, signal);
+    const rest =
+      claim.kind === "claimed"
+        ? await ownRun(claim.claimed, ports, signal)
+        : { kind: claim.kind, state: claim.state };
+    if (rest.kind === "ended") await releaseCalls(rest.state, ports, signal);
+    beat.stop();
+    if (rest.kind === "lost") logger.info("another worker owns the run");
+    else delivery.acknowledge();
+  } catch (error) {
+    beat.stop();
+    if (signal.aborted) return delivery.giveBack(0);
+    if (error instanceof UnknownEvent) {
+      logger.warn({ sequence: error.sequence }, "a newer version wrote this run; giving it back");
+      return delivery.giveBack(unknownEventDelayMs);
+    }
+    logger.error({ err: error }, "run could not be driven; giving it back");
+    delivery.giveBack(failureDelayMs);
+  }
+}

@@ -1,0 +1,155 @@
+import type { RunEvent } from "@reeve/contracts/run";
+import type { Stretch, Tail } from "@reeve/log/log";
+import type { RunKey } from "@reeve/log/run-log";
+import { applyAll } from "../domain/apply.ts";
+import type { Fact } from "../domain/fact.ts";
+import { fact, rootScope } from "../domain/fact.ts";
+import { nextEffects, openWaits } from "../domain/next-effects.ts";
+import type { RunState } from "../domain/run-state.ts";
+import { settle } from "../domain/settle.ts";
+import type { RunPorts } from "../ports/run-ports.ts";
+import { Mailbox } from "./mailbox.ts";
+import { Outbox } from "./outbox.ts";
+import { perform } from "./perform.ts";
+import type { EffectNews } from "./running-effects.ts";
+import { RunningEffects } from "./running-effects.ts";
+
+/** Where a run is when its owner lets go of it. */
+export type Rest = { readonly kind: "ended" | "parked" | "lost"; readonly state: RunState };
+
+type News = EffectNews | { readonly kind: "foreign"; readonly stretch: Stretch<RunEvent> };
+
+/** A run that this worker has claimed: its state and the tail at which the claim stands. */
+export interface Claimed {
+  readonly key: RunKey;
+  readonly epoch: number;
+  readonly state: RunState;
+  readonly tail: Tail;
+}
+
+/**
+ * Drives a claimed run to the point where it rests: ended, waiting for somebody else, or taken by another worker. A worker
+ * that dies on the way loses no more than what no log says yet.
+ */
+export async function ownRun(claimed: Claimed, ports: RunPorts, signal: AbortSignal): Promise<Rest> {
+  await using owned = new OwnedRun(claimed, ports);
+  return await owned.drive(signal);
+}
+
+class OwnedRun implements AsyncDisposable {
+  readonly #key: RunKey;
+  readonly #epoch: number;
+  readonly #ports: RunPorts;
+  readonly #outbox = new Outbox();
+  readonly #mailbox = new Mailbox<News>();
+  readonly #effects: RunningEffects;
+  readonly #end = new AbortController();
+  #state: RunState;
+  #tail: Tail;
+
+  constructor({ key, epoch, state, tail }: Claimed, ports: RunPorts) {
+    this.#key = key;
+    this.#epoch = epoch;
+    this.#ports = ports;
+    this.#state = state;
+    this.#tail = tail;
+    this.#effects = new RunningEffects(
+      (effect, signal) => perform(this.#state, effect, ports, signal),
+      (news) => this.#mailbox.post(news),
+    );
+  }
+
+  async drive(signal: AbortSignal): Promise<Rest> {
+    const bounded = AbortSignal.any([signal, this.#end.signal]);
+    void this.#followOthers(bounded);
+    for (;;) {
+      if (this.#state.claim?.epoch !== this.#epoch) return { kind: "lost", state: this.#state };
+      if (this.#state.end !== undefined) return { kind: "ended", state: this.#state };
+      const wanted = nextEffects(this.#state);
+      this.#outbox.keepOnly(new Set(wanted.map(({ id }) => id)));
+      this.#effects.reconcile(wanted);
+      if (!this.#outbox.isEmpty) await this.#flush(bounded);
+      else if (this.#effects.isIdle) {
+        if (await this.#park(bounded)) return { kind: "parked", state: this.#state };
+      } else this.#take(await this.#mailbox.collect(bounded));
+    }
+  }
+
+  /** Appends what has gathered and all that follows from it. */
+  async #flush(signal: AbortSignal): Promise<void> {
+    const taken = this.#outbox.take();
+    const stands = await this.#append(
+      taken.map((pending) => pending.fact),
+      signal,
+    );
+    if (!stands) this.#outbox.putBack(taken);
+  }
+
+  async #park(signal: AbortSignal): Promise<boolean> {
+    const waitingFor = [...openWaits(this.#state)];
+    if (waitingFor.length === 0) {
+      throw new Error(`run ${this.#key.run} has nothing to do and nothing to wait for`);
+    }
+    return await this.#append([fact(rootScope, { case: "runParked", value: { waitingFor } })], signal);
+  }
+
+  /** Whether the facts stand. Otherwise somebody else wrote first, and the state now has what they wrote. */
+  async #append(facts: readonly Fact[], signal: AbortSignal): Promise<boolean> {
+    const { log, clock } = this.#ports;
+    const { events, state } = settle(this.#state, facts, clock.now());
+    const startedAt = clock.now();
+    const outcome = await log.append(this.#key, this.#tail, events, signal);
+    if (outcome.kind === "appended") {
+      this.#state = state;
+      this.#tail = outcome.tail;
+      return true;
+    }
+    this.#fold(await log.read(this.#key, this.#tail, signal));
+    // Whoever won may have lost to us before: leave the way free for two round trips, so that it always gets in.
+    await clock.sleep(2 * (clock.now() - startedAt), signal);
+    return false;
+  }
+
+  #fold({ events, tail }: Stretch<RunEvent>): void {
+    if (tail.sequence <= this.#tail.sequence) return;
+    const unseen = events.filter(({ sequence }) => sequence > this.#state.sequence);
+    this.#state = applyAll(this.#state, unseen);
+    this.#tail = tail;
+  }
+
+  #take(news: readonly News[]): void {
+    for (const item of news) {
+      switch (item.kind) {
+        case "facts":
+          this.#outbox.add(item.effectId, item.facts);
+          break;
+        case "foreign":
+          this.#fold(item.stretch);
+          break;
+        case "broke":
+          throw item.error;
+        case "ended":
+          break;
+      }
+    }
+  }
+
+  /** A fact from outside reaches the owner at once: by following the log, in which its own facts come back too. */
+  async #followOthers(signal: AbortSignal): Promise<void> {
+    const { log } = this.#ports;
+    try {
+      for await (const stretch of log.follow(this.#key, this.#tail.sequence, signal)) {
+        if (stretch.tail.sequence > this.#tail.sequence) {
+          this.#mailbox.post({ kind: "foreign", stretch });
+        }
+      }
+    } catch (error) {
+      if (!signal.aborted) this.#mailbox.post({ kind: "broke", effectId: "follow", error });
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#end.abort(new DOMException("the run rests", "AbortError"));
+    await this.#effects[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,33 @@
+import type { Fact } from "../domain/fact.ts";
+import { anotherAttempt } from "../domain/model-retry.ts";
+import type { Effect } from "../domain/next-effects.ts";
+import type { RunState } from "../domain/run-state.ts";
+import type { RunPorts } from "../ports/run-ports.ts";
+import { callModel } from "./call-model.ts";
+import { callTool } from "./call-tool.ts";
+
+/** Performs an effect: the only part of a run that is not a pure function. Yields the facts that come of it. */
+export function perform(
+  state: RunState,
+  effect: Effect,
+  ports: RunPorts,
+  signal: AbortSignal,
+): AsyncIterable<readonly Fact[]> {
+  switch (effect.kind) {
+    case "call_model":
+      return callModel(state, effect, ports, signal);
+    case "call_tool":
+      return callTool(state, effect, ports, signal);
+    case "wait_to_retry":
+      return waitToRetry(effect, ports, signal);
+  }
+}
+
+async function* waitToRetry(
+  { call, scope, delayMs }: Extract<Effect, { kind: "wait_to_retry" }>,
+  { clock }: RunPorts,
+  signal: AbortSignal,
+): AsyncIterable<readonly Fact[]> {
+  await clock.sleep(delayMs, signal);
+  yield [anotherAttempt(call, scope)];
+}

@@ -1,0 +1,19 @@
+import { z } from "zod";
+
+/** The settings of a runtime, from environment variables. */
+export const runtimeConfig = z.object({
+  REEVE_NATS_URL: z.string().default("nats://127.0.0.1:4222"),
+  REEVE_LOG_LEVEL: z.string().default("info"),
+  /** How many runs one worker drives at a time. */
+  REEVE_RUNTIME_CONCURRENCY: z.coerce.number().int().min(1).max(10_000).default(200),
+  /** File with the registry of models. */
+  REEVE_MODELS: z.string().optional(),
+  /** Folder with scripts for the scripted provider. */
+  REEVE_SCRIPTS: z.string().optional(),
+  OPENAI_API_KEY: z.string().optional(),
+  OPENAI_BASE_URL: z.url().optional(),
+  /** The model that the id `default` stands for when there is a key. */
+  OPENAI_MODEL: z.string().optional(),
+});
+
+export type RuntimeConfig = z.infer<typeof runtimeConfig>;

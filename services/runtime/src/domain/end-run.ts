@@ -1,0 +1,33 @@
+import { RunStatus } from "@reeve/contracts/run";
+import type { Fact, Scope } from "./fact.ts";
+import { fact, rootScope } from "./fact.ts";
+import type { RunState } from "./run-state.ts";
+
+/** The facts that end a run: what it cost, then its terminal status. */
+export function endRun(
+  { spent }: RunState,
+  status: typeof RunStatus.COMPLETED | typeof RunStatus.ERROR,
+  message = "",
+): readonly Fact[] {
+  const { costUsd, ...counts } = spent;
+  return [
+    fact(rootScope, {
+      case: "costSummary",
+      value: { ...counts, ...(costUsd !== undefined && { costUsd }) },
+    }),
+    fact(rootScope, { case: "status", value: { status, message } }),
+  ];
+}
+
+/** The facts that end a run in an error: what failed, what it cost, and its terminal status. */
+export function failRun(
+  state: RunState,
+  scope: Scope,
+  reason: string,
+  message: string,
+): readonly Fact[] {
+  return [
+    fact(scope, { case: "error", value: { reason, message } }),
+    ...endRun(state, RunStatus.ERROR, message),
+  ];
+}

@@ -1,0 +1,52 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { RunEvent } from "@reeve/contracts/run";
+import { Phase, RunEventSchema } from "@reeve/contracts/run";
+
+/** Where in a run something happens. */
+export interface Scope {
+  /** The subtask; empty at the root. */
+  readonly parentId: string;
+  readonly depth: number;
+  /** The step, from 1; 0 outside of steps. */
+  readonly step: number;
+}
+
+export const rootScope: Scope = { parentId: "", depth: 0, step: 0 };
+
+/** What happens, as the generated constructor of an event takes it. */
+export type Happening = Exclude<
+  NonNullable<MessageInitShape<typeof RunEventSchema>["event"]>,
+  { case: undefined }
+>;
+
+/** An event that has no place in the log yet. */
+export interface Fact {
+  readonly scope: Scope;
+  readonly event: Happening;
+}
+
+/** A part of what the model says. */
+export function spoken(scope: Scope, kind: "text" | "reasoning", text: string): Fact {
+  const value = { text };
+  return { scope, event: kind === "text" ? { case: kind, value } : { case: kind, value } };
+}
+
+export function fact(scope: Scope, event: Happening): Fact {
+  return { scope, event };
+}
+
+/** Gives a fact its place in the log. */
+export function stamp(runId: string, sequence: number, nowMs: number, { scope, event }: Fact): RunEvent {
+  return create(RunEventSchema, {
+    runId,
+    sequence,
+    time: timestampFromMs(nowMs),
+    parentId: scope.parentId,
+    depth: scope.depth,
+    stepNumber: scope.step,
+    phase: Phase.EXECUTOR,
+    event,
+  });
+}

@@ -1,0 +1,24 @@
+import type { ToolCallRequest } from "@reeve/contracts/tool";
+import type { CallJournal } from "@reeve/log/call-journal";
+import type { RunLog } from "@reeve/log/run-log";
+import type { WorkQueue } from "@reeve/log/work-queue";
+import type { Logger } from "@reeve/platform/logger";
+import type { Catalogs } from "./catalogs.ts";
+import type { Clock } from "./clock.ts";
+import type { ModelProvider } from "./model-provider.ts";
+
+/** Everything outside of a run that its worker needs. */
+export interface RunPorts {
+  readonly log: RunLog;
+  readonly journal: CallJournal;
+  /** The queue of a pool of toolhosts. */
+  toolCalls(pool: string): Pick<WorkQueue<ToolCallRequest>, "publish">;
+  catalogs(): Catalogs;
+  provider(name: string): ModelProvider | undefined;
+  readonly clock: Clock;
+  /** Name of this worker, unique to the life of its process. */
+  readonly worker: string;
+  /** How often an owner says that it is alive, in milliseconds. */
+  readonly heartbeatMs: number;
+  readonly logger: Logger;
+}

@@ -1,0 +1,59 @@
+import { randomBytes } from "node:crypto";
+import { ModelCatalogSchema } from "@reeve/contracts/agent";
+import { ToolCatalogSchema } from "@reeve/contracts/tool";
+import { openCallJournal } from "@reeve/log/nats-journal";
+import { openDispatchQueue, openToolCallQueue } from "@reeve/log/nats-queue";
+import { openRunLog } from "@reeve/log/nats-run-log";
+import type { Logger } from "@reeve/platform/logger";
+import type { Nats } from "@reeve/platform/nats";
+import { openTable } from "@reeve/store/nats-table";
+import { watchCatalogs } from "./adapters/catalog-view.ts";
+import { openProviders } from "./adapters/models/provider-registry.ts";
+import { systemClock } from "./adapters/system-clock.ts";
+import { workRuns } from "./app/work-runs.ts";
+import type { RuntimeConfig } from "./config.ts";
+import type { RunPorts } from "./ports/run-ports.ts";
+
+/** How long a worker may be silent before its runs go to another. */
+const ackWaitMs = 1_000;
+
+/** Drives runs until it is disposed, which hands back what is under way. */
+export async function startRuntime(
+  config: RuntimeConfig,
+  { nats, log: logger }: { readonly nats: Nats; readonly log: Logger },
+  signal: AbortSignal,
+): Promise<AsyncDisposable> {
+  const end = new AbortController();
+  const ended = AbortSignal.any([signal, end.signal]);
+  const providers = await openProviders(config, signal);
+  const models = await openTable(nats, ModelCatalogSchema);
+  await models.put("default", providers.catalog, signal);
+  const tools = await openTable(nats, ToolCatalogSchema);
+  const catalogs = await watchCatalogs(
+    { tools },
+    providers.catalog,
+    { logger, sleep: systemClock.sleep },
+    ended,
+  );
+  const dispatch = await openDispatchQueue(nats, { ackWaitMs });
+  const queues = new Map([["default", await openToolCallQueue(nats, { pool: "default", ackWaitMs })]]);
+  const ports: RunPorts = {
+    log: await openRunLog(nats),
+    journal: await openCallJournal(nats),
+    toolCalls: (pool) => queueOf(queues, pool),
+    catalogs,
+    provider: (name) => providers.byName.get(name),
+    clock: systemClock,
+    worker: `runtime-${randomBytes(6).toString("hex")}`,
+    heartbeatMs: ackWaitMs / 3,
+    logger,
+  };
+  const working = workRuns(dispatch, ports, config.REEVE_RUNTIME_CONCURRENCY, ended);
+  logger.info({ worker: ports.worker, providers: [...providers.byName.keys()] }, "runtime works");
+  return {
+    async [Symbol.asyncDispose]() {
+      end.abort(new DOMException("the runtime goes away", "AbortError"));
+      await working;
+    },
+  };
+}
