@@ -39,13 +39,19 @@ async function runGroup(group: readonly (readonly [string, string])[]): Promise<
 }
 
 function run(command: string): Promise<{ code: number; output: string; ms: number }> {
-  const { promise, resolve } = Promise.withResolvers<{ code: number; output: string; ms: number }>();
+  const { promise, resolve } = Promise.withResolvers<{
+    code: number;
+    output: string;
+    ms: number;
+  }>();
   const startedAt = performance.now();
   const path = `${process.cwd()}/node_modules/.bin:${process.env["PATH"] ?? ""}`;
   const child = spawn("sh", ["-c", command], { env: { ...process.env, PATH: path } });
   let output = "";
   child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
-  child.on("close", (code) => resolve({ code: code ?? 1, output, ms: performance.now() - startedAt }));
+  child.on("close", (code) =>
+    resolve({ code: code ?? 1, output, ms: performance.now() - startedAt }),
+  );
   return promise;
 }

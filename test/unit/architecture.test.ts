@@ -55,14 +55,20 @@ function problemWith(file: string, target: string): string | undefined {
   const other = serviceOf(target);
   if (area === "services") {
     if (other !== undefined && other !== name) return "a service never imports another service";
-    if (target.startsWith("cli/") || target === "reeve") return "a service never imports the command line";
+    if (target.startsWith("cli/") || target === "reeve")
+      return "a service never imports the command line";
     if (layer === "domain" && !target.startsWith("services/")) {
       if (!pure.some((allowed) => target.startsWith(allowed))) return "the domain is pure";
     }
-    const targetLayer = target.startsWith(`services/${name}/src/`) ? target.split("/")[3] : undefined;
-    if (targetLayer === undefined || layer === targetLayer || layers[layer] === undefined) return undefined;
+    const targetLayer = target.startsWith(`services/${name}/src/`)
+      ? target.split("/")[3]
+      : undefined;
+    if (targetLayer === undefined || layer === targetLayer || layers[layer] === undefined)
+      return undefined;
     if (layers[targetLayer] === undefined) return undefined;
-    return layers[layer].includes(targetLayer) ? undefined : `${layer} does not know ${targetLayer}`;
+    return layers[layer].includes(targetLayer)
+      ? undefined
+      : `${layer} does not know ${targetLayer}`;
   }
   if (area === "packages") {
     if (other !== undefined) return "a package never imports a service";
@@ -76,7 +82,8 @@ function problemWith(file: string, target: string): string | undefined {
 function serviceOf(target: string): string | undefined {
   const services = ["gateway", "runtime", "toolhost", "approvals"];
   return services.find(
-    (service) => target.startsWith(`@reeve/${service}`) || target.startsWith(`services/${service}/`),
+    (service) =>
+      target.startsWith(`@reeve/${service}`) || target.startsWith(`services/${service}/`),
   );
 }
 

@@ -36,7 +36,9 @@ export async function startRuntime(
     ended,
   );
   const dispatch = await openDispatchQueue(nats, { ackWaitMs });
-  const queues = new Map([["default", await openToolCallQueue(nats, { pool: "default", ackWaitMs })]]);
+  const queues = new Map([
+    ["default", await openToolCallQueue(nats, { pool: "default", ackWaitMs })],
+  ]);
   const ports: RunPorts = {
     log: await openRunLog(nats),
     journal: await openCallJournal(nats),

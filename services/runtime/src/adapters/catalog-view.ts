@@ -14,7 +14,10 @@ const retryDelayMs = 1_000;
 export async function watchCatalogs(
   tables: { readonly tools: Table<ToolCatalog> },
   models: ModelCatalog,
-  { logger, sleep }: { readonly logger: Logger; sleep(ms: number, signal: AbortSignal): Promise<void> },
+  {
+    logger,
+    sleep,
+  }: { readonly logger: Logger; sleep(ms: number, signal: AbortSignal): Promise<void> },
   signal: AbortSignal,
 ): Promise<() => Catalogs> {
   const pools = new Map<string, ToolCatalog>();

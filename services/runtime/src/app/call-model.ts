@@ -53,11 +53,7 @@ export async function* callModel(
   }
 }
 
-function openRequest(
-  state: RunState,
-  injected: Readonly<Record<string, string>>,
-  ports: RunPorts,
-) {
+function openRequest(state: RunState, injected: Readonly<Record<string, string>>, ports: RunPorts) {
   const { created, prepared } = state;
   const model = prepared?.model;
   if (created?.spec === undefined || model === undefined) {

@@ -46,14 +46,20 @@ export class Outbox {
 }
 
 function merge({ scope, event: a }: Fact, { event: b }: Fact): Fact | undefined {
-  if (a.case === "text" && b.case === "text") return joined(scope, a.case, a.value.text, b.value.text);
+  if (a.case === "text" && b.case === "text")
+    return joined(scope, a.case, a.value.text, b.value.text);
   if (a.case === "reasoning" && b.case === "reasoning") {
     return joined(scope, a.case, a.value.text, b.value.text);
   }
   return undefined;
 }
 
-function joined(scope: Scope, kind: "text" | "reasoning", first = "", second = ""): Fact | undefined {
+function joined(
+  scope: Scope,
+  kind: "text" | "reasoning",
+  first = "",
+  second = "",
+): Fact | undefined {
   const text = first + second;
   return text.length > mostCharacters ? undefined : spoken(scope, kind, text);
 }

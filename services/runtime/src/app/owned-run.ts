@@ -31,7 +31,11 @@ export interface Claimed {
  * Drives a claimed run to the point where it rests: ended, waiting for somebody else, or taken by another worker. A worker
  * that dies on the way loses no more than what no log says yet.
  */
-export async function ownRun(claimed: Claimed, ports: RunPorts, signal: AbortSignal): Promise<Rest> {
+export async function ownRun(
+  claimed: Claimed,
+  ports: RunPorts,
+  signal: AbortSignal,
+): Promise<Rest> {
   await using owned = new OwnedRun(claimed, ports);
   return await owned.drive(signal);
 }
@@ -90,7 +94,10 @@ class OwnedRun implements AsyncDisposable {
     if (waitingFor.length === 0) {
       throw new Error(`run ${this.#key.run} has nothing to do and nothing to wait for`);
     }
-    return await this.#append([fact(rootScope, { case: "runParked", value: { waitingFor } })], signal);
+    return await this.#append(
+      [fact(rootScope, { case: "runParked", value: { waitingFor } })],
+      signal,
+    );
   }
 
   /** Whether the facts stand. Otherwise somebody else wrote first, and the state now has what they wrote. */

@@ -13,7 +13,11 @@ import type { Catalogs } from "../ports/catalogs.ts";
  * Resolves everything that the run works with into one fact, so that a later owner sees what the first one saw. What
  * cannot be resolved ends the run with the reason: all or nothing.
  */
-export function prepareRun(state: RunState, created: RunCreated, catalogs: Catalogs): readonly Fact[] {
+export function prepareRun(
+  state: RunState,
+  created: RunCreated,
+  catalogs: Catalogs,
+): readonly Fact[] {
   const { spec } = created;
   try {
     if (spec === undefined) {

@@ -34,7 +34,9 @@ async function cancelCall(
   let tail = emptyTail;
   for (let attempt = 0; attempt < mostAttempts; attempt++) {
     const known = await journal.read(key, tail, signal);
-    if (known.events.some(({ fact: { case: kind } }) => kind === "result" || kind === "cancelled")) {
+    if (
+      known.events.some(({ fact: { case: kind } }) => kind === "result" || kind === "cancelled")
+    ) {
       return;
     }
     tail = known.tail;

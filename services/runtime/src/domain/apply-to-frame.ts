@@ -17,7 +17,12 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
     }
     case "modelCallStarted": {
       const { attempt } = event.value;
-      const modelCall = { attempt, sequence, status: "under_way", streamedFrom: undefined } as const;
+      const modelCall = {
+        attempt,
+        sequence,
+        status: "under_way",
+        streamedFrom: undefined,
+      } as const;
       return { ...frame, modelCall };
     }
     case "text":

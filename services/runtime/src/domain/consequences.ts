@@ -12,7 +12,8 @@ import type { Frame, RunState } from "./run-state.ts";
  * then only effects, or facts from others, move the run on.
  */
 export function consequences(state: RunState, nowMs: number): readonly Fact[] {
-  if (state.end !== undefined || state.created === undefined || state.claim === undefined) return [];
+  if (state.end !== undefined || state.created === undefined || state.claim === undefined)
+    return [];
   if (state.idleClaims > limitsOf(state).idleClaims) return lost(state);
   if (state.prepared === undefined) return [];
   const { frame } = state;
@@ -59,7 +60,9 @@ function stepWithTurn(state: RunState, frame: Frame, nowMs: number): readonly Fa
   if (state.spent.toolCalls > toolCalls) {
     const refused = frame.calls
       .filter(({ result }) => result === undefined)
-      .flatMap((call) => gateCall(state, call, scope, { nowMs, refusal: budgetRefusal(toolCalls) }));
+      .flatMap((call) =>
+        gateCall(state, call, scope, { nowMs, refusal: budgetRefusal(toolCalls) }),
+      );
     return refused.length > 0
       ? refused
       : overBudget(state, "tool_calls", toolCalls, state.spent.toolCalls);
@@ -76,7 +79,12 @@ function budgetRefusal(limit: number): string {
   return `the run may make ${limit} tool calls and has made them`;
 }
 
-function overBudget(state: RunState, reason: string, limit: number, observed: number): readonly Fact[] {
+function overBudget(
+  state: RunState,
+  reason: string,
+  limit: number,
+  observed: number,
+): readonly Fact[] {
   const scope = scopeOf(state.frame);
   const message = `the run may use ${limit} ${reason.replace("_", " ")}; raise budgets.max_${reason} or narrow the task`;
   return [

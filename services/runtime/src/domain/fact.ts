@@ -38,7 +38,12 @@ export function fact(scope: Scope, event: Happening): Fact {
 }
 
 /** Gives a fact its place in the log. */
-export function stamp(runId: string, sequence: number, nowMs: number, { scope, event }: Fact): RunEvent {
+export function stamp(
+  runId: string,
+  sequence: number,
+  nowMs: number,
+  { scope, event }: Fact,
+): RunEvent {
   return create(RunEventSchema, {
     runId,
     sequence,

@@ -13,7 +13,11 @@ import { UnknownEvent } from "./unknown-event.ts";
 
 const effects = (run: PlayedRun) => nextEffects(run.state).map(({ kind }) => kind);
 
-function resolveApproval(run: PlayedRun, state: ApprovalState, edited?: Record<string, string>): void {
+function resolveApproval(
+  run: PlayedRun,
+  state: ApprovalState,
+  edited?: Record<string, string>,
+): void {
   const approval = run.state.frame.calls.find((call) => call.approval !== undefined)?.approval;
   if (approval === undefined) throw new Error("no approval is pending");
   const decision = {
@@ -84,7 +88,9 @@ describe("a run", () => {
     const schema = { type: "object", properties: { q: { type: "string" } }, required: ["q"] };
     const run = new PlayedRun({}, [{ name: "search", inputSchema: schema }]);
     run.turn({ name: "search", args: { q: 7 } });
-    expect(run.events.findLast(({ event }) => event.case === "toolResult")?.event.value).toMatchObject({
+    expect(
+      run.events.findLast(({ event }) => event.case === "toolResult")?.event.value,
+    ).toMatchObject({
       success: false,
       error: "the arguments do not fit search: q must be string",
     });
@@ -125,9 +131,16 @@ describe("a run", () => {
 
   test("takes up a message before it may complete", () => {
     const run = new PlayedRun();
-    run.write({ case: "messageSubmitted", value: { messageId: "1", message: { text: "and then?" } } });
+    run.write({
+      case: "messageSubmitted",
+      value: { messageId: "1", message: { text: "and then?" } },
+    });
     run.says("one").turn();
-    expect(run.clientTrace.slice(-3)).toEqual(["step:completed", "step:started", "messageInjected"]);
+    expect(run.clientTrace.slice(-3)).toEqual([
+      "step:completed",
+      "step:started",
+      "messageInjected",
+    ]);
     expect(promptFor(run.state).at(-1)).toEqual({ role: "user", text: "and then?" });
     expect(run.says("two").turn().state.end).toBe("completed");
   });
@@ -148,7 +161,8 @@ describe("a run", () => {
 });
 
 describe("an approval", () => {
-  const dangerous = () => new PlayedRun({ hitlTools: ["search"] }).turn({ name: "search", args: { q: "a" } });
+  const dangerous = () =>
+    new PlayedRun({ hitlTools: ["search"] }).turn({ name: "search", args: { q: "a" } });
 
   test("is requested right after the call, and the run only waits", () => {
     const run = dangerous();
@@ -163,7 +177,9 @@ describe("an approval", () => {
     expect(effects(run)).toEqual(["call_tool"]);
     run.result(0);
     expect(run.clientTrace).toContain("toolResult:ok");
-    expect(run.events.findLast(({ event }) => event.case === "toolResult")?.event.value).toMatchObject({
+    expect(
+      run.events.findLast(({ event }) => event.case === "toolResult")?.event.value,
+    ).toMatchObject({
       result: { metadata: { approvalStatus: ApprovalStatus.APPROVED } },
     });
   });
@@ -171,13 +187,16 @@ describe("an approval", () => {
   test.each([
     [ApprovalState.REJECTED, ToolStatus.REJECTED, "a person rejected this call: not today"],
     [ApprovalState.TIMED_OUT, ToolStatus.TIMED_OUT, "nobody approved this call in time"],
-  ])("that ends in state %s is told to the model, and the run goes on", (state, status, content) => {
-    const run = dangerous();
-    resolveApproval(run, state);
-    const result = run.events.findLast(({ event }) => event.case === "toolResult");
-    expect(result?.event.value).toMatchObject({ result: { content, metadata: { status } } });
-    expect(effects(run)).toEqual(["call_model"]);
-  });
+  ])(
+    "that ends in state %s is told to the model, and the run goes on",
+    (state, status, content) => {
+      const run = dangerous();
+      resolveApproval(run, state);
+      const result = run.events.findLast(({ event }) => event.case === "toolResult");
+      expect(result?.event.value).toMatchObject({ result: { content, metadata: { status } } });
+      expect(effects(run)).toEqual(["call_model"]);
+    },
+  );
 });
 
 describe("a model that does not answer", () => {
@@ -191,7 +210,11 @@ describe("a model that does not answer", () => {
   test("ends the run when it failed for good", () => {
     const run = new PlayedRun();
     run.write({ case: "modelCallFailed", value: { reason: "invalid", message: "no such model" } });
-    expect(run.clientTrace.slice(-3)).toEqual(["error:provider_failed", "costSummary", "status:error"]);
+    expect(run.clientTrace.slice(-3)).toEqual([
+      "error:provider_failed",
+      "costSummary",
+      "status:error",
+    ]);
   });
 
   test("is asked again at once by a new owner, and what was streamed is voided", () => {
@@ -207,7 +230,10 @@ describe("a model that does not answer", () => {
   test("kills no more than ten workers in a row", () => {
     const run = new PlayedRun();
     for (let epoch = 2; run.state.end === undefined && epoch < 50; epoch++) {
-      run.write({ case: "runClaimed", value: { worker: `w${epoch}`, epoch, dispatchSequence: 1n } });
+      run.write({
+        case: "runClaimed",
+        value: { worker: `w${epoch}`, epoch, dispatchSequence: 1n },
+      });
     }
     expect(run.state.end).toBe("error");
     expect(run.clientTrace).toContain("error:worker_lost");
@@ -227,7 +253,10 @@ test("a cancelled run wants nothing any more, and leaves its open calls to be re
 });
 
 test("the state is the fold of the log, wherever it is cut", () => {
-  const run = new PlayedRun({ hitlTools: ["search"] }).turn({ name: "search" }, { name: "nothing" });
+  const run = new PlayedRun({ hitlTools: ["search"] }).turn(
+    { name: "search" },
+    { name: "nothing" },
+  );
   resolveApproval(run, ApprovalState.REJECTED);
   run.says("done").turn();
   for (let cut = 0; cut <= run.events.length; cut++) {

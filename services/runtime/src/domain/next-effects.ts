@@ -8,7 +8,12 @@ import { schedule } from "./schedule-calls.ts";
 
 /** Something that has to be done outside of the log, to know the next fact. Two effects with one id are the same effect. */
 export type Effect =
-  | { readonly kind: "call_model"; readonly id: string; readonly scope: Scope; readonly call: ModelCall }
+  | {
+      readonly kind: "call_model";
+      readonly id: string;
+      readonly scope: Scope;
+      readonly call: ModelCall;
+    }
   | {
       readonly kind: "wait_to_retry";
       readonly id: string;

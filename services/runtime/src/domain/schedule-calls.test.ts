@@ -29,7 +29,11 @@ const ids = (calls: readonly Call[], parallel = 8) =>
 test("parallel-safe calls run together and the others one by one, in order", () => {
   const calls = [call("alone", "a"), call("free", "b"), call("alone", "c"), call("free", "d")];
   expect(ids(calls)).toEqual(["b", "d", "a"]);
-  expect(ids(calls.map((each, index) => (index === 0 ? done(each) : each)))).toEqual(["b", "d", "c"]);
+  expect(ids(calls.map((each, index) => (index === 0 ? done(each) : each)))).toEqual([
+    "b",
+    "d",
+    "c",
+  ]);
 });
 
 test("the surplus over the cap goes to the end of the serial queue", () => {
@@ -37,7 +41,12 @@ test("the surplus over the cap goes to the end of the serial queue", () => {
   expect(ids(calls, 2)).toEqual(["a", "b"]);
   const later = calls.map((each, index) => (index < 2 ? done(each) : each));
   expect(ids(later, 2)).toEqual(["d"]);
-  expect(ids(later.map((each, index) => (index === 3 ? done(each) : each)), 2)).toEqual(["c"]);
+  expect(
+    ids(
+      later.map((each, index) => (index === 3 ? done(each) : each)),
+      2,
+    ),
+  ).toEqual(["c"]);
 });
 
 test("a call that waits for a person holds up only the serial calls behind it", () => {

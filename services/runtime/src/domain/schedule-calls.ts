@@ -26,7 +26,6 @@ export function schedule(
 
 function isRunnable({ result, approval }: Call): boolean {
   return (
-    result === undefined &&
-    (approval === undefined || approval.state === ApprovalState.APPROVED)
+    result === undefined && (approval === undefined || approval.state === ApprovalState.APPROVED)
   );
 }

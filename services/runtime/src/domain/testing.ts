@@ -3,7 +3,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { AgentSpecSchema } from "@reeve/contracts/agent";
 import { StepState } from "@reeve/contracts/run";
 import type { RunEvent, RunEventSchema } from "@reeve/contracts/run";
-import { RunStatus } from "@reeve/contracts/run";
+import { RunStatus, RunStatusSchema } from "@reeve/contracts/run";
 import type { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { ToolResultSchema } from "@reeve/contracts/tool";
 import type { Fact, Happening } from "./fact.ts";
@@ -117,7 +117,7 @@ const records: ReadonlySet<string> = new Set([
 function inShort({ event }: RunEvent): string {
   switch (event.case) {
     case "status":
-      return `status:${RunStatus[event.value.status]?.toLowerCase()}`;
+      return `status:${RunStatusSchema.value[event.value.status]?.localName.toLowerCase()}`;
     case "step":
       return `step:${event.value.state === StepState.STARTED ? "started" : "completed"}`;
     case "toolCall":

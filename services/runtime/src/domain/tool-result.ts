@@ -33,10 +33,18 @@ export function refusedResult(
 }
 
 /** The event of a result, with what only the run knows of the call added to its record. */
-export function toolResultFact(pending: Call, scope: Scope, result: ToolResult, nowMs: number): Fact {
+export function toolResultFact(
+  pending: Call,
+  scope: Scope,
+  result: ToolResult,
+  nowMs: number,
+): Fact {
   const { call, approval, askedAtMs } = pending;
   const { injectedArgs } = call;
-  const metadata = clone(ToolResultMetadataSchema, result.metadata ?? create(ToolResultMetadataSchema));
+  const metadata = clone(
+    ToolResultMetadataSchema,
+    result.metadata ?? create(ToolResultMetadataSchema),
+  );
   metadata.startedAt ??= timestampFromMs(askedAtMs);
   metadata.completedAt ??= timestampFromMs(nowMs);
   metadata.approvalStatus = approvalStatus(approval?.state);

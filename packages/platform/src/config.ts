@@ -1,0 +1,48 @@
+import type { z } from "zod";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "./failure.ts";
+
+/** Environment variables, as a process is given them. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads the settings of a service. Throws one Failure that lists every variable that is missing or wrong, before anything
+ * starts. A variable that is set to nothing counts as not set.
+ */
+export function readConfig<Config>(schema: z.ZodType<Config>, environment: Environment): Config {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const violations = parsed.error.issues.map((issue) => ({
+    field: issue.path.join("."),
+    description: issue.message,
+    reason: "INVALID_SETTING",
+  }));
+  const list = violations.map(({ field, description }) => `  ${field}: ${description}`).join("\n");
+  throw new Failure(
+    "invalid",
+    ErrorReason.INVALID_REQUEST,
+    `settings are missing or wrong:\n${list}`,
+    { violations },
+  );
+}
+
+/** Where a server listens. */
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Reads `host:port`, `[::1]:port` or `:port` (all addresses). Undefined when it is none of these. */
+export function parseListenAddress(text: string): ListenAddress | undefined {
+  const match = /^(\[[0-9a-fA-F:]+\]|[^:]*):(\d{1,5})$/.exec(text);
+  const port = Number(match?.[2]);
+  if (match === null || port > 65_535) return undefined;
+  const host = (match[1] ?? "").replace(/^\[|\]$/g, "");
+  return { host: host === "" ? "0.0.0.0" : host, port };
+}
+
+/** Whether only this machine reaches the address. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
+}

@@ -1,0 +1,79 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { ErrorReason, ErrorReasonSchema } from "@reeve/contracts/error";
+import { BadRequestSchema, ErrorInfoSchema } from "../gen/google/rpc/error_details_pb.ts";
+import type { FailureKind } from "./failure.ts";
+import { Failure } from "./failure.ts";
+
+/** The domain of our reasons in `google.rpc.ErrorInfo`. */
+export const errorDomain = "reeve.dev";
+
+const codes = {
+  invalid: Code.InvalidArgument,
+  unsupported: Code.Unimplemented,
+  not_found: Code.NotFound,
+  exists: Code.AlreadyExists,
+  conflict: Code.Aborted,
+  precondition: Code.FailedPrecondition,
+  out_of_range: Code.OutOfRange,
+  unauthenticated: Code.Unauthenticated,
+  denied: Code.PermissionDenied,
+  exhausted: Code.ResourceExhausted,
+  unavailable: Code.Unavailable,
+  internal: Code.Internal,
+} satisfies Record<FailureKind, Code>;
+
+/** The status that a client sees of a failure: code, ErrorInfo and, where fields are wrong, BadRequest. */
+export function connectErrorOf(failure: Failure): ConnectError {
+  const error = new ConnectError(failure.message, codes[failure.kind]);
+  error.details.push({
+    desc: ErrorInfoSchema,
+    value: {
+      reason: reasonName(failure.reason),
+      domain: errorDomain,
+      metadata: { ...failure.metadata },
+    },
+  });
+  if (failure.violations.length > 0) {
+    const fieldViolations = failure.violations.map((violation) => ({ ...violation }));
+    error.details.push({ desc: BadRequestSchema, value: { fieldViolations } });
+  }
+  return error;
+}
+
+/**
+ * What a client may do about an error that a server, or the way to it, gave. An error without our details gets the kind of
+ * its code; one that is no status at all is `internal`.
+ */
+export function failureFrom(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  const status = ConnectError.from(error);
+  const [info] = status.findDetails(ErrorInfoSchema);
+  const [badRequest] = status.findDetails(BadRequestSchema);
+  const kind = kindOf(status.code);
+  return new Failure(kind, reasonOf(info?.reason, kind), status.rawMessage, {
+    violations: badRequest?.fieldViolations ?? [],
+    metadata: info?.metadata ?? {},
+    cause: error,
+  });
+}
+
+function kindOf(code: Code): FailureKind {
+  if (code === Code.DeadlineExceeded || code === Code.Canceled) return "unavailable";
+  const found = Object.entries(codes).find(([, candidate]) => candidate === code);
+  // The keys of the table are the kinds.
+  return (found?.[0] as FailureKind | undefined) ?? "internal";
+}
+
+/** A reason as it stands in an ErrorInfo: without the prefix of its enum. */
+export function reasonName(reason: ErrorReason): string {
+  return (ErrorReasonSchema.value[reason]?.name ?? "").replace(reasonPrefix, "");
+}
+
+function reasonOf(name: string | undefined, kind: FailureKind): ErrorReason {
+  const known = ErrorReasonSchema.values.find((value) => value.name === `${reasonPrefix}${name}`);
+  // The numbers of the enum's descriptor are its values.
+  if (known !== undefined) return known.number as ErrorReason;
+  return kind === "unavailable" ? ErrorReason.UNAVAILABLE : ErrorReason.INTERNAL;
+}
+
+const reasonPrefix = "ERROR_REASON_";

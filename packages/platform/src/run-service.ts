@@ -1,0 +1,81 @@
+import process from "node:process";
+import type { z } from "zod";
+import { readConfig } from "./config.ts";
+import { Failure } from "./failure.ts";
+import type { Logger } from "./logger.ts";
+import { createLogger } from "./logger.ts";
+
+/** Exit codes of a service. */
+const exits = { done: 0, crashed: 1, misconfigured: 2 } as const;
+
+export interface ServiceContext {
+  readonly log: Logger;
+  /** Aborts when the process is asked to end. */
+  readonly signal: AbortSignal;
+  /** What the service opened; disposed in reverse when it ends. */
+  readonly resources: AsyncDisposableStack;
+}
+
+/**
+ * Runs a service as a process: reads its settings from the environment, starts it, and ends it in order on SIGTERM or
+ * SIGINT; a second signal ends it at once. Exit code 2: settings are missing or wrong, all of them are listed. 1: a fault.
+ */
+export async function runService<Config extends { readonly REEVE_LOG_LEVEL: string }>(
+  name: string,
+  schema: z.ZodType<Config>,
+  start: (config: Config, context: ServiceContext) => Promise<void>,
+): Promise<void> {
+  const end = new AbortController();
+  for (const [signal, number] of [
+    ["SIGTERM", 15],
+    ["SIGINT", 2],
+  ] as const) {
+    process.on(signal, () => {
+      if (end.signal.aborted) process.exit(128 + number);
+      end.abort(new DOMException(`${name} got ${signal}`, "AbortError"));
+    });
+  }
+  const log = createLogger(name, process.env["REEVE_LOG_LEVEL"] ?? "info");
+  const crash = (error: unknown) => {
+    log.fatal({ err: error }, "fault; the process ends");
+    process.exit(exits.crashed);
+  };
+  process.on("uncaughtException", crash);
+  process.on("unhandledRejection", crash);
+  process.exitCode = await live(schema, start, { log, signal: end.signal });
+  // What a library left running must not keep a process that has given back everything.
+  process.exit();
+}
+
+async function live<Config>(
+  schema: z.ZodType<Config>,
+  start: (config: Config, context: ServiceContext) => Promise<void>,
+  { log, signal }: Omit<ServiceContext, "resources">,
+): Promise<number> {
+  try {
+    const config = readConfig(schema, process.env);
+    await using resources = new AsyncDisposableStack();
+    await start(config, { log, signal, resources });
+    await aborted(signal);
+    log.info("service ends");
+    return exits.done;
+  } catch (error) {
+    if (signal.aborted) return exits.done;
+    if (error instanceof Failure) {
+      log.fatal(error.message);
+      return error.kind === "invalid" ? exits.misconfigured : exits.crashed;
+    }
+    log.fatal({ err: error }, "service could not start");
+    return exits.crashed;
+  }
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  signal.addEventListener("abort", () => resolve(), { once: true });
+  // Nothing else may keep the process: a service without open handles still waits for its signal.
+  const alive = setInterval(() => undefined, 60_000);
+  await promise;
+  clearInterval(alive);
+}

@@ -1,0 +1,76 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { DescService } from "@bufbuild/protobuf";
+import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
+import type { ListenAddress } from "./config.ts";
+import { mapErrors } from "./error-interceptor.ts";
+import { serveHealth } from "./health.ts";
+import type { Logger } from "./logger.ts";
+import { plainHttp, withCors } from "./plain-http.ts";
+import { serveReflection } from "./reflection.ts";
+import { rpcHandler } from "./rpc-handler.ts";
+import { openSharedPort } from "./shared-port.ts";
+import { validateRequests } from "./validate-interceptor.ts";
+
+export interface ServeOptions extends ListenAddress {
+  readonly log: Logger;
+  /** What the server offers, for health and reflection. */
+  readonly services: readonly DescService[];
+  /** Run after errors are mapped and before requests are validated: authentication. */
+  readonly interceptors?: readonly Interceptor[];
+  /** Whether the server can do its work now. Absent: as long as it runs. */
+  ready?(): boolean;
+  /** The largest message that is accepted, in bytes. Default: 4 MiB. */
+  readonly maxMessageBytes?: number;
+}
+
+/** A server that is open, until it is disposed: then its streams end UNAVAILABLE and its connections close. */
+export interface RunningServer extends AsyncDisposable {
+  /** `http://host:port` with the port that was really taken. */
+  readonly url: string;
+  readonly port: number;
+}
+
+/**
+ * Serves `routes` as gRPC, gRPC-Web and Connect on one port, over HTTP/2 without TLS and HTTP/1.1, with health and
+ * reflection, `GET /healthz` and `GET /readyz`. Throws a Failure when the address cannot be had.
+ */
+export async function serve(
+  routes: (router: ConnectRouter) => void,
+  options: ServeOptions,
+  signal: AbortSignal,
+): Promise<RunningServer> {
+  const { log, services, host } = options;
+  const drain = new AbortController();
+  const draining = AbortSignal.any([signal, drain.signal]);
+  const ready = () => !draining.aborted && (options.ready?.() ?? true);
+  const handler = rpcHandler(
+    (router) => {
+      serveHealth(router, {
+        services: services.map(({ typeName }) => typeName),
+        ready,
+        sleep: (ms, until) => wait(ms, undefined, { signal: until }),
+      });
+      serveReflection(router, services);
+      routes(router);
+    },
+    {
+      interceptors: [mapErrors(log, draining), ...(options.interceptors ?? []), validateRequests()],
+      readMaxBytes: options.maxMessageBytes ?? 4 * 1024 * 1024,
+      compressMinBytes: 16 * 1024,
+      maxTimeoutMs: 24 * 3_600_000,
+      shutdownSignal: draining,
+    },
+    plainHttp(ready),
+    log,
+  );
+  const port = await openSharedPort(options, withCors(handler));
+  const shown = host.includes(":") ? `[${host}]` : host;
+  return {
+    url: `http://${shown}:${port.port}`,
+    port: port.port,
+    async [Symbol.asyncDispose]() {
+      drain.abort(new DOMException("the server is going away", "AbortError"));
+      await port[Symbol.asyncDispose]();
+    },
+  };
+}
