@@ -1,11 +1,11 @@
-import { setTimeout as wait } from "node:timers/promises";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { Dispatch } from "@reeve/contracts/run";
+import type { Dispatch, RunEvent } from "@reeve/contracts/run";
 import { DispatchSchema, RunEventSchema, RunStatusSchema } from "@reeve/contracts/run";
 import { Failure } from "@reeve/platform/failure";
+import type { Stretch } from "./log.ts";
 import { emptyTail } from "./log.ts";
 import type { RunHead } from "./run-head.ts";
 import { emptyHead, foldHead, isTerminal } from "./run-head.ts";
@@ -20,7 +20,7 @@ export interface ForeignPorts {
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish">;
 }
 
-const mostAttempts = 100;
+const mostAttempts = 1_000;
 
 /**
  * Appends facts from outside to the log of a run. `decide` sees the run as it stands and says what to append: nothing when
@@ -34,31 +34,50 @@ export async function commitForeign(
   signal: AbortSignal,
 ): Promise<RunHead> {
   let head = emptyHead;
-  let tail = emptyTail;
-  for (let attempt = 0; attempt < mostAttempts; attempt++) {
-    const missed = await log.read(key, tail, signal);
-    head = foldHead(head, missed.events);
-    tail = missed.tail;
+  let attempts = 0;
+  for await (const stretch of standings(log, key, signal)) {
+    head = foldHead(head, stretch.events);
     const facts = decide(head);
     if (facts.length === 0) return head;
     if (isTerminal(head.status)) throw ended(key, head);
-    const time = timestampNow();
-    const events = facts.map((event, index) =>
-      create(RunEventSchema, { runId: key.run, sequence: tail.sequence + 1 + index, time, event }),
-    );
-    const outcome = await log.append(key, tail, events, signal);
+    const events = eventsOf(key, head, facts);
+    const outcome = await log.append(key, stretch.tail, events, signal);
     if (outcome.kind === "appended") {
       const { parkedAt } = head;
       if (parkedAt !== undefined) await wake(dispatch, key, parkedAt, signal);
       return foldHead(head, events);
     }
-    // A busy owner leaves the way free after it lost; a little disorder keeps several of us apart.
-    await wait(Math.random() * Math.min(attempt, 20), undefined, { signal });
+    if (++attempts === mostAttempts) break;
   }
   throw new Failure(
     "unavailable",
     ErrorReason.UNAVAILABLE,
     `run ${key.run} is written to without a pause; try again`,
+  );
+}
+
+/**
+ * The run as it stands, and again each time that somebody writes. Following gives each commit at the moment at which its
+ * writer learns of it too, so that the next append is a fair race; reading again would lose it to a busy owner for ever.
+ */
+async function* standings(
+  log: RunLog,
+  key: RunKey,
+  signal: AbortSignal,
+): AsyncIterable<Stretch<RunEvent>> {
+  const now = await log.read(key, emptyTail, signal);
+  yield now;
+  yield* log.follow(key, now.tail.sequence, signal);
+}
+
+function eventsOf(
+  { run }: RunKey,
+  { lastSequence }: RunHead,
+  facts: readonly ForeignFact[],
+): readonly RunEvent[] {
+  const time = timestampNow();
+  return facts.map((event, index) =>
+    create(RunEventSchema, { runId: run, sequence: lastSequence + 1 + index, time, event }),
   );
 }
 

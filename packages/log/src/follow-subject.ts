@@ -1,4 +1,6 @@
+import { setTimeout as wait } from "node:timers/promises";
 import type { NatsConnection } from "@nats-io/transport-node";
+import { Failure } from "@reeve/platform/failure";
 import type { Stretch, Tail } from "./log.ts";
 import { emptyTail } from "./log.ts";
 import { Signalled } from "./signalled.ts";
@@ -10,12 +12,13 @@ export interface Followed<Event> {
   readonly connection: NatsConnection;
   readonly liveSubject: string;
   last(): Promise<StoredBatch | undefined>;
-  stretch(tail: Tail, batch: StoredBatch): Stretch<Event>;
+  stretch(tail: Tail, batches: readonly StoredBatch[]): Stretch<Event>;
   read(tail: Tail): Promise<Stretch<Event>>;
 }
 
 /** How long a log may be quiet before its stored tail is looked at: a lost last message is invisible otherwise. */
 const quietMs = 3_000;
+const unavailableMs = 250;
 /** Batches that wait for a slow reader. Beyond, they are dropped and read from the store at the reader's own pace. */
 const mostWaiting = 256;
 
@@ -48,28 +51,51 @@ export async function* followSubject<Event>(
     let isBehind = true;
     for (;;) {
       if (isBehind) {
-        const missed = await followed.read(cursor);
+        const missed = await readPatiently(followed, cursor, signal);
         isBehind = false;
         if (missed.tail.sequence > cursor.sequence) {
           cursor = missed.tail;
           if (cursor.sequence > afterSequence) yield trimmed(missed);
         }
       }
-      const batch = waiting.shift();
-      if (batch === undefined) {
-        isBehind = await quiet(followed, arrived, cursor, signal);
-      } else if (batch.last > cursor.sequence) {
-        if (batch.first > cursor.sequence + 1) isBehind = true;
-        else {
-          const next = followed.stretch(cursor, batch);
-          cursor = next.tail;
-          if (cursor.sequence > afterSequence) yield trimmed(next);
-        }
+      // What arrived meanwhile leaves as one stretch: a reader that is slower gets more at once.
+      const batches = waiting.splice(0).filter(({ last }) => last > cursor.sequence);
+      if (batches.length === 0) isBehind = await quiet(followed, arrived, cursor, signal);
+      else if (!joinsOn(cursor, batches)) isBehind = true;
+      else {
+        const next = followed.stretch(cursor, batches);
+        cursor = next.tail;
+        if (cursor.sequence > afterSequence) yield trimmed(next);
       }
       signal.throwIfAborted();
     }
   } finally {
     live.unsubscribe();
+  }
+}
+
+function joinsOn({ sequence }: Tail, batches: readonly StoredBatch[]): boolean {
+  let reached = sequence;
+  for (const { first, last } of batches) {
+    if (first > reached + 1) return false;
+    reached = Math.max(reached, last);
+  }
+  return true;
+}
+
+/** A store that does not answer is waited for: a follower outlives its server. */
+async function readPatiently<Event>(
+  { read }: Followed<Event>,
+  cursor: Tail,
+  signal: AbortSignal,
+): Promise<Stretch<Event>> {
+  for (;;) {
+    try {
+      return await read(cursor);
+    } catch (error) {
+      if (!(error instanceof Failure) || error.kind !== "unavailable") throw error;
+      await wait(unavailableMs, undefined, { signal });
+    }
   }
 }
 

@@ -98,7 +98,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage> implements Log<Key,
   async read(key: Key, tail: Tail, signal: AbortSignal): Promise<Stretch<Event>> {
     signal.throwIfAborted();
     const subject = this.#subject(key);
-    const batches = await this.#reader.after(subject, tail.revision, signal);
+    const batches = await this.#reader.after(subject, tail, signal);
     return this.#stretch(subject, tail, batches);
   }
 
@@ -108,7 +108,8 @@ export class NatsLog<Key, Event, Schema extends DescMessage> implements Log<Key,
       connection: this.#connection,
       liveSubject: this.#channel.liveSubject(this.#definition.tokens(key)),
       last: () => this.#reader.last(subject),
-      stretch: (tail: Tail, batch: StoredBatch) => this.#stretch(subject, tail, [batch]),
+      stretch: (tail: Tail, batches: readonly StoredBatch[]) =>
+        this.#stretch(subject, tail, batches),
       read: (tail: Tail) => this.read(key, tail, signal),
     };
     return followSubject(source, afterSequence, signal);

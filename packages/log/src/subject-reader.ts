@@ -4,6 +4,7 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { ensureStream, managerOf } from "./streams.ts";
 import type { ChannelOf } from "@reeve/contracts/channel";
 import { unanswered } from "./store-failure.ts";
+import type { Tail } from "./log.ts";
 import type { StoredBatch } from "./stored-batch.ts";
 import { batchOf, storedBatch } from "./stored-batch.ts";
 
@@ -44,15 +45,15 @@ export class SubjectReader {
     return this.#get({ seq: revision });
   }
 
-  /** All batches of the subject after `revision`, oldest first. */
+  /** All batches of the subject after `tail`, oldest first. */
   async after(
     subject: string,
-    revision: number,
+    { sequence, revision }: Tail,
     signal: AbortSignal,
   ): Promise<readonly StoredBatch[]> {
     const last = await this.last(subject);
     if (last === undefined || last.revision <= revision) return [];
-    if (last.first === 1) return [last];
+    if (last.first === sequence + 1) return [last];
     const batches: StoredBatch[] = [];
     let reached = revision;
     while (reached < last.revision && batches.length < walkLength) {
