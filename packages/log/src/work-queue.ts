@@ -20,7 +20,7 @@ export interface WorkQueue<Message> {
   take(concurrency: number, signal: AbortSignal): AsyncIterable<Delivery<Message>>;
 }
 
-/** A message in the hands of a taker, who settles it exactly once: `acknowledge` or `giveBack`, or falls silent. */
+/** A message in the hands of a taker, who settles it exactly once: `acknowledge`, `giveBack` or `forget`. */
 export interface Delivery<Message> {
   readonly message: Message;
   /** Place of the message in its stream: tells this message from any other, the same at every redelivery. */
@@ -32,4 +32,6 @@ export interface Delivery<Message> {
   acknowledge(): void;
   /** Offers the message to others, after `delayMs`. */
   giveBack(delayMs: number): void;
+  /** Says nothing to the queue and frees the place: the message belongs to somebody else now. */
+  forget(): void;
 }

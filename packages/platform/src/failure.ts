@@ -1,4 +1,4 @@
-import { ErrorReason } from "@reeve/contracts/error";
+import type { ErrorReason } from "@reeve/contracts/error";
 
 /** What the caller may do about a failure. Closed: the one table that maps it to a status is exhaustive. */
 export type FailureKind =

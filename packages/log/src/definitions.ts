@@ -1,0 +1,29 @@
+import { create } from "@bufbuild/protobuf";
+import type { RunEvent } from "@reeve/contracts/run";
+import { RunBatchSchema } from "@reeve/contracts/run";
+import type { ToolCallFact } from "@reeve/contracts/tool";
+import { ToolCallJournalSchema } from "@reeve/contracts/tool";
+import type { CallKey } from "./call-journal.ts";
+import type { LogDefinition } from "./log-definition.ts";
+import type { RunKey } from "./run-log.ts";
+
+export const runLogDefinition: LogDefinition<RunKey, RunEvent, typeof RunBatchSchema> = {
+  schema: RunBatchSchema,
+  tokens: ({ tenant, run }) => ({ tenant, run }),
+  batch: (firstSequence, events) => create(RunBatchSchema, { firstSequence, events: [...events] }),
+  eventsOf: ({ firstSequence, events }) => ({ firstSequence, events }),
+  kinds: (events) => [...new Set(events.map(({ event }) => event.case ?? "unknown"))],
+};
+
+export const callJournalDefinition: LogDefinition<
+  CallKey,
+  ToolCallFact,
+  typeof ToolCallJournalSchema
+> = {
+  schema: ToolCallJournalSchema,
+  tokens: ({ tenant, run, call }) => ({ tenant, run, call }),
+  batch: (firstSequence, facts) =>
+    create(ToolCallJournalSchema, { firstSequence, facts: [...facts] }),
+  eventsOf: ({ firstSequence, facts }) => ({ firstSequence, events: facts }),
+  kinds: (facts) => [...new Set(facts.map(({ fact }) => fact.case ?? "unknown"))],
+};

@@ -1,0 +1,186 @@
+import { create } from "@bufbuild/protobuf";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { Approval } from "@reeve/contracts/approval";
+import { ApprovalState } from "@reeve/contracts/approval";
+import { ErrorReason } from "@reeve/contracts/error";
+import type {
+  CostSummary,
+  Run,
+  RunClaimed,
+  RunCreated,
+  RunError,
+  RunEvent,
+} from "@reeve/contracts/run";
+import { RunSchema, RunStatus, StepState } from "@reeve/contracts/run";
+import { Failure } from "@reeve/platform/failure";
+
+/** What anybody but its worker needs to know of a run. Never changed in place. */
+export interface RunHead {
+  /** Undefined: there is no such run. */
+  readonly created: RunCreated | undefined;
+  readonly createdAt: Timestamp | undefined;
+  readonly runId: string;
+  readonly status: RunStatus;
+  readonly lastSequence: number;
+  /** Sequence at which the run was parked; undefined while it has an owner, or had none yet. */
+  readonly parkedAt: number | undefined;
+  readonly claim: RunClaimed | undefined;
+  /** The approvals by id, each as it stands. */
+  readonly approvals: ReadonlyMap<string, Approval>;
+  /** The text of the last step at the root that had any. */
+  readonly output: readonly TextPart[];
+  readonly error: RunError | undefined;
+  readonly cost: CostSummary | undefined;
+  readonly endedAt: Timestamp | undefined;
+  readonly scripted: boolean;
+  /** Sequences of the messages that were sent into the run, by message id. */
+  readonly messages: ReadonlyMap<string, number>;
+}
+
+interface TextPart {
+  readonly step: number;
+  readonly sequence: number;
+  readonly text: string;
+}
+
+export const emptyHead: RunHead = {
+  created: undefined,
+  createdAt: undefined,
+  runId: "",
+  status: RunStatus.UNSPECIFIED,
+  lastSequence: 0,
+  parkedAt: undefined,
+  claim: undefined,
+  approvals: new Map(),
+  output: [],
+  error: undefined,
+  cost: undefined,
+  endedAt: undefined,
+  scripted: false,
+  messages: new Map(),
+};
+
+const terminal: ReadonlySet<RunStatus> = new Set([
+  RunStatus.COMPLETED,
+  RunStatus.ERROR,
+  RunStatus.CANCELLED,
+]);
+
+/** Whether the status is one after which nothing follows. */
+export function isTerminal(status: RunStatus): boolean {
+  return terminal.has(status);
+}
+
+/** The head after `events`. Throws a Failure when a newer version wrote one of them. */
+export function foldHead(head: RunHead, events: readonly RunEvent[]): RunHead {
+  return events.reduce(applyToHead, head);
+}
+
+function applyToHead(head: RunHead, envelope: RunEvent): RunHead {
+  const { event, sequence, time } = envelope;
+  const next = { ...head, lastSequence: sequence };
+  switch (event.case) {
+    case "runCreated":
+      return {
+        ...next,
+        created: event.value,
+        createdAt: time,
+        runId: envelope.runId,
+        status: RunStatus.QUEUED,
+      };
+    case "runClaimed":
+      return {
+        ...next,
+        claim: event.value,
+        parkedAt: undefined,
+        status: head.status === RunStatus.WAITING ? RunStatus.RUNNING : head.status,
+      };
+    case "runParked":
+      return { ...next, parkedAt: sequence, status: RunStatus.WAITING };
+    case "runPrepared":
+      return { ...next, scripted: event.value.scripted };
+    case "status":
+      return isTerminal(event.value.status)
+        ? { ...next, status: event.value.status, endedAt: time }
+        : { ...next, status: event.value.status };
+    case "step":
+      return event.value.state === StepState.STARTED
+        ? { ...next, status: RunStatus.RUNNING }
+        : next;
+    case "text":
+      return { ...next, output: withText(head.output, envelope, event.value.text) };
+    case "textVoided": {
+      const { firstSequence } = event.value;
+      return { ...next, output: head.output.filter((part) => part.sequence < firstSequence) };
+    }
+    case "approval": {
+      const { approval } = event.value;
+      if (approval === undefined) return next;
+      return { ...next, approvals: new Map(head.approvals).set(approval.approvalId, approval) };
+    }
+    case "messageSubmitted":
+      return { ...next, messages: new Map(head.messages).set(event.value.messageId, sequence) };
+    case "error":
+      return { ...next, error: event.value };
+    case "costSummary":
+      return { ...next, cost: event.value };
+    case "reasoning":
+    case "toolCall":
+    case "toolResult":
+    case "mcpProgress":
+    case "usage":
+    case "context":
+    case "messageInjected":
+    case "plan":
+    case "subtask":
+    case "budgetExceeded":
+    case "modelCallStarted":
+    case "modelTurn":
+    case "modelCallFailed":
+    case "cancelRequested":
+      return next;
+    case undefined:
+      throw new Failure(
+        "internal",
+        ErrorReason.INTERNAL,
+        `event ${sequence} of run ${envelope.runId} was written by a newer version; upgrade this service`,
+      );
+  }
+}
+
+function withText(
+  output: readonly TextPart[],
+  { parentId, stepNumber, sequence }: RunEvent,
+  text: string,
+): readonly TextPart[] {
+  if (parentId !== "") return output;
+  const part = { step: stepNumber, sequence, text };
+  return output.at(-1)?.step === stepNumber ? [...output, part] : [part];
+}
+
+/** The approvals that nobody has decided. None once the run ended: they are withdrawn with it. */
+export function pendingApprovals({ approvals, status }: RunHead): readonly Approval[] {
+  if (isTerminal(status)) return [];
+  return [...approvals.values()].filter(({ state }) => state === ApprovalState.PENDING);
+}
+
+/** The run as clients see it. Throws when the head is of no run. */
+export function runOf(head: RunHead): Run {
+  const { created, createdAt, endedAt, error, cost } = head;
+  if (created === undefined) throw new Error("there is no run to show");
+  return create(RunSchema, {
+    runId: head.runId,
+    agentId: created.agentId,
+    status: head.status,
+    lastSequence: head.lastSequence,
+    output: head.output.map(({ text }) => text).join(""),
+    inputPreview: created.input.slice(0, 200),
+    pendingApprovals: pendingApprovals(head).map(({ approvalId }) => approvalId),
+    labels: created.labels,
+    scripted: head.scripted,
+    ...(createdAt && { createdAt }),
+    ...(endedAt && { endedAt }),
+    ...(error && { error }),
+    ...(cost && { cost }),
+  });
+}

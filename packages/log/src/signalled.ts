@@ -1,0 +1,30 @@
+/** Something to wait for that may be said before anybody waits, and any number of times. */
+export class Signalled {
+  #said = false;
+  #wake: (() => void) | undefined;
+
+  say(): void {
+    this.#said = true;
+    this.#wake?.();
+  }
+
+  /** Resolves when it was said since the last wait, or after `mostMs`. Rejects with the signal's reason. */
+  async wait(mostMs: number | undefined, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (!this.#said) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const abort = () => reject(signal.reason as Error);
+      const timer = mostMs === undefined ? undefined : setTimeout(resolve, mostMs);
+      this.#wake = resolve;
+      signal.addEventListener("abort", abort, { once: true });
+      try {
+        await promise;
+      } finally {
+        clearTimeout(timer);
+        this.#wake = undefined;
+        signal.removeEventListener("abort", abort);
+      }
+    }
+    this.#said = false;
+  }
+}

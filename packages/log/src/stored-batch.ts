@@ -1,0 +1,58 @@
+import type { DescMessage } from "@bufbuild/protobuf";
+import { fromBinary } from "@bufbuild/protobuf";
+import type { StoredMsg } from "@nats-io/jetstream";
+import type { Msg, MsgHdrs } from "@nats-io/transport-node";
+import type { LogDefinition } from "./log-definition.ts";
+
+/** Headers of a stored batch, so that a reader knows what is inside without decoding it. */
+export const batchHeaders = {
+  first: "Reeve-First-Sequence",
+  last: "Reeve-Last-Sequence",
+  kinds: "Reeve-Kinds",
+  /** Tells one write from any other, so that a writer recognises its own. */
+  write: "Reeve-Write",
+} as const;
+
+/** A batch as it lies in its stream. */
+export interface StoredBatch {
+  /** Place of the message in its stream. */
+  readonly revision: number;
+  readonly first: number;
+  readonly last: number;
+  readonly kinds: readonly string[];
+  readonly write: string;
+  readonly data: Uint8Array;
+}
+
+export function storedBatch(stored: StoredMsg): StoredBatch {
+  return batchOf(stored.seq, stored.header, stored.data);
+}
+
+/** A batch that was republished after its commit. */
+export function liveBatch(message: Msg): StoredBatch | undefined {
+  const { headers } = message;
+  if (headers === undefined) return undefined;
+  return batchOf(Number(headers.get("Nats-Sequence")), headers, message.data);
+}
+
+export function batchOf(revision: number, headers: MsgHdrs, data: Uint8Array): StoredBatch {
+  return {
+    revision,
+    first: Number(headers.get(batchHeaders.first)),
+    last: Number(headers.get(batchHeaders.last)),
+    kinds: headers.get(batchHeaders.kinds).split(","),
+    write: headers.get(batchHeaders.write),
+    data,
+  };
+}
+
+/** The events of a batch that come after `afterSequence`. */
+export function eventsAfter<Key, Event, Schema extends DescMessage>(
+  { schema, eventsOf }: LogDefinition<Key, Event, Schema>,
+  { data }: StoredBatch,
+  afterSequence: number,
+): readonly Event[] {
+  const { firstSequence, events } = eventsOf(fromBinary(schema, data));
+  const known = Math.max(0, afterSequence + 1 - firstSequence);
+  return known === 0 ? events : events.slice(known);
+}

@@ -1,0 +1,120 @@
+import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
+import { DeliverPolicy, jetstream } from "@nats-io/jetstream";
+import type { NatsConnection } from "@nats-io/transport-node";
+import { ensureStream, managerOf } from "./streams.ts";
+import type { ChannelOf } from "@reeve/contracts/channel";
+import { unanswered } from "./store-failure.ts";
+import type { StoredBatch } from "./stored-batch.ts";
+import { batchOf, storedBatch } from "./stored-batch.ts";
+
+/** Remainders up to this length are fetched message by message; a consumer costs about as much as this many. */
+const walkLength = 8;
+
+/** Reads the batches of one subject out of a stream. */
+export class SubjectReader {
+  readonly #stream: string;
+  readonly #manager: JetStreamManager;
+  readonly #client: JetStreamClient;
+
+  private constructor(stream: string, manager: JetStreamManager, client: JetStreamClient) {
+    this.#stream = stream;
+    this.#manager = manager;
+    this.#client = client;
+  }
+
+  /** Opens the stream of `channel`, and makes it where it is missing. */
+  static async open(connection: NatsConnection, channel: ChannelOf): Promise<SubjectReader> {
+    const manager = await managerOf(connection);
+    const stream = await ensureStream(manager, channel);
+    return new SubjectReader(stream, manager, jetstream(connection, { timeout: 5_000 }));
+  }
+
+  /** The last batch of the subject. */
+  last(subject: string): Promise<StoredBatch | undefined> {
+    return this.#get({ last_by_subj: subject });
+  }
+
+  /** The first batch of the subject after `revision`. */
+  next(subject: string, revision: number): Promise<StoredBatch | undefined> {
+    return this.#get({ next_by_subj: subject, seq: revision + 1 });
+  }
+
+  /** The batch at `revision`. */
+  at(revision: number): Promise<StoredBatch | undefined> {
+    return this.#get({ seq: revision });
+  }
+
+  /** All batches of the subject after `revision`, oldest first. */
+  async after(
+    subject: string,
+    revision: number,
+    signal: AbortSignal,
+  ): Promise<readonly StoredBatch[]> {
+    const last = await this.last(subject);
+    if (last === undefined || last.revision <= revision) return [];
+    if (last.first === 1) return [last];
+    const batches: StoredBatch[] = [];
+    let reached = revision;
+    while (reached < last.revision && batches.length < walkLength) {
+      signal.throwIfAborted();
+      const next = await this.next(subject, reached);
+      if (next === undefined) break;
+      batches.push(next);
+      reached = next.revision;
+      if (next.last + 1 === last.first) {
+        batches.push(last);
+        reached = last.revision;
+      }
+    }
+    if (reached < last.revision) {
+      batches.push(...(await this.#consume(subject, reached + 1, last.revision, signal)));
+    }
+    return batches;
+  }
+
+  async #consume(
+    subject: string,
+    from: number,
+    to: number,
+    signal: AbortSignal,
+  ): Promise<readonly StoredBatch[]> {
+    try {
+      const consumer = await this.#client.consumers.get(this.#stream, {
+        filter_subjects: subject,
+        deliver_policy: DeliverPolicy.StartSequence,
+        opt_start_seq: from,
+      });
+      const batches: StoredBatch[] = [];
+      const messages = await consumer.consume({ max_messages: 500 });
+      const stop = () => messages.stop();
+      signal.addEventListener("abort", stop, { once: true });
+      try {
+        for await (const message of messages) {
+          if (message.headers !== undefined) {
+            batches.push(batchOf(message.seq, message.headers, message.data));
+          }
+          if (message.seq >= to) break;
+        }
+      } finally {
+        signal.removeEventListener("abort", stop);
+        void consumer.delete().catch(() => undefined);
+      }
+      signal.throwIfAborted();
+      return batches;
+    } catch (error) {
+      signal.throwIfAborted();
+      throw unanswered(error);
+    }
+  }
+
+  async #get(
+    query: Parameters<JetStreamManager["direct"]["getMessage"]>[1],
+  ): Promise<StoredBatch | undefined> {
+    try {
+      const stored = await this.#manager.direct.getMessage(this.#stream, query);
+      return stored === null ? undefined : storedBatch(stored);
+    } catch (error) {
+      throw unanswered(error);
+    }
+  }
+}
