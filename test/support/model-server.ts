@@ -28,6 +28,8 @@ export interface ModelServer extends AsyncDisposable {
 
 export interface SeenRequest {
   readonly headers: IncomingHttpHeaders;
+  /** Tells connections apart. */
+  readonly clientPort: number;
   readonly body: CompletionRequest & Readonly<Record<string, unknown>>;
   /** How the answer ended: it was sent whole, or the connection was closed before. */
   readonly ended: Promise<"whole" | "cut">;
@@ -39,6 +41,8 @@ export interface ProgrammedResponse {
   readonly headers?: Readonly<Record<string, string>>;
   /** Texts and bytes are written as they are, promises are waited for. */
   readonly body?: readonly (string | Uint8Array | Promise<void>)[];
+  /** Whether status and headers are only sent with the first text. Default false. */
+  readonly holdsHeaders?: boolean;
   /** `cut`: the connection is closed in the middle of the answer. Default `whole`. */
   readonly end?: "whole" | "cut";
 }
@@ -76,7 +80,12 @@ export async function startModelServer({
     // Tests and benchmarks ask, not strangers.
     const body = JSON.parse(text) as SeenRequest["body"];
     if (record) {
-      const seen = { headers: request.headers, body, ended: endOf(response) };
+      const seen = {
+        headers: request.headers,
+        clientPort: request.socket.remotePort ?? 0,
+        body,
+        ended: endOf(response),
+      };
       requests.push(seen);
       awaited.get(requests.length)?.resolve(seen);
     }
@@ -135,17 +144,17 @@ function refuse(response: ServerResponse, status: number, code: string, message:
 }
 
 async function play(
-  { status = 200, headers = eventStream, body = [], end = "whole" }: ProgrammedResponse,
+  { status = 200, headers = eventStream, body = [], ...rest }: ProgrammedResponse,
   response: ServerResponse,
 ): Promise<void> {
   response.writeHead(status, headers);
-  response.flushHeaders();
+  if (rest.holdsHeaders !== true) response.flushHeaders();
   for (const piece of body) {
     if (piece instanceof Promise) await piece;
     else await written(response, piece);
   }
-  if (end === "whole") response.end();
-  else response.destroy();
+  if (rest.end === "cut") response.destroy();
+  else response.end();
 }
 
 /** Writes and waits until it has left the process, so that a cut cannot take it back. */

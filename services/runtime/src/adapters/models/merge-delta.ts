@@ -20,7 +20,7 @@ export function mergeDelta(target: Fields, delta: Fields, except: ReadonlySet<st
     const before = target[key];
     const value = delta[key];
     if (typeof before === "string" && typeof value === "string") target[key] = before + value;
-    else if (Array.isArray(before) && Array.isArray(value)) target[key] = [...before, ...value];
+    else if (Array.isArray(before) && Array.isArray(value)) before.push(...value);
     else if (value !== null || before === undefined) target[key] = value;
   }
 }

@@ -7,14 +7,17 @@ import { retryAfterMs } from "./retry-after.ts";
 /** Characters of a provider's own words that a failure repeats. */
 const maxWords = 500;
 
-/** What a caller may do about an exception of the SDK or of the connection. */
-export function openaiFailure(error: unknown, provider: string): ModelFailure {
-  if (error instanceof ModelFailure) return error;
-  if (error instanceof APIConnectionError || !(error instanceof APIError)) {
+/**
+ * What a caller may do about an exception of the SDK or of the connection. Any other is a fault of ours, and given back
+ * as it is.
+ */
+export function openaiFailure(error: unknown, provider: string): unknown {
+  if (error instanceof APIConnectionError || isOfSystem(error)) {
     return new ModelFailure("unavailable", `${provider} cannot be reached: ${causeOf(error)}`, {
       cause: error,
     });
   }
+  if (!(error instanceof APIError)) return error;
   const status = typeof error.status === "number" ? error.status : undefined;
   const body: unknown = error.error;
   return refusedBy(provider, status, isFields(body) ? body : { message: error.message }, {
@@ -68,6 +71,10 @@ function isOverflow(said: string, message: string): boolean {
 function wordsOf({ message }: Readonly<Record<string, unknown>>): string {
   if (typeof message !== "string" || message === "") return "it does not say why";
   return message.length > maxWords ? `${message.slice(0, maxWords)}…` : message;
+}
+
+function isOfSystem(error: unknown): boolean {
+  return error instanceof Error && !(error instanceof APIError) && "code" in error;
 }
 
 /** The innermost cause: the outer ones only say that there is one. */

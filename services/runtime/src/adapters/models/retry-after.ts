@@ -9,7 +9,8 @@ export function retryAfterMs(headers: Headers | undefined, nowMs: number): numbe
   if (after === undefined || after === "") return undefined;
   if (isNumber(after)) return Math.round(Number(after) * 1_000);
   const date = Date.parse(after);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
+  // A date of HTTP begins with its day; what else may be parsed as a date is none.
+  return Number.isNaN(date) || !/^[A-Z]/i.test(after) ? undefined : Math.max(0, date - nowMs);
 }
 
 function isNumber(text: string): boolean {

@@ -24,7 +24,7 @@ export interface ScriptTurn {
   readonly finish: string | undefined;
 }
 
-export interface ScriptCall {
+interface ScriptCall {
   readonly name: string;
   /** A text is sent as it is, so that a script can write arguments that do not parse. */
   readonly arguments: JsonObject | string;

@@ -1,3 +1,5 @@
+import { ModelFailure } from "../../ports/model-provider.ts";
+
 /** One server-sent event. */
 export interface ServerSentEvent {
   /** Its `event` field; empty: none. */
@@ -7,12 +9,12 @@ export interface ServerSentEvent {
   readonly isCut: boolean;
 }
 
-/** Characters that one event may have. */
-const maxEventLength = 16 * 2 ** 20;
+/** Bytes of one answer: far more than any model says. */
+const maxBytes = 64 * 2 ** 20;
 
 /**
  * Decodes server-sent events. Yields together what arrived together, so that a burst costs one turn of the loop. Bytes
- * may be split anywhere. Throws a RangeError at an endless event.
+ * may be split anywhere. Throws a ModelFailure when there is no end to them.
  */
 export async function* serverSentEvents(
   bytes: AsyncIterable<Uint8Array>,
@@ -20,17 +22,26 @@ export async function* serverSentEvents(
   const decoder = new TextDecoder();
   const pending: PendingEvent = { name: "", data: undefined };
   let rest = "";
+  let received = 0;
   for await (const piece of bytes) {
-    const text = rest + decoder.decode(piece, { stream: true });
-    const end = text.lastIndexOf("\n") + 1;
-    rest = text.slice(end);
-    if (rest.length + (pending.data?.length ?? 0) > maxEventLength) {
-      throw new RangeError(`a server-sent event is longer than ${maxEventLength} characters`);
+    received += piece.length;
+    if (received > maxBytes) {
+      throw new ModelFailure("malformed", `the answer is longer than ${maxBytes} bytes`);
     }
-    const events = takeLines(text, end, pending);
+    const next = decoder.decode(piece, { stream: true });
+    const lastLine = next.lastIndexOf("\n") + 1;
+    if (lastLine === 0) {
+      rest += next;
+      continue;
+    }
+    const text = rest + next.slice(0, lastLine);
+    rest = next.slice(lastLine);
+    const events = takeLines(text, pending);
     if (events.length > 0) yield events;
   }
-  take(rest, pending, []);
+  const last: ServerSentEvent[] = [];
+  if (rest !== "") take(rest, pending, last);
+  if (last.length > 0) yield last;
   if (pending.data !== undefined) {
     yield [{ name: pending.name, data: pending.data, isCut: true }];
   }
@@ -41,10 +52,10 @@ interface PendingEvent {
   data: string | undefined;
 }
 
-function takeLines(text: string, end: number, pending: PendingEvent): readonly ServerSentEvent[] {
+function takeLines(text: string, pending: PendingEvent): readonly ServerSentEvent[] {
   const events: ServerSentEvent[] = [];
   let start = 0;
-  while (start < end) {
+  while (start < text.length) {
     const lineEnd = text.indexOf("\n", start);
     take(text.slice(start, lineEnd), pending, events);
     start = lineEnd + 1;
