@@ -1,0 +1,44 @@
+import { join } from "node:path";
+import { approvalsConfig } from "../../services/approvals/src/config.ts";
+import { gatewayConfig } from "../../services/gateway/src/config.ts";
+import type { Environment } from "@reeve/platform/config";
+import { readConfig } from "@reeve/platform/config";
+import { runtimeConfig } from "../../services/runtime/src/config.ts";
+import { toolhostConfig } from "../../services/toolhost/src/config.ts";
+
+/** Environment variables of the services that an embedded deployment passes on. */
+export type EmbeddedSettings = Environment;
+
+/** The parts of an embedded deployment that are found when it starts. */
+export interface EmbeddedParts {
+  readonly natsUrl: string;
+  readonly listen: string;
+  readonly dataDir: string;
+  readonly token: string;
+  readonly internalToken: string;
+}
+
+/** Scripts that come with Reeve, so that everything runs without a key. */
+const shippedScripts = join(import.meta.dirname, "../../examples/scripts");
+
+/** The settings of each service. Throws a Failure that lists every variable that is wrong. */
+export function serviceConfigs(settings: EmbeddedSettings, parts: EmbeddedParts) {
+  const environment: Environment = {
+    ...settings,
+    REEVE_NATS_URL: parts.natsUrl,
+    REEVE_LISTEN: parts.listen,
+    REEVE_DATA_DIR: parts.dataDir,
+    REEVE_TOKENS: `${parts.token}=local/me`,
+    REEVE_APPROVALS_LISTEN: "127.0.0.1:0",
+    REEVE_INTERNAL_TOKEN: parts.internalToken,
+    REEVE_SCRIPTS: settings["REEVE_SCRIPTS"] || shippedScripts,
+    REEVE_POOL: "default",
+  };
+  return {
+    toolhost: readConfig(toolhostConfig, environment),
+    runtime: readConfig(runtimeConfig, environment),
+    approvals: readConfig(approvalsConfig, environment),
+    gateway: (approvalsUrl: string) =>
+      readConfig(gatewayConfig, { ...environment, REEVE_APPROVALS_URL: approvalsUrl }),
+  };
+}

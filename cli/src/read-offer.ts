@@ -1,0 +1,35 @@
+import type { ModelCatalog } from "@reeve/contracts/agent";
+import { ModelCatalogSchema } from "@reeve/contracts/agent";
+import { ToolCatalogSchema } from "@reeve/contracts/tool";
+import type { Nats } from "@reeve/platform/nats";
+import { openTable } from "@reeve/store/nats-table";
+import { describeModel } from "./render/describe-model.ts";
+
+/** What the runs of a deployment have to work with. */
+export interface Offer {
+  /** What the model id `default` stands for, said plainly. Undefined: nothing. */
+  readonly defaultModel: string | undefined;
+  /** The isolation under which code runs. Undefined: there is none, and so no code. */
+  readonly isolation: string | undefined;
+}
+
+/** Reads what toolhosts and runtimes have announced. */
+export async function readOffer(nats: Nats, signal: AbortSignal): Promise<Offer> {
+  const tools = await openTable(nats, ToolCatalogSchema);
+  const models = await openTable(nats, ModelCatalogSchema);
+  const pools = await tools.list("", signal);
+  const [catalog] = await models.list("", signal);
+  const isolation = pools.map(({ record }) => record.isolation).find(isIsolating);
+  return { isolation, defaultModel: defaultModelOf(catalog?.record) };
+}
+
+function isIsolating(isolation: string): boolean {
+  return isolation !== "" && isolation !== "none";
+}
+
+function defaultModelOf(catalog: ModelCatalog | undefined): string | undefined {
+  const model = catalog?.models.find(({ id }) => id === "default");
+  if (model === undefined) return undefined;
+  const provider = catalog?.providers.find(({ name }) => name === model.provider);
+  return describeModel(model, provider?.scripted === true);
+}

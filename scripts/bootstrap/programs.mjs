@@ -1,0 +1,110 @@
+import { spawn } from "node:child_process";
+import { accessSync, constants, existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import process from "node:process";
+
+/** Where distributions put servers: often only on root's PATH. */
+export const serverFolders = ["/usr/sbin", "/usr/local/sbin"];
+
+/** What the machine needs beside Node: a program and its package, which has one name in all distributions. */
+const programs = [
+  { name: "nats-server", package: "nats-server" },
+  { name: "bwrap", package: "bubblewrap" },
+  { name: "rg", package: "ripgrep" },
+  // By this path and no other: a Python under somebody's home is not visible inside a sandbox.
+  { name: "python3", package: "python3", path: "/usr/bin/python3" },
+];
+
+const managers = {
+  "apt-get": { install: "apt-get install -y --no-install-recommends" },
+  dnf: { install: "dnf install -y" },
+  apk: { install: "apk add" },
+  brew: { install: "brew install" },
+};
+
+/**
+ * Makes sure that the programs that Reeve starts are on the machine; installs the distribution's packages where that is
+ * possible without asking. Returns what is missing and the line to type, or undefined.
+ */
+export async function ensurePrograms(environment) {
+  const missing = missingPrograms(environment);
+  if (missing.length === 0) return undefined;
+  const manager = Object.keys(managers).find((name) => find(name, environment) !== undefined);
+  const names = missing.map(({ name }) => name).join(", ");
+  const packages = missing.map((program) => program.package);
+  const byHand = lineToType(manager, packages, names);
+  const elevate = manager === "apt-get" ? await elevation(environment) : undefined;
+  if (elevate === undefined) return byHand;
+  console.error(`installing ${packages.join(", ")} (missing: ${names}) …`);
+  const installed = await installWithApt(elevate, packages, environment);
+  if (!installed || missingPrograms(environment).length > 0) return byHand;
+  return undefined;
+}
+
+function missingPrograms(environment) {
+  return programs.filter(({ name, path }) =>
+    path === undefined ? find(name, environment) === undefined : !isExecutable(path),
+  );
+}
+
+function lineToType(manager, packages, names) {
+  if (process.platform !== "linux") {
+    return `missing: ${names}. Code runs in Linux namespaces: run Reeve on Linux, or inside a Linux virtual machine.`;
+  }
+  if (manager === undefined) {
+    return `missing: ${names}. Install these packages with the package manager of this system: ${packages.join(" ")}`;
+  }
+  const sudo = process.getuid?.() === 0 || manager === "brew" ? "" : "sudo ";
+  const update = manager === "apt-get" ? `${sudo}apt-get update && ` : "";
+  return `missing: ${names}. Run: ${update}${sudo}${managers[manager].install} ${packages.join(" ")}`;
+}
+
+/** How root's rights are had without asking; undefined when they are not. */
+async function elevation(environment) {
+  if (environment.REEVE_BOOTSTRAP_NO_INSTALL === "1") return undefined;
+  if (process.getuid?.() === 0) return [];
+  if (find("sudo", environment) === undefined) return undefined;
+  return (await run(["sudo", "-n", "true"], environment, "ignore")) === 0
+    ? ["sudo", "-n"]
+    : undefined;
+}
+
+async function installWithApt(elevate, packages, environment) {
+  const apt = [...elevate, "env", "DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1", "apt-get"];
+  if ((await run([...apt, "update", "-q"], environment, "show")) !== 0) return false;
+  const install = [...apt, "install", "-y", "--no-install-recommends", ...packages];
+  if ((await run(install, environment, "show")) !== 0) return false;
+  if (packages.includes("nats-server") && existsSync("/run/systemd/system")) {
+    // Under systemd the package starts a server of its own, which would hold the port that people expect to be free. It
+    // did not exist before this installation, so nobody relies on it.
+    const stop = ["systemctl", "disable", "--now", "nats-server.service"];
+    await run([...elevate, ...stop], environment, "show");
+  }
+  return true;
+}
+
+function run([command, ...args], environment, output) {
+  const stdio = output === "show" ? process.stderr : "ignore";
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { env: environment, stdio: ["ignore", stdio, stdio] });
+    child.on("error", () => resolve(127));
+    child.on("exit", (code) => resolve(code ?? 1));
+  });
+}
+
+function find(name, environment) {
+  // Tests look for programs in the folders of REEVE_BOOTSTRAP_PATH alone.
+  const only = environment.REEVE_BOOTSTRAP_PATH;
+  const folders = (only ?? environment.PATH ?? "").split(delimiter);
+  if (only === undefined) folders.push(...serverFolders);
+  return folders.map((folder) => join(folder, name)).find(isExecutable);
+}
+
+function isExecutable(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

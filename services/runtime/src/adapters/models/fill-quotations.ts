@@ -1,0 +1,62 @@
+import type { JsonValue } from "@bufbuild/protobuf";
+import type { ScriptContext } from "./script-context.ts";
+
+/** A quotation that names nothing in the prompt. */
+export class UnknownQuotation extends Error {
+  override readonly name = "UnknownQuotation";
+}
+
+const quotation = /\{\{\s*(input|tools\.[^\s{}]+)\s*\}\}/gu;
+const onlyQuotation = /^\{\{\s*(input|tools\.[^\s{}]+)\s*\}\}$/u;
+
+/** Puts what is quoted into a text. Throws UnknownQuotation. */
+export function fillText(text: string, context: ScriptContext): string {
+  return text.replace(quotation, (_, reference: string) => {
+    const value = quoted(reference, context);
+    return typeof value === "string" ? value : JSON.stringify(value);
+  });
+}
+
+/** Puts what is quoted into every text of a value; a text that is nothing but a quotation becomes the quoted value. */
+export function fillValue(value: JsonValue, context: ScriptContext): JsonValue {
+  if (typeof value === "string") {
+    const reference = onlyQuotation.exec(value)?.[1];
+    return reference === undefined ? fillText(value, context) : quoted(reference, context);
+  }
+  if (Array.isArray(value)) return value.map((item) => fillValue(item, context));
+  if (typeof value !== "object" || value === null) return value;
+  const filled = Object.entries(value).map(([key, item]) => [key, fillValue(item, context)]);
+  return Object.fromEntries(filled);
+}
+
+function quoted(reference: string, { input, results }: ScriptContext): JsonValue {
+  if (reference === "input") return input;
+  const [, tool = "", ...path] = reference.split(".");
+  const content = results.get(tool)?.content;
+  if (content === undefined) {
+    throw new UnknownQuotation(`{{ ${reference} }}: ${tool} has given no result`);
+  }
+  if (path.length === 0) return content;
+  let value: unknown = parsed(content, reference, tool);
+  for (const key of path) {
+    // The prototype of a value is not a part of it.
+    const entry: unknown =
+      typeof value === "object" && value !== null && Object.hasOwn(value, key)
+        ? Reflect.get(value, key)
+        : undefined;
+    if (entry === undefined) {
+      throw new UnknownQuotation(`{{ ${reference} }}: the result of ${tool} has no ${key}`);
+    }
+    value = entry;
+  }
+  // What JSON.parse made is JSON at every path.
+  return value as JsonValue;
+}
+
+function parsed(content: string, reference: string, tool: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch {
+    throw new UnknownQuotation(`{{ ${reference} }}: the result of ${tool} is not JSON`);
+  }
+}

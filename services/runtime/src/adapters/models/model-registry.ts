@@ -1,0 +1,81 @@
+import { create } from "@bufbuild/protobuf";
+import { z } from "zod";
+import type { ModelSpec } from "@reeve/contracts/agent";
+import { ModelSpecSchema } from "@reeve/contracts/agent";
+import { parseYamlFile } from "./parse-yaml-file.ts";
+
+/**
+ * Reads a registry of models. Throws a Failure with every problem of the file.
+ *
+ * ```yaml
+ * models:
+ *   - id: fast                      # agents name it so
+ *     provider: openai
+ *     upstream_name: gpt-5.4-mini   # as the provider names it; default: the id
+ *     context_window: 400000        # tokens
+ *     max_output_tokens: 128000
+ *     modalities: [text, image]
+ *     knowledge_cutoff: "2025-08"
+ *     pricing:                      # US dollars per million tokens
+ *       input_usd_per_million: 0.75
+ *       cached_input_usd_per_million: 0.075
+ *       output_usd_per_million: 4.5
+ * ```
+ */
+export function parseModelRegistry(text: string, file: string): readonly ModelSpec[] {
+  return parseYamlFile(text, file, registrySchema).models.map(
+    ({ pricing, upstream_name: upstreamName, ...model }) =>
+      create(ModelSpecSchema, {
+        id: model.id,
+        provider: model.provider,
+        upstreamName: upstreamName ?? model.id,
+        contextWindow: model.context_window,
+        maxOutputTokens: model.max_output_tokens,
+        modalities: model.modalities,
+        knowledgeCutoff: model.knowledge_cutoff,
+        ...(pricing !== undefined && { pricing: pricingOf(pricing) }),
+      }),
+  );
+}
+
+const price = z.number().min(0);
+const tokens = z.number().int().min(0).max(0xffff_ffff).default(0);
+
+const pricingSchema = z.strictObject({
+  input_usd_per_million: price,
+  output_usd_per_million: price,
+  cached_input_usd_per_million: price.optional(),
+});
+
+const modelSchema = z.strictObject({
+  id: z.string().min(1),
+  provider: z.string().min(1),
+  upstream_name: z.string().min(1).optional(),
+  context_window: tokens,
+  max_output_tokens: tokens,
+  modalities: z.array(z.enum(["text", "image", "audio"])).default(["text"]),
+  knowledge_cutoff: z.string().default(""),
+  pricing: pricingSchema.optional(),
+});
+
+const registrySchema = z.strictObject({
+  models: z.array(modelSchema).superRefine((models, context) => {
+    models.forEach(({ id }, index) => {
+      if (models.findIndex((model) => model.id === id) === index) return;
+      context.addIssue({
+        code: "custom",
+        path: [index, "id"],
+        message: `${id} is the id of another model too`,
+      });
+    });
+  }),
+});
+
+function pricingOf(pricing: z.infer<typeof pricingSchema>) {
+  const cached = pricing.cached_input_usd_per_million;
+  return {
+    inputUsdPerMillion: pricing.input_usd_per_million,
+    outputUsdPerMillion: pricing.output_usd_per_million,
+    ...(cached !== undefined && { cachedInputUsdPerMillion: cached }),
+  };
+}

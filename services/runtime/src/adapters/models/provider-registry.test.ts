@@ -1,0 +1,144 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { ProviderSettings } from "./provider-registry.ts";
+import { openProviders } from "./provider-registry.ts";
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "reeve-models-"));
+});
+
+afterEach(async () => {
+  await rm(folder, { recursive: true });
+});
+
+async function open(settings: ProviderSettings) {
+  const { byName, catalog } = await openProviders(settings, new AbortController().signal);
+  const models = catalog.models.map(({ id, provider, upstreamName }) => [
+    id,
+    `${provider}:${upstreamName}`,
+  ]);
+  return { providers: [...byName.keys()], models: Object.fromEntries(models), catalog };
+}
+
+async function file(name: string, text: string): Promise<string> {
+  await writeFile(join(folder, name), text);
+  return join(folder, name);
+}
+
+describe("the providers of a deployment", () => {
+  test("are none without a key and without scripts", async () => {
+    expect(await open({})).toMatchObject({ providers: [], models: {} });
+  });
+
+  test("have a default model of OpenAI with a key, by the name that is set", async () => {
+    expect((await open({ OPENAI_API_KEY: "k" })).models).toEqual({
+      default: "openai:gpt-5.4-mini",
+    });
+    const named = await open({ OPENAI_API_KEY: "k", OPENAI_MODEL: "qwen3" });
+    expect(named).toMatchObject({ providers: ["openai"], models: { default: "openai:qwen3" } });
+  });
+
+  test("play the only script by default, or the one of that name", async () => {
+    await file("weather.yaml", "turns: [{ text: sunny }]");
+    expect(await open({ REEVE_SCRIPTS: folder })).toMatchObject({
+      providers: ["scripted"],
+      models: { default: "scripted:weather" },
+    });
+    await file("other.yaml", "turns: [{ text: other }]");
+    const { catalog, models } = await open({ REEVE_SCRIPTS: folder });
+    expect(models).toEqual({});
+    expect(catalog.providers[0]).toMatchObject({
+      scripted: true,
+      upstreamNames: ["other", "weather"],
+    });
+    await file("x.yaml", "name: default\nturns: [{ text: default }]");
+    expect((await open({ REEVE_SCRIPTS: folder })).models).toEqual({ default: "scripted:default" });
+  });
+
+  test("serve the models of the registry, whose facts hold for the default too", async () => {
+    const models = await file(
+      "models.yaml",
+      `
+models:
+  - id: fast
+    provider: openai
+    upstream_name: m-1
+    context_window: 1000
+    pricing: { input_usd_per_million: 1, output_usd_per_million: 2 }
+`,
+    );
+    const { catalog } = await open({
+      REEVE_MODELS: models,
+      OPENAI_API_KEY: "k",
+      OPENAI_MODEL: "m-1",
+    });
+    expect(catalog.models).toMatchObject([
+      { id: "fast", upstreamName: "m-1", contextWindow: 1000 },
+      {
+        id: "default",
+        upstreamName: "m-1",
+        contextWindow: 1000,
+        pricing: { inputUsdPerMillion: 1 },
+      },
+    ]);
+  });
+
+  test("leave the default to a registry that names one", async () => {
+    const models = await file(
+      "models.yaml",
+      "models: [{ id: default, provider: openai, upstream_name: x }]",
+    );
+    expect((await open({ REEVE_MODELS: models, OPENAI_API_KEY: "k" })).models).toEqual({
+      default: "openai:x",
+    });
+  });
+
+  test("are refused with every problem of the registry", async () => {
+    const models = await file(
+      "models.yaml",
+      `
+models:
+  - { id: a, provider: openai }
+  - { id: a, provider: openai }
+  - { id: b, context_window: -1 }
+`,
+    );
+    await expect(open({ REEVE_MODELS: models })).rejects.toMatchObject({
+      kind: "invalid",
+      message: expect.stringMatching(/models\[2\]\.provider.*\n.*models\[2\]\.context_window/),
+    });
+    const twins = await file(
+      "twins.yaml",
+      "models: [{ id: a, provider: x }, { id: a, provider: x }]",
+    );
+    await expect(open({ REEVE_MODELS: twins })).rejects.toThrow(/a is the id of another model/);
+  });
+
+  test("are refused with the problems of all scripts at once", async () => {
+    await file("a.yaml", "turns: []");
+    await file("b.yaml", "name: c\nturns: [{ text: 1 }]");
+    await file("c.yaml", "turns: [{ text: c }]");
+    await file("d.yaml", "name: c\nturns: [{ text: c }]");
+    await expect(open({ REEVE_SCRIPTS: folder })).rejects.toMatchObject({
+      kind: "invalid",
+      violations: [
+        { field: expect.stringContaining("a.yaml: turns") },
+        { field: expect.stringContaining("b.yaml: turns[0].text") },
+        {
+          field: expect.stringContaining("d.yaml: name"),
+          description: expect.stringMatching(/c\.yaml/),
+        },
+      ],
+    });
+  });
+
+  test("are refused when a path leads nowhere, by the name of the setting", async () => {
+    await expect(open({ REEVE_SCRIPTS: join(folder, "none") })).rejects.toThrow(
+      /^REEVE_SCRIPTS names .*none, which cannot be read/,
+    );
+  });
+});

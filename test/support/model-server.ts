@@ -1,0 +1,186 @@
+import { Buffer } from "node:buffer";
+import { once } from "node:events";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import process from "node:process";
+import { setTimeout } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import type { CompletionRequest } from "./model-answers.ts";
+import { answerFor, chunk, done, tokens } from "./model-answers.ts";
+
+/**
+ * An OpenAI-compatible model server that answers at once what it is told to: the next programmed response when there is
+ * one, else what the name of the model asks for: `text:N`, `tool-once`, `tool-chain:N` (see `answerFor`), or `paced:N:MS`
+ * (N tokens, MS milliseconds between two).
+ */
+export interface ModelServer extends AsyncDisposable {
+  /** The base URL for a client: ends in `/v1`. */
+  readonly url: string;
+  readonly port: number;
+  /** What it was asked, in order. Empty when it does not record. */
+  readonly requests: readonly SeenRequest[];
+  /** Says what the next requests get, one each. */
+  program(...responses: readonly ProgrammedResponse[]): void;
+  /** The request of this number, from 1, as soon as it is there. */
+  request(number: number): Promise<SeenRequest>;
+}
+
+export interface SeenRequest {
+  readonly headers: IncomingHttpHeaders;
+  /** Tells connections apart. */
+  readonly clientPort: number;
+  readonly body: CompletionRequest & Readonly<Record<string, unknown>>;
+  /** How the answer ended: it was sent whole, or the connection was closed before. */
+  readonly ended: Promise<"whole" | "cut">;
+}
+
+export interface ProgrammedResponse {
+  /** Default 200. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Texts and bytes are written as they are, promises are waited for. */
+  readonly body?: readonly (string | Uint8Array | Promise<void>)[];
+  /** Whether status and headers are only sent with the first text. Default false. */
+  readonly holdsHeaders?: boolean;
+  /** `cut`: the connection is closed in the middle of the answer. Default `whole`. */
+  readonly end?: "whole" | "cut";
+}
+
+export interface ModelServerOptions {
+  /** Default: any free port. */
+  readonly port?: number;
+  /** Whether requests are kept for inspection. Default true. */
+  readonly record?: boolean;
+  readonly responses?: readonly ProgrammedResponse[];
+}
+
+const eventStream = { "content-type": "text/event-stream" };
+
+/** Starts a server on loopback; disposing of it closes every connection. */
+export async function startModelServer({
+  port = 0,
+  record = true,
+  responses = [],
+}: ModelServerOptions = {}): Promise<ModelServer> {
+  const programmed = [...responses];
+  const requests: SeenRequest[] = [];
+  const awaited = new Map<number, PromiseWithResolvers<SeenRequest>>();
+  const ending = new AbortController();
+  const server = createServer((request, response) => {
+    // A client that goes away in the middle is what some tests do.
+    response.on("error", () => undefined);
+    answer(request, response).catch(() => response.destroy());
+  });
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const text = await bodyOf(request);
+    if (request.method !== "POST" || request.url !== "/v1/chat/completions") {
+      return refuse(response, 404, "not_found", `no ${request.method} ${request.url}`);
+    }
+    // Tests and benchmarks ask, not strangers.
+    const body = JSON.parse(text) as SeenRequest["body"];
+    if (record) {
+      const seen = {
+        headers: request.headers,
+        clientPort: request.socket.remotePort ?? 0,
+        body,
+        ended: endOf(response),
+      };
+      requests.push(seen);
+      awaited.get(requests.length)?.resolve(seen);
+    }
+    const next = programmed.shift();
+    if (next !== undefined) return play(next, response);
+    if (body.stream !== true) return refuse(response, 400, "invalid", "only streams are served");
+    const ready = answerFor(body);
+    if (ready !== undefined) return void response.writeHead(200, eventStream).end(ready);
+    const paced = /^paced:(\d+):(\d+)$/.exec(body.model);
+    if (paced !== null) {
+      return playPaced(Number(paced[1]), Number(paced[2]), response, ending.signal);
+    }
+    return refuse(response, 404, "model_not_found", `no model ${body.model}`);
+  };
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening");
+  // A server that listens on TCP has such an address.
+  const address = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${address.port}/v1`,
+    port: address.port,
+    requests,
+    program: (...more) => void programmed.push(...more),
+    async request(number) {
+      const seen = requests[number - 1];
+      if (seen !== undefined) return seen;
+      const waiting = awaited.get(number) ?? Promise.withResolvers<SeenRequest>();
+      awaited.set(number, waiting);
+      return waiting.promise;
+    },
+    async [Symbol.asyncDispose]() {
+      ending.abort();
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = [];
+  for await (const piece of request) pieces.push(piece as Buffer);
+  return Buffer.concat(pieces).toString();
+}
+
+async function endOf(response: ServerResponse): Promise<"whole" | "cut"> {
+  const { promise, resolve } = Promise.withResolvers<"whole" | "cut">();
+  response.once("close", () => resolve(response.writableFinished ? "whole" : "cut"));
+  return promise;
+}
+
+function refuse(response: ServerResponse, status: number, code: string, message: string): void {
+  const error = { message, type: "invalid_request_error", param: null, code };
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify({ error }));
+}
+
+async function play(
+  { status = 200, headers = eventStream, body = [], ...rest }: ProgrammedResponse,
+  response: ServerResponse,
+): Promise<void> {
+  response.writeHead(status, headers);
+  if (rest.holdsHeaders !== true) response.flushHeaders();
+  for (const piece of body) {
+    if (piece instanceof Promise) await piece;
+    else await written(response, piece);
+  }
+  if (rest.end === "cut") response.destroy();
+  else response.end();
+}
+
+/** Writes and waits until it has left the process, so that a cut cannot take it back. */
+async function written(response: ServerResponse, piece: string | Uint8Array): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  response.write(piece, () => resolve());
+  await promise;
+}
+
+async function playPaced(
+  count: number,
+  paceMs: number,
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
+  response.writeHead(200, eventStream);
+  for (const content of tokens(count)) {
+    response.write(chunk({ content }));
+    await setTimeout(paceMs, undefined, { signal });
+    if (response.destroyed) return;
+  }
+  response.end(chunk({}, "stop") + done);
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { port: { type: "string", default: "0" } } });
+  const { url } = await startModelServer({ port: Number(values.port), record: false });
+  process.stdout.write(`${url}\n`);
+}
