@@ -61,11 +61,12 @@ export interface Condition {
  *       - text: "It will be {{ tools.forecast.days.0.sky }}."
  * ```
  *
- * A turn has `text` or `tool_calls` or both, and may name its `finish` reason (`length`, `content_filter`). `when` asks for the last result of a `tool`
- * (`matches`: regular expression over its content; `is_error`) and for the `input` (regular expression). `{{ input }}` is
- * the latest message of the user, `{{ tools.<name> }}` the last result of a tool as it is, `{{ tools.<name>.<path> }}` a
- * value in a result that is JSON. An argument that is nothing but such a quotation keeps the type of the value. Other
- * double braces are text. A turn that comes again and again is written once with a YAML anchor.
+ * A turn has `text` or `tool_calls` or both, and may name its `finish` reason (`length`, `content_filter`). `when` asks
+ * for the last result of a `tool` (`matches`: regular expression over its content; `is_error`) and for the `input`
+ * (regular expression). `{{ input }}` is the latest message of the user, `{{ tools.<name> }}` the last result of a tool
+ * as it is, `{{ tools.<name>.<path> }}` a value in a result that is JSON. An argument that is nothing but such a
+ * quotation keeps the type of the value. Other double braces are text. Arguments that are a text are sent as they are,
+ * even if they are no JSON. A turn that comes again and again is written once with a YAML anchor.
  */
 export function parseScript(text: string, file: string): Script {
   const { name, pace_ms, turns } = parseYamlFile(text, file, scriptSchema);
