@@ -55,6 +55,6 @@ export class MemoryArtifactStore implements ArtifactStore {
     return [...this.#files]
       .filter(([name]) => name.startsWith(`${tenant}/`))
       .map(([, { artifact }]) => artifact)
-      .sort(byAge);
+      .toSorted(byAge);
   }
 }

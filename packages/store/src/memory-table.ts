@@ -38,7 +38,7 @@ export class MemoryTable<Record> implements Table<Record> {
 
   async list(prefix: string, signal: AbortSignal): Promise<readonly Row<Record>[]> {
     await turn(signal);
-    return [...this.#rows.values()].filter(({ key }) => hasPrefix(key, prefix)).sort(byKey);
+    return [...this.#rows.values()].filter(({ key }) => hasPrefix(key, prefix)).toSorted(byKey);
   }
 
   async *watch(prefix: string, signal: AbortSignal): AsyncIterable<Change<Record>> {

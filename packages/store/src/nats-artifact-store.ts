@@ -60,11 +60,7 @@ class NatsArtifactStore implements ArtifactStore {
       }
     };
     try {
-      // The store's types are of the browser's streams; Node's are the same.
-      const stream = ReadableStream.from(measured()) as unknown as Parameters<
-        ObjectStore["put"]
-      >[1];
-      await this.#bytes.put(object, stream, { timeout: mostTimeMs });
+      await this.#bytes.put(object, ReadableStream.from(measured()), { timeout: mostTimeMs });
     } catch (error) {
       await this.#bytes.delete(object.name).catch(() => undefined);
       throw refusal ?? storeFailure(error);
@@ -88,9 +84,7 @@ class NatsArtifactStore implements ArtifactStore {
       throw noSuchArtifact(artifactId);
     const object = await storeCall(() => this.#bytes.get(objectName(tenant, artifactId)));
     if (object === null) throw noSuchArtifact(artifactId);
-    // The store's types are of the browser's streams; Node's are the same, and can be iterated.
-    const stream = object.data as unknown as ReadableStream<Uint8Array>;
-    for await (const chunk of stream) {
+    for await (const chunk of object.data) {
       signal.throwIfAborted();
       yield chunk;
     }
@@ -100,7 +94,7 @@ class NatsArtifactStore implements ArtifactStore {
 
   async list(tenant: string, signal: AbortSignal): Promise<readonly Artifact[]> {
     const rows = await this.#descriptions.list(tenant, signal);
-    return rows.map(({ record }) => record).sort(byAge);
+    return rows.map(({ record }) => record).toSorted(byAge);
   }
 }
 

@@ -100,7 +100,7 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
       else rows.delete(entry.key);
       if (entry.delta === 0) break;
     }
-    return [...rows.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+    return [...rows.values()].toSorted((a, b) => (a.key < b.key ? -1 : 1));
   }
 
   async #compareAndWrite(

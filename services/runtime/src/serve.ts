@@ -36,13 +36,10 @@ export async function startRuntime(
     ended,
   );
   const dispatch = await openDispatchQueue(nats, { ackWaitMs });
-  const queues = new Map([
-    ["default", await openToolCallQueue(nats, { pool: "default", ackWaitMs })],
-  ]);
   const ports: RunPorts = {
     log: await openRunLog(nats),
     journal: await openCallJournal(nats),
-    toolCalls: (pool) => queueOf(queues, pool),
+    toolCalls: toolCallQueues(nats),
     catalogs,
     provider: (name) => providers.byName.get(name),
     clock: systemClock,
@@ -57,5 +54,19 @@ export async function startRuntime(
       end.abort(new DOMException("the runtime goes away", "AbortError"));
       await working;
     },
+  };
+}
+
+/** The queues of the pools of toolhosts, each opened when it is first needed. */
+function toolCallQueues(nats: Nats): RunPorts["toolCalls"] {
+  const queues = new Map<string, ReturnType<typeof openToolCallQueue>>();
+  return async (pool) => {
+    const known = queues.get(pool);
+    if (known !== undefined) return await known;
+    const opening = openToolCallQueue(nats, { pool, ackWaitMs });
+    queues.set(pool, opening);
+    // One that could not be opened is tried again by the next call.
+    opening.catch(() => queues.delete(pool));
+    return await opening;
   };
 }

@@ -30,7 +30,8 @@ export async function* callTool(
   const known = await ports.journal.read(key, emptyTail, signal);
   if (known.events.length === 0) {
     const pool = state.tools.get(effect.call.call.name)?.pool ?? "default";
-    await ports.toolCalls(pool).publish(request, { dedupeId: key.call }, signal);
+    const queue = await ports.toolCalls(pool);
+    await queue.publish(request, { dedupeId: key.call }, signal);
   }
   for await (const { events } of ports.journal.follow(key, 0, signal)) {
     const facts = events.flatMap((event) => factsOf(state, effect, event, ports.clock.now()));

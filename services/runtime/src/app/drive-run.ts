@@ -33,8 +33,10 @@ export async function driveRun(
         : { kind: claim.kind, state: claim.state };
     if (rest.kind === "ended") await releaseCalls(rest.state, ports, signal);
     beat.stop();
-    if (rest.kind === "lost") logger.info("another worker owns the run");
-    else delivery.acknowledge();
+    if (rest.kind === "lost") {
+      logger.info("another worker owns the run");
+      delivery.forget();
+    } else delivery.acknowledge();
   } catch (error) {
     beat.stop();
     if (signal.aborted) return delivery.giveBack(0);

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { RunEventSchema } from "@reeve/contracts/run";
-import { ApprovalState } from "@reeve/contracts/approval";
+import { ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
 import { ApprovalStatus, ToolStatus } from "@reeve/contracts/tool";
 import { RunStatus } from "@reeve/contracts/run";
 import { describe, expect, test } from "vitest";
@@ -20,11 +20,11 @@ function resolveApproval(
 ): void {
   const approval = run.state.frame.calls.find((call) => call.approval !== undefined)?.approval;
   if (approval === undefined) throw new Error("no approval is pending");
-  const decision = {
+  const decision = create(DecisionSchema, {
     approved: state === ApprovalState.APPROVED,
     reason: "not today",
     ...(edited && { editedArguments: edited }),
-  };
+  });
   run.write({ case: "approval", value: { approval: { ...approval, state, decision } } });
 }
 
@@ -160,10 +160,11 @@ describe("a run", () => {
   });
 });
 
-describe("an approval", () => {
-  const dangerous = () =>
-    new PlayedRun({ hitlTools: ["search"] }).turn({ name: "search", args: { q: "a" } });
+function dangerous(): PlayedRun {
+  return new PlayedRun({ hitlTools: ["search"] }).turn({ name: "search", args: { q: "a" } });
+}
 
+describe("an approval", () => {
   test("is requested right after the call, and the run only waits", () => {
     const run = dangerous();
     expect(run.clientTrace.slice(-2)).toEqual(["toolCall:search", "approval"]);

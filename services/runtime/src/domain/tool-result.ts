@@ -1,13 +1,8 @@
 import { clone, create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { ApprovalState } from "@reeve/contracts/approval";
-import type { ToolResult } from "@reeve/contracts/tool";
-import {
-  ApprovalStatus,
-  ToolResultMetadataSchema,
-  ToolResultSchema,
-  ToolStatus,
-} from "@reeve/contracts/tool";
+import type { ToolResult, ToolStatus } from "@reeve/contracts/tool";
+import { ApprovalStatus, ToolResultMetadataSchema, ToolResultSchema } from "@reeve/contracts/tool";
 import type { Fact, Scope } from "./fact.ts";
 import { fact } from "./fact.ts";
 import type { Call } from "./run-state.ts";

@@ -12,7 +12,7 @@ export interface RunPorts {
   readonly log: RunLog;
   readonly journal: CallJournal;
   /** The queue of a pool of toolhosts. */
-  toolCalls(pool: string): Pick<WorkQueue<ToolCallRequest>, "publish">;
+  toolCalls(pool: string): Promise<Pick<WorkQueue<ToolCallRequest>, "publish">>;
   catalogs(): Catalogs;
   provider(name: string): ModelProvider | undefined;
   readonly clock: Clock;

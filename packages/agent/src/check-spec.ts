@@ -1,0 +1,158 @@
+import type { MessageShape } from "@bufbuild/protobuf";
+import { clone } from "@bufbuild/protobuf";
+import { createValidator } from "@bufbuild/protovalidate";
+import type { AgentSpec, ModelCatalog } from "@reeve/contracts/agent";
+import { AgentSpecSchema } from "@reeve/contracts/agent";
+import type { ToolCatalog } from "@reeve/contracts/tool";
+import type { Violation } from "@reeve/platform/failure";
+import { Failure } from "@reeve/platform/failure";
+import { violationOf } from "@reeve/platform/validate-interceptor";
+import { checkFields } from "./check-fields.ts";
+import { parametersOf } from "./injected-args.ts";
+import { resolveModel } from "./resolve-model.ts";
+import type { Toolbelt } from "./toolbelt.ts";
+import { toolbelt } from "./toolbelt.ts";
+import { unsupportedFields } from "./unsupported-fields.ts";
+
+/** What a deployment offers to its agents. */
+export interface Offer {
+  readonly tools: readonly ToolCatalog[];
+  readonly models: ModelCatalog;
+}
+
+export interface CheckedSpec {
+  /** The spec as it is stored: with one name for each thing. */
+  readonly spec: AgentSpec;
+  /** Everything that is wrong with it, each with its field. Empty: it is valid. */
+  readonly violations: readonly Violation[];
+  readonly warnings: readonly string[];
+}
+
+const validator = createValidator();
+
+/** Checks a spec against its contract and against what the deployment offers. */
+export function checkSpec(given: AgentSpec, offer: Offer): CheckedSpec {
+  const spec = normalized(given);
+  const belt = beltOf(spec, offer.tools);
+  const violations = [
+    ...contractViolations(given),
+    ...checkFields(given),
+    ...modelViolations(spec, offer.models),
+    ...belt.violations,
+    ...hitlViolations(spec, belt, offer.tools),
+    ...injectedViolations(spec, belt),
+    ...unsupportedFields(spec),
+  ];
+  return {
+    spec,
+    violations: distinct(violations),
+    warnings: [...belt.warnings, ...mcpWarnings(spec, offer.tools)],
+  };
+}
+
+function normalized(given: AgentSpec): AgentSpec {
+  const spec: MessageShape<typeof AgentSpecSchema> = clone(AgentSpecSchema, given);
+  if (spec.maxSteps !== undefined) spec.maxRounds ??= spec.maxSteps;
+  delete spec.maxSteps;
+  if (spec.id === "") spec.id = slugOf(spec.name);
+  return spec;
+}
+
+/** The id that a name stands for: `Ops Supervisor` is `ops-supervisor`. */
+export function slugOf(name: string): string {
+  return name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-+|-+$/g, "")
+    .slice(0, 63);
+}
+
+function contractViolations(spec: AgentSpec): readonly Violation[] {
+  const result = validator.validate(AgentSpecSchema, spec);
+  if (result.kind === "error") throw result.error;
+  return result.kind === "valid" ? [] : result.violations.map(violationOf);
+}
+
+function modelViolations(spec: AgentSpec, models: ModelCatalog): readonly Violation[] {
+  if (spec.model === "") return [];
+  return failing("model", "MODEL_NOT_RESOLVED", () => resolveModel(spec, models));
+}
+
+function beltOf(
+  spec: AgentSpec,
+  tools: readonly ToolCatalog[],
+): Toolbelt & { readonly violations: readonly Violation[] } {
+  try {
+    return { ...toolbelt(spec, tools), violations: [] };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const violation = { field: "tools", description: error.message, reason: "TOOL_ID_CONFLICT" };
+    return { tools: [], warnings: [], violations: [violation] };
+  }
+}
+
+function hitlViolations(
+  { hitlTools, mcpServers }: AgentSpec,
+  { tools }: Toolbelt,
+  catalogs: readonly ToolCatalog[],
+): readonly Violation[] {
+  const present = new Set(tools.map(({ name }) => name));
+  return hitlTools.flatMap((name, index) => {
+    if (present.has(name) || isUnlistedMcpTool(name, mcpServers, catalogs)) return [];
+    const description = `the agent has no tool "${name}"; it has: ${[...present].join(", ") || "none"}`;
+    return [{ field: `hitl_tools[${index}]`, description, reason: "TOOL_NOT_FOUND" }];
+  });
+}
+
+/** A tool of a named MCP server that has never listed its tools may come to be. */
+function isUnlistedMcpTool(
+  name: string,
+  mcpServers: readonly string[],
+  catalogs: readonly ToolCatalog[],
+): boolean {
+  const server = mcpServers.find((candidate) => name.startsWith(`mcp__${candidate}__`));
+  return server !== undefined && !hasListed(server, catalogs);
+}
+
+function hasListed(server: string, catalogs: readonly ToolCatalog[]): boolean {
+  return catalogs.some(({ tools }) => tools.some(({ source }) => source === `mcp:${server}`));
+}
+
+function mcpWarnings(
+  { mcpServers }: AgentSpec,
+  catalogs: readonly ToolCatalog[],
+): readonly string[] {
+  return mcpServers
+    .filter((server) => !hasListed(server, catalogs))
+    .map((server) => `mcp_servers: "${server}" has not listed any tools yet`);
+}
+
+function injectedViolations(
+  { injectedToolArgs }: AgentSpec,
+  { tools }: Toolbelt,
+): readonly Violation[] {
+  return Object.keys(injectedToolArgs).flatMap((key) => {
+    const owner = tools.find((tool) => parametersOf(tool).includes(key));
+    if (owner === undefined) return [];
+    const description = `"${key}" is a parameter of the tool ${owner.name}; choose another name`;
+    return [{ field: `injected_tool_args["${key}"]`, description, reason: "ARGUMENT_COLLISION" }];
+  });
+}
+
+function failing(field: string, reason: string, check: () => unknown): readonly Violation[] {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return [{ field, description: error.message, reason }];
+  }
+}
+
+function distinct(violations: readonly Violation[]): readonly Violation[] {
+  const seen = new Set<string>();
+  return violations.filter(({ field, description }) => {
+    const key = `${field}\n${description}`;
+    return !seen.has(key) && seen.add(key);
+  });
+}

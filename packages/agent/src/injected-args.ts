@@ -1,0 +1,43 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import type { ToolDescriptor } from "@reeve/contracts/tool";
+import { ToolDescriptorSchema } from "@reeve/contracts/tool";
+
+/** The tools as a model sees them: copies whose schemas also ask for the injected arguments, as optional strings. */
+export function exposeTools(
+  tools: readonly ToolDescriptor[],
+  injected: Readonly<Record<string, string>>,
+): readonly ToolDescriptor[] {
+  const added = Object.entries(injected).map(([name, description]) => [
+    name,
+    { type: "string", description },
+  ]);
+  if (added.length === 0) return tools;
+  return tools.map((tool) => {
+    const schema = tool.inputSchema ?? { type: "object" };
+    const properties = { ...objectOf(schema["properties"]), ...Object.fromEntries(added) };
+    return create(ToolDescriptorSchema, { ...tool, inputSchema: { ...schema, properties } });
+  });
+}
+
+/** Parts what the model gave into what the tool gets and what is only recorded. */
+export function splitInjected(
+  args: JsonObject,
+  injectedKeys: readonly string[],
+): { readonly executable: JsonObject; readonly injected: JsonObject } {
+  const keys = new Set(injectedKeys);
+  const entries = Object.entries(args);
+  return {
+    executable: Object.fromEntries(entries.filter(([key]) => !keys.has(key))),
+    injected: Object.fromEntries(entries.filter(([key]) => keys.has(key))),
+  };
+}
+
+/** The names of the parameters that a tool really has. */
+export function parametersOf({ inputSchema }: ToolDescriptor): readonly string[] {
+  return Object.keys(objectOf(inputSchema?.["properties"]));
+}
+
+function objectOf(value: JsonObject[string] | undefined): JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+}

@@ -1,0 +1,26 @@
+import { PermissionClass, PermissionClassSchema } from "@reeve/contracts/tool";
+
+/** The classes that every agent has. */
+const defaults: readonly PermissionClass[] = [
+  PermissionClass.SAFE,
+  PermissionClass.KNOWLEDGE,
+  PermissionClass.SUBAGENT,
+  PermissionClass.NETWORK,
+  PermissionClass.WORKSPACE_WRITE,
+];
+
+/** The class of a name such as `execute`, or undefined when there is none. */
+export function permissionClassOf(name: string): PermissionClass | undefined {
+  const wanted = `PERMISSION_CLASS_${name.toUpperCase()}`;
+  const value = PermissionClassSchema.values.find((candidate) => candidate.name === wanted);
+  // The numbers of the enum's descriptor are its values.
+  return value === undefined || value.number === 0 || name !== name.toLowerCase()
+    ? undefined
+    : (value.number as PermissionClass);
+}
+
+/** The classes that an agent has: the default ones and those that its spec grants. */
+export function grantedClasses(names: readonly string[]): ReadonlySet<PermissionClass> {
+  const granted = names.map(permissionClassOf).filter((found) => found !== undefined);
+  return new Set([...defaults, ...granted]);
+}
