@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { parseSpecFile } from "@reeve/agent/spec-file";
 import type { Agent, AgentSpec } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import { failureFrom } from "@reeve/platform/connect-failure";
@@ -19,7 +18,15 @@ export async function readSpec(path: string): Promise<AgentSpec> {
   const text = await readFile(path, "utf8").catch((cause: unknown) => {
     throw new Failure("invalid", ErrorReason.INVALID_REQUEST, `${path} cannot be read`, { cause });
   });
+  // Loaded only here: most commands read no file, and start sooner without the parser.
+  const { parseSpecFile } = await import("@reeve/agent/spec-file");
   return parseSpecFile(text, path);
+}
+
+/** The spec as a YAML file. */
+export async function printSpec(spec: AgentSpec): Promise<string> {
+  const { formatSpec } = await import("@reeve/agent/spec-file");
+  return formatSpec(spec, "yaml");
 }
 
 /** Stores an agent: creates it, or replaces the one of the same id. */

@@ -1,10 +1,11 @@
+import { Failure } from "@reeve/platform/failure";
 import { findProgram } from "@reeve/platform/nats-server";
 import type { Embedded, EmbeddedOptions } from "./embedded.ts";
 import { MissingError } from "./exit-code.ts";
 
 /**
- * Starts an embedded Reeve. Throws a MissingError, with the line to type, when the machine lacks a program. The services
- * are loaded only now, so that every other command starts without them.
+ * Starts an embedded Reeve. Throws a MissingError, with the line to type, when the machine lacks a program,
+ * and a Failure when a port or the data folder cannot be had, or a setting is wrong. The services are loaded only now, so that every other command starts without them.
  */
 export async function localMachine(
   options: EmbeddedOptions,
@@ -16,7 +17,14 @@ export async function localMachine(
     );
   }
   const { startEmbedded } = await import("./embedded.ts");
-  return await startEmbedded(options, signal);
+  try {
+    return await startEmbedded(options, signal);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    // Nobody else is to blame: what could not be had is a thing of this machine, not a server that may come back.
+    const { reason, message, violations } = error;
+    throw new Failure("precondition", reason, message, { violations, cause: error });
+  }
 }
 
 /** Throws a MissingError when code cannot be isolated. */

@@ -14,10 +14,8 @@ export async function ensurePackages(root) {
   const stamp = join(root, "node_modules", ".reeve-stamp");
   if (!isInstalled(root, lock, stamp, wanted)) {
     console.error("installing the npm packages of package-lock.json …");
-    const code = await npmCi(root);
-    if (code !== 0) {
-      return `npm ci ended with code ${code}: look at its messages above, then run: npm ci`;
-    }
+    const problem = await install(root);
+    if (problem !== undefined) return problem;
   }
   const pinned = join(root, "node_modules", ".bin", "node");
   if (!existsSync(pinned)) {
@@ -35,16 +33,31 @@ function isInstalled(root, lock, stamp, wanted) {
   return existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs;
 }
 
-function npmCi(root) {
-  const npm = process.env.npm_execpath;
-  const [command, ...args] = npm?.endsWith(".js") ? [process.execPath, npm] : ["npm"];
+async function install(root) {
+  const exact = await npm(root, ["ci"]);
+  if (exact.code === 0) return undefined;
+  // A lock that was written where only this platform's optional packages could be had refuses a clean installation. An
+  // installation that leaves the lock alone still takes every version from it.
+  const isIncomplete = exact.output.includes("EUSAGE");
+  const { code, output } = isIncomplete ? await npm(root, ["install", "--no-save"]) : exact;
+  if (code === 0) return undefined;
+  console.error(output);
+  return "the npm packages could not be installed (see above); run: npm install";
+}
+
+function npm(root, args) {
+  const path = process.env.npm_execpath;
+  const [command, ...first] = path?.endsWith(".js") ? [process.execPath, path] : ["npm"];
   return new Promise((resolve) => {
-    // Its words go to stderr, so that stdout stays the command's.
-    const child = spawn(command, [...args, "ci", "--no-fund", "--no-audit"], {
+    const child = spawn(command, [...first, ...args, "--no-fund", "--no-audit"], {
       cwd: root,
-      stdio: ["ignore", process.stderr, process.stderr],
+      stdio: ["ignore", "pipe", "pipe"],
     });
-    child.on("error", () => resolve(127));
-    child.on("exit", (code) => resolve(code ?? 1));
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (chunk) => (output += chunk.toString()));
+    }
+    child.on("error", (error) => resolve({ code: 127, output: error.message }));
+    child.on("close", (code) => resolve({ code: code ?? 1, output }));
   });
 }

@@ -70,7 +70,7 @@ async function elevation(environment) {
 }
 
 async function installWithApt(elevate, packages, environment) {
-  const apt = [...elevate, "env", "DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1", "apt-get"];
+  const apt = [...elevate, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get"];
   if ((await run([...apt, "update", "-q"], environment, "show")) !== 0) return false;
   const install = [...apt, "install", "-y", "--no-install-recommends", ...packages];
   if ((await run(install, environment, "show")) !== 0) return false;

@@ -1,8 +1,7 @@
 import { Command } from "commander";
-import { formatSpec } from "@reeve/agent/spec-file";
 import { AgentSchema, ValidateAgentResponseSchema } from "@reeve/contracts/agent";
 import { allPages } from "../all-pages.ts";
-import { applyAgent, readSpec } from "../apply-agent.ts";
+import { applyAgent, printSpec, readSpec } from "../apply-agent.ts";
 import type { Cli } from "../cli.ts";
 import { withReeve } from "../cli.ts";
 import { exitCodes } from "../exit-code.ts";
@@ -102,7 +101,7 @@ function getCommand(cli: Cli): Command {
     withReeve(cli, command, async (reeve) => {
       const { agent } = await reeve.agents.getAgent({ agentId }, { signal: cli.signal });
       if (agent?.spec === undefined) return;
-      const text = json === true ? jsonLine(AgentSchema, agent) : formatSpec(agent.spec, "yaml");
+      const text = json === true ? jsonLine(AgentSchema, agent) : await printSpec(agent.spec);
       cli.terminal.out(text);
     }),
   );

@@ -1,0 +1,41 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { RunService } from "@reeve/contracts/run";
+import type { RunEventSchema } from "@reeve/contracts/run";
+import { RunStatus } from "@reeve/contracts/run";
+import { createLogger } from "@reeve/platform/logger";
+import type { RunningServer } from "@reeve/platform/server";
+import { serve } from "@reeve/platform/server";
+
+export type EventInit = MessageInitShape<typeof RunEventSchema>;
+
+/** Serves runs as `watchRun` tells them, on a port of `127.0.0.1`. Every run exists. */
+export async function smallServer(
+  watchRun: ServiceImpl<typeof RunService>["watchRun"],
+  port: number,
+  signal: AbortSignal,
+): Promise<RunningServer> {
+  return await serve(
+    (router) =>
+      void router.service(RunService, {
+        watchRun,
+        startRun: ({ agentId }) => ({ run: { runId: "run_1", agentId } }),
+        getRun: ({ runId }) => ({ run: { runId, agentId: "writer", scripted: true } }),
+      }),
+    { host: "127.0.0.1", port, services: [RunService], log: createLogger("test", "silent") },
+    signal,
+  );
+}
+
+/** A run of `count` texts and its end, with the records that a log begins with. */
+export function shortRun(count: number): readonly EventInit[] {
+  const events: EventInit[] = [
+    { event: { case: "runCreated", value: { agentId: "writer" } } },
+    { event: { case: "runPrepared", value: { model: { upstreamName: "x" }, scripted: true } } },
+    ...Array.from({ length: count }, (_, index): EventInit => ({
+      event: { case: "text", value: { text: `word${index + 1}\n` } },
+    })),
+    { event: { case: "status", value: { status: RunStatus.COMPLETED } } },
+  ];
+  return events.map((event, index) => ({ ...event, runId: "run_1", sequence: index + 1 }));
+}
