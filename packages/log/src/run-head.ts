@@ -32,6 +32,8 @@ export interface RunHead {
   readonly error: RunError | undefined;
   readonly cost: CostSummary | undefined;
   readonly endedAt: Timestamp | undefined;
+  /** Sequence of the terminal status; only records follow it. */
+  readonly endSequence: number | undefined;
   readonly scripted: boolean;
   /** Sequences of the messages that were sent into the run, by message id. */
   readonly messages: ReadonlyMap<string, number>;
@@ -56,6 +58,7 @@ export const emptyHead: RunHead = {
   error: undefined,
   cost: undefined,
   endedAt: undefined,
+  endSequence: undefined,
   scripted: false,
   messages: new Map(),
 };
@@ -101,7 +104,7 @@ function applyToHead(head: RunHead, envelope: RunEvent): RunHead {
       return { ...next, scripted: event.value.scripted };
     case "status":
       return isTerminal(event.value.status)
-        ? { ...next, status: event.value.status, endedAt: time }
+        ? { ...next, status: event.value.status, endedAt: time, endSequence: sequence }
         : { ...next, status: event.value.status };
     case "step":
       return event.value.state === StepState.STARTED
