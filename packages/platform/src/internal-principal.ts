@@ -45,6 +45,9 @@ export function authenticateInternally(internalToken: string | undefined): Inter
 }
 
 function isEqual(a: string, b: string): boolean {
-  const digest = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(a), digest(b));
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
 }

@@ -135,7 +135,9 @@ function runIdOf(tenant: string, requestId: string): string {
 
 /** A digest of everything but the id itself; maps in one order, whatever the client's. */
 function hashOf(request: StartRunRequest): Uint8Array {
-  const labels = Object.fromEntries(Object.entries(request.labels).toSorted());
+  const labels = Object.fromEntries(
+    Object.entries(request.labels).toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  );
   const canonical = create(StartRunRequestSchema, { ...request, labels, requestId: "" });
   return createHash("sha256").update(toBinary(StartRunRequestSchema, canonical)).digest();
 }
