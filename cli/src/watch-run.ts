@@ -65,7 +65,7 @@ export async function watchRun(
   }
 }
 
-export function exitCodeAt(status: RunStatus): ExitCode {
+function exitCodeAt(status: RunStatus): ExitCode {
   return status === RunStatus.COMPLETED ? exitCodes.ok : exitCodes.failed;
 }
 
