@@ -1,0 +1,85 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampNow } from "@bufbuild/protobuf/wkt";
+import type { ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
+import {
+  CallStartedSchema,
+  ToolCallFactSchema,
+  ToolResultSchema,
+  ToolStatus,
+} from "@reeve/contracts/tool";
+import type { CallKey } from "@reeve/log/call-journal";
+import type { Tail } from "@reeve/log/log";
+import { emptyTail } from "@reeve/log/log";
+import type { HostPorts } from "./host-ports.ts";
+
+type Fact = NonNullable<ToolCallFact["fact"]["case"]>;
+
+/** What a delivery of a call comes to. */
+export type Ownership =
+  /** The call is ours: to be executed, and its facts to be written after `tail`. */
+  | { readonly kind: "ours"; readonly tail: Tail }
+  /** There is nothing to do: it has a result, was cancelled, or another host works on it. */
+  | { readonly kind: "settled" };
+
+const mostAttempts = 10;
+
+/** A fact of a journal, with its time. */
+export function journalFact(
+  fact: Exclude<ToolCallFact["fact"], { case: undefined }>,
+): ToolCallFact {
+  return create(ToolCallFactSchema, { time: timestampNow(), fact });
+}
+
+/**
+ * Takes a call by the first fact of its journal. A call that has started is taken over only when the very message by which
+ * it was taken is delivered again, which means that its host fell silent: it is executed again if the tool permits that,
+ * and ends with an unknown outcome otherwise.
+ */
+export async function ownCall(
+  { journal, host }: Pick<HostPorts, "journal" | "host">,
+  key: CallKey,
+  request: ToolCallRequest,
+  requestSequence: number,
+  signal: AbortSignal,
+): Promise<Ownership> {
+  const value = create(CallStartedSchema, { host, requestSequence: BigInt(requestSequence) });
+  const started = journalFact({ case: "started", value });
+  let tail = emptyTail;
+  const known: ToolCallFact[] = [];
+  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+    const missed = await journal.read(key, tail, signal);
+    known.push(...missed.events);
+    tail = missed.tail;
+    if (has(known, "result") || has(known, "cancelled")) return { kind: "settled" };
+    const last = known.findLast(({ fact }) => fact.case === "started");
+    if (
+      last?.fact.case === "started" &&
+      last.fact.value.requestSequence !== value.requestSequence
+    ) {
+      return { kind: "settled" };
+    }
+    const next = last === undefined || request.idempotent ? started : unknownOutcome(request);
+    const outcome = await journal.append(key, tail, [next], signal);
+    if (outcome.kind === "conflict") continue;
+    return next === started ? { kind: "ours", tail: outcome.tail } : { kind: "settled" };
+  }
+  throw new Error(`journal of call ${key.call} changes all the time`);
+}
+
+function has(facts: readonly ToolCallFact[], kind: Fact): boolean {
+  return facts.some(({ fact }) => fact.case === kind);
+}
+
+function unknownOutcome({ call }: ToolCallRequest): ToolCallFact {
+  return journalFact({
+    case: "result",
+    value: create(ToolResultSchema, {
+      callId: call?.callId ?? "",
+      name: call?.name ?? "",
+      content:
+        "the outcome of this call is unknown: the host that executed it was lost; it may or may not have taken effect, so look before you call again",
+      isError: true,
+      metadata: { status: ToolStatus.ERROR, endReason: "sandbox_lost" },
+    }),
+  });
+}
