@@ -89,7 +89,7 @@ class NatsArtifactStore implements ArtifactStore {
       yield chunk;
     }
     const broken = await object.error;
-    if (broken !== null) throw storeFailure(broken);
+    if (broken instanceof Error) throw storeFailure(broken);
   }
 
   async list(tenant: string, signal: AbortSignal): Promise<readonly Artifact[]> {
