@@ -68,6 +68,7 @@ export async function startToolhost(
       if (probe.kind === "unusable") throw new Error(`${probe.why}; ${probe.fix}`);
       return probe.driver.open(folder);
     },
+    running: new Set(),
     host: `toolhost-${randomBytes(6).toString("hex")}`,
     heartbeatMs: ackWaitMs / 3,
     logger,

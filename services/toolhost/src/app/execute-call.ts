@@ -23,6 +23,10 @@ export async function executeCall(
 ): Promise<void> {
   const { tenant, runId, call = create(ToolCallSchema) } = delivery.message;
   const key: CallKey = { tenant, run: runId, call: call.callId };
+  // Delivered again although it runs here: this process was too busy, or stopped, to say that it lives. The first delivery
+  // stays in charge.
+  if (ports.running.has(call.callId)) return delivery.forget();
+  ports.running.add(call.callId);
   const logger = ports.logger.child({ tenant, runId, callId: call.callId, tool: call.name });
   const beat = setInterval(() => delivery.extend(), ports.heartbeatMs);
   try {
@@ -36,6 +40,8 @@ export async function executeCall(
     clearInterval(beat);
     if (!signal.aborted) logger.error({ err: error }, "call could not be handled; giving it back");
     delivery.giveBack(signal.aborted ? 0 : failureDelayMs);
+  } finally {
+    ports.running.delete(call.callId);
   }
 }
 

@@ -11,6 +11,8 @@ export interface HostPorts {
   tools(): ReadonlyMap<string, Tool>;
   /** The sandbox over a workspace, made ready with the files that its run was given. */
   sandbox(tenant: string, workspace: Workspace, signal: AbortSignal): Promise<Sandbox>;
+  /** Ids of the calls that run here now. */
+  readonly running: Set<string>;
   /** Name of this host, unique to the life of its process. */
   readonly host: string;
   /** How often a host says that it is alive, in milliseconds. */

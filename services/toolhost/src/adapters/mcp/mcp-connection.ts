@@ -81,6 +81,7 @@ export class McpConnection implements AsyncDisposable {
     // oxlint-disable-next-line unicorn/prefer-add-event-listener
     client.onclose = resolve;
     await client.connect(transport, { timeout: connectMs });
+    oneAtATime(transport);
     const tools: McpTool[] = [];
     let cursor: string | undefined;
     do {
@@ -100,4 +101,17 @@ export class McpConnection implements AsyncDisposable {
     await this.#client?.close().catch(() => undefined);
     await this.#living;
   }
+}
+
+/**
+ * Hands each message to the client in a turn of its own. The SDK forgets whom progress is for at the moment in which it
+ * reads the answer, and would drop a report that came right before it.
+ */
+function oneAtATime(transport: StdioClientTransport): void {
+  const { onmessage } = transport;
+  if (onmessage === undefined) return;
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener
+  transport.onmessage = (message) => {
+    setImmediate(() => onmessage(message));
+  };
 }
