@@ -25,13 +25,9 @@ export function commitContract(where: string, writers: () => readonly [RunLog, R
         }
       })();
       const dispatch = { publish: async () => undefined };
-      let tries = 0;
       for (const said of range(1, 20)) {
-        const decide = () => {
-          tries++;
-          return [{ case: "messageSubmitted", value: { messageId: `m${said}` } }] as const;
-        };
-        await commitForeign({ log: other, dispatch }, key, decide, signal);
+        const submitted = { case: "messageSubmitted", value: { messageId: `m${said}` } } as const;
+        await commitForeign({ log: other, dispatch }, key, () => [submitted], signal);
       }
       stop.abort();
       await owner;
@@ -41,7 +37,6 @@ export function commitContract(where: string, writers: () => readonly [RunLog, R
       );
       expect(submitted).toEqual(range(1, 20).map((said) => `m${said}`));
       expect(events.map(({ sequence }) => sequence)).toEqual(range(1, events.length));
-      expect(tries).toBeLessThan(20 * 1_000);
     });
   });
 }
