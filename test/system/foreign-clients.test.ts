@@ -138,15 +138,17 @@ test("a browser's gRPC-Web starts and watches a run", async () => {
   expect(sequences).toEqual([...new Set(sequences)].toSorted((a, b) => a - b));
 });
 
+/** Calls a method as any HTTP client can. */
+async function call(method: string, body: object) {
+  const response = await fetch(`${deployment.url}/reeve.run.v1.RunService/${method}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${deployment.token}` },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
 test("plain HTTP with JSON starts a run and reads it", async () => {
-  const call = async (method: string, body: object) => {
-    const response = await fetch(`${deployment.url}/reeve.run.v1.RunService/${method}`, {
-      method: "POST",
-      headers: { "content-type": "application/json", authorization: `Bearer ${deployment.token}` },
-      body: JSON.stringify(body),
-    });
-    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
-  };
   const started = await call("StartRun", { agentId: "talk", input: "talk" });
   expect(started.status).toBe(200);
   const { runId } = started.body["run"] as { runId: string };

@@ -9,9 +9,6 @@ import { noSuchApproval, runOfApproval } from "./approval-id.ts";
 
 export const { key: approvalKey } = bucketOf(ApprovalSchema);
 
-/** Says `approvals` again at the latest after this long, so that a watcher knows that the stream lives. */
-export const heartbeatMs = 5_000;
-
 export async function getApproval(
   inbox: Table<Approval>,
   tenant: string,

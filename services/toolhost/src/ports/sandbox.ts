@@ -1,5 +1,5 @@
 /** A way to run foreign code apart from everything else. */
-export interface SandboxDriver {
+interface SandboxDriver {
   /** `bubblewrap`, and later others; shown with every result. */
   readonly name: string;
   /** Opens a sandbox over the files of a workspace. Nothing runs in it yet. */
