@@ -219,6 +219,30 @@ test("arguments that do not fit, and a tool that there is not, are results", asy
   expect((await called("nothing", {})).content).toBe('this toolhost has no tool "nothing"');
 });
 
+function host(name: string, journal = memoryCallJournal(), ran = { times: 0 }) {
+  const count: Tool = {
+    descriptor: create(ToolDescriptorSchema, { name: "count" }),
+    run: async (_, signal) => {
+      ran.times++;
+      if (name === "hangs")
+        await new Promise((_resolve, reject) =>
+          signal.addEventListener("abort", () => reject(signal.reason as Error)),
+        );
+      return succeeded("counted");
+    },
+  };
+  const ports: HostPorts = {
+    journal,
+    tools: () => new Map([["count", count]]),
+    sandbox: () => Promise.reject(new Error("there is none")),
+    running: new Set(),
+    host: name,
+    heartbeatMs: 1_000,
+    logger: createLogger("test", "silent"),
+  };
+  return { ports, journal, ran };
+}
+
 describe("a call from the queue", () => {
   const key = { tenant: "acme", run: "run_q", call: "run_q-1-0" };
   const request = (idempotent = false) =>
@@ -228,30 +252,6 @@ describe("a call from the queue", () => {
       call: { callId: key.call, name: "count" },
       idempotent,
     });
-
-  function host(name: string, journal = memoryCallJournal(), ran = { times: 0 }) {
-    const count: Tool = {
-      descriptor: create(ToolDescriptorSchema, { name: "count" }),
-      run: async (_, signal) => {
-        ran.times++;
-        if (name === "hangs")
-          await new Promise((_resolve, reject) =>
-            signal.addEventListener("abort", () => reject(signal.reason as Error)),
-          );
-        return succeeded("counted");
-      },
-    };
-    const ports: HostPorts = {
-      journal,
-      tools: () => new Map([["count", count]]),
-      sandbox: () => Promise.reject(new Error("there is none")),
-      running: new Set(),
-      host: name,
-      heartbeatMs: 1_000,
-      logger: createLogger("test", "silent"),
-    };
-    return { ports, journal, ran };
-  }
 
   const delivery = (message = request(), sequence = 1, settled: string[] = []) => ({
     message,
