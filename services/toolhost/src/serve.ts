@@ -6,6 +6,7 @@ import { create } from "@bufbuild/protobuf";
 import { ToolCatalogSchema, ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { openCallJournal } from "@reeve/log/nats-journal";
 import { openToolCallQueue } from "@reeve/log/nats-queue";
+import { Background } from "@reeve/platform/background";
 import type { Logger } from "@reeve/platform/logger";
 import type { Nats } from "@reeve/platform/nats";
 import { openArtifactStore } from "@reeve/store/nats-artifact-store";
@@ -49,16 +50,14 @@ export async function startToolhost(
   }
   const catalogs = await openTable(nats, ToolCatalogSchema);
   const announce = () => catalogs.put(config.REEVE_POOL, catalogOf(config, probe, tools), signal);
-  for (const connection of mcpConnections(config, logger, (server, listed) => {
+  const connections = mcpConnections(config, logger, (server, listed) => {
     for (const name of tools.keys()) if (name.startsWith(`mcp__${server}__`)) tools.delete(name);
     for (const tool of listed) tools.set(tool.descriptor.name, tool);
     announce().catch((error: unknown) => logger.warn({ err: error }, "tools were not announced"));
-  })) {
-    starting.use(connection);
-    await connection.start();
-  }
+  });
+  for (const connection of connections) starting.use(connection);
+  await Promise.all(connections.map((connection) => connection.start()));
   await announce();
-  const end = new AbortController();
   const drain = new AbortController();
   const ports: HostPorts = {
     journal: await openCallJournal(nats),
@@ -74,21 +73,21 @@ export async function startToolhost(
     logger,
   };
   const queue = await openToolCallQueue(nats, { pool: config.REEVE_POOL, ackWaitMs });
-  const working = workCalls(queue, ports, config.REEVE_TOOLHOST_CONCURRENCY, {
-    signal: AbortSignal.any([signal, end.signal]),
-    drain: drain.signal,
+  const background = starting.use(new Background(logger, signal));
+  background.keep((until) =>
+    workCalls(queue, ports, config.REEVE_TOOLHOST_CONCURRENCY, {
+      signal: until,
+      drain: drain.signal,
+    }),
+  );
+  starting.defer(() => {
+    setTimeout(
+      () => drain.abort(new DOMException("the toolhost goes away", "AbortError")),
+      drainMs,
+    ).unref();
   });
   logger.info({ host: ports.host, tools: [...tools.keys()] }, "toolhost works");
-  const resources = starting.move();
-  return {
-    async [Symbol.asyncDispose]() {
-      end.abort(new DOMException("the toolhost goes away", "AbortError"));
-      const hurry = setTimeout(() => drain.abort(end.signal.reason), drainMs);
-      await working;
-      clearTimeout(hurry);
-      await resources.disposeAsync();
-    },
-  };
+  return starting.move();
 }
 
 function builtinTools(artifacts: Parameters<typeof fileTools>[1]): readonly Tool[] {

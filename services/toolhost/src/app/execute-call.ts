@@ -62,7 +62,7 @@ async function execute(
   const journal = new JournalWriter(key, tail, ports, () =>
     end.abort(new DOMException("the call was cancelled", "AbortError")),
   );
-  void endWhenCancelled(key, tail, ports, end, bounded);
+  void endWhenUnwanted(key, tail, ports, end, bounded);
   const workspace = request.workspace ?? create(WorkspaceSchema, { id: request.runId });
   try {
     const result = await runTool(
@@ -79,25 +79,27 @@ async function execute(
     );
     await journal.finish(journalFact({ case: "result", value: result }), signal);
   } catch (error) {
-    // Cancelled: the journal says so already, and nothing more is to be said.
+    // Cancelled, or taken over: the journal says so already, and nothing more is to be said.
     if (!end.signal.aborted) throw error;
   } finally {
     end.abort(new DOMException("the call is over", "AbortError"));
   }
 }
 
-async function endWhenCancelled(
+async function endWhenUnwanted(
   key: CallKey,
   { sequence }: Tail,
-  { journal }: HostPorts,
+  { journal, host }: HostPorts,
   end: AbortController,
   signal: AbortSignal,
 ): Promise<void> {
   try {
     for await (const { events } of journal.follow(key, sequence, signal)) {
-      if (events.some(({ fact }) => fact.case === "cancelled")) {
-        end.abort(new DOMException("the call was cancelled", "AbortError"));
-      }
+      const isOver = events.some(
+        ({ fact }) =>
+          fact.case === "cancelled" || (fact.case === "started" && fact.value.host !== host),
+      );
+      if (isOver) end.abort(new DOMException("the call is not wanted here any more", "AbortError"));
     }
   } catch {
     // Ends with the call; a journal that cannot be followed is noticed by the next append.

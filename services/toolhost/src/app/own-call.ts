@@ -22,6 +22,8 @@ export type Ownership =
   | { readonly kind: "settled" };
 
 const mostAttempts = 10;
+/** How often an idempotent call is started before it is given up. */
+const mostStarts = 3;
 
 /** A fact of a journal, with its time. */
 export function journalFact(
@@ -51,14 +53,17 @@ export async function ownCall(
     known.push(...missed.events);
     tail = missed.tail;
     if (has(known, "result") || has(known, "cancelled")) return { kind: "settled" };
-    const last = known.findLast(({ fact }) => fact.case === "started");
+    const starts = known.filter(({ fact }) => fact.case === "started");
+    const last = starts.at(-1);
     if (
       last?.fact.case === "started" &&
       last.fact.value.requestSequence !== value.requestSequence
     ) {
       return { kind: "settled" };
     }
-    const next = last === undefined || request.idempotent ? started : unknownOutcome(request);
+    // A call that takes its hosts down with it must not go on for ever.
+    const mayStart = last === undefined || (request.idempotent && starts.length < mostStarts);
+    const next = mayStart ? started : unknownOutcome(request);
     const outcome = await journal.append(key, tail, [next], signal);
     if (outcome.kind === "conflict") continue;
     return next === started ? { kind: "ours", tail: outcome.tail } : { kind: "settled" };

@@ -3,6 +3,8 @@ import { existsSync, lstatSync } from "node:fs";
 /** Room for temporary files, in bytes. */
 const temporaryBytes = 64 * 1024 * 1024;
 
+const sharedMemoryBytes = 64 * 1024 * 1024;
+
 /** Folders of the system that programs need, as far as this machine has them. */
 const systemFolders = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"] as const;
 const systemFiles = ["/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives"] as const;
@@ -42,6 +44,12 @@ export function bubblewrapArguments(workspaceDir: string, seccompFd: number): re
     "--dev",
     "/dev",
     "--size",
+    String(sharedMemoryBytes),
+    "--tmpfs",
+    "/dev/shm",
+    "--remount-ro",
+    "/dev",
+    "--size",
     String(temporaryBytes),
     "--tmpfs",
     "/tmp",
@@ -54,6 +62,24 @@ export function bubblewrapArguments(workspaceDir: string, seccompFd: number): re
     "/",
     "--seccomp",
     String(seccompFd),
+    "--",
+  ];
+}
+
+/**
+ * The arguments that limit what a command takes: memory and file size in bytes, processes, open files, processor time. Set
+ * inside the sandbox, the limit of processes counts those of this sandbox alone and not all of its user.
+ */
+export function limitArguments(prlimit: string, timeoutMs: number): readonly string[] {
+  return [
+    prlimit,
+    `--as=${2 * 1024 ** 3}`,
+    `--fsize=${256 * 1024 ** 2}`,
+    "--nproc=256",
+    "--nofile=1024",
+    "--core=0",
+    "--memlock=0",
+    `--cpu=${Math.ceil(timeoutMs / 1_000) + 1}`,
     "--",
   ];
 }

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import type { Readable } from "node:stream";
 import type { Command, ExecEnd, ExecEvent, ExecStream, Sandbox } from "../../ports/sandbox.ts";
-import { bubblewrapArguments } from "./bubblewrap-arguments.ts";
+import { bubblewrapArguments, limitArguments } from "./bubblewrap-arguments.ts";
 
 /** Who runs a sandbox on the host: never root. */
 export interface SandboxUser {
@@ -13,7 +13,7 @@ export interface SandboxUser {
 
 export interface BubblewrapPrograms {
   readonly bwrap: string;
-  /** Sets limits of the kernel before bubblewrap starts. */
+  /** Sets limits of the kernel inside the sandbox, before the command starts. */
   readonly prlimit: string;
   /** File with the filter of system calls. */
   readonly seccompFile: string;
@@ -22,15 +22,6 @@ export interface BubblewrapPrograms {
 }
 
 const seccompFd = 4;
-/** Limits of the kernel for each process: memory and file size in bytes, processes of the user, open files. */
-const limits = [
-  `--as=${2 * 1024 ** 3}`,
-  `--fsize=${256 * 1024 ** 2}`,
-  "--nproc=256",
-  "--nofile=1024",
-  "--core=0",
-] as const;
-
 const streams: readonly (readonly [index: number, stream: ExecStream])[] = [
   [1, "stdout"],
   [2, "stderr"],
@@ -104,14 +95,15 @@ async function* exec(
 function start(
   workspaceDir: string,
   { bwrap, prlimit, seccompFile, user }: BubblewrapPrograms,
-  { argv }: Command,
+  { argv, timeoutMs }: Command,
 ): ChildProcess {
   const filter = openSync(seccompFile, "r");
   const stdio: StdioOptions = ["pipe", "pipe", "pipe", "pipe", filter];
-  const args = [...limits, bwrap, ...bubblewrapArguments(workspaceDir, seccompFd), ...argv];
+  const limits = limitArguments(prlimit, timeoutMs);
+  const args = [...bubblewrapArguments(workspaceDir, seccompFd), ...limits, ...argv];
   try {
     // An empty environment: what this process knows must not be found in the sandbox, nor in its parent's.
-    return spawn(prlimit, args, { stdio, env: {}, cwd: "/", ...user });
+    return spawn(bwrap, args, { stdio, env: {}, cwd: "/", ...user });
   } finally {
     closeSync(filter);
   }
