@@ -69,9 +69,11 @@ describe("a run that is cancelled", () => {
     const runId = await startRun("sleep", "3600");
     const call = await firstCall(deployment, runId);
     await started(deployment, runId, call);
+    // The folder of its workspace is among the arguments of a sandbox.
+    await expect.poll(() => processesWith(runId), { timeout: 5_000 }).toBeGreaterThan(0);
     await expectCancelled(runId);
     await withdrawn(runId, call);
-    await expect.poll(() => processesWith("bwrap --unshare-all"), { timeout: 5_000 }).toBe(0);
+    await expect.poll(() => processesWith(runId), { timeout: 5_000 }).toBe(0);
   });
 
   test("while it waits for a person, withdraws its approval", async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { chmod, chown, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -161,13 +162,20 @@ while True: time.sleep(1)`;
     expect(outcome.bytes("stdout").length).toBeLessThanOrEqual(100_000);
   });
 
-  test("ends when the call is cancelled", async () => {
-    const stop = new AbortController();
-    const running = python("open('started.txt', 'w').close()\nimport time\ntime.sleep(60)", {
-      signal: stop.signal,
-    });
-    stop.abort();
-    expect((await running).end.reason).toBe("cancelled");
+  test("ends when the call is cancelled, at whatever moment, and leaves nothing behind", async () => {
+    const sleeping = "import time; time.sleep(60)";
+    const waits = Array.from({ length: 40 }, (_, index) => index / 2);
+    const ends = await Promise.all(
+      waits.map(async (waitMs) => {
+        const stop = new AbortController();
+        const running = python(sleeping, { signal: stop.signal });
+        setTimeout(() => stop.abort(), waitMs);
+        return (await running).end.reason;
+      }),
+    );
+    expect(new Set(ends)).toEqual(new Set(["cancelled"]));
+    const left = execFileSync("ps", ["-eo", "args"]).toString();
+    expect(left.split("\n").filter((line) => line.includes(workspace))).toEqual([]);
   });
 
   test("gets no more memory, processes and file than its limits", async () => {

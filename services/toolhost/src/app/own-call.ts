@@ -47,11 +47,8 @@ export async function ownCall(
   const value = create(CallStartedSchema, { host, requestSequence: BigInt(requestSequence) });
   const started = journalFact({ case: "started", value });
   let tail = emptyTail;
-  const known: ToolCallFact[] = [];
+  let known: readonly ToolCallFact[] = [];
   for (let attempt = 0; attempt < mostAttempts; attempt++) {
-    const missed = await journal.read(key, tail, signal);
-    known.push(...missed.events);
-    tail = missed.tail;
     if (has(known, "result") || has(known, "cancelled")) return { kind: "settled" };
     const starts = known.filter(({ fact }) => fact.case === "started");
     const last = starts.at(-1);
@@ -65,8 +62,12 @@ export async function ownCall(
     const mayStart = last === undefined || (request.idempotent && starts.length < mostStarts);
     const next = mayStart ? started : unknownOutcome(request);
     const outcome = await journal.append(key, tail, [next], signal);
-    if (outcome.kind === "conflict") continue;
-    return next === started ? { kind: "ours", tail: outcome.tail } : { kind: "settled" };
+    if (outcome.kind === "appended") {
+      return next === started ? { kind: "ours", tail: outcome.tail } : { kind: "settled" };
+    }
+    const missed = await journal.read(key, tail, signal);
+    known = [...known, ...missed.events];
+    ({ tail } = missed);
   }
   throw new Error(`journal of call ${key.call} changes all the time`);
 }

@@ -18,9 +18,14 @@ const environment = [
 
 /**
  * The arguments by which bubblewrap makes a place apart: namespaces of every kind, nothing of the host but a read-only
- * system, no network, no privileges, an empty environment, and the workspace as the only place that is kept.
+ * system, no network, no privileges, an empty environment, and the workspace as the only place that is kept. `hostname` is
+ * of this one sandbox: by it the host finds its processes again.
  */
-export function bubblewrapArguments(workspaceDir: string, seccompFd: number): readonly string[] {
+export function bubblewrapArguments(
+  workspaceDir: string,
+  hostname: string,
+  seccompFd: number,
+): readonly string[] {
   return [
     "--unshare-all",
     "--unshare-user",
@@ -28,7 +33,7 @@ export function bubblewrapArguments(workspaceDir: string, seccompFd: number): re
     "--die-with-parent",
     "--new-session",
     "--hostname",
-    "sandbox",
+    hostname,
     "--uid",
     "1000",
     "--gid",

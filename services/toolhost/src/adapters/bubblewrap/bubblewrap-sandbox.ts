@@ -1,9 +1,11 @@
 import type { ChildProcess, StdioOptions } from "node:child_process";
 import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { closeSync, openSync } from "node:fs";
 import type { Readable } from "node:stream";
 import type { Command, ExecEnd, ExecEvent, ExecStream, Sandbox } from "../../ports/sandbox.ts";
 import { bubblewrapArguments, limitArguments } from "./bubblewrap-arguments.ts";
+import { killOrphans } from "./kill-orphans.ts";
 
 /** Who runs a sandbox on the host: never root. */
 export interface SandboxUser {
@@ -43,7 +45,8 @@ async function* exec(
   signal: AbortSignal,
 ): AsyncIterable<ExecEvent> {
   const startedAt = performance.now();
-  const child = start(workspaceDir, programs, command);
+  const hostname = `sandbox-${randomBytes(9).toString("hex")}`;
+  const child = start(workspaceDir, programs, command, hostname);
   const events: ExecEvent[] = [];
   let wake = Promise.withResolvers<void>();
   let stopped: ExecEnd["reason"] | undefined;
@@ -69,6 +72,9 @@ async function* exec(
     wake.resolve();
   };
   child.once("error", (error) => finish("sandbox_lost", null, error.message));
+  child.once("exit", () => {
+    if (stopped !== undefined) killOrphans(hostname);
+  });
   child.once("close", (code) => finish(stopped ?? (code === null ? "signal" : "exit"), code, ""));
   signal.addEventListener("abort", cancel, { once: true });
   if (signal.aborted) cancel();
@@ -96,11 +102,12 @@ function start(
   workspaceDir: string,
   { bwrap, prlimit, seccompFile, user }: BubblewrapPrograms,
   { argv, timeoutMs }: Command,
+  hostname: string,
 ): ChildProcess {
   const filter = openSync(seccompFile, "r");
   const stdio: StdioOptions = ["pipe", "pipe", "pipe", "pipe", filter];
   const limits = limitArguments(prlimit, timeoutMs);
-  const args = [...bubblewrapArguments(workspaceDir, seccompFd), ...limits, ...argv];
+  const args = [...bubblewrapArguments(workspaceDir, hostname, seccompFd), ...limits, ...argv];
   try {
     // An empty environment: what this process knows must not be found in the sandbox, nor in its parent's.
     return spawn(bwrap, args, { stdio, env: {}, cwd: "/", ...user });
