@@ -1,165 +1,96 @@
-import { create } from "@bufbuild/protobuf";
-import type { ToolCall, ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
-import { ToolCallSchema, ToolProgressSchema, WorkspaceSchema } from "@reeve/contracts/tool";
+import { timestampNow } from "@bufbuild/protobuf/wkt";
+import type { ToolCallRequest } from "@reeve/contracts/tool";
 import type { CallKey } from "@reeve/log/call-journal";
 import type { Tail } from "@reeve/log/log";
 import type { Delivery } from "@reeve/log/work-queue";
-import type { HostPorts } from "./host-ports.ts";
-import { journalFact, ownCall } from "./own-call.ts";
-import { runTool } from "./run-tool.ts";
-import type { ProgressReport } from "./tool.ts";
+import type { ToolhostPorts } from "../ports/toolhost-ports.ts";
+import { CallWriter } from "./call-writer.ts";
+import { claimCall, isLast } from "./claim-call.ts";
+import { progressFact, resultFact } from "./journal-facts.ts";
+import { performCall } from "./perform-call.ts";
 
-/** How long a call rests that the host could not handle. */
-const failureDelayMs = 1_000;
+const retryDelayMs = 1_000;
 
 /**
- * Takes one delivered call to its end in the journal: its result, or nothing more after it was cancelled. A call that is
- * delivered again is never executed twice unless its tool permits that.
+ * Takes one delivery to the point where its call stands in the journal: its result, or its cancellation. When `signal`
+ * aborts, the call is ended and the delivery given back, for another host to decide.
  */
 export async function executeCall(
   delivery: Delivery<ToolCallRequest>,
-  ports: HostPorts,
+  ports: ToolhostPorts,
   signal: AbortSignal,
 ): Promise<void> {
-  const { tenant, runId, call = create(ToolCallSchema) } = delivery.message;
-  const key: CallKey = { tenant, run: runId, call: call.callId };
-  // Delivered again although it runs here: this process was too busy, or stopped, to say that it lives. The first delivery
-  // stays in charge.
-  if (ports.running.has(call.callId)) return delivery.forget();
-  ports.running.add(call.callId);
-  const logger = ports.logger.child({ tenant, runId, callId: call.callId, tool: call.name });
-  const beat = setInterval(() => delivery.extend(), ports.heartbeatMs);
+  const { tenant, runId, call } = delivery.message;
+  if (call === undefined) return delivery.acknowledge();
+  const key = { tenant, run: runId, call: call.callId };
+  const heartbeat = setInterval(() => delivery.extend(), ports.heartbeatMs);
   try {
-    const ownership = await ownCall(ports, key, delivery.message, delivery.sequence, signal);
-    if (ownership.kind === "ours") {
-      await execute(key, { request: delivery.message, call, tail: ownership.tail }, ports, signal);
-    }
-    clearInterval(beat);
-    delivery.acknowledge();
+    const claim = await claimCall(delivery, key, call, ports, signal);
+    if (claim.kind === "settled") return delivery.acknowledge();
+    const isEnded = await execute(delivery.message, key, claim.tail, ports, signal);
+    if (isEnded) delivery.acknowledge();
+    else delivery.forget();
   } catch (error) {
-    clearInterval(beat);
-    if (!signal.aborted) logger.error({ err: error }, "call could not be handled; giving it back");
-    delivery.giveBack(signal.aborted ? 0 : failureDelayMs);
+    if (!signal.aborted) ports.log.error({ err: error, callId: key.call }, "call not settled");
+    delivery.giveBack(signal.aborted ? 0 : retryDelayMs);
   } finally {
-    ports.running.delete(call.callId);
+    clearInterval(heartbeat);
   }
 }
 
-interface OwnedCall {
-  readonly request: ToolCallRequest;
-  readonly call: ToolCall;
-  readonly tail: Tail;
-}
-
+/** Executes a call that is ours. False: another host has taken it over. */
 async function execute(
+  request: ToolCallRequest,
   key: CallKey,
-  { request, call, tail }: OwnedCall,
-  ports: HostPorts,
+  tail: Tail,
+  ports: ToolhostPorts,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
+  const { call } = request;
+  if (call === undefined) return true;
+  const startedAt = timestampNow();
   const end = new AbortController();
-  const bounded = AbortSignal.any([signal, end.signal]);
-  const journal = new JournalWriter(key, tail, ports, () =>
-    end.abort(new DOMException("the call was cancelled", "AbortError")),
-  );
-  void endWhenUnwanted(key, tail, ports, end, bounded);
-  const workspace = request.workspace ?? create(WorkspaceSchema, { id: request.runId });
+  const running = AbortSignal.any([signal, end.signal]);
+  const writer = new CallWriter(ports.journal, key, tail);
+  let isTaken = false;
+  const watching = watch(key, tail, ports, running, (taken) => {
+    isTaken = taken;
+    end.abort(new DOMException("the call is not wanted any more", "AbortError"));
+  });
   try {
-    const result = await runTool(
-      ports.tools(),
-      call,
-      {
-        tenant: request.tenant,
-        runId: request.runId,
-        settings: request.settings,
-        sandbox: () => ports.sandbox(request.tenant, workspace, bounded),
-        progress: (report) => journal.progress(call, report),
-      },
-      bounded,
-    );
-    await journal.finish(journalFact({ case: "result", value: result }), signal);
+    const report = (progress: Parameters<typeof progressFact>[1]) =>
+      writer.report(progressFact(call, progress), running);
+    const performed = await performCall(request, ports, report, running);
+    if (await writer.finish(resultFact(call, performed, startedAt), running)) return true;
+    const { events } = await ports.journal.read(key, tail, running);
+    return events.some(isLast);
   } catch (error) {
-    // Cancelled, or taken over: the journal says so already, and nothing more is to be said.
-    if (!end.signal.aborted) throw error;
+    // Ended from outside: what stands in the journal is the end of it.
+    if (end.signal.aborted && !signal.aborted) return !isTaken;
+    throw error;
   } finally {
     end.abort(new DOMException("the call is over", "AbortError"));
+    await watching;
   }
 }
 
-async function endWhenUnwanted(
+/** Says when the journal of a running call shows that it is cancelled, or taken over by another host. */
+async function watch(
   key: CallKey,
   { sequence }: Tail,
-  { journal, host }: HostPorts,
-  end: AbortController,
+  { journal, host, log }: ToolhostPorts,
   signal: AbortSignal,
+  onEnd: (isTaken: boolean) => void,
 ): Promise<void> {
   try {
     for await (const { events } of journal.follow(key, sequence, signal)) {
-      const isOver = events.some(
-        ({ fact }) =>
-          fact.case === "cancelled" || (fact.case === "started" && fact.value.host !== host),
-      );
-      if (isOver) end.abort(new DOMException("the call is not wanted here any more", "AbortError"));
-    }
-  } catch {
-    // Ends with the call; a journal that cannot be followed is noticed by the next append.
-  }
-}
-
-/** Writes the facts of one call, in order, and notices when somebody else wrote: only a cancellation can. */
-class JournalWriter {
-  readonly #key: CallKey;
-  readonly #ports: HostPorts;
-  readonly #lost: () => void;
-  #tail: Tail;
-  #isLost = false;
-  #latest: ToolCallFact[] = [];
-  #writing: Promise<void> = Promise.resolve();
-  #isWriting = false;
-
-  constructor(key: CallKey, tail: Tail, ports: HostPorts, lost: () => void) {
-    this.#key = key;
-    this.#tail = tail;
-    this.#ports = ports;
-    this.#lost = lost;
-  }
-
-  progress({ callId, name }: ToolCall, report: ProgressReport): void {
-    const value = create(ToolProgressSchema, { callId, name, ...report });
-    // Progress is for people: what nobody could follow is thinned, the latest is kept.
-    if (this.#latest.length >= mostWaiting) this.#latest.pop();
-    this.#latest.push(journalFact({ case: "progress", value }));
-    if (!this.#isWriting) this.#writing = this.#drain();
-  }
-
-  /** Writes the last fact, after everything before it. */
-  async finish(last: ToolCallFact, signal: AbortSignal): Promise<void> {
-    await this.#writing;
-    await this.#append([...this.#latest.splice(0), last], signal);
-  }
-
-  async #drain(): Promise<void> {
-    this.#isWriting = true;
-    try {
-      while (this.#latest.length > 0 && !this.#isLost) {
-        await this.#append(this.#latest.splice(0), new AbortController().signal);
+      for (const event of events) {
+        if (event.fact.case === "started" && event.fact.value.host !== host) return onEnd(true);
+        if (event.fact.case === "cancelled") return onEnd(false);
+        if (isLast(event)) return;
       }
-    } catch (error) {
-      this.#ports.logger.warn({ err: error, callId: this.#key.call }, "progress was not written");
-    } finally {
-      this.#isWriting = false;
     }
-  }
-
-  async #append(facts: readonly ToolCallFact[], signal: AbortSignal): Promise<void> {
-    if (this.#isLost) return;
-    const outcome = await this.#ports.journal.append(this.#key, this.#tail, facts, signal);
-    if (outcome.kind === "appended") this.#tail = outcome.tail;
-    else {
-      this.#isLost = true;
-      this.#lost();
-    }
+  } catch (error) {
+    if (!signal.aborted) log.warn({ err: error, callId: key.call }, "call cannot be followed");
   }
 }
-
-const mostWaiting = 64;

@@ -1,29 +1,38 @@
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import type { WorkQueue } from "@reeve/log/work-queue";
+import type { ToolhostPorts } from "../ports/toolhost-ports.ts";
 import { executeCall } from "./execute-call.ts";
-import type { HostPorts } from "./host-ports.ts";
 
-/**
- * Executes calls from the queue, at most `concurrency` at a time, until `signal` aborts; then ends what is under way after
- * `drain` aborts too, and resolves.
- */
+export interface WorkSignals {
+  /** Aborts when no more calls are to be taken. */
+  readonly taking: AbortSignal;
+  /** Aborts when running calls are to be ended and given back. */
+  readonly running: AbortSignal;
+}
+
+/** Executes calls from the queue, at most `concurrency` at a time, until it may take no more and none is running. */
 export async function workCalls(
   queue: Pick<WorkQueue<ToolCallRequest>, "take">,
-  ports: HostPorts,
+  ports: ToolhostPorts,
   concurrency: number,
-  { signal, drain }: { readonly signal: AbortSignal; readonly drain: AbortSignal },
+  { taking, running }: WorkSignals,
 ): Promise<void> {
-  const running = new Set<Promise<void>>();
+  // A message is redelivered to ourselves when this process was paused for long: the call still runs, nothing is lost.
+  const underWay = new Map<number, Promise<void>>();
   try {
-    for await (const delivery of queue.take(concurrency, signal)) {
-      const executing = executeCall(delivery, ports, drain).finally(() =>
-        running.delete(executing),
+    for await (const delivery of queue.take(concurrency, taking)) {
+      if (underWay.has(delivery.sequence)) {
+        delivery.forget();
+        continue;
+      }
+      const executing = executeCall(delivery, ports, running).finally(() =>
+        underWay.delete(delivery.sequence),
       );
-      running.add(executing);
+      underWay.set(delivery.sequence, executing);
     }
   } catch (error) {
-    if (!signal.aborted) throw error;
+    if (!taking.aborted) throw error;
   } finally {
-    await Promise.allSettled(running);
+    await Promise.allSettled(underWay.values());
   }
 }

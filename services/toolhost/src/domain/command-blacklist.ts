@@ -1,5 +1,7 @@
-/** Commands that are refused unless the agent says otherwise. */
-export const defaultBlacklist = [
+import { wrappedCommand } from "./command-wrappers.ts";
+
+/** The commands that `run_command` refuses unless the agent's spec has a list of its own. */
+export const defaultBlacklist: readonly string[] = [
   "rm",
   "rmdir",
   "mkfs",
@@ -15,88 +17,78 @@ export const defaultBlacklist = [
   "del",
   "erase",
   "rd",
-] as const;
+  "shred",
+  "unlink",
+  "wipefs",
+  "fdisk",
+  "parted",
+];
 
-/** Programs that run another program, and the options of theirs that take a value. */
-const wrappers: ReadonlyMap<string, ReadonlySet<string>> = new Map([
-  ["env", new Set(["-u", "--unset", "-C", "--chdir"])],
-  ["sudo", new Set(["-u", "--user", "-g", "--group"])],
-  ["doas", new Set(["-u"])],
-  ["nice", new Set(["-n", "--adjustment"])],
-  ["ionice", new Set(["-c", "-n"])],
-  ["nohup", new Set<string>()],
-  ["setsid", new Set<string>()],
-  ["stdbuf", new Set(["-i", "-o", "-e"])],
-  ["time", new Set<string>()],
-  ["timeout", new Set(["-k", "--kill-after", "-s", "--signal"])],
-  ["xargs", new Set(["-n", "-I", "-P", "-L", "-d"])],
-  ["busybox", new Set<string>()],
-  ["command", new Set<string>()],
-  ["exec", new Set<string>()],
-]);
-
-/** Wrappers whose first plain argument is their own: `timeout 5 rm x`. */
-const withOwnArgument: ReadonlySet<string> = new Set(["timeout"]);
-const shells: ReadonlySet<string> = new Set(["sh", "bash", "dash", "zsh", "ksh", "ash"]);
+const shells = new Set(["sh", "bash", "dash", "zsh", "ksh", "ash", "fish"]);
+const mostWrappers = 16;
 
 /**
- * The name on the blacklist that a command comes down to, or undefined: seen through paths, case and wrappers. A second
- * line that gives honest mistakes a friendly answer; it stops nobody who means harm. That is the sandbox's work.
+ * The blacklisted command that `argv` would run, or undefined. Sees through paths, case, wrappers such as `env` and `sudo`,
+ * scripts given to a shell by `-c`, and `find -exec`. A friendly early refusal, not a protection: an interpreter or a copy
+ * of a program passes by. The sandbox is what protects.
  */
-export function blacklisted(
+export function blacklistedCommand(
   argv: readonly string[],
   blacklist: readonly string[],
 ): string | undefined {
-  const names = new Set(blacklist.map((name) => name.toLowerCase()));
-  return find(argv, names, 0);
+  const refused = new Set(blacklist.map(nameOf));
+  return inCommand(argv, refused, 0);
 }
 
-const deepest = 10;
-
-function find(
+function inCommand(
   argv: readonly string[],
-  names: ReadonlySet<string>,
+  refused: ReadonlySet<string>,
   depth: number,
 ): string | undefined {
-  const [first, ...rest] = argv;
-  if (first === undefined || depth > deepest) return undefined;
-  const name = programName(first);
-  if (isListed(name, names)) return name;
-  const valued = wrappers.get(name);
-  if (valued !== undefined) return find(wrapped(name, rest, valued), names, depth + 1);
-  const script = shells.has(name)
-    ? rest[rest.findIndex((part) => /^-\w*c$/.test(part)) + 1]
-    : undefined;
-  if (script === undefined || !rest.some((part) => /^-\w*c$/.test(part))) return undefined;
-  for (const part of script.split(/[;&|\n(){}`]+|\$\(/)) {
-    const found = find(part.trim().split(/\s+/).filter(Boolean), names, depth + 1);
+  const name = nameOf(argv[0] ?? "");
+  if (isRefused(name, refused)) return name;
+  if (depth >= mostWrappers) return name;
+  if (shells.has(name)) return inScript(argv.slice(1), refused);
+  if (name === "find") return inFind(argv.slice(1), refused, depth);
+  for (const wrapped of wrappedCommand(name, argv.slice(1))) {
+    const found = inCommand(wrapped, refused, depth + 1);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-/** `mkfs.ext4` is `mkfs`, and `RM.EXE` is `rm`. */
-function isListed(name: string, names: ReadonlySet<string>): boolean {
-  return names.has(name) || names.has(name.split(".")[0] ?? name);
+/** `mkfs` stands for `mkfs.ext4` too. */
+function isRefused(name: string, refused: ReadonlySet<string>): boolean {
+  return refused.has(name) || refused.has(name.split(".")[0] ?? "");
 }
 
-function programName(path: string): string {
-  return (path.split(/[/\\]/).at(-1) ?? path).replaceAll(/["']/g, "").toLowerCase();
+/** Any refused word in the script counts, wherever it stands: its quoting could hide where commands begin. */
+function inScript(args: readonly string[], refused: ReadonlySet<string>): string | undefined {
+  const option = args.findIndex((arg) => /^-[a-z]*c[a-z]*$/i.test(arg));
+  if (option === -1) return undefined;
+  const words = args
+    .slice(option + 1)
+    .join(" ")
+    .replaceAll(/["'\\]/g, "")
+    .split(/[\s;|&()`$<>{}]+/);
+  return words.map(nameOf).find((word) => isRefused(word, refused));
 }
 
-function wrapped(
-  name: string,
-  rest: readonly string[],
-  valued: ReadonlySet<string>,
-): readonly string[] {
-  let at = 0;
-  let own = withOwnArgument.has(name) ? 1 : 0;
-  for (; at < rest.length; at++) {
-    const part = rest[at] ?? "";
-    if (valued.has(part)) at++;
-    else if (part.startsWith("-") || /^\w+=/.test(part)) continue;
-    else if (own > 0) own--;
-    else break;
+function inFind(
+  args: readonly string[],
+  refused: ReadonlySet<string>,
+  depth: number,
+): string | undefined {
+  if (args.includes("-delete") && refused.has("rm")) return "find -delete";
+  for (const [index, arg] of args.entries()) {
+    if (!/^-(exec|ok)(dir)?$/.test(arg)) continue;
+    const found = inCommand(args.slice(index + 1), refused, depth + 1);
+    if (found !== undefined) return found;
   }
-  return rest.slice(at);
+  return undefined;
+}
+
+function nameOf(command: string): string {
+  const name = command.slice(command.lastIndexOf("/") + 1).toLowerCase();
+  return name.endsWith(".exe") ? name.slice(0, -4) : name;
 }

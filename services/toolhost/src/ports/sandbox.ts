@@ -1,48 +1,88 @@
-/** A way to run foreign code apart from everything else. */
-interface SandboxDriver {
-  /** `bubblewrap`, and later others; shown with every result. */
+/** Makes sandboxes by one kind of isolation. */
+export interface SandboxDriver {
+  /** Name of the isolation, as results and catalogs tell it: `bubblewrap`. */
   readonly name: string;
-  /** Opens a sandbox over the files of a workspace. Nothing runs in it yet. */
-  open(workspaceDir: string): Sandbox;
+  /** Tries whether it works on this machine. */
+  probe(signal: AbortSignal): Promise<ProbeReport>;
+  /** A sandbox over a folder of the host. Nothing runs yet. */
+  open(session: { readonly workspaceDir: string }): Sandbox;
 }
 
-/** What a driver can do on this machine, found out by trying it. */
-export type Probe =
-  | { readonly kind: "isolates"; readonly driver: SandboxDriver }
-  /** Why it does not, and what puts it right, in a sentence each. */
-  | { readonly kind: "unusable"; readonly why: string; readonly fix: string };
+/** Whether a driver works, and if it does not, why and what to do about it. */
+export type ProbeReport =
+  | { readonly works: true }
+  | { readonly works: false; readonly reason: string; readonly fixes: readonly string[] };
 
-/** A place apart, over one workspace. Each command has a fresh one; only the workspace is kept between them. */
+/** A place where untrusted code runs, with one workspace at `/workspace`. */
 export interface Sandbox {
-  readonly isolation: string;
   /**
-   * Runs a command: its output as it comes, then exactly one `end`. However it ends, nothing of its process tree is left.
-   * Aborting `signal` ends it with the reason `cancelled`.
+   * Runs one command. The events are `start`, any number of `out`, and exactly one `end`, by which time every process of
+   * the command is gone. An aborted signal ends the command: its reason is then `cancelled`. Never throws for what the
+   * command does; throws a Failure when it cannot be started.
    */
-  exec(command: Command, signal: AbortSignal): AsyncIterable<ExecEvent>;
+  exec(command: SandboxCommand, signal: AbortSignal): AsyncIterable<ExecEvent>;
+  readonly isolation: string;
+  /** Absolute path of the Python interpreter inside. */
+  readonly python: string;
 }
 
-export interface Command {
+export interface SandboxCommand {
   readonly argv: readonly string[];
-  readonly stdin: string;
-  /** Wall-clock limit, in milliseconds. */
+  /** Bytes for the standard input. Absent: it is empty. */
+  readonly stdin?: Uint8Array | AsyncIterable<Uint8Array>;
+  /** Additions to the minimal environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Whether the workspace is mounted read-only. */
+  readonly readOnly?: boolean;
+  readonly limits: SandboxLimits;
+}
+
+export interface SandboxLimits {
+  /** Wall-clock time. */
   readonly timeoutMs: number;
-  /** All output together; more ends the command. */
+  /** Bytes of all output streams together; beyond them the command is ended. */
   readonly outputBytes: number;
+  /** Bytes of memory of all processes together; of each by itself where the host cannot count them together. */
+  readonly memoryBytes: number;
+  readonly processes: number;
+  /** Bytes of one file. */
+  readonly fileBytes: number;
+  /** Bytes and number of all files of the workspace, measured now and then while a command runs. */
+  readonly workspaceBytes: number;
+  readonly workspaceFiles: number;
+}
+
+export const defaultLimits: Omit<SandboxLimits, "timeoutMs"> = {
+  outputBytes: 8 * 2 ** 20,
+  memoryBytes: 2 ** 30,
+  processes: 64,
+  fileBytes: 512 * 2 ** 20,
+  workspaceBytes: 2 ** 30,
+  workspaceFiles: 100_000,
+};
+
+/** `result` is file descriptor 3 of the command: what our own programs report, apart from what foreign code prints. */
+export type OutputStream = "stdout" | "stderr" | "result";
+
+export type EndReason =
+  | "exit"
+  | "signal"
+  | "timeout"
+  | "oom"
+  | "output_limit"
+  | "disk_limit"
+  | "cancelled"
+  | "sandbox_lost";
+
+export interface ExecEnd {
+  readonly kind: "end";
+  readonly reason: EndReason;
+  /** Exit code of the command; 128 and more tells of the signal that ended it. */
+  readonly code: number | undefined;
+  readonly durationMs: number;
 }
 
 export type ExecEvent =
-  | { readonly kind: "out"; readonly stream: ExecStream; readonly bytes: Uint8Array }
-  | { readonly kind: "end"; readonly end: ExecEnd };
-
-/** `report` is descriptor 3: what a helper of ours says beside the output of foreign code. */
-export type ExecStream = "stdout" | "stderr" | "report";
-
-export interface ExecEnd {
-  readonly reason: "exit" | "signal" | "timeout" | "output_limit" | "cancelled" | "sandbox_lost";
-  /** Exit code, when the command exited. */
-  readonly code: number | undefined;
-  /** What the sandbox itself complained about, when it could not even start. */
-  readonly complaint: string;
-  readonly durationMs: number;
-}
+  | { readonly kind: "start" }
+  | { readonly kind: "out"; readonly stream: OutputStream; readonly bytes: Uint8Array }
+  | ExecEnd;

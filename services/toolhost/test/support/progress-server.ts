@@ -1,33 +1,44 @@
-/** A small MCP server over stdio: `search` reports progress twice and answers, `crash` ends the process. */
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 
-const server = new Server({ name: "progress", version: "1.0.0" }, { capabilities: { tools: {} } });
+/**
+ * An MCP server on standard input and output, for tests. `search` reports progress twice and answers; `hang` reports once
+ * and never answers; `crash` ends the process.
+ */
+const server = new Server(
+  { name: "progress-server", version: "1.0.0" },
+  { capabilities: { tools: {} } },
+);
+
+const query = { type: "object", properties: { q: { type: "string" } } } as const;
 
 server.setRequestHandler(ListToolsRequestSchema, () => ({
   tools: [
     {
       name: "search",
-      description: "Searches in two steps.",
-      inputSchema: { type: "object" as const, properties: { q: { type: "string" } } },
+      description: "Searches, and says how far it is.",
+      inputSchema: query,
+      annotations: { readOnlyHint: true },
     },
-    { name: "crash", description: "Ends the server.", inputSchema: { type: "object" as const } },
+    { name: "hang", description: "Never answers.", inputSchema: query },
+    { name: "crash", description: "Ends the server.", inputSchema: query },
   ],
 }));
 
 server.setRequestHandler(CallToolRequestSchema, async ({ params }, { sendNotification }) => {
-  if (params.name === "crash") process.exit(1);
-  // The name is the protocol's.
-  // oxlint-disable-next-line eslint/no-underscore-dangle
-  const progressToken = params._meta?.progressToken;
-  for (const progress of [1, 2]) {
-    if (progressToken === undefined) continue;
+  const { progressToken } = params["_meta"] ?? {};
+  const report = async (progress: number, message: string) => {
+    if (progressToken === undefined) return;
     await sendNotification({
       method: "notifications/progress",
-      params: { progressToken, progress, total: 2, message: `step ${progress}` },
+      params: { progressToken, progress, total: 2, message },
     });
-  }
+  };
+  await report(1, "step 1");
+  if (params.name === "crash") process.exit(1);
+  if (params.name === "hang") await new Promise(() => undefined);
+  await report(2, "step 2");
   return {
     content: [{ type: "text", text: `found: ${JSON.stringify(params.arguments?.["q"] ?? "")}` }],
   };

@@ -1,105 +1,84 @@
-import { create } from "@bufbuild/protobuf";
-import { PermissionClass, ToolDescriptorSchema, ToolStatus } from "@reeve/contracts/tool";
-import { collectExec, endInWords } from "../collect-exec.ts";
-import { listOr, timeLimitMs } from "../setting-values.ts";
-import type { Tool, ToolOutcome } from "../tool.ts";
-import { stringArgument, timeoutMsOf } from "../tool-arguments.ts";
+import { PermissionClass } from "@reeve/contracts/tool";
+import { fitRecord } from "../../domain/fit-record.ts";
+import { timeoutFor } from "../../domain/tool-settings.ts";
+import { defaultLimits } from "../../ports/sandbox.ts";
+import type { Tool } from "../../ports/tool.ts";
+import { programs } from "../../sandboxed/programs.ts";
+import type { Collected } from "../collect.ts";
+import { collect, endNote } from "../collect.ts";
+import { builtinTool } from "./builtin-tool.ts";
 
-/** What code may import unless the agent says otherwise: nothing that opens a connection or starts a process. */
-const defaultImports = [
-  "math",
-  "json",
-  "datetime",
-  "re",
-  "collections",
-  "itertools",
-  "functools",
-  "typing",
-  "dataclasses",
-  "pathlib",
-  "os.path",
-] as const;
-
-const outputBytes = 1024 * 1024;
-/** What of each stream the model reads, in characters. */
-const shownCharacters = 20_000;
-
-/** Executes Python in the sandbox. `script` is the source of the helper that runs there. */
-export function executeCode(script: string): Tool {
-  return {
-    descriptor: create(ToolDescriptorSchema, {
-      name: "execute_code",
-      description:
-        "Executes Python code in an isolated sandbox without network, in the workspace as the current folder. Returns JSON with stdout, stderr, result (the value of the last expression), success and execution_time_ms. Nothing is kept between calls but files.",
-      inputSchema: {
-        type: "object",
-        properties: {
-          code: { type: "string", description: "The code." },
-          timeout: {
-            type: "number",
-            exclusiveMinimum: 0,
-            description: "Seconds; at most the limit of the agent.",
-          },
-        },
-        required: ["code"],
-      },
-      permissionClass: PermissionClass.EXECUTE,
-      source: "builtin",
-    }),
-    async run({ args, settings, sandbox }, signal) {
-      const place = await sandbox();
-      const allowed = listOr(settings?.allowedImports, defaultImports);
-      const command = {
-        argv: ["/usr/bin/python3", "-I", "-X", "utf8", "-c", script],
-        stdin: JSON.stringify({ code: stringArgument(args, "code"), allowed_imports: allowed }),
-        timeoutMs: timeoutMsOf(args, timeLimitMs(settings?.codeTimeout)),
-        outputBytes,
-      };
-      const outcome = await collectExec(place.exec(command, signal));
-      const report = reportOf(outcome.text("report"));
-      const trouble = endInWords(outcome.end);
-      const result = {
-        stdout: head(outcome.text("stdout")),
-        stderr: head(outcome.text("stderr") + (trouble === undefined ? "" : `\n[${trouble}]`)),
-        result: report.result,
-        success: trouble === undefined && report.success,
-        execution_time_ms: Math.round(outcome.end.durationMs),
-      };
-      return {
-        content: JSON.stringify(result),
-        structured: result,
-        status: statusOf(outcome.end.reason, result.success),
-        endReason: outcome.end.reason,
-        isolation: place.isolation,
-      } satisfies ToolOutcome;
+/** Runs Python in the sandbox, with the workspace as the current folder. */
+export const executeCode: Tool = {
+  descriptor: builtinTool({
+    name: "execute_code",
+    description:
+      "Runs Python code in an isolated sandbox without a network. The current folder is the workspace. Each call starts " +
+      "anew: variables do not survive, files do. Returns stdout, stderr, and as result the value of the last expression.",
+    permissionClass: PermissionClass.EXECUTE,
+    properties: {
+      code: { type: "string", description: "The Python code." },
+      timeout: { type: "number", exclusiveMinimum: 0, description: "Time limit in seconds." },
     },
-  };
+    required: ["code"],
+  }),
+  async call({ args, settings, sandbox }, signal) {
+    const box = await sandbox();
+    const timeoutMs = timeoutFor(args["timeout"], settings.codeTimeoutMs);
+    const request = { code: args["code"], allowed_imports: settings.allowedImports };
+    const collected = await collect(
+      box,
+      {
+        argv: [box.python, "-I", "-B", "-c", programs.executeCode],
+        stdin: Buffer.from(JSON.stringify(request)),
+        readOnly: settings.readOnly,
+        limits: { ...defaultLimits, timeoutMs },
+      },
+      signal,
+    );
+    const { end } = collected;
+    const reported = reportOf(collected);
+    const success = end.reason === "exit" && reported.success;
+    const note = endNote(end, timeoutMs);
+    const executionTimeMs = reported.executionTimeMs ?? Math.round(end.durationMs);
+    const structured = fitRecord({
+      stdout: collected.text("stdout"),
+      stderr: [collected.text("stderr"), note && `[${note}]`].filter(Boolean).join("\n"),
+      result: reported.result,
+      success,
+      execution_time_ms: executionTimeMs,
+    });
+    return {
+      content: JSON.stringify(structured),
+      structured,
+      isError: !success,
+      endReason: end.reason,
+      isolation: box.isolation,
+      executionTimeMs,
+    };
+  },
+};
+
+interface Report {
+  readonly result: string | null;
+  readonly success: boolean;
+  readonly executionTimeMs: number | undefined;
 }
 
-function statusOf(reason: string, success: boolean): ToolStatus {
-  if (reason === "timeout") return ToolStatus.TIMED_OUT;
-  return success ? ToolStatus.SUCCESS : ToolStatus.ERROR;
-}
-
-/** What the helper said. Foreign code can write there too: what does not read as a report is a failure. */
-function reportOf(text: string): { readonly success: boolean; readonly result: string | null } {
+/** What the program in the sandbox reported. Foreign code may have forged it, so nothing rests on it. */
+function reportOf({ text }: Collected): Report {
+  const nothing: Report = { result: null, success: false, executionTimeMs: undefined };
+  let report: unknown;
   try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && "success" in value && "result" in value) {
-      const { success, result } = value;
-      return {
-        success: success === true,
-        result: typeof result === "string" ? head(result) : null,
-      };
-    }
+    report = JSON.parse(text("result"));
   } catch {
-    // Told as a failure below.
+    return nothing;
   }
-  return { success: false, result: null };
-}
-
-function head(text: string): string {
-  return text.length <= shownCharacters
-    ? text
-    : `${text.slice(0, shownCharacters)}\n[cut: ${text.length} characters in all]`;
+  if (typeof report !== "object" || report === null) return nothing;
+  const { result, success, execution_time_ms: time } = report as Record<string, unknown>;
+  return {
+    result: typeof result === "string" ? result : null,
+    success: success === true,
+    executionTimeMs: typeof time === "number" && time >= 0 ? time : undefined,
+  };
 }

@@ -1,74 +1,64 @@
-import { create } from "@bufbuild/protobuf";
-import { PermissionClass, ToolDescriptorSchema, ToolStatus } from "@reeve/contracts/tool";
-import { blacklisted, defaultBlacklist } from "../../domain/command-blacklist.ts";
-import { collectExec, endInWords } from "../collect-exec.ts";
-import { listOr, timeLimitMs } from "../setting-values.ts";
-import type { Tool, ToolOutcome } from "../tool.ts";
-import { failed } from "../tool.ts";
-import { stringsArgument, timeoutMsOf } from "../tool-arguments.ts";
+import { PermissionClass } from "@reeve/contracts/tool";
+import { blacklistedCommand } from "../../domain/command-blacklist.ts";
+import { fitRecord } from "../../domain/fit-record.ts";
+import { timeoutFor } from "../../domain/tool-settings.ts";
+import { defaultLimits } from "../../ports/sandbox.ts";
+import type { Tool } from "../../ports/tool.ts";
+import { collect, endNote } from "../collect.ts";
+import { builtinTool } from "./builtin-tool.ts";
 
-const outputBytes = 1024 * 1024;
-const shownCharacters = 20_000;
-
-/** Runs a program in the sandbox. */
+/** Runs one program in the sandbox, without a shell. */
 export const runCommand: Tool = {
-  descriptor: create(ToolDescriptorSchema, {
+  descriptor: builtinTool({
     name: "run_command",
     description:
-      "Runs a program in an isolated sandbox without network, in the workspace as the current folder. The command is a list of arguments; no shell expands it. Returns JSON with stdout, stderr, exit_code, success and execution_time_ms.",
-    inputSchema: {
-      type: "object",
-      properties: {
-        command: {
-          type: "array",
-          items: { type: "string" },
-          minItems: 1,
-          description: 'The program and its arguments: ["ls", "-l"].',
-        },
-        timeout: {
-          type: "number",
-          exclusiveMinimum: 0,
-          description: "Seconds; at most the limit of the agent.",
-        },
-      },
-      required: ["command"],
-    },
+      "Runs a program in an isolated sandbox without a network, in the workspace. The command is a list: the program and " +
+      "its arguments. There is no shell: no pipes, no redirection, no expansion. Some destructive commands are refused.",
     permissionClass: PermissionClass.EXECUTE,
-    source: "builtin",
+    properties: {
+      command: {
+        type: "array",
+        items: { type: "string" },
+        minItems: 1,
+        maxItems: 1_000,
+        description: 'The program and its arguments: ["grep", "-c", "total", "data.csv"].',
+      },
+      timeout: { type: "number", exclusiveMinimum: 0, description: "Time limit in seconds." },
+    },
+    required: ["command"],
   }),
-  async run({ args, settings, sandbox }, signal) {
-    const argv = stringsArgument(args, "command");
-    const refused = blacklisted(argv, listOr(settings?.commandBlacklist, defaultBlacklist));
-    if (refused !== undefined) return failed(`the command ${refused} is not allowed here`);
-    if (argv.some((part) => part.includes("\0"))) {
-      return failed("an argument cannot have a NUL character");
+  async call({ args, settings, sandbox }, signal) {
+    const given = Array.isArray(args["command"]) ? args["command"] : [];
+    const argv = given.filter((word) => typeof word === "string");
+    const refused = blacklistedCommand(argv, settings.commandBlacklist);
+    if (refused !== undefined) {
+      return { content: `the command ${refused} is not allowed here`, isError: true };
     }
-    const place = await sandbox();
-    const command = {
-      argv,
-      stdin: "",
-      timeoutMs: timeoutMsOf(args, timeLimitMs(settings?.commandTimeout)),
-      outputBytes,
-    };
-    const outcome = await collectExec(place.exec(command, signal));
-    const { reason, code, durationMs } = outcome.end;
-    const trouble = endInWords(outcome.end);
-    const result = {
-      stdout: outcome.text("stdout").slice(0, shownCharacters),
-      stderr:
-        outcome.text("stderr").slice(0, shownCharacters) +
-        (trouble === undefined ? "" : `\n[${trouble}]`),
-      exit_code: code ?? null,
-      success: reason === "exit" && code === 0,
-      execution_time_ms: Math.round(durationMs),
-    };
-    const status = result.success ? ToolStatus.SUCCESS : ToolStatus.ERROR;
+    if (argv.some((word) => word.includes("\0"))) {
+      return { content: "an argument holds a NUL character", isError: true };
+    }
+    const box = await sandbox();
+    const timeoutMs = timeoutFor(args["timeout"], settings.commandTimeoutMs);
+    const limits = { ...defaultLimits, timeoutMs };
+    const command = { argv, limits, readOnly: settings.readOnly };
+    const { end, text } = await collect(box, command, signal);
+    const success = end.reason === "exit" && end.code === 0;
+    const note = endNote(end, timeoutMs);
+    const executionTimeMs = Math.round(end.durationMs);
+    const structured = fitRecord({
+      stdout: text("stdout"),
+      stderr: [text("stderr"), note && `[${note}]`].filter(Boolean).join("\n"),
+      exit_code: end.code ?? null,
+      success,
+      execution_time_ms: executionTimeMs,
+    });
     return {
-      content: JSON.stringify(result),
-      structured: result,
-      status: reason === "timeout" ? ToolStatus.TIMED_OUT : status,
-      endReason: reason,
-      isolation: place.isolation,
-    } satisfies ToolOutcome;
+      content: JSON.stringify(structured),
+      structured,
+      isError: !success,
+      endReason: end.reason,
+      isolation: box.isolation,
+      executionTimeMs,
+    };
   },
 };
