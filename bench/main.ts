@@ -31,7 +31,7 @@ const models = ["text:20", "text:200", "tool-once", "tool-chain:10"];
 const idOf = (model: string) => model.replaceAll(":", "-");
 for (const model of models) {
   const tools = model.startsWith("tool")
-    ? { mcpServers: ["srv"], excludedTools: ["mcp__srv__crash"] }
+    ? { mcpServers: ["srv"], excludedTools: ["mcp__srv__crash", "mcp__srv__hang"] }
     : {};
   await createAgent({
     id: idOf(model),
@@ -51,7 +51,7 @@ await createAgent({
   id: "waits",
   model: "openai:tool-once",
   mcpServers: ["srv"],
-  excludedToolPatterns: ["read_*", "write_*", "publish_*", "*crash"],
+  excludedToolPatterns: ["read_*", "write_*", "publish_*", "*crash", "*hang"],
   hitlTools: ["mcp__srv__search"],
 });
 
