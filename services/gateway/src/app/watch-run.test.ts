@@ -1,0 +1,114 @@
+import { create } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { RunEvent, WatchRunRequestSchema } from "@reeve/contracts/run";
+import {
+  EventFamily,
+  RunEventSchema,
+  RunStatus,
+  StepState,
+  WatchRunRequestSchema as RequestSchema,
+} from "@reeve/contracts/run";
+import { emptyTail } from "@reeve/log/log";
+import { memoryRunLog } from "@reeve/log/memory-log";
+import { expect, test } from "vitest";
+import type { Watched } from "./watch-run.ts";
+import { watchRun } from "./watch-run.ts";
+
+const never = new AbortController().signal;
+const key = { tenant: "acme", run: "run_abcdefgh" };
+const happenings: readonly MessageInitShape<typeof RunEventSchema>["event"][] = [
+  { case: "runCreated", value: {} },
+  { case: "runClaimed", value: {} },
+  { case: "status", value: { status: RunStatus.STARTING } },
+  { case: "step", value: { state: StepState.STARTED } },
+  { case: "text", value: { text: "hello" } },
+  { case: "usage", value: {} },
+  { case: "status", value: { status: RunStatus.COMPLETED } },
+  { case: "runClaimed", value: {} },
+];
+const events = happenings.map((event, index) =>
+  create(RunEventSchema, { runId: key.run, sequence: index + 1, ...(event && { event }) }),
+);
+
+async function stored(upTo = events.length) {
+  const log = memoryRunLog();
+  await log.append(key, emptyTail, events.slice(0, upTo), never);
+  return log;
+}
+
+/** Never ticks. */
+const silent = (_: number, signal: AbortSignal) =>
+  new Promise<void>((_resolve, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  });
+
+async function watched(
+  request: MessageInitShape<typeof WatchRunRequestSchema> = {},
+  tenant = key.tenant,
+): Promise<readonly Watched[]> {
+  const messages: Watched[] = [];
+  const wanted = create(RequestSchema, { runId: key.run, ...request });
+  for await (const message of watchRun(
+    { log: await stored(), sleep: silent },
+    tenant,
+    wanted,
+    never,
+  )) {
+    messages.push(message);
+  }
+  return messages;
+}
+
+const sequences = (messages: readonly Watched[]) =>
+  messages.flatMap((message) => message.events.map(({ sequence }: RunEvent) => sequence));
+
+test("everything but records is streamed, up to the terminal status", async () => {
+  const messages = await watched();
+  expect(sequences(messages)).toEqual([3, 4, 5, 6, 7]);
+  expect(messages.at(-1)?.throughSequence).toBe(7);
+});
+
+test("a narrowed stream has what a person reads, and the terminal status", async () => {
+  expect(sequences(await watched({ selection: { case: "detailed", value: false } }))).toEqual([
+    5, 7,
+  ]);
+});
+
+function only(families: EventFamily[]): Promise<readonly Watched[]> {
+  return watched({ selection: { case: "families", value: { families } } });
+}
+
+test("exactly the named families are streamed, and none for none", async () => {
+  expect(sequences(await only([EventFamily.RECORD, EventFamily.USAGE]))).toEqual([1, 2, 6]);
+  const none = await only([]);
+  expect(sequences(none)).toEqual([]);
+  expect(none.at(-1)?.throughSequence).toBe(7);
+});
+
+test("a client that comes back gets what it has not seen, also after the end", async () => {
+  expect(sequences(await watched({ afterSequence: 5 }))).toEqual([6, 7]);
+  expect(await watched({ afterSequence: 7 })).toEqual([{ events: [], throughSequence: 7 }]);
+});
+
+test("a sequence beyond the end, an unknown run and another tenant's run are refused", async () => {
+  await expect(watched({ afterSequence: 9 })).rejects.toMatchObject({ kind: "out_of_range" });
+  await expect(watched({ runId: "run_zzzzzzzz" })).rejects.toMatchObject({ kind: "not_found" });
+  await expect(watched({ runId: "../x" })).rejects.toMatchObject({ kind: "not_found" });
+  await expect(watched({}, "other")).rejects.toMatchObject({ kind: "not_found" });
+});
+
+test("a silent run is told to live", async () => {
+  const wanted = create(RequestSchema, { runId: key.run });
+  const messages = watchRun(
+    { log: await stored(5), sleep: () => Promise.resolve() },
+    key.tenant,
+    wanted,
+    never,
+  );
+  const seen: Watched[] = [];
+  for await (const message of messages) {
+    seen.push(message);
+    if (seen.length > 1 && message.events.length === 0) break;
+  }
+  expect(sequences(seen)).toEqual([3, 4, 5]);
+});
