@@ -1,0 +1,51 @@
+import type { SandboxCommand } from "../../ports/sandbox.ts";
+
+/** What of the host a sandbox sees, read-only. */
+export interface SystemView {
+  /** Folders that are mounted as they are: `/usr`. */
+  readonly folders: readonly string[];
+  /** Links at the root: `/bin` to `usr/bin`. */
+  readonly links: readonly { readonly from: string; readonly to: string }[];
+  /** Files of `/etc` that programs cannot do without. */
+  readonly files: readonly string[];
+}
+
+/** File descriptors of bwrap beside the standard ones. */
+export const descriptors = { result: 3, seccomp: 4 } as const;
+
+const tmpBytes = 256 * 2 ** 20;
+const sharedMemoryBytes = 64 * 2 ** 20;
+
+const environment: Readonly<Record<string, string>> = {
+  PATH: "/usr/local/bin:/usr/bin:/bin",
+  HOME: "/workspace",
+  TMPDIR: "/tmp",
+  LANG: "C.UTF-8",
+};
+
+/** The arguments of bwrap for one command. Each of them is there for an attack; the system tests try them. */
+export function bwrapArguments(
+  { argv, env = {}, readOnly = false, limits }: SandboxCommand,
+  workspaceDir: string,
+  prlimit: string,
+  system: SystemView,
+): readonly string[] {
+  const variables = Object.entries({ ...environment, ...env });
+  return [
+    ["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent"],
+    ["--new-session", "--hostname", "sandbox", "--clearenv"],
+    variables.flatMap(([name, value]) => ["--setenv", name, value]),
+    system.folders.flatMap((folder) => ["--ro-bind", folder, folder]),
+    system.links.flatMap(({ from, to }) => ["--symlink", to, from]),
+    system.files.flatMap((file) => ["--ro-bind", file, file]),
+    ["--proc", "/proc", "--dev", "/dev"],
+    ["--size", String(sharedMemoryBytes), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"],
+    ["--size", String(tmpBytes), "--tmpfs", "/tmp"],
+    [readOnly ? "--ro-bind" : "--bind", workspaceDir, "/workspace", "--chdir", "/workspace"],
+    ["--cap-drop", "ALL", "--seccomp", String(descriptors.seccomp), "--remount-ro", "/", "--"],
+    // Set inside, the limit of processes counts those of this sandbox alone, not all that have our uid.
+    [prlimit, `--as=${limits.memoryBytes}`, `--nproc=${limits.processes}`],
+    [`--fsize=${limits.fileBytes}`, "--nofile=1024", "--core=0", "--memlock=0"],
+    [`--cpu=${Math.ceil(limits.timeoutMs / 1_000) + 1}`, "--", ...argv],
+  ].flat();
+}

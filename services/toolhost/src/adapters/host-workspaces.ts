@@ -1,0 +1,109 @@
+import { chownSync, mkdirSync } from "node:fs";
+import { mkdir, stat, writeFile as writeMarker } from "node:fs/promises";
+import { join } from "node:path";
+import type { WorkspaceFile } from "@reeve/contracts/tool";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import type { ArtifactStore } from "@reeve/store/artifact-store";
+import { writeFile } from "../app/workspace-files.ts";
+import type { Sandbox, SandboxDriver } from "../ports/sandbox.ts";
+import type { Workspaces } from "../ports/workspaces.ts";
+import type { Identity } from "./bubblewrap/identity.ts";
+import { privateFolder } from "./workspace-root.ts";
+
+type Wanted = Parameters<Workspaces["open"]>[0];
+
+/**
+ * Workspaces in a folder of the host, one per run. That the files of a run are laid in is noted outside of its workspace,
+ * where no sandbox can forge it; they are written by the sandbox itself, so that no link leads elsewhere.
+ */
+export class HostWorkspaces implements Workspaces {
+  readonly #root: string;
+  readonly #markers: string;
+  readonly #identity: Identity;
+  readonly #driver: SandboxDriver;
+  readonly #artifacts: ArtifactStore;
+  readonly #laying = new Map<string, Promise<void>>();
+
+  constructor(
+    folders: { readonly root: string; readonly markers: string; readonly identity: Identity },
+    driver: SandboxDriver,
+    artifacts: ArtifactStore,
+  ) {
+    this.#root = folders.root;
+    this.#markers = folders.markers;
+    this.#identity = folders.identity;
+    this.#driver = driver;
+    this.#artifacts = artifacts;
+  }
+
+  async open(wanted: Wanted, signal: AbortSignal): Promise<Sandbox> {
+    const { tenant, runId } = wanted;
+    for (const name of [tenant, runId]) refuseUnlessName(name);
+    const sandbox = this.#driver.open({ workspaceDir: this.#folder(tenant, runId) });
+    const name = `${tenant}/${runId}`;
+    // Calls of one run that begin together wait for one of them to lay the files in.
+    const laying = this.#laying.get(name) ?? this.#layOnce(name, wanted, sandbox, signal);
+    this.#laying.set(name, laying);
+    try {
+      await laying;
+    } finally {
+      this.#laying.delete(name);
+    }
+    return sandbox;
+  }
+
+  #folder(tenant: string, runId: string): string {
+    const path = join(privateFolder(join(this.#root, tenant), this.#identity), runId);
+    try {
+      mkdirSync(path, { mode: 0o700 });
+      const { uid, gid, isDedicated } = this.#identity;
+      if (isDedicated) chownSync(path, uid, gid);
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    }
+    return path;
+  }
+
+  async #layOnce(
+    name: string,
+    { tenant, files }: Wanted,
+    sandbox: Sandbox,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (files.length === 0) return;
+    const marker = join(this.#markers, name);
+    const isLaid = await stat(marker).then(
+      () => true,
+      () => false,
+    );
+    if (isLaid) return;
+    for (const file of files) await this.#lay(tenant, file, sandbox, signal);
+    await mkdir(join(marker, ".."), { recursive: true, mode: 0o700 });
+    await writeMarker(marker, "");
+  }
+
+  async #lay(
+    tenant: string,
+    { artifactId, path }: WorkspaceFile,
+    sandbox: Sandbox,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (path.startsWith("/") || path.split("/").includes("..")) {
+      throw invalid(`the file path ${path} leads out of the workspace`);
+    }
+    const content = this.#artifacts.read(tenant, artifactId, signal);
+    const outcome = await writeFile(sandbox, path, content, signal);
+    if (outcome.kind === "refused")
+      throw invalid(`${path} could not be laid in: ${outcome.reason}`);
+  }
+}
+
+/** Names become folders, so they may hold nothing that means something in a path. */
+function refuseUnlessName(name: string): void {
+  if (!/^[A-Za-z0-9_-]+$/.test(name)) throw invalid(`"${name}" is not a name of a run or tenant`);
+}
+
+function invalid(message: string): Failure {
+  return new Failure("invalid", ErrorReason.INVALID_REQUEST, message);
+}

@@ -1,0 +1,96 @@
+import { timestampNow } from "@bufbuild/protobuf/wkt";
+import type { ToolCallRequest } from "@reeve/contracts/tool";
+import type { CallKey } from "@reeve/log/call-journal";
+import type { Tail } from "@reeve/log/log";
+import type { Delivery } from "@reeve/log/work-queue";
+import type { ToolhostPorts } from "../ports/toolhost-ports.ts";
+import { CallWriter } from "./call-writer.ts";
+import { claimCall, isLast } from "./claim-call.ts";
+import { progressFact, resultFact } from "./journal-facts.ts";
+import { performCall } from "./perform-call.ts";
+
+const retryDelayMs = 1_000;
+
+/**
+ * Takes one delivery to the point where its call stands in the journal: its result, or its cancellation. When `signal`
+ * aborts, the call is ended and the delivery given back, for another host to decide.
+ */
+export async function executeCall(
+  delivery: Delivery<ToolCallRequest>,
+  ports: ToolhostPorts,
+  signal: AbortSignal,
+): Promise<void> {
+  const { tenant, runId, call } = delivery.message;
+  if (call === undefined) return delivery.acknowledge();
+  const key = { tenant, run: runId, call: call.callId };
+  const heartbeat = setInterval(() => delivery.extend(), ports.heartbeatMs);
+  try {
+    const claim = await claimCall(delivery, key, call, ports, signal);
+    if (claim.kind === "settled") return delivery.acknowledge();
+    const isEnded = await execute(delivery.message, key, claim.tail, ports, signal);
+    if (isEnded) delivery.acknowledge();
+    else delivery.forget();
+  } catch (error) {
+    if (!signal.aborted) ports.log.error({ err: error, callId: key.call }, "call not settled");
+    delivery.giveBack(signal.aborted ? 0 : retryDelayMs);
+  } finally {
+    clearInterval(heartbeat);
+  }
+}
+
+/** Executes a call that is ours. False: another host has taken it over. */
+async function execute(
+  request: ToolCallRequest,
+  key: CallKey,
+  tail: Tail,
+  ports: ToolhostPorts,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { call } = request;
+  if (call === undefined) return true;
+  const startedAt = timestampNow();
+  const end = new AbortController();
+  const running = AbortSignal.any([signal, end.signal]);
+  const writer = new CallWriter(ports.journal, key, tail);
+  let isTaken = false;
+  const watching = watch(key, tail, ports, running, (taken) => {
+    isTaken = taken;
+    end.abort(new DOMException("the call is not wanted any more", "AbortError"));
+  });
+  try {
+    const report = (progress: Parameters<typeof progressFact>[1]) =>
+      writer.report(progressFact(call, progress), running);
+    const performed = await performCall(request, ports, report, running);
+    if (await writer.finish(resultFact(call, performed, startedAt), running)) return true;
+    const { events } = await ports.journal.read(key, tail, running);
+    return events.some(isLast);
+  } catch (error) {
+    // Ended from outside: what stands in the journal is the end of it.
+    if (end.signal.aborted && !signal.aborted) return !isTaken;
+    throw error;
+  } finally {
+    end.abort(new DOMException("the call is over", "AbortError"));
+    await watching;
+  }
+}
+
+/** Says when the journal of a running call shows that it is cancelled, or taken over by another host. */
+async function watch(
+  key: CallKey,
+  { sequence }: Tail,
+  { journal, host, log }: ToolhostPorts,
+  signal: AbortSignal,
+  onEnd: (isTaken: boolean) => void,
+): Promise<void> {
+  try {
+    for await (const { events } of journal.follow(key, sequence, signal)) {
+      for (const event of events) {
+        if (event.fact.case === "started" && event.fact.value.host !== host) return onEnd(true);
+        if (event.fact.case === "cancelled") return onEnd(false);
+        if (isLast(event)) return;
+      }
+    }
+  } catch (error) {
+    if (!signal.aborted) log.warn({ err: error, callId: key.call }, "call cannot be followed");
+  }
+}

@@ -1,0 +1,66 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampNow } from "@bufbuild/protobuf/wkt";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { ToolCall, ToolCallFact } from "@reeve/contracts/tool";
+import {
+  CallStartedSchema,
+  ToolCallFactSchema,
+  ToolProgressSchema,
+  ToolResultMetadataSchema,
+  ToolResultSchema,
+  ToolStatus,
+} from "@reeve/contracts/tool";
+import { cutToBytes, mostContentBytes } from "../domain/cut-to-bytes.ts";
+import type { Progress } from "../ports/tool.ts";
+import type { Performed } from "./perform-call.ts";
+
+export function startedFact(host: string, requestSequence: number): ToolCallFact {
+  const value = create(CallStartedSchema, { host, requestSequence: BigInt(requestSequence) });
+  return fact({ case: "started", value });
+}
+
+export function progressFact({ callId, name }: ToolCall, progress: Progress): ToolCallFact {
+  return fact({
+    case: "progress",
+    value: create(ToolProgressSchema, { callId, name, ...progress }),
+  });
+}
+
+export function resultFact(
+  { callId, name }: ToolCall,
+  performed: Performed,
+  startedAt: Timestamp,
+): ToolCallFact {
+  const { content, isError, status, executionTimeMs, structured } = performed;
+  const metadata = create(ToolResultMetadataSchema, {
+    status,
+    startedAt,
+    completedAt: timestampNow(),
+    executionTimeMs,
+    endReason: performed.endReason ?? "",
+    isolation: performed.isolation ?? "none",
+  });
+  const value = create(ToolResultSchema, {
+    callId,
+    name,
+    content: cutToBytes(content, mostContentBytes),
+    isError,
+    metadata,
+    ...(structured && { structured }),
+  });
+  return fact({ case: "result", value });
+}
+
+/** The result of a call whose host fell silent while it ran, and which may not be made again. */
+export function unknownOutcome(why: string): Performed {
+  return {
+    content: `the outcome of this call is unknown: ${why}. It may have had its effect or not; look before you call again.`,
+    isError: true,
+    status: ToolStatus.ERROR,
+    executionTimeMs: 0,
+  };
+}
+
+function fact(value: ToolCallFact["fact"]): ToolCallFact {
+  return create(ToolCallFactSchema, { time: timestampNow(), fact: value });
+}

@@ -1,0 +1,65 @@
+import type { ToolCallRequest } from "@reeve/contracts/tool";
+import { ToolStatus } from "@reeve/contracts/tool";
+import { Failure } from "@reeve/platform/failure";
+import { argumentCheck } from "../domain/check-arguments.ts";
+import { callSettings } from "../domain/tool-settings.ts";
+import type { Progress, ToolOutcome } from "../ports/tool.ts";
+import type { ToolhostPorts } from "../ports/toolhost-ports.ts";
+
+/** What a call came to, and how long it took. */
+export interface Performed extends ToolOutcome {
+  readonly status: ToolStatus;
+  readonly executionTimeMs: number;
+}
+
+/**
+ * Makes one call. Everything that the model could have done better, and everything that goes wrong on the way, is an
+ * outcome that the model reads; throws only when `signal` aborts.
+ */
+export async function performCall(
+  request: ToolCallRequest,
+  { toolbox, workspaces, log }: ToolhostPorts,
+  report: (progress: Progress) => void,
+  signal: AbortSignal,
+): Promise<Performed> {
+  const { tenant, runId, traceparent, call, workspace } = request;
+  const tool = toolbox.find(call?.name ?? "");
+  if (tool === undefined) return refused(`there is no tool ${call?.name ?? ""} here`);
+  if (call?.arguments === undefined) {
+    return refused(`the arguments are no JSON object: ${call?.rawArguments ?? ""}`);
+  }
+  const problem = argumentCheck(tool.descriptor.inputSchema)(call.arguments);
+  if (problem !== undefined) return refused(`the arguments are not valid: ${problem}`);
+  const began = performance.now();
+  const files = workspace?.files ?? [];
+  const context = {
+    tenant,
+    runId,
+    traceparent,
+    callId: call.callId,
+    args: call.arguments,
+    settings: callSettings(request.settings),
+    sandbox: () => workspaces.open({ tenant, runId, files }, signal),
+    report,
+  };
+  try {
+    const outcome = await tool.call(context, signal);
+    signal.throwIfAborted();
+    const executionTimeMs = outcome.executionTimeMs ?? performance.now() - began;
+    return { ...outcome, executionTimeMs, status: statusOf(outcome) };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof Failure) return refused(error.message, performance.now() - began);
+    log.error({ err: error, tool: call.name, callId: call.callId }, "tool broke");
+    return refused(`the tool ${call.name} broke inside the toolhost`, performance.now() - began);
+  }
+}
+
+function statusOf({ isError, endReason }: ToolOutcome): ToolStatus {
+  if (endReason === "timeout") return ToolStatus.TIMED_OUT;
+  return isError ? ToolStatus.ERROR : ToolStatus.SUCCESS;
+}
+
+function refused(content: string, executionTimeMs = 0): Performed {
+  return { content, isError: true, status: ToolStatus.ERROR, executionTimeMs };
+}

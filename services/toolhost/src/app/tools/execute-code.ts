@@ -1,0 +1,84 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { PermissionClass } from "@reeve/contracts/tool";
+import { resultJson } from "../../domain/result-json.ts";
+import { timeoutFor } from "../../domain/tool-settings.ts";
+import { defaultLimits } from "../../ports/sandbox.ts";
+import type { Tool } from "../../ports/tool.ts";
+import { programs } from "../../sandboxed/programs.ts";
+import type { Collected } from "../collect.ts";
+import { collect, endNote } from "../collect.ts";
+import { builtinTool } from "./builtin-tool.ts";
+
+/** Runs Python in the sandbox, with the workspace as the current folder. */
+export const executeCode: Tool = {
+  descriptor: builtinTool({
+    name: "execute_code",
+    description:
+      "Runs Python code in an isolated sandbox without a network. The current folder is the workspace. Each call starts " +
+      "anew: variables do not survive, files do. Returns stdout, stderr, and as result the value of the last expression.",
+    permissionClass: PermissionClass.EXECUTE,
+    properties: {
+      code: { type: "string", description: "The Python code." },
+      timeout: { type: "number", exclusiveMinimum: 0, description: "Time limit in seconds." },
+    },
+    required: ["code"],
+  }),
+  async call({ args, settings, sandbox }, signal) {
+    const box = await sandbox();
+    const timeoutMs = timeoutFor(args["timeout"], settings.codeTimeoutMs);
+    const request = { code: args["code"], allowed_imports: settings.allowedImports };
+    const collected = await collect(
+      box,
+      {
+        argv: [box.python, "-I", "-B", "-c", programs.executeCode],
+        stdin: Buffer.from(JSON.stringify(request)),
+        readOnly: settings.readOnly,
+        limits: { ...defaultLimits, timeoutMs },
+      },
+      signal,
+    );
+    const { end } = collected;
+    const reported = reportOf(collected);
+    const success = end.reason === "exit" && reported.success;
+    const note = endNote(end, timeoutMs);
+    const executionTimeMs = reported.executionTimeMs ?? Math.round(end.durationMs);
+    const structured: JsonObject = {
+      stdout: collected.text("stdout"),
+      stderr: [collected.text("stderr"), note && `[${note}]`].filter(Boolean).join("\n"),
+      result: reported.result,
+      success,
+      execution_time_ms: executionTimeMs,
+    };
+    return {
+      content: resultJson(structured),
+      isError: !success,
+      endReason: end.reason,
+      isolation: box.isolation,
+      executionTimeMs,
+    };
+  },
+};
+
+interface Report {
+  readonly result: string | null;
+  readonly success: boolean;
+  readonly executionTimeMs: number | undefined;
+}
+
+/** What the program in the sandbox reported. Foreign code may have forged it, so nothing rests on it. */
+function reportOf({ text }: Collected): Report {
+  const nothing: Report = { result: null, success: false, executionTimeMs: undefined };
+  let report: unknown;
+  try {
+    report = JSON.parse(text("result"));
+  } catch {
+    return nothing;
+  }
+  if (typeof report !== "object" || report === null) return nothing;
+  const { result, success, execution_time_ms: time } = report as Record<string, unknown>;
+  return {
+    result: typeof result === "string" ? result : null,
+    success: success === true,
+    executionTimeMs: typeof time === "number" && time >= 0 ? time : undefined,
+  };
+}

@@ -1,0 +1,99 @@
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import type { ExecEnd, Sandbox, SandboxCommand } from "../ports/sandbox.ts";
+import { defaultLimits } from "../ports/sandbox.ts";
+import { programs } from "../sandboxed/programs.ts";
+import { collect } from "./collect.ts";
+
+/** How much of a file one read gives. */
+export const mostReadBytes = 1_000_000;
+
+const timeoutMs = 30_000;
+const longTimeoutMs = 300_000;
+const refusedCode = 2;
+
+/** What became of a file operation; a refusal is told to the model. */
+export type FileOutcome = { readonly end: ExecEnd } & (
+  | { readonly kind: "done"; readonly text: string }
+  | { readonly kind: "refused"; readonly reason: string }
+);
+
+/** Lines of a text file of the workspace: `limit` of them after the first `offset`. */
+export async function readText(
+  sandbox: Sandbox,
+  {
+    path,
+    offset,
+    limit,
+  }: { readonly path: string; readonly offset: number; readonly limit: number | undefined },
+  signal: AbortSignal,
+): Promise<FileOutcome> {
+  const request = {
+    operation: "read",
+    path,
+    offset,
+    limit: limit ?? null,
+    most: mostReadBytes,
+  };
+  return await run(sandbox, { ...command(sandbox, request), readOnly: true }, signal);
+}
+
+/** Writes a whole file of the workspace, and the folders on its way. */
+export async function writeFile(
+  sandbox: Sandbox,
+  path: string,
+  content: NonNullable<SandboxCommand["stdin"]>,
+  signal: AbortSignal,
+): Promise<FileOutcome> {
+  const limits = { ...defaultLimits, timeoutMs: longTimeoutMs };
+  const write = command(sandbox, { operation: "write", path });
+  return await run(sandbox, { ...write, stdin: content, limits }, signal);
+}
+
+/** The bytes of a file of the workspace. Throws a Failure when there is none, or it has more than `mostBytes`. */
+export async function* dumpFile(
+  sandbox: Sandbox,
+  path: string,
+  mostBytes: number,
+  signal: AbortSignal,
+): AsyncIterable<Uint8Array> {
+  const limits = { ...defaultLimits, timeoutMs: longTimeoutMs, outputBytes: mostBytes };
+  const dump = command(sandbox, { operation: "dump", path });
+  let complaint = "";
+  for await (const event of sandbox.exec({ ...dump, readOnly: true, limits }, signal)) {
+    if (event.kind === "out" && event.stream === "stdout") yield event.bytes;
+    else if (event.kind === "out") complaint += Buffer.from(event.bytes).toString("utf8");
+    else if (event.kind === "end") throwUnlessDone(event, path, mostBytes, complaint);
+  }
+}
+
+function throwUnlessDone(end: ExecEnd, path: string, mostBytes: number, complaint: string): void {
+  if (end.reason === "exit" && end.code === 0) return;
+  if (end.reason === "output_limit") {
+    throw new Failure("exhausted", ErrorReason.TOO_LARGE, `${path} is over ${mostBytes} bytes`);
+  }
+  const why = complaint.trim() || `${path} could not be read: ${end.reason}`;
+  throw new Failure("invalid", ErrorReason.INVALID_REQUEST, why);
+}
+
+function command(sandbox: Sandbox, request: Readonly<Record<string, unknown>>): SandboxCommand {
+  return {
+    argv: [sandbox.python, "-I", "-B", "-c", programs.workspaceFiles, JSON.stringify(request)],
+    limits: { ...defaultLimits, timeoutMs },
+  };
+}
+
+async function run(
+  sandbox: Sandbox,
+  command: SandboxCommand,
+  signal: AbortSignal,
+): Promise<FileOutcome> {
+  const { end, text } = await collect(sandbox, command, signal);
+  if (end.reason === "exit" && end.code === 0) return { kind: "done", text: text("stdout"), end };
+  const complaint = text("stderr").trim();
+  const reason =
+    end.code === refusedCode && complaint !== ""
+      ? complaint
+      : `the file operation ended by ${end.reason}${complaint && `: ${complaint}`}`;
+  return { kind: "refused", reason, end };
+}

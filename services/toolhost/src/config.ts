@@ -1,0 +1,24 @@
+import { z } from "zod";
+
+/** The settings of a toolhost, from environment variables. */
+export const toolhostConfig = z.object({
+  REEVE_NATS_URL: z.string().default("nats://127.0.0.1:4222"),
+  REEVE_LOG_LEVEL: z.string().default("info"),
+  /** Folder below which the workspaces of runs lie. */
+  REEVE_DATA_DIR: z.string().default(".reeve"),
+  /** The pool whose calls this toolhost takes. */
+  REEVE_POOL: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]+$/, "may hold letters, digits, _ and - only")
+    .default("default"),
+  /** How many calls run at a time. */
+  REEVE_TOOLHOST_CONCURRENCY: z.coerce.number().int().min(1).max(1_000).default(4),
+  /** JSON file with the MCP servers: { "servers": { "<name>": { "command", "args", "env" } } }. */
+  REEVE_MCP_CONFIG: z.string().optional(),
+  /** User and group id of sandboxed processes when the toolhost runs as root. */
+  REEVE_SANDBOX_UID: z.coerce.number().int().min(1).max(4_294_967_294).default(64_017),
+  /** How large a published file may be. */
+  REEVE_MAX_ARTIFACT_BYTES: z.coerce.number().int().min(1).default(104_857_600),
+});
+
+export type ToolhostConfig = z.infer<typeof toolhostConfig>;

@@ -1,0 +1,32 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { ErrorObject, ValidateFunction } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+
+/** Says what is wrong with the arguments of a call, or undefined when nothing is. */
+export type ArgumentCheck = (args: JsonObject) => string | undefined;
+
+/** A check of arguments against a JSON Schema. A schema that is none checks nothing: the tool itself then decides. */
+export function argumentCheck(schema: JsonObject | undefined): ArgumentCheck {
+  const validate = compiled(schema);
+  return (args) => {
+    if (validate === undefined || validate(args)) return undefined;
+    return (validate.errors ?? []).map(describe).join("; ");
+  };
+}
+
+function compiled(schema: JsonObject | undefined): ValidateFunction | undefined {
+  if (schema === undefined) return undefined;
+  // Older dialects differ in nothing that matters for arguments; their `$schema` would only be refused.
+  const { $schema: _dialect, ...rest } = schema;
+  try {
+    return new Ajv2020({ strict: false, allErrors: true, validateFormats: false }).compile(rest);
+  } catch {
+    return undefined;
+  }
+}
+
+function describe({ instancePath, message, params }: ErrorObject): string {
+  const where = instancePath === "" ? "the arguments" : instancePath.slice(1).replaceAll("/", ".");
+  const extra: unknown = params["additionalProperty"];
+  return typeof extra === "string" ? `there is no argument ${extra}` : `${where} ${message ?? ""}`;
+}

@@ -1,0 +1,20 @@
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** The most bytes of a result that a model reads. */
+export const mostContentBytes = 50_000;
+
+/** `text` cut to at most `most` bytes of UTF-8, with a word about what is missing; never within a character. */
+export function cutToBytes(text: string, most: number): string {
+  if (text.length * 3 <= most) return text;
+  const bytes = encoder.encode(text);
+  if (bytes.length <= most) return text;
+  const note = `\n[cut: ${bytes.length} bytes in all]`;
+  let end = Math.max(most - note.length, 0);
+  while (end > 0 && isContinuation(bytes[end])) end--;
+  return decoder.decode(bytes.subarray(0, end)) + note;
+}
+
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0b1100_0000) === 0b1000_0000;
+}

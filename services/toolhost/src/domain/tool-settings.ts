@@ -1,0 +1,50 @@
+import type { ListValue } from "@bufbuild/protobuf/wkt";
+import { durationMs } from "@bufbuild/protobuf/wkt";
+import type { ToolSettings } from "@reeve/contracts/tool";
+import { defaultBlacklist } from "./command-blacklist.ts";
+
+/** How the tools of one call behave, with every default filled in. */
+export interface CallSettings {
+  readonly allowedImports: readonly string[];
+  readonly commandBlacklist: readonly string[];
+  readonly codeTimeoutMs: number;
+  readonly commandTimeoutMs: number;
+  readonly readOnly: boolean;
+}
+
+/** The modules that `execute_code` imports unless the agent's spec has a list of its own. */
+export const defaultImports: readonly string[] = [
+  "math",
+  "json",
+  "datetime",
+  "re",
+  "collections",
+  "itertools",
+  "functools",
+  "typing",
+  "dataclasses",
+  "pathlib",
+  "os.path",
+];
+
+const defaultTimeoutMs = 30_000;
+
+export function callSettings(settings: ToolSettings | undefined): CallSettings {
+  const { allowedImports, commandBlacklist, codeTimeout, commandTimeout } = settings ?? {};
+  return {
+    allowedImports: stringsOf(allowedImports) ?? defaultImports,
+    commandBlacklist: stringsOf(commandBlacklist) ?? defaultBlacklist,
+    codeTimeoutMs: codeTimeout ? durationMs(codeTimeout) : defaultTimeoutMs,
+    commandTimeoutMs: commandTimeout ? durationMs(commandTimeout) : defaultTimeoutMs,
+    readOnly: settings?.readOnly ?? false,
+  };
+}
+
+/** What a call may take: what it asks for, within what the settings permit. */
+export function timeoutFor(askedSeconds: unknown, limitMs: number): number {
+  return typeof askedSeconds === "number" ? Math.min(askedSeconds * 1_000, limitMs) : limitMs;
+}
+
+function stringsOf(list: ListValue | undefined): readonly string[] | undefined {
+  return list?.values.flatMap(({ kind }) => (kind.case === "stringValue" ? [kind.value] : []));
+}

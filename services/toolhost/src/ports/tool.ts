@@ -1,0 +1,50 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { ToolDescriptor } from "@reeve/contracts/tool";
+import type { CallSettings } from "../domain/tool-settings.ts";
+import type { EndReason, Sandbox } from "./sandbox.ts";
+
+/** Something that a model may call. */
+export interface Tool {
+  readonly descriptor: ToolDescriptor;
+  /**
+   * Makes one call. What goes wrong in the tool is part of the outcome; a Failure that is thrown is told to the model as
+   * well. An aborted signal ends the call: whatever it then returns or throws is dropped.
+   */
+  call(context: CallContext, signal: AbortSignal): Promise<ToolOutcome>;
+}
+
+export interface CallContext {
+  readonly tenant: string;
+  readonly runId: string;
+  readonly callId: string;
+  readonly traceparent: string;
+  /** Arguments that hold to the tool's schema. */
+  readonly args: JsonObject;
+  readonly settings: CallSettings;
+  /** The sandbox over the run's workspace, with the run's files laid in. */
+  sandbox(): Promise<Sandbox>;
+  report(progress: Progress): void;
+}
+
+export interface Progress {
+  readonly progress: number;
+  readonly total?: number;
+  readonly message: string;
+}
+
+export interface ToolOutcome {
+  readonly content: string;
+  readonly isError: boolean;
+  readonly structured?: JsonObject;
+  /** How the sandboxed process ended, when there was one. */
+  readonly endReason?: EndReason;
+  readonly isolation?: string;
+  /** How long the tool itself ran. Absent: as long as the call took. */
+  readonly executionTimeMs?: number;
+}
+
+/** The tools of this host at the moment. */
+export interface Toolbox {
+  find(name: string): Tool | undefined;
+  list(): readonly Tool[];
+}

@@ -1,0 +1,16 @@
+import type { CallJournal } from "@reeve/log/call-journal";
+import type { Logger } from "@reeve/platform/logger";
+import type { Toolbox } from "./tool.ts";
+import type { Workspaces } from "./workspaces.ts";
+
+/** What the execution of calls stands on. */
+export interface ToolhostPorts {
+  readonly journal: CallJournal;
+  readonly toolbox: Toolbox;
+  readonly workspaces: Workspaces;
+  /** Name of this process, unique to its life. */
+  readonly host: string;
+  /** How often a delivery is extended; well below the queue's wait. */
+  readonly heartbeatMs: number;
+  readonly log: Logger;
+}

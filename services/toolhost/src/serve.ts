@@ -1,0 +1,71 @@
+import { randomBytes } from "node:crypto";
+import { ToolCatalogSchema } from "@reeve/contracts/tool";
+import { openCallJournal } from "@reeve/log/nats-journal";
+import { openToolCallQueue } from "@reeve/log/nats-queue";
+import type { Logger } from "@reeve/platform/logger";
+import type { Nats } from "@reeve/platform/nats";
+import { openArtifactStore } from "@reeve/store/nats-artifact-store";
+import { openTable } from "@reeve/store/nats-table";
+import { Announcer } from "./adapters/announce.ts";
+import { HostToolbox, catalogOf } from "./adapters/host-toolbox.ts";
+import { openSandboxes } from "./adapters/open-sandboxes.ts";
+import { readMcpConfig } from "./adapters/mcp/mcp-config.ts";
+import { McpServer } from "./adapters/mcp/mcp-server.ts";
+import { workCalls } from "./app/work-calls.ts";
+import type { ToolhostConfig } from "./config.ts";
+import type { ToolhostPorts } from "./ports/toolhost-ports.ts";
+
+/** How long a toolhost may be silent before its calls go to another; the runtime opens the queue with the same. */
+const ackWaitMs = 1_000;
+/** How long running calls may go on when the toolhost ends. */
+const drainMs = 10_000;
+
+/** Executes tool calls until it is disposed, which lets running calls finish for a while and gives back the rest. */
+export async function startToolhost(
+  config: ToolhostConfig,
+  { nats, log }: { readonly nats: Nats; readonly log: Logger },
+  signal: AbortSignal,
+): Promise<AsyncDisposable> {
+  await using starting = new AsyncDisposableStack();
+  const taking = new AbortController();
+  const running = new AbortController();
+  const servers = await readMcpConfig(config.REEVE_MCP_CONFIG);
+  const artifacts = await openArtifactStore(nats, { maxBytes: config.REEVE_MAX_ARTIFACT_BYTES });
+  const sandboxes = await openSandboxes({ config, artifacts, log }, signal);
+  const table = await openTable(nats, ToolCatalogSchema);
+  const connected: McpServer[] = [];
+  const toolbox = new HostToolbox(sandboxes.tools, connected);
+  const catalog = () => catalogOf(toolbox, config.REEVE_POOL, sandboxes.isolation);
+  const announcer = new Announcer(table, catalog, log, AbortSignal.any([signal, taking.signal]));
+  for (const [name, server] of servers) {
+    connected.push(starting.use(new McpServer(name, server, log, () => announcer.changed())));
+  }
+  await Promise.all(connected.map(({ tried }) => tried));
+  const queue = await openToolCallQueue(nats, { pool: config.REEVE_POOL, ackWaitMs });
+  const ports: ToolhostPorts = {
+    journal: await openCallJournal(nats),
+    toolbox,
+    workspaces: sandboxes.workspaces,
+    host: `toolhost-${randomBytes(6).toString("hex")}`,
+    heartbeatMs: ackWaitMs / 3,
+    log,
+  };
+  await announcer.announce();
+  const working = workCalls(queue, ports, config.REEVE_TOOLHOST_CONCURRENCY, {
+    taking: AbortSignal.any([signal, taking.signal]),
+    running: running.signal,
+  });
+  working.catch((error: unknown) => log.error({ err: error }, "toolhost takes no more calls"));
+  starting.defer(async () => {
+    taking.abort(new DOMException("the toolhost goes away", "AbortError"));
+    const hurry = setTimeout(() => running.abort(taking.signal.reason), drainMs);
+    await working.catch(() => undefined);
+    clearTimeout(hurry);
+  });
+  const { host } = ports;
+  log.info(
+    { host, tools: toolbox.list().length, isolation: sandboxes.isolation },
+    "toolhost works",
+  );
+  return starting.move();
+}

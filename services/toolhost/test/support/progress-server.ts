@@ -1,0 +1,45 @@
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+
+/**
+ * An MCP server on standard input and output, for tests. `search` reports progress twice and answers; `hang` reports once
+ * and never answers; `crash` ends the process.
+ */
+const server = new Server(
+  { name: "progress-server", version: "1.0.0" },
+  { capabilities: { tools: {} } },
+);
+
+const query = { type: "object", properties: { query: { type: "string" } } } as const;
+
+server.setRequestHandler(ListToolsRequestSchema, () => ({
+  tools: [
+    {
+      name: "search",
+      description: "Searches, and says how far it is.",
+      inputSchema: { ...query, required: ["query"] },
+      annotations: { readOnlyHint: true },
+    },
+    { name: "hang", description: "Never answers.", inputSchema: query },
+    { name: "crash", description: "Ends the server.", inputSchema: query },
+  ],
+}));
+
+server.setRequestHandler(CallToolRequestSchema, async ({ params }, { sendNotification }) => {
+  const { progressToken } = params["_meta"] ?? {};
+  const report = async (progress: number, message: string) => {
+    if (progressToken === undefined) return;
+    await sendNotification({
+      method: "notifications/progress",
+      params: { progressToken, progress, total: 2, message },
+    });
+  };
+  await report(1, "step 1");
+  if (params.name === "crash") process.exit(1);
+  if (params.name === "hang") await new Promise(() => undefined);
+  await report(2, "step 2");
+  return { content: [{ type: "text", text: `found: ${String(params.arguments?.["query"])}` }] };
+});
+
+await server.connect(new StdioServerTransport());
