@@ -5,8 +5,8 @@ import process from "node:process";
 /** What is checked. Lines of one group run one after the other, groups side by side. */
 const groups: readonly (readonly (readonly [string, string])[])[] = [
   [
-    ["contracts", "node scripts/generate.ts --check && buf lint"],
-    ["format", "prettier --check --log-level warn . && buf format -d --exit-code proto"],
+    ["contracts", "node scripts/generate.ts --check && buf lint && node scripts/breaking.ts"],
+    ["format", "prettier --check --log-level warn . && buf format -d --exit-code proto/reeve"],
     ["lint", "oxlint --type-aware packages services cli test bench scripts"],
     ["dead code", "knip --no-progress"],
   ],

@@ -74,11 +74,11 @@ const terminal: ReadonlySet<RunStatus> = new Set([
 ]);
 
 /** Whether the event is the last one of its run. */
-export function isTerminal({ event }: RunEvent): boolean {
+function isTerminal({ event }: RunEvent): boolean {
   return event.case === "status" && isTerminalStatus(event.value.status);
 }
 
-export function isTerminalStatus(status: RunStatus): boolean {
+function isTerminalStatus(status: RunStatus): boolean {
   return terminal.has(status);
 }
 

@@ -12,6 +12,7 @@ import { jsonLine } from "./json-line.ts";
 import { closeTrace, renderEvent } from "./render/trace.ts";
 import type { TraceState } from "./render/trace-state.ts";
 import { emptyTrace } from "./render/trace-state.ts";
+import type { Terminal } from "./terminal.ts";
 
 export interface WatchOptions {
   readonly runId: string;
@@ -43,20 +44,20 @@ export async function watchRun(
   try {
     for await (const followed of followRun(reeve.runs, follow, signal)) {
       if (followed.kind === "lost") {
-        trace = show(closeTrace(trace), terminal.out);
+        trace = show(closeTrace(trace), terminal);
         terminal.note(`connection lost (${followed.failure.message}); going on …\n`);
         continue;
       }
       const { event } = followed;
       after = event.sequence;
       if (json) terminal.out(jsonLine(RunEventSchema, event));
-      else trace = show(renderEvent(trace, event, terminal), terminal.out);
+      else trace = show(renderEvent(trace, event, terminal), terminal);
       if (event.event.case === "status") code = exitCodeAt(event.event.value.status);
       await onEvent(event);
     }
     return code;
   } catch (error) {
-    if (!json) show(closeTrace(trace), terminal.out);
+    if (!json) show(closeTrace(trace), terminal);
     terminal.note(
       `the run goes on without you; watch on with: reeve watch ${runId} --after ${after}\n`,
     );
@@ -65,15 +66,15 @@ export async function watchRun(
   }
 }
 
-export function exitCodeAt(status: RunStatus): ExitCode {
+function exitCodeAt(status: RunStatus): ExitCode {
   return status === RunStatus.COMPLETED ? exitCodes.ok : exitCodes.failed;
 }
 
 function show(
   { state, output }: { readonly state: TraceState; readonly output: string },
-  out: (text: string) => void,
+  terminal: Terminal,
 ): TraceState {
-  if (output !== "") out(output);
+  if (output !== "") terminal.out(output);
   return state;
 }
 

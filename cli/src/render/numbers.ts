@@ -14,7 +14,7 @@ export function formatBytes(bytes: number): string {
   return `${(bytes / 1_048_576).toFixed(1)} MiB`;
 }
 
-export function formatCount(count: number): string {
+function formatCount(count: number): string {
   return count.toLocaleString("en-US");
 }
 

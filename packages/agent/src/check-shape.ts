@@ -17,6 +17,10 @@ export function checkShape(
     if (field === undefined) {
       return [{ field: at, description: unknownField(schema, key), reason: "UNKNOWN_FIELD" }];
     }
+    if (key !== field.name && Object.hasOwn(json, field.name)) {
+      const description = `is another spelling of ${field.name}, which is there too`;
+      return [{ field: at, description, reason: "DUPLICATE_FIELD" }];
+    }
     return value === null ? [] : checkField(field, value, at);
   });
 }
@@ -31,7 +35,7 @@ function checkField(field: DescField, value: JsonValue, path: string): readonly 
     case "map":
       if (!isObject(value)) return [mistyped(path, "a mapping")];
       return Object.entries(value).flatMap(([key, item]) =>
-        checkItem(field, item, `${path}["${key}"]`),
+        checkItem(field, item, `${path}[${JSON.stringify(key)}]`),
       );
     case "scalar":
       return checkScalar(field.scalar, value, path);
@@ -78,7 +82,7 @@ function checkScalar(scalar: ScalarType, value: JsonValue, path: string): readon
       return typeof value === "boolean" ? [] : [mistyped(path, "true or false")];
     case ScalarType.DOUBLE:
     case ScalarType.FLOAT:
-      return typeof value === "number" ? [] : [mistyped(path, "a number")];
+      return Number.isFinite(value) ? [] : [mistyped(path, "a number")];
     default:
       return typeof value === "number" && Number.isInteger(value) && value >= 0 && value < 2 ** 32
         ? []

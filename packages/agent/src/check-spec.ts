@@ -7,8 +7,9 @@ import type { ToolCatalog } from "@reeve/contracts/tool";
 import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
 import { violationOf } from "@reeve/platform/validate-interceptor";
+import { catalogFilter } from "./catalog-filter.ts";
 import { checkFields } from "./check-fields.ts";
-import { parametersOf } from "./injected-args.ts";
+import { toolWithParameter } from "./injected-args.ts";
 import { resolveModel } from "./resolve-model.ts";
 import type { Toolbelt } from "./toolbelt.ts";
 import { toolbelt } from "./toolbelt.ts";
@@ -36,6 +37,7 @@ export function checkSpec(given: AgentSpec, offer: Offer): CheckedSpec {
   const belt = beltOf(spec, offer.tools);
   const violations = [
     ...contractViolations(given),
+    ...idViolations(spec),
     ...checkFields(given),
     ...modelViolations(spec, offer.models),
     ...belt.violations,
@@ -46,7 +48,7 @@ export function checkSpec(given: AgentSpec, offer: Offer): CheckedSpec {
   return {
     spec,
     violations: distinct(violations),
-    warnings: [...belt.warnings, ...mcpWarnings(spec, offer.tools)],
+    warnings: [...belt.warnings, ...unlistedWarnings(spec, offer.tools)],
   };
 }
 
@@ -63,8 +65,15 @@ export function slugOf(name: string): string {
   return name
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, "-")
-    .replaceAll(/^-+|-+$/g, "")
-    .slice(0, 63);
+    .replaceAll(/^-+/g, "")
+    .slice(0, 63)
+    .replaceAll(/-+$/g, "");
+}
+
+function idViolations({ id, name }: AgentSpec): readonly Violation[] {
+  if (id !== "" || name === "") return [];
+  const description = `is empty, and "${name}" has no letter or digit of which to make one; give one`;
+  return [{ field: "id", description, reason: "REQUIRED" }];
 }
 
 function contractViolations(spec: AgentSpec): readonly Violation[] {
@@ -75,7 +84,13 @@ function contractViolations(spec: AgentSpec): readonly Violation[] {
 
 function modelViolations(spec: AgentSpec, models: ModelCatalog): readonly Violation[] {
   if (spec.model === "") return [];
-  return failing("model", "MODEL_NOT_RESOLVED", () => resolveModel(spec, models));
+  try {
+    resolveModel(spec, models);
+    return [];
+  } catch (error) {
+    if (error instanceof Failure) return error.violations;
+    throw error;
+  }
 }
 
 function beltOf(
@@ -87,27 +102,30 @@ function beltOf(
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const violation = { field: "tools", description: error.message, reason: "TOOL_ID_CONFLICT" };
-    return { tools: [], warnings: [], violations: [violation] };
+    return { tools: [], leftOut: new Map(), warnings: [], violations: [violation] };
   }
 }
 
 function hitlViolations(
-  { hitlTools, mcpServers }: AgentSpec,
-  { tools }: Toolbelt,
+  spec: AgentSpec,
+  { tools, leftOut }: Toolbelt,
   catalogs: readonly ToolCatalog[],
 ): readonly Violation[] {
   const present = new Set(tools.map(({ name }) => name));
-  return hitlTools.flatMap((name, index) => {
-    if (present.has(name) || isUnlistedMcpTool(name, mcpServers, catalogs)) return [];
-    const description = `the agent has no tool "${name}"; it has: ${[...present].join(", ") || "none"}`;
+  const isInFilter = catalogFilter(spec);
+  return spec.hitlTools.flatMap((name, index) => {
+    if (present.has(name)) return [];
+    if (isUnlisted(name, spec, catalogs) && isInFilter(name)) return [];
+    const why = leftOut.get(name) ?? `it has: ${[...present].join(", ") || "none"}`;
+    const description = `the agent has no tool "${name}"; ${why}`;
     return [{ field: `hitl_tools[${index}]`, description, reason: "TOOL_NOT_FOUND" }];
   });
 }
 
-/** A tool of a named MCP server that has never listed its tools may come to be. */
-function isUnlistedMcpTool(
+/** Whether this is a tool of a named MCP server that has never listed its tools, and so may come to be. */
+function isUnlisted(
   name: string,
-  mcpServers: readonly string[],
+  { mcpServers }: AgentSpec,
   catalogs: readonly ToolCatalog[],
 ): boolean {
   const server = mcpServers.find((candidate) => name.startsWith(`mcp__${candidate}__`));
@@ -118,13 +136,14 @@ function hasListed(server: string, catalogs: readonly ToolCatalog[]): boolean {
   return catalogs.some(({ tools }) => tools.some(({ source }) => source === `mcp:${server}`));
 }
 
-function mcpWarnings(
-  { mcpServers }: AgentSpec,
-  catalogs: readonly ToolCatalog[],
-): readonly string[] {
-  return mcpServers
+function unlistedWarnings(spec: AgentSpec, catalogs: readonly ToolCatalog[]): readonly string[] {
+  const servers = spec.mcpServers
     .filter((server) => !hasListed(server, catalogs))
     .map((server) => `mcp_servers: "${server}" has not listed any tools yet`);
+  const tools = spec.hitlTools
+    .filter((name) => isUnlisted(name, spec, catalogs))
+    .map((name) => `hitl_tools: whether there is a tool "${name}" is not known yet`);
+  return [...servers, ...tools];
 }
 
 function injectedViolations(
@@ -132,21 +151,12 @@ function injectedViolations(
   { tools }: Toolbelt,
 ): readonly Violation[] {
   return Object.keys(injectedToolArgs).flatMap((key) => {
-    const owner = tools.find((tool) => parametersOf(tool).includes(key));
+    const owner = toolWithParameter(tools, key);
     if (owner === undefined) return [];
     const description = `"${key}" is a parameter of the tool ${owner.name}; choose another name`;
-    return [{ field: `injected_tool_args["${key}"]`, description, reason: "ARGUMENT_COLLISION" }];
+    const field = `injected_tool_args[${JSON.stringify(key)}]`;
+    return [{ field, description, reason: "ARGUMENT_COLLISION" }];
   });
-}
-
-function failing(field: string, reason: string, check: () => unknown): readonly Violation[] {
-  try {
-    check();
-    return [];
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return [{ field, description: error.message, reason }];
-  }
 }
 
 function distinct(violations: readonly Violation[]): readonly Violation[] {

@@ -33,9 +33,14 @@ export function splitInjected(
   };
 }
 
-/** The names of the parameters that a tool really has. */
-export function parametersOf({ inputSchema }: ToolDescriptor): readonly string[] {
-  return Object.keys(objectOf(inputSchema?.["properties"]));
+/** The first tool that really has a parameter of this name, which then cannot be injected. */
+export function toolWithParameter(
+  tools: readonly ToolDescriptor[],
+  name: string,
+): ToolDescriptor | undefined {
+  return tools.find(({ inputSchema }) =>
+    Object.keys(objectOf(inputSchema?.["properties"])).includes(name),
+  );
 }
 
 function objectOf(value: JsonObject[string] | undefined): JsonObject {

@@ -19,6 +19,12 @@ export function permissionClassOf(name: string): PermissionClass | undefined {
     : (value.number as PermissionClass);
 }
 
+/** The name of a class, as specs write it. */
+export function nameOfClass(permissionClass: PermissionClass): string {
+  const { name = "" } = PermissionClassSchema.value[permissionClass] ?? {};
+  return name.replace("PERMISSION_CLASS_", "").toLowerCase();
+}
+
 /** The classes that an agent has: the default ones and those that its spec grants. */
 export function grantedClasses(names: readonly string[]): ReadonlySet<PermissionClass> {
   const granted = names.map(permissionClassOf).filter((found) => found !== undefined);

@@ -1,4 +1,4 @@
-import { create } from "@bufbuild/protobuf";
+import { create, equals } from "@bufbuild/protobuf";
 import type { ModelCatalog, ModelSpec, ProviderDescriptor } from "@reeve/contracts/agent";
 import { ModelSpecSchema } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
@@ -11,28 +11,31 @@ export interface ResolvedModel {
 
 /**
  * The model that `reference` names: an id of the registry, or `provider:model`. Throws a Failure with reason MODEL_NOT_FOUND
- * or PROVIDER_NOT_FOUND.
+ * or PROVIDER_NOT_FOUND, whose violation names the rule; a reference that fits several different models is one of them.
  */
 export function resolveModel(
   { model: reference }: { readonly model: string },
   catalog: ModelCatalog,
 ): ResolvedModel {
-  const registered = catalog.models.filter(({ id }) => id === reference);
-  if (registered.length > 1) {
-    throw notFound(`the model reference "${reference}" is ambiguous: the registry has it twice`);
+  const [registered, another] = catalog.models.filter(({ id }) => id === reference);
+  if (another !== undefined) {
+    throw unresolved(
+      "AMBIGUOUS_MODEL_REFERENCE",
+      `the model reference "${reference}" is ambiguous: the registry has that id twice; give each model an id of its own`,
+    );
   }
-  const model = registered[0] ?? referenced(reference, catalog);
+  const model = registered ?? referenced(reference, catalog);
   const provider = catalog.providers.find(({ name }) => name === model.provider);
   if (provider === undefined) {
-    throw new Failure(
-      "precondition",
-      ErrorReason.PROVIDER_NOT_FOUND,
+    throw unresolved(
+      "PROVIDER_NOT_FOUND",
       `model "${reference}" needs the provider "${model.provider}", which is not configured; configured are: ${names(catalog.providers.map(({ name }) => name))}`,
     );
   }
   const { upstreamNames } = provider;
   if (upstreamNames.length > 0 && !upstreamNames.includes(model.upstreamName)) {
-    throw notFound(
+    throw unresolved(
+      "MODEL_NOT_FOUND",
       `provider "${provider.name}" has no model "${model.upstreamName}"; it has: ${names(upstreamNames)}`,
     );
   }
@@ -42,20 +45,35 @@ export function resolveModel(
 function referenced(reference: string, { models }: ModelCatalog): ModelSpec {
   const separator = reference.indexOf(":");
   if (separator <= 0 || separator === reference.length - 1) {
-    throw notFound(
+    throw unresolved(
+      "MODEL_NOT_FOUND",
       `there is no model "${reference}"; name one of the registry (${names(models.map(({ id }) => id))}) or give a reference provider:model`,
     );
   }
   const provider = reference.slice(0, separator);
   const upstreamName = reference.slice(separator + 1);
-  const known = models.find(
+  const [known, ...others] = models.filter(
     (candidate) => candidate.provider === provider && candidate.upstreamName === upstreamName,
   );
-  return known ?? create(ModelSpecSchema, { id: reference, provider, upstreamName });
+  if (known === undefined)
+    return create(ModelSpecSchema, { id: reference, provider, upstreamName });
+  const isSame = (other: ModelSpec) => equals(ModelSpecSchema, { ...other, id: known.id }, known);
+  if (others.every(isSame)) return known;
+  const ids = names([known, ...others].map(({ id }) => id));
+  throw unresolved(
+    "AMBIGUOUS_MODEL_REFERENCE",
+    `the model reference "${reference}" is ambiguous: ${ids} of the registry are that model; name one of them`,
+  );
 }
 
-function notFound(message: string): Failure {
-  return new Failure("precondition", ErrorReason.MODEL_NOT_FOUND, message);
+type Rule = "MODEL_NOT_FOUND" | "PROVIDER_NOT_FOUND" | "AMBIGUOUS_MODEL_REFERENCE";
+
+function unresolved(rule: Rule, message: string): Failure {
+  const reason =
+    rule === "PROVIDER_NOT_FOUND" ? ErrorReason.PROVIDER_NOT_FOUND : ErrorReason.MODEL_NOT_FOUND;
+  return new Failure("precondition", reason, message, {
+    violations: [{ field: "model", description: message, reason: rule }],
+  });
 }
 
 function names(all: readonly string[]): string {

@@ -1,67 +1,61 @@
 import type { AgentSpec } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { ToolCatalog, ToolDescriptor } from "@reeve/contracts/tool";
-import { PermissionClass } from "@reeve/contracts/tool";
 import { Failure } from "@reeve/platform/failure";
 import { catalogFilter, filterWarnings } from "./catalog-filter.ts";
-import { grantedClasses } from "./permission-classes.ts";
+import type { OfferedTool } from "./left-out.ts";
+import { whyLeftOut } from "./left-out.ts";
+import { stringsOf } from "./string-list.ts";
 
 /** The tools of an agent, and what is suspicious about how it chose them. */
 export interface Toolbelt {
   /** By name. */
   readonly tools: readonly ToolDescriptor[];
+  /** Why the agent has not the other tools that there are, by name. */
+  readonly leftOut: ReadonlyMap<string, string>;
   readonly warnings: readonly string[];
 }
-
-/** Which category of the toolkit a built-in tool belongs to; the others belong to none and cannot be switched off. */
-const categories: Readonly<Record<string, "filesystem" | "terminal" | "code">> = {
-  read_file: "filesystem",
-  write_file: "filesystem",
-  edit_file: "filesystem",
-  list_files: "filesystem",
-  glob: "filesystem",
-  grep: "filesystem",
-  run_command: "terminal",
-  execute_code: "code",
-};
 
 /**
  * The tools that an agent has: registered, permitted by class, of an MCP server that it names, of a category that it did
  * not switch off, and not filtered out. Throws a Failure with reason TOOL_ID_CONFLICT when two sources offer one name.
  */
 export function toolbelt(spec: AgentSpec, catalogs: readonly ToolCatalog[]): Toolbelt {
-  const registered = registeredTools(catalogs);
-  const classes = grantedClasses(spec.permissionClasses);
+  const offered = offeredTools(catalogs);
+  const why = whyLeftOut(spec);
   const isInFilter = catalogFilter(spec);
-  const tools = [...registered.values()].filter(
-    ({ descriptor, isolation }) =>
-      classes.has(descriptor.permissionClass) &&
-      (descriptor.permissionClass !== PermissionClass.EXECUTE || isolation !== "none") &&
-      isSwitchedOn(spec, descriptor) &&
-      isFromNamedServer(spec, descriptor) &&
-      isInFilter(descriptor.name),
-  );
+  const named = new Set(stringsOf(spec.allowedTools).strings);
+  const tools: ToolDescriptor[] = [];
+  const leftOut = new Map<string, string>();
+  const missed: string[] = [];
+  for (const [name, tool] of offered) {
+    const policy = why(tool);
+    const reason =
+      policy ?? (isInFilter(name) ? undefined : "the filter of its catalog removes it");
+    if (reason === undefined) tools.push(tool.descriptor);
+    else leftOut.set(name, reason);
+    // An agent that asks for a tool by its name, and excludes it nowhere, expects to have it.
+    if (policy !== undefined && named.has(name) && isInFilter(name)) {
+      missed.push(`allowed_tools: the agent has not "${name}": ${policy}`);
+    }
+  }
   return {
-    tools: tools.map(({ descriptor }) => descriptor).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-    warnings: filterWarnings(spec, [...registered.keys()]),
+    tools: tools.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    leftOut,
+    warnings: [...filterWarnings(spec, [...offered.keys()]), ...missed],
   };
 }
 
-interface Registered {
-  readonly descriptor: ToolDescriptor;
-  readonly isolation: string;
-}
-
-function registeredTools(catalogs: readonly ToolCatalog[]): ReadonlyMap<string, Registered> {
-  const registered = new Map<string, Registered>();
+function offeredTools(catalogs: readonly ToolCatalog[]): ReadonlyMap<string, OfferedTool> {
+  const offered = new Map<string, OfferedTool>();
   for (const { tools, isolation } of catalogs) {
     for (const descriptor of tools) {
-      const other = registered.get(descriptor.name);
+      const other = offered.get(descriptor.name);
       if (other !== undefined) throw conflict(other.descriptor, descriptor);
-      registered.set(descriptor.name, { descriptor, isolation });
+      offered.set(descriptor.name, { descriptor, isolation });
     }
   }
-  return registered;
+  return offered;
 }
 
 function conflict(first: ToolDescriptor, second: ToolDescriptor): Failure {
@@ -75,13 +69,4 @@ function conflict(first: ToolDescriptor, second: ToolDescriptor): Failure {
 
 function where({ source, pool }: ToolDescriptor): string {
   return `${source} in pool ${pool}`;
-}
-
-function isSwitchedOn({ deepAgent }: AgentSpec, { name, source }: ToolDescriptor): boolean {
-  const category = source === "builtin" ? categories[name] : undefined;
-  return category === undefined || (deepAgent?.[category] ?? true);
-}
-
-function isFromNamedServer({ mcpServers }: AgentSpec, { source }: ToolDescriptor): boolean {
-  return !source.startsWith("mcp:") || mcpServers.includes(source.slice("mcp:".length));
 }

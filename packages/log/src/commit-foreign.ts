@@ -25,7 +25,8 @@ const mostAttempts = 1_000;
 /**
  * Appends facts from outside to the log of a run. `decide` sees the run as it stands and says what to append: nothing when
  * it stands already; it throws a Failure to refuse. It is asked again whenever somebody else wrote first. A run that rests
- * is dispatched, so that some worker takes up the facts. Returns the head with the facts in it.
+ * is dispatched, so that some worker takes up the facts; a repetition makes up for a dispatch that was lost. Returns the
+ * head with the facts in it.
  */
 export async function commitForeign(
   { log, dispatch }: ForeignPorts,
@@ -38,14 +39,17 @@ export async function commitForeign(
   for await (const stretch of standings(log, key, signal)) {
     head = foldHead(head, stretch.events);
     const facts = decide(head);
-    if (facts.length === 0) return head;
+    if (facts.length === 0) {
+      await wake(dispatch, key, head, signal);
+      return head;
+    }
     if (isTerminal(head.status)) throw ended(key, head);
     const events = eventsOf(key, head, facts);
     const outcome = await log.append(key, stretch.tail, events, signal);
     if (outcome.kind === "appended") {
-      const { parkedAt } = head;
-      if (parkedAt !== undefined) await wake(dispatch, key, parkedAt, signal);
-      return foldHead(head, events);
+      head = foldHead(head, events);
+      await wake(dispatch, key, head, signal);
+      return head;
     }
     if (++attempts === mostAttempts) break;
   }
@@ -81,14 +85,16 @@ function eventsOf(
   );
 }
 
-function wake(
+/** Dispatches a run that rests and has facts that no worker has seen. */
+async function wake(
   dispatch: ForeignPorts["dispatch"],
   { tenant, run }: RunKey,
-  parkedAt: number,
+  { parkedAt, lastSequence }: RunHead,
   signal: AbortSignal,
 ): Promise<void> {
+  if (parkedAt === undefined || parkedAt === lastSequence) return;
   const message = create(DispatchSchema, { tenant, runId: run });
-  return dispatch.publish(message, { dedupeId: `${run}:${parkedAt}` }, signal);
+  await dispatch.publish(message, { dedupeId: `${run}:${parkedAt}` }, signal);
 }
 
 /** The refusal of a fact that comes after the end. */

@@ -1,8 +1,8 @@
-import { setTimeout as wait } from "node:timers/promises";
 import type { NatsConnection } from "@nats-io/transport-node";
-import { Failure } from "@reeve/platform/failure";
+import { stateOf } from "./connection-state.ts";
 import type { Stretch, Tail } from "./log.ts";
 import { emptyTail } from "./log.ts";
+import { patiently } from "./patiently.ts";
 import { Signalled } from "./signalled.ts";
 import type { StoredBatch } from "./stored-batch.ts";
 import { liveBatch } from "./stored-batch.ts";
@@ -11,20 +11,24 @@ import { liveBatch } from "./stored-batch.ts";
 export interface Followed<Event> {
   readonly connection: NatsConnection;
   readonly liveSubject: string;
-  last(): Promise<StoredBatch | undefined>;
-  stretch(tail: Tail, batches: readonly StoredBatch[]): Stretch<Event>;
+  /** How long the log may be quiet before its stored tail is looked at: a lost last message is invisible otherwise. */
+  readonly quietMs: number;
+  /** What is stored after `afterSequence`; events before it may be among it. */
+  readAfter(afterSequence: number): Promise<Stretch<Event>>;
   read(tail: Tail): Promise<Stretch<Event>>;
+  /** The events of `batches`, which join on to each other, after `tail`. */
+  stretch(tail: Tail, batches: readonly StoredBatch[]): Stretch<Event>;
 }
 
-/** How long a log may be quiet before its stored tail is looked at: a lost last message is invisible otherwise. */
-const quietMs = 3_000;
-const unavailableMs = 250;
-/** Batches that wait for a slow reader. Beyond, they are dropped and read from the store at the reader's own pace. */
+/** What may wait for a slow reader. Beyond, it is dropped, and read from the store at the reader's own pace. */
 const mostWaiting = 256;
+const mostWaitingBytes = 4 * 1024 * 1024;
+/** How long a follower waits for a store that is away. */
+const patienceMs = 120_000;
 
 /**
  * Committed events after `afterSequence`, each once and in order: what is stored, then what the stream republishes while it
- * joins on without a gap; a gap, a lagging reader and a quiet log are repaired from the store.
+ * joins on without a gap; a gap, a lagging reader, a quiet log and a lost connection are repaired from the store.
  */
 export async function* followSubject<Event>(
   followed: Followed<Event>,
@@ -32,84 +36,119 @@ export async function* followSubject<Event>(
   signal: AbortSignal,
 ): AsyncIterable<Stretch<Event>> {
   signal.throwIfAborted();
-  const waiting: StoredBatch[] = [];
-  const arrived = new Signalled();
+  const live = new LiveBatches(followed);
   let cursor: Tail = emptyTail;
-  const live = followed.connection.subscribe(followed.liveSubject, {
-    callback: (error, message) => {
-      const batch = error === null ? liveBatch(message) : undefined;
-      if (batch === undefined || batch.last <= cursor.sequence) return;
-      if (waiting.length < mostWaiting) waiting.push(batch);
-      arrived.say();
-    },
-  });
-  const trimmed = ({ events, tail }: Stretch<Event>): Stretch<Event> => {
-    const from = tail.sequence - events.length;
-    return { events: events.slice(Math.max(0, afterSequence - from)), tail };
-  };
+  let isFirst = true;
   try {
-    let isBehind = true;
     for (;;) {
-      if (isBehind) {
-        const missed = await readPatiently(followed, cursor, signal);
-        isBehind = false;
-        if (missed.tail.sequence > cursor.sequence) {
-          cursor = missed.tail;
-          if (cursor.sequence > afterSequence) yield trimmed(missed);
-        }
+      let next: Stretch<Event> | undefined;
+      if (isFirst || live.isBehind) {
+        const read = isFirst
+          ? () => followed.readAfter(afterSequence)
+          : () => followed.read(cursor);
+        isFirst = false;
+        live.isBehind = false;
+        next = await patiently(read, patienceMs, signal);
+      } else {
+        const batches = await live.next(cursor, signal);
+        next = batches && followed.stretch(cursor, batches);
       }
-      // What arrived meanwhile leaves as one stretch: a reader that is slower gets more at once.
-      const batches = waiting.splice(0).filter(({ last }) => last > cursor.sequence);
-      if (batches.length === 0) isBehind = await quiet(followed, arrived, cursor, signal);
-      else if (!joinsOn(cursor, batches)) isBehind = true;
-      else {
-        const next = followed.stretch(cursor, batches);
+      if (next !== undefined && next.tail.sequence > cursor.sequence) {
         cursor = next.tail;
-        if (cursor.sequence > afterSequence) yield trimmed(next);
+        live.seen(cursor);
+        if (cursor.sequence > afterSequence) yield trimmed(next, afterSequence);
       }
       signal.throwIfAborted();
     }
   } finally {
-    live.unsubscribe();
+    live.end();
   }
 }
 
-function joinsOn({ sequence }: Tail, batches: readonly StoredBatch[]): boolean {
-  let reached = sequence;
-  for (const { first, last } of batches) {
-    if (first > reached + 1) return false;
-    reached = Math.max(reached, last);
-  }
-  return true;
+function trimmed<Event>({ events, tail }: Stretch<Event>, afterSequence: number): Stretch<Event> {
+  const before = tail.sequence - events.length;
+  return { events: events.slice(Math.max(0, afterSequence - before)), tail };
 }
 
-/** A store that does not answer is waited for: a follower outlives its server. */
-async function readPatiently<Event>(
-  { read }: Followed<Event>,
-  cursor: Tail,
-  signal: AbortSignal,
-): Promise<Stretch<Event>> {
-  for (;;) {
-    try {
-      return await read(cursor);
-    } catch (error) {
-      if (!(error instanceof Failure) || error.kind !== "unavailable") throw error;
-      await wait(unavailableMs, undefined, { signal });
+/** The batches that the stream republishes, in a bounded queue. */
+class LiveBatches {
+  /** Whether the store has, or may have, what does not come through here. */
+  isBehind = false;
+  readonly #quietMs: number;
+  readonly #arrived = new Signalled();
+  readonly #ends: readonly (() => void)[];
+  #waiting: StoredBatch[] = [];
+  #bytes = 0;
+  #seen = 0;
+
+  constructor({
+    connection,
+    liveSubject,
+    quietMs,
+  }: Pick<Followed<unknown>, "connection" | "liveSubject" | "quietMs">) {
+    this.#quietMs = quietMs;
+    const subscription = connection.subscribe(liveSubject, {
+      callback: (error, message) => {
+        const batch = error === null ? liveBatch(message) : undefined;
+        if (batch !== undefined && batch.last > this.#seen) this.#keep(batch);
+      },
+    });
+    const forget = stateOf(connection).onChange(() => this.#fallBehind());
+    this.#ends = [() => subscription.unsubscribe(), forget];
+  }
+
+  end(): void {
+    for (const end of this.#ends) end();
+  }
+
+  /** Says that everything up to `tail` is known. */
+  seen({ sequence }: Tail): void {
+    this.#seen = sequence;
+  }
+
+  /**
+   * The batches that follow `cursor`; undefined when the store has to be read. What arrived meanwhile leaves at once: a
+   * reader that is slower gets more at a time.
+   */
+  async next({ sequence }: Tail, signal: AbortSignal): Promise<readonly StoredBatch[] | undefined> {
+    while (!this.isBehind) {
+      const batches = this.#waiting.filter(({ last }) => last > sequence);
+      this.#clear();
+      if (batches.length > 0) {
+        if (joinOn(sequence, batches)) return batches;
+        this.isBehind = true;
+      } else if (!(await this.#arrived.wait(this.#quietMs * (1 + Math.random() / 4), signal))) {
+        this.isBehind = true;
+      }
     }
+    return undefined;
+  }
+
+  #keep(batch: StoredBatch): void {
+    this.#bytes += batch.data.length;
+    if (this.#waiting.push(batch) > mostWaiting || this.#bytes > mostWaitingBytes) {
+      this.#fallBehind();
+    }
+    this.#arrived.say();
+  }
+
+  #fallBehind(): void {
+    this.#clear();
+    this.isBehind = true;
+    this.#arrived.say();
+  }
+
+  #clear(): void {
+    this.#waiting = [];
+    this.#bytes = 0;
   }
 }
 
-/** Waits for something to arrive. Whether the store has more than was seen, when nothing did for a while. */
-async function quiet<Event>(
-  { last }: Followed<Event>,
-  arrived: Signalled,
-  cursor: Tail,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const startedAt = performance.now();
-  await arrived.wait(quietMs * (1 + Math.random() / 4), signal);
-  if (performance.now() - startedAt < quietMs) return false;
-  // A store that does not answer now is asked again after the next quiet while.
-  const stored = await last().catch(() => undefined);
-  return stored !== undefined && stored.last > cursor.sequence;
+function joinOn(sequence: number, batches: readonly StoredBatch[]): boolean {
+  let reached = sequence;
+  return batches.every(({ first, last }) => {
+    const joins = first <= reached + 1;
+    reached = last;
+    return joins;
+  });
 }

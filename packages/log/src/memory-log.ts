@@ -1,15 +1,30 @@
-import type { ToolCallFact } from "@reeve/contracts/tool";
 import type { RunEvent } from "@reeve/contracts/run";
+import type { ToolCallFact } from "@reeve/contracts/tool";
+import { Audience } from "./audience.ts";
 import type { CallKey } from "./call-journal.ts";
 import type { Appended, Log, Stretch, Tail } from "./log.ts";
 import type { RunKey } from "./run-log.ts";
-import { Signalled } from "./signalled.ts";
+
+interface Stored<Event> {
+  readonly events: Event[];
+  readonly changed: Audience;
+  appends: number;
+}
+
+/** What was appended in one act. */
+export interface MemoryBatch<Key, Event> {
+  readonly key: Key;
+  readonly events: readonly Event[];
+}
 
 /** Logs in memory, for runs without a server and for tests. Gone with the process. */
 export class MemoryLog<Key, Event> implements Log<Key, Event> {
+  /** All batches of all logs, in the order of their appends. */
+  readonly batches: MemoryBatch<Key, Event>[] = [];
+  /** Hears of every append. */
+  readonly appended = new Audience();
   readonly #nameOf: (key: Key) => string;
-  readonly #logs = new Map<string, { events: Event[]; appends: number }>();
-  readonly #followers = new Map<string, Set<Signalled>>();
+  readonly #logs = new Map<string, Stored<Event>>();
 
   constructor(nameOf: (key: Key) => string) {
     this.#nameOf = nameOf;
@@ -23,20 +38,20 @@ export class MemoryLog<Key, Event> implements Log<Key, Event> {
   ): Promise<Appended> {
     signal.throwIfAborted();
     await Promise.resolve();
-    const name = this.#nameOf(key);
-    const log = this.#logs.get(name) ?? { events: [], appends: 0 };
+    const log = this.#log(key);
     if (log.appends !== tail.revision) return { kind: "conflict" };
     log.events.push(...events);
     log.appends++;
-    this.#logs.set(name, log);
-    for (const follower of this.#followers.get(name) ?? []) follower.say();
+    this.batches.push({ key, events: [...events] });
+    log.changed.say();
+    this.appended.say();
     return { kind: "appended", tail: { sequence: log.events.length, revision: log.appends } };
   }
 
   async read(key: Key, tail: Tail, signal: AbortSignal): Promise<Stretch<Event>> {
     signal.throwIfAborted();
     await Promise.resolve();
-    const { events, appends } = this.#logs.get(this.#nameOf(key)) ?? { events: [], appends: 0 };
+    const { events, appends } = this.#log(key);
     return {
       events: events.slice(tail.sequence),
       tail: { sequence: events.length, revision: appends },
@@ -48,10 +63,8 @@ export class MemoryLog<Key, Event> implements Log<Key, Event> {
     afterSequence: number,
     signal: AbortSignal,
   ): AsyncIterable<Stretch<Event>> {
-    const name = this.#nameOf(key);
-    const followers = this.#followers.get(name) ?? new Set();
-    const changed = new Signalled();
-    this.#followers.set(name, followers.add(changed));
+    const { changed: audience } = this.#log(key);
+    const changed = audience.join();
     let cursor: Tail = { sequence: afterSequence, revision: 0 };
     try {
       for (;;) {
@@ -62,8 +75,17 @@ export class MemoryLog<Key, Event> implements Log<Key, Event> {
         } else await changed.wait(undefined, signal);
       }
     } finally {
-      followers.delete(changed);
+      audience.leave(changed);
     }
+  }
+
+  #log(key: Key): Stored<Event> {
+    const name = this.#nameOf(key);
+    const known = this.#logs.get(name);
+    if (known !== undefined) return known;
+    const log = { events: [], changed: new Audience(), appends: 0 };
+    this.#logs.set(name, log);
+    return log;
   }
 }
 

@@ -1,20 +1,23 @@
-import { setTimeout as wait } from "node:timers/promises";
+import { Audience } from "./audience.ts";
 import { Capacity } from "./capacity.ts";
-import { Signalled } from "./signalled.ts";
 import type { Delivery, WorkQueue } from "./work-queue.ts";
 
 interface Queued<Message> {
   readonly message: Message;
   readonly sequence: number;
-  readonly attempt: number;
+  attempt: number;
+  /** Runs while a taker has the message: until it counts as silent, or until what was given back is due. */
+  timer: NodeJS.Timeout | undefined;
 }
 
 /** A queue in memory. A taker that falls silent keeps its message for `ackWaitMs`; then it is offered again. */
 export class MemoryWorkQueue<Message> implements WorkQueue<Message> {
-  readonly #waiting: Queued<Message>[] = [];
+  /** What is not acknowledged, by sequence. */
+  readonly #queued = new Map<number, Queued<Message>>();
   readonly #published = new Set<string>();
-  readonly #arrived = new Signalled();
+  readonly #offered = new Audience();
   readonly #ackWaitMs: number;
+  #waiting: Queued<Message>[] = [];
   #sequence = 0;
 
   constructor({ ackWaitMs = 1_000 }: { readonly ackWaitMs?: number } = {}) {
@@ -35,44 +38,65 @@ export class MemoryWorkQueue<Message> implements WorkQueue<Message> {
     await Promise.resolve();
     if (this.#published.has(dedupeId)) return;
     this.#published.add(dedupeId);
-    this.#offer({ message, sequence: ++this.#sequence, attempt: 1 });
+    const queued = { message, sequence: ++this.#sequence, attempt: 0, timer: undefined };
+    this.#queued.set(queued.sequence, queued);
+    this.#offer(queued);
   }
 
   async *take(concurrency: number, signal: AbortSignal): AsyncIterable<Delivery<Message>> {
     const capacity = new Capacity(concurrency);
-    for (;;) {
-      await capacity.waitForFree(signal);
-      const next = this.#waiting.shift();
-      if (next === undefined) await this.#arrived.wait(undefined, signal);
-      else yield this.#delivery(next, capacity.take());
+    const offered = this.#offered.join();
+    try {
+      for (;;) {
+        await capacity.waitForFree(signal);
+        signal.throwIfAborted();
+        const next = this.#waiting.shift();
+        if (next === undefined) await offered.wait(undefined, signal);
+        else yield this.#delivery(next, capacity.take());
+      }
+    } finally {
+      this.#offered.leave(offered);
     }
   }
 
   #delivery(queued: Queued<Message>, release: () => void): Delivery<Message> {
-    const again = { ...queued, attempt: queued.attempt + 1 };
-    let silence = setTimeout(() => this.#offer(again), this.#ackWaitMs).unref();
-    const settle = () => {
-      clearTimeout(silence);
-      release();
-    };
+    const { message, sequence } = queued;
+    queued.attempt++;
+    this.#offerIn(this.#ackWaitMs, queued);
     return {
-      ...queued,
+      message,
+      sequence,
+      attempt: queued.attempt,
       extend: () => {
-        clearTimeout(silence);
-        silence = setTimeout(() => this.#offer(again), this.#ackWaitMs).unref();
+        // As JetStream has it: whoever holds the message may extend it; one that waits again is not held.
+        if (queued.timer !== undefined) this.#offerIn(this.#ackWaitMs, queued);
       },
-      acknowledge: settle,
+      acknowledge: () => {
+        release();
+        clearTimeout(queued.timer);
+        this.#queued.delete(sequence);
+        this.#waiting = this.#waiting.filter((waiting) => waiting !== queued);
+      },
       giveBack: (delayMs) => {
-        settle();
-        if (delayMs === 0) this.#offer(again);
-        else void wait(delayMs, undefined, { ref: false }).then(() => this.#offer(again));
+        release();
+        if (queued.timer === undefined) return;
+        if (delayMs > 0) this.#offerIn(delayMs, queued);
+        else this.#offer(queued);
       },
       forget: release,
     };
   }
 
+  #offerIn(delayMs: number, queued: Queued<Message>): void {
+    clearTimeout(queued.timer);
+    queued.timer = setTimeout(() => this.#offer(queued), delayMs).unref();
+  }
+
   #offer(queued: Queued<Message>): void {
+    clearTimeout(queued.timer);
+    queued.timer = undefined;
+    if (!this.#queued.has(queued.sequence)) return;
     this.#waiting.push(queued);
-    this.#arrived.say();
+    this.#offered.say();
   }
 }

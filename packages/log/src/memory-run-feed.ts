@@ -1,31 +1,37 @@
 import type { RunEvent } from "@reeve/contracts/run";
+import type { MemoryLog } from "./memory-log.ts";
 import type { FedBatch, RunEventKind, RunFeed } from "./run-feed.ts";
 import type { RunKey } from "./run-log.ts";
-import { Signalled } from "./signalled.ts";
 
-/** A feed for tests: gives the batches that `feed` is called with. */
-export class MemoryRunFeed implements RunFeed {
-  readonly #batches: FedBatch[] = [];
-  readonly #arrived = new Signalled();
-
-  feed(key: RunKey, events: readonly RunEvent[]): void {
-    this.#batches.push({ key, events, acknowledge: () => undefined });
-    this.#arrived.say();
-  }
-
-  async *consume(
-    _consumer: string,
-    kinds: ReadonlySet<RunEventKind>,
-    signal: AbortSignal,
-  ): AsyncIterable<FedBatch> {
-    for (let next = 0; ;) {
-      const batch = this.#batches[next];
-      if (batch === undefined) await this.#arrived.wait(undefined, signal);
-      else {
-        next++;
-        const wanted = batch.events.some(({ event }) => event.case && kinds.has(event.case));
-        if (wanted) yield batch;
+/**
+ * What happens in the runs of a log in memory. A reader that comes back gets what it did not acknowledge; two readers of
+ * one name at once do not share the work.
+ */
+export function memoryRunFeed(log: MemoryLog<RunKey, RunEvent>): RunFeed {
+  const acknowledged = new Map<string, Set<number>>();
+  return {
+    async *consume(
+      consumer: string,
+      kinds: ReadonlySet<RunEventKind>,
+      signal: AbortSignal,
+    ): AsyncIterable<FedBatch> {
+      const done = acknowledged.get(consumer) ?? new Set();
+      acknowledged.set(consumer, done);
+      const appended = log.appended.join();
+      try {
+        for (let place = 0; ;) {
+          signal.throwIfAborted();
+          const batch = log.batches[place];
+          if (batch === undefined) await appended.wait(undefined, signal);
+          else {
+            const fed = place++;
+            const isWanted = batch.events.some(({ event }) => event.case && kinds.has(event.case));
+            if (isWanted && !done.has(fed)) yield { ...batch, acknowledge: () => done.add(fed) };
+          }
+        }
+      } finally {
+        log.appended.leave(appended);
       }
-    }
-  }
+    },
+  };
 }

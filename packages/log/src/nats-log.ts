@@ -9,8 +9,10 @@ import { channelOf } from "@reeve/contracts/channel";
 import { Failure } from "@reeve/platform/failure";
 import { followSubject } from "./follow-subject.ts";
 import type { Appended, Log, Stretch, Tail } from "./log.ts";
+import { emptyTail } from "./log.ts";
 import type { LogDefinition } from "./log-definition.ts";
-import type { PublishReply, StreamPublisher } from "./publisher.ts";
+import { patiently } from "./patiently.ts";
+import type { StreamPublisher } from "./publisher.ts";
 import { publisherOf } from "./publisher.ts";
 import { failureOfRefusal, isConflict, unanswered } from "./store-failure.ts";
 import type { StoredBatch } from "./stored-batch.ts";
@@ -18,7 +20,14 @@ import { batchHeaders, eventsAfter } from "./stored-batch.ts";
 import { SubjectReader } from "./subject-reader.ts";
 
 /** How often an append whose outcome is unknown is made again. */
-const mostAttempts = 3;
+const mostAttempts = 4;
+
+export interface NatsLogOptions {
+  /** How long a followed log may be quiet before its stored tail is looked at. */
+  readonly quietMs?: number;
+  /** How long a call waits for a store that is away. */
+  readonly patienceMs?: number;
+}
 
 /**
  * Logs in JetStream: one subject per key, one message per batch. The stream compares the sequence of the subject's last
@@ -30,32 +39,32 @@ export class NatsLog<Key, Event, Schema extends DescMessage> implements Log<Key,
   readonly #channel: ChannelOf;
   readonly #reader: SubjectReader;
   readonly #publisher: StreamPublisher;
+  readonly #quietMs: number;
+  readonly #patienceMs: number;
 
   private constructor(
     connection: NatsConnection,
     definition: LogDefinition<Key, Event, Schema>,
-    channel: ChannelOf,
     reader: SubjectReader,
+    { quietMs = 3_000, patienceMs = 10_000 }: NatsLogOptions,
   ) {
     this.#connection = connection;
     this.#definition = definition;
-    this.#channel = channel;
+    this.#channel = channelOf(definition.schema);
     this.#reader = reader;
     this.#publisher = publisherOf(connection);
+    this.#quietMs = quietMs;
+    this.#patienceMs = patienceMs;
   }
 
   /** Opens the stream that the definition's message declares, and makes it where it is missing. */
   static async open<Key, Event, Schema extends DescMessage>(
     connection: NatsConnection,
     definition: LogDefinition<Key, Event, Schema>,
+    options: NatsLogOptions = {},
   ): Promise<NatsLog<Key, Event, Schema>> {
-    const channel = channelOf(definition.schema);
-    return new NatsLog(
-      connection,
-      definition,
-      channel,
-      await SubjectReader.open(connection, channel),
-    );
+    const reader = await SubjectReader.open(connection, channelOf(definition.schema));
+    return new NatsLog(connection, definition, reader, options);
   }
 
   async append(
@@ -64,21 +73,18 @@ export class NatsLog<Key, Event, Schema extends DescMessage> implements Log<Key,
     events: readonly Event[],
     signal: AbortSignal,
   ): Promise<Appended> {
-    const { schema, batch, kinds } = this.#definition;
     const subject = this.#subject(key);
     const write = randomBytes(12).toString("base64url");
     const sequence = tail.sequence + events.length;
-    const data = toBinary(schema, batch(tail.sequence + 1, events));
-    const described = headers();
-    described.set("Nats-Expected-Last-Subject-Sequence", String(tail.revision));
-    described.set(batchHeaders.first, String(tail.sequence + 1));
-    described.set(batchHeaders.last, String(sequence));
-    described.set(batchHeaders.kinds, kinds(events).join(","));
-    described.set(batchHeaders.write, write);
+    const data = toBinary(
+      this.#definition.schema,
+      this.#definition.batch(tail.sequence + 1, events),
+    );
+    const described = this.#describe(tail, events, write);
     this.#refuseOversized(subject, data);
     for (let attempt = 1; attempt <= mostAttempts; attempt++) {
       signal.throwIfAborted();
-      const reply = await this.#publish(subject, data, described);
+      const reply = await this.#publisher.publish(subject, data, described);
       if (reply.kind === "stored") {
         return { kind: "appended", tail: { sequence, revision: reply.sequence } };
       }
@@ -86,7 +92,8 @@ export class NatsLog<Key, Event, Schema extends DescMessage> implements Log<Key,
       if (conflict && attempt === 1) return { kind: "conflict" };
       if (reply.kind === "refused" && !conflict) throw failureOfRefusal(reply.refusal);
       // The outcome of an earlier attempt is unknown: whoever follows the tail in the log tells.
-      const next = await this.#reader.next(subject, tail.revision);
+      const look = () => this.#reader.next(subject, tail.revision);
+      const next = await patiently(look, this.#patienceMs, signal);
       if (next?.write === write) {
         return { kind: "appended", tail: { sequence, revision: next.revision } };
       }
@@ -95,32 +102,54 @@ export class NatsLog<Key, Event, Schema extends DescMessage> implements Log<Key,
     throw unanswered();
   }
 
-  async read(key: Key, tail: Tail, signal: AbortSignal): Promise<Stretch<Event>> {
-    signal.throwIfAborted();
-    const subject = this.#subject(key);
-    const batches = await this.#reader.after(subject, tail, signal);
-    return this.#stretch(subject, tail, batches);
+  read(key: Key, tail: Tail, signal: AbortSignal): Promise<Stretch<Event>> {
+    return patiently(() => this.#read(this.#subject(key), tail, signal), this.#patienceMs, signal);
   }
 
   follow(key: Key, afterSequence: number, signal: AbortSignal): AsyncIterable<Stretch<Event>> {
     const subject = this.#subject(key);
-    const source = {
+    const followed = {
       connection: this.#connection,
       liveSubject: this.#channel.liveSubject(this.#definition.tokens(key)),
-      last: () => this.#reader.last(subject),
+      quietMs: this.#quietMs,
+      readAfter: (sequence: number) => this.#readAfter(subject, sequence, signal),
+      read: (tail: Tail) => this.#read(subject, tail, signal),
       stretch: (tail: Tail, batches: readonly StoredBatch[]) =>
         this.#stretch(subject, tail, batches),
-      read: (tail: Tail) => this.read(key, tail, signal),
     };
-    return followSubject(source, afterSequence, signal);
+    return followSubject(followed, afterSequence, signal);
   }
 
   #subject(key: Key): string {
     return this.#channel.subject(this.#definition.tokens(key));
   }
 
-  #publish(subject: string, data: Uint8Array, described: MsgHdrs): Promise<PublishReply> {
-    return this.#publisher.publish(subject, data, described);
+  #describe({ sequence, revision }: Tail, events: readonly Event[], write: string): MsgHdrs {
+    const described = headers();
+    described.set("Nats-Expected-Last-Subject-Sequence", String(revision));
+    described.set(batchHeaders.first, String(sequence + 1));
+    described.set(batchHeaders.last, String(sequence + events.length));
+    described.set(batchHeaders.kinds, this.#definition.kinds(events).join(","));
+    described.set(batchHeaders.write, write);
+    return described;
+  }
+
+  async #read(subject: string, tail: Tail, signal: AbortSignal): Promise<Stretch<Event>> {
+    const batches = await this.#reader.after(subject, tail, signal);
+    return this.#stretch(subject, tail, batches);
+  }
+
+  /** A reader who knows only a sequence mostly has all but the last batch. */
+  async #readAfter(
+    subject: string,
+    afterSequence: number,
+    signal: AbortSignal,
+  ): Promise<Stretch<Event>> {
+    const last = afterSequence === 0 ? undefined : await this.#reader.last(subject);
+    if (last === undefined || last.first > afterSequence + 1) {
+      return this.#read(subject, emptyTail, signal);
+    }
+    return this.#stretch(subject, { sequence: last.first - 1, revision: 0 }, [last]);
   }
 
   #refuseOversized(subject: string, data: Uint8Array): void {
@@ -139,7 +168,11 @@ export class NatsLog<Key, Event, Schema extends DescMessage> implements Log<Key,
     let { sequence, revision } = tail;
     for (const batch of batches) {
       if (batch.first > sequence + 1) {
-        throw new Error(`${subject} has a hole: after ${sequence} comes ${batch.first}`);
+        throw new Failure(
+          "internal",
+          ErrorReason.INTERNAL,
+          `${subject} has a hole: after ${sequence} comes ${batch.first}`,
+        );
       }
       if (batch.last > sequence) {
         events.push(...eventsAfter(this.#definition, batch, sequence));

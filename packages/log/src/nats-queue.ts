@@ -1,7 +1,7 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
-import type { Consumer, ConsumerMessages, JetStreamManager, JsMsg } from "@nats-io/jetstream";
-import { AckPolicy, jetstream } from "@nats-io/jetstream";
+import type { Consumer, ConsumerMessages, JsMsg } from "@nats-io/jetstream";
+import { jetstream } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { headers, nanos } from "@nats-io/transport-node";
 import type { Dispatch } from "@reeve/contracts/run";
@@ -9,9 +9,9 @@ import { DispatchSchema } from "@reeve/contracts/run";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import { ToolCallRequestSchema } from "@reeve/contracts/tool";
 import { channelOf } from "@reeve/contracts/channel";
-import { setTimeout as wait } from "node:timers/promises";
 import { Capacity } from "./capacity.ts";
-import { isMissing } from "./missing.ts";
+import { ensureConsumer } from "./consumers.ts";
+import { patiently, pause } from "./patiently.ts";
 import type { StreamPublisher } from "./publisher.ts";
 import { publisherOf } from "./publisher.ts";
 import { failureOfRefusal, unanswered } from "./store-failure.ts";
@@ -21,7 +21,10 @@ import type { Delivery, WorkQueue } from "./work-queue.ts";
 /** How long a pull stands: a paused process must not swallow what is delivered again. */
 const pullMs = 1_500;
 const retryMs = 500;
-const mostPublishAttempts = 5;
+/** Unsettled messages of all takers together. */
+const mostHeld = 100_000;
+/** How long a publication waits for a store that is away. */
+const patienceMs = 10_000;
 
 interface QueueOptions<Schema extends DescMessage> {
   readonly schema: Schema;
@@ -84,7 +87,12 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
     const subject = channel.subject(tokens);
     const manager = await managerOf(connection);
     const stream = await ensureStream(manager, channel);
-    await ensureConsumer(manager, stream, { durable, subject, ackWaitMs });
+    await ensureConsumer(manager, stream, {
+      durable_name: durable,
+      filter_subject: subject,
+      ack_wait: nanos(ackWaitMs),
+      max_ack_pending: mostHeld,
+    });
     const consumer = await jetstream(connection).consumers.get(stream, durable);
     return new NatsQueue(schema, subject, publisherOf(connection), consumer);
   }
@@ -97,15 +105,13 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
     const described = headers();
     described.set("Nats-Msg-Id", dedupeId);
     const data = toBinary(this.#schema, message);
-    for (let attempt = 0; attempt < mostPublishAttempts; attempt++) {
-      signal.throwIfAborted();
-      // The id makes it harmless to ask again after an answer that was lost.
+    // The id makes it harmless to publish again after an answer that was lost.
+    const publish = async () => {
       const reply = await this.#publisher.publish(this.#subject, data, described);
-      if (reply.kind === "stored") return;
       if (reply.kind === "refused") throw failureOfRefusal(reply.refusal);
-      await wait(retryMs, undefined, { signal });
-    }
-    throw unanswered();
+      if (reply.kind === "unanswered") throw unanswered();
+    };
+    await patiently(publish, patienceMs, signal);
   }
 
   async *take(
@@ -113,76 +119,67 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
     signal: AbortSignal,
   ): AsyncIterable<Delivery<MessageShape<Schema>>> {
     const capacity = new Capacity(concurrency);
-    while (!signal.aborted) {
+    for (;;) {
       await capacity.waitForFree(signal);
       const messages = await this.#pull(capacity.free, signal);
-      if (messages === undefined) continue;
-      const stop = () => messages.stop();
+      const stop = () => messages?.stop();
       signal.addEventListener("abort", stop, { once: true });
+      if (signal.aborted) stop();
       try {
-        for await (const message of messages) {
+        for await (const message of messages ?? []) {
           if (signal.aborted) message.nak();
-          else yield this.#delivery(message, capacity.take());
+          else {
+            const content = this.#contentOf(message);
+            if (content !== undefined) yield delivery(message, content, capacity.take());
+          }
         }
       } catch {
         // A pull that breaks with its connection is simply made again.
-        await wait(retryMs, undefined, { signal });
+        await pause(retryMs, signal);
       } finally {
         signal.removeEventListener("abort", stop);
-        messages.stop();
+        stop();
       }
+      signal.throwIfAborted();
     }
-    signal.throwIfAborted();
   }
 
   async #pull(most: number, signal: AbortSignal): Promise<ConsumerMessages | undefined> {
     try {
       return await this.#consumer.fetch({ max_messages: most, expires: pullMs });
     } catch {
-      await wait(retryMs, undefined, { signal });
+      await pause(retryMs, signal);
       return undefined;
     }
   }
 
-  #delivery(message: JsMsg, release: () => void): Delivery<MessageShape<Schema>> {
-    const settle = (how: () => void) => {
-      release();
-      how();
-    };
-    return {
-      message: fromBinary(this.#schema, message.data),
-      sequence: message.info.streamSequence,
-      attempt: message.info.deliveryCount,
-      extend: () => message.working(),
-      acknowledge: () => settle(() => message.ack()),
-      giveBack: (delayMs) => settle(() => message.nak(delayMs)),
-      forget: release,
-    };
+  #contentOf(message: JsMsg): MessageShape<Schema> | undefined {
+    try {
+      return fromBinary(this.#schema, message.data);
+    } catch {
+      // It would come back for ever, and no taker could read it.
+      message.term(`not a ${this.#schema.typeName}`);
+      return undefined;
+    }
   }
 }
 
-async function ensureConsumer(
-  manager: JetStreamManager,
-  stream: string,
-  {
-    durable,
-    subject,
-    ackWaitMs,
-  }: { readonly durable: string; readonly subject: string; readonly ackWaitMs: number },
-): Promise<void> {
-  const ack_wait = nanos(ackWaitMs);
-  try {
-    const { config } = await manager.consumers.info(stream, durable);
-    if (config.ack_wait !== ack_wait) await manager.consumers.update(stream, durable, { ack_wait });
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-    await manager.consumers.add(stream, {
-      durable_name: durable,
-      filter_subject: subject,
-      ack_policy: AckPolicy.Explicit,
-      ack_wait,
-      max_deliver: -1,
-      max_ack_pending: 100_000,
-    });
-  }
+function delivery<Message>(
+  message: JsMsg,
+  content: Message,
+  release: () => void,
+): Delivery<Message> {
+  const settle = (how: () => void) => {
+    release();
+    how();
+  };
+  return {
+    message: content,
+    sequence: message.info.streamSequence,
+    attempt: message.info.deliveryCount,
+    extend: () => message.working(),
+    acknowledge: () => settle(() => message.ack()),
+    giveBack: (delayMs) => settle(() => message.nak(delayMs)),
+    forget: release,
+  };
 }

@@ -1,10 +1,12 @@
-import type { Msg, MsgHdrs, NatsConnection, Subscription } from "@nats-io/transport-node";
+import type { Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
 import { createInbox } from "@nats-io/transport-node";
+import type { ConnectionState } from "./connection-state.ts";
+import { stateOf } from "./connection-state.ts";
 import type { ApiRefusal } from "./store-failure.ts";
 
 /** What a stream said to a message: stored at this place, refused, or nothing in time. */
 export type PublishReply =
-  | { readonly kind: "stored"; readonly sequence: number; readonly duplicate: boolean }
+  | { readonly kind: "stored"; readonly sequence: number }
   | { readonly kind: "refused"; readonly refusal: ApiRefusal }
   | { readonly kind: "unanswered" };
 
@@ -31,23 +33,27 @@ export function publisherOf(connection: NatsConnection): StreamPublisher {
 /** Publishes to streams and matches their acknowledgements. Ends with its connection. */
 export class StreamPublisher {
   readonly #connection: NatsConnection;
+  readonly #state: ConnectionState;
   readonly #inbox = createInbox();
   readonly #asked = new Map<string, Asked>();
-  readonly #replies: Subscription;
   #sweep: NodeJS.Timeout | undefined;
   #count = 0;
 
   constructor(connection: NatsConnection) {
     this.#connection = connection;
-    this.#replies = connection.subscribe(`${this.#inbox}.*`, {
+    this.#state = stateOf(connection);
+    connection.subscribe(`${this.#inbox}.*`, {
       callback: (error, message) => {
         if (error === null) this.#settle(message.subject, replyOf(message));
       },
     });
-    void this.#replies.closed.then(() => this.#giveUp(Number.POSITIVE_INFINITY));
+    // Neither the answer nor, perhaps, the question outlives the connection.
+    this.#state.onChange(() => this.#giveUp(Number.POSITIVE_INFINITY));
   }
 
+  /** Never rejects. What comes while the connection is lost is not sent at all. */
   publish(subject: string, data: Uint8Array, headers: MsgHdrs): Promise<PublishReply> {
+    if (!this.#state.isUp) return Promise.resolve({ kind: "unanswered" });
     const reply = `${this.#inbox}.${++this.#count}`;
     const { promise, resolve } = Promise.withResolvers<PublishReply>();
     this.#asked.set(reply, { resolve, sentAt: performance.now() });
@@ -81,10 +87,9 @@ function replyOf(message: Msg): PublishReply {
   const answer = message.json<{
     readonly error?: ApiRefusal;
     readonly seq?: number;
-    readonly duplicate?: boolean;
   }>();
   if (answer.error !== undefined) return { kind: "refused", refusal: answer.error };
   return answer.seq === undefined
     ? { kind: "unanswered" }
-    : { kind: "stored", sequence: answer.seq, duplicate: answer.duplicate ?? false };
+    : { kind: "stored", sequence: answer.seq };
 }

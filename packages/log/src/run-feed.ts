@@ -16,8 +16,9 @@ export interface FedBatch {
 /** What happens in all runs, for projections. */
 export interface RunFeed {
   /**
-   * The batches since the beginning of the store that have an event of `kinds`, each at least once, those of one run in
-   * order. `consumer` names the reader: its place outlives the process, and several processes of one name share the work.
+   * The batches since the beginning of the store that have an event of `kinds`, each at least once, and first in the order
+   * of their commits; what is not acknowledged comes again, and then after later ones. `consumer` names the reader: its
+   * place outlives the process, and several processes of one name share the work. Ends by throwing the signal's reason.
    */
   consume(
     consumer: string,

@@ -27,11 +27,13 @@ export interface RunHead {
   readonly claim: RunClaimed | undefined;
   /** The approvals by id, each as it stands. */
   readonly approvals: ReadonlyMap<string, Approval>;
-  /** The text of the last step at the root that had any. */
-  readonly output: readonly TextPart[];
+  /** The text at the root, last part first. */
+  readonly output: TextPart | undefined;
   readonly error: RunError | undefined;
   readonly cost: CostSummary | undefined;
   readonly endedAt: Timestamp | undefined;
+  /** Sequence of the terminal status; only records follow it. */
+  readonly endSequence: number | undefined;
   readonly scripted: boolean;
   /** Sequences of the messages that were sent into the run, by message id. */
   readonly messages: ReadonlyMap<string, number>;
@@ -41,6 +43,7 @@ interface TextPart {
   readonly step: number;
   readonly sequence: number;
   readonly text: string;
+  readonly before: TextPart | undefined;
 }
 
 export const emptyHead: RunHead = {
@@ -52,10 +55,11 @@ export const emptyHead: RunHead = {
   parkedAt: undefined,
   claim: undefined,
   approvals: new Map(),
-  output: [],
+  output: undefined,
   error: undefined,
   cost: undefined,
   endedAt: undefined,
+  endSequence: undefined,
   scripted: false,
   messages: new Map(),
 };
@@ -73,7 +77,11 @@ export function isTerminal(status: RunStatus): boolean {
 
 /** The head after `events`. Throws a Failure when a newer version wrote one of them. */
 export function foldHead(head: RunHead, events: readonly RunEvent[]): RunHead {
-  return events.reduce(applyToHead, head);
+  return events.reduce((before, event) => {
+    const after = applyToHead(before, event);
+    // Records may follow the end; they do not undo it.
+    return isTerminal(before.status) ? { ...after, status: before.status } : after;
+  }, head);
 }
 
 function applyToHead(head: RunHead, envelope: RunEvent): RunHead {
@@ -101,7 +109,7 @@ function applyToHead(head: RunHead, envelope: RunEvent): RunHead {
       return { ...next, scripted: event.value.scripted };
     case "status":
       return isTerminal(event.value.status)
-        ? { ...next, status: event.value.status, endedAt: time }
+        ? { ...next, status: event.value.status, endedAt: time, endSequence: sequence }
         : { ...next, status: event.value.status };
     case "step":
       return event.value.state === StepState.STARTED
@@ -109,10 +117,8 @@ function applyToHead(head: RunHead, envelope: RunEvent): RunHead {
         : next;
     case "text":
       return { ...next, output: withText(head.output, envelope, event.value.text) };
-    case "textVoided": {
-      const { firstSequence } = event.value;
-      return { ...next, output: head.output.filter((part) => part.sequence < firstSequence) };
-    }
+    case "textVoided":
+      return { ...next, output: withoutText(head.output, envelope, event.value.firstSequence) };
     case "approval": {
       const { approval } = event.value;
       if (approval === undefined) return next;
@@ -121,7 +127,7 @@ function applyToHead(head: RunHead, envelope: RunEvent): RunHead {
     case "messageSubmitted":
       return { ...next, messages: new Map(head.messages).set(event.value.messageId, sequence) };
     case "error":
-      return { ...next, error: event.value };
+      return envelope.parentId === "" ? { ...next, error: event.value } : next;
     case "costSummary":
       return { ...next, cost: event.value };
     case "reasoning":
@@ -149,13 +155,33 @@ function applyToHead(head: RunHead, envelope: RunEvent): RunHead {
 }
 
 function withText(
-  output: readonly TextPart[],
+  output: TextPart | undefined,
   { parentId, stepNumber, sequence }: RunEvent,
   text: string,
-): readonly TextPart[] {
+): TextPart | undefined {
+  return parentId === "" ? { step: stepNumber, sequence, text, before: output } : output;
+}
+
+function withoutText(
+  output: TextPart | undefined,
+  { parentId }: RunEvent,
+  firstSequence: number,
+): TextPart | undefined {
   if (parentId !== "") return output;
-  const part = { step: stepNumber, sequence, text };
-  return output.at(-1)?.step === stepNumber ? [...output, part] : [part];
+  let kept = output;
+  while (kept !== undefined && kept.sequence >= firstSequence) {
+    kept = kept.before;
+  }
+  return kept;
+}
+
+/** What the run answers: the text of the last step at the root that has any. */
+export function outputOf({ output }: RunHead): string {
+  const parts: string[] = [];
+  for (let part = output; part !== undefined && part.step === output?.step; part = part.before) {
+    parts.push(part.text);
+  }
+  return parts.toReversed().join("");
 }
 
 /** The approvals that nobody has decided. None once the run ended: they are withdrawn with it. */
@@ -173,7 +199,7 @@ export function runOf(head: RunHead): Run {
     agentId: created.agentId,
     status: head.status,
     lastSequence: head.lastSequence,
-    output: head.output.map(({ text }) => text).join(""),
+    output: outputOf(head),
     inputPreview: created.input.slice(0, 200),
     pendingApprovals: pendingApprovals(head).map(({ approvalId }) => approvalId),
     labels: created.labels,

@@ -1,4 +1,4 @@
-/** Something to wait for that may be said before anybody waits, and any number of times. */
+/** Something that one party waits for, and that may be said before it waits and any number of times. */
 export class Signalled {
   #said = false;
   #wake: (() => void) | undefined;
@@ -8,8 +8,11 @@ export class Signalled {
     this.#wake?.();
   }
 
-  /** Resolves when it was said since the last wait, or after `mostMs`. Rejects with the signal's reason. */
-  async wait(mostMs: number | undefined, signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves when it was said since the last wait, or after `mostMs`: whether it was said. Rejects with the signal's
+   * reason.
+   */
+  async wait(mostMs: number | undefined, signal: AbortSignal): Promise<boolean> {
     signal.throwIfAborted();
     if (!this.#said) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -25,6 +28,8 @@ export class Signalled {
         signal.removeEventListener("abort", abort);
       }
     }
+    const said = this.#said;
     this.#said = false;
+    return said;
   }
 }

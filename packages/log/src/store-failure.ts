@@ -11,7 +11,7 @@ export interface ApiRefusal {
 /** `wrong last sequence`: somebody else wrote first. */
 const wrongLastSequence: ReadonlySet<number> = new Set([10071, 10164]);
 /** Out of storage, memory, or the limits of a stream or an account. */
-const full: ReadonlySet<number> = new Set([10002, 10023, 10028, 10047, 10077, 10122]);
+const full: ReadonlySet<number> = new Set([10002, 10023, 10028, 10047, 10122]);
 
 export function isConflict({ err_code }: ApiRefusal): boolean {
   return err_code !== undefined && wrongLastSequence.has(err_code);
@@ -30,7 +30,7 @@ export function failureOfRefusal(refusal: ApiRefusal): Failure {
   return new Failure("unavailable", ErrorReason.UNAVAILABLE, `the store refused: ${description}`);
 }
 
-/** Some versions answer a full store only in words. */
+/** The limits of a stream are answered as a failed store (10077) that says why only in words. */
 function isFull({ err_code, description = "" }: ApiRefusal): boolean {
   if (err_code !== undefined && full.has(err_code)) return true;
   return /maximum (bytes|messages|memory|storage)|insufficient (resources|storage)|no space left/i.test(

@@ -5,12 +5,16 @@ import { nanos } from "@nats-io/transport-node";
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import { Retention } from "@reeve/contracts/bus";
 import type { ChannelOf } from "@reeve/contracts/channel";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
 import { setTimeout as wait } from "node:timers/promises";
 import { isMissing } from "./missing.ts";
 
 /** How often the stream is asked for while JetStream is not ready yet. */
 const mostAttempts = 40;
 const retryMs = 250;
+/** How often the stream is brought into shape while others do so too. */
+const mostChanges = 5;
 
 /** The manager of a connection whose server may still be starting. */
 export async function managerOf(connection: NatsConnection): Promise<JetStreamManager> {
@@ -24,28 +28,45 @@ export async function managerOf(connection: NatsConnection): Promise<JetStreamMa
   }
 }
 
-/** Makes the stream that a channel declares, unless it is there. Returns its name. */
+/** Makes the stream that a channel declares, or gives it what the channel needs. Returns its name. */
 export async function ensureStream(manager: JetStreamManager, channel: ChannelOf): Promise<string> {
   const wanted = configOf(channel);
-  const existing = await infoOf(manager, wanted.name);
-  if (existing === undefined) {
-    await manager.streams.add(wanted).catch(async (error: unknown) => {
-      // Another process may have made it in between.
-      if ((await infoOf(manager, wanted.name)) === undefined) throw error;
+  const { name } = wanted;
+  for (let attempt = 0; attempt < mostChanges; attempt++) {
+    const existing = await infoOf(manager, name);
+    if (existing !== undefined && differences(existing, wanted).length === 0) return name;
+    const subjects = [...new Set([...(existing?.subjects ?? []), ...wanted.subjects])];
+    // Another process may do the same at this moment: what counts is what is there when one looks again.
+    await (
+      existing === undefined
+        ? manager.streams.add(wanted)
+        : manager.streams.update(name, { ...wanted, subjects })
+    ).catch(async (error: unknown) => {
+      if ((await infoOf(manager, name)) === undefined) throw error;
     });
-  } else if (!existing.subjects.includes(channel.wildcard)) {
-    await manager.streams.update(wanted.name, {
-      subjects: [...existing.subjects, channel.wildcard],
-    });
+    const made = await infoOf(manager, name);
+    if (made !== undefined && differences(made, wanted).length === 0) return name;
+    await wait(retryMs * Math.random());
   }
-  const made = await infoOf(manager, wanted.name);
-  if (wanted.republish !== undefined && made?.republish?.dest !== wanted.republish.dest) {
-    // Old servers ignore in silence what they do not know.
-    throw new Error(
-      `stream ${wanted.name} does not republish; nats-server must be 2.9 or later, and the stream made by this version`,
-    );
+  const made = await infoOf(manager, name);
+  throw new Failure(
+    "precondition",
+    ErrorReason.INTERNAL,
+    `stream ${name} has another ${differences(made ?? {}, wanted).join(", ")} than this version needs; nats-server must be 2.9 or later, and the stream made by reeve`,
+  );
+}
+
+/** The settings in which a stream falls short of what is wanted. Old servers ignore in silence what they do not know. */
+function differences(made: Partial<StreamConfig>, wanted: Wanted): readonly string[] {
+  const { subjects, republish, ...plain } = wanted;
+  const different = Object.entries(plain)
+    .filter(([setting, value]) => made[setting as keyof StreamConfig] !== value)
+    .map(([setting]) => setting);
+  if (!subjects.every((subject) => made.subjects?.includes(subject))) different.push("subjects");
+  if (republish !== undefined && made.republish?.dest !== republish.dest) {
+    different.push("republish");
   }
-  return wanted.name;
+  return different;
 }
 
 async function infoOf(manager: JetStreamManager, name: string): Promise<StreamConfig | undefined> {

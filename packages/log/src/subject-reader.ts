@@ -1,15 +1,19 @@
 import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
 import { DeliverPolicy, jetstream } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
-import { ensureStream, managerOf } from "./streams.ts";
 import type { ChannelOf } from "@reeve/contracts/channel";
+import type { ConnectionState } from "./connection-state.ts";
+import { stateOf } from "./connection-state.ts";
 import { unanswered } from "./store-failure.ts";
 import type { Tail } from "./log.ts";
 import type { StoredBatch } from "./stored-batch.ts";
 import { batchOf, storedBatch } from "./stored-batch.ts";
+import { ensureStream, managerOf } from "./streams.ts";
 
 /** Remainders up to this length are fetched message by message; a consumer costs about as much as this many. */
 const walkLength = 8;
+/** How long a consumer may be silent while there is more to come. */
+const silenceMs = 5_000;
 
 /** Reads the batches of one subject out of a stream. */
 export class SubjectReader {
@@ -17,17 +21,20 @@ export class SubjectReader {
   readonly #manager: JetStreamManager;
   readonly #client: JetStreamClient;
 
-  private constructor(stream: string, manager: JetStreamManager, client: JetStreamClient) {
+  readonly #state: ConnectionState;
+
+  private constructor(connection: NatsConnection, stream: string, manager: JetStreamManager) {
     this.#stream = stream;
     this.#manager = manager;
-    this.#client = client;
+    this.#client = jetstream(connection, { timeout: 5_000 });
+    this.#state = stateOf(connection);
   }
 
   /** Opens the stream of `channel`, and makes it where it is missing. */
   static async open(connection: NatsConnection, channel: ChannelOf): Promise<SubjectReader> {
     const manager = await managerOf(connection);
     const stream = await ensureStream(manager, channel);
-    return new SubjectReader(stream, manager, jetstream(connection, { timeout: 5_000 }));
+    return new SubjectReader(connection, stream, manager);
   }
 
   /** The last batch of the subject. */
@@ -79,40 +86,44 @@ export class SubjectReader {
     to: number,
     signal: AbortSignal,
   ): Promise<readonly StoredBatch[]> {
+    const ended = new AbortController();
+    const silence = setTimeout(() => ended.abort(unanswered()), silenceMs);
+    const bounded = AbortSignal.any([signal, ended.signal]);
+    const batches: StoredBatch[] = [];
     try {
       const consumer = await this.#client.consumers.get(this.#stream, {
         filter_subjects: subject,
         deliver_policy: DeliverPolicy.StartSequence,
         opt_start_seq: from,
       });
-      const batches: StoredBatch[] = [];
       const messages = await consumer.consume({ max_messages: 500 });
       const stop = () => messages.stop();
-      signal.addEventListener("abort", stop, { once: true });
-      try {
-        for await (const message of messages) {
-          if (message.headers !== undefined) {
-            batches.push(batchOf(message.seq, message.headers, message.data));
-          }
-          if (message.seq >= to) break;
+      bounded.addEventListener("abort", stop, { once: true });
+      for await (const message of messages) {
+        silence.refresh();
+        if (message.headers !== undefined) {
+          batches.push(batchOf(message.seq, message.headers, message.data));
         }
-      } finally {
-        signal.removeEventListener("abort", stop);
-        void consumer.delete().catch(() => undefined);
+        if (message.seq >= to) break;
       }
-      signal.throwIfAborted();
-      return batches;
+      void consumer.delete().catch(() => undefined);
     } catch (error) {
-      signal.throwIfAborted();
+      bounded.throwIfAborted();
       throw unanswered(error);
+    } finally {
+      clearTimeout(silence);
     }
+    bounded.throwIfAborted();
+    return batches;
   }
 
   async #get(
     query: Parameters<JetStreamManager["direct"]["getMessage"]>[1],
   ): Promise<StoredBatch | undefined> {
     try {
-      const stored = await this.#manager.direct.getMessage(this.#stream, query);
+      const stored = await this.#state.answerTo(() =>
+        this.#manager.direct.getMessage(this.#stream, query),
+      );
       return stored === null ? undefined : storedBatch(stored);
     } catch (error) {
       throw unanswered(error);

@@ -14,8 +14,8 @@ export interface WorkQueue<Message> {
   ): Promise<void>;
 
   /**
-   * Deliveries, as capacity allows: at most `concurrency` are unsettled at a time. Ends when `signal` aborts; what is
-   * unsettled then goes on until its taker settles it.
+   * Deliveries, as capacity allows: at most `concurrency` are unsettled at a time. Ends when `signal` aborts, by
+   * throwing its reason; what is unsettled then goes on until its taker settles it.
    */
   take(concurrency: number, signal: AbortSignal): AsyncIterable<Delivery<Message>>;
 }

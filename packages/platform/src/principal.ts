@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import type { HandlerContext, Interceptor } from "@connectrpc/connect";
+import type { DescService } from "@bufbuild/protobuf";
+import type { ContextValues, HandlerContext, Interceptor } from "@connectrpc/connect";
 import { createContextKey } from "@connectrpc/connect";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "./failure.ts";
@@ -22,12 +23,22 @@ const open: ReadonlySet<string> = new Set([
   "grpc.reflection.v1alpha.ServerReflection",
 ]);
 
+/** Whether a service needs no credential. */
+export function isOpenService({ typeName }: DescService): boolean {
+  return open.has(typeName);
+}
+
+/** Tells the handler of a request who asks; for interceptors that authenticate. */
+export function setPrincipal(values: ContextValues, principal: Principal): void {
+  values.set(principalKey, principal);
+}
+
 /** Lets a request pass only with a bearer token of `tokens`, and gives its handler the principal. */
 export function authenticate(tokens: ReadonlyMap<string, Principal>): Interceptor {
   // Looked up by digest, so that the time of a look-up says nothing about how much of a token was right.
   const principals = new Map([...tokens].map(([token, principal]) => [digest(token), principal]));
   return (next) => async (request) => {
-    if (open.has(request.service.typeName)) return await next(request);
+    if (isOpenService(request.service)) return await next(request);
     const [, token] = /^bearer\s+(\S+)$/i.exec(request.header.get("authorization") ?? "") ?? [];
     const principal = token === undefined ? undefined : principals.get(digest(token));
     if (principal === undefined) {
@@ -37,7 +48,7 @@ export function authenticate(tokens: ReadonlyMap<string, Principal>): Intercepto
           : "the bearer token is not known";
       throw new Failure("unauthenticated", ErrorReason.UNAUTHENTICATED, message);
     }
-    request.contextValues.set(principalKey, principal);
+    setPrincipal(request.contextValues, principal);
     return await next(request);
   };
 }

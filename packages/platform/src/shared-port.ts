@@ -51,8 +51,12 @@ export async function openSharedPort(
       socket.pause();
       socket.unshift(first);
       const isHttp2 = first.toString("latin1", 0, http2Preface.length) === http2Preface;
-      (isHttp2 ? http2 : http1).emit("connection", socket);
-      socket.resume();
+      if (isHttp2) http2.emit("connection", socket);
+      else {
+        http1.emit("connection", socket);
+        // The session of HTTP/2 reads by itself, and would miss what flows before it does.
+        socket.resume();
+      }
     });
   });
   await listen(listener, address);

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
-import { timestampNow } from "@bufbuild/protobuf/wkt";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Artifact } from "@reeve/contracts/artifact";
 import { ArtifactSchema } from "@reeve/contracts/artifact";
 import { ErrorReason } from "@reeve/contracts/error";
@@ -16,50 +16,48 @@ export function artifactIdOf(tenant: string, { idempotencyKey }: ArtifactDraft):
   return `art_${id.toString("hex")}`;
 }
 
-/** Counts and digests bytes on their way, and refuses more than `maxBytes`. */
-export class Measure {
-  readonly #maxBytes: number;
-  readonly #hash = createHash("sha256");
-  #sizeBytes = 0;
+/** Whether an artifact could have this id. */
+export function isArtifactId(text: string): boolean {
+  return /^art_[0-9a-f]{32}$/.test(text);
+}
 
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
+/** What is known of the bytes of a file once they are stored. */
+export interface StoredBytes {
+  readonly sizeBytes: number;
+  /** In hexadecimal. */
+  readonly sha256: string;
+  readonly createdAt: Date;
+}
 
-  add(chunk: Uint8Array): void {
-    this.#sizeBytes += chunk.length;
-    if (this.#sizeBytes > this.#maxBytes) {
-      throw new Failure(
-        "exhausted",
-        ErrorReason.TOO_LARGE,
-        `a file may have ${this.#maxBytes} bytes; this one has more`,
-      );
-    }
-    this.#hash.update(chunk);
-  }
-
-  /** The description of what went through. */
-  describe(artifactId: string, { name, mediaType, runId }: ArtifactDraft): Artifact {
-    return create(ArtifactSchema, {
-      artifactId,
-      name,
-      mediaType: mediaType === "" ? "application/octet-stream" : mediaType,
-      runId,
-      sizeBytes: this.#sizeBytes,
-      sha256: this.#hash.digest("hex"),
-      createdAt: timestampNow(),
-    });
-  }
+/** The artifact that a draft became. */
+export function artifactOf(
+  artifactId: string,
+  { name, mediaType, runId }: ArtifactDraft,
+  { sizeBytes, sha256, createdAt }: StoredBytes,
+): Artifact {
+  return create(ArtifactSchema, {
+    artifactId,
+    name,
+    mediaType: mediaType === "" ? "application/octet-stream" : mediaType,
+    runId,
+    sizeBytes,
+    sha256,
+    createdAt: timestampFromDate(createdAt),
+  });
 }
 
 export function noSuchArtifact(artifactId: string): Failure {
   const message = `there is no artifact ${artifactId}`;
-  return new Failure("not_found", ErrorReason.ARTIFACT_NOT_FOUND, message);
+  return new Failure("not_found", ErrorReason.ARTIFACT_NOT_FOUND, message, {
+    metadata: { artifact_id: artifactId },
+  });
 }
 
 /** Oldest first. */
 export function byAge(a: Artifact, b: Artifact): number {
   const [first, second] = [a.createdAt?.seconds ?? 0n, b.createdAt?.seconds ?? 0n];
   if (first !== second) return first < second ? -1 : 1;
-  return (a.createdAt?.nanos ?? 0) - (b.createdAt?.nanos ?? 0);
+  const nanos = (a.createdAt?.nanos ?? 0) - (b.createdAt?.nanos ?? 0);
+  if (nanos !== 0) return nanos;
+  return a.artifactId < b.artifactId ? -1 : 1;
 }

@@ -1,11 +1,15 @@
+import { createHash } from "node:crypto";
+import { clone } from "@bufbuild/protobuf";
 import type { Artifact } from "@reeve/contracts/artifact";
-import { artifactIdOf, byAge, Measure, noSuchArtifact } from "./artifact-draft.ts";
+import { ArtifactSchema } from "@reeve/contracts/artifact";
+import { artifactIdOf, artifactOf, byAge, noSuchArtifact } from "./artifact-draft.ts";
 import type { ArtifactDraft, ArtifactStore } from "./artifact-store.ts";
+import { limitedContent } from "./limited-content.ts";
 
-/** Files in memory. Gone with the process. */
+/** Files in memory, gone with the process. A file has at most `maxBytes`. */
 export class MemoryArtifactStore implements ArtifactStore {
   readonly #maxBytes: number;
-  readonly #files = new Map<string, { artifact: Artifact; chunks: readonly Uint8Array[] }>();
+  readonly #files = new Map<string, { artifact: Artifact; bytes: Uint8Array }>();
 
   constructor({ maxBytes }: { readonly maxBytes: number }) {
     this.#maxBytes = maxBytes;
@@ -20,16 +24,17 @@ export class MemoryArtifactStore implements ArtifactStore {
     const artifactId = artifactIdOf(tenant, draft);
     const known = await this.get(tenant, artifactId, signal);
     if (known !== undefined) return known;
-    const measure = new Measure(this.#maxBytes);
     const chunks: Uint8Array[] = [];
-    for await (const chunk of content) {
-      signal.throwIfAborted();
-      measure.add(chunk);
-      chunks.push(chunk);
-    }
-    const artifact = measure.describe(artifactId, draft);
-    this.#files.set(`${tenant}/${artifactId}`, { artifact, chunks });
-    return artifact;
+    for await (const chunk of limitedContent(content, this.#maxBytes, signal)) chunks.push(chunk);
+    // Somebody else may have been first meanwhile; nothing is awaited between this look and the writing.
+    const first = this.#files.get(`${tenant}/${artifactId}`);
+    if (first !== undefined) return clone(ArtifactSchema, first.artifact);
+    const bytes = Buffer.concat(chunks);
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    const stored = { sizeBytes: bytes.length, sha256, createdAt: new Date() };
+    const artifact = artifactOf(artifactId, draft, stored);
+    this.#files.set(`${tenant}/${artifactId}`, { artifact, bytes });
+    return clone(ArtifactSchema, artifact);
   }
 
   async get(
@@ -39,14 +44,15 @@ export class MemoryArtifactStore implements ArtifactStore {
   ): Promise<Artifact | undefined> {
     signal.throwIfAborted();
     await Promise.resolve();
-    return this.#files.get(`${tenant}/${artifactId}`)?.artifact;
+    const file = this.#files.get(`${tenant}/${artifactId}`);
+    return file && clone(ArtifactSchema, file.artifact);
   }
 
   async *read(tenant: string, artifactId: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
     signal.throwIfAborted();
     const file = this.#files.get(`${tenant}/${artifactId}`);
     if (file === undefined) throw noSuchArtifact(artifactId);
-    yield* file.chunks;
+    if (file.bytes.length > 0) yield Uint8Array.from(file.bytes);
   }
 
   async list(tenant: string, signal: AbortSignal): Promise<readonly Artifact[]> {
@@ -54,7 +60,7 @@ export class MemoryArtifactStore implements ArtifactStore {
     await Promise.resolve();
     return [...this.#files]
       .filter(([name]) => name.startsWith(`${tenant}/`))
-      .map(([, { artifact }]) => artifact)
+      .map(([, { artifact }]) => clone(ArtifactSchema, artifact))
       .toSorted(byAge);
   }
 }

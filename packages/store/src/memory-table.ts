@@ -1,14 +1,15 @@
 import type { Change, Row, Table } from "./table.ts";
 
-/** Records in memory. Gone with the process. */
+/** Records in memory, gone with the process. As with any store, nobody shares an object with it. */
 export class MemoryTable<Record> implements Table<Record> {
   readonly #rows = new Map<string, Row<Record>>();
-  readonly #watchers = new Set<(change: Change<Record>) => void>();
+  readonly #watchers = new Set<(change: KeyedChange<Record>) => void>();
   #revision = 0;
 
   async get(key: string, signal: AbortSignal): Promise<Row<Record> | undefined> {
     await turn(signal);
-    return this.#rows.get(key);
+    const row = this.#rows.get(key);
+    return row && structuredClone(row);
   }
 
   async create(key: string, record: Record, signal: AbortSignal): Promise<Row<Record> | undefined> {
@@ -38,57 +39,67 @@ export class MemoryTable<Record> implements Table<Record> {
 
   async list(prefix: string, signal: AbortSignal): Promise<readonly Row<Record>[]> {
     await turn(signal);
-    return [...this.#rows.values()].filter(({ key }) => hasPrefix(key, prefix)).toSorted(byKey);
+    return structuredClone(this.#below(prefix));
   }
 
   async *watch(prefix: string, signal: AbortSignal): AsyncIterable<Change<Record>> {
-    const changes: Change<Record>[] = [];
-    let wake = Promise.withResolvers<void>();
-    const watcher = (change: Change<Record>) => {
-      const key =
-        change.kind === "written" ? change.row.key : change.kind === "deleted" ? change.key : "";
-      if (hasPrefix(key, prefix)) changes.push(change);
-      wake.resolve();
+    signal.throwIfAborted();
+    // One change a key: a watcher that lags is given the latest, and cannot make the queue grow.
+    const changes = new Map<string, KeyedChange<Record>>();
+    let wake: (() => void) | undefined;
+    const watcher = (change: KeyedChange<Record>) => {
+      const key = change.kind === "written" ? change.row.key : change.key;
+      if (!isBelow(key, prefix)) return;
+      changes.delete(key);
+      changes.set(key, change);
+      wake?.();
     };
-    const stop = () => wake.reject(signal.reason as Error);
+    const stop = () => wake?.();
     signal.addEventListener("abort", stop, { once: true });
+    const rows = this.#below(prefix);
     this.#watchers.add(watcher);
     try {
-      const rows = await this.list(prefix, signal);
-      for (const row of rows) yield { kind: "written", row };
+      for (const row of rows) yield { kind: "written", row: structuredClone(row) };
       yield { kind: "current" };
       for (;;) {
-        const change = changes.shift();
-        if (change !== undefined) yield change;
-        else {
-          await wake.promise;
-          wake = Promise.withResolvers();
-          if (signal.aborted) stop();
+        signal.throwIfAborted();
+        const [next] = changes;
+        if (next === undefined) {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        } else {
+          changes.delete(next[0]);
+          yield structuredClone(next[1]);
         }
       }
     } finally {
       this.#watchers.delete(watcher);
       signal.removeEventListener("abort", stop);
-      // Nobody waits any more; a promise that is rejected later must not end the process.
-      wake.promise.catch(() => undefined);
     }
   }
 
-  #write(key: string, record: Record): Row<Record> {
-    const row = { key, record, revision: ++this.#revision };
-    this.#rows.set(key, row);
-    this.#tell({ kind: "written", row });
-    return row;
+  #below(prefix: string): readonly Row<Record>[] {
+    return [...this.#rows.values()].filter(({ key }) => isBelow(key, prefix)).toSorted(byKey);
   }
 
-  #tell(change: Change<Record>): void {
+  #write(key: string, record: Record): Row<Record> {
+    const row = structuredClone({ key, record, revision: ++this.#revision });
+    this.#rows.set(key, row);
+    this.#tell({ kind: "written", row });
+    return structuredClone(row);
+  }
+
+  #tell(change: KeyedChange<Record>): void {
     for (const watcher of this.#watchers) watcher(change);
   }
 }
 
-/** Whether `key` begins with the whole tokens of `prefix`. */
-function hasPrefix(key: string, prefix: string): boolean {
-  return prefix === "" || key === prefix || key.startsWith(`${prefix}.`);
+type KeyedChange<Record> = Exclude<Change<Record>, { readonly kind: "current" }>;
+
+/** Whether `key` begins with the whole tokens of `prefix` and goes on. */
+function isBelow(key: string, prefix: string): boolean {
+  return prefix === "" || key.startsWith(`${prefix}.`);
 }
 
 function byKey(a: { readonly key: string }, b: { readonly key: string }): number {

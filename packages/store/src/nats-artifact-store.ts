@@ -1,35 +1,38 @@
-import { ReadableStream } from "node:stream/web";
-import type { ObjectStore } from "@nats-io/obj";
-import { Objm } from "@nats-io/obj";
+import type { ObjectInfo } from "@nats-io/obj";
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Artifact } from "@reeve/contracts/artifact";
 import { ArtifactSchema } from "@reeve/contracts/artifact";
 import { bucketOf } from "@reeve/contracts/channel";
-import { artifactIdOf, byAge, Measure, noSuchArtifact } from "./artifact-draft.ts";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import { artifactIdOf, artifactOf, byAge, isArtifactId, noSuchArtifact } from "./artifact-draft.ts";
 import type { ArtifactDraft, ArtifactStore } from "./artifact-store.ts";
+import { limitedContent } from "./limited-content.ts";
+import type { NatsBytes } from "./nats-bytes.ts";
+import { openBytes } from "./nats-bytes.ts";
 import { openTable } from "./nats-table.ts";
-import { storeCall, storeFailure } from "./store-call.ts";
+import { storeFailure } from "./store-call.ts";
 import type { Table } from "./table.ts";
 
 /** The bytes lie in an object store beside the bucket of their descriptions. */
 const bytesBucket = `${bucketOf(ArtifactSchema).name}-bytes`;
-const mostTimeMs = 300_000;
 
 /** Opens the store of artifacts, and makes it where it is missing. A file has at most `maxBytes`. */
 export async function openArtifactStore(
   nats: { readonly connection: NatsConnection },
   { maxBytes }: { readonly maxBytes: number },
 ): Promise<ArtifactStore> {
-  const bytes = await storeCall(() => new Objm(nats.connection).create(bytesBucket));
+  const bytes = await openBytes(nats.connection, bytesBucket);
   return new NatsArtifactStore(await openTable(nats, ArtifactSchema), bytes, maxBytes);
 }
 
+/** A description is written after its bytes, from what was stored with them: it alone makes the artifact visible. */
 class NatsArtifactStore implements ArtifactStore {
   readonly #descriptions: Table<Artifact>;
-  readonly #bytes: ObjectStore;
+  readonly #bytes: NatsBytes;
   readonly #maxBytes: number;
 
-  constructor(descriptions: Table<Artifact>, bytes: ObjectStore, maxBytes: number) {
+  constructor(descriptions: Table<Artifact>, bytes: NatsBytes, maxBytes: number) {
     this.#descriptions = descriptions;
     this.#bytes = bytes;
     this.#maxBytes = maxBytes;
@@ -44,31 +47,12 @@ class NatsArtifactStore implements ArtifactStore {
     const artifactId = artifactIdOf(tenant, draft);
     const known = await this.get(tenant, artifactId, signal);
     if (known !== undefined) return known;
-    const measure = new Measure(this.#maxBytes);
-    const object = { name: objectName(tenant, artifactId) };
-    let refusal: unknown;
-    const measured = async function* () {
-      try {
-        for await (const chunk of content) {
-          signal.throwIfAborted();
-          measure.add(chunk);
-          yield chunk;
-        }
-      } catch (error) {
-        refusal = error;
-        throw error;
-      }
-    };
-    try {
-      await this.#bytes.put(object, ReadableStream.from(measured()), { timeout: mostTimeMs });
-    } catch (error) {
-      await this.#bytes.delete(object.name).catch(() => undefined);
-      throw refusal ?? storeFailure(error);
-    }
-    const artifact = measure.describe(artifactId, draft);
-    // Only now is there anything to be seen: the description makes the artifact.
-    await this.#descriptions.put(keyOf(tenant, artifactId), artifact, signal);
-    return artifact;
+    const stored =
+      (await this.#left(tenant, artifactId, draft)) ??
+      (await this.#store(tenant, artifactId, draft, content, signal));
+    const artifact = describe(artifactId, stored);
+    const row = await this.#descriptions.create(keyOf(tenant, artifactId), artifact, signal);
+    return row?.record ?? (await this.get(tenant, artifactId, signal)) ?? artifact;
   }
 
   async get(
@@ -76,26 +60,69 @@ class NatsArtifactStore implements ArtifactStore {
     artifactId: string,
     signal: AbortSignal,
   ): Promise<Artifact | undefined> {
+    signal.throwIfAborted();
+    if (!isArtifactId(artifactId)) return undefined;
     return (await this.#descriptions.get(keyOf(tenant, artifactId), signal))?.record;
   }
 
   async *read(tenant: string, artifactId: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
-    if ((await this.get(tenant, artifactId, signal)) === undefined)
-      throw noSuchArtifact(artifactId);
-    const object = await storeCall(() => this.#bytes.get(objectName(tenant, artifactId)));
-    if (object === null) throw noSuchArtifact(artifactId);
-    for await (const chunk of object.data) {
-      signal.throwIfAborted();
-      yield chunk;
+    const artifact = await this.get(tenant, artifactId, signal);
+    if (artifact === undefined) throw noSuchArtifact(artifactId);
+    const chunks = await this.#bytes.read(objectName(tenant, artifactId), signal);
+    if (chunks === undefined) {
+      const message = `the bytes of artifact ${artifactId} are lost`;
+      throw new Failure("internal", ErrorReason.INTERNAL, message);
     }
-    const broken = await object.error;
-    if (broken !== null) throw storeFailure(broken);
+    yield* chunks;
   }
 
   async list(tenant: string, signal: AbortSignal): Promise<readonly Artifact[]> {
     const rows = await this.#descriptions.list(tenant, signal);
     return rows.map(({ record }) => record).toSorted(byAge);
   }
+
+  /** The bytes that an earlier try with the same key left when it died before the description. */
+  async #left(
+    tenant: string,
+    artifactId: string,
+    { idempotencyKey }: ArtifactDraft,
+  ): Promise<ObjectInfo | undefined> {
+    return idempotencyKey === undefined
+      ? undefined
+      : await this.#bytes.find(objectName(tenant, artifactId));
+  }
+
+  async #store(
+    tenant: string,
+    artifactId: string,
+    { name, mediaType, runId }: ArtifactDraft,
+    content: AsyncIterable<Uint8Array>,
+    signal: AbortSignal,
+  ): Promise<ObjectInfo> {
+    const object = objectName(tenant, artifactId);
+    const chunks = limitedContent(content, this.#maxBytes, signal);
+    const written = await this.#bytes.write(object, { name, mediaType, runId }, chunks);
+    const stored = written ?? (await this.#bytes.find(object));
+    if (stored !== undefined) return stored;
+    throw storeFailure(new Error(`another writer of ${object} has not come to its end`));
+  }
+}
+
+/** Everything comes from the object: of two that store the same key, the bytes of the first are the artifact. */
+function describe(
+  artifactId: string,
+  { size, digest, mtime, metadata = {} }: ObjectInfo,
+): Artifact {
+  const { name = "", mediaType = "", runId = "" } = metadata;
+  return artifactOf(
+    artifactId,
+    { name, mediaType, runId },
+    {
+      sizeBytes: size,
+      sha256: Buffer.from(digest.replace("SHA-256=", ""), "base64url").toString("hex"),
+      createdAt: new Date(mtime),
+    },
+  );
 }
 
 function keyOf(tenant: string, artifact: string): string {

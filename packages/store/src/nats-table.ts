@@ -13,7 +13,9 @@ export async function openTable<Schema extends DescMessage>(
   schema: Schema,
 ): Promise<Table<MessageShape<Schema>>> {
   const { name, history } = bucketOf(schema);
-  const bucket = await storeCall(() => new Kvm(connection).create(name, { history }));
+  // Direct reads may be answered by a replica that lags; whoever has written must read it.
+  const options = { history, allow_direct: false };
+  const bucket = await storeCall(() => new Kvm(connection).create(name, options));
   return new NatsTable(bucket, schema);
 }
 
@@ -59,48 +61,52 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
 
   async list(prefix: string, signal: AbortSignal): Promise<readonly Row<MessageShape<Schema>>[]> {
     signal.throwIfAborted();
-    return await storeCall(async () => {
-      // A watch of nothing says nothing; keys are counted first.
-      for await (const _ of await this.#bucket.keys(filterOf(prefix)))
-        return await this.#all(prefix);
-      return [];
-    });
-  }
-
-  async *watch(prefix: string, signal: AbortSignal): AsyncIterable<Change<MessageShape<Schema>>> {
-    const there = await this.list(prefix, signal);
-    const reached = Math.max(0, ...there.map(({ revision }) => revision));
-    const entries = await storeCall(() => this.#bucket.watch({ key: filterOf(prefix) }));
-    const stop = () => entries.stop();
-    signal.addEventListener("abort", stop, { once: true });
-    try {
-      let isCurrent = reached === 0;
-      if (isCurrent) yield { kind: "current" };
-      for await (const entry of entries) {
-        yield entry.operation === "PUT"
-          ? { kind: "written", row: this.#row(entry) }
-          : { kind: "deleted", key: entry.key };
-        if (!isCurrent && entry.revision >= reached) {
-          isCurrent = true;
-          yield { kind: "current" };
-        }
-      }
-    } finally {
-      signal.removeEventListener("abort", stop);
-      entries.stop();
-    }
-    signal.throwIfAborted();
-    throw storeFailure(new Error("the watch ended"));
-  }
-
-  async #all(prefix: string): Promise<readonly Row<MessageShape<Schema>>[]> {
+    // A watch of nothing says nothing at all, so that its end could not be told from a slow start.
+    if (await storeCall(() => this.#isEmpty(prefix))) return [];
     const rows = new Map<string, Row<MessageShape<Schema>>>();
-    for await (const entry of await this.#bucket.watch({ key: filterOf(prefix) })) {
+    for await (const entry of this.#entries(prefix, signal)) {
       if (entry.operation === "PUT") rows.set(entry.key, this.#row(entry));
       else rows.delete(entry.key);
       if (entry.delta === 0) break;
     }
     return [...rows.values()].toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  }
+
+  async *watch(prefix: string, signal: AbortSignal): AsyncIterable<Change<MessageShape<Schema>>> {
+    const there = await this.list(prefix, signal);
+    const reached = Math.max(0, ...there.map(({ revision }) => revision));
+    let isCurrent = reached === 0;
+    if (isCurrent) yield { kind: "current" };
+    for await (const entry of this.#entries(prefix, signal)) {
+      yield entry.operation === "PUT"
+        ? { kind: "written", row: this.#row(entry) }
+        : { kind: "deleted", key: entry.key };
+      if (!isCurrent && entry.revision >= reached) {
+        isCurrent = true;
+        yield { kind: "current" };
+      }
+    }
+  }
+
+  async #isEmpty(prefix: string): Promise<boolean> {
+    for await (const _ of await this.#bucket.keys(filterOf(prefix))) return false;
+    return true;
+  }
+
+  /** The latest entry of every key, then new ones, for ever. */
+  async *#entries(prefix: string, signal: AbortSignal): AsyncIterable<KvEntry> {
+    const entries = await storeCall(() => this.#bucket.watch({ key: filterOf(prefix) }));
+    const stop = () => entries.stop();
+    signal.addEventListener("abort", stop, { once: true });
+    try {
+      signal.throwIfAborted();
+      yield* entries;
+      signal.throwIfAborted();
+    } finally {
+      signal.removeEventListener("abort", stop);
+      entries.stop();
+    }
+    throw storeFailure(new Error("the watch ended"));
   }
 
   async #compareAndWrite(

@@ -19,10 +19,13 @@ export async function storeCall<Result>(
   try {
     return await call();
   } catch (error) {
-    const isConflict = error instanceof JetStreamApiError && conflicts.has(error.code);
-    if (isConflict && mode === "undefined_on_conflict") return undefined;
+    if (mode === "undefined_on_conflict" && isConflict(error)) return undefined;
     throw storeFailure(error);
   }
+}
+
+export function isConflict(error: unknown): boolean {
+  return error instanceof JetStreamApiError && conflicts.has(error.code);
 }
 
 /** What an error of the store means to the caller. */
@@ -34,6 +37,14 @@ export function storeFailure(error: unknown): Failure {
       "exhausted",
       ErrorReason.STORAGE_FULL,
       `the store is full (${message}); delete runs or artifacts, or give JetStream more room`,
+      { cause: error },
+    );
+  }
+  if (/max_payload|maximum payload|message size exceeds/i.test(message)) {
+    return new Failure(
+      "exhausted",
+      ErrorReason.TOO_LARGE,
+      "the record is larger than a message of the store may be",
       { cause: error },
     );
   }

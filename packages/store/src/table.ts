@@ -25,11 +25,13 @@ export interface Table<Record> {
   /** Writes whatever is there. */
   put(key: string, record: Record, signal: AbortSignal): Promise<Row<Record>>;
   delete(key: string, signal: AbortSignal): Promise<void>;
-  /** The rows whose key begins with `prefix` (whole tokens: `acme` or `acme.team`, `""` for all), in order of keys. */
+  /** The rows whose key goes on after `prefix` (whole tokens: `acme` or `acme.team`, `""` for all), in order of keys. */
   list(prefix: string, signal: AbortSignal): Promise<readonly Row<Record>[]>;
   /**
-   * The rows of `prefix` as they are, then each change as it is made; a deletion has no record. `current` marks the point
-   * at which everything that was there at the start has been given. Ends when `signal` aborts.
+   * The rows of `prefix` as they are, then the changes as they are made; a deletion has no record. `current` marks the point
+   * at which everything that was there at the start has been given; before it there may be deletions of keys that are long
+   * gone. A watcher that lags may be given only the latest change of a key. Rejects with the reason of `signal`, or with a
+   * Failure when the store is lost.
    */
   watch(prefix: string, signal: AbortSignal): AsyncIterable<Change<Record>>;
 }

@@ -6,8 +6,8 @@ import { openDispatchQueue, openToolCallQueue } from "@reeve/log/nats-queue";
 import { openRunLog } from "@reeve/log/nats-run-log";
 import type { Logger } from "@reeve/platform/logger";
 import type { Nats } from "@reeve/platform/nats";
+import { openLiveView } from "@reeve/store/live-view";
 import { openTable } from "@reeve/store/nats-table";
-import { watchCatalogs } from "./adapters/catalog-view.ts";
 import { openProviders } from "./adapters/models/provider-registry.ts";
 import { systemClock } from "./adapters/system-clock.ts";
 import { workRuns } from "./app/work-runs.ts";
@@ -29,18 +29,13 @@ export async function startRuntime(
   const models = await openTable(nats, ModelCatalogSchema);
   await models.put("default", providers.catalog, signal);
   const tools = await openTable(nats, ToolCatalogSchema);
-  const catalogs = await watchCatalogs(
-    { tools },
-    providers.catalog,
-    { logger, sleep: systemClock.sleep },
-    ended,
-  );
+  const pools = await openLiveView(tools, logger, ended);
   const dispatch = await openDispatchQueue(nats, { ackWaitMs });
   const ports: RunPorts = {
     log: await openRunLog(nats),
     journal: await openCallJournal(nats),
     toolCalls: toolCallQueues(nats),
-    catalogs,
+    catalogs: () => ({ tools: pools(), models: providers.catalog }),
     provider: (name) => providers.byName.get(name),
     clock: systemClock,
     worker: `runtime-${randomBytes(6).toString("hex")}`,

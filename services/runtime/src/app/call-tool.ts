@@ -3,7 +3,7 @@ import { ToolCallRequestSchema, ToolStatus } from "@reeve/contracts/tool";
 import type { ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
 import type { CallKey } from "@reeve/log/call-journal";
 import { emptyTail } from "@reeve/log/log";
-import { cutToBytes } from "../domain/cut-to-bytes.ts";
+import { cutToBytes } from "@reeve/agent/cut-to-bytes";
 import type { Fact } from "../domain/fact.ts";
 import { fact } from "../domain/fact.ts";
 import { approvedCall } from "../domain/gate-call.ts";

@@ -8,6 +8,11 @@ export class Mailbox<Message> {
     this.#wake?.();
   }
 
+  /** Everything that has come, if anything has. */
+  empty(): readonly Message[] {
+    return this.#messages.splice(0);
+  }
+
   /** Everything that has come; waits for the first. Rejects with the signal's reason when it aborts. */
   async collect(signal: AbortSignal): Promise<readonly Message[]> {
     signal.throwIfAborted();

@@ -67,6 +67,8 @@ class OwnedRun implements AsyncDisposable {
     const bounded = AbortSignal.any([signal, this.#end.signal]);
     void this.#followOthers(bounded);
     for (;;) {
+      // An effect that ended while an append was under way left its facts here.
+      this.#take(this.#mailbox.empty());
       if (this.#state.claim?.epoch !== this.#epoch) return { kind: "lost", state: this.#state };
       if (this.#state.end !== undefined) return { kind: "ended", state: this.#state };
       const wanted = nextEffects(this.#state);

@@ -1,4 +1,3 @@
-import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { RunEvent, StatusChanged, Usage } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
 import { applyToFrame } from "./apply-to-frame.ts";
@@ -110,9 +109,4 @@ function charge(spent: Spent, usage: Usage): Spent {
         ? undefined
         : spent.costUsd + usage.costUsd,
   };
-}
-
-/** When an event was written, in milliseconds since the epoch. */
-export function timeMs({ time }: RunEvent): number {
-  return time === undefined ? 0 : timestampMs(time);
 }

@@ -7,8 +7,8 @@ import type { Identity } from "./bubblewrap/identity.ts";
 
 /**
  * The folder of workspaces: below the data folder where sandboxes can reach it. Only their group may pass through the
- * data folder itself. A data folder that others cannot reach at all, as one below /root, has its workspaces in /var/tmp,
- * in a folder that is ours alone.
+ * data folder itself. A data folder that others cannot reach at all, as one below /root, has its workspaces in
+ * /var/lib/reeve.
  */
 export function workspaceRoot(dataDir: string, identity: Identity): string {
   const data = resolve(dataDir);
@@ -19,8 +19,8 @@ export function workspaceRoot(dataDir: string, identity: Identity): string {
     return privateFolder(join(data, "workspaces"), identity);
   }
   const name = createHash("sha256").update(data).digest("hex").slice(0, 16);
-  const base = privateFolder(`/var/tmp/reeve-${name}`, identity);
-  return privateFolder(join(base, "workspaces"), identity);
+  const base = privateFolder("/var/lib/reeve", identity);
+  return privateFolder(join(base, `workspaces-${name}`), identity);
 }
 
 /** A folder that we own, which sandboxes may pass and nobody may list. Throws when somebody else made it. */

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { cutToBytes } from "@reeve/agent/cut-to-bytes";
 import type { ToolCall, ToolCallFact } from "@reeve/contracts/tool";
 import {
   CallStartedSchema,
@@ -10,7 +11,7 @@ import {
   ToolResultSchema,
   ToolStatus,
 } from "@reeve/contracts/tool";
-import { cutToBytes, mostContentBytes } from "../domain/cut-to-bytes.ts";
+import { mostContentBytes } from "../domain/fit-record.ts";
 import type { Progress } from "../ports/tool.ts";
 import type { Performed } from "./perform-call.ts";
 

@@ -11,14 +11,14 @@ const server = new Server(
   { capabilities: { tools: {} } },
 );
 
-const query = { type: "object", properties: { query: { type: "string" } } } as const;
+const query = { type: "object", properties: { q: { type: "string" } } } as const;
 
 server.setRequestHandler(ListToolsRequestSchema, () => ({
   tools: [
     {
       name: "search",
       description: "Searches, and says how far it is.",
-      inputSchema: { ...query, required: ["query"] },
+      inputSchema: query,
       annotations: { readOnlyHint: true },
     },
     { name: "hang", description: "Never answers.", inputSchema: query },
@@ -39,7 +39,9 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { sendNotific
   if (params.name === "crash") process.exit(1);
   if (params.name === "hang") await new Promise(() => undefined);
   await report(2, "step 2");
-  return { content: [{ type: "text", text: `found: ${String(params.arguments?.["query"])}` }] };
+  return {
+    content: [{ type: "text", text: `found: ${JSON.stringify(params.arguments?.["q"] ?? "")}` }],
+  };
 });
 
 await server.connect(new StdioServerTransport());

@@ -6,7 +6,7 @@ import { defaultLimits } from "../../ports/sandbox.ts";
 import { bwrapArguments } from "./bwrap-arguments.ts";
 import type { Identity } from "./identity.ts";
 import { runBwrap } from "./run-bwrap.ts";
-import { seccompProgram } from "./seccomp.ts";
+import { seccompProgram } from "../../domain/seccomp-program.ts";
 import { systemProgram, systemView } from "./system-view.ts";
 
 const probeMs = 10_000;

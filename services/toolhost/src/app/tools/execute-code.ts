@@ -1,6 +1,5 @@
-import type { JsonObject } from "@bufbuild/protobuf";
 import { PermissionClass } from "@reeve/contracts/tool";
-import { resultJson } from "../../domain/result-json.ts";
+import { fitRecord } from "../../domain/fit-record.ts";
 import { timeoutFor } from "../../domain/tool-settings.ts";
 import { defaultLimits } from "../../ports/sandbox.ts";
 import type { Tool } from "../../ports/tool.ts";
@@ -42,15 +41,16 @@ export const executeCode: Tool = {
     const success = end.reason === "exit" && reported.success;
     const note = endNote(end, timeoutMs);
     const executionTimeMs = reported.executionTimeMs ?? Math.round(end.durationMs);
-    const structured: JsonObject = {
+    const structured = fitRecord({
       stdout: collected.text("stdout"),
       stderr: [collected.text("stderr"), note && `[${note}]`].filter(Boolean).join("\n"),
       result: reported.result,
       success,
       execution_time_ms: executionTimeMs,
-    };
+    });
     return {
-      content: resultJson(structured),
+      content: JSON.stringify(structured),
+      structured,
       isError: !success,
       endReason: end.reason,
       isolation: box.isolation,

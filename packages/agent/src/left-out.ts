@@ -1,0 +1,46 @@
+import type { AgentSpec } from "@reeve/contracts/agent";
+import type { ToolDescriptor } from "@reeve/contracts/tool";
+import { PermissionClass } from "@reeve/contracts/tool";
+import { grantedClasses, nameOfClass } from "./permission-classes.ts";
+
+/** A tool of a catalog, and the isolation of the toolhosts that offer it. */
+export interface OfferedTool {
+  readonly descriptor: ToolDescriptor;
+  readonly isolation: string;
+}
+
+/** Which category of the toolkit a built-in tool belongs to; the others belong to none and cannot be switched off. */
+const categories: Readonly<Record<string, "filesystem" | "terminal" | "code">> = {
+  read_file: "filesystem",
+  write_file: "filesystem",
+  edit_file: "filesystem",
+  list_files: "filesystem",
+  glob: "filesystem",
+  grep: "filesystem",
+  run_command: "terminal",
+  execute_code: "code",
+};
+
+/** Why policy leaves a tool out of an agent, whatever its catalog filter says. Undefined: the agent may have it. */
+export function whyLeftOut(
+  spec: AgentSpec,
+): ({ descriptor, isolation }: OfferedTool) => string | undefined {
+  const classes = grantedClasses(spec.permissionClasses);
+  return ({ descriptor: { name, source, permissionClass }, isolation }) => {
+    if (!classes.has(permissionClass)) {
+      return `it needs the permission class ${nameOfClass(permissionClass)}`;
+    }
+    if (permissionClass === PermissionClass.EXECUTE && isolation === "none") {
+      return "its toolhosts have no sandbox to run it in";
+    }
+    const category = source === "builtin" ? categories[name] : undefined;
+    if (category !== undefined && spec.deepAgent?.[category] === false) {
+      return `deep_agent.${category} is off`;
+    }
+    const server = source.startsWith("mcp:") ? source.slice("mcp:".length) : undefined;
+    if (server !== undefined && !spec.mcpServers.includes(server)) {
+      return `mcp_servers does not name ${server}`;
+    }
+    return undefined;
+  };
+}

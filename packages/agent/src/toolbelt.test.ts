@@ -1,0 +1,92 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create, fromJson } from "@bufbuild/protobuf";
+import { ListValueSchema } from "@bufbuild/protobuf/wkt";
+import { AgentSpecSchema } from "@reeve/contracts/agent";
+import { ErrorReason } from "@reeve/contracts/error";
+import { ToolCatalogSchema } from "@reeve/contracts/tool";
+import { expect, test } from "vitest";
+import { offer, tool } from "../test/offer.ts";
+import type { Toolbelt } from "./toolbelt.ts";
+import { toolbelt } from "./toolbelt.ts";
+
+function beltOf(spec: MessageInitShape<typeof AgentSpecSchema>, catalogs = offer.tools): Toolbelt {
+  return toolbelt(create(AgentSpecSchema, spec), catalogs);
+}
+const names = ({ tools }: Toolbelt): string[] => tools.map(({ name }) => name);
+
+test("has the tools of the default classes, by name", () => {
+  expect(names(beltOf({}))).toEqual(["grep", "publish_report", "read_file", "write_file"]);
+});
+
+test("has tools that execute only when the spec grants it", () => {
+  const belt = beltOf({ permissionClasses: ["execute"] });
+  expect(names(belt)).toEqual(
+    expect.arrayContaining(["execute_code", "run_command", "publish_report"]),
+  );
+});
+
+test("has none that execute where nothing isolates them, and says so to who asks for one", () => {
+  const open = offer.tools.map((catalog) => ({ ...catalog, isolation: "none" }));
+  const allowedTools = fromJson(ListValueSchema, ["execute_code", "grep"]);
+  const belt = beltOf({ permissionClasses: ["execute"], allowedTools }, open);
+  expect(names(belt)).toEqual(["grep"]);
+  expect(belt.warnings).toEqual([expect.stringMatching(/"execute_code".*sandbox/)]);
+});
+
+test("never has a tool without a class, and secrets only when they are granted", () => {
+  expect(names(beltOf({ permissionClasses: ["unspecified", "secrets"] }))).toContain("read_secret");
+  expect(names(beltOf({ permissionClasses: ["unspecified", "secrets"] }))).not.toContain(
+    "unclassed",
+  );
+});
+
+test("loses a category that is switched off, and nothing else", () => {
+  const permissionClasses = ["execute"];
+  const without = (deepAgent: MessageInitShape<typeof AgentSpecSchema>["deepAgent"]) =>
+    names(beltOf({ permissionClasses, deepAgent }));
+  expect(without({ filesystem: false })).toEqual(["execute_code", "publish_report", "run_command"]);
+  expect(without({ terminal: false, code: false })).toEqual([
+    "grep",
+    "publish_report",
+    "read_file",
+    "write_file",
+  ]);
+  expect(without({ filesystem: true })).toContain("grep");
+});
+
+test("switches off no tool of another source that bears a built-in name", () => {
+  const source = "mcp:files";
+  const catalogs = [
+    create(ToolCatalogSchema, { isolation: "none", tools: [tool("grep", { source })] }),
+  ];
+  const belt = beltOf({ mcpServers: ["files"], deepAgent: { filesystem: false } }, catalogs);
+  expect(names(belt)).toEqual(["grep"]);
+});
+
+test("has the tools of an MCP server only when the spec names it", () => {
+  expect(names(beltOf({ mcpServers: ["weather"] }))).toContain("mcp__weather__forecast");
+  expect(names(beltOf({ mcpServers: ["weath"] }))).not.toContain("mcp__weather__forecast");
+});
+
+test("is filtered last, and says why each other tool is left out", () => {
+  const belt = beltOf({ excludedToolPatterns: ["*_file"], deepAgent: { terminal: false } });
+  expect(names(belt)).toEqual(["grep", "publish_report"]);
+  expect(Object.fromEntries(belt.leftOut)).toMatchObject({
+    read_file: expect.stringContaining("filter"),
+    execute_code: expect.stringContaining("permission class execute"),
+    mcp__weather__forecast: expect.stringContaining("mcp_servers"),
+  });
+});
+
+test("is refused when two sources offer one name", () => {
+  const mine = create(ToolCatalogSchema, {
+    pool: "gpu",
+    tools: [tool("grep", { source: "mcp:x", pool: "gpu" })],
+  });
+  expect(() => beltOf({}, [...offer.tools, mine])).toThrow(
+    expect.objectContaining({
+      reason: ErrorReason.TOOL_ID_CONFLICT,
+      message: expect.stringMatching(/grep: builtin in pool default and mcp:x in pool gpu/),
+    }),
+  );
+});

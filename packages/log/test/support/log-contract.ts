@@ -1,0 +1,159 @@
+import { describe, expect, test } from "vitest";
+import { emptyTail } from "../../src/log.ts";
+import type { RunLog } from "../../src/run-log.ts";
+import { appended, followedTo, freshRun, texts, wordsOf } from "./facts.ts";
+
+/** What every adapter of a log promises. `writers` are several ways to one and the same log. */
+export function logContract(where: string, writers: () => readonly [RunLog, RunLog]): void {
+  describe(`a log ${where}`, () => {
+    const signal = AbortSignal.timeout(100_000);
+
+    test("has nothing of a run that does not exist", async () => {
+      const [log] = writers();
+      expect(await log.read(freshRun(), emptyTail, signal)).toEqual({
+        events: [],
+        tail: emptyTail,
+      });
+    });
+
+    test("reads what was appended, all of it or what comes after a tail", async () => {
+      const [log, other] = writers();
+      const key = freshRun();
+      const first = await appended(log, key, emptyTail, texts(emptyTail, "a", "b"), signal);
+      const second = await appended(log, key, first, texts(first, "c"), signal);
+      const whole = await other.read(key, emptyTail, signal);
+      expect(wordsOf(whole.events)).toEqual(["1 a", "2 b", "3 c"]);
+      expect(whole.tail).toEqual(second);
+      expect(wordsOf((await other.read(key, first, signal)).events)).toEqual(["3 c"]);
+      expect(await other.read(key, second, signal)).toEqual({ events: [], tail: second });
+    });
+
+    test("keeps runs and tenants apart", async () => {
+      const [log] = writers();
+      const { run } = freshRun();
+      await appended(log, { tenant: "acme", run }, emptyTail, texts(emptyTail, "a"), signal);
+      const other = await log.read({ tenant: "zenith", run }, emptyTail, signal);
+      expect(other.events).toEqual([]);
+    });
+
+    test("refuses an append after a tail that is no longer the end", async () => {
+      const [log, other] = writers();
+      const key = freshRun();
+      const tail = await appended(log, key, emptyTail, texts(emptyTail, "a"), signal);
+      const late = await other.append(key, emptyTail, texts(emptyTail, "z"), signal);
+      expect(late).toEqual({ kind: "conflict" });
+      expect(wordsOf((await log.read(key, emptyTail, signal)).events)).toEqual(["1 a"]);
+      expect((await other.append(key, tail, texts(tail, "b"), signal)).kind).toBe("appended");
+    });
+
+    test("lets exactly one of racing writers win each round", async () => {
+      const [log, other] = writers();
+      const key = freshRun();
+      let tail = emptyTail;
+      for (let round = 0; round < 40; round++) {
+        const batch = (writer: string) => texts(tail, `${writer}${round}`, `${writer}${round}`);
+        const outcomes = await Promise.all([
+          log.append(key, tail, batch("a"), signal),
+          other.append(key, tail, batch("b"), signal),
+          log.append(key, tail, batch("c"), signal),
+          other.append(key, tail, batch("d"), signal),
+        ]);
+        const won = outcomes.filter((outcome) => outcome.kind === "appended");
+        expect(won).toHaveLength(1);
+        tail = won[0]?.tail ?? tail;
+      }
+      const { events } = await log.read(key, emptyTail, signal);
+      expect(events.map(({ sequence }) => sequence)).toEqual(range(1, 80));
+      // A batch is whole: its two events stand side by side.
+      const words = wordsOf(events).map((line) => line.split(" ")[1]);
+      for (let index = 0; index < words.length; index += 2) {
+        expect(words[index]).toBe(words[index + 1]);
+      }
+    });
+
+    test.each([1, 8, 9, 40])("reads a remainder of %i batches", async (count) => {
+      const [log, other] = writers();
+      const key = freshRun();
+      const start = await appended(log, key, emptyTail, texts(emptyTail, "start"), signal);
+      let tail = start;
+      for (let index = 0; index < count; index++) {
+        tail = await appended(log, key, tail, texts(tail, `w${index}`), signal);
+      }
+      const { events, tail: end } = await other.read(key, start, signal);
+      expect(events.map(({ sequence }) => sequence)).toEqual(range(2, count + 1));
+      expect(end).toEqual(tail);
+    });
+
+    test("follows what is stored and then what is appended, each event once", async () => {
+      const [log, other] = writers();
+      const key = freshRun();
+      let tail = await appended(log, key, emptyTail, texts(emptyTail, "a", "b", "c"), signal);
+      const following = followedTo(other.follow(key, 0, signal), 63);
+      for (let index = 0; index < 60; index++) {
+        tail = await appended(log, key, tail, texts(tail, `w${index}`), signal);
+      }
+      expect((await following).map(({ sequence }) => sequence)).toEqual(range(1, 63));
+    });
+
+    test.each([1, 3, 4])(
+      "follows from sequence %i, also out of the middle of a batch",
+      async (after) => {
+        const [log, other] = writers();
+        const key = freshRun();
+        const first = await appended(log, key, emptyTail, texts(emptyTail, "a", "b"), signal);
+        const tail = await appended(log, key, first, texts(first, "c", "d"), signal);
+        const following = followedTo(other.follow(key, after, signal), 5);
+        await appended(log, key, tail, texts(tail, "e"), signal);
+        expect((await following).map(({ sequence }) => sequence)).toEqual(range(after + 1, 5));
+      },
+    );
+
+    test("follows from beyond the end once the log gets there", async () => {
+      const [log, other] = writers();
+      const key = freshRun();
+      let tail = await appended(log, key, emptyTail, texts(emptyTail, "a"), signal);
+      const following = followedTo(other.follow(key, 3, signal), 5);
+      for (const word of ["b", "c", "d", "e"]) {
+        tail = await appended(log, key, tail, texts(tail, word), signal);
+      }
+      expect(wordsOf(await following)).toEqual(["4 d", "5 e"]);
+    });
+
+    test("follows a run that does not exist yet", async () => {
+      const [log, other] = writers();
+      const key = freshRun();
+      const following = followedTo(other.follow(key, 0, signal), 1);
+      await appended(log, key, emptyTail, texts(emptyTail, "a"), signal);
+      expect(wordsOf(await following)).toEqual(["1 a"]);
+    });
+
+    test("gives a slow follower everything", async () => {
+      const [log, other] = writers();
+      const key = freshRun();
+      let tail = await appended(log, key, emptyTail, texts(emptyTail, "a"), signal);
+      const sequences: number[] = [];
+      for await (const stretch of other.follow(key, 0, signal)) {
+        sequences.push(...stretch.events.map(({ sequence }) => sequence));
+        if (stretch.tail.sequence === 1) {
+          for (let index = 0; index < 600; index++) {
+            tail = await appended(log, key, tail, texts(tail, `w${index}`), signal);
+          }
+        }
+        if (stretch.tail.sequence === tail.sequence) break;
+      }
+      expect(sequences).toEqual(range(1, 601));
+    });
+
+    test("ends a follower with the reason of its signal", async () => {
+      const [log] = writers();
+      const stop = new AbortController();
+      const following = followedTo(log.follow(freshRun(), 0, stop.signal), 1);
+      stop.abort(new Error("enough"));
+      await expect(following).rejects.toThrow("enough");
+    });
+  });
+}
+
+export function range(first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}

@@ -1,0 +1,13 @@
+import type { Approval } from "@reeve/contracts/approval";
+import type { Dispatch } from "@reeve/contracts/run";
+import type { RunLog } from "@reeve/log/run-log";
+import type { WorkQueue } from "@reeve/log/work-queue";
+import type { Table } from "@reeve/store/table";
+
+/** Everything outside that approvals needs. */
+export interface ApprovalPorts {
+  readonly log: RunLog;
+  readonly dispatch: Pick<WorkQueue<Dispatch>, "publish">;
+  /** The inbox: follows the logs of the runs with a short delay. */
+  readonly inbox: Table<Approval>;
+}

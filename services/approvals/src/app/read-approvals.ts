@@ -1,0 +1,60 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { Approval, ListApprovalsRequest } from "@reeve/contracts/approval";
+import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
+import { bucketOf } from "@reeve/contracts/channel";
+import type { Page } from "@reeve/store/page";
+import { pageOf } from "@reeve/store/page";
+import type { Table } from "@reeve/store/table";
+import { noSuchApproval, runOfApproval } from "./approval-id.ts";
+
+export const { key: approvalKey } = bucketOf(ApprovalSchema);
+
+export async function getApproval(
+  inbox: Table<Approval>,
+  tenant: string,
+  approvalId: string,
+  signal: AbortSignal,
+): Promise<Approval> {
+  runOfApproval(approvalId);
+  const row = await inbox.get(approvalKey({ tenant, approval: approvalId }), signal);
+  if (row === undefined) throw noSuchApproval(approvalId);
+  return row.record;
+}
+
+/** A page of the approvals of a tenant, oldest first. */
+export async function listApprovals(
+  inbox: Table<Approval>,
+  tenant: string,
+  request: ListApprovalsRequest,
+  signal: AbortSignal,
+): Promise<Page<Approval>> {
+  const rows = await inbox.list(tenant, signal);
+  const wanted = rows
+    .map(({ record }) => record)
+    .filter(({ state }) => request.includeClosed || state === ApprovalState.PENDING)
+    .filter(({ runId }) => request.runId === "" || runId === request.runId)
+    .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  return pageOf(wanted, request, keyOf, (key, previous) => key > previous);
+}
+
+function keyOf({ requestedAt, approvalId }: Approval): string {
+  const ms = requestedAt === undefined ? 0 : timestampMs(requestedAt);
+  return `${String(ms).padStart(15, "0")}.${approvalId}`;
+}
+
+/** The approvals that are pending, then each as it is requested or resolved, until `signal` aborts. */
+export async function* watchApprovals(
+  inbox: Table<Approval>,
+  tenant: string,
+  runId: string,
+  signal: AbortSignal,
+): AsyncIterable<Approval> {
+  let isCurrent = false;
+  for await (const change of inbox.watch(tenant, signal)) {
+    if (change.kind === "current") isCurrent = true;
+    if (change.kind !== "written") continue;
+    const { record } = change.row;
+    const isNews = isCurrent || record.state === ApprovalState.PENDING;
+    if (isNews && (runId === "" || record.runId === runId)) yield record;
+  }
+}

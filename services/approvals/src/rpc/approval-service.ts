@@ -1,0 +1,29 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { ApprovalService } from "@reeve/contracts/approval";
+import { principalOf } from "@reeve/platform/principal";
+import type { ApprovalPorts } from "../app/approval-ports.ts";
+import { decideApproval } from "../app/decide-approval.ts";
+import { getApproval, listApprovals, watchApprovals } from "../app/read-approvals.ts";
+
+export function approvalService(ports: ApprovalPorts): ServiceImpl<typeof ApprovalService> {
+  return {
+    listApprovals: async (request, context) => {
+      const { tenant } = principalOf(context);
+      const page = await listApprovals(ports.inbox, tenant, request, context.signal);
+      return { approvals: [...page.items], nextPageToken: page.nextPageToken };
+    },
+    getApproval: async ({ approvalId }, context) => {
+      const { tenant } = principalOf(context);
+      return { approval: await getApproval(ports.inbox, tenant, approvalId, context.signal) };
+    },
+    decideApproval: async (request, context) => ({
+      approval: await decideApproval(ports, principalOf(context), request, context.signal),
+    }),
+    async *watchApprovals({ runId }, context) {
+      const { tenant } = principalOf(context);
+      for await (const approval of watchApprovals(ports.inbox, tenant, runId, context.signal)) {
+        yield { approvals: [approval] };
+      }
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import { getOption, hasOption } from "@bufbuild/protobuf";
+import type { RunEvent, WatchRunRequest } from "@reeve/contracts/run";
+import { EventFamily, family, RunEventSchema } from "@reeve/contracts/run";
+import { isTerminal } from "@reeve/log/run-head";
+
+/** The family of each kind of event, as the contract declares it; a kind without one is a record. */
+const families: ReadonlyMap<string, EventFamily> = new Map(
+  (RunEventSchema.oneofs[0]?.fields ?? []).map((field) => [
+    field.localName,
+    hasOption(field, family) ? getOption(field, family) : EventFamily.RECORD,
+  ]),
+);
+
+/** What a person reads: everything that is not detail. */
+const narrow: ReadonlySet<EventFamily> = new Set([
+  EventFamily.TEXT,
+  EventFamily.TOOL_CALL,
+  EventFamily.ERROR,
+  EventFamily.MESSAGE_INJECTED,
+  EventFamily.CONTEXT,
+  EventFamily.MCP_PROGRESS,
+  EventFamily.APPROVAL,
+  EventFamily.BUDGET_EXCEEDED,
+  EventFamily.TEXT_VOIDED,
+]);
+
+/** Whether an event is streamed to a client that asked for `selection`. */
+export function eventSelection(
+  selection: WatchRunRequest["selection"],
+): (event: RunEvent) => boolean {
+  switch (selection.case) {
+    case "families": {
+      const wanted = new Set(selection.value.families);
+      return (event) => wanted.has(familyOf(event));
+    }
+    case "detailed":
+      if (!selection.value) return (event) => narrow.has(familyOf(event)) || endsRun(event);
+      break;
+    case undefined:
+      break;
+  }
+  return (event) => familyOf(event) !== EventFamily.RECORD;
+}
+
+/** Whether an event is the terminal status. */
+export function endsRun({ event }: RunEvent): boolean {
+  return event.case === "status" && isTerminal(event.value.status);
+}
+
+function familyOf({ event }: RunEvent): EventFamily {
+  return families.get(event.case ?? "") ?? EventFamily.RECORD;
+}

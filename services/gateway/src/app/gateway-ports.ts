@@ -1,0 +1,19 @@
+import type { Offer } from "@reeve/agent/check-spec";
+import type { Agent } from "@reeve/contracts/agent";
+import type { Dispatch, Run } from "@reeve/contracts/run";
+import type { RunLog } from "@reeve/log/run-log";
+import type { WorkQueue } from "@reeve/log/work-queue";
+import type { ArtifactStore } from "@reeve/store/artifact-store";
+import type { Table } from "@reeve/store/table";
+
+/** Everything outside of the gateway that its calls need. */
+export interface GatewayPorts {
+  readonly log: RunLog;
+  readonly dispatch: Pick<WorkQueue<Dispatch>, "publish">;
+  readonly agents: Table<Agent>;
+  /** The index of runs: follows their logs with a short delay. */
+  readonly runs: Table<Run>;
+  readonly artifacts: ArtifactStore;
+  /** What the deployment offers at this moment. */
+  offer(): Offer;
+}

@@ -1,0 +1,11 @@
+import { create } from "@bufbuild/protobuf";
+import type { ModelCatalog } from "@reeve/contracts/agent";
+import { ModelCatalogSchema } from "@reeve/contracts/agent";
+
+/** The models of all deployments as one catalog. */
+export function mergeModels(catalogs: readonly ModelCatalog[]): ModelCatalog {
+  return create(ModelCatalogSchema, {
+    models: catalogs.flatMap(({ models }) => models),
+    providers: catalogs.flatMap(({ providers }) => providers),
+  });
+}

@@ -1,0 +1,143 @@
+import { createHash, randomUUID } from "node:crypto";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { timestampNow } from "@bufbuild/protobuf/wkt";
+import { resolveModel } from "@reeve/agent/resolve-model";
+import { toolbelt } from "@reeve/agent/toolbelt";
+import type { Agent } from "@reeve/contracts/agent";
+import { ErrorReason } from "@reeve/contracts/error";
+import type { RunEvent, StartRunRequest } from "@reeve/contracts/run";
+import { DispatchSchema, RunEventSchema, StartRunRequestSchema } from "@reeve/contracts/run";
+import { emptyTail } from "@reeve/log/log";
+import type { RunHead } from "@reeve/log/run-head";
+import { emptyHead, foldHead } from "@reeve/log/run-head";
+import type { RunKey } from "@reeve/log/run-log";
+import type { Principal } from "@reeve/platform/principal";
+import { Failure } from "@reeve/platform/failure";
+import { getAgent } from "./agents.ts";
+import type { GatewayPorts } from "./gateway-ports.ts";
+import { readRun } from "./read-run.ts";
+import { checkStartRequest } from "./start-request.ts";
+
+/**
+ * Starts a run: durable when it returns. The id follows from tenant and request id, so that the same request is the same
+ * run for ever, and the same id with another request is refused.
+ */
+export async function startRun(
+  ports: GatewayPorts,
+  { tenant, subject }: Principal,
+  request: StartRunRequest,
+  signal: AbortSignal,
+): Promise<RunHead> {
+  await checkStartRequest(ports, tenant, request, signal);
+  const requestId = request.requestId === "" ? randomUUID() : request.requestId;
+  const key: RunKey = { tenant, run: runIdOf(tenant, requestId) };
+  const requestHash = hashOf(request);
+  const known = await knownRun(ports, key, requestHash, signal);
+  if (known !== undefined) return known;
+  const agent = await getAgent(ports, tenant, request.agentId, signal);
+  resolveDry(ports, agent);
+  const created = create(RunEventSchema, {
+    runId: key.run,
+    sequence: 1,
+    time: timestampNow(),
+    event: {
+      case: "runCreated",
+      value: {
+        tenant,
+        agentId: request.agentId,
+        agentRevision: agent.revision,
+        ...(agent.spec && { spec: agent.spec }),
+        input: request.input,
+        messages: request.messages,
+        files: request.files,
+        startedBy: subject,
+        requestId,
+        requestHash,
+        labels: request.labels,
+      },
+    },
+  });
+  return await append(ports, key, created, requestHash, signal);
+}
+
+async function append(
+  ports: GatewayPorts,
+  key: RunKey,
+  created: RunEvent,
+  requestHash: Uint8Array,
+  signal: AbortSignal,
+): Promise<RunHead> {
+  const outcome = await ports.log.append(key, emptyTail, [created], signal);
+  if (outcome.kind === "conflict") {
+    // The same request at the same time: the other one won, and says what the run is.
+    return (
+      (await knownRun(ports, key, requestHash, signal)) ?? (await readRun(ports.log, key, signal))
+    );
+  }
+  await dispatch(ports, key, signal);
+  return foldHead(emptyHead, [created]);
+}
+
+/** The run that a request with this id has started before, dispatched once more in case its first one died before it did. */
+async function knownRun(
+  ports: GatewayPorts,
+  key: RunKey,
+  requestHash: Uint8Array,
+  signal: AbortSignal,
+): Promise<RunHead | undefined> {
+  const { events } = await ports.log.read(key, emptyTail, signal);
+  if (events.length === 0) return undefined;
+  const head = foldHead(emptyHead, events);
+  const hash = head.created?.requestHash ?? new Uint8Array();
+  if (Buffer.compare(hash, requestHash) !== 0) {
+    throw new Failure(
+      "exists",
+      ErrorReason.REQUEST_ID_REUSED,
+      `request id ${head.created?.requestId ?? ""} was used for run ${key.run} with another request; choose a new id`,
+      { metadata: { run_id: key.run } },
+    );
+  }
+  if (head.claim === undefined) await dispatch(ports, key, signal);
+  return head;
+}
+
+function dispatch({ dispatch: queue }: GatewayPorts, { tenant, run }: RunKey, signal: AbortSignal) {
+  const message = create(DispatchSchema, { tenant, runId: run });
+  return queue.publish(message, { dedupeId: `${run}:start` }, signal);
+}
+
+/** What could not start is refused now, with the reason, instead of failing later. */
+function resolveDry({ offer }: GatewayPorts, { spec }: Agent): void {
+  if (spec === undefined) return;
+  const { models, tools } = offer();
+  resolveModel(spec, models);
+  toolbelt(spec, tools);
+}
+
+/** 130 bits of a digest in lower-case base32, which can stand in a subject. */
+function runIdOf(tenant: string, requestId: string): string {
+  const digest = createHash("sha256").update(`${tenant}\n${requestId}`).digest();
+  const alphabet = "abcdefghijklmnopqrstuvwxyz234567";
+  let id = "";
+  let bits = 0;
+  let held = 0;
+  for (const byte of digest) {
+    held = (held << 8) | byte;
+    bits += 8;
+    while (bits >= 5 && id.length < 26) {
+      bits -= 5;
+      id += alphabet[(held >> bits) & 31] ?? "";
+    }
+    held &= (1 << bits) - 1;
+  }
+  return `run_${id}`;
+}
+
+/** A digest of everything but the id itself; maps in one order, whatever the client's. */
+function hashOf(request: StartRunRequest): Uint8Array {
+  const labels = Object.fromEntries(
+    Object.entries(request.labels).toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  );
+  const canonical = create(StartRunRequestSchema, { ...request, labels, requestId: "" });
+  return createHash("sha256").update(toBinary(StartRunRequestSchema, canonical)).digest();
+}

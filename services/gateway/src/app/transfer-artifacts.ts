@@ -1,0 +1,99 @@
+import { ErrorReason } from "@reeve/contracts/error";
+import type {
+  Artifact,
+  ArtifactHeader,
+  DownloadArtifactResponse,
+  ListArtifactsRequest,
+  UploadArtifactRequest,
+} from "@reeve/contracts/artifact";
+import { DownloadArtifactResponseSchema } from "@reeve/contracts/artifact";
+import { create } from "@bufbuild/protobuf";
+import { Failure } from "@reeve/platform/failure";
+import type { ArtifactStore } from "@reeve/store/artifact-store";
+import type { Page } from "@reeve/store/page";
+import { pageOf } from "@reeve/store/page";
+
+/** How many bytes go into one message of a download. */
+const chunkBytes = 256 * 1024;
+
+/** Stores what a client streams: first the header, then chunks. */
+export async function uploadArtifact(
+  artifacts: ArtifactStore,
+  tenant: string,
+  requests: AsyncIterable<UploadArtifactRequest>,
+  signal: AbortSignal,
+): Promise<Artifact> {
+  const parts = requests[Symbol.asyncIterator]();
+  const first = await parts.next();
+  if (first.done === true || first.value.part.case !== "header") {
+    throw malformed("the first message of an upload is its header");
+  }
+  const header = first.value.part.value;
+  async function* chunks(): AsyncIterable<Uint8Array> {
+    for (let next = await parts.next(); next.done !== true; next = await parts.next()) {
+      const { part } = next.value;
+      if (part.case !== "chunk") throw malformed("only the first message of an upload is a header");
+      yield part.value;
+    }
+  }
+  return await storeArtifact(artifacts, tenant, header, chunks(), signal);
+}
+
+/** Stores one file. */
+export function storeArtifact(
+  artifacts: ArtifactStore,
+  tenant: string,
+  { name, mediaType }: ArtifactHeader,
+  content: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<Artifact> {
+  return artifacts.put(tenant, { name, mediaType, runId: "" }, content, signal);
+}
+
+/** The file: its description, then its bytes in chunks. */
+export async function* downloadArtifact(
+  artifacts: ArtifactStore,
+  tenant: string,
+  artifactId: string,
+  signal: AbortSignal,
+): AsyncIterable<DownloadArtifactResponse> {
+  // An id that cannot stand in a key is the id of nothing.
+  const artifact = /^art_[a-z0-9]{16,64}$/.test(artifactId)
+    ? await artifacts.get(tenant, artifactId, signal)
+    : undefined;
+  if (artifact === undefined) {
+    const message = `there is no artifact ${artifactId}`;
+    throw new Failure("not_found", ErrorReason.ARTIFACT_NOT_FOUND, message, {
+      metadata: { artifact_id: artifactId },
+    });
+  }
+  yield create(DownloadArtifactResponseSchema, { part: { case: "artifact", value: artifact } });
+  for await (const piece of artifacts.read(tenant, artifactId, signal)) {
+    for (let from = 0; from < piece.length; from += chunkBytes) {
+      const value = piece.subarray(from, from + chunkBytes);
+      yield create(DownloadArtifactResponseSchema, { part: { case: "chunk", value } });
+    }
+  }
+}
+
+/** A page of the artifacts of a tenant, oldest first. */
+export async function listArtifacts(
+  artifacts: ArtifactStore,
+  tenant: string,
+  request: ListArtifactsRequest,
+  signal: AbortSignal,
+): Promise<Page<Artifact>> {
+  const all = await artifacts.list(tenant, signal);
+  const wanted = all.filter(({ runId }) => request.runId === "" || runId === request.runId);
+  const ids = wanted.map(({ artifactId }) => artifactId);
+  return pageOf(
+    wanted,
+    request,
+    ({ artifactId }) => artifactId,
+    (key, previous) => ids.indexOf(key) > ids.indexOf(previous),
+  );
+}
+
+function malformed(message: string): Failure {
+  return new Failure("invalid", ErrorReason.INVALID_REQUEST, message);
+}

@@ -1,0 +1,36 @@
+import type { Client, HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import type { ApprovalService } from "@reeve/contracts/approval";
+import { failureFrom } from "@reeve/platform/connect-failure";
+import { principalHeaders } from "@reeve/platform/internal-principal";
+import { principalOf } from "@reeve/platform/principal";
+
+/** Forwards calls to approvals, with the principal that this gateway authenticated. */
+export function approvalService(
+  approvals: Client<typeof ApprovalService>,
+  internalToken: string | undefined,
+): ServiceImpl<typeof ApprovalService> {
+  const as = (context: HandlerContext) => ({
+    headers: principalHeaders(principalOf(context), internalToken),
+    signal: context.signal,
+  });
+  return {
+    listApprovals: (request, context) => forwarded(approvals.listApprovals(request, as(context))),
+    getApproval: (request, context) => forwarded(approvals.getApproval(request, as(context))),
+    decideApproval: (request, context) => forwarded(approvals.decideApproval(request, as(context))),
+    async *watchApprovals(request, context) {
+      try {
+        yield* approvals.watchApprovals(request, as(context));
+      } catch (error) {
+        throw failureFrom(error);
+      }
+    },
+  };
+}
+
+async function forwarded<Response>(call: Promise<Response>): Promise<Response> {
+  try {
+    return await call;
+  } catch (error) {
+    throw failureFrom(error);
+  }
+}

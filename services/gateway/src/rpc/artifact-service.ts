@@ -1,0 +1,35 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { ArtifactService } from "@reeve/contracts/artifact";
+import { ArtifactHeaderSchema } from "@reeve/contracts/artifact";
+import { create } from "@bufbuild/protobuf";
+import { principalOf } from "@reeve/platform/principal";
+import type { ArtifactStore } from "@reeve/store/artifact-store";
+import {
+  downloadArtifact,
+  listArtifacts,
+  storeArtifact,
+  uploadArtifact,
+} from "../app/transfer-artifacts.ts";
+
+export function artifactService(artifacts: ArtifactStore): ServiceImpl<typeof ArtifactService> {
+  return {
+    uploadArtifact: async (requests, context) => {
+      const { tenant } = principalOf(context);
+      return { artifact: await uploadArtifact(artifacts, tenant, requests, context.signal) };
+    },
+    createArtifact: async ({ header = create(ArtifactHeaderSchema), content }, context) => {
+      const { tenant } = principalOf(context);
+      async function* once() {
+        yield content;
+      }
+      return { artifact: await storeArtifact(artifacts, tenant, header, once(), context.signal) };
+    },
+    downloadArtifact: ({ artifactId }, context) =>
+      downloadArtifact(artifacts, principalOf(context).tenant, artifactId, context.signal),
+    listArtifacts: async (request, context) => {
+      const { tenant } = principalOf(context);
+      const page = await listArtifacts(artifacts, tenant, request, context.signal);
+      return { artifacts: [...page.items], nextPageToken: page.nextPageToken };
+    },
+  };
+}

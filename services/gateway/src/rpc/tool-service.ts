@@ -1,0 +1,15 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { ToolService } from "@reeve/contracts/tool";
+import type { GatewayPorts } from "../app/gateway-ports.ts";
+
+export function toolService({
+  offer,
+}: Pick<GatewayPorts, "offer">): ServiceImpl<typeof ToolService> {
+  return {
+    listTools: () => ({
+      tools: offer()
+        .tools.flatMap(({ tools }) => tools)
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    }),
+  };
+}

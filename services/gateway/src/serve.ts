@@ -1,0 +1,127 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { AgentSchema, AgentService, ModelCatalogSchema } from "@reeve/contracts/agent";
+import { ApprovalService } from "@reeve/contracts/approval";
+import { ArtifactService } from "@reeve/contracts/artifact";
+import { RunSchema, RunService } from "@reeve/contracts/run";
+import { ToolCatalogSchema, ToolService } from "@reeve/contracts/tool";
+import { openDispatchQueue } from "@reeve/log/nats-queue";
+import { openRunFeed } from "@reeve/log/nats-run-feed";
+import { openRunLog } from "@reeve/log/nats-run-log";
+import type { Logger } from "@reeve/platform/logger";
+import type { Nats } from "@reeve/platform/nats";
+import type { Principal } from "@reeve/platform/principal";
+import { authenticate } from "@reeve/platform/principal";
+import type { RunningServer } from "@reeve/platform/server";
+import { serve } from "@reeve/platform/server";
+import { openLiveView } from "@reeve/store/live-view";
+import { openArtifactStore } from "@reeve/store/nats-artifact-store";
+import { openTable } from "@reeve/store/nats-table";
+import { mergeModels } from "./app/merge-models.ts";
+import type { GatewayPorts } from "./app/gateway-ports.ts";
+import type { GatewayConfig } from "./config.ts";
+import { indexRuns } from "./projections/run-index.ts";
+import { agentService } from "./rpc/agent-service.ts";
+import { approvalService } from "./rpc/approval-service.ts";
+import { artifactService } from "./rpc/artifact-service.ts";
+import { runService } from "./rpc/run-service.ts";
+import { toolService } from "./rpc/tool-service.ts";
+
+/** How long a worker may be silent; the gateway only makes sure that the queue is there. */
+const ackWaitMs = 1_000;
+
+/** The public door: serves the API, and keeps the index of runs, until it is disposed. */
+export async function startGateway(
+  config: GatewayConfig,
+  { nats, log }: { readonly nats: Nats; readonly log: Logger },
+  signal: AbortSignal,
+): Promise<RunningServer> {
+  const end = new AbortController();
+  const ended = AbortSignal.any([signal, end.signal]);
+  const ports = await openPorts(config, nats, log, ended);
+  const indexing = keepIndex(nats, ports, log, ended);
+  const approvals = createClient(
+    ApprovalService,
+    createGrpcTransport({ baseUrl: config.REEVE_APPROVALS_URL }),
+  );
+  const server = await serve(
+    (router) => {
+      router.service(
+        RunService,
+        runService(ports, (ms, until) => sleep(ms, undefined, { signal: until })),
+      );
+      router.service(AgentService, agentService(ports));
+      router.service(ArtifactService, artifactService(ports.artifacts));
+      router.service(ToolService, toolService(ports));
+      router.service(ApprovalService, approvalService(approvals, config.REEVE_INTERNAL_TOKEN));
+    },
+    {
+      ...config.REEVE_LISTEN,
+      log,
+      services: [RunService, AgentService, ArtifactService, ToolService, ApprovalService],
+      interceptors: [authenticate(tokensOf(config, log))],
+      ready: () => !nats.connection.isClosed(),
+    },
+    signal,
+  );
+  log.info({ url: server.url }, "gateway listens");
+  return {
+    ...server,
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      end.abort(new DOMException("the gateway goes away", "AbortError"));
+      await indexing;
+    },
+  };
+}
+
+async function openPorts(
+  config: GatewayConfig,
+  nats: Nats,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<GatewayPorts> {
+  const tools = await openLiveView(await openTable(nats, ToolCatalogSchema), log, signal);
+  const models = await openLiveView(await openTable(nats, ModelCatalogSchema), log, signal);
+  return {
+    log: await openRunLog(nats),
+    dispatch: await openDispatchQueue(nats, { ackWaitMs }),
+    agents: await openTable(nats, AgentSchema),
+    runs: await openTable(nats, RunSchema),
+    artifacts: await openArtifactStore(nats, { maxBytes: config.REEVE_MAX_ARTIFACT_BYTES }),
+    offer: () => ({ tools: tools(), models: mergeModels(models()) }),
+  };
+}
+
+async function keepIndex(
+  nats: Nats,
+  { runs }: GatewayPorts,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await indexRuns(await openRunFeed(nats), runs, log, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      log.warn({ err: error }, "index of runs broke off; going on");
+      await sleep(1_000, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}
+
+function tokensOf(
+  { REEVE_TOKENS: tokens }: GatewayConfig,
+  log: Logger,
+): ReadonlyMap<string, Principal> {
+  if (tokens.size > 0) return tokens;
+  const development = randomBytes(18).toString("base64url");
+  // The only secret that is ever printed: it is worth nothing beyond this machine and this process.
+  log.warn(
+    { developmentToken: development },
+    "no tokens are configured; use this one, which lives as long as the process",
+  );
+  return new Map([[development, { tenant: "default", subject: "developer" }]]);
+}

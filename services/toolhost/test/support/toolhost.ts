@@ -1,0 +1,64 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { ToolCallFact, ToolCallRequest, WorkspaceFile } from "@reeve/contracts/tool";
+import { ToolCallRequestSchema } from "@reeve/contracts/tool";
+import type { CallJournal, CallKey } from "@reeve/log/call-journal";
+
+/** A folder that is gone at the end. */
+export async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await mkdtemp(join(tmpdir(), "reeve-toolhost-"));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+export interface RequestOptions {
+  readonly name: string;
+  readonly args: JsonObject;
+  readonly callId?: string;
+  readonly idempotent?: boolean;
+  readonly files?: readonly Pick<WorkspaceFile, "artifactId" | "path">[];
+}
+
+/** A request as the runtime publishes it, of run `run_1` of tenant `acme`. */
+export function requestOf({
+  name,
+  args,
+  callId = "run_1-2-0",
+  idempotent = false,
+  files = [],
+}: RequestOptions): ToolCallRequest {
+  return create(ToolCallRequestSchema, {
+    tenant: "acme",
+    runId: "run_1",
+    call: { callId, name, arguments: args },
+    workspace: { id: "run_1", files: [...files] },
+    idempotent,
+  });
+}
+
+export function keyOf({ tenant, runId, call }: ToolCallRequest): CallKey {
+  return { tenant, run: runId, call: call?.callId ?? "" };
+}
+
+/** The facts of a call up to its end, as the runtime follows them. */
+export async function factsUntilEnd(
+  journal: CallJournal,
+  key: CallKey,
+  signal: AbortSignal,
+): Promise<readonly ToolCallFact[]> {
+  const facts: ToolCallFact[] = [];
+  for await (const { events } of journal.follow(key, 0, signal)) {
+    facts.push(...events);
+    if (facts.some(({ fact }) => fact.case === "result" || fact.case === "cancelled")) break;
+  }
+  return facts;
+}
+
+/** The result among the facts. */
+export function resultOf(facts: readonly ToolCallFact[]) {
+  const result = facts.map(({ fact }) => fact).find((fact) => fact.case === "result");
+  if (result === undefined) throw new Error("there is no result");
+  return result.value;
+}

@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { create } from "@bufbuild/protobuf";
+import { AgentSpecSchema } from "@reeve/contracts/agent";
+import type { RunEvent } from "@reeve/contracts/run";
+import { createLogger } from "@reeve/platform/logger";
+import { expect, test } from "vitest";
+import type { Reeve } from "../../cli/src/client.ts";
+import { openReeve } from "../../cli/src/client.ts";
+import { startEmbedded } from "../../cli/src/embedded.ts";
+import { Deployment } from "./support/deployment.ts";
+import { canonicalFamilies, canonicalTrace, traceOf } from "./support/traces.ts";
+
+async function canonicalRun({ runs }: Reeve): Promise<readonly RunEvent[]> {
+  const { run } = await runs.startRun({ agentId: "search", input: "find it" });
+  const events: RunEvent[] = [];
+  for await (const { events: more } of runs.watchRun({
+    runId: run?.runId ?? "",
+    selection: { case: "families", value: { families: [...canonicalFamilies] } },
+  })) {
+    events.push(...more);
+  }
+  return events;
+}
+
+test("the canonical trace comes out of one process", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "reeve-test-"));
+  const mcp = join(import.meta.dirname, "../../services/toolhost/test/support/progress-server.ts");
+  const servers = { srv: { command: process.execPath, args: [mcp] } };
+  writeFileSync(join(folder, "mcp.json"), JSON.stringify({ servers }));
+  try {
+    await using embedded = await startEmbedded(
+      {
+        listen: "127.0.0.1:0",
+        dataDir: join(folder, "data"),
+        settings: {
+          REEVE_SCRIPTS: join(import.meta.dirname, "support/scripts"),
+          REEVE_MCP_CONFIG: join(folder, "mcp.json"),
+        },
+        log: createLogger("test", "silent"),
+      },
+      new AbortController().signal,
+    );
+    using reeve = openReeve({ url: embedded.url, token: embedded.token });
+    await reeve.agents.createAgent({
+      spec: create(AgentSpecSchema, {
+        id: "search",
+        name: "search",
+        model: "scripted:search",
+        mcpServers: ["srv"],
+      }),
+    });
+    expect(traceOf(await canonicalRun(reeve))).toEqual(canonicalTrace);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test("the same trace comes out of four processes", async () => {
+  await using deployment = await Deployment.start();
+  await deployment.agent("search", { mcpServers: ["srv"] });
+  expect(traceOf(await canonicalRun(deployment.reeve))).toEqual(canonicalTrace);
+});
+
+test("an agent that wants no progress gets the same calls and results without it", async () => {
+  await using deployment = await Deployment.start();
+  await deployment.agent("search", { mcpServers: ["srv"], emitMcpProgress: false });
+  const expected = canonicalTrace.filter((line) => !line.startsWith("mcp_progress"));
+  expect(traceOf(await canonicalRun(deployment.reeve))).toEqual(expected);
+});

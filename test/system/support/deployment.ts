@@ -1,0 +1,138 @@
+import type { ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { create } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { AgentSpecSchema } from "@reeve/contracts/agent";
+import { createLogger } from "@reeve/platform/logger";
+import type { Nats } from "@reeve/platform/nats";
+import { connectNats } from "@reeve/platform/nats";
+import type { NatsServer } from "@reeve/platform/nats-server";
+import { startNatsServer } from "@reeve/platform/nats-server";
+import type { Reeve } from "../../../cli/src/client.ts";
+import { openReeve } from "../../../cli/src/client.ts";
+
+const root = join(import.meta.dirname, "../../..");
+const token = "test-token-0123456789";
+const log = createLogger("test", "silent");
+const never = new AbortController().signal;
+
+export type ServiceName = "gateway" | "runtime" | "toolhost" | "approvals";
+
+/** How each service says that it is ready. */
+const ready: Readonly<Record<ServiceName, string>> = {
+  gateway: "gateway listens",
+  runtime: "runtime works",
+  toolhost: "toolhost works",
+  approvals: "approvals listens",
+};
+
+/** The four services as processes of their own, beside a NATS server, with scripts instead of models. */
+export class Deployment implements AsyncDisposable {
+  readonly reeve: Reeve;
+  readonly nats: Nats;
+  readonly url: string;
+  readonly token = token;
+  readonly #server: NatsServer;
+  readonly #folder: string;
+  readonly #environment: Readonly<Record<string, string>>;
+  readonly #processes = new Map<ServiceName, ChildProcess>();
+
+  private constructor(server: NatsServer, nats: Nats, folder: string, ports: readonly number[]) {
+    const [gateway = 0, approvals = 0] = ports;
+    this.#server = server;
+    this.#folder = folder;
+    this.nats = nats;
+    this.url = `http://127.0.0.1:${gateway}`;
+    this.#environment = {
+      PATH: process.env["PATH"] ?? "",
+      REEVE_NATS_URL: server.url,
+      REEVE_DATA_DIR: folder,
+      REEVE_LISTEN: `127.0.0.1:${gateway}`,
+      REEVE_APPROVALS_LISTEN: `127.0.0.1:${approvals}`,
+      REEVE_APPROVALS_URL: `http://127.0.0.1:${approvals}`,
+      REEVE_INTERNAL_TOKEN: "internal-token-0123456789",
+      REEVE_TOKENS: `${token}=acme/tester`,
+      REEVE_SCRIPTS: join(import.meta.dirname, "scripts"),
+      REEVE_MCP_CONFIG: join(folder, "mcp.json"),
+    };
+    this.reeve = openReeve({ url: this.url, token });
+  }
+
+  static async start(): Promise<Deployment> {
+    const folder = mkdtempSync(join(tmpdir(), "reeve-test-"));
+    const mcp = join(root, "services/toolhost/test/support/progress-server.ts");
+    const servers = { srv: { command: process.execPath, args: [mcp] } };
+    writeFileSync(join(folder, "mcp.json"), JSON.stringify({ servers }));
+    const server = await startNatsServer({ storeDir: join(folder, "nats"), log }, never);
+    const nats = await connectNats(server.url, { name: "test", log }, never);
+    const deployment = new Deployment(server, nats, folder, [await freePort(), await freePort()]);
+    // Each makes what it needs of the store, in whatever order they come.
+    await Promise.all((Object.keys(ready) as ServiceName[]).map((name) => deployment.start(name)));
+    return deployment;
+  }
+
+  /** Starts a service as a process, and resolves when it says that it is ready. */
+  async start(name: ServiceName): Promise<void> {
+    const child = spawn(process.execPath, [join(root, `services/${name}/src/main.ts`)], {
+      env: { ...this.#environment },
+      stdio: ["ignore", "inherit", "pipe"],
+    });
+    this.#processes.set(name, child);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const said: string[] = [];
+    createInterface({ input: child.stderr }).on("line", (line) => {
+      said.push(line);
+      if (line.includes(ready[name])) resolve();
+    });
+    child.once("exit", (code) =>
+      reject(new Error(`${name} ended with ${code}: ${said.join("\n")}`)),
+    );
+    await promise;
+  }
+
+  signal(name: ServiceName, signal: NodeJS.Signals): void {
+    this.#processes.get(name)?.kill(signal);
+  }
+
+  /** Ends a service at once, as a power cut would. */
+  async kill(name: ServiceName): Promise<void> {
+    const child = this.#processes.get(name);
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, "exit");
+    child.kill("SIGKILL");
+    await ended;
+  }
+
+  /** Stores an agent that plays a script of the folder beside this file. */
+  async agent(id: string, spec: MessageInitShape<typeof AgentSpecSchema> = {}): Promise<void> {
+    await this.reeve.agents.createAgent({
+      spec: create(AgentSpecSchema, { id, name: id, model: `scripted:${id}`, ...spec }),
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.reeve[Symbol.dispose]();
+    await Promise.all([...this.#processes.keys()].map((name) => this.kill(name)));
+    await this.nats[Symbol.asyncDispose]();
+    await this.#server[Symbol.asyncDispose]();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  // A TCP listener has an address and a port.
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, "close");
+  return port;
+}
