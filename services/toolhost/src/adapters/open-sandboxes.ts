@@ -47,6 +47,9 @@ export async function openSandboxes(
     log.warn({ driver: driver.name, reason, fixes }, "no sandbox works here; code does not run");
     return { isolation: "none", tools: [], workspaces: noWorkspaces };
   }
+  if (!driver.countsMemoryTogether) {
+    log.info("no control groups may be made here; memory is bounded for each process by itself");
+  }
   const root = workspaceRoot(config.REEVE_DATA_DIR, identity);
   const markers = resolve(config.REEVE_DATA_DIR, "laid");
   mkdirSync(markers, { recursive: true, mode: 0o700 });

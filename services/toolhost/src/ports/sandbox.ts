@@ -42,11 +42,14 @@ export interface SandboxLimits {
   readonly timeoutMs: number;
   /** Bytes of all output streams together; beyond them the command is ended. */
   readonly outputBytes: number;
-  /** Bytes of address space of each process, and of memory of all where the host can count it. */
+  /** Bytes of memory of all processes together; of each by itself where the host cannot count them together. */
   readonly memoryBytes: number;
   readonly processes: number;
   /** Bytes of one file. */
   readonly fileBytes: number;
+  /** Bytes and number of all files of the workspace, measured now and then while a command runs. */
+  readonly workspaceBytes: number;
+  readonly workspaceFiles: number;
 }
 
 export const defaultLimits: Omit<SandboxLimits, "timeoutMs"> = {
@@ -54,6 +57,8 @@ export const defaultLimits: Omit<SandboxLimits, "timeoutMs"> = {
   memoryBytes: 2 ** 30,
   processes: 64,
   fileBytes: 512 * 2 ** 20,
+  workspaceBytes: 2 ** 30,
+  workspaceFiles: 100_000,
 };
 
 /** `result` is file descriptor 3 of the command: what our own programs report, apart from what foreign code prints. */

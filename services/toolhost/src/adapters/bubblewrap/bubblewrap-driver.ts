@@ -4,6 +4,7 @@ import { Failure } from "@reeve/platform/failure";
 import type { ProbeReport, Sandbox, SandboxDriver } from "../../ports/sandbox.ts";
 import { defaultLimits } from "../../ports/sandbox.ts";
 import { bwrapArguments } from "./bwrap-arguments.ts";
+import { controlGroups } from "./control-groups.ts";
 import type { Identity } from "./identity.ts";
 import { runBwrap } from "./run-bwrap.ts";
 import { seccompProgram } from "../../domain/seccomp-program.ts";
@@ -23,6 +24,7 @@ interface Programs {
 export class BubblewrapDriver implements SandboxDriver {
   readonly name = "bubblewrap";
   readonly #identity: Identity;
+  readonly #openGroup = controlGroups();
 
   constructor(identity: Identity) {
     this.#identity = identity;
@@ -44,6 +46,11 @@ export class BubblewrapDriver implements SandboxDriver {
     return { works: false, reason: `a probe failed: ${said.trim()}`, fixes: namespaceFixes };
   }
 
+  /** Whether the memory of a sandbox is bounded as a whole, not only that of each of its processes. */
+  get countsMemoryTogether(): boolean {
+    return this.#openGroup !== undefined;
+  }
+
   open({ workspaceDir }: { readonly workspaceDir: string }): Sandbox {
     const programs = findPrograms();
     if ("reason" in programs) {
@@ -51,13 +58,19 @@ export class BubblewrapDriver implements SandboxDriver {
     }
     const { bwrap, prlimit, python, seccomp } = programs;
     const identity = this.#identity;
+    const openGroup = this.#openGroup;
+    const isGrouped = openGroup !== undefined;
     const system = systemView();
     return {
       isolation: this.name,
       python,
       exec: (command, signal) => {
-        const args = bwrapArguments(command, workspaceDir, prlimit, system);
-        return runBwrap({ program: bwrap, args, identity, seccomp }, command, signal);
+        const args = bwrapArguments(command, { workspaceDir, prlimit, system, isGrouped });
+        return runBwrap(
+          { program: bwrap, args, folder: workspaceDir, identity, seccomp, openGroup },
+          command,
+          signal,
+        );
       },
     };
   }

@@ -11,10 +11,11 @@ export interface SystemView {
 }
 
 /** File descriptors of bwrap beside the standard ones. */
-export const descriptors = { result: 3, seccomp: 4 } as const;
+export const descriptors = { result: 3, seccomp: 4, info: 5, block: 6 } as const;
 
 const tmpBytes = 256 * 2 ** 20;
 const sharedMemoryBytes = 64 * 2 ** 20;
+const reservedPerUsed = 4;
 
 const environment: Readonly<Record<string, string>> = {
   PATH: "/usr/local/bin:/usr/bin:/bin",
@@ -23,13 +24,20 @@ const environment: Readonly<Record<string, string>> = {
   LANG: "C.UTF-8",
 };
 
+export interface BwrapSetting {
+  readonly workspaceDir: string;
+  readonly prlimit: string;
+  readonly system: SystemView;
+  /** Whether a control group bounds the memory; programs may then reserve more addresses than they use. */
+  readonly isGrouped: boolean;
+}
+
 /** The arguments of bwrap for one command. Each of them is there for an attack; the system tests try them. */
 export function bwrapArguments(
   { argv, env = {}, readOnly = false, limits }: SandboxCommand,
-  workspaceDir: string,
-  prlimit: string,
-  system: SystemView,
+  { workspaceDir, prlimit, system, isGrouped }: BwrapSetting,
 ): readonly string[] {
+  const addressBytes = limits.memoryBytes * (isGrouped ? reservedPerUsed : 1);
   const variables = Object.entries({ ...environment, ...env });
   return [
     ["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent"],
@@ -42,9 +50,10 @@ export function bwrapArguments(
     ["--size", String(sharedMemoryBytes), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"],
     ["--size", String(tmpBytes), "--tmpfs", "/tmp"],
     [readOnly ? "--ro-bind" : "--bind", workspaceDir, "/workspace", "--chdir", "/workspace"],
+    ["--info-fd", String(descriptors.info), "--block-fd", String(descriptors.block)],
     ["--cap-drop", "ALL", "--seccomp", String(descriptors.seccomp), "--remount-ro", "/", "--"],
     // Set inside, the limit of processes counts those of this sandbox alone, not all that have our uid.
-    [prlimit, `--as=${limits.memoryBytes}`, `--nproc=${limits.processes}`],
+    [prlimit, `--as=${addressBytes}`, `--nproc=${limits.processes}`],
     [`--fsize=${limits.fileBytes}`, "--nofile=1024", "--core=0", "--memlock=0"],
     [`--cpu=${Math.ceil(limits.timeoutMs / 1_000) + 1}`, "--", ...argv],
   ].flat();
