@@ -39,9 +39,12 @@ export function privateFolder(path: string, identity: Identity): string {
   return path;
 }
 
+/** A folder of root's own group is handed to the group of the sandboxes; a group that somebody chose is left alone. */
 function letPass(path: string, { gid }: Identity): void {
+  const { gid: group, mode } = statSync(path);
+  if (group !== 0 && group !== gid) return chmodSync(path, (mode & 0o777) | 0o001);
   chownSync(path, -1, gid);
-  chmodSync(path, (statSync(path).mode & 0o700) | 0o010);
+  chmodSync(path, (mode & 0o700) | 0o010);
 }
 
 function ancestors(path: string): readonly string[] {

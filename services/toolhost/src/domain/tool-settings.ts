@@ -13,7 +13,7 @@ export interface CallSettings {
 }
 
 /** The modules that `execute_code` imports unless the agent's spec has a list of its own. */
-export const defaultImports: readonly string[] = [
+const defaultImports: readonly string[] = [
   "math",
   "json",
   "datetime",

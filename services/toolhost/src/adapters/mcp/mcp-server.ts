@@ -10,6 +10,7 @@ import type { CallContext, ToolOutcome } from "../../ports/tool.ts";
 import type { McpServerConfig } from "./mcp-config.ts";
 import { mcpOutcome } from "./mcp-outcome.ts";
 
+const connectMs = 15_000;
 const firstDelayMs = 500;
 const longestDelayMs = 30_000;
 /** A connection that lasted this long is worth a quick reconnection. */
@@ -127,9 +128,10 @@ export class McpServer implements AsyncDisposable {
     const stop = () => closed.resolve();
     signal.addEventListener("abort", stop, { once: true });
     try {
-      await client.connect(transport, { signal });
-      await this.#list(client, signal);
+      await client.connect(transport, { signal, timeout: connectMs });
+      deliverApart(transport);
       this.#client = client;
+      await this.#list(client, signal);
       this.#log.info({ server: this.name, tools: this.#tools.length }, "MCP server connected");
       this.#first.resolve();
       await closed.promise;
@@ -145,7 +147,10 @@ export class McpServer implements AsyncDisposable {
     const tools: McpTool[] = [];
     let cursor: string | undefined;
     for (let page = 0; page < mostPages; page++) {
-      const listed = await client.listTools(cursor === undefined ? {} : { cursor }, { signal });
+      const listed = await client.listTools(cursor === undefined ? {} : { cursor }, {
+        signal,
+        timeout: connectMs,
+      });
       tools.push(...listed.tools);
       cursor = listed.nextCursor;
       if (cursor === undefined) break;
@@ -162,4 +167,16 @@ export class McpServer implements AsyncDisposable {
       { cause },
     );
   }
+}
+
+/**
+ * Delivers each message in a turn of the event loop of its own. The client hears of progress a moment later than of an
+ * answer, and drops what belongs to a call that has been answered: progress right before its answer would be lost.
+ */
+function deliverApart(transport: StdioClientTransport): void {
+  const deliver = transport.onmessage;
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener
+  transport.onmessage = (message) => {
+    setImmediate(() => deliver?.(message));
+  };
 }
