@@ -10,8 +10,17 @@ export interface SystemView {
   readonly files: readonly string[];
 }
 
-/** File descriptors of bwrap beside the standard ones. */
-export const descriptors = { result: 3, seccomp: 4, info: 5, block: 6 } as const;
+/** File descriptors beside the standard ones; commands see no more of them than `result`. */
+export const descriptors = { result: 3, seccomp: 4, info: 5, block: 6, gate: 7 } as const;
+
+/**
+ * The first program of every sandbox. It begins the command only when the toolhost says so. Until bwrap has bound the
+ * sandbox to its own life, which is late, a toolhost that dies would leave a command that nobody ends.
+ */
+const gatekeeper = `echo ready >&${descriptors.gate}
+read -r word <&${descriptors.gate} && [ "$word" = go ] || exit 125
+exec ${descriptors.gate}>&-
+exec "$@"`;
 
 const tmpBytes = 256 * 2 ** 20;
 const sharedMemoryBytes = 64 * 2 ** 20;
@@ -52,6 +61,7 @@ export function bwrapArguments(
     [readOnly ? "--ro-bind" : "--bind", workspaceDir, "/workspace", "--chdir", "/workspace"],
     ["--info-fd", String(descriptors.info), "--block-fd", String(descriptors.block)],
     ["--cap-drop", "ALL", "--seccomp", String(descriptors.seccomp), "--remount-ro", "/", "--"],
+    ["/bin/sh", "-c", gatekeeper, "sh"],
     // Set inside, the limit of processes counts those of this sandbox alone, not all that have our uid.
     [prlimit, `--as=${addressBytes}`, `--nproc=${limits.processes}`],
     [`--fsize=${limits.fileBytes}`, "--nofile=1024", "--core=0", "--memlock=0"],
