@@ -6,7 +6,10 @@ import process from "node:process";
 const groups: readonly (readonly (readonly [string, string])[])[] = [
   [
     ["contracts", "node scripts/generate.ts --check && buf lint && node scripts/breaking.ts"],
-    ["format", "prettier --check --log-level warn . && buf format -d --exit-code proto/reeve"],
+    [
+      "format",
+      "prettier --check --log-level warn . && buf format -d --exit-code --path proto/reeve",
+    ],
     ["lint", "oxlint --type-aware packages services cli test bench scripts"],
     ["dead code", "knip --no-progress"],
   ],

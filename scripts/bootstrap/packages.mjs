@@ -49,7 +49,9 @@ function npm(root, args) {
   const path = process.env.npm_execpath;
   const [command, ...first] = path?.endsWith(".js") ? [process.execPath, path] : ["npm"];
   return new Promise((resolve) => {
-    const child = spawn(command, [...first, ...args, "--no-fund", "--no-audit"], {
+    // Whoever called us may have silenced npm, and its words decide what comes next.
+    const quiet = ["--no-fund", "--no-audit", "--loglevel=warn"];
+    const child = spawn(command, [...first, ...args, ...quiet], {
       cwd: root,
       stdio: ["ignore", "pipe", "pipe"],
     });

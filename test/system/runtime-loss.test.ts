@@ -6,16 +6,12 @@ import { createInterface } from "node:readline";
 import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import { fromJson } from "@bufbuild/protobuf";
 import { channelOf } from "@reeve/contracts/channel";
-import type { RunEvent } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
 import { ToolCallRequestSchema } from "@reeve/contracts/tool";
-import type { RunEventKind } from "@reeve/log/run-feed";
-import { openCallJournal } from "@reeve/log/nats-journal";
-import { openRunLog } from "@reeve/log/nats-run-log";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Deployment } from "./support/deployment.ts";
+import { approve, eventOf, firstCall, started } from "./support/watching.ts";
 
-const never = new AbortController().signal;
 let deployment: Deployment;
 
 beforeAll(async () => {
@@ -34,32 +30,6 @@ afterAll(async () => {
 async function startRun(): Promise<string> {
   const { run } = await deployment.reeve.runs.startRun({ agentId: "publish", input: "publish it" });
   return run?.runId ?? "";
-}
-
-/** The next event of a kind in the log of a run, whoever writes it. */
-async function eventOf(runId: string, kind: RunEventKind): Promise<RunEvent> {
-  const log = await openRunLog(deployment.nats);
-  for await (const { events } of log.follow({ tenant: "acme", run: runId }, 0, never)) {
-    const found = events.find(({ event }) => event.case === kind);
-    if (found !== undefined) return found;
-  }
-  throw new Error(`the log of ${runId} ended`);
-}
-
-/** Resolves when a toolhost has begun to execute the call. */
-async function started(runId: string, callId: string): Promise<void> {
-  const journal = await openCallJournal(deployment.nats);
-  const key = { tenant: "acme", run: runId, call: callId };
-  for await (const { events } of journal.follow(key, 0, never)) {
-    if (events.some(({ fact }) => fact.case === "started")) return;
-  }
-}
-
-async function approve(runId: string): Promise<void> {
-  const { event } = await eventOf(runId, "approval");
-  if (event.case !== "approval") throw new Error("no approval");
-  const approvalId = event.value.approval?.approvalId ?? "";
-  await deployment.reeve.approvals.decideApproval({ approvalId, approved: true });
 }
 
 /** A command line of its own that watches a run to its end. Gives the sequences that it printed. */
@@ -111,27 +81,26 @@ describe("a run whose runtime is killed and started again", () => {
     const watched = watchingCli(runId);
     expect((await deployment.reeve.runs.getRun({ runId })).run?.status).toBe(RunStatus.QUEUED);
     await deployment.start("runtime");
-    await approve(runId);
+    await approve(deployment, runId);
     await expectWhole(runId, watched);
   });
 
   test("during a call in the sandbox, goes on with that call", async () => {
     const runId = await startRun();
     const watched = watchingCli(runId);
-    const { event } = await eventOf(runId, "toolCall");
-    await started(runId, event.case === "toolCall" ? event.value.callId : "");
+    await started(deployment, runId, await firstCall(deployment, runId));
     await deployment.kill("runtime");
     await deployment.start("runtime");
-    await approve(runId);
+    await approve(deployment, runId);
     await expectWhole(runId, watched);
   });
 
   test("while an approval is pending, goes on when it is given", async () => {
     const runId = await startRun();
     const watched = watchingCli(runId);
-    await eventOf(runId, "runParked");
+    await eventOf(deployment, runId, "runParked");
     await deployment.kill("runtime");
-    await approve(runId);
+    await approve(deployment, runId);
     await deployment.start("runtime");
     await expectWhole(runId, watched);
   });
@@ -139,13 +108,13 @@ describe("a run whose runtime is killed and started again", () => {
   test("while its report is being published, publishes it once", async () => {
     const runId = await startRun();
     const watched = watchingCli(runId);
-    await eventOf(runId, "runParked");
+    await eventOf(deployment, runId, "runParked");
     // The host stands still, so that the call is on its way and not yet executed when the runtime dies.
     deployment.signal("toolhost", "SIGSTOP");
     const subject = channelOf(ToolCallRequestSchema).subject({ pool: "default" });
     const requested = deployment.nats.connection.subscribe(subject, { max: 1 });
     await deployment.nats.connection.flush();
-    await approve(runId);
+    await approve(deployment, runId);
     for await (const _ of requested) break;
     await deployment.kill("runtime");
     deployment.signal("toolhost", "SIGCONT");

@@ -73,7 +73,16 @@ function reasonOf(name: string | undefined, kind: FailureKind): ErrorReason {
   const known = ErrorReasonSchema.values.find((value) => value.name === `${reasonPrefix}${name}`);
   // The numbers of the enum's descriptor are its values.
   if (known !== undefined) return known.number as ErrorReason;
-  return kind === "unavailable" ? ErrorReason.UNAVAILABLE : ErrorReason.INTERNAL;
+  return withoutDetails[kind] ?? ErrorReason.INTERNAL;
 }
+
+/** What a status says that came without our details: from the protocol itself, or from something on the way. */
+const withoutDetails: Partial<Record<FailureKind, ErrorReason>> = {
+  invalid: ErrorReason.INVALID_REQUEST,
+  unauthenticated: ErrorReason.UNAUTHENTICATED,
+  denied: ErrorReason.PERMISSION_DENIED,
+  exhausted: ErrorReason.TOO_LARGE,
+  unavailable: ErrorReason.UNAVAILABLE,
+};
 
 const reasonPrefix = "ERROR_REASON_";

@@ -8,6 +8,10 @@ import {
   universalResponseToNodeResponse,
 } from "@connectrpc/connect-node";
 import type { Logger } from "./logger.ts";
+import { requestBody } from "./request-body.ts";
+
+/** The methods whose requests are streams of messages. */
+const methodsWithStreams: ReadonlySet<string> = new Set(["client_streaming", "bidi_streaming"]);
 
 /** A handler for requests of either version of HTTP. */
 export type HttpHandler = (
@@ -15,10 +19,13 @@ export type HttpHandler = (
   response: ServerResponse | Http2ServerResponse,
 ) => void;
 
-/** Serves the routes of `routes`, and everything else by `fallback`. A client that goes away is no event worth a line. */
+/**
+ * Serves the routes of `routes`, and everything else by `fallback`. A client that goes away is no event worth a line. A
+ * message over `readMaxBytes` is refused with details, as everything else is.
+ */
 export function rpcHandler(
   routes: (router: ConnectRouter) => void,
-  options: ConnectRouterOptions,
+  options: ConnectRouterOptions & { readonly readMaxBytes: number },
   fallback: HttpHandler,
   log: Logger,
 ): HttpHandler {
@@ -30,7 +37,15 @@ export function rpcHandler(
     const handler = handlers.get(path);
     if (handler === undefined) return fallback(request, response);
     const universal = universalRequestFromNodeRequest(request, response, undefined, undefined);
-    handler(universal)
+    // Node's requests are bytes; only those of other frameworks may be parsed already.
+    const given = universal.body as AsyncIterable<Uint8Array>;
+    const isStream = methodsWithStreams.has(handler.method.methodKind);
+    const body = requestBody(given, isStream ? undefined : options.readMaxBytes);
+    const header = new Headers(universal.header);
+    // By this header alone a protocol would refuse what is too large, without a reason.
+    if (!isStream) header.delete("content-length");
+    response.once("finish", () => void body.drain().catch(() => undefined));
+    handler({ ...universal, header, body: body.chunks })
       .then((answer) => universalResponseToNodeResponse(answer, response))
       .catch((error: unknown) => {
         log.debug({ code: ConnectError.from(error).code, path }, "client went away");

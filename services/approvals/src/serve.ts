@@ -3,6 +3,7 @@ import { ApprovalSchema, ApprovalService } from "@reeve/contracts/approval";
 import { openDispatchQueue } from "@reeve/log/nats-queue";
 import { openRunFeed } from "@reeve/log/nats-run-feed";
 import { openRunLog } from "@reeve/log/nats-run-log";
+import { Background } from "@reeve/platform/background";
 import { authenticateInternally } from "@reeve/platform/internal-principal";
 import type { Logger } from "@reeve/platform/logger";
 import type { Nats } from "@reeve/platform/nats";
@@ -17,7 +18,6 @@ import { approvalService } from "./rpc/approval-service.ts";
 
 /** How long a worker may be silent; approvals only makes sure that the queue is there. */
 const ackWaitMs = 1_000;
-const retryMs = 1_000;
 
 /** Keeps the inbox of approvals, takes decisions and lets approvals expire, until it is disposed. */
 export async function startApprovals(
@@ -25,8 +25,8 @@ export async function startApprovals(
   { nats, log }: { readonly nats: Nats; readonly log: Logger },
   signal: AbortSignal,
 ): Promise<RunningServer> {
-  const end = new AbortController();
-  const ended = AbortSignal.any([signal, end.signal]);
+  await using starting = new AsyncDisposableStack();
+  const background = starting.use(new Background(log, signal));
   const ports: ApprovalPorts = {
     log: await openRunLog(nats),
     dispatch: await openDispatchQueue(nats, { ackWaitMs }),
@@ -36,45 +36,26 @@ export async function startApprovals(
     now: () => Date.now(),
     sleep: (delayMs: number, until: AbortSignal) => sleep(delayMs, undefined, { signal: until }),
   };
-  const working = Promise.all([
-    keepGoing(log, ended, async () => keepInbox(await openRunFeed(nats), ports.inbox, log, ended)),
-    keepGoing(log, ended, () => expireApprovals(ports, clock, log, ended)),
-  ]);
-  const server = await serve(
-    (router) => router.service(ApprovalService, approvalService(ports)),
-    {
-      ...config.REEVE_APPROVALS_LISTEN,
-      log,
-      services: [ApprovalService],
-      interceptors: [authenticateInternally(config.REEVE_INTERNAL_TOKEN)],
-      ready: () => !nats.connection.isClosed(),
-    },
-    signal,
+  const server = starting.use(
+    await serve(
+      (router) => router.service(ApprovalService, approvalService(ports)),
+      {
+        ...config.REEVE_APPROVALS_LISTEN,
+        log,
+        services: [ApprovalService],
+        interceptors: [authenticateInternally(config.REEVE_INTERNAL_TOKEN)],
+        ready: () => !nats.connection.isClosed(),
+      },
+      signal,
+    ),
   );
+  background.keep(async (until) => keepInbox(await openRunFeed(nats), ports.inbox, log, until));
+  background.keep((until) => expireApprovals(ports, clock, log, until));
   log.info({ url: server.url }, "approvals listens");
+  const resources = starting.move();
   return {
-    ...server,
-    async [Symbol.asyncDispose]() {
-      await server[Symbol.asyncDispose]();
-      end.abort(new DOMException("approvals goes away", "AbortError"));
-      await working;
-    },
+    url: server.url,
+    port: server.port,
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
-}
-
-/** Does `work` again whenever it breaks off, until `signal` aborts. */
-async function keepGoing(
-  log: Logger,
-  signal: AbortSignal,
-  work: () => Promise<void>,
-): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await work();
-    } catch (error) {
-      if (signal.aborted) return;
-      log.warn({ err: error }, "background work broke off; going on");
-      await sleep(retryMs, undefined, { signal }).catch(() => undefined);
-    }
-  }
 }

@@ -10,6 +10,7 @@ import { ToolCatalogSchema, ToolService } from "@reeve/contracts/tool";
 import { openDispatchQueue } from "@reeve/log/nats-queue";
 import { openRunFeed } from "@reeve/log/nats-run-feed";
 import { openRunLog } from "@reeve/log/nats-run-log";
+import { Background } from "@reeve/platform/background";
 import type { Logger } from "@reeve/platform/logger";
 import type { Nats } from "@reeve/platform/nats";
 import type { Principal } from "@reeve/platform/principal";
@@ -38,42 +39,42 @@ export async function startGateway(
   { nats, log }: { readonly nats: Nats; readonly log: Logger },
   signal: AbortSignal,
 ): Promise<RunningServer> {
-  const end = new AbortController();
-  const ended = AbortSignal.any([signal, end.signal]);
-  const ports = await openPorts(config, nats, log, ended);
-  const indexing = keepIndex(nats, ports, log, ended);
+  await using starting = new AsyncDisposableStack();
+  const background = starting.use(new Background(log, signal));
+  const ports = await openPorts(config, nats, log, background.signal);
   const approvals = createClient(
     ApprovalService,
     createGrpcTransport({ baseUrl: config.REEVE_APPROVALS_URL }),
   );
-  const server = await serve(
-    (router) => {
-      router.service(
-        RunService,
-        runService(ports, (ms, until) => sleep(ms, undefined, { signal: until })),
-      );
-      router.service(AgentService, agentService(ports));
-      router.service(ArtifactService, artifactService(ports.artifacts));
-      router.service(ToolService, toolService(ports));
-      router.service(ApprovalService, approvalService(approvals, config.REEVE_INTERNAL_TOKEN));
-    },
-    {
-      ...config.REEVE_LISTEN,
-      log,
-      services: [RunService, AgentService, ArtifactService, ToolService, ApprovalService],
-      interceptors: [authenticate(tokensOf(config, log))],
-      ready: () => !nats.connection.isClosed(),
-    },
-    signal,
+  const server = starting.use(
+    await serve(
+      (router) => {
+        router.service(
+          RunService,
+          runService(ports, (ms, until) => sleep(ms, undefined, { signal: until })),
+        );
+        router.service(AgentService, agentService(ports));
+        router.service(ArtifactService, artifactService(ports.artifacts));
+        router.service(ToolService, toolService(ports));
+        router.service(ApprovalService, approvalService(approvals, config.REEVE_INTERNAL_TOKEN));
+      },
+      {
+        ...config.REEVE_LISTEN,
+        log,
+        services: [RunService, AgentService, ArtifactService, ToolService, ApprovalService],
+        interceptors: [authenticate(tokensOf(config, log))],
+        ready: () => !nats.connection.isClosed(),
+      },
+      signal,
+    ),
   );
+  background.keep(async (until) => indexRuns(await openRunFeed(nats), ports.runs, log, until));
   log.info({ url: server.url }, "gateway listens");
+  const resources = starting.move();
   return {
-    ...server,
-    async [Symbol.asyncDispose]() {
-      await server[Symbol.asyncDispose]();
-      end.abort(new DOMException("the gateway goes away", "AbortError"));
-      await indexing;
-    },
+    url: server.url,
+    port: server.port,
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }
 
@@ -93,23 +94,6 @@ async function openPorts(
     artifacts: await openArtifactStore(nats, { maxBytes: config.REEVE_MAX_ARTIFACT_BYTES }),
     offer: () => ({ tools: tools(), models: mergeModels(models()) }),
   };
-}
-
-async function keepIndex(
-  nats: Nats,
-  { runs }: GatewayPorts,
-  log: Logger,
-  signal: AbortSignal,
-): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await indexRuns(await openRunFeed(nats), runs, log, signal);
-    } catch (error) {
-      if (signal.aborted) return;
-      log.warn({ err: error }, "index of runs broke off; going on");
-      await sleep(1_000, undefined, { signal }).catch(() => undefined);
-    }
-  }
 }
 
 function tokensOf(

@@ -4,6 +4,7 @@ import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import { openCallJournal } from "@reeve/log/nats-journal";
 import { openDispatchQueue, openToolCallQueue } from "@reeve/log/nats-queue";
 import { openRunLog } from "@reeve/log/nats-run-log";
+import { Background } from "@reeve/platform/background";
 import type { Logger } from "@reeve/platform/logger";
 import type { Nats } from "@reeve/platform/nats";
 import { openLiveView } from "@reeve/store/live-view";
@@ -23,13 +24,13 @@ export async function startRuntime(
   { nats, log: logger }: { readonly nats: Nats; readonly log: Logger },
   signal: AbortSignal,
 ): Promise<AsyncDisposable> {
-  const end = new AbortController();
-  const ended = AbortSignal.any([signal, end.signal]);
+  await using starting = new AsyncDisposableStack();
+  const background = starting.use(new Background(logger, signal));
   const providers = await openProviders(config, signal);
   const models = await openTable(nats, ModelCatalogSchema);
   await models.put("default", providers.catalog, signal);
   const tools = await openTable(nats, ToolCatalogSchema);
-  const pools = await openLiveView(tools, logger, ended);
+  const pools = await openLiveView(tools, logger, background.signal);
   const dispatch = await openDispatchQueue(nats, { ackWaitMs });
   const ports: RunPorts = {
     log: await openRunLog(nats),
@@ -42,14 +43,9 @@ export async function startRuntime(
     heartbeatMs: ackWaitMs / 3,
     logger,
   };
-  const working = workRuns(dispatch, ports, config.REEVE_RUNTIME_CONCURRENCY, ended);
+  background.keep((until) => workRuns(dispatch, ports, config.REEVE_RUNTIME_CONCURRENCY, until));
   logger.info({ worker: ports.worker, providers: [...providers.byName.keys()] }, "runtime works");
-  return {
-    async [Symbol.asyncDispose]() {
-      end.abort(new DOMException("the runtime goes away", "AbortError"));
-      await working;
-    },
-  };
+  return starting.move();
 }
 
 /** The queues of the pools of toolhosts, each opened when it is first needed. */

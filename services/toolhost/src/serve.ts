@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import { openCallJournal } from "@reeve/log/nats-journal";
 import { openToolCallQueue } from "@reeve/log/nats-queue";
+import { Background } from "@reeve/platform/background";
 import type { Logger } from "@reeve/platform/logger";
 import type { Nats } from "@reeve/platform/nats";
 import { openArtifactStore } from "@reeve/store/nats-artifact-store";
@@ -51,16 +52,16 @@ export async function startToolhost(
     log,
   };
   await announcer.announce();
-  const working = workCalls(queue, ports, config.REEVE_TOOLHOST_CONCURRENCY, {
-    taking: AbortSignal.any([signal, taking.signal]),
-    running: running.signal,
-  });
-  working.catch((error: unknown) => log.error({ err: error }, "toolhost takes no more calls"));
-  starting.defer(async () => {
+  const background = starting.use(new Background(log, signal));
+  background.keep((until) =>
+    workCalls(queue, ports, config.REEVE_TOOLHOST_CONCURRENCY, {
+      taking: until,
+      running: running.signal,
+    }),
+  );
+  starting.defer(() => {
     taking.abort(new DOMException("the toolhost goes away", "AbortError"));
-    const hurry = setTimeout(() => running.abort(taking.signal.reason), drainMs);
-    await working.catch(() => undefined);
-    clearTimeout(hurry);
+    setTimeout(() => running.abort(taking.signal.reason), drainMs).unref();
   });
   const { host } = ports;
   log.info(

@@ -40,7 +40,7 @@ export class Deployment implements AsyncDisposable {
   readonly nats: Nats;
   readonly url: string;
   readonly token = token;
-  readonly #server: NatsServer;
+  #server: NatsServer;
   readonly #folder: string;
   readonly #environment: Readonly<Record<string, string>>;
   readonly #processes = new Map<ServiceName, ChildProcess>();
@@ -109,6 +109,21 @@ export class Deployment implements AsyncDisposable {
     const ended = once(child, "exit");
     child.kill("SIGKILL");
     await ended;
+  }
+
+  /** Ends the NATS server at once, as a power cut would. */
+  async killNats(): Promise<void> {
+    process.kill(this.#server.pid, "SIGKILL");
+    await this.#server[Symbol.asyncDispose]();
+  }
+
+  /** Starts the NATS server again, where it was and with what it had. */
+  async startNats(): Promise<void> {
+    const { port } = this.#server;
+    this.#server = await startNatsServer(
+      { storeDir: join(this.#folder, "nats"), port, log },
+      never,
+    );
   }
 
   /** Stores an agent that plays a script of the folder beside this file. */

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
+import { RunStatus } from "@reeve/contracts/run";
 import type { FedBatch, RunEventKind, RunFeed } from "@reeve/log/run-feed";
 import { isTerminal } from "@reeve/log/run-head";
 import type { Logger } from "@reeve/platform/logger";
@@ -40,10 +41,15 @@ async function project(
   for (const { event } of events) {
     if (event.case === "approval" && event.value.approval !== undefined) {
       await file(inbox, tenant, event.value.approval, signal);
-    } else if (event.case === "status" && isTerminal(event.value.status)) {
+    } else if (event.case === "status" && leavesApprovals(event.value.status)) {
       await withdraw(inbox, tenant, run, signal);
     }
   }
+}
+
+/** Whether a run that ended so may leave approvals behind: one that completed had them all resolved. */
+function leavesApprovals(status: RunStatus): boolean {
+  return isTerminal(status) && status !== RunStatus.COMPLETED;
 }
 
 async function file(

@@ -32,7 +32,9 @@ export async function startRun(
   const requestId = request.requestId === "" ? randomUUID() : request.requestId;
   const key: RunKey = { tenant, run: runIdOf(tenant, requestId) };
   const requestHash = hashOf(request);
-  const known = await knownRun(ports, key, requestHash, signal);
+  // An id that was made just now has no run yet.
+  const known =
+    request.requestId === "" ? undefined : await knownRun(ports, key, requestHash, signal);
   if (known !== undefined) return known;
   const agent = await getAgent(ports, tenant, request.agentId, signal);
   resolveDry(ports, agent);

@@ -52,7 +52,9 @@ async function indexBatch(
 ): Promise<void> {
   const rowKey = runKey({ tenant: key.tenant, run: key.run });
   for (let attempt = 0; attempt < mostAttempts; attempt++) {
-    const row = await runs.get(rowKey, signal);
+    // The first batch of a run makes its row, unless it is delivered again.
+    const isFirst = attempt === 0 && events[0]?.sequence === 1;
+    const row = isFirst ? undefined : await runs.get(rowKey, signal);
     const before = row?.record ?? create(RunSchema, { runId: key.run });
     const news = events.filter(({ sequence }) => sequence > before.lastSequence);
     if (news.length === 0) return;

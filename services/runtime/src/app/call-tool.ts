@@ -27,8 +27,7 @@ export async function* callTool(
 ): AsyncIterable<readonly Fact[]> {
   const request = requestFor(state, effect);
   const key = callKey(state, effect.call.call.callId);
-  const known = await ports.journal.read(key, emptyTail, signal);
-  if (known.events.length === 0) {
+  if (await isUnasked(state, key, ports, signal)) {
     const pool = state.tools.get(effect.call.call.name)?.pool ?? "default";
     const queue = await ports.toolCalls(pool);
     await queue.publish(request, { dedupeId: key.call }, signal);
@@ -38,6 +37,18 @@ export async function* callTool(
     if (facts.length > 0) yield facts;
     if (events.some(isLast)) return;
   }
+}
+
+/** Whether no toolhost has the call yet. The first owner of a run knows that without a look. */
+async function isUnasked(
+  { claim }: RunState,
+  key: CallKey,
+  { journal }: RunPorts,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (claim?.epoch === 1) return true;
+  const known = await journal.read(key, emptyTail, signal);
+  return known.events.length === 0;
 }
 
 /** Where the journal of a call of this run is. */

@@ -23,7 +23,8 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
         status: "under_way",
         streamedFrom: undefined,
       } as const;
-      return { ...frame, modelCall };
+      // Calls of an attempt whose turn was never written were never made.
+      return { ...frame, modelCall, calls: [] };
     }
     case "text":
     case "reasoning":

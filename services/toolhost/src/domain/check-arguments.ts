@@ -7,15 +7,26 @@ export type ArgumentCheck = (args: JsonObject) => string | undefined;
 
 /** A check of arguments against a JSON Schema. A schema that is none checks nothing: the tool itself then decides. */
 export function argumentCheck(schema: JsonObject | undefined): ArgumentCheck {
-  const validate = compiled(schema);
   return (args) => {
+    const validate = validatorOf(schema);
     if (validate === undefined || validate(args)) return undefined;
     return (validate.errors ?? []).map(describe).join("; ");
   };
 }
 
-function compiled(schema: JsonObject | undefined): ValidateFunction | undefined {
+/** Compiling a schema costs more than all the rest of a call; a schema belongs to its tool and is compiled once. */
+const validators = new WeakMap<JsonObject, ValidateFunction | null>();
+
+function validatorOf(schema: JsonObject | undefined): ValidateFunction | undefined {
   if (schema === undefined) return undefined;
+  const known = validators.get(schema);
+  if (known !== undefined) return known ?? undefined;
+  const validate = compiled(schema);
+  validators.set(schema, validate ?? null);
+  return validate;
+}
+
+function compiled(schema: JsonObject): ValidateFunction | undefined {
   // Older dialects differ in nothing that matters for arguments; their `$schema` would only be refused.
   const { $schema: _dialect, ...rest } = schema;
   try {

@@ -1,0 +1,32 @@
+/** The middle of some figures. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+/** How long each of `times` turns of `work` takes, one after the other, in milliseconds. The first tenth warms up. */
+export async function timesOf(times: number, work: () => Promise<unknown>): Promise<number[]> {
+  const warmUp = Math.ceil(times / 10);
+  const durations: number[] = [];
+  for (let turn = 0; turn < times + warmUp; turn++) {
+    const startedAt = performance.now();
+    await work();
+    if (turn >= warmUp) durations.push(performance.now() - startedAt);
+  }
+  return durations;
+}
+
+/** How many of `total` turns of `work` are done a second, with `concurrency` under way at a time. */
+export async function rateOf(
+  total: number,
+  concurrency: number,
+  work: () => Promise<unknown>,
+): Promise<number> {
+  let left = total;
+  const startedAt = performance.now();
+  const lane = async () => {
+    while (left-- > 0) await work();
+  };
+  await Promise.all(Array.from({ length: concurrency }, lane));
+  return total / ((performance.now() - startedAt) / 1_000);
+}

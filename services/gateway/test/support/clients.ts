@@ -1,0 +1,82 @@
+import type { Client, Transport } from "@connectrpc/connect";
+import { createClient } from "@connectrpc/connect";
+import {
+  createConnectTransport,
+  createGrpcTransport,
+  createGrpcWebTransport,
+} from "@connectrpc/connect-node";
+import { AgentService } from "@reeve/contracts/agent";
+import { ApprovalService } from "@reeve/contracts/approval";
+import { ArtifactService } from "@reeve/contracts/artifact";
+import { reasonName, failureFrom } from "@reeve/platform/connect-failure";
+import { RunService } from "@reeve/contracts/run";
+
+/** The protocols that the gateway speaks, each as its clients speak it. */
+export const protocols = {
+  "Connect with JSON": (baseUrl: string): Transport =>
+    createConnectTransport({ baseUrl, httpVersion: "1.1", useBinaryFormat: false }),
+  "Connect over HTTP/2": (baseUrl: string): Transport =>
+    createConnectTransport({ baseUrl, httpVersion: "2" }),
+  "Connect with GET": (baseUrl: string): Transport =>
+    createConnectTransport({ baseUrl, httpVersion: "1.1", useHttpGet: true }),
+  gRPC: (baseUrl: string): Transport => createGrpcTransport({ baseUrl }),
+  "gRPC-Web": (baseUrl: string): Transport =>
+    createGrpcWebTransport({ baseUrl, httpVersion: "1.1" }),
+} as const;
+
+export type Protocol = keyof typeof protocols;
+
+/** The services of a gateway, for whoever has `token`. */
+export interface Clients {
+  readonly agents: Client<typeof AgentService>;
+  readonly approvals: Client<typeof ApprovalService>;
+  readonly artifacts: Client<typeof ArtifactService>;
+  readonly runs: Client<typeof RunService>;
+}
+
+export function clientsOf(
+  url: string,
+  authorization: string | undefined,
+  protocol: Protocol,
+): Clients {
+  const transport = protocols[protocol](url);
+  const authorized: Transport = {
+    unary: (method, signal, timeoutMs, header, ...rest) =>
+      transport.unary(method, signal, timeoutMs, withToken(header), ...rest),
+    stream: (method, signal, timeoutMs, header, ...rest) =>
+      transport.stream(method, signal, timeoutMs, withToken(header), ...rest),
+  };
+  function withToken(header: ConstructorParameters<typeof Headers>[0]): Headers {
+    const headers = new Headers(header);
+    if (authorization !== undefined) headers.set("authorization", authorization);
+    return headers;
+  }
+  return {
+    agents: createClient(AgentService, authorized),
+    approvals: createClient(ApprovalService, authorized),
+    artifacts: createClient(ArtifactService, authorized),
+    runs: createClient(RunService, authorized),
+  };
+}
+
+/** What a client learns of a refusal. */
+export interface Refusal {
+  readonly kind: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly fields: readonly string[];
+}
+
+/** The refusal of a call. Throws when the call succeeds. */
+export async function refusalOf(call: Promise<unknown> | AsyncIterable<unknown>): Promise<Refusal> {
+  try {
+    if (Symbol.asyncIterator in call) for await (const _ of call);
+    else await call;
+  } catch (error) {
+    const { kind, reason, message, metadata, violations } = failureFrom(error);
+    const fields = violations.map(({ field, reason }) => `${field} ${reason}`);
+    return { kind, reason: reasonName(reason), message, metadata: { ...metadata }, fields };
+  }
+  throw new Error("the call was not refused");
+}

@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import type { RunEvent } from "@reeve/contracts/run";
+import { ModelCatalogSchema } from "@reeve/contracts/agent";
+import { PermissionClass, ToolCatalogSchema } from "@reeve/contracts/tool";
+import { emptyTail } from "@reeve/log/log";
+import { openRunLog } from "@reeve/log/nats-run-log";
+import type { ForeignFact } from "@reeve/log/commit-foreign";
+import { RunEventSchema } from "@reeve/contracts/run";
+import { createLogger } from "@reeve/platform/logger";
+import type { Nats } from "@reeve/platform/nats";
+import { connectNats } from "@reeve/platform/nats";
+import { startNatsServer } from "@reeve/platform/nats-server";
+import { openTable } from "@reeve/store/nats-table";
+import { gatewayConfig } from "../../src/config.ts";
+import { startGateway } from "../../src/serve.ts";
+
+const log = createLogger("test", "silent");
+const never = new AbortController().signal;
+
+/** Who the clients of a test are. */
+export const tokens = { acme: "token-of-acme", globex: "token-of-globex" } as const;
+
+/** A gateway with a NATS server of its own, a model and a few tools; no runtime takes its runs, and approvals is away. */
+export interface GatewayBench extends AsyncDisposable {
+  readonly url: string;
+  /** Writes what only a runtime would, at the end of the log of a run of `acme`. */
+  append(run: string, fact: ForeignFact): Promise<void>;
+}
+
+export async function openGatewayBench(): Promise<GatewayBench> {
+  await using starting = new AsyncDisposableStack();
+  const storeDir = mkdtempSync(join(tmpdir(), "reeve-gateway-"));
+  starting.defer(() => rmSync(storeDir, { recursive: true, force: true }));
+  const server = starting.use(await startNatsServer({ storeDir, log }, never));
+  const nats = starting.use(await connectNats(server.url, { name: "test", log }, never));
+  await announce(nats);
+  const config = gatewayConfig.parse({
+    REEVE_LISTEN: "127.0.0.1:0",
+    REEVE_TOKENS: `${tokens.acme}=acme/ann,${tokens.globex}=globex/gus`,
+    // Nothing listens there.
+    REEVE_APPROVALS_URL: "http://127.0.0.1:1",
+    REEVE_MAX_ARTIFACT_BYTES: "1000",
+  });
+  const gateway = starting.use(await startGateway(config, { nats, log }, never));
+  const runs = await openRunLog(nats);
+  const resources = starting.move();
+  return {
+    url: gateway.url,
+    async append(run, event) {
+      const key = { tenant: "acme", run };
+      const { tail } = await runs.read(key, emptyTail, never);
+      const sequence = tail.sequence + 1;
+      const fact: RunEvent = create(RunEventSchema, { runId: run, sequence, event });
+      const outcome = await runs.append(key, tail, [fact], never);
+      if (outcome.kind === "conflict") throw new Error(`somebody else wrote to ${run}`);
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+async function announce(nats: Nats): Promise<void> {
+  const models = await openTable(nats, ModelCatalogSchema);
+  const catalog = create(ModelCatalogSchema, {
+    models: [{ id: "known", provider: "scripted", upstreamName: "known" }],
+    providers: [{ name: "scripted", scripted: true, upstreamNames: ["known", "gone"] }],
+  });
+  await models.put("default", catalog, never);
+  const tools = await openTable(nats, ToolCatalogSchema);
+  const schema = { type: "object", properties: { path: { type: "string" } } };
+  const pool = create(ToolCatalogSchema, {
+    pool: "default",
+    isolation: "bubblewrap",
+    tools: [
+      {
+        name: "read_file",
+        permissionClass: PermissionClass.SAFE,
+        inputSchema: schema,
+        source: "builtin",
+        pool: "default",
+      },
+    ],
+  });
+  await tools.put("default", pool, never);
+}

@@ -1,0 +1,92 @@
+import { fromJson } from "@bufbuild/protobuf";
+import { ListValueSchema } from "@bufbuild/protobuf/wkt";
+import { failureFrom } from "@reeve/platform/connect-failure";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Deployment } from "./support/deployment.ts";
+import {
+  approve,
+  eventOf,
+  expectGapless,
+  firstCall,
+  started,
+  watchToEnd,
+} from "./support/watching.ts";
+
+let deployment: Deployment;
+
+beforeAll(async () => {
+  deployment = await Deployment.start();
+  await deployment.agent("talk");
+  const execute = { permissionClasses: ["execute"] };
+  const deepAgent = { allowedImports: fromJson(ListValueSchema, ["time", "pathlib"]) };
+  await deployment.agent("sleep", { ...execute, deepAgent });
+  await deployment.agent("publish", { ...execute, deepAgent, hitlTools: ["publish_report"] });
+});
+
+afterAll(async () => {
+  await deployment[Symbol.asyncDispose]();
+});
+
+async function startRun(agentId: string, input: string): Promise<string> {
+  const { run } = await deployment.reeve.runs.startRun({ agentId, input });
+  return run?.runId ?? "";
+}
+
+describe("a run whose NATS server is killed and started again", () => {
+  test("while its model speaks, ends and is watched without a gap", async () => {
+    const runId = await startRun("talk", "talk");
+    const watched = watchToEnd(deployment, runId);
+    await eventOf(deployment, runId, "text");
+    await deployment.killNats();
+    await deployment.startNats();
+    expectGapless(await watched);
+  });
+
+  test("during a call in the sandbox, ends and makes the call once", async () => {
+    const runId = await startRun("sleep", "1.5");
+    const watched = watchToEnd(deployment, runId);
+    await started(deployment, runId, await firstCall(deployment, runId));
+    await deployment.killNats();
+    await deployment.startNats();
+    const events = await watched;
+    expectGapless(events);
+    const results = events.filter(({ event }) => event.case === "toolResult");
+    expect(results.map(({ event }) => event.value)).toMatchObject([{ success: true }]);
+  });
+
+  test("while it waits for a person, goes on when that person decides", async () => {
+    const runId = await startRun("publish", "publish");
+    const watched = watchToEnd(deployment, runId);
+    await eventOf(deployment, runId, "runParked");
+    await deployment.killNats();
+    await deployment.startNats();
+    await approve(deployment, runId);
+    expectGapless(await watched);
+  });
+});
+
+test("while the store is away a request fails as unavailable with a hint, and works again afterwards", async () => {
+  await deployment.killNats();
+  const refused = await deployment.reeve.runs
+    .getRun({ runId: "run_aaaaaaaaaaaaaaaaaaaaaaaaaa" }, { timeoutMs: 30_000 })
+    .catch(failureFrom);
+  expect(refused).toMatchObject({
+    kind: "unavailable",
+    message: expect.stringContaining("try again"),
+  });
+  await deployment.startNats();
+  await expect.poll(() => startRun("talk", "talk"), { timeout: 20_000 }).toMatch(/^run_/);
+});
+
+test("services that start before their store wait for it", async () => {
+  for (const name of ["gateway", "runtime", "toolhost", "approvals"] as const)
+    await deployment.kill(name);
+  await deployment.killNats();
+  const starting = (["gateway", "runtime", "toolhost", "approvals"] as const).map((name) =>
+    deployment.start(name),
+  );
+  await deployment.startNats();
+  await Promise.all(starting);
+  const runId = await startRun("sleep", "0");
+  expectGapless(await watchToEnd(deployment, runId));
+});

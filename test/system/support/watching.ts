@@ -1,0 +1,80 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { RunEvent } from "@reeve/contracts/run";
+import { EventFamily } from "@reeve/contracts/run";
+import type { RunEventKind } from "@reeve/log/run-feed";
+import { openCallJournal } from "@reeve/log/nats-journal";
+import { openRunLog } from "@reeve/log/nats-run-log";
+import { expect } from "vitest";
+import type { Deployment } from "./deployment.ts";
+
+const never = new AbortController().signal;
+/** The tenant of the deployment's token. */
+const tenant = "acme";
+
+/** The next event of a kind in the log of a run, whoever writes it. */
+export async function eventOf(
+  { nats }: Deployment,
+  runId: string,
+  kind: RunEventKind,
+): Promise<RunEvent> {
+  const log = await openRunLog(nats);
+  for await (const { events } of log.follow({ tenant, run: runId }, 0, never)) {
+    const found = events.find(({ event }) => event.case === kind);
+    if (found !== undefined) return found;
+  }
+  throw new Error(`the log of ${runId} ended`);
+}
+
+/** Resolves when a toolhost has begun to execute the call. */
+export async function started({ nats }: Deployment, runId: string, callId: string): Promise<void> {
+  const journal = await openCallJournal(nats);
+  for await (const { events } of journal.follow({ tenant, run: runId, call: callId }, 0, never)) {
+    if (events.some(({ fact }) => fact.case === "started")) return;
+  }
+}
+
+/** The id of the first call of a run, once its model has made it. */
+export async function firstCall(deployment: Deployment, runId: string): Promise<string> {
+  const { event } = await eventOf(deployment, runId, "toolCall");
+  return event.case === "toolCall" ? event.value.callId : "";
+}
+
+/** Approves what a run asks for. */
+export async function approve(deployment: Deployment, runId: string): Promise<void> {
+  const { event } = await eventOf(deployment, runId, "approval");
+  const approvalId = event.case === "approval" ? (event.value.approval?.approvalId ?? "") : "";
+  await deployment.reeve.approvals.decideApproval({ approvalId, approved: true });
+}
+
+/** Everything in the log of a run to its end, watched as a patient client does: again from where it was cut off. */
+export async function watchToEnd(
+  { reeve }: Deployment,
+  runId: string,
+): Promise<readonly RunEvent[]> {
+  const families = Object.values(EventFamily).filter(
+    (family) => family !== EventFamily.UNSPECIFIED,
+  );
+  const seen: RunEvent[] = [];
+  for (let interruptions = 0; interruptions < 200; interruptions++) {
+    try {
+      for await (const { events } of reeve.runs.watchRun({
+        runId,
+        afterSequence: seen.at(-1)?.sequence ?? 0,
+        selection: { case: "families", value: { families } },
+      })) {
+        seen.push(...events);
+      }
+      return seen;
+    } catch (error) {
+      if (ConnectError.from(error).code !== Code.Unavailable) throw error;
+    }
+  }
+  throw new Error(`run ${runId} did not end`);
+}
+
+/** Nothing is missing, nothing comes twice, and exactly one terminal status comes last. */
+export function expectGapless(events: readonly RunEvent[]): void {
+  expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
+  const ends = events.filter(({ event }) => event.case === "status" && event.value.status >= 5);
+  expect(ends).toEqual([events.at(-1)]);
+}
