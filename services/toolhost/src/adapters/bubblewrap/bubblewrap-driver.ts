@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { arch } from "node:process";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
@@ -66,11 +65,9 @@ export class BubblewrapDriver implements SandboxDriver {
       isolation: this.name,
       python,
       exec: (command, signal) => {
-        const hostname = `sandbox-${randomBytes(9).toString("hex")}`;
-        const setting = { workspaceDir, hostname, prlimit, system, isGrouped };
-        const args = bwrapArguments(command, setting);
+        const args = bwrapArguments(command, { workspaceDir, prlimit, system, isGrouped });
         return runBwrap(
-          { program: bwrap, args, hostname, folder: workspaceDir, identity, seccomp, openGroup },
+          { program: bwrap, args, folder: workspaceDir, identity, seccomp, openGroup },
           command,
           signal,
         );

@@ -1,13 +1,18 @@
-import type { ChildProcess } from "node:child_process";
+import type { ChildProcess, IOType } from "node:child_process";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import type { Readable, Writable } from "node:stream";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { devNull } from "node:os";
+import process from "node:process";
+import type { Duplex, Readable, Writable } from "node:stream";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { descriptors } from "./bwrap-arguments.ts";
 import type { Identity } from "./identity.ts";
-import { killOrphans } from "./kill-orphans.ts";
+import { inheritedDescriptors } from "./inherited-descriptors.ts";
 
+/** How long bwrap may take to tell of its first process; it does so at once. */
+const killMs = 2_000;
 /** How long output may take to drain once bwrap is gone; its processes went with it. */
 const drainMs = 2_000;
 
@@ -17,33 +22,26 @@ export interface BwrapProcess {
   readonly stdout: Readable;
   readonly stderr: Readable;
   readonly result: Readable;
-  /** Id of the first process of the sandbox, which waits until `release`. Undefined when bwrap ended before. */
-  firstProcess(): Promise<number | undefined>;
-  release(): void;
-  kill(): void;
+  /** Id of the first process of the sandbox, which waits to be let in. Undefined when bwrap ended before. */
+  readonly firstProcess: Promise<number | undefined>;
+  /** Lets the sandbox be made. */
+  letIn(): void;
+  /** Begins the command as soon as the sandbox stands. */
+  begin(): Promise<void>;
+  /** Ends the sandbox at whatever point it is. */
+  kill(): Promise<void>;
   /** Resolves when bwrap is gone and its output is read: its exit code, undefined when a signal ended bwrap itself. */
   readonly ended: Promise<number | undefined>;
 }
 
 /** Starts bwrap with an empty environment, so that nothing of ours is to be found in `/proc`. Throws a Failure. */
 export async function startBwrap(
-  {
-    program,
-    args,
-    hostname,
-  }: { readonly program: string; readonly args: readonly string[]; readonly hostname: string },
+  program: string,
+  args: readonly string[],
   identity: Identity,
   seccomp: Uint8Array,
 ): Promise<BwrapProcess> {
-  const child = spawn(program, args, {
-    cwd: "/",
-    env: {},
-    stdio: ["pipe", "pipe", "pipe", "pipe", "pipe", "pipe", "pipe"],
-    ...(identity.isDedicated && { uid: identity.uid, gid: identity.gid }),
-  });
-  child.once("exit", () => {
-    if (child.killed) killOrphans(hostname);
-  });
+  const child = spawnAlone(program, args, identity);
   const exited = once(child, "exit");
   exited.catch(() => undefined);
   await once(child, "spawn").catch((cause: unknown) => {
@@ -52,16 +50,71 @@ export async function startBwrap(
   });
   for (const each of child.stdio) each?.on("error", () => undefined);
   pipeOf(child, descriptors.seccomp).end(seccomp);
+  const firstProcess = childPid(pipeOf(child, descriptors.info));
   return {
     stdin: pipeOf(child, 0),
     stdout: pipeOf(child, 1),
     stderr: pipeOf(child, 2),
     result: pipeOf(child, descriptors.result),
-    firstProcess: () => childPid(pipeOf(child, descriptors.info)),
-    release: () => pipeOf(child, descriptors.block).end("\n"),
-    kill: () => child.kill("SIGKILL"),
+    firstProcess,
+    letIn: () => void pipeOf(child, descriptors.block).end("\n"),
+    begin: () => openGate(pipeOf(child, descriptors.gate)),
+    kill: () => kill(child, firstProcess),
     ended: endOf(child, exited),
   };
+}
+
+/** Of our descriptors it gets pipes of its own, and nothing in place of those that we would pass on unasked. */
+function spawnAlone(program: string, args: readonly string[], identity: Identity): ChildProcess {
+  const pipes = Array.from({ length: descriptors.gate + 1 }, () => "pipe" as const);
+  const nothing = openSync(devNull, "r+");
+  const stdio: (IOType | number)[] = [...pipes];
+  for (const descriptor of inheritedDescriptors()) {
+    if (descriptor < pipes.length) continue;
+    while (stdio.length < descriptor) stdio.push("ignore");
+    stdio[descriptor] = nothing;
+  }
+  try {
+    return spawn(program, args, {
+      cwd: "/",
+      env: {},
+      stdio,
+      ...(identity.isDedicated && { uid: identity.uid, gid: identity.gid }),
+    });
+  } finally {
+    closeSync(nothing);
+  }
+}
+
+/** The gatekeeper says that it is there before it asks. */
+async function openGate(gate: Duplex): Promise<void> {
+  if (gate.closed) return;
+  await Promise.race([once(gate, "data"), once(gate, "close")]);
+  gate.write("go\n");
+}
+
+/**
+ * Ends the first process of the sandbox, and with it all others, before bwrap itself: a sandbox that is still being made
+ * does not end with bwrap, and would wait for it for ever.
+ */
+async function kill(child: ChildProcess, firstProcess: Promise<number | undefined>): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => resolve(undefined), killMs);
+  const first = await Promise.race([firstProcess, late]);
+  clearTimeout(timer);
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  if (first !== undefined && parentOf(first) === child.pid) process.kill(first, "SIGKILL");
+  child.kill("SIGKILL");
+}
+
+/** Ids of processes are used again, so that one is only ended as long as it is bwrap's child. */
+function parentOf(pid: number): number | undefined {
+  try {
+    const [, parent] = /^PPid:\t(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    return Number(parent);
+  } catch {
+    return undefined;
+  }
 }
 
 async function endOf(child: ChildProcess, exited: Promise<unknown[]>): Promise<number | undefined> {
@@ -79,16 +132,18 @@ async function endOf(child: ChildProcess, exited: Promise<unknown[]>): Promise<n
 
 /** bwrap tells of its child as JSON, in one or more writes. */
 async function childPid(info: Readable): Promise<number | undefined> {
+  const { promise, resolve } = Promise.withResolvers<number | undefined>();
   let text = "";
-  for await (const chunk of info) {
-    text += String(chunk);
-    const [, pid] = /"child-pid": *(\d+)/.exec(text) ?? [];
-    if (pid !== undefined && text.includes("}")) return Number(pid);
-  }
-  return undefined;
+  info.on("data", (chunk: Buffer) => {
+    text += chunk.toString();
+    const [, pid] = /"child-pid": *(\d+)\D/.exec(text) ?? [];
+    if (pid !== undefined) resolve(Number(pid));
+  });
+  info.once("close", () => resolve(undefined));
+  return await promise;
 }
 
 /** Every descriptor is a pipe, which Node makes a socket: it reads and writes. */
-function pipeOf(child: ChildProcess, index: number): Readable & Writable {
-  return child.stdio[index] as Readable & Writable;
+function pipeOf(child: ChildProcess, index: number): Duplex {
+  return child.stdio[index] as Duplex;
 }

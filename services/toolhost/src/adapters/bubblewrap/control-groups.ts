@@ -1,7 +1,15 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from "node:fs";
 import { rmdir } from "node:fs/promises";
 import { join } from "node:path";
+import process from "node:process";
 import { setTimeout as wait } from "node:timers/promises";
 import type { SandboxLimits } from "../../ports/sandbox.ts";
 import { defaultLimits } from "../../ports/sandbox.ts";
@@ -63,6 +71,7 @@ export function controlGroups(): OpenControlGroup | undefined {
     for (const { parent } of controllers) mkdirSync(parent, { recursive: true });
     if (controllers.includes(unified))
       writeFileSync(join(unified.parent, "cgroup.subtree_control"), "+memory +pids");
+    for (const { parent } of controllers) sweep(parent);
     open({ ...defaultLimits, timeoutMs: 0 }).remove();
     return open;
   } catch {
@@ -71,7 +80,7 @@ export function controlGroups(): OpenControlGroup | undefined {
 }
 
 function openGroup(controllers: readonly Controller[], limits: SandboxLimits): ControlGroup {
-  const name = randomBytes(8).toString("hex");
+  const name = `${process.pid}-${randomBytes(6).toString("hex")}`;
   const groups = controllers.map((controller) => ({
     controller,
     folder: join(controller.parent, name),
@@ -97,6 +106,15 @@ function openGroup(controllers: readonly Controller[], limits: SandboxLimits): C
       for (const { folder } of groups) removeFolder(folder);
     },
   };
+}
+
+/** Takes away what toolhosts that were killed have left; the kernel keeps a group that still has processes. */
+function sweep(parent: string): void {
+  for (const name of readdirSync(parent)) {
+    const [, owner] = /^(\d+)-[0-9a-f]+$/.exec(name) ?? [];
+    if (owner === undefined || existsSync(`/proc/${owner}`)) continue;
+    removeFolder(join(parent, name));
+  }
 }
 
 /** The kernel refuses for a moment after the last process is gone. */

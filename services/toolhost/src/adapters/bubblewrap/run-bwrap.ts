@@ -13,8 +13,6 @@ const lastSignal = 64;
 export interface BwrapCall {
   readonly program: string;
   readonly args: readonly string[];
-  /** Name of this one sandbox, which stands among `args`. */
-  readonly hostname: string;
   /** The workspace. */
   readonly folder: string;
   readonly identity: Identity;
@@ -22,25 +20,22 @@ export interface BwrapCall {
   readonly openGroup: OpenControlGroup | undefined;
 }
 
-/**
- * Runs bwrap for one command, and ends the whole of it when time, output or the caller's patience is over: the kernel ends
- * the first process of the sandbox with bwrap, and with it all the others.
- */
+/** Runs bwrap for one command, and ends the whole of it when time, output or the caller's patience is over. */
 export async function* runBwrap(
-  { program, args, hostname, folder, identity, seccomp, openGroup }: BwrapCall,
+  { program, args, folder, identity, seccomp, openGroup }: BwrapCall,
   command: SandboxCommand,
   signal: AbortSignal,
 ): AsyncIterable<ExecEvent> {
   signal.throwIfAborted();
   const began = performance.now();
   const events = new ExecEvents();
-  const bwrap = await startBwrap({ program, args, hostname }, identity, seccomp);
+  const bwrap = await startBwrap(program, args, identity, seccomp);
   const group = openOrKill(bwrap, () => openGroup?.(command.limits));
   const over = new AbortController();
   let ended: EndReason | undefined;
   const end = (reason: EndReason) => {
     ended ??= reason;
-    bwrap.kill();
+    void bwrap.kill();
   };
   const cancel = () => end("cancelled");
   signal.addEventListener("abort", cancel, { once: true });
@@ -55,6 +50,7 @@ export async function* runBwrap(
   const live = async () => {
     try {
       await admit(bwrap, group);
+      await bwrap.begin();
       await giveInput(bwrap.stdin, command.stdin);
     } catch (error) {
       end("sandbox_lost");
@@ -78,7 +74,7 @@ export async function* runBwrap(
     clearTimeout(timer);
     over.abort();
     signal.removeEventListener("abort", cancel);
-    bwrap.kill();
+    void bwrap.kill();
   }
 }
 
@@ -90,16 +86,16 @@ function openOrKill(
   try {
     return open();
   } catch (error) {
-    bwrap.kill();
+    void bwrap.kill();
     throw error;
   }
 }
 
 /** The sandbox begins only when it is in its group, so that nothing of it escapes the limits. */
 async function admit(bwrap: BwrapProcess, group: ControlGroup | undefined): Promise<void> {
-  const first = group && (await bwrap.firstProcess());
+  const first = group && (await bwrap.firstProcess);
   if (first !== undefined) group?.add(first);
-  bwrap.release();
+  bwrap.letIn();
 }
 
 function collectOutput(
