@@ -13,6 +13,7 @@ import type {
 } from "@reeve/contracts/run";
 import { RunSchema, RunStatus, StepState } from "@reeve/contracts/run";
 import { Failure } from "@reeve/platform/failure";
+import { noSpending, spentAfter } from "./spending.ts";
 
 /** What anybody but its worker needs to know of a run. Never changed in place. */
 export interface RunHead {
@@ -30,7 +31,10 @@ export interface RunHead {
   /** The text at the root, last part first. */
   readonly output: TextPart | undefined;
   readonly error: RunError | undefined;
+  /** What it cost, once it ended. */
   readonly cost: CostSummary | undefined;
+  /** What it has cost up to now. */
+  readonly spent: CostSummary;
   readonly endedAt: Timestamp | undefined;
   /** Sequence of the terminal status; only records follow it. */
   readonly endSequence: number | undefined;
@@ -58,6 +62,7 @@ export const emptyHead: RunHead = {
   output: undefined,
   error: undefined,
   cost: undefined,
+  spent: noSpending,
   endedAt: undefined,
   endSequence: undefined,
   scripted: false,
@@ -86,7 +91,7 @@ export function foldHead(head: RunHead, events: readonly RunEvent[]): RunHead {
 
 function applyToHead(head: RunHead, envelope: RunEvent): RunHead {
   const { event, sequence, time } = envelope;
-  const next = { ...head, lastSequence: sequence };
+  const next = { ...head, lastSequence: sequence, spent: spentAfter(head.spent, envelope) };
   switch (event.case) {
     case "runCreated":
       return {
@@ -190,6 +195,11 @@ export function pendingApprovals({ approvals, status }: RunHead): readonly Appro
   return [...approvals.values()].filter(({ state }) => state === ApprovalState.PENDING);
 }
 
+/** The beginning of what a run was asked: at most 200 characters, none of them cut. */
+function previewOf(input: string): string {
+  return Array.from(input.slice(0, 400)).slice(0, 200).join("");
+}
+
 /** The run as clients see it. Throws when the head is of no run. */
 export function runOf(head: RunHead): Run {
   const { created, createdAt, endedAt, error, cost } = head;
@@ -200,7 +210,7 @@ export function runOf(head: RunHead): Run {
     status: head.status,
     lastSequence: head.lastSequence,
     output: outputOf(head),
-    inputPreview: created.input.slice(0, 200),
+    inputPreview: previewOf(created.input),
     pendingApprovals: pendingApprovals(head).map(({ approvalId }) => approvalId),
     labels: created.labels,
     scripted: head.scripted,

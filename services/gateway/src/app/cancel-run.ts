@@ -27,6 +27,7 @@ export async function cancelRun(
       if (isTerminal(before.status)) throw ended(key, before);
       return [
         { case: "cancelRequested", value: { requestedBy: subject, reason } },
+        { case: "costSummary", value: before.spent },
         { case: "status", value: { status: RunStatus.CANCELLED, message: reason } },
       ];
     },

@@ -1,0 +1,115 @@
+import { RunStatus } from "@reeve/contracts/run";
+import { ErrorReason } from "@reeve/contracts/error";
+import type { ForeignFact } from "@reeve/log/commit-foreign";
+import { emptyTail } from "@reeve/log/log";
+import type { RunLog } from "@reeve/log/run-log";
+import { Failure } from "@reeve/platform/failure";
+import { describe, expect, test } from "vitest";
+import { ann, appendFacts, kindsOf, memoryPorts } from "../../test/support/memory-ports.ts";
+import { cancelRun } from "./cancel-run.ts";
+
+const never = new AbortController().signal;
+const runId = "run_cancelled";
+const request = { runId, reason: "enough" };
+const created: ForeignFact = { case: "runCreated", value: { tenant: "acme" } };
+const claimed: ForeignFact = { case: "runClaimed", value: { worker: "w" } };
+const completed: ForeignFact = { case: "status", value: { status: RunStatus.COMPLETED } };
+const ends = ["cancelRequested", "costSummary", "status"];
+
+async function withRun(...facts: readonly ForeignFact[]) {
+  const ports = memoryPorts();
+  await appendFacts(ports.log, runId, created, ...facts);
+  return ports;
+}
+
+describe("cancelling a run", () => {
+  test("is one batch: who asked, what it cost, and the end", async () => {
+    const ports = await withRun(
+      claimed,
+      { case: "modelCallStarted", value: { attempt: 1 } },
+      { case: "usage", value: { inputTokens: 7, outputTokens: 3, costUsd: 0.5 } },
+      { case: "toolCall", value: {} },
+      { case: "modelCallStarted", value: { attempt: 1 } },
+    );
+    const head = await cancelRun(ports, ann, request, never);
+    expect(head).toMatchObject({ status: RunStatus.CANCELLED, endSequence: 9 });
+    expect(ports.log.batches.at(-1)?.events).toMatchObject([
+      { sequence: 7, event: { value: { requestedBy: "ann", reason: "enough" } } },
+      {
+        sequence: 8,
+        event: {
+          value: { llmCalls: 2, toolCalls: 1, inputTokens: 7, outputTokens: 3, costUsd: 0.5 },
+        },
+      },
+      { sequence: 9, event: { value: { status: RunStatus.CANCELLED, message: "enough" } } },
+    ]);
+    expect(ports.dispatch.length).toBe(1);
+  });
+
+  test("knows no cost when a model without a price was called", async () => {
+    const ports = await withRun(
+      { case: "usage", value: { inputTokens: 1, costUsd: 0.5 } },
+      { case: "usage", value: { inputTokens: 1 } },
+      { case: "usage", value: { inputTokens: 1, costUsd: 0.5 } },
+    );
+    const { cost } = await cancelRun(ports, ann, request, never);
+    expect(cost).toMatchObject({ inputTokens: 3 });
+    expect(cost?.costUsd).toBeUndefined();
+  });
+
+  test("again, or many times at once, changes nothing more", async () => {
+    const ports = await withRun();
+    await Promise.all(Array.from({ length: 8 }, () => cancelRun(ports, ann, request, never)));
+    await cancelRun(ports, ann, { runId, reason: "later" }, never);
+    expect(await kindsOf(ports.log, runId)).toEqual(["runCreated", ...ends]);
+    expect(ports.dispatch.length).toBe(1);
+  });
+
+  test("again makes up for a dispatch that was lost", async () => {
+    const ports = await withRun(claimed, { case: "runParked", value: {} });
+    const publish = () =>
+      Promise.reject(new Failure("unavailable", ErrorReason.UNAVAILABLE, "gone"));
+    const lost = cancelRun({ ...ports, dispatch: { publish } }, ann, request, never);
+    await expect(lost).rejects.toMatchObject({ kind: "unavailable" });
+    await cancelRun(ports, ann, request, never);
+    expect(ports.dispatch.length).toBeGreaterThan(0);
+    expect(await kindsOf(ports.log, runId)).toEqual([
+      "runCreated",
+      "runClaimed",
+      "runParked",
+      ...ends,
+    ]);
+  });
+
+  test("loses to an owner that ends the run first", async () => {
+    const ports = await withRun(claimed);
+    let isFirst = true;
+    const racing: RunLog = {
+      append: async (...asked) => {
+        if (isFirst) await appendFacts(ports.log, runId, completed);
+        isFirst = false;
+        return ports.log.append(...asked);
+      },
+      read: (...asked) => ports.log.read(...asked),
+      follow: (...asked) => ports.log.follow(...asked),
+    };
+    await expect(cancelRun({ ...ports, log: racing }, ann, request, never)).rejects.toMatchObject({
+      kind: "precondition",
+      reason: ErrorReason.RUN_ENDED,
+      message: `run ${runId} has ended: completed`,
+    });
+    expect(await kindsOf(ports.log, runId)).toEqual(["runCreated", "runClaimed", "status"]);
+    expect(ports.dispatch.length).toBe(0);
+  });
+
+  test("is refused of a run that there is not, or of another tenant", async () => {
+    const ports = await withRun();
+    const refusal = { kind: "not_found", reason: ErrorReason.RUN_NOT_FOUND };
+    const unknown = { runId: "run_unknown00", reason: "" };
+    await expect(cancelRun(ports, ann, unknown, never)).rejects.toMatchObject(refusal);
+    const gus = { tenant: "globex", subject: "gus" };
+    await expect(cancelRun(ports, gus, request, never)).rejects.toMatchObject(refusal);
+    const { events } = await ports.log.read({ tenant: "globex", run: runId }, emptyTail, never);
+    expect(events).toEqual([]);
+  });
+});

@@ -1,0 +1,76 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import type { Agent } from "@reeve/contracts/agent";
+import { AgentSchema, ModelCatalogSchema } from "@reeve/contracts/agent";
+import type { Dispatch, Run, RunEvent } from "@reeve/contracts/run";
+import { RunEventSchema } from "@reeve/contracts/run";
+import { ToolCatalogSchema } from "@reeve/contracts/tool";
+import type { ForeignFact } from "@reeve/log/commit-foreign";
+import { emptyTail } from "@reeve/log/log";
+import type { MemoryLog } from "@reeve/log/memory-log";
+import { memoryRunLog } from "@reeve/log/memory-log";
+import { MemoryWorkQueue } from "@reeve/log/memory-queue";
+import type { RunKey } from "@reeve/log/run-log";
+import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
+import { MemoryTable } from "@reeve/store/memory-table";
+import type { GatewayPorts } from "../../src/app/gateway-ports.ts";
+
+const never = new AbortController().signal;
+
+/** Who asks in the tests of the gateway. */
+export const ann = { tenant: "acme", subject: "ann" } as const;
+
+export interface MemoryPorts extends GatewayPorts {
+  readonly log: MemoryLog<RunKey, RunEvent>;
+  readonly dispatch: MemoryWorkQueue<Dispatch>;
+  readonly agents: MemoryTable<Agent>;
+  readonly runs: MemoryTable<Run>;
+}
+
+/** The ports of a gateway in memory, with one model. */
+export function memoryPorts(): MemoryPorts {
+  const models = create(ModelCatalogSchema, {
+    models: [{ id: "known", provider: "scripted", upstreamName: "known" }],
+    providers: [{ name: "scripted", scripted: true }],
+  });
+  const tools = [create(ToolCatalogSchema, { pool: "default", isolation: "bubblewrap" })];
+  return {
+    log: memoryRunLog(),
+    dispatch: new MemoryWorkQueue(),
+    agents: new MemoryTable(),
+    runs: new MemoryTable(),
+    artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
+    offer: () => ({ tools, models }),
+  };
+}
+
+/** Stores an agent of `acme`. */
+export async function storeAgent(
+  { agents }: Pick<MemoryPorts, "agents">,
+  id: string,
+  spec: NonNullable<MessageInitShape<typeof AgentSchema>["spec"]> = {},
+): Promise<void> {
+  const agent = { revision: 1, spec: { id, name: id, model: "known", ...spec } };
+  await agents.put(`acme.${id}`, create(AgentSchema, agent), never);
+}
+
+/** Appends facts, in one batch, to the log of a run of `acme`. */
+export async function appendFacts(
+  log: MemoryLog<RunKey, RunEvent>,
+  run: string,
+  ...facts: readonly ForeignFact[]
+): Promise<void> {
+  const key = { tenant: "acme", run };
+  const { tail } = await log.read(key, emptyTail, never);
+  const events = facts.map((event, index) =>
+    create(RunEventSchema, { runId: run, sequence: tail.sequence + 1 + index, event }),
+  );
+  const outcome = await log.append(key, tail, events, never);
+  if (outcome.kind === "conflict") throw new Error(`somebody else wrote to ${run}`);
+}
+
+/** The kinds of the events of a run of `acme`, in order. */
+export async function kindsOf(log: MemoryLog<RunKey, RunEvent>, run: string): Promise<string[]> {
+  const { events } = await log.read({ tenant: "acme", run }, emptyTail, never);
+  return events.map(({ event }) => event.case ?? "unknown");
+}
