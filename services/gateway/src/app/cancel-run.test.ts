@@ -22,6 +22,10 @@ async function withRun(...facts: readonly ForeignFact[]) {
   return ports;
 }
 
+function publish() {
+  return Promise.reject(new Failure("unavailable", ErrorReason.UNAVAILABLE, "gone"));
+}
+
 describe("cancelling a run", () => {
   test("is one batch: who asked, what it cost, and the end", async () => {
     const ports = await withRun(
@@ -67,8 +71,6 @@ describe("cancelling a run", () => {
 
   test("again makes up for a dispatch that was lost", async () => {
     const ports = await withRun(claimed, { case: "runParked", value: {} });
-    const publish = () =>
-      Promise.reject(new Failure("unavailable", ErrorReason.UNAVAILABLE, "gone"));
     const lost = cancelRun({ ...ports, dispatch: { publish } }, ann, request, never);
     await expect(lost).rejects.toMatchObject({ kind: "unavailable" });
     await cancelRun(ports, ann, request, never);
