@@ -72,6 +72,7 @@ function openRequest(state: RunState, injected: Readonly<Record<string, string>>
     messages: promptFor(state),
     tools: exposeTools([...state.tools.values()], injected),
     temperature: created.spec.temperature,
+    parallelToolCalls: state.prepared?.capabilities?.parallelToolCalls ?? true,
     maxTokens: created.spec.maxTokens,
   };
   return { provider, request };

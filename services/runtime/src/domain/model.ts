@@ -1,6 +1,11 @@
 /** One message of a prompt. */
 export type PromptMessage =
-  | { readonly role: "user"; readonly text: string }
+  | {
+      readonly role: "user";
+      readonly text: string;
+      /** What the runtime says beside the text, each as a text part of its own after it. */
+      readonly notes?: readonly string[];
+    }
   /** An earlier answer that a client gave as text. */
   | { readonly role: "assistant"; readonly text: string }
   /** An earlier turn of this provider, verbatim as it gave it in `ModelTurn.messageJson`. */
@@ -11,6 +16,8 @@ export type PromptMessage =
       readonly name: string;
       readonly content: string;
       readonly isError: boolean;
+      /** What the runtime says beside the content, each as a text part of its own after it. */
+      readonly notes?: readonly string[];
     };
 
 /** A whole answer. */

@@ -21,6 +21,8 @@ export interface ModelRequest {
   readonly messages: readonly PromptMessage[];
   /** The tools as the model sees them. Empty: it is called without tools. */
   readonly tools: readonly ToolDescriptor[];
+  /** Whether the model may call several tools in one turn. */
+  readonly parallelToolCalls: boolean;
   /** Undefined: the provider's default. */
   readonly temperature: number | undefined;
   readonly maxTokens: number | undefined;

@@ -39,6 +39,7 @@ function request(overrides: Partial<ModelRequest> = {}, model = "text:3"): Model
     messages: [{ role: "user", text: "hello" }],
     tools: [],
     temperature: undefined,
+    parallelToolCalls: true,
     maxTokens: undefined,
     ...overrides,
   };

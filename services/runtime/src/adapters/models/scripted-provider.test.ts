@@ -18,6 +18,7 @@ function play(
     messages,
     tools: [],
     temperature: undefined,
+    parallelToolCalls: true,
     maxTokens: undefined,
   };
   return provider.stream(request, signal);
