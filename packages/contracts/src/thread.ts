@@ -1,1 +1,3 @@
 export * from "../gen/reeve/thread/v1/message_pb.ts";
+export * from "../gen/reeve/thread/v1/execution_tree_pb.ts";
+export * from "../gen/reeve/thread/v1/history_pb.ts";

@@ -11,8 +11,10 @@ import type {
   RunError,
   RunEvent,
 } from "@reeve/contracts/run";
-import { RunSchema, RunStatus, StepState } from "@reeve/contracts/run";
+import { Phase, RunSchema, RunStatus, StepState } from "@reeve/contracts/run";
 import { Failure } from "@reeve/platform/failure";
+import type { TreeNodes } from "@reeve/contracts/execution-tree";
+import { previewOf, treeAfter } from "@reeve/contracts/execution-tree";
 import { noSpending, spentAfter } from "./spending.ts";
 
 /** What anybody but its worker needs to know of a run. Never changed in place. */
@@ -39,6 +41,8 @@ export interface RunHead {
   /** Sequence of the terminal status; only records follow it. */
   readonly endSequence: number | undefined;
   readonly scripted: boolean;
+  /** What it did up to now. */
+  readonly tree: TreeNodes;
   /** Sequences of the messages that were sent into the run, by message id. */
   readonly messages: ReadonlyMap<string, number>;
 }
@@ -66,6 +70,7 @@ export const emptyHead: RunHead = {
   endedAt: undefined,
   endSequence: undefined,
   scripted: false,
+  tree: new Map(),
   messages: new Map(),
 };
 
@@ -91,7 +96,12 @@ export function foldHead(head: RunHead, events: readonly RunEvent[]): RunHead {
 
 function applyToHead(head: RunHead, envelope: RunEvent): RunHead {
   const { event, sequence, time } = envelope;
-  const next = { ...head, lastSequence: sequence, spent: spentAfter(head.spent, envelope) };
+  const next = {
+    ...head,
+    lastSequence: sequence,
+    spent: spentAfter(head.spent, envelope),
+    tree: treeAfter(head.tree, envelope),
+  };
   switch (event.case) {
     case "runCreated":
       return {
@@ -132,7 +142,9 @@ function applyToHead(head: RunHead, envelope: RunEvent): RunHead {
     case "messageSubmitted":
       return { ...next, messages: new Map(head.messages).set(event.value.messageId, sequence) };
     case "error":
-      return envelope.parentId === "" ? { ...next, error: event.value } : next;
+      return envelope.parentId === "" && envelope.phase !== Phase.PLANNER
+        ? { ...next, error: event.value }
+        : next;
     case "costSummary":
       return { ...next, cost: event.value };
     case "reasoning":
@@ -149,6 +161,10 @@ function applyToHead(head: RunHead, envelope: RunEvent): RunHead {
     case "modelTurn":
     case "modelCallFailed":
     case "cancelRequested":
+    case "toolCallStarted":
+    case "memoryWritten":
+    case "todosChanged":
+    case "treeStored":
       return next;
     case undefined:
       throw new Failure(
@@ -161,18 +177,20 @@ function applyToHead(head: RunHead, envelope: RunEvent): RunHead {
 
 function withText(
   output: TextPart | undefined,
-  { parentId, stepNumber, sequence }: RunEvent,
+  { parentId, phase, stepNumber, sequence }: RunEvent,
   text: string,
 ): TextPart | undefined {
-  return parentId === "" ? { step: stepNumber, sequence, text, before: output } : output;
+  return parentId === "" && phase !== Phase.PLANNER
+    ? { step: stepNumber, sequence, text, before: output }
+    : output;
 }
 
 function withoutText(
   output: TextPart | undefined,
-  { parentId }: RunEvent,
+  { parentId, phase }: RunEvent,
   firstSequence: number,
 ): TextPart | undefined {
-  if (parentId !== "") return output;
+  if (parentId !== "" || phase === Phase.PLANNER) return output;
   let kept = output;
   while (kept !== undefined && kept.sequence >= firstSequence) {
     kept = kept.before;
@@ -195,11 +213,6 @@ export function pendingApprovals({ approvals, status }: RunHead): readonly Appro
   return [...approvals.values()].filter(({ state }) => state === ApprovalState.PENDING);
 }
 
-/** The beginning of what a run was asked: at most 200 characters, none of them cut. */
-function previewOf(input: string): string {
-  return Array.from(input.slice(0, 400)).slice(0, 200).join("");
-}
-
 /** The run as clients see it. Throws when the head is of no run. */
 export function runOf(head: RunHead): Run {
   const { created, createdAt, endedAt, error, cost } = head;
@@ -210,7 +223,7 @@ export function runOf(head: RunHead): Run {
     status: head.status,
     lastSequence: head.lastSequence,
     output: outputOf(head),
-    inputPreview: previewOf(created.input),
+    inputPreview: previewOf(created.input, 200),
     pendingApprovals: pendingApprovals(head).map(({ approvalId }) => approvalId),
     labels: created.labels,
     scripted: head.scripted,

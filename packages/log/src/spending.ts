@@ -12,6 +12,8 @@ export function spentAfter(spent: CostSummary, { event }: RunEvent): CostSummary
       return { ...spent, llmCalls: spent.llmCalls + 1 };
     case "toolCall":
       return { ...spent, toolCalls: spent.toolCalls + 1 };
+    case "subtask":
+      return event.value.ended ? spent : { ...spent, subtasks: spent.subtasks + 1 };
     case "usage":
       return charged(spent, event.value);
     default:

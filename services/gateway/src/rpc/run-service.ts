@@ -1,4 +1,5 @@
 import type { ServiceImpl } from "@connectrpc/connect";
+import { treeOf } from "@reeve/contracts/execution-tree";
 import type { RunService } from "@reeve/contracts/run";
 import { runOf } from "@reeve/log/run-head";
 import { principalOf } from "@reeve/platform/principal";
@@ -32,6 +33,11 @@ export function runService(
     getRun: async ({ runId }, context) => {
       const key = runKeyOf(principalOf(context).tenant, runId);
       return { run: runOf(await readRun(ports.log, key, context.signal)) };
+    },
+    getExecutionTree: async ({ runId }, context) => {
+      const key = runKeyOf(principalOf(context).tenant, runId);
+      const head = await readRun(ports.log, key, context.signal);
+      return { tree: treeOf(head.tree), throughSequence: head.lastSequence };
     },
     listRuns: async (request, context) => {
       const { tenant } = principalOf(context);

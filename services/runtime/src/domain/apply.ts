@@ -59,6 +59,10 @@ function applyToRun(state: RunState, { event, runId, sequence }: RunEvent): RunS
     case "mcpProgress":
     case "approval":
     case "cancelRequested":
+    case "toolCallStarted":
+    case "memoryWritten":
+    case "todosChanged":
+    case "treeStored":
     case "costSummary":
     case "budgetExceeded":
     case "context":

@@ -4,6 +4,8 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Limits } from "./agent_spec_pb.ts";
+import { file_reeve_agent_v1_agent_spec } from "./agent_spec_pb.ts";
 import { file_reeve_bus_v1_bus } from "../../bus/v1/bus_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -11,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/agent/v1/model_spec.proto.
  */
 export const file_reeve_agent_v1_model_spec: GenFile = /*@__PURE__*/
-  fileDesc("Ch9yZWV2ZS9hZ2VudC92MS9tb2RlbF9zcGVjLnByb3RvEg5yZWV2ZS5hZ2VudC52MSLLAQoJTW9kZWxTcGVjEgoKAmlkGAEgASgJEhAKCHByb3ZpZGVyGAIgASgJEhUKDXVwc3RyZWFtX25hbWUYAyABKAkSFgoOY29udGV4dF93aW5kb3cYBCABKA0SGQoRbWF4X291dHB1dF90b2tlbnMYBSABKA0SEgoKbW9kYWxpdGllcxgGIAMoCRIYChBrbm93bGVkZ2VfY3V0b2ZmGAcgASgJEigKB3ByaWNpbmcYCCABKAsyFy5yZWV2ZS5hZ2VudC52MS5QcmljaW5nIpQBCgdQcmljaW5nEh0KFWlucHV0X3VzZF9wZXJfbWlsbGlvbhgBIAEoARIeChZvdXRwdXRfdXNkX3Blcl9taWxsaW9uGAIgASgBEikKHGNhY2hlZF9pbnB1dF91c2RfcGVyX21pbGxpb24YAyABKAFIAIgBAUIfCh1fY2FjaGVkX2lucHV0X3VzZF9wZXJfbWlsbGlvbiJVChRQcm92aWRlckNhcGFiaWxpdGllcxINCgV0b29scxgBIAEoCBIbChNwYXJhbGxlbF90b29sX2NhbGxzGAIgASgIEhEKCXJlYXNvbmluZxgDIAEoCCKIAQoSUHJvdmlkZXJEZXNjcmlwdG9yEgwKBG5hbWUYASABKAkSOgoMY2FwYWJpbGl0aWVzGAIgASgLMiQucmVldmUuYWdlbnQudjEuUHJvdmlkZXJDYXBhYmlsaXRpZXMSEAoIc2NyaXB0ZWQYAyABKAgSFgoOdXBzdHJlYW1fbmFtZXMYBCADKAkijAEKDE1vZGVsQ2F0YWxvZxIpCgZtb2RlbHMYASADKAsyGS5yZWV2ZS5hZ2VudC52MS5Nb2RlbFNwZWMSNQoJcHJvdmlkZXJzGAIgAygLMiIucmVldmUuYWdlbnQudjEuUHJvdmlkZXJEZXNjcmlwdG9yOhrK3xgWCgZtb2RlbHMSDHtkZXBsb3ltZW50fWIGcHJvdG8z", [file_reeve_bus_v1_bus]);
+  fileDesc("Ch9yZWV2ZS9hZ2VudC92MS9tb2RlbF9zcGVjLnByb3RvEg5yZWV2ZS5hZ2VudC52MSLLAQoJTW9kZWxTcGVjEgoKAmlkGAEgASgJEhAKCHByb3ZpZGVyGAIgASgJEhUKDXVwc3RyZWFtX25hbWUYAyABKAkSFgoOY29udGV4dF93aW5kb3cYBCABKA0SGQoRbWF4X291dHB1dF90b2tlbnMYBSABKA0SEgoKbW9kYWxpdGllcxgGIAMoCRIYChBrbm93bGVkZ2VfY3V0b2ZmGAcgASgJEigKB3ByaWNpbmcYCCABKAsyFy5yZWV2ZS5hZ2VudC52MS5QcmljaW5nIpQBCgdQcmljaW5nEh0KFWlucHV0X3VzZF9wZXJfbWlsbGlvbhgBIAEoARIeChZvdXRwdXRfdXNkX3Blcl9taWxsaW9uGAIgASgBEikKHGNhY2hlZF9pbnB1dF91c2RfcGVyX21pbGxpb24YAyABKAFIAIgBAUIfCh1fY2FjaGVkX2lucHV0X3VzZF9wZXJfbWlsbGlvbiJVChRQcm92aWRlckNhcGFiaWxpdGllcxINCgV0b29scxgBIAEoCBIbChNwYXJhbGxlbF90b29sX2NhbGxzGAIgASgIEhEKCXJlYXNvbmluZxgDIAEoCCKIAQoSUHJvdmlkZXJEZXNjcmlwdG9yEgwKBG5hbWUYASABKAkSOgoMY2FwYWJpbGl0aWVzGAIgASgLMiQucmVldmUuYWdlbnQudjEuUHJvdmlkZXJDYXBhYmlsaXRpZXMSEAoIc2NyaXB0ZWQYAyABKAgSFgoOdXBzdHJlYW1fbmFtZXMYBCADKAkitAEKDE1vZGVsQ2F0YWxvZxIpCgZtb2RlbHMYASADKAsyGS5yZWV2ZS5hZ2VudC52MS5Nb2RlbFNwZWMSNQoJcHJvdmlkZXJzGAIgAygLMiIucmVldmUuYWdlbnQudjEuUHJvdmlkZXJEZXNjcmlwdG9yEiYKBm1heGltYRgDIAEoCzIWLnJlZXZlLmFnZW50LnYxLkxpbWl0czoayt8YFgoGbW9kZWxzEgx7ZGVwbG95bWVudH1iBnByb3RvMw", [file_reeve_agent_v1_agent_spec, file_reeve_bus_v1_bus]);
 
 /**
  * A model that agents may name.
@@ -214,6 +216,13 @@ export type ModelCatalog = Message<"reeve.agent.v1.ModelCatalog"> & {
    * @generated from field: repeated reeve.agent.v1.ProviderDescriptor providers = 2;
    */
   providers: ProviderDescriptor[];
+
+  /**
+   * What an agent's limits may not exceed. Unset ones are not bounded.
+   *
+   * @generated from field: reeve.agent.v1.Limits maxima = 3;
+   */
+  maxima?: Limits | undefined;
 };
 
 /**

@@ -8,13 +8,17 @@ import type { GenEnum, GenExtension, GenFile, GenMessage } from "@bufbuild/proto
 import { enumDesc, extDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Duration, FieldOptions, Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_descriptor, file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
-import type { AgentSpec } from "../../agent/v1/agent_spec_pb.ts";
+import type { AgentSpec, Limits } from "../../agent/v1/agent_spec_pb.ts";
 import { file_reeve_agent_v1_agent_spec } from "../../agent/v1/agent_spec_pb.ts";
 import type { ModelSpec, ProviderCapabilities } from "../../agent/v1/model_spec_pb.ts";
 import { file_reeve_agent_v1_model_spec } from "../../agent/v1/model_spec_pb.ts";
 import type { Approval } from "../../approval/v1/approval_pb.ts";
 import { file_reeve_approval_v1_approval } from "../../approval/v1/approval_pb.ts";
 import { file_reeve_bus_v1_bus } from "../../bus/v1/bus_pb.ts";
+import type { ExecutionTree } from "../../thread/v1/execution_tree_pb.ts";
+import { file_reeve_thread_v1_execution_tree } from "../../thread/v1/execution_tree_pb.ts";
+import type { HistoryMessage } from "../../thread/v1/history_pb.ts";
+import { file_reeve_thread_v1_history } from "../../thread/v1/history_pb.ts";
 import type { Message as Message$1 } from "../../thread/v1/message_pb.ts";
 import { file_reeve_thread_v1_message } from "../../thread/v1/message_pb.ts";
 import type { ToolCall, ToolDescriptor, ToolProgress, ToolResult, WorkspaceFile } from "../../tool/v1/tool_pb.ts";
@@ -25,7 +29,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/run/v1/run_event.proto.
  */
 export const file_reeve_run_v1_run_event: GenFile = /*@__PURE__*/
-  fileDesc("ChxyZWV2ZS9ydW4vdjEvcnVuX2V2ZW50LnByb3RvEgxyZWV2ZS5ydW4udjEiqgwKCFJ1bkV2ZW50Eg4KBnJ1bl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoDRIoCgR0aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYXJlbnRfaWQYBCABKAkSDQoFZGVwdGgYBSABKA0SEwoLc3RlcF9udW1iZXIYBiABKA0SIgoFcGhhc2UYByABKA4yEy5yZWV2ZS5ydW4udjEuUGhhc2USKAoEdGV4dBgKIAEoCzISLnJlZXZlLnJ1bi52MS5UZXh0QgSQ4BgDSAASMgoJcmVhc29uaW5nGAsgASgLMhcucmVldmUucnVuLnYxLlJlYXNvbmluZ0IEkOAYBEgAEjIKCXRvb2xfY2FsbBgMIAEoCzIXLnJlZXZlLnRvb2wudjEuVG9vbENhbGxCBJDgGAVIABI5CgxtY3BfcHJvZ3Jlc3MYDSABKAsyGy5yZWV2ZS50b29sLnYxLlRvb2xQcm9ncmVzc0IEkOAYBkgAEjoKC3Rvb2xfcmVzdWx0GA4gASgLMh0ucmVldmUucnVuLnYxLlRvb2xSZXN1bHRFdmVudEIEkOAYB0gAEioKBXVzYWdlGA8gASgLMhMucmVldmUucnVuLnYxLlVzYWdlQgSQ4BgISAASMwoGc3RhdHVzGBAgASgLMhsucmVldmUucnVuLnYxLlN0YXR1c0NoYW5nZWRCBJDgGAFIABIvCgRzdGVwGBEgASgLMhkucmVldmUucnVuLnYxLlN0ZXBDaGFuZ2VkQgSQ4BgCSAASNQoHY29udGV4dBgSIAEoCzIcLnJlZXZlLnJ1bi52MS5Db250ZXh0Q2hhbmdlZEIEkOAYCUgAEj8KEG1lc3NhZ2VfaW5qZWN0ZWQYEyABKAsyHS5yZWV2ZS5ydW4udjEuTWVzc2FnZUluamVjdGVkQgSQ4BgKSAASKAoEcGxhbhgUIAEoCzISLnJlZXZlLnJ1bi52MS5QbGFuQgSQ4BgLSAASNwoIYXBwcm92YWwYFSABKAsyHS5yZWV2ZS5ydW4udjEuQXBwcm92YWxDaGFuZ2VkQgSQ4BgMSAASNQoHc3VidGFzaxgWIAEoCzIcLnJlZXZlLnJ1bi52MS5TdWJ0YXNrQ2hhbmdlZEIEkOAYDUgAEj0KD2J1ZGdldF9leGNlZWRlZBgXIAEoCzIcLnJlZXZlLnJ1bi52MS5CdWRnZXRFeGNlZWRlZEIEkOAYDkgAEjcKDGNvc3Rfc3VtbWFyeRgYIAEoCzIZLnJlZXZlLnJ1bi52MS5Db3N0U3VtbWFyeUIEkOAYD0gAEi0KBWVycm9yGBkgASgLMhYucmVldmUucnVuLnYxLlJ1bkVycm9yQgSQ4BgQSAASNQoLdGV4dF92b2lkZWQYGiABKAsyGC5yZWV2ZS5ydW4udjEuVGV4dFZvaWRlZEIEkOAYEUgAEi8KC3J1bl9jcmVhdGVkGCggASgLMhgucmVldmUucnVuLnYxLlJ1bkNyZWF0ZWRIABIvCgtydW5fY2xhaW1lZBgpIAEoCzIYLnJlZXZlLnJ1bi52MS5SdW5DbGFpbWVkSAASLQoKcnVuX3BhcmtlZBgqIAEoCzIXLnJlZXZlLnJ1bi52MS5SdW5QYXJrZWRIABIxCgxydW5fcHJlcGFyZWQYKyABKAsyGS5yZWV2ZS5ydW4udjEuUnVuUHJlcGFyZWRIABI8ChJtb2RlbF9jYWxsX3N0YXJ0ZWQYLCABKAsyHi5yZWV2ZS5ydW4udjEuTW9kZWxDYWxsU3RhcnRlZEgAEi0KCm1vZGVsX3R1cm4YLSABKAsyFy5yZWV2ZS5ydW4udjEuTW9kZWxUdXJuSAASOgoRbW9kZWxfY2FsbF9mYWlsZWQYLiABKAsyHS5yZWV2ZS5ydW4udjEuTW9kZWxDYWxsRmFpbGVkSAASOwoRbWVzc2FnZV9zdWJtaXR0ZWQYLyABKAsyHi5yZWV2ZS5ydW4udjEuTWVzc2FnZVN1Ym1pdHRlZEgAEjkKEGNhbmNlbF9yZXF1ZXN0ZWQYMCABKAsyHS5yZWV2ZS5ydW4udjEuQ2FuY2VsUmVxdWVzdGVkSABCBwoFZXZlbnQiFAoEVGV4dBIMCgR0ZXh0GAEgASgJIhkKCVJlYXNvbmluZxIMCgR0ZXh0GAEgASgJInEKD1Rvb2xSZXN1bHRFdmVudBIpCgZyZXN1bHQYASABKAsyGS5yZWV2ZS50b29sLnYxLlRvb2xSZXN1bHQSDwoHc3VjY2VzcxgCIAEoCBINCgVlcnJvchgDIAEoCRITCgtkdXJhdGlvbl9tcxgEIAEoASKxAQoFVXNhZ2USDQoFbW9kZWwYASABKAkSFAoMaW5wdXRfdG9rZW5zGAIgASgNEhUKDW91dHB1dF90b2tlbnMYAyABKA0SGwoTY2FjaGVkX2lucHV0X3Rva2VucxgEIAEoDRIYChByZWFzb25pbmdfdG9rZW5zGAUgASgNEhEKCWVzdGltYXRlZBgGIAEoCBIVCghjb3N0X3VzZBgHIAEoAUgAiAEBQgsKCV9jb3N0X3VzZCJJCg1TdGF0dXNDaGFuZ2VkEicKBnN0YXR1cxgBIAEoDjIXLnJlZXZlLnJ1bi52MS5SdW5TdGF0dXMSDwoHbWVzc2FnZRgCIAEoCSI1CgtTdGVwQ2hhbmdlZBImCgVzdGF0ZRgBIAEoDjIXLnJlZXZlLnJ1bi52MS5TdGVwU3RhdGUiPQoOQ29udGV4dENoYW5nZWQSFQoNYmVmb3JlX3Rva2VucxgBIAEoDRIUCgxhZnRlcl90b2tlbnMYAiABKA0iUAoPTWVzc2FnZUluamVjdGVkEhIKCm1lc3NhZ2VfaWQYASABKAkSKQoHbWVzc2FnZRgCIAEoCzIYLnJlZXZlLnRocmVhZC52MS5NZXNzYWdlIhUKBFBsYW4SDQoFc3RlcHMYASADKAkiQAoPQXBwcm92YWxDaGFuZ2VkEi0KCGFwcHJvdmFsGAEgASgLMhsucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWwiVAoOU3VidGFza0NoYW5nZWQSEgoKc3VidGFza19pZBgBIAEoCRINCgV0aXRsZRgCIAEoCRINCgVlbmRlZBgDIAEoCBIQCghpc19lcnJvchgEIAEoCCJBCg5CdWRnZXRFeGNlZWRlZBIOCgZyZWFzb24YASABKAkSDQoFbGltaXQYAiABKAESEAoIb2JzZXJ2ZWQYAyABKAEihQEKC0Nvc3RTdW1tYXJ5EhEKCWxsbV9jYWxscxgBIAEoDRISCgp0b29sX2NhbGxzGAIgASgNEhQKDGlucHV0X3Rva2VucxgDIAEoDRIVCg1vdXRwdXRfdG9rZW5zGAQgASgNEhUKCGNvc3RfdXNkGAUgASgBSACIAQFCCwoJX2Nvc3RfdXNkIisKCFJ1bkVycm9yEg4KBnJlYXNvbhgBIAEoCRIPCgdtZXNzYWdlGAIgASgJIiQKClRleHRWb2lkZWQSFgoOZmlyc3Rfc2VxdWVuY2UYASABKA0ijwMKClJ1bkNyZWF0ZWQSDgoGdGVuYW50GAEgASgJEhAKCGFnZW50X2lkGAIgASgJEhYKDmFnZW50X3JldmlzaW9uGAMgASgNEicKBHNwZWMYBCABKAsyGS5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWMSDQoFaW5wdXQYBSABKAkSKgoIbWVzc2FnZXMYBiADKAsyGC5yZWV2ZS50aHJlYWQudjEuTWVzc2FnZRIrCgVmaWxlcxgHIAMoCzIcLnJlZXZlLnRvb2wudjEuV29ya3NwYWNlRmlsZRISCgpzdGFydGVkX2J5GAggASgJEhIKCnJlcXVlc3RfaWQYCSABKAkSFAoMcmVxdWVzdF9oYXNoGAogASgMEjQKBmxhYmVscxgLIAMoCzIkLnJlZXZlLnJ1bi52MS5SdW5DcmVhdGVkLkxhYmVsc0VudHJ5EhMKC3RyYWNlcGFyZW50GAwgASgJGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiRgoKUnVuQ2xhaW1lZBIOCgZ3b3JrZXIYASABKAkSDQoFZXBvY2gYAiABKA0SGQoRZGlzcGF0Y2hfc2VxdWVuY2UYAyABKAQiIAoJUnVuUGFya2VkEhMKC3dhaXRpbmdfZm9yGAEgAygJIrMBCgtSdW5QcmVwYXJlZBIoCgVtb2RlbBgBIAEoCzIZLnJlZXZlLmFnZW50LnYxLk1vZGVsU3BlYxI6CgxjYXBhYmlsaXRpZXMYAiABKAsyJC5yZWV2ZS5hZ2VudC52MS5Qcm92aWRlckNhcGFiaWxpdGllcxIsCgV0b29scxgDIAMoCzIdLnJlZXZlLnRvb2wudjEuVG9vbERlc2NyaXB0b3ISEAoIc2NyaXB0ZWQYBCABKAgiIwoQTW9kZWxDYWxsU3RhcnRlZBIPCgdhdHRlbXB0GAEgASgNImUKCU1vZGVsVHVybhIUCgxtZXNzYWdlX2pzb24YASABKAwSGQoRcHJvdmlkZXJfY2FsbF9pZHMYAiADKAkSFQoNZmluaXNoX3JlYXNvbhgDIAEoCRIQCghjYWxsX2lkcxgEIAMoCSJ1Cg9Nb2RlbENhbGxGYWlsZWQSDgoGcmVhc29uGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSEQoJcmV0cnlhYmxlGAMgASgIEi4KC3JldHJ5X2FmdGVyGAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uImcKEE1lc3NhZ2VTdWJtaXR0ZWQSEgoKbWVzc2FnZV9pZBgBIAEoCRIpCgdtZXNzYWdlGAIgASgLMhgucmVldmUudGhyZWFkLnYxLk1lc3NhZ2USFAoMc3VibWl0dGVkX2J5GAMgASgJIjcKD0NhbmNlbFJlcXVlc3RlZBIUCgxyZXF1ZXN0ZWRfYnkYASABKAkSDgoGcmVhc29uGAIgASgJIo8BCghSdW5CYXRjaBIWCg5maXJzdF9zZXF1ZW5jZRgBIAEoDRImCgZldmVudHMYAiADKAsyFi5yZWV2ZS5ydW4udjEuUnVuRXZlbnQ6Q8LfGD8KFnJ1bi57dGVuYW50fS57cnVufS5sb2cSG2xpdmUucnVuLnt0ZW5hbnR9LntydW59LmxvZxoICgRSVU5TEAEiTAoIRGlzcGF0Y2gSDgoGdGVuYW50GAEgASgJEg4KBnJ1bl9pZBgCIAEoCTogwt8YHAoMZGlzcGF0Y2gucnVuGgwKCERJU1BBVENIEAIqmAQKC0V2ZW50RmFtaWx5EhwKGEVWRU5UX0ZBTUlMWV9VTlNQRUNJRklFRBAAEhcKE0VWRU5UX0ZBTUlMWV9TVEFUVVMQARIVChFFVkVOVF9GQU1JTFlfU1RFUBACEhUKEUVWRU5UX0ZBTUlMWV9URVhUEAMSGgoWRVZFTlRfRkFNSUxZX1JFQVNPTklORxAEEhoKFkVWRU5UX0ZBTUlMWV9UT09MX0NBTEwQBRIdChlFVkVOVF9GQU1JTFlfTUNQX1BST0dSRVNTEAYSHAoYRVZFTlRfRkFNSUxZX1RPT0xfUkVTVUxUEAcSFgoSRVZFTlRfRkFNSUxZX1VTQUdFEAgSGAoURVZFTlRfRkFNSUxZX0NPTlRFWFQQCRIhCh1FVkVOVF9GQU1JTFlfTUVTU0FHRV9JTkpFQ1RFRBAKEhUKEUVWRU5UX0ZBTUlMWV9QTEFOEAsSGQoVRVZFTlRfRkFNSUxZX0FQUFJPVkFMEAwSGAoURVZFTlRfRkFNSUxZX1NVQlRBU0sQDRIgChxFVkVOVF9GQU1JTFlfQlVER0VUX0VYQ0VFREVEEA4SHQoZRVZFTlRfRkFNSUxZX0NPU1RfU1VNTUFSWRAPEhYKEkVWRU5UX0ZBTUlMWV9FUlJPUhAQEhwKGEVWRU5UX0ZBTUlMWV9URVhUX1ZPSURFRBAREhcKE0VWRU5UX0ZBTUlMWV9SRUNPUkQQEipFCgVQaGFzZRIVChFQSEFTRV9VTlNQRUNJRklFRBAAEhEKDVBIQVNFX1BMQU5ORVIQARISCg5QSEFTRV9FWEVDVVRPUhACKtEBCglSdW5TdGF0dXMSGgoWUlVOX1NUQVRVU19VTlNQRUNJRklFRBAAEhUKEVJVTl9TVEFUVVNfUVVFVUVEEAESFwoTUlVOX1NUQVRVU19TVEFSVElORxACEhYKElJVTl9TVEFUVVNfUlVOTklORxADEhYKElJVTl9TVEFUVVNfV0FJVElORxAEEhgKFFJVTl9TVEFUVVNfQ09NUExFVEVEEAUSFAoQUlVOX1NUQVRVU19FUlJPUhAGEhgKFFJVTl9TVEFUVVNfQ0FOQ0VMTEVEEAcqWQoJU3RlcFN0YXRlEhoKFlNURVBfU1RBVEVfVU5TUEVDSUZJRUQQABIWChJTVEVQX1NUQVRFX1NUQVJURUQQARIYChRTVEVQX1NUQVRFX0NPTVBMRVRFRBACOlIKBmZhbWlseRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYgowDIAEoDjIZLnJlZXZlLnJ1bi52MS5FdmVudEZhbWlseVIGZmFtaWx5YgZwcm90bzM", [file_google_protobuf_descriptor, file_google_protobuf_duration, file_google_protobuf_timestamp, file_reeve_agent_v1_agent_spec, file_reeve_agent_v1_model_spec, file_reeve_approval_v1_approval, file_reeve_bus_v1_bus, file_reeve_thread_v1_message, file_reeve_tool_v1_tool]);
+  fileDesc("ChxyZWV2ZS9ydW4vdjEvcnVuX2V2ZW50LnByb3RvEgxyZWV2ZS5ydW4udjEigw4KCFJ1bkV2ZW50Eg4KBnJ1bl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoDRIoCgR0aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYXJlbnRfaWQYBCABKAkSDQoFZGVwdGgYBSABKA0SEwoLc3RlcF9udW1iZXIYBiABKA0SIgoFcGhhc2UYByABKA4yEy5yZWV2ZS5ydW4udjEuUGhhc2USKAoEdGV4dBgKIAEoCzISLnJlZXZlLnJ1bi52MS5UZXh0QgSQ4BgDSAASMgoJcmVhc29uaW5nGAsgASgLMhcucmVldmUucnVuLnYxLlJlYXNvbmluZ0IEkOAYBEgAEjIKCXRvb2xfY2FsbBgMIAEoCzIXLnJlZXZlLnRvb2wudjEuVG9vbENhbGxCBJDgGAVIABI5CgxtY3BfcHJvZ3Jlc3MYDSABKAsyGy5yZWV2ZS50b29sLnYxLlRvb2xQcm9ncmVzc0IEkOAYBkgAEjoKC3Rvb2xfcmVzdWx0GA4gASgLMh0ucmVldmUucnVuLnYxLlRvb2xSZXN1bHRFdmVudEIEkOAYB0gAEioKBXVzYWdlGA8gASgLMhMucmVldmUucnVuLnYxLlVzYWdlQgSQ4BgISAASMwoGc3RhdHVzGBAgASgLMhsucmVldmUucnVuLnYxLlN0YXR1c0NoYW5nZWRCBJDgGAFIABIvCgRzdGVwGBEgASgLMhkucmVldmUucnVuLnYxLlN0ZXBDaGFuZ2VkQgSQ4BgCSAASNQoHY29udGV4dBgSIAEoCzIcLnJlZXZlLnJ1bi52MS5Db250ZXh0Q2hhbmdlZEIEkOAYCUgAEj8KEG1lc3NhZ2VfaW5qZWN0ZWQYEyABKAsyHS5yZWV2ZS5ydW4udjEuTWVzc2FnZUluamVjdGVkQgSQ4BgKSAASKAoEcGxhbhgUIAEoCzISLnJlZXZlLnJ1bi52MS5QbGFuQgSQ4BgLSAASNwoIYXBwcm92YWwYFSABKAsyHS5yZWV2ZS5ydW4udjEuQXBwcm92YWxDaGFuZ2VkQgSQ4BgMSAASNQoHc3VidGFzaxgWIAEoCzIcLnJlZXZlLnJ1bi52MS5TdWJ0YXNrQ2hhbmdlZEIEkOAYDUgAEj0KD2J1ZGdldF9leGNlZWRlZBgXIAEoCzIcLnJlZXZlLnJ1bi52MS5CdWRnZXRFeGNlZWRlZEIEkOAYDkgAEjcKDGNvc3Rfc3VtbWFyeRgYIAEoCzIZLnJlZXZlLnJ1bi52MS5Db3N0U3VtbWFyeUIEkOAYD0gAEi0KBWVycm9yGBkgASgLMhYucmVldmUucnVuLnYxLlJ1bkVycm9yQgSQ4BgQSAASNQoLdGV4dF92b2lkZWQYGiABKAsyGC5yZWV2ZS5ydW4udjEuVGV4dFZvaWRlZEIEkOAYEUgAEi8KC3J1bl9jcmVhdGVkGCggASgLMhgucmVldmUucnVuLnYxLlJ1bkNyZWF0ZWRIABIvCgtydW5fY2xhaW1lZBgpIAEoCzIYLnJlZXZlLnJ1bi52MS5SdW5DbGFpbWVkSAASLQoKcnVuX3BhcmtlZBgqIAEoCzIXLnJlZXZlLnJ1bi52MS5SdW5QYXJrZWRIABIxCgxydW5fcHJlcGFyZWQYKyABKAsyGS5yZWV2ZS5ydW4udjEuUnVuUHJlcGFyZWRIABI8ChJtb2RlbF9jYWxsX3N0YXJ0ZWQYLCABKAsyHi5yZWV2ZS5ydW4udjEuTW9kZWxDYWxsU3RhcnRlZEgAEi0KCm1vZGVsX3R1cm4YLSABKAsyFy5yZWV2ZS5ydW4udjEuTW9kZWxUdXJuSAASOgoRbW9kZWxfY2FsbF9mYWlsZWQYLiABKAsyHS5yZWV2ZS5ydW4udjEuTW9kZWxDYWxsRmFpbGVkSAASOwoRbWVzc2FnZV9zdWJtaXR0ZWQYLyABKAsyHi5yZWV2ZS5ydW4udjEuTWVzc2FnZVN1Ym1pdHRlZEgAEjkKEGNhbmNlbF9yZXF1ZXN0ZWQYMCABKAsyHS5yZWV2ZS5ydW4udjEuQ2FuY2VsUmVxdWVzdGVkSAASOgoRdG9vbF9jYWxsX3N0YXJ0ZWQYMSABKAsyHS5yZWV2ZS5ydW4udjEuVG9vbENhbGxTdGFydGVkSAASNQoObWVtb3J5X3dyaXR0ZW4YMiABKAsyGy5yZWV2ZS5ydW4udjEuTWVtb3J5V3JpdHRlbkgAEjMKDXRvZG9zX2NoYW5nZWQYMyABKAsyGi5yZWV2ZS5ydW4udjEuVG9kb3NDaGFuZ2VkSAASLwoLdHJlZV9zdG9yZWQYNCABKAsyGC5yZWV2ZS5ydW4udjEuVHJlZVN0b3JlZEgAQgcKBWV2ZW50IhQKBFRleHQSDAoEdGV4dBgBIAEoCSIZCglSZWFzb25pbmcSDAoEdGV4dBgBIAEoCSJxCg9Ub29sUmVzdWx0RXZlbnQSKQoGcmVzdWx0GAEgASgLMhkucmVldmUudG9vbC52MS5Ub29sUmVzdWx0Eg8KB3N1Y2Nlc3MYAiABKAgSDQoFZXJyb3IYAyABKAkSEwoLZHVyYXRpb25fbXMYBCABKAEisQEKBVVzYWdlEg0KBW1vZGVsGAEgASgJEhQKDGlucHV0X3Rva2VucxgCIAEoDRIVCg1vdXRwdXRfdG9rZW5zGAMgASgNEhsKE2NhY2hlZF9pbnB1dF90b2tlbnMYBCABKA0SGAoQcmVhc29uaW5nX3Rva2VucxgFIAEoDRIRCgllc3RpbWF0ZWQYBiABKAgSFQoIY29zdF91c2QYByABKAFIAIgBAUILCglfY29zdF91c2QiSQoNU3RhdHVzQ2hhbmdlZBInCgZzdGF0dXMYASABKA4yFy5yZWV2ZS5ydW4udjEuUnVuU3RhdHVzEg8KB21lc3NhZ2UYAiABKAkiNQoLU3RlcENoYW5nZWQSJgoFc3RhdGUYASABKA4yFy5yZWV2ZS5ydW4udjEuU3RlcFN0YXRlImgKDkNvbnRleHRDaGFuZ2VkEhUKDWJlZm9yZV90b2tlbnMYASABKA0SFAoMYWZ0ZXJfdG9rZW5zGAIgASgNEg8KB3N1bW1hcnkYAyABKAkSGAoQcmVtb3ZlZF9tZXNzYWdlcxgEIAEoDSJQCg9NZXNzYWdlSW5qZWN0ZWQSEgoKbWVzc2FnZV9pZBgBIAEoCRIpCgdtZXNzYWdlGAIgASgLMhgucmVldmUudGhyZWFkLnYxLk1lc3NhZ2UiFQoEUGxhbhINCgVzdGVwcxgBIAMoCSJACg9BcHByb3ZhbENoYW5nZWQSLQoIYXBwcm92YWwYASABKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbCKsAQoOU3VidGFza0NoYW5nZWQSEgoKc3VidGFza19pZBgBIAEoCRINCgV0aXRsZRgCIAEoCRINCgVlbmRlZBgDIAEoCBIQCghpc19lcnJvchgEIAEoCBIPCgdjYWxsX2lkGAUgASgJEg0KBWluZGV4GAYgASgNEg0KBWVycm9yGAcgASgJEg8KB21lc3NhZ2UYCCABKAkSFgoOcmVzdWx0X3ByZXZpZXcYCSABKAkiQQoOQnVkZ2V0RXhjZWVkZWQSDgoGcmVhc29uGAEgASgJEg0KBWxpbWl0GAIgASgBEhAKCG9ic2VydmVkGAMgASgBIpcBCgtDb3N0U3VtbWFyeRIRCglsbG1fY2FsbHMYASABKA0SEgoKdG9vbF9jYWxscxgCIAEoDRIUCgxpbnB1dF90b2tlbnMYAyABKA0SFQoNb3V0cHV0X3Rva2VucxgEIAEoDRIVCghjb3N0X3VzZBgFIAEoAUgAiAEBEhAKCHN1YnRhc2tzGAYgASgNQgsKCV9jb3N0X3VzZCIrCghSdW5FcnJvchIOCgZyZWFzb24YASABKAkSDwoHbWVzc2FnZRgCIAEoCSIkCgpUZXh0Vm9pZGVkEhYKDmZpcnN0X3NlcXVlbmNlGAEgASgNIusDCgpSdW5DcmVhdGVkEg4KBnRlbmFudBgBIAEoCRIQCghhZ2VudF9pZBgCIAEoCRIWCg5hZ2VudF9yZXZpc2lvbhgDIAEoDRInCgRzcGVjGAQgASgLMhkucmVldmUuYWdlbnQudjEuQWdlbnRTcGVjEg0KBWlucHV0GAUgASgJEioKCG1lc3NhZ2VzGAYgAygLMhgucmVldmUudGhyZWFkLnYxLk1lc3NhZ2USKwoFZmlsZXMYByADKAsyHC5yZWV2ZS50b29sLnYxLldvcmtzcGFjZUZpbGUSEgoKc3RhcnRlZF9ieRgIIAEoCRISCgpyZXF1ZXN0X2lkGAkgASgJEhQKDHJlcXVlc3RfaGFzaBgKIAEoDBI0CgZsYWJlbHMYCyADKAsyJC5yZWV2ZS5ydW4udjEuUnVuQ3JlYXRlZC5MYWJlbHNFbnRyeRITCgt0cmFjZXBhcmVudBgMIAEoCRIRCgl0aHJlYWRfaWQYDSABKAkSLwoMY2hhdF9jb250ZXh0GA4gASgLMhkucmVldmUucnVuLnYxLkNoYXRDb250ZXh0EhYKDm1lbW9yeV9lbmFibGVkGA8gASgIGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiTwoLQ2hhdENvbnRleHQSKwoEa2luZBgBIAEoDjIdLnJlZXZlLnJ1bi52MS5DaGF0Q29udGV4dEtpbmQSEwoLd29ya2Zsb3dfaWQYAiABKAkiRgoKUnVuQ2xhaW1lZBIOCgZ3b3JrZXIYASABKAkSDQoFZXBvY2gYAiABKA0SGQoRZGlzcGF0Y2hfc2VxdWVuY2UYAyABKAQiIAoJUnVuUGFya2VkEhMKC3dhaXRpbmdfZm9yGAEgAygJIqkDCgtSdW5QcmVwYXJlZBIoCgVtb2RlbBgBIAEoCzIZLnJlZXZlLmFnZW50LnYxLk1vZGVsU3BlYxI6CgxjYXBhYmlsaXRpZXMYAiABKAsyJC5yZWV2ZS5hZ2VudC52MS5Qcm92aWRlckNhcGFiaWxpdGllcxIsCgV0b29scxgDIAMoCzIdLnJlZXZlLnRvb2wudjEuVG9vbERlc2NyaXB0b3ISEAoIc2NyaXB0ZWQYBCABKAgSMQoOcGxhbm5pbmdfbW9kZWwYBSABKAsyGS5yZWV2ZS5hZ2VudC52MS5Nb2RlbFNwZWMSJgoGbGltaXRzGAYgASgLMhYucmVldmUuYWdlbnQudjEuTGltaXRzEjAKB2hpc3RvcnkYByADKAsyHy5yZWV2ZS50aHJlYWQudjEuSGlzdG9yeU1lc3NhZ2USEAoIcmVjYWxsZWQYCCADKAkSEAoId2FybmluZ3MYCSADKAkSQwoVcGxhbm5pbmdfY2FwYWJpbGl0aWVzGAogASgLMiQucmVldmUuYWdlbnQudjEuUHJvdmlkZXJDYXBhYmlsaXRpZXMigAEKEE1vZGVsQ2FsbFN0YXJ0ZWQSDwoHYXR0ZW1wdBgBIAEoDRIvCgdwdXJwb3NlGAIgASgOMh4ucmVldmUucnVuLnYxLk1vZGVsQ2FsbFB1cnBvc2USGQoMcmVzZXJ2ZWRfdXNkGAMgASgBSACIAQFCDwoNX3Jlc2VydmVkX3VzZCIiCg9Ub29sQ2FsbFN0YXJ0ZWQSDwoHY2FsbF9pZBgBIAEoCSIrCg1NZW1vcnlXcml0dGVuEgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCSIxCgxUb2Rvc0NoYW5nZWQSIQoFdG9kb3MYASADKAsyEi5yZWV2ZS5ydW4udjEuVG9kbyJKCgRUb2RvEgoKAmlkGAEgASgNEgwKBHRleHQYAiABKAkSKAoGc3RhdHVzGAMgASgOMhgucmVldmUucnVuLnYxLlRvZG9TdGF0dXMiOgoKVHJlZVN0b3JlZBIsCgR0cmVlGAEgASgLMh4ucmVldmUudGhyZWFkLnYxLkV4ZWN1dGlvblRyZWUinwEKCU1vZGVsVHVybhIUCgxtZXNzYWdlX2pzb24YASABKAwSGQoRcHJvdmlkZXJfY2FsbF9pZHMYAiADKAkSFQoNZmluaXNoX3JlYXNvbhgDIAEoCRIQCghjYWxsX2lkcxgEIAMoCRIOCgZmb3JtYXQYBSABKAkSEAoIYWR2aXNvcnkYBiABKAkSFgoOY29udGV4dF90b2tlbnMYByABKA0idQoPTW9kZWxDYWxsRmFpbGVkEg4KBnJlYXNvbhgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEhEKCXJldHJ5YWJsZRgDIAEoCBIuCgtyZXRyeV9hZnRlchgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJnChBNZXNzYWdlU3VibWl0dGVkEhIKCm1lc3NhZ2VfaWQYASABKAkSKQoHbWVzc2FnZRgCIAEoCzIYLnJlZXZlLnRocmVhZC52MS5NZXNzYWdlEhQKDHN1Ym1pdHRlZF9ieRgDIAEoCSI3Cg9DYW5jZWxSZXF1ZXN0ZWQSFAoMcmVxdWVzdGVkX2J5GAEgASgJEg4KBnJlYXNvbhgCIAEoCSKPAQoIUnVuQmF0Y2gSFgoOZmlyc3Rfc2VxdWVuY2UYASABKA0SJgoGZXZlbnRzGAIgAygLMhYucmVldmUucnVuLnYxLlJ1bkV2ZW50OkPC3xg/ChZydW4ue3RlbmFudH0ue3J1bn0ubG9nEhtsaXZlLnJ1bi57dGVuYW50fS57cnVufS5sb2caCAoEUlVOUxABIkwKCERpc3BhdGNoEg4KBnRlbmFudBgBIAEoCRIOCgZydW5faWQYAiABKAk6IMLfGBwKDGRpc3BhdGNoLnJ1bhoMCghESVNQQVRDSBACKpgECgtFdmVudEZhbWlseRIcChhFVkVOVF9GQU1JTFlfVU5TUEVDSUZJRUQQABIXChNFVkVOVF9GQU1JTFlfU1RBVFVTEAESFQoRRVZFTlRfRkFNSUxZX1NURVAQAhIVChFFVkVOVF9GQU1JTFlfVEVYVBADEhoKFkVWRU5UX0ZBTUlMWV9SRUFTT05JTkcQBBIaChZFVkVOVF9GQU1JTFlfVE9PTF9DQUxMEAUSHQoZRVZFTlRfRkFNSUxZX01DUF9QUk9HUkVTUxAGEhwKGEVWRU5UX0ZBTUlMWV9UT09MX1JFU1VMVBAHEhYKEkVWRU5UX0ZBTUlMWV9VU0FHRRAIEhgKFEVWRU5UX0ZBTUlMWV9DT05URVhUEAkSIQodRVZFTlRfRkFNSUxZX01FU1NBR0VfSU5KRUNURUQQChIVChFFVkVOVF9GQU1JTFlfUExBThALEhkKFUVWRU5UX0ZBTUlMWV9BUFBST1ZBTBAMEhgKFEVWRU5UX0ZBTUlMWV9TVUJUQVNLEA0SIAocRVZFTlRfRkFNSUxZX0JVREdFVF9FWENFRURFRBAOEh0KGUVWRU5UX0ZBTUlMWV9DT1NUX1NVTU1BUlkQDxIWChJFVkVOVF9GQU1JTFlfRVJST1IQEBIcChhFVkVOVF9GQU1JTFlfVEVYVF9WT0lERUQQERIXChNFVkVOVF9GQU1JTFlfUkVDT1JEEBIqRQoFUGhhc2USFQoRUEhBU0VfVU5TUEVDSUZJRUQQABIRCg1QSEFTRV9QTEFOTkVSEAESEgoOUEhBU0VfRVhFQ1VUT1IQAirRAQoJUnVuU3RhdHVzEhoKFlJVTl9TVEFUVVNfVU5TUEVDSUZJRUQQABIVChFSVU5fU1RBVFVTX1FVRVVFRBABEhcKE1JVTl9TVEFUVVNfU1RBUlRJTkcQAhIWChJSVU5fU1RBVFVTX1JVTk5JTkcQAxIWChJSVU5fU1RBVFVTX1dBSVRJTkcQBBIYChRSVU5fU1RBVFVTX0NPTVBMRVRFRBAFEhQKEFJVTl9TVEFUVVNfRVJST1IQBhIYChRSVU5fU1RBVFVTX0NBTkNFTExFRBAHKlkKCVN0ZXBTdGF0ZRIaChZTVEVQX1NUQVRFX1VOU1BFQ0lGSUVEEAASFgoSU1RFUF9TVEFURV9TVEFSVEVEEAESGAoUU1RFUF9TVEFURV9DT01QTEVURUQQAipwCg9DaGF0Q29udGV4dEtpbmQSIQodQ0hBVF9DT05URVhUX0tJTkRfVU5TUEVDSUZJRUQQABIcChhDSEFUX0NPTlRFWFRfS0lORF9USFJFQUQQARIcChhDSEFUX0NPTlRFWFRfS0lORF9FRElUT1IQAip1ChBNb2RlbENhbGxQdXJwb3NlEiIKHk1PREVMX0NBTExfUFVSUE9TRV9VTlNQRUNJRklFRBAAEh0KGU1PREVMX0NBTExfUFVSUE9TRV9BTlNXRVIQARIeChpNT0RFTF9DQUxMX1BVUlBPU0VfU1VNTUFSWRACKnoKClRvZG9TdGF0dXMSGwoXVE9ET19TVEFUVVNfVU5TUEVDSUZJRUQQABIXChNUT0RPX1NUQVRVU19QRU5ESU5HEAESGwoXVE9ET19TVEFUVVNfSU5fUFJPR1JFU1MQAhIZChVUT0RPX1NUQVRVU19DT01QTEVURUQQAzpSCgZmYW1pbHkSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGIKMAyABKA4yGS5yZWV2ZS5ydW4udjEuRXZlbnRGYW1pbHlSBmZhbWlseWIGcHJvdG8z", [file_google_protobuf_descriptor, file_google_protobuf_duration, file_google_protobuf_timestamp, file_reeve_agent_v1_agent_spec, file_reeve_agent_v1_model_spec, file_reeve_approval_v1_approval, file_reeve_bus_v1_bus, file_reeve_thread_v1_execution_tree, file_reeve_thread_v1_history, file_reeve_thread_v1_message, file_reeve_tool_v1_tool]);
 
 /**
  * A fact in the log of a run.
@@ -295,6 +299,38 @@ export type RunEvent = Message<"reeve.run.v1.RunEvent"> & {
      */
     value: CancelRequested;
     case: "cancelRequested";
+  } | {
+    /**
+     * A tool is about to be called.
+     *
+     * @generated from field: reeve.run.v1.ToolCallStarted tool_call_started = 49;
+     */
+    value: ToolCallStarted;
+    case: "toolCallStarted";
+  } | {
+    /**
+     * The memory that the subtasks of the run share was written.
+     *
+     * @generated from field: reeve.run.v1.MemoryWritten memory_written = 50;
+     */
+    value: MemoryWritten;
+    case: "memoryWritten";
+  } | {
+    /**
+     * The list of todos changed.
+     *
+     * @generated from field: reeve.run.v1.TodosChanged todos_changed = 51;
+     */
+    value: TodosChanged;
+    case: "todosChanged";
+  } | {
+    /**
+     * The execution tree as it is at the end; right before the terminal status.
+     *
+     * @generated from field: reeve.run.v1.TreeStored tree_stored = 52;
+     */
+    value: TreeStored;
+    case: "treeStored";
   } | { case: undefined; value?: undefined };
 };
 
@@ -520,6 +556,20 @@ export type ContextChanged = Message<"reeve.run.v1.ContextChanged"> & {
    * @generated from field: uint32 after_tokens = 2;
    */
   afterTokens: number;
+
+  /**
+   * What stands for the messages that were taken out. Empty: nothing does.
+   *
+   * @generated from field: string summary = 3;
+   */
+  summary: string;
+
+  /**
+   * How many of the oldest messages of the conversation were taken out: given ones first, then turns with their results.
+   *
+   * @generated from field: uint32 removed_messages = 4;
+   */
+  removedMessages: number;
 };
 
 /**
@@ -600,13 +650,13 @@ export const ApprovalChangedSchema: GenMessage<ApprovalChanged> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 10);
 
 /**
- * A subtask began or ended.
+ * A subtask began or ended. Its own events carry its id as `parent_id`; this one belongs to the caller.
  *
  * @generated from message reeve.run.v1.SubtaskChanged
  */
 export type SubtaskChanged = Message<"reeve.run.v1.SubtaskChanged"> & {
   /**
-   * The subtask.
+   * The subtask: the id of its call, and for a job of `run_parallel_subtasks` `<call id>/<index>`.
    *
    * @generated from field: string subtask_id = 1;
    */
@@ -632,6 +682,41 @@ export type SubtaskChanged = Message<"reeve.run.v1.SubtaskChanged"> & {
    * @generated from field: bool is_error = 4;
    */
   isError: boolean;
+
+  /**
+   * The call that began it.
+   *
+   * @generated from field: string call_id = 5;
+   */
+  callId: string;
+
+  /**
+   * Its place among the jobs of the call, from 0.
+   *
+   * @generated from field: uint32 index = 6;
+   */
+  index: number;
+
+  /**
+   * Why it failed, a constant: `iteration_limit`, `schema_not_satisfied`, `provider_failed` … Empty: it did not.
+   *
+   * @generated from field: string error = 7;
+   */
+  error: string;
+
+  /**
+   * What failed, for people and the model.
+   *
+   * @generated from field: string message = 8;
+   */
+  message: string;
+
+  /**
+   * The beginning of its result, at most 500 characters; empty while it is under way.
+   *
+   * @generated from field: string result_preview = 9;
+   */
+  resultPreview: string;
 };
 
 /**
@@ -716,6 +801,13 @@ export type CostSummary = Message<"reeve.run.v1.CostSummary"> & {
    * @generated from field: optional double cost_usd = 5;
    */
   costUsd?: number | undefined;
+
+  /**
+   * Subtasks that were begun.
+   *
+   * @generated from field: uint32 subtasks = 6;
+   */
+  subtasks: number;
 };
 
 /**
@@ -864,6 +956,27 @@ export type RunCreated = Message<"reeve.run.v1.RunCreated"> & {
    * @generated from field: string traceparent = 12;
    */
   traceparent: string;
+
+  /**
+   * The thread that the run continues. Empty: none.
+   *
+   * @generated from field: string thread_id = 13;
+   */
+  threadId: string;
+
+  /**
+   * Where the conversation takes place. Absent: in a thread.
+   *
+   * @generated from field: reeve.run.v1.ChatContext chat_context = 14;
+   */
+  chatContext?: ChatContext | undefined;
+
+  /**
+   * Whether what is remembered of the user is recalled, and may be added to.
+   *
+   * @generated from field: bool memory_enabled = 15;
+   */
+  memoryEnabled: boolean;
 };
 
 /**
@@ -872,6 +985,34 @@ export type RunCreated = Message<"reeve.run.v1.RunCreated"> & {
  */
 export const RunCreatedSchema: GenMessage<RunCreated> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 16);
+
+/**
+ * Where a conversation takes place: it decides which tools there are.
+ *
+ * @generated from message reeve.run.v1.ChatContext
+ */
+export type ChatContext = Message<"reeve.run.v1.ChatContext"> & {
+  /**
+   * The kind of place.
+   *
+   * @generated from field: reeve.run.v1.ChatContextKind kind = 1;
+   */
+  kind: ChatContextKind;
+
+  /**
+   * The workflow that is being edited; only in an editor.
+   *
+   * @generated from field: string workflow_id = 2;
+   */
+  workflowId: string;
+};
+
+/**
+ * Describes the message reeve.run.v1.ChatContext.
+ * Use `create(ChatContextSchema)` to create a new message.
+ */
+export const ChatContextSchema: GenMessage<ChatContext> = /*@__PURE__*/
+  messageDesc(file_reeve_run_v1_run_event, 17);
 
 /**
  * A worker took the run.
@@ -906,7 +1047,7 @@ export type RunClaimed = Message<"reeve.run.v1.RunClaimed"> & {
  * Use `create(RunClaimedSchema)` to create a new message.
  */
 export const RunClaimedSchema: GenMessage<RunClaimed> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 17);
+  messageDesc(file_reeve_run_v1_run_event, 18);
 
 /**
  * Nothing is left but to wait.
@@ -927,7 +1068,7 @@ export type RunParked = Message<"reeve.run.v1.RunParked"> & {
  * Use `create(RunParkedSchema)` to create a new message.
  */
 export const RunParkedSchema: GenMessage<RunParked> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 18);
+  messageDesc(file_reeve_run_v1_run_event, 19);
 
 /**
  * Everything from outside that the run works with. A later owner sees what the first one saw.
@@ -962,6 +1103,48 @@ export type RunPrepared = Message<"reeve.run.v1.RunPrepared"> & {
    * @generated from field: bool scripted = 4;
    */
   scripted: boolean;
+
+  /**
+   * The planner's model, when there is a planner.
+   *
+   * @generated from field: reeve.agent.v1.ModelSpec planning_model = 5;
+   */
+  planningModel?: ModelSpec | undefined;
+
+  /**
+   * The limits of the run, the agent's own within those of the deployment.
+   *
+   * @generated from field: reeve.agent.v1.Limits limits = 6;
+   */
+  limits?: Limits | undefined;
+
+  /**
+   * The thread up to this run.
+   *
+   * @generated from field: repeated reeve.thread.v1.HistoryMessage history = 7;
+   */
+  history: HistoryMessage[];
+
+  /**
+   * What is remembered of the user and fits the input, best first.
+   *
+   * @generated from field: repeated string recalled = 8;
+   */
+  recalled: string[];
+
+  /**
+   * What is suspicious about the agent and hinders nothing.
+   *
+   * @generated from field: repeated string warnings = 9;
+   */
+  warnings: string[];
+
+  /**
+   * What the provider of the planner's model is able to do.
+   *
+   * @generated from field: reeve.agent.v1.ProviderCapabilities planning_capabilities = 10;
+   */
+  planningCapabilities?: ProviderCapabilities | undefined;
 };
 
 /**
@@ -969,7 +1152,7 @@ export type RunPrepared = Message<"reeve.run.v1.RunPrepared"> & {
  * Use `create(RunPreparedSchema)` to create a new message.
  */
 export const RunPreparedSchema: GenMessage<RunPrepared> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 19);
+  messageDesc(file_reeve_run_v1_run_event, 20);
 
 /**
  * A model is about to be called. Recorded before the call, so that it is counted even if its answer is lost.
@@ -983,6 +1166,20 @@ export type ModelCallStarted = Message<"reeve.run.v1.ModelCallStarted"> & {
    * @generated from field: uint32 attempt = 1;
    */
   attempt: number;
+
+  /**
+   * What it is called for.
+   *
+   * @generated from field: reeve.run.v1.ModelCallPurpose purpose = 2;
+   */
+  purpose: ModelCallPurpose;
+
+  /**
+   * The most that it can cost, in US dollars. Absent: nothing is reserved, because there is no cap or no price.
+   *
+   * @generated from field: optional double reserved_usd = 3;
+   */
+  reservedUsd?: number | undefined;
 };
 
 /**
@@ -990,7 +1187,133 @@ export type ModelCallStarted = Message<"reeve.run.v1.ModelCallStarted"> & {
  * Use `create(ModelCallStartedSchema)` to create a new message.
  */
 export const ModelCallStartedSchema: GenMessage<ModelCallStarted> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 20);
+  messageDesc(file_reeve_run_v1_run_event, 21);
+
+/**
+ * A tool is about to be called. Recorded before the call, so that it is known even if its result is lost.
+ *
+ * @generated from message reeve.run.v1.ToolCallStarted
+ */
+export type ToolCallStarted = Message<"reeve.run.v1.ToolCallStarted"> & {
+  /**
+   * The call.
+   *
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+};
+
+/**
+ * Describes the message reeve.run.v1.ToolCallStarted.
+ * Use `create(ToolCallStartedSchema)` to create a new message.
+ */
+export const ToolCallStartedSchema: GenMessage<ToolCallStarted> = /*@__PURE__*/
+  messageDesc(file_reeve_run_v1_run_event, 22);
+
+/**
+ * The memory that the subtasks of a run share was written.
+ *
+ * @generated from message reeve.run.v1.MemoryWritten
+ */
+export type MemoryWritten = Message<"reeve.run.v1.MemoryWritten"> & {
+  /**
+   * The key.
+   *
+   * @generated from field: string key = 1;
+   */
+  key: string;
+
+  /**
+   * The new value, in place of the one before.
+   *
+   * @generated from field: string value = 2;
+   */
+  value: string;
+};
+
+/**
+ * Describes the message reeve.run.v1.MemoryWritten.
+ * Use `create(MemoryWrittenSchema)` to create a new message.
+ */
+export const MemoryWrittenSchema: GenMessage<MemoryWritten> = /*@__PURE__*/
+  messageDesc(file_reeve_run_v1_run_event, 23);
+
+/**
+ * The list of todos changed.
+ *
+ * @generated from message reeve.run.v1.TodosChanged
+ */
+export type TodosChanged = Message<"reeve.run.v1.TodosChanged"> & {
+  /**
+   * The whole list.
+   *
+   * @generated from field: repeated reeve.run.v1.Todo todos = 1;
+   */
+  todos: Todo[];
+};
+
+/**
+ * Describes the message reeve.run.v1.TodosChanged.
+ * Use `create(TodosChangedSchema)` to create a new message.
+ */
+export const TodosChangedSchema: GenMessage<TodosChanged> = /*@__PURE__*/
+  messageDesc(file_reeve_run_v1_run_event, 24);
+
+/**
+ * Something that the agent means to do.
+ *
+ * @generated from message reeve.run.v1.Todo
+ */
+export type Todo = Message<"reeve.run.v1.Todo"> & {
+  /**
+   * Its number, from 1.
+   *
+   * @generated from field: uint32 id = 1;
+   */
+  id: number;
+
+  /**
+   * What is to be done.
+   *
+   * @generated from field: string text = 2;
+   */
+  text: string;
+
+  /**
+   * How far it is.
+   *
+   * @generated from field: reeve.run.v1.TodoStatus status = 3;
+   */
+  status: TodoStatus;
+};
+
+/**
+ * Describes the message reeve.run.v1.Todo.
+ * Use `create(TodoSchema)` to create a new message.
+ */
+export const TodoSchema: GenMessage<Todo> = /*@__PURE__*/
+  messageDesc(file_reeve_run_v1_run_event, 25);
+
+/**
+ * The execution tree as it is at the end of the run.
+ *
+ * @generated from message reeve.run.v1.TreeStored
+ */
+export type TreeStored = Message<"reeve.run.v1.TreeStored"> & {
+  /**
+   * The tree.
+   *
+   * @generated from field: reeve.thread.v1.ExecutionTree tree = 1;
+   */
+  tree?: ExecutionTree | undefined;
+};
+
+/**
+ * Describes the message reeve.run.v1.TreeStored.
+ * Use `create(TreeStoredSchema)` to create a new message.
+ */
+export const TreeStoredSchema: GenMessage<TreeStored> = /*@__PURE__*/
+  messageDesc(file_reeve_run_v1_run_event, 26);
 
 /**
  * A model answered.
@@ -1025,6 +1348,27 @@ export type ModelTurn = Message<"reeve.run.v1.ModelTurn"> & {
    * @generated from field: repeated string call_ids = 4;
    */
   callIds: string[];
+
+  /**
+   * The format of `message_json`, as the provider names it.
+   *
+   * @generated from field: string format = 5;
+   */
+  format: string;
+
+  /**
+   * What the model is told of its context budget beside this turn and the results of its calls. Empty: nothing.
+   *
+   * @generated from field: string advisory = 6;
+   */
+  advisory: string;
+
+  /**
+   * How many tokens the conversation had with this turn in it, as far as the provider told. 0: it did not.
+   *
+   * @generated from field: uint32 context_tokens = 7;
+   */
+  contextTokens: number;
 };
 
 /**
@@ -1032,7 +1376,7 @@ export type ModelTurn = Message<"reeve.run.v1.ModelTurn"> & {
  * Use `create(ModelTurnSchema)` to create a new message.
  */
 export const ModelTurnSchema: GenMessage<ModelTurn> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 21);
+  messageDesc(file_reeve_run_v1_run_event, 27);
 
 /**
  * A call of a model did not come to an answer.
@@ -1074,7 +1418,7 @@ export type ModelCallFailed = Message<"reeve.run.v1.ModelCallFailed"> & {
  * Use `create(ModelCallFailedSchema)` to create a new message.
  */
 export const ModelCallFailedSchema: GenMessage<ModelCallFailed> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 22);
+  messageDesc(file_reeve_run_v1_run_event, 28);
 
 /**
  * A message was sent into the run.
@@ -1109,7 +1453,7 @@ export type MessageSubmitted = Message<"reeve.run.v1.MessageSubmitted"> & {
  * Use `create(MessageSubmittedSchema)` to create a new message.
  */
 export const MessageSubmittedSchema: GenMessage<MessageSubmitted> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 23);
+  messageDesc(file_reeve_run_v1_run_event, 29);
 
 /**
  * Somebody asked for the run to be cancelled.
@@ -1137,7 +1481,7 @@ export type CancelRequested = Message<"reeve.run.v1.CancelRequested"> & {
  * Use `create(CancelRequestedSchema)` to create a new message.
  */
 export const CancelRequestedSchema: GenMessage<CancelRequested> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 24);
+  messageDesc(file_reeve_run_v1_run_event, 30);
 
 /**
  * What is appended to the log of a run in one act: all of it or nothing.
@@ -1165,7 +1509,7 @@ export type RunBatch = Message<"reeve.run.v1.RunBatch"> & {
  * Use `create(RunBatchSchema)` to create a new message.
  */
 export const RunBatchSchema: GenMessage<RunBatch> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 25);
+  messageDesc(file_reeve_run_v1_run_event, 31);
 
 /**
  * A run that wants a worker.
@@ -1193,7 +1537,7 @@ export type Dispatch = Message<"reeve.run.v1.Dispatch"> & {
  * Use `create(DispatchSchema)` to create a new message.
  */
 export const DispatchSchema: GenMessage<Dispatch> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 26);
+  messageDesc(file_reeve_run_v1_run_event, 32);
 
 /**
  * The families of events that clients choose from.
@@ -1505,6 +1849,136 @@ export type StepState = (typeof StepState)[keyof typeof StepState] | UnknownEnum
  */
 export const StepStateSchema: GenEnum<StepState> = /*@__PURE__*/
   enumDesc(file_reeve_run_v1_run_event, 3);
+
+/**
+ * A kind of place for a conversation.
+ *
+ * @generated from enum reeve.run.v1.ChatContextKind
+ */
+export const ChatContextKind = {
+  /**
+   * Not set; a thread.
+   *
+   * @generated from enum value: CHAT_CONTEXT_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * A conversation of its own.
+   *
+   * @generated from enum value: CHAT_CONTEXT_KIND_THREAD = 1;
+   */
+  THREAD: 1,
+
+  /**
+   * Beside an editor, whose contents tools may change.
+   *
+   * @generated from enum value: CHAT_CONTEXT_KIND_EDITOR = 2;
+   */
+  EDITOR: 2,
+} as const;
+
+/**
+ * A kind of place for a conversation.
+ *
+ * @generated from enum reeve.run.v1.ChatContextKind
+ */
+export type ChatContextKind = (typeof ChatContextKind)[keyof typeof ChatContextKind] | UnknownEnum;
+
+/**
+ * Describes the enum reeve.run.v1.ChatContextKind.
+ */
+export const ChatContextKindSchema: GenEnum<ChatContextKind> = /*@__PURE__*/
+  enumDesc(file_reeve_run_v1_run_event, 4);
+
+/**
+ * What a model is called for.
+ *
+ * @generated from enum reeve.run.v1.ModelCallPurpose
+ */
+export const ModelCallPurpose = {
+  /**
+   * Not set; an answer.
+   *
+   * @generated from enum value: MODEL_CALL_PURPOSE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * The next turn of the conversation.
+   *
+   * @generated from enum value: MODEL_CALL_PURPOSE_ANSWER = 1;
+   */
+  ANSWER: 1,
+
+  /**
+   * A summary of the older part of the conversation, which then stands for it.
+   *
+   * @generated from enum value: MODEL_CALL_PURPOSE_SUMMARY = 2;
+   */
+  SUMMARY: 2,
+} as const;
+
+/**
+ * What a model is called for.
+ *
+ * @generated from enum reeve.run.v1.ModelCallPurpose
+ */
+export type ModelCallPurpose = (typeof ModelCallPurpose)[keyof typeof ModelCallPurpose] | UnknownEnum;
+
+/**
+ * Describes the enum reeve.run.v1.ModelCallPurpose.
+ */
+export const ModelCallPurposeSchema: GenEnum<ModelCallPurpose> = /*@__PURE__*/
+  enumDesc(file_reeve_run_v1_run_event, 5);
+
+/**
+ * How far a todo is.
+ *
+ * @generated from enum reeve.run.v1.TodoStatus
+ */
+export const TodoStatus = {
+  /**
+   * Not set; pending.
+   *
+   * @generated from enum value: TODO_STATUS_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Not begun.
+   *
+   * @generated from enum value: TODO_STATUS_PENDING = 1;
+   */
+  PENDING: 1,
+
+  /**
+   * Under way; at most one todo of a list is.
+   *
+   * @generated from enum value: TODO_STATUS_IN_PROGRESS = 2;
+   */
+  IN_PROGRESS: 2,
+
+  /**
+   * Done.
+   *
+   * @generated from enum value: TODO_STATUS_COMPLETED = 3;
+   */
+  COMPLETED: 3,
+} as const;
+
+/**
+ * How far a todo is.
+ *
+ * @generated from enum reeve.run.v1.TodoStatus
+ */
+export type TodoStatus = (typeof TodoStatus)[keyof typeof TodoStatus] | UnknownEnum;
+
+/**
+ * Describes the enum reeve.run.v1.TodoStatus.
+ */
+export const TodoStatusSchema: GenEnum<TodoStatus> = /*@__PURE__*/
+  enumDesc(file_reeve_run_v1_run_event, 6);
 
 /**
  * The family to which an event belongs. An event without one is a record: it serves the fold of the log, and is left out

@@ -2,25 +2,27 @@
 // @generated from file reeve/run/v1/run_service.proto (package reeve.run.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_reeve_bus_v1_bus } from "../../bus/v1/bus_pb.ts";
-import type { CostSummary, EventFamily, RunError, RunEvent, RunStatus } from "./run_event_pb.ts";
+import type { ChatContext, CostSummary, EventFamily, RunError, RunEvent, RunStatus } from "./run_event_pb.ts";
 import { file_reeve_run_v1_run_event } from "./run_event_pb.ts";
+import type { ExecutionTree } from "../../thread/v1/execution_tree_pb.ts";
+import { file_reeve_thread_v1_execution_tree } from "../../thread/v1/execution_tree_pb.ts";
 import type { Message as Message$1 } from "../../thread/v1/message_pb.ts";
 import { file_reeve_thread_v1_message } from "../../thread/v1/message_pb.ts";
 import type { WorkspaceFile } from "../../tool/v1/tool_pb.ts";
 import { file_reeve_tool_v1_tool } from "../../tool/v1/tool_pb.ts";
-import type { Message } from "@bufbuild/protobuf";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file reeve/run/v1/run_service.proto.
  */
 export const file_reeve_run_v1_run_service: GenFile = /*@__PURE__*/
-  fileDesc("Ch5yZWV2ZS9ydW4vdjEvcnVuX3NlcnZpY2UucHJvdG8SDHJlZXZlLnJ1bi52MSLjAwoDUnVuEg4KBnJ1bl9pZBgBIAEoCRIQCghhZ2VudF9pZBgCIAEoCRInCgZzdGF0dXMYAyABKA4yFy5yZWV2ZS5ydW4udjEuUnVuU3RhdHVzEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg1sYXN0X3NlcXVlbmNlGAYgASgNEg4KBm91dHB1dBgHIAEoCRIlCgVlcnJvchgIIAEoCzIWLnJlZXZlLnJ1bi52MS5SdW5FcnJvchInCgRjb3N0GAkgASgLMhkucmVldmUucnVuLnYxLkNvc3RTdW1tYXJ5EhUKDWlucHV0X3ByZXZpZXcYCiABKAkSGQoRcGVuZGluZ19hcHByb3ZhbHMYCyADKAkSLQoGbGFiZWxzGAwgAygLMh0ucmVldmUucnVuLnYxLlJ1bi5MYWJlbHNFbnRyeRIQCghzY3JpcHRlZBgNIAEoCBotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBOhrK3xgWCgRydW5zEg57dGVuYW50fS57cnVufSKzAwoPU3RhcnRSdW5SZXF1ZXN0EjIKCGFnZW50X2lkGAEgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JBIaCgVpbnB1dBgCIAEoCUILukgIcgYQASiAgBASHAoKcmVxdWVzdF9pZBgDIAEoCUIIukgFcgMogAESNQoIbWVzc2FnZXMYBCADKAsyGC5yZWV2ZS50aHJlYWQudjEuTWVzc2FnZUIJukgGkgEDEOgHEjUKBWZpbGVzGAUgAygLMhwucmVldmUudG9vbC52MS5Xb3Jrc3BhY2VGaWxlQgi6SAWSAQIQZBJSCgZsYWJlbHMYBiADKAsyKS5yZWV2ZS5ydW4udjEuU3RhcnRSdW5SZXF1ZXN0LkxhYmVsc0VudHJ5Qhe6SBSaAREQICIGcgQQASg/KgVyAyiACBIRCgl0aHJlYWRfaWQYByABKAkSEAoIZXhlY3V0b3IYCCABKAkSHAoUY2FuY2VsX29uX2Rpc2Nvbm5lY3QYCSABKAgaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASIyChBTdGFydFJ1blJlc3BvbnNlEh4KA3J1bhgBIAEoCzIRLnJlZXZlLnJ1bi52MS5SdW4ilwEKD1dhdGNoUnVuUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAESFgoOYWZ0ZXJfc2VxdWVuY2UYAiABKA0SEgoIZGV0YWlsZWQYAyABKAhIABIvCghmYW1pbGllcxgEIAEoCzIbLnJlZXZlLnJ1bi52MS5FdmVudEZhbWlsaWVzSABCCwoJc2VsZWN0aW9uIk8KDUV2ZW50RmFtaWxpZXMSPgoIZmFtaWxpZXMYASADKA4yGS5yZWV2ZS5ydW4udjEuRXZlbnRGYW1pbHlCEbpIDpIBCxgBIgeCAQQQASAAIlQKEFdhdGNoUnVuUmVzcG9uc2USJgoGZXZlbnRzGAEgAygLMhYucmVldmUucnVuLnYxLlJ1bkV2ZW50EhgKEHRocm91Z2hfc2VxdWVuY2UYAiABKA0iKwoNR2V0UnVuUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAEiMAoOR2V0UnVuUmVzcG9uc2USHgoDcnVuGAEgASgLMhEucmVldmUucnVuLnYxLlJ1biKiAQoPTGlzdFJ1bnNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAyiABBIZCghhZ2VudF9pZBgDIAEoCUIHukgEcgIoPxI6CghzdGF0dXNlcxgEIAMoDjIXLnJlZXZlLnJ1bi52MS5SdW5TdGF0dXNCD7pIDJIBCSIHggEEEAEgACJMChBMaXN0UnVuc1Jlc3BvbnNlEh8KBHJ1bnMYASADKAsyES5yZWV2ZS5ydW4udjEuUnVuEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJIChBDYW5jZWxSdW5SZXF1ZXN0EhoKBnJ1bl9pZBgBIAEoCUIKukgHcgUQASiAARIYCgZyZWFzb24YAiABKAlCCLpIBXIDKIAgIjMKEUNhbmNlbFJ1blJlc3BvbnNlEh4KA3J1bhgBIAEoCzIRLnJlZXZlLnJ1bi52MS5SdW4ibQoSU2VuZE1lc3NhZ2VSZXF1ZXN0EhoKBnJ1bl9pZBgBIAEoCUIKukgHcgUQASiAARIdCgR0ZXh0GAIgASgJQg+6SAxyChABKICAEDICXFMSHAoKbWVzc2FnZV9pZBgDIAEoCUIIukgFcgMogAEiOwoTU2VuZE1lc3NhZ2VSZXNwb25zZRISCgptZXNzYWdlX2lkGAEgASgJEhAKCHNlcXVlbmNlGAIgASgNMuUDCgpSdW5TZXJ2aWNlEkkKCFN0YXJ0UnVuEh0ucmVldmUucnVuLnYxLlN0YXJ0UnVuUmVxdWVzdBoeLnJlZXZlLnJ1bi52MS5TdGFydFJ1blJlc3BvbnNlElAKCFdhdGNoUnVuEh0ucmVldmUucnVuLnYxLldhdGNoUnVuUmVxdWVzdBoeLnJlZXZlLnJ1bi52MS5XYXRjaFJ1blJlc3BvbnNlIgOQAgEwARJICgZHZXRSdW4SGy5yZWV2ZS5ydW4udjEuR2V0UnVuUmVxdWVzdBocLnJlZXZlLnJ1bi52MS5HZXRSdW5SZXNwb25zZSIDkAIBEk4KCExpc3RSdW5zEh0ucmVldmUucnVuLnYxLkxpc3RSdW5zUmVxdWVzdBoeLnJlZXZlLnJ1bi52MS5MaXN0UnVuc1Jlc3BvbnNlIgOQAgESTAoJQ2FuY2VsUnVuEh4ucmVldmUucnVuLnYxLkNhbmNlbFJ1blJlcXVlc3QaHy5yZWV2ZS5ydW4udjEuQ2FuY2VsUnVuUmVzcG9uc2USUgoLU2VuZE1lc3NhZ2USIC5yZWV2ZS5ydW4udjEuU2VuZE1lc3NhZ2VSZXF1ZXN0GiEucmVldmUucnVuLnYxLlNlbmRNZXNzYWdlUmVzcG9uc2ViBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_reeve_bus_v1_bus, file_reeve_run_v1_run_event, file_reeve_thread_v1_message, file_reeve_tool_v1_tool]);
+  fileDesc("Ch5yZWV2ZS9ydW4vdjEvcnVuX3NlcnZpY2UucHJvdG8SDHJlZXZlLnJ1bi52MSLjAwoDUnVuEg4KBnJ1bl9pZBgBIAEoCRIQCghhZ2VudF9pZBgCIAEoCRInCgZzdGF0dXMYAyABKA4yFy5yZWV2ZS5ydW4udjEuUnVuU3RhdHVzEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg1sYXN0X3NlcXVlbmNlGAYgASgNEg4KBm91dHB1dBgHIAEoCRIlCgVlcnJvchgIIAEoCzIWLnJlZXZlLnJ1bi52MS5SdW5FcnJvchInCgRjb3N0GAkgASgLMhkucmVldmUucnVuLnYxLkNvc3RTdW1tYXJ5EhUKDWlucHV0X3ByZXZpZXcYCiABKAkSGQoRcGVuZGluZ19hcHByb3ZhbHMYCyADKAkSLQoGbGFiZWxzGAwgAygLMh0ucmVldmUucnVuLnYxLlJ1bi5MYWJlbHNFbnRyeRIQCghzY3JpcHRlZBgNIAEoCBotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBOhrK3xgWCgRydW5zEg57dGVuYW50fS57cnVufSKtBAoPU3RhcnRSdW5SZXF1ZXN0EjIKCGFnZW50X2lkGAEgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JBIaCgVpbnB1dBgCIAEoCUILukgIcgYQASiAgBASHAoKcmVxdWVzdF9pZBgDIAEoCUIIukgFcgMogAESNQoIbWVzc2FnZXMYBCADKAsyGC5yZWV2ZS50aHJlYWQudjEuTWVzc2FnZUIJukgGkgEDEOgHEjUKBWZpbGVzGAUgAygLMhwucmVldmUudG9vbC52MS5Xb3Jrc3BhY2VGaWxlQgi6SAWSAQIQZBJSCgZsYWJlbHMYBiADKAsyKS5yZWV2ZS5ydW4udjEuU3RhcnRSdW5SZXF1ZXN0LkxhYmVsc0VudHJ5Qhe6SBSaAREQICIGcgQQASg/KgVyAyiACBIRCgl0aHJlYWRfaWQYByABKAkSEAoIZXhlY3V0b3IYCCABKAkSHAoUY2FuY2VsX29uX2Rpc2Nvbm5lY3QYCSABKAgSLwoHb25fYnVzeRgKIAEoDjIULnJlZXZlLnJ1bi52MS5PbkJ1c3lCCLpIBYIBAhABEi8KDGNoYXRfY29udGV4dBgLIAEoCzIZLnJlZXZlLnJ1bi52MS5DaGF0Q29udGV4dBIWCg5tZW1vcnlfZW5hYmxlZBgMIAEoCBotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIjIKEFN0YXJ0UnVuUmVzcG9uc2USHgoDcnVuGAEgASgLMhEucmVldmUucnVuLnYxLlJ1biKXAQoPV2F0Y2hSdW5SZXF1ZXN0EhoKBnJ1bl9pZBgBIAEoCUIKukgHcgUQASiAARIWCg5hZnRlcl9zZXF1ZW5jZRgCIAEoDRISCghkZXRhaWxlZBgDIAEoCEgAEi8KCGZhbWlsaWVzGAQgASgLMhsucmVldmUucnVuLnYxLkV2ZW50RmFtaWxpZXNIAEILCglzZWxlY3Rpb24iTwoNRXZlbnRGYW1pbGllcxI+CghmYW1pbGllcxgBIAMoDjIZLnJlZXZlLnJ1bi52MS5FdmVudEZhbWlseUIRukgOkgELGAEiB4IBBBABIAAiVAoQV2F0Y2hSdW5SZXNwb25zZRImCgZldmVudHMYASADKAsyFi5yZWV2ZS5ydW4udjEuUnVuRXZlbnQSGAoQdGhyb3VnaF9zZXF1ZW5jZRgCIAEoDSIrCg1HZXRSdW5SZXF1ZXN0EhoKBnJ1bl9pZBgBIAEoCUIKukgHcgUQASiAASIwCg5HZXRSdW5SZXNwb25zZRIeCgNydW4YASABKAsyES5yZWV2ZS5ydW4udjEuUnVuIqIBCg9MaXN0UnVuc1JlcXVlc3QSGgoJcGFnZV9zaXplGAEgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDKIAEEhkKCGFnZW50X2lkGAMgASgJQge6SARyAig/EjoKCHN0YXR1c2VzGAQgAygOMhcucmVldmUucnVuLnYxLlJ1blN0YXR1c0IPukgMkgEJIgeCAQQQASAAIkwKEExpc3RSdW5zUmVzcG9uc2USHwoEcnVucxgBIAMoCzIRLnJlZXZlLnJ1bi52MS5SdW4SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjUKF0dldEV4ZWN1dGlvblRyZWVSZXF1ZXN0EhoKBnJ1bl9pZBgBIAEoCUIKukgHcgUQASiAASJiChhHZXRFeGVjdXRpb25UcmVlUmVzcG9uc2USLAoEdHJlZRgBIAEoCzIeLnJlZXZlLnRocmVhZC52MS5FeGVjdXRpb25UcmVlEhgKEHRocm91Z2hfc2VxdWVuY2UYAiABKA0iSAoQQ2FuY2VsUnVuUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAESGAoGcmVhc29uGAIgASgJQgi6SAVyAyiAICIzChFDYW5jZWxSdW5SZXNwb25zZRIeCgNydW4YASABKAsyES5yZWV2ZS5ydW4udjEuUnVuIm0KElNlbmRNZXNzYWdlUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAESHQoEdGV4dBgCIAEoCUIPukgMcgoQASiAgBAyAlxTEhwKCm1lc3NhZ2VfaWQYAyABKAlCCLpIBXIDKIABIjsKE1NlbmRNZXNzYWdlUmVzcG9uc2USEgoKbWVzc2FnZV9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoDSpfCgZPbkJ1c3kSFwoTT05fQlVTWV9VTlNQRUNJRklFRBAAEhIKDk9OX0JVU1lfUkVKRUNUEAESEQoNT05fQlVTWV9RVUVVRRACEhUKEU9OX0JVU1lfSU5URVJSVVBUEAMyzQQKClJ1blNlcnZpY2USSQoIU3RhcnRSdW4SHS5yZWV2ZS5ydW4udjEuU3RhcnRSdW5SZXF1ZXN0Gh4ucmVldmUucnVuLnYxLlN0YXJ0UnVuUmVzcG9uc2USUAoIV2F0Y2hSdW4SHS5yZWV2ZS5ydW4udjEuV2F0Y2hSdW5SZXF1ZXN0Gh4ucmVldmUucnVuLnYxLldhdGNoUnVuUmVzcG9uc2UiA5ACATABEkgKBkdldFJ1bhIbLnJlZXZlLnJ1bi52MS5HZXRSdW5SZXF1ZXN0GhwucmVldmUucnVuLnYxLkdldFJ1blJlc3BvbnNlIgOQAgESTgoITGlzdFJ1bnMSHS5yZWV2ZS5ydW4udjEuTGlzdFJ1bnNSZXF1ZXN0Gh4ucmVldmUucnVuLnYxLkxpc3RSdW5zUmVzcG9uc2UiA5ACARJMCglDYW5jZWxSdW4SHi5yZWV2ZS5ydW4udjEuQ2FuY2VsUnVuUmVxdWVzdBofLnJlZXZlLnJ1bi52MS5DYW5jZWxSdW5SZXNwb25zZRJmChBHZXRFeGVjdXRpb25UcmVlEiUucmVldmUucnVuLnYxLkdldEV4ZWN1dGlvblRyZWVSZXF1ZXN0GiYucmVldmUucnVuLnYxLkdldEV4ZWN1dGlvblRyZWVSZXNwb25zZSIDkAIBElIKC1NlbmRNZXNzYWdlEiAucmVldmUucnVuLnYxLlNlbmRNZXNzYWdlUmVxdWVzdBohLnJlZXZlLnJ1bi52MS5TZW5kTWVzc2FnZVJlc3BvbnNlYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_reeve_bus_v1_bus, file_reeve_run_v1_run_event, file_reeve_thread_v1_execution_tree, file_reeve_thread_v1_message, file_reeve_tool_v1_tool]);
 
 /**
  * A run, as lists show it.
@@ -195,6 +197,27 @@ export type StartRunRequest = Message<"reeve.run.v1.StartRunRequest"> & {
    * @generated from field: bool cancel_on_disconnect = 9;
    */
   cancelOnDisconnect: boolean;
+
+  /**
+   * What happens when a run of the thread is under way. Only with `thread_id`.
+   *
+   * @generated from field: reeve.run.v1.OnBusy on_busy = 10;
+   */
+  onBusy: OnBusy;
+
+  /**
+   * Where the conversation takes place. Absent: in a thread.
+   *
+   * @generated from field: reeve.run.v1.ChatContext chat_context = 11;
+   */
+  chatContext?: ChatContext | undefined;
+
+  /**
+   * Whether what is remembered of the user is recalled, and may be added to by the agent.
+   *
+   * @generated from field: bool memory_enabled = 12;
+   */
+  memoryEnabled: boolean;
 };
 
 /**
@@ -439,6 +462,55 @@ export const ListRunsResponseSchema: GenMessage<ListRunsResponse> = /*@__PURE__*
   messageDesc(file_reeve_run_v1_run_service, 9);
 
 /**
+ * Asks for the execution tree of a run.
+ *
+ * @generated from message reeve.run.v1.GetExecutionTreeRequest
+ */
+export type GetExecutionTreeRequest = Message<"reeve.run.v1.GetExecutionTreeRequest"> & {
+  /**
+   * The run.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+};
+
+/**
+ * Describes the message reeve.run.v1.GetExecutionTreeRequest.
+ * Use `create(GetExecutionTreeRequestSchema)` to create a new message.
+ */
+export const GetExecutionTreeRequestSchema: GenMessage<GetExecutionTreeRequest> = /*@__PURE__*/
+  messageDesc(file_reeve_run_v1_run_service, 10);
+
+/**
+ * The execution tree of a run.
+ *
+ * @generated from message reeve.run.v1.GetExecutionTreeResponse
+ */
+export type GetExecutionTreeResponse = Message<"reeve.run.v1.GetExecutionTreeResponse"> & {
+  /**
+   * The tree.
+   *
+   * @generated from field: reeve.thread.v1.ExecutionTree tree = 1;
+   */
+  tree?: ExecutionTree | undefined;
+
+  /**
+   * Sequence of the last event that is reflected in it.
+   *
+   * @generated from field: uint32 through_sequence = 2;
+   */
+  throughSequence: number;
+};
+
+/**
+ * Describes the message reeve.run.v1.GetExecutionTreeResponse.
+ * Use `create(GetExecutionTreeResponseSchema)` to create a new message.
+ */
+export const GetExecutionTreeResponseSchema: GenMessage<GetExecutionTreeResponse> = /*@__PURE__*/
+  messageDesc(file_reeve_run_v1_run_service, 11);
+
+/**
  * Cancels a run.
  *
  * @generated from message reeve.run.v1.CancelRunRequest
@@ -464,7 +536,7 @@ export type CancelRunRequest = Message<"reeve.run.v1.CancelRunRequest"> & {
  * Use `create(CancelRunRequestSchema)` to create a new message.
  */
 export const CancelRunRequestSchema: GenMessage<CancelRunRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 10);
+  messageDesc(file_reeve_run_v1_run_service, 12);
 
 /**
  * The run is cancelled.
@@ -485,7 +557,7 @@ export type CancelRunResponse = Message<"reeve.run.v1.CancelRunResponse"> & {
  * Use `create(CancelRunResponseSchema)` to create a new message.
  */
 export const CancelRunResponseSchema: GenMessage<CancelRunResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 11);
+  messageDesc(file_reeve_run_v1_run_service, 13);
 
 /**
  * Sends a message into a run.
@@ -520,7 +592,7 @@ export type SendMessageRequest = Message<"reeve.run.v1.SendMessageRequest"> & {
  * Use `create(SendMessageRequestSchema)` to create a new message.
  */
 export const SendMessageRequestSchema: GenMessage<SendMessageRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 12);
+  messageDesc(file_reeve_run_v1_run_service, 14);
 
 /**
  * The message is stored.
@@ -548,7 +620,55 @@ export type SendMessageResponse = Message<"reeve.run.v1.SendMessageResponse"> & 
  * Use `create(SendMessageResponseSchema)` to create a new message.
  */
 export const SendMessageResponseSchema: GenMessage<SendMessageResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 13);
+  messageDesc(file_reeve_run_v1_run_service, 15);
+
+/**
+ * What happens to a run whose thread is busy with another one.
+ *
+ * @generated from enum reeve.run.v1.OnBusy
+ */
+export const OnBusy = {
+  /**
+   * Not set; as ON_BUSY_REJECT.
+   *
+   * @generated from enum value: ON_BUSY_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * It is refused: FAILED_PRECONDITION, and nothing is stored.
+   *
+   * @generated from enum value: ON_BUSY_REJECT = 1;
+   */
+  REJECT: 1,
+
+  /**
+   * It waits its turn, and starts when the runs before it have ended.
+   *
+   * @generated from enum value: ON_BUSY_QUEUE = 2;
+   */
+  QUEUE: 2,
+
+  /**
+   * The run under way, and those that wait, are cancelled; then it starts.
+   *
+   * @generated from enum value: ON_BUSY_INTERRUPT = 3;
+   */
+  INTERRUPT: 3,
+} as const;
+
+/**
+ * What happens to a run whose thread is busy with another one.
+ *
+ * @generated from enum reeve.run.v1.OnBusy
+ */
+export type OnBusy = (typeof OnBusy)[keyof typeof OnBusy] | UnknownEnum;
+
+/**
+ * Describes the enum reeve.run.v1.OnBusy.
+ */
+export const OnBusySchema: GenEnum<OnBusy> = /*@__PURE__*/
+  enumDesc(file_reeve_run_v1_run_service, 0);
 
 /**
  * Starts runs and shows them.
@@ -608,6 +728,16 @@ export const RunService: GenService<{
     methodKind: "unary";
     input: typeof CancelRunRequestSchema;
     output: typeof CancelRunResponseSchema;
+  },
+  /**
+   * Returns the execution tree of a run as it stands, while it works and after its end. NOT_FOUND: no such run.
+   *
+   * @generated from rpc reeve.run.v1.RunService.GetExecutionTree
+   */
+  getExecutionTree: {
+    methodKind: "unary";
+    input: typeof GetExecutionTreeRequestSchema;
+    output: typeof GetExecutionTreeResponseSchema;
   },
   /**
    * Sends a message into a run that is under way. It is stored at once, and taken up at the start of the next step.
