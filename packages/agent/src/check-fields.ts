@@ -87,7 +87,7 @@ function classes({ permissionClasses }: AgentSpec): readonly Violation[] {
           violation(
             `permission_classes[${index}]`,
             "UNKNOWN_CLASS",
-            `there is no permission class "${name}"; there are safe, knowledge, network, workspace_write, execute and others that are not supported yet`,
+            `there is no permission class "${name}"; there are safe, knowledge, network, workspace_write, execute, editor_mutate, subagent and secrets`,
           ),
         ]
       : [],

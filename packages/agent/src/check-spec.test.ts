@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create, fromJson } from "@bufbuild/protobuf";
 import { ListValueSchema } from "@bufbuild/protobuf/wkt";
-import { AgentSpecSchema } from "@reeve/contracts/agent";
+import { AgentSpecSchema, LimitsSchema, ModelCatalogSchema } from "@reeve/contracts/agent";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -168,9 +168,9 @@ describe("a spec is refused for", () => {
   });
 
   test.each(["per-message", "limit:0", "limit:100"])(
-    "a budget awareness of %j only because it is not honoured yet",
+    "no budget awareness of %j",
     (budgetAwareness) => {
-      expect(broken({ budgetAwareness })).toEqual(["budget_awareness: UNSUPPORTED_CAPABILITY"]);
+      expect(broken({ budgetAwareness })).toEqual([]);
     },
   );
 
@@ -181,7 +181,7 @@ describe("a spec is refused for", () => {
   test("a tool for approval that it has not, with the reason", () => {
     expect(reasonOf({ hitlTools: ["run_command"] })).toContain("permission class execute");
     expect(reasonOf({ hitlTools: ["grep"], excludedTools: ["grep"] })).toContain("filter");
-    expect(reasonOf({ hitlTools: ["gerp"] })).toContain("it has: grep, publish_report");
+    expect(reasonOf({ hitlTools: ["gerp"] })).toContain("it has: add_todo, complete_todo, grep");
     expect(reasonOf({ hitlTools: ["mcp__weather__snow"], mcpServers: ["weather"] })).toContain(
       "mcp__weather__snow",
     );
@@ -196,44 +196,58 @@ describe("a spec is refused for", () => {
 
 describe("a spec is refused by name for what is not honoured yet", () => {
   const asks: readonly (readonly [string, SpecInit])[] = [
-    ["planning_enabled", { planningEnabled: true }],
-    ["allow_parallel_subagents", { allowParallelSubagents: true }],
     ["plugin_ids", { pluginIds: ["p"] }],
     ["sections", { sections: { retry: { kind: { case: "boolValue", value: true } } } }],
-    ["context_policy", { contextPolicy: {} }],
     ["delegates", { delegates: ["other"] }],
     ["endpoint", { endpoint: { url: "http://x" } }],
-    ["deep_agent.planning", { deepAgent: { planning: true } }],
-    ["budgets.max_depth", { budgets: { maxDepth: 1 } }],
-    ["budgets.max_parallel", { budgets: { maxParallel: 1 } }],
-    ["budgets.max_subtasks", { budgets: { maxSubtasks: 1 } }],
-    ["budgets.max_wall_clock", { budgets: { maxWallClock: { seconds: 1n } } }],
-    ["budgets.max_result_bytes", { budgets: { maxResultBytes: 1 } }],
-    ["budgets.max_history_tokens", { budgets: { maxHistoryTokens: 1 } }],
-    ["budgets.max_total_tokens", { budgets: { maxTotalTokens: 1 } }],
-    ["budgets.max_total_bytes", { budgets: { maxTotalBytes: 1 } }],
-    ["budgets.max_cost_usd", { budgets: { maxCostUsd: 1 } }],
-    ["permission_classes[0]", { permissionClasses: ["secrets"] }],
-    ["permission_classes[0]", { permissionClasses: ["subagent"] }],
-    ["permission_classes[0]", { permissionClasses: ["editor_mutate"] }],
   ];
 
   test.each(asks)("%s", (field, init) => {
     expect(broken(init)).toEqual([`${field}: UNSUPPORTED_CAPABILITY`]);
     expect(check(init).violations[0]?.description).toContain("not supported");
   });
+});
 
-  test("as in the configured example, once its tools exist", () => {
-    const tools = ["deploy_service", "rotate_credentials"].map((name) => tool(name));
-    const catalogs = [...offer.tools, create(ToolCatalogSchema, { pool: "ops", tools })];
-    const spec = parseSpecFile(example, "example.json");
-    const { violations, spec: stored } = checkSpec(spec, { ...offer, tools: catalogs });
-    expect(violations.map(({ field, reason }) => `${field}: ${reason}`)).toEqual([
-      "planning_enabled: UNSUPPORTED_CAPABILITY",
-      "budget_awareness: UNSUPPORTED_CAPABILITY",
-      "allow_parallel_subagents: UNSUPPORTED_CAPABILITY",
+test("the configured example is valid once its tools exist", () => {
+  const tools = ["deploy_service", "rotate_credentials"].map((name) => tool(name));
+  const catalogs = [...offer.tools, create(ToolCatalogSchema, { pool: "ops", tools })];
+  const spec = parseSpecFile(example, "example.json");
+  const { violations, spec: stored } = checkSpec(spec, { ...offer, tools: catalogs });
+  expect(violations).toEqual([]);
+  expect(stored).toMatchObject({ id: "ops-supervisor", maxRounds: 12 });
+});
+
+describe("limits of a spec", () => {
+  const maxima = create(LimitsSchema, {
+    maxRounds: 30,
+    budgets: { maxLlmCalls: 100, maxCostUsd: 2, maxWallClock: { seconds: 600n } },
+  });
+  const within = (init: SpecInit) =>
+    checkSpec(create(AgentSpecSchema, { name: "a", model: "default", ...init }), {
+      ...offer,
+      models: create(ModelCatalogSchema, { ...offer.models, maxima }),
+    }).violations.map(({ field, reason }) => `${field}: ${reason}`);
+
+  test("may be raised up to what the deployment allows, and no further", () => {
+    expect(within({ maxRounds: 30, budgets: { maxLlmCalls: 100, maxCostUsd: 2 } })).toEqual([]);
+    expect(
+      within({
+        maxRounds: 31,
+        budgets: { maxLlmCalls: 101, maxCostUsd: 2.5, maxWallClock: { seconds: 601n } },
+      }),
+    ).toEqual([
+      "max_rounds: ABOVE_MAXIMUM",
+      "budgets.max_wall_clock: ABOVE_MAXIMUM",
+      "budgets.max_llm_calls: ABOVE_MAXIMUM",
+      "budgets.max_cost_usd: ABOVE_MAXIMUM",
     ]);
-    expect(stored).toMatchObject({ id: "ops-supervisor", maxRounds: 12 });
+  });
+
+  test("have to let a run move at all", () => {
+    expect(broken({ budgets: { maxParallel: 0, maxResultBytes: 10 } })).toEqual([
+      expect.stringContaining("budgets.max_parallel"),
+      expect.stringContaining("budgets.max_result_bytes"),
+    ]);
   });
 });
 

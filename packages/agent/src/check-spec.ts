@@ -10,6 +10,7 @@ import { violationOf } from "@reeve/platform/validate-interceptor";
 import { catalogFilter } from "./catalog-filter.ts";
 import { checkFields } from "./check-fields.ts";
 import { toolWithParameter } from "./injected-args.ts";
+import { limitViolations } from "./limits.ts";
 import { resolveModel } from "./resolve-model.ts";
 import type { Toolbelt } from "./toolbelt.ts";
 import { toolbelt } from "./toolbelt.ts";
@@ -40,6 +41,8 @@ export function checkSpec(given: AgentSpec, offer: Offer): CheckedSpec {
     ...idViolations(spec),
     ...checkFields(given),
     ...modelViolations(spec, offer.models),
+    ...plannerViolations(spec, offer.models),
+    ...limitViolations(spec, offer.models.maxima),
     ...belt.violations,
     ...hitlViolations(spec, belt, offer.tools),
     ...injectedViolations(spec, belt),
@@ -82,7 +85,10 @@ function contractViolations(spec: AgentSpec): readonly Violation[] {
   return result.kind === "valid" ? [] : result.violations.map(violationOf);
 }
 
-function modelViolations(spec: AgentSpec, models: ModelCatalog): readonly Violation[] {
+function modelViolations(
+  spec: Pick<AgentSpec, "model">,
+  models: ModelCatalog,
+): readonly Violation[] {
   if (spec.model === "") return [];
   try {
     resolveModel(spec, models);
@@ -91,6 +97,18 @@ function modelViolations(spec: AgentSpec, models: ModelCatalog): readonly Violat
     if (error instanceof Failure) return error.violations;
     throw error;
   }
+}
+
+/** The planner's model, like the other planning fields, means nothing when nothing is planned. */
+function plannerViolations(
+  { planningEnabled, planningModel: reference }: AgentSpec,
+  models: ModelCatalog,
+): readonly Violation[] {
+  if (!planningEnabled || reference === undefined) return [];
+  return modelViolations({ model: reference }, models).map((violation) => ({
+    ...violation,
+    field: "planning_model",
+  }));
 }
 
 function beltOf(

@@ -1,6 +1,7 @@
 import type { AgentSpec } from "@reeve/contracts/agent";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionClass } from "@reeve/contracts/tool";
+import { ownSource } from "./own-tools.ts";
 import { grantedClasses, nameOfClass } from "./permission-classes.ts";
 
 /** A tool of a catalog, and the isolation of the toolhosts that offer it. */
@@ -10,7 +11,7 @@ export interface OfferedTool {
 }
 
 /** Which category of the toolkit a built-in tool belongs to; the others belong to none and cannot be switched off. */
-const categories: Readonly<Record<string, "filesystem" | "terminal" | "code">> = {
+const categories: Readonly<Record<string, "filesystem" | "terminal" | "code" | "planning">> = {
   read_file: "filesystem",
   write_file: "filesystem",
   edit_file: "filesystem",
@@ -19,13 +20,18 @@ const categories: Readonly<Record<string, "filesystem" | "terminal" | "code">> =
   grep: "filesystem",
   run_command: "terminal",
   execute_code: "code",
+  add_todo: "planning",
+  list_todos: "planning",
+  update_todo_status: "planning",
+  complete_todo: "planning",
 };
 
 /** Why policy leaves a tool out of an agent, whatever its catalog filter says. Undefined: the agent may have it. */
 export function whyLeftOut(
   spec: AgentSpec,
+  isEditor: boolean,
 ): ({ descriptor, isolation }: OfferedTool) => string | undefined {
-  const classes = grantedClasses(spec.permissionClasses);
+  const classes = grantedClasses(spec.permissionClasses, isEditor);
   return ({ descriptor: { name, source, permissionClass }, isolation }) => {
     if (!classes.has(permissionClass)) {
       return `it needs the permission class ${nameOfClass(permissionClass)}`;
@@ -33,7 +39,7 @@ export function whyLeftOut(
     if (permissionClass === PermissionClass.EXECUTE && isolation === "none") {
       return "its toolhosts have no sandbox to run it in";
     }
-    const category = source === "builtin" ? categories[name] : undefined;
+    const category = ["builtin", ownSource].includes(source) ? categories[name] : undefined;
     if (category !== undefined && spec.deepAgent?.[category] === false) {
       return `deep_agent.${category} is off`;
     }

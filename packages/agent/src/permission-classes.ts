@@ -25,8 +25,11 @@ export function nameOfClass(permissionClass: PermissionClass): string {
   return name.replace("PERMISSION_CLASS_", "").toLowerCase();
 }
 
-/** The classes that an agent has: the default ones and those that its spec grants. */
-export function grantedClasses(names: readonly string[]): ReadonlySet<PermissionClass> {
+/** The classes that an agent has: the default ones, those that its spec grants, and beside an editor that of its tools. */
+export function grantedClasses(
+  names: readonly string[],
+  isEditor: boolean,
+): ReadonlySet<PermissionClass> {
   const granted = names.map(permissionClassOf).filter((found) => found !== undefined);
-  return new Set([...defaults, ...granted]);
+  return new Set([...defaults, ...granted, ...(isEditor ? [PermissionClass.EDITOR_MUTATE] : [])]);
 }

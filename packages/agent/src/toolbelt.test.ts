@@ -3,16 +3,21 @@ import { create, fromJson } from "@bufbuild/protobuf";
 import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
-import { ToolCatalogSchema } from "@reeve/contracts/tool";
+import { PermissionClass, ToolCatalogSchema } from "@reeve/contracts/tool";
 import { expect, test } from "vitest";
 import { offer, tool } from "../test/offer.ts";
+import { ownSource } from "./own-tools.ts";
 import type { Toolbelt } from "./toolbelt.ts";
 import { toolbelt } from "./toolbelt.ts";
 
 function beltOf(spec: MessageInitShape<typeof AgentSpecSchema>, catalogs = offer.tools): Toolbelt {
   return toolbelt(create(AgentSpecSchema, spec), catalogs);
 }
-const names = ({ tools }: Toolbelt): string[] => tools.map(({ name }) => name);
+/** The tools that come from toolhosts. */
+const names = ({ tools }: Toolbelt): string[] =>
+  tools.filter(({ source }) => source !== ownSource).map(({ name }) => name);
+const ownNames = ({ tools }: Toolbelt): string[] =>
+  tools.filter(({ source }) => source === ownSource).map(({ name }) => name);
 
 test("has the tools of the default classes, by name", () => {
   expect(names(beltOf({}))).toEqual(["grep", "publish_report", "read_file", "write_file"]);
@@ -89,4 +94,41 @@ test("is refused when two sources offer one name", () => {
       message: expect.stringMatching(/grep: builtin in pool default and mcp:x in pool gpu/),
     }),
   );
+});
+
+test("has the tools of the runtime itself, under the same policy and filter", () => {
+  expect(ownNames(beltOf({}))).toEqual([
+    "add_todo",
+    "complete_todo",
+    "list_todos",
+    "memory_list",
+    "memory_read",
+    "memory_write",
+    "retrieve_artifact",
+    "run_subtask",
+    "update_todo_status",
+  ]);
+  expect(ownNames(beltOf({ deepAgent: { planning: false } }))).not.toContain("add_todo");
+  expect(ownNames(beltOf({ excludedToolPatterns: ["run_*"] }))).not.toContain("run_subtask");
+  expect(ownNames(beltOf({}, []))).not.toContain("retrieve_artifact");
+});
+
+test("has the tool for parallel subtasks only when the agent allows it, whatever the maximum says", () => {
+  expect(ownNames(beltOf({ maxParallelSubagents: 7 }))).not.toContain("run_parallel_subtasks");
+  const belt = beltOf({ allowParallelSubagents: true, maxParallelSubagents: 4 });
+  const parallel = belt.tools.find(({ name }) => name === "run_parallel_subtasks");
+  expect(parallel?.inputSchema).toMatchObject({ properties: { jobs: { maxItems: 4 } } });
+});
+
+test("has tools that change what an editor shows only beside an editor", () => {
+  const draw = tool("draw", { permissionClass: PermissionClass.EDITOR_MUTATE });
+  const catalogs = [create(ToolCatalogSchema, { pool: "ui", tools: [draw] })];
+  const inEditor = toolbelt(create(AgentSpecSchema), catalogs, { isEditor: true, further: [] });
+  expect(names(beltOf({}, catalogs))).toEqual([]);
+  expect(names(inEditor)).toEqual(["draw"]);
+});
+
+test.each(["run_subtask", "finish_subtask"])("refuses another source's tool %s", (name) => {
+  const catalogs = [create(ToolCatalogSchema, { pool: "other", tools: [tool(name)] })];
+  expect(() => beltOf({}, catalogs)).toThrow(`two sources offer the tool ${name}`);
 });

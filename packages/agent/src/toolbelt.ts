@@ -1,10 +1,13 @@
+import { create } from "@bufbuild/protobuf";
 import type { AgentSpec } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { ToolCatalog, ToolDescriptor } from "@reeve/contracts/tool";
+import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { Failure } from "@reeve/platform/failure";
 import { catalogFilter, filterWarnings } from "./catalog-filter.ts";
 import type { OfferedTool } from "./left-out.ts";
 import { whyLeftOut } from "./left-out.ts";
+import { finishSubtaskName, ownSource, ownTools, retrieveArtifact } from "./own-tools.ts";
 import { stringsOf } from "./string-list.ts";
 
 /** The tools of an agent, and what is suspicious about how it chose them. */
@@ -16,13 +19,27 @@ export interface Toolbelt {
   readonly warnings: readonly string[];
 }
 
+/** Where a run takes place, as far as it decides which tools there are. */
+export interface Place {
+  /** Whether it is beside an editor, whose contents tools may change. */
+  readonly isEditor: boolean;
+  /** Tools of the runtime that only some runs have. */
+  readonly further: readonly ToolDescriptor[];
+}
+
+const anyPlace: Place = { isEditor: false, further: [] };
+
 /**
  * The tools that an agent has: registered, permitted by class, of an MCP server that it names, of a category that it did
  * not switch off, and not filtered out. Throws a Failure with reason TOOL_ID_CONFLICT when two sources offer one name.
  */
-export function toolbelt(spec: AgentSpec, catalogs: readonly ToolCatalog[]): Toolbelt {
-  const offered = offeredTools(catalogs);
-  const why = whyLeftOut(spec);
+export function toolbelt(
+  spec: AgentSpec,
+  catalogs: readonly ToolCatalog[],
+  place: Place = anyPlace,
+): Toolbelt {
+  const offered = offeredTools(catalogs, [...ownTools(spec), ...place.further]);
+  const why = whyLeftOut(spec, place.isEditor);
   const isInFilter = catalogFilter(spec);
   const named = new Set(stringsOf(spec.allowedTools).strings);
   const tools: ToolDescriptor[] = [];
@@ -46,12 +63,19 @@ export function toolbelt(spec: AgentSpec, catalogs: readonly ToolCatalog[]): Too
   };
 }
 
-function offeredTools(catalogs: readonly ToolCatalog[]): ReadonlyMap<string, OfferedTool> {
+/** What the toolhosts offer and, where they offer anything whose result may be large, the way to read all of it. */
+function offeredTools(
+  catalogs: readonly ToolCatalog[],
+  own: readonly ToolDescriptor[],
+): ReadonlyMap<string, OfferedTool> {
   const offered = new Map<string, OfferedTool>();
-  for (const { tools, isolation } of catalogs) {
+  const isForeign = catalogs.some(({ tools }) => tools.length > 0);
+  const ofRuntime = { tools: isForeign ? [...own, retrieveArtifact] : own, isolation: "none" };
+  for (const { tools, isolation } of [ofRuntime, ...catalogs]) {
     for (const descriptor of tools) {
       const other = offered.get(descriptor.name);
       if (other !== undefined) throw conflict(other.descriptor, descriptor);
+      if (descriptor.name === finishSubtaskName) throw conflict(reserved, descriptor);
       offered.set(descriptor.name, { descriptor, isolation });
     }
   }
@@ -68,5 +92,7 @@ function conflict(first: ToolDescriptor, second: ToolDescriptor): Failure {
 }
 
 function where({ source, pool }: ToolDescriptor): string {
-  return `${source} in pool ${pool}`;
+  return pool === "" ? `the ${source} itself` : `${source} in pool ${pool}`;
 }
+
+const reserved = create(ToolDescriptorSchema, { name: finishSubtaskName, source: ownSource });

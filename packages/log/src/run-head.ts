@@ -165,6 +165,7 @@ function applyToHead(head: RunHead, envelope: RunEvent): RunHead {
     case "memoryWritten":
     case "todosChanged":
     case "treeStored":
+    case "modelRetryDue":
       return next;
     case undefined:
       throw new Failure(

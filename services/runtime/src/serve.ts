@@ -7,6 +7,7 @@ import { openRunLog } from "@reeve/log/nats-run-log";
 import { Background } from "@reeve/platform/background";
 import type { Logger } from "@reeve/platform/logger";
 import type { Nats } from "@reeve/platform/nats";
+import { openArtifactStore } from "@reeve/store/nats-artifact-store";
 import { openLiveView } from "@reeve/store/live-view";
 import { openTable } from "@reeve/store/nats-table";
 import { openProviders } from "./adapters/models/provider-registry.ts";
@@ -38,6 +39,8 @@ export async function startRuntime(
     toolCalls: toolCallQueues(nats),
     catalogs: () => ({ tools: pools(), models: providers.catalog }),
     provider: (name) => providers.byName.get(name),
+    // A runtime only reads artifacts.
+    artifacts: await openArtifactStore(nats, { maxBytes: 0 }),
     clock: systemClock,
     worker: `runtime-${randomBytes(6).toString("hex")}`,
     heartbeatMs: ackWaitMs / 3,

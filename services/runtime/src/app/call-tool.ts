@@ -6,8 +6,8 @@ import { emptyTail } from "@reeve/log/log";
 import { cutToBytes } from "@reeve/agent/cut-to-bytes";
 import type { Fact } from "../domain/fact.ts";
 import { fact } from "../domain/fact.ts";
-import { approvedCall } from "../domain/gate-call.ts";
-import { limitsOf } from "../domain/limits.ts";
+import { approvedCall } from "../domain/approved-call.ts";
+import { limitsOf } from "../domain/budget/limits.ts";
 import type { Effect } from "../domain/next-effects.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { refusedResult, toolResultFact } from "../domain/tool-result.ts";
@@ -28,8 +28,7 @@ export async function* callTool(
   const request = requestFor(state, effect);
   const key = callKey(state, effect.call.call.callId);
   if (await isUnasked(state, key, ports, signal)) {
-    const pool = state.tools.get(effect.call.call.name)?.pool ?? "default";
-    const queue = await ports.toolCalls(pool);
+    const queue = await ports.toolCalls(effect.tool.pool);
     await queue.publish(request, { dedupeId: key.call }, signal);
   }
   for await (const { events } of ports.journal.follow(key, 0, signal)) {
@@ -56,7 +55,7 @@ export function callKey(state: RunState, callId: string): CallKey {
   return { tenant: state.created?.tenant ?? "", run: state.runId, call: callId };
 }
 
-function requestFor(state: RunState, { call }: CallTool): ToolCallRequest {
+function requestFor(state: RunState, { call, tool }: CallTool): ToolCallRequest {
   const { created, runId } = state;
   const toolkit = created?.spec?.deepAgent;
   return create(ToolCallRequestSchema, {
@@ -71,14 +70,14 @@ function requestFor(state: RunState, { call }: CallTool): ToolCallRequest {
       ...(toolkit?.codeTimeout && { codeTimeout: toolkit.codeTimeout }),
       ...(toolkit?.commandTimeout && { commandTimeout: toolkit.commandTimeout }),
     },
-    idempotent: state.tools.get(call.call.name)?.idempotent ?? false,
+    idempotent: tool.idempotent,
     traceparent: created?.traceparent ?? "",
   });
 }
 
 function factsOf(
   state: RunState,
-  { scope, call }: CallTool,
+  { scope, call, tool }: CallTool,
   journalled: ToolCallFact,
   nowMs: number,
 ): readonly Fact[] {
@@ -92,7 +91,7 @@ function factsOf(
       ];
     }
     case "progress":
-      return showsProgress(state, call.call.name)
+      return showsProgress(state, tool)
         ? [fact(scope, { case: "mcpProgress", value: journalled.fact.value })]
         : [];
     case "result": {
@@ -110,7 +109,7 @@ function isLast({ fact: { case: kind } }: ToolCallFact): boolean {
   return kind === "result" || kind === "cancelled";
 }
 
-function showsProgress({ created, tools }: RunState, name: string): boolean {
-  const isMcp = tools.get(name)?.source.startsWith("mcp:") ?? false;
+function showsProgress({ created }: RunState, { source }: CallTool["tool"]): boolean {
+  const isMcp = source.startsWith("mcp:");
   return !isMcp || (created?.spec?.emitMcpProgress ?? true);
 }

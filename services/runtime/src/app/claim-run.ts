@@ -37,7 +37,8 @@ export async function claimRun(
     tail = missed.tail;
     if (state.created === undefined || state.end !== undefined) return { kind: "ended", state };
     if (isOwnedByAnother(state, dispatchSequence)) return { kind: "owned", state };
-    const settled = settle(state, claimFacts(state, dispatchSequence, ports), ports.clock.now());
+    const facts = await claimFacts(state, dispatchSequence, ports, signal);
+    const settled = settle(state, facts, ports.clock.now());
     const outcome = await ports.log.append(key, tail, settled.events, signal);
     if (outcome.kind === "conflict") continue;
     if (settled.state.end !== undefined) return { kind: "ended", state: settled.state };
@@ -52,7 +53,12 @@ function isOwnedByAnother({ claim, parked }: RunState, dispatchSequence: number)
   return claim !== undefined && !parked && claim.dispatchSequence !== BigInt(dispatchSequence);
 }
 
-function claimFacts(state: RunState, dispatchSequence: number, ports: RunPorts): readonly Fact[] {
+async function claimFacts(
+  state: RunState,
+  dispatchSequence: number,
+  ports: RunPorts,
+  signal: AbortSignal,
+): Promise<readonly Fact[]> {
   const epoch = (state.claim?.epoch ?? 0) + 1;
   const claim = fact(rootScope, {
     case: "runClaimed",
@@ -60,5 +66,5 @@ function claimFacts(state: RunState, dispatchSequence: number, ports: RunPorts):
   });
   if (state.prepared !== undefined || state.created === undefined) return [claim];
   const starting = fact(rootScope, { case: "status", value: { status: RunStatus.STARTING } });
-  return [claim, starting, ...prepareRun(state, state.created, ports.catalogs())];
+  return [claim, starting, ...(await prepareRun(state, state.created, ports, signal))];
 }

@@ -18,6 +18,7 @@ import { memoryCallJournal, memoryRunLog } from "@reeve/log/memory-log";
 import { MemoryWorkQueue } from "@reeve/log/memory-queue";
 import { foldHead, emptyHead } from "@reeve/log/run-head";
 import { createLogger } from "@reeve/platform/logger";
+import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
 import { describe, expect, test } from "vitest";
 import { applyAll } from "../domain/apply.ts";
 import { initialState } from "../domain/run-state.ts";
@@ -55,6 +56,8 @@ class Stage {
   readonly journal = memoryCallJournal();
   readonly dispatch = new MemoryWorkQueue<Dispatch>();
   readonly executed: string[] = [];
+  /** Told of each call that is asked for; one that is held never comes to a result. */
+  onAsked: (callId: string) => "execute" | "hold" = () => "execute";
   readonly #provider: ModelProvider;
 
   constructor(provider: ModelProvider) {
@@ -89,6 +92,7 @@ class Stage {
       toolCalls: async () => ({ publish: (request) => this.#execute(request) }),
       catalogs: () => ({ tools, models }),
       provider: () => this.#provider,
+      artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
       clock: { now: () => 0, sleep: async () => undefined },
       worker,
       heartbeatMs: 60_000,
@@ -99,7 +103,7 @@ class Stage {
   async #execute({ call }: ToolCallRequest): Promise<void> {
     const callKey = { ...key, call: call?.callId ?? "" };
     const { tail } = await this.journal.read(callKey, emptyTail, never);
-    if (tail.sequence > 0) return;
+    if (tail.sequence > 0 || this.onAsked(callKey.call) === "hold") return;
     this.executed.push(callKey.call);
     const value = create(ToolResultSchema, { callId: callKey.call, name: "count", content: "1" });
     const result = create(ToolCallFactSchema, { fact: { case: "result", value } });
@@ -257,15 +261,19 @@ describe("two workers", () => {
   });
 });
 
-test("a run that is cancelled while its model speaks ends there, and its open calls are withdrawn", async () => {
-  const stage = await new Stage(countingModel(1)).create({ hitlTools: ["count"] });
-  await stage.drive("w1");
+test("a run that is cancelled while a tool works ends there, and its open calls are withdrawn", async () => {
+  const stage = await new Stage(countingModel(1)).create();
+  const asked = Promise.withResolvers<string>();
+  stage.onAsked = (callId) => {
+    asked.resolve(callId);
+    return "hold";
+  };
+  const driving = stage.drive("w1");
+  const call = await asked.promise;
   const cancelled = { case: "status", value: { status: RunStatus.CANCELLED } } as const;
   await commitForeign({ log: stage.log, dispatch: stage.dispatch }, key, () => [cancelled], never);
-  expect(await stage.drive("w2", 2)).toBe("acknowledged");
-  const events = await stage.events();
-  expectWhole(events, RunStatus.CANCELLED);
-  const call = applyAll(initialState, events).frame.calls[0]?.call.callId ?? "";
+  expect(await driving).toBe("acknowledged");
+  expectWhole(await stage.events(), RunStatus.CANCELLED);
   const { events: facts } = await stage.journal.read({ ...key, call }, emptyTail, never);
   expect(facts.map(({ fact }) => fact.case)).toEqual(["cancelled"]);
 });

@@ -1,9 +1,10 @@
 import type { Fact } from "../domain/fact.ts";
-import { anotherAttempt } from "../domain/model-retry.ts";
+import { fact } from "../domain/fact.ts";
 import type { Effect } from "../domain/next-effects.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { callModel } from "./call-model.ts";
+import { callOwnTool } from "./call-own-tool.ts";
 import { callTool } from "./call-tool.ts";
 
 /** Performs an effect: the only part of a run that is not a pure function. Yields the facts that come of it. */
@@ -18,6 +19,8 @@ export function perform(
       return callModel(state, effect, ports, signal);
     case "call_tool":
       return callTool(state, effect, ports, signal);
+    case "call_own_tool":
+      return callOwnTool(state, effect, ports, signal);
     case "wait_to_retry":
       return waitToRetry(effect, ports, signal);
   }
@@ -29,5 +32,5 @@ async function* waitToRetry(
   signal: AbortSignal,
 ): AsyncIterable<readonly Fact[]> {
   await clock.sleep(delayMs, signal);
-  yield [anotherAttempt(call, scope)];
+  yield [fact(scope, { case: "modelRetryDue", value: { attempt: call.attempt } })];
 }

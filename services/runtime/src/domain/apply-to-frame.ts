@@ -1,7 +1,9 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import type { RunEvent } from "@reeve/contracts/run";
+import type { ContextChanged, ModelCallStarted, ModelTurn, RunEvent } from "@reeve/contracts/run";
 import { StepState } from "@reeve/contracts/run";
-import type { Call, Frame, ModelCall } from "./run-state.ts";
+import { latestUser } from "./conversation.ts";
+import type { Call, Frame, ModelCall, TurnUnit } from "./frame.ts";
+import { plannerId } from "./frame.ts";
 
 /** What one event means to the loop of model turns. Events that mean nothing to it return the same frame. */
 export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
@@ -13,49 +15,50 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
         : { ...frame, stepOpen: false };
     case "messageInjected": {
       const text = event.value.message?.text ?? "";
-      return { ...frame, entries: [...frame.entries, { kind: "user", text }] };
+      return { ...frame, units: [...frame.units, { kind: "user", text, isInput: false }] };
     }
-    case "modelCallStarted": {
-      const { attempt } = event.value;
-      const modelCall = {
-        attempt,
-        sequence,
-        status: "under_way",
-        streamedFrom: undefined,
-      } as const;
-      // Calls of an attempt whose turn was never written were never made.
-      return { ...frame, modelCall, calls: [] };
-    }
+    case "modelCallStarted":
+      return beginModelCall(frame, event.value, sequence);
     case "text":
+      return {
+        ...amendModelCall(frame, (call) => streaming(call, sequence)),
+        text: frame.text + event.value.text,
+      };
     case "reasoning":
-      return amendModelCall(frame, (call) => ({
-        ...call,
-        streamedFrom: call.streamedFrom ?? sequence,
-      }));
+      return amendModelCall(frame, (call) => streaming(call, sequence));
     case "textVoided":
-      return amendModelCall(frame, (call) => ({ ...call, streamedFrom: undefined }));
+      return {
+        ...amendModelCall(frame, (call) => ({ ...call, streamedFrom: undefined })),
+        text: "",
+      };
     case "modelCallFailed": {
       const failure = event.value;
-      return amendModelCall(frame, (call) => ({ ...call, status: failure }));
+      return amendModelCall(frame, (call) => ({ ...call, status: failure, reservedUsd: 0 }));
     }
     case "runClaimed":
       return amendModelCall(frame, (call) =>
-        call.status === "under_way" ? { ...call, status: "abandoned" } : call,
+        call.status === "under_way" ? { ...call, status: "due", reservedUsd: 0 } : call,
       );
-    case "modelTurn": {
-      const turn = event.value;
-      const entry = { kind: "turn", turn, calls: frame.calls } as const;
-      return {
-        ...frame,
-        modelCall: undefined,
-        turnTaken: true,
-        entries: [...frame.entries, entry],
-      };
-    }
+    case "modelRetryDue":
+      return amendModelCall(frame, (call) => ({ ...call, status: "due" }));
+    case "usage":
+      return amendModelCall(frame, (call) => ({ ...call, reservedUsd: 0 }));
+    case "context":
+      return compact(frame, event.value);
+    case "modelTurn":
+      return takeTurn(frame, event.value);
     case "toolCall": {
-      const askedAtMs = envelope.time === undefined ? 0 : timestampMs(envelope.time);
-      const call = { call: event.value, askedAtMs, approval: undefined, result: undefined };
-      return { ...frame, calls: [...frame.calls, call] };
+      const call = event.value;
+      const asked = { startedAtMs: undefined, approval: undefined, result: undefined };
+      return { ...frame, calls: [...frame.calls, { call, askedAtMs: msOf(envelope), ...asked }] };
+    }
+    case "toolCallStarted":
+    case "subtask": {
+      const startedAtMs = msOf(envelope);
+      return amendCall(frame, event.value.callId, (call) => ({
+        ...call,
+        startedAtMs: call.startedAtMs ?? startedAtMs,
+      }));
     }
     case "approval": {
       const { approval } = event.value;
@@ -71,17 +74,82 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
 }
 
 function openStep(frame: Frame, step: number): Frame {
-  return { ...frame, step, stepOpen: true, modelCall: undefined, calls: [], turnTaken: false };
+  return {
+    ...frame,
+    step,
+    stepOpen: true,
+    isCompacted: false,
+    modelCall: undefined,
+    calls: [],
+    turnTaken: false,
+    text: "",
+  };
+}
+
+function beginModelCall(frame: Frame, started: ModelCallStarted, sequence: number): Frame {
+  // The planner shows no steps: a call after a whole turn begins its next one.
+  const isNextOfPlanner = frame.id === plannerId && (frame.step === 0 || frame.turnTaken);
+  const open = isNextOfPlanner ? openStep(frame, frame.step + 1) : frame;
+  const modelCall: ModelCall = {
+    attempt: started.attempt,
+    purpose: started.purpose,
+    sequence,
+    status: "under_way",
+    streamedFrom: undefined,
+    reservedUsd: started.reservedUsd ?? 0,
+  };
+  // Calls of an attempt whose turn was never written were never made.
+  return { ...open, modelCall, calls: [], text: "" };
+}
+
+function streaming(call: ModelCall, sequence: number): ModelCall {
+  return call.streamedFrom === undefined ? { ...call, streamedFrom: sequence } : call;
+}
+
+function takeTurn(frame: Frame, turn: ModelTurn): Frame {
+  const unit: TurnUnit = { kind: "turn", turn, text: frame.text, calls: frame.calls };
+  const units = [...frame.units, unit];
+  const tokens = turn.contextTokens;
+  return {
+    ...frame,
+    modelCall: undefined,
+    turnTaken: true,
+    units,
+    measured: tokens > 0 ? { units: units.length, tokens } : frame.measured,
+  };
+}
+
+function compact(frame: Frame, { removedMessages, summary }: ContextChanged): Frame {
+  const user = latestUser(frame.units);
+  return {
+    ...frame,
+    compaction: {
+      removed: removedMessages,
+      kept: user !== undefined && user < removedMessages ? user : undefined,
+      summary,
+    },
+    isCompacted: true,
+    measured: undefined,
+    modelCall: undefined,
+  };
 }
 
 function amendModelCall(frame: Frame, amend: (call: ModelCall) => ModelCall): Frame {
-  return frame.modelCall === undefined ? frame : { ...frame, modelCall: amend(frame.modelCall) };
+  if (frame.modelCall === undefined) return frame;
+  const modelCall = amend(frame.modelCall);
+  return modelCall === frame.modelCall ? frame : { ...frame, modelCall };
 }
 
 function amendCall(frame: Frame, callId: string | undefined, amend: (call: Call) => Call): Frame {
   const calls = frame.calls.map((call) => (call.call.callId === callId ? amend(call) : call));
-  const last = frame.entries.at(-1);
-  const entries =
-    last?.kind === "turn" ? [...frame.entries.slice(0, -1), { ...last, calls }] : frame.entries;
-  return { ...frame, calls, entries };
+  const last = frame.units.at(-1);
+  const units =
+    last?.kind === "turn" && frame.turnTaken
+      ? [...frame.units.slice(0, -1), { ...last, calls }]
+      : frame.units;
+  return { ...frame, calls, units };
+}
+
+function msOf({ time }: RunEvent): number {
+  return time === undefined ? 0 : timestampMs(time);
 }

@@ -1,16 +1,29 @@
-import type { RunEvent, StatusChanged, Usage } from "@reeve/contracts/run";
+import type { RunEvent, StatusChanged } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
-import { applyToFrame } from "./apply-to-frame.ts";
-import type { RunEnd, RunState, Spent } from "./run-state.ts";
+import { treeAfter } from "@reeve/contracts/execution-tree";
+import { applyToFrames } from "./apply-to-frames.ts";
+import { charge } from "./ledger.ts";
+import type { RunEnd, RunState } from "./run-state.ts";
 import { UnknownEvent } from "./unknown-event.ts";
+import { timeAfter } from "./worked-time.ts";
 
 /**
  * The state after one more event. Throws UnknownEvent for a member that this version does not know: a newer one wrote the
  * log, and whoever cannot fold it must not go on with it.
  */
 export function apply(state: RunState, event: RunEvent): RunState {
-  const frame = applyToFrame(state.frame, event);
-  return applyToRun({ ...state, sequence: event.sequence, frame }, event);
+  const next = applyToFrames(state, event);
+  return applyToRun(
+    {
+      ...next,
+      sequence: event.sequence,
+      spent: charge(next.spent, event),
+      worked: timeAfter(state.worked, event),
+      tree: treeAfter(state.tree, event),
+      idleClaims: isProgress(event.event.case) ? 0 : state.idleClaims,
+    },
+    event,
+  );
 }
 
 /** The state after all of `events`. */
@@ -19,7 +32,6 @@ export function applyAll(state: RunState, events: readonly RunEvent[]): RunState
 }
 
 function applyToRun(state: RunState, { event, runId, sequence }: RunEvent): RunState {
-  if (state.idleClaims > 0 && isProgress(event.case)) state = { ...state, idleClaims: 0 };
   switch (event.case) {
     case "runCreated":
       return { ...state, runId, created: event.value };
@@ -27,47 +39,48 @@ function applyToRun(state: RunState, { event, runId, sequence }: RunEvent): RunS
       return { ...state, claim: event.value, parked: false, idleClaims: state.idleClaims + 1 };
     case "runParked":
       return { ...state, parked: true };
-    case "runPrepared":
-      return {
-        ...state,
-        prepared: event.value,
-        tools: new Map(event.value.tools.map((tool) => [tool.name, tool])),
-      };
     case "status":
       return applyStatus(state, event.value);
     case "error":
       return { ...state, error: event.value };
-    case "modelCallStarted":
-      return { ...state, spent: { ...state.spent, llmCalls: state.spent.llmCalls + 1 } };
-    case "usage":
-      return { ...state, spent: charge(state.spent, event.value) };
-    case "toolCall":
-      return { ...state, spent: { ...state.spent, toolCalls: state.spent.toolCalls + 1 } };
+    case "plan":
+      return { ...state, plan: event.value.steps };
+    case "memoryWritten":
+      return { ...state, memory: new Map(state.memory).set(event.value.key, event.value.value) };
+    case "todosChanged":
+      return { ...state, todos: event.value.todos };
     case "messageSubmitted":
       return { ...state, inbox: [...state.inbox, event.value] };
     case "messageInjected": {
       const taken = event.value.messageId;
       return { ...state, inbox: state.inbox.filter(({ messageId }) => messageId !== taken) };
     }
+    case "toolResult": {
+      const artifactId = event.value.result?.metadata?.offloadedArtifactId ?? "";
+      return artifactId === ""
+        ? state
+        : { ...state, offloaded: new Set(state.offloaded).add(artifactId) };
+    }
+    case "runPrepared":
     case "text":
     case "reasoning":
     case "textVoided":
+    case "modelCallStarted":
     case "modelTurn":
     case "modelCallFailed":
+    case "modelRetryDue":
+    case "usage":
     case "step":
-    case "toolResult":
+    case "toolCall":
+    case "toolCallStarted":
     case "mcpProgress":
     case "approval":
     case "cancelRequested":
-    case "toolCallStarted":
-    case "memoryWritten":
-    case "todosChanged":
-    case "treeStored":
     case "costSummary":
     case "budgetExceeded":
     case "context":
-    case "plan":
     case "subtask":
+    case "treeStored":
       return state;
     case undefined:
       throw new UnknownEvent(sequence);
@@ -90,6 +103,7 @@ const broughtAlong: ReadonlySet<string> = new Set([
   "messageInjected",
   "textVoided",
   "modelCallStarted",
+  "toolCallStarted",
 ]);
 
 function applyStatus(state: RunState, { status }: StatusChanged): RunState {
@@ -102,15 +116,3 @@ const ends: ReadonlyMap<RunStatus, RunEnd> = new Map([
   [RunStatus.ERROR, "error"],
   [RunStatus.CANCELLED, "cancelled"],
 ]);
-
-function charge(spent: Spent, usage: Usage): Spent {
-  return {
-    ...spent,
-    inputTokens: spent.inputTokens + usage.inputTokens,
-    outputTokens: spent.outputTokens + usage.outputTokens,
-    costUsd:
-      spent.costUsd === undefined || usage.costUsd === undefined
-        ? undefined
-        : spent.costUsd + usage.costUsd,
-  };
-}

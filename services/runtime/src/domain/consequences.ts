@@ -1,11 +1,15 @@
-import { RunStatus, StepState } from "@reeve/contracts/run";
-import { endRun, failRun } from "./end-run.ts";
-import type { Fact, Scope } from "./fact.ts";
-import { fact, rootScope } from "./fact.ts";
-import { gateCall } from "./gate-call.ts";
-import { limitsOf } from "./limits.ts";
-import { modelCallRetry } from "./model-retry.ts";
-import type { Frame, RunState } from "./run-state.ts";
+import { failRun } from "./end-run.ts";
+import { mostIdleClaims } from "./budget/limits.ts";
+import type { Fact } from "./fact.ts";
+import { fact } from "./fact.ts";
+import type { Frame } from "./frame.ts";
+import { scopeOf } from "./frame.ts";
+import { modelCallFacts } from "./model-call-facts.ts";
+import { nextStep } from "./next-step.ts";
+import { startable } from "./outgoing-calls.ts";
+import type { RunState } from "./run-state.ts";
+import { liveFrames, rootOf } from "./run-state.ts";
+import { turnFacts } from "./turn-facts.ts";
 
 /**
  * The facts that follow from `state` and need nothing from outside. To be applied, and asked again, until there are none:
@@ -14,81 +18,23 @@ import type { Frame, RunState } from "./run-state.ts";
 export function consequences(state: RunState, nowMs: number): readonly Fact[] {
   if (state.end !== undefined || state.created === undefined || state.claim === undefined)
     return [];
-  if (state.idleClaims > limitsOf(state).idleClaims) return lost(state);
+  if (state.idleClaims > mostIdleClaims) return lost(state);
   if (state.prepared === undefined) return [];
-  const { frame } = state;
-  if (!frame.stepOpen) return nextStep(state, frame);
-  if (!frame.turnTaken) return modelCallRetry(state, frame, scopeOf(frame));
-  return stepWithTurn(state, frame, nowMs);
+  for (const frame of liveFrames(state)) {
+    const facts = ofFrame(state, frame, nowMs);
+    if (facts.length > 0) return facts;
+  }
+  return startable(state).map(({ frame, call }) =>
+    fact(scopeOf(frame), { case: "toolCallStarted", value: { callId: call.call.callId } }),
+  );
 }
 
-/** Where the frame is. */
-export function scopeOf(frame: Frame): Scope {
-  return { ...rootScope, step: frame.step };
+function ofFrame(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
+  if (!frame.stepOpen) return nextStep(state, frame, nowMs);
+  return frame.turnTaken ? turnFacts(state, frame, nowMs) : modelCallFacts(state, frame, nowMs);
 }
 
 function lost(state: RunState): readonly Fact[] {
   const message = `${state.idleClaims} workers in a row took the run and got nowhere; see their logs`;
-  return failRun(state, scopeOf(state.frame), "worker_lost", message);
-}
-
-function nextStep(state: RunState, frame: Frame): readonly Fact[] {
-  const limits = limitsOf(state);
-  if (frame.step >= limits.rounds) {
-    const message = `the run took ${frame.step} steps without an answer; raise max_rounds or narrow the task`;
-    return failRun(state, rootScope, "iteration_limit", message);
-  }
-  if (state.spent.llmCalls >= limits.llmCalls) {
-    return overBudget(state, "llm_calls", limits.llmCalls, state.spent.llmCalls + 1);
-  }
-  const scope: Scope = { ...rootScope, step: frame.step + 1 };
-  return [
-    fact(scope, { case: "step", value: { state: StepState.STARTED } }),
-    ...state.inbox.map(({ messageId, message }) =>
-      fact(scope, {
-        case: "messageInjected",
-        value: { messageId, ...(message && { message }) },
-      }),
-    ),
-    fact(scope, { case: "modelCallStarted", value: { attempt: 1 } }),
-  ];
-}
-
-function stepWithTurn(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
-  const scope = scopeOf(frame);
-  const { toolCalls } = limitsOf(state);
-  if (state.spent.toolCalls > toolCalls) {
-    const refused = frame.calls
-      .filter(({ result }) => result === undefined)
-      .flatMap((call) =>
-        gateCall(state, call, scope, { nowMs, refusal: budgetRefusal(toolCalls) }),
-      );
-    return refused.length > 0
-      ? refused
-      : overBudget(state, "tool_calls", toolCalls, state.spent.toolCalls);
-  }
-  const gated = frame.calls.flatMap((call) => gateCall(state, call, scope, { nowMs }));
-  if (gated.length > 0) return gated;
-  if (frame.calls.some(({ result }) => result === undefined)) return [];
-  const completed = fact(scope, { case: "step", value: { state: StepState.COMPLETED } });
-  const answered = frame.calls.length === 0 && state.inbox.length === 0;
-  return answered ? [completed, ...endRun(state, RunStatus.COMPLETED)] : [completed];
-}
-
-function budgetRefusal(limit: number): string {
-  return `the run may make ${limit} tool calls and has made them`;
-}
-
-function overBudget(
-  state: RunState,
-  reason: string,
-  limit: number,
-  observed: number,
-): readonly Fact[] {
-  const scope = scopeOf(state.frame);
-  const message = `the run may use ${limit} ${reason.replace("_", " ")}; raise budgets.max_${reason} or narrow the task`;
-  return [
-    fact(scope, { case: "budgetExceeded", value: { reason, limit, observed } }),
-    ...failRun(state, scope, "budget_exceeded", message),
-  ];
+  return failRun(state, scopeOf(rootOf(state)), "worker_lost", message);
 }

@@ -1,20 +1,23 @@
 import { RunStatus } from "@reeve/contracts/run";
+import { treeOf } from "@reeve/contracts/execution-tree";
 import type { Fact, Scope } from "./fact.ts";
 import { fact, rootScope } from "./fact.ts";
 import type { RunState } from "./run-state.ts";
 
-/** The facts that end a run: what it cost, then its terminal status. */
+/** The facts that end a run: what it cost, what it did, then its terminal status. */
 export function endRun(
-  { spent }: RunState,
+  { spent, tree }: RunState,
   status: typeof RunStatus.COMPLETED | typeof RunStatus.ERROR,
   message = "",
 ): readonly Fact[] {
-  const { costUsd, ...counts } = spent;
+  const { llmCalls, toolCalls, subtasks, inputTokens, outputTokens, costUsd } = spent;
+  const counts = { llmCalls, toolCalls, subtasks, inputTokens, outputTokens };
   return [
     fact(rootScope, {
       case: "costSummary",
       value: { ...counts, ...(costUsd !== undefined && { costUsd }) },
     }),
+    fact(rootScope, { case: "treeStored", value: { tree: treeOf(tree) } }),
     fact(rootScope, { case: "status", value: { status, message } }),
   ];
 }

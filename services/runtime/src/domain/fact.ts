@@ -6,14 +6,15 @@ import { Phase, RunEventSchema } from "@reeve/contracts/run";
 
 /** Where in a run something happens. */
 export interface Scope {
-  /** The subtask; empty at the root. */
+  /** The subtask; empty at the root and in the planner. */
   readonly parentId: string;
   readonly depth: number;
-  /** The step, from 1; 0 outside of steps. */
+  /** The step, from 1; 0 outside of steps, and in the planner. */
   readonly step: number;
+  readonly phase: Phase;
 }
 
-export const rootScope: Scope = { parentId: "", depth: 0, step: 0 };
+export const rootScope: Scope = { parentId: "", depth: 0, step: 0, phase: Phase.EXECUTOR };
 
 /** What happens, as the generated constructor of an event takes it. */
 export type Happening = Exclude<
@@ -51,7 +52,7 @@ export function stamp(
     parentId: scope.parentId,
     depth: scope.depth,
     stepNumber: scope.step,
-    phase: Phase.EXECUTOR,
+    phase: scope.phase,
     event,
   });
 }

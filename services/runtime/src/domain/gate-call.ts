@@ -1,29 +1,31 @@
-import { create } from "@bufbuild/protobuf";
 import { durationMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ApprovalSchema } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
-import { ToolCallSchema, ToolStatus } from "@reeve/contracts/tool";
+import { ToolStatus } from "@reeve/contracts/tool";
+import { approvedCall } from "./approved-call.ts";
 import type { Fact, Scope } from "./fact.ts";
 import { fact } from "./fact.ts";
-import type { Call, RunState } from "./run-state.ts";
-import { refusedResult, toolResultFact } from "./tool-result.ts";
+import type { Call, Frame } from "./frame.ts";
+import { scopeOf } from "./frame.ts";
+import type { RunState } from "./run-state.ts";
+import { refuse } from "./tool-result.ts";
 import { argumentProblems } from "./validate-arguments.ts";
 
 /** The facts that a call meets before it may run: a refusal, a request for an approval, or what the approval came to. */
 export function gateCall(
   state: RunState,
+  frame: Frame,
   pending: Call,
-  scope: Scope,
-  { nowMs, refusal }: { readonly nowMs: number; readonly refusal?: string },
+  nowMs: number,
 ): readonly Fact[] {
-  if (pending.result !== undefined) return [];
-  const refuse = (content: string, status: ToolStatus = ToolStatus.ERROR): readonly Fact[] => [
-    toolResultFact(pending, scope, refusedResult(pending, content, status, nowMs), nowMs),
+  if (pending.result !== undefined || pending.startedAtMs !== undefined) return [];
+  const scope = scopeOf(frame);
+  const refused = (content: string, status: ToolStatus = ToolStatus.ERROR): readonly Fact[] => [
+    refuse(pending, scope, content, status, nowMs),
   ];
-  if (refusal !== undefined) return refuse(refusal);
-  const problem = problemOf(state, pending);
-  if (problem !== undefined) return refuse(problem);
+  const problem = problemOf(frame, pending);
+  if (problem !== undefined) return refused(problem);
   const { approval } = pending;
   if (approval === undefined) {
     return needsApproval(state, pending) ? [requestApproval(state, pending, scope, nowMs)] : [];
@@ -32,12 +34,12 @@ export function gateCall(
   switch (approval.state) {
     case ApprovalState.REJECTED:
     case ApprovalState.WITHDRAWN:
-      return refuse(
+      return refused(
         `a person rejected this call${reason === "" ? "" : `: ${reason}`}`,
         ToolStatus.REJECTED,
       );
     case ApprovalState.TIMED_OUT:
-      return refuse("nobody approved this call in time", ToolStatus.TIMED_OUT);
+      return refused("nobody approved this call in time", ToolStatus.TIMED_OUT);
     case ApprovalState.APPROVED:
     case ApprovalState.PENDING:
     case ApprovalState.UNSPECIFIED:
@@ -51,17 +53,18 @@ export function awaitsApproval({ result, approval }: Call): boolean {
   return result === undefined && approval?.state === ApprovalState.PENDING;
 }
 
-/** The call as it runs: with the arguments that were approved. */
-export function approvedCall({ call, approval }: Call): Call["call"] {
-  const edited = approval?.decision?.editedArguments;
-  return edited === undefined ? call : create(ToolCallSchema, { ...call, arguments: edited });
+/** Whether nothing keeps a call that has passed the gate from running. */
+export function isCleared({ result, approval }: Call): boolean {
+  return (
+    result === undefined && (approval === undefined || approval.state === ApprovalState.APPROVED)
+  );
 }
 
 function needsApproval({ created }: RunState, { call }: Call): boolean {
   return created?.spec?.hitlTools.includes(call.name) ?? false;
 }
 
-function problemOf({ tools }: RunState, pending: Call): string | undefined {
+function problemOf({ tools }: Frame, pending: Call): string | undefined {
   const call = approvedCall(pending);
   const tool = tools.get(call.name);
   if (tool === undefined) {

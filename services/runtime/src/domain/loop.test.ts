@@ -18,7 +18,7 @@ function resolveApproval(
   state: ApprovalState,
   edited?: Record<string, string>,
 ): void {
-  const approval = run.state.frame.calls.find((call) => call.approval !== undefined)?.approval;
+  const approval = run.frame().calls.find((call) => call.approval !== undefined)?.approval;
   if (approval === undefined) throw new Error("no approval is pending");
   const decision = create(DecisionSchema, {
     approved: state === ApprovalState.APPROVED,
@@ -64,7 +64,9 @@ describe("a run", () => {
   test("gives results to the model in the order of the calls, whichever came first", () => {
     const run = new PlayedRun().turn({ name: "search" }, { name: "search" });
     run.result(1, "second").result(0, "first");
-    const contents = promptFor(run.state).flatMap((m) => (m.role === "tool" ? [m.content] : []));
+    const contents = promptFor(run.state, run.frame("")).flatMap((m) =>
+      m.role === "tool" ? [m.content] : [],
+    );
     expect(contents).toEqual(["first", "second"]);
   });
 
@@ -74,9 +76,9 @@ describe("a run", () => {
       { name: "search", args: "{not json" },
       { name: "search" },
     );
-    const contents = run.state.frame.calls.map(({ result }) => result?.content);
+    const contents = run.frame().calls.map(({ result }) => result?.content);
     expect(contents).toEqual([
-      'there is no tool "nothing"; the tools are: search',
+      expect.stringContaining('there is no tool "nothing"; the tools are: search, run_subtask'),
       "the arguments are no JSON object; call again with one",
       undefined,
     ]);
@@ -86,7 +88,7 @@ describe("a run", () => {
 
   test("answers arguments that break the tool's schema with what is wrong", () => {
     const schema = { type: "object", properties: { q: { type: "string" } }, required: ["q"] };
-    const run = new PlayedRun({}, [{ name: "search", inputSchema: schema }]);
+    const run = new PlayedRun({}, { tools: [{ name: "search", inputSchema: schema }] });
     run.turn({ name: "search", args: { q: 7 } });
     expect(
       run.events.findLast(({ event }) => event.case === "toolResult")?.event.value,
@@ -141,20 +143,20 @@ describe("a run", () => {
       "step:started",
       "messageInjected",
     ]);
-    expect(promptFor(run.state).at(-1)).toEqual({ role: "user", text: "and then?" });
+    expect(promptFor(run.state, run.frame("")).at(-1)).toEqual({ role: "user", text: "and then?" });
     expect(run.says("two").turn().state.end).toBe("completed");
   });
 
   test("keeps injected arguments from the tool and shows them in the result", () => {
     const run = new PlayedRun({ injectedToolArgs: { origin: "who calls" } });
     run.turn({ name: "search", args: { q: "a", origin: "console" } });
-    expect(run.state.frame.calls[0]?.call).toMatchObject({
+    expect(run.frame().calls[0]?.call).toMatchObject({
       arguments: { q: "a" },
       injectedArgs: { origin: "console" },
     });
     run.result(0);
-    const [entry] = run.state.frame.entries;
-    expect(entry?.kind === "turn" && entry.calls[0]?.result?.metadata?.injectedArgs).toEqual({
+    const unit = run.frame().units.at(-1);
+    expect(unit?.kind === "turn" && unit.calls[0]?.result?.metadata?.injectedArgs).toEqual({
       origin: "console",
     });
   });

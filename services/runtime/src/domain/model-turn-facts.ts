@@ -1,30 +1,41 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { ModelSpec } from "@reeve/contracts/agent";
 import { splitInjected } from "@reeve/agent/injected-args";
+import { finishSubtaskName } from "@reeve/agent/own-tools";
+import { compacted } from "./before-model-call.ts";
+import { advisoryFor } from "./context/advisory.ts";
+import { contextLimit } from "./context/context-limit.ts";
+import { tokensOf } from "./context/estimate-tokens.ts";
+import { unitsToRemove } from "./context/plan-compaction.ts";
 import type { Fact, Happening, Scope } from "./fact.ts";
 import { fact } from "./fact.ts";
+import type { Frame, ModelCall } from "./frame.ts";
+import { scopeOf } from "./frame.ts";
 import type { ModelToolCall, ModelTurn, ModelUsage } from "./model.ts";
-import type { ModelCall } from "./run-state.ts";
+import type { RunState } from "./run-state.ts";
+import { systemPrompt } from "./system-prompt.ts";
 
-/** What the facts of a turn are made from. */
+/** What a model gave for a call, and what is known of how it was asked. */
 export interface TakenTurn {
-  readonly runId: string;
-  readonly scope: Scope;
   readonly call: ModelCall;
   readonly model: ModelSpec;
+  /** The format of the provider's messages. */
+  readonly format: string;
   readonly turn: ModelTurn;
-  /** Names of the arguments that are asked of the model and reach no tool. */
-  readonly injectedKeys: readonly string[];
   /** Characters of the prompt, from which usage is estimated when the provider does not tell. */
   readonly promptCharacters: number;
 }
 
 /** The facts of a whole answer: what it used, its calls in order, and the turn itself. */
-export function modelTurnFacts(taken: TakenTurn): readonly Fact[] {
-  const { runId, scope, call, turn } = taken;
-  const callIds = turn.calls.map((_, index) => `${runId}-${call.sequence}-${index}`);
+export function modelTurnFacts(state: RunState, frame: Frame, taken: TakenTurn): readonly Fact[] {
+  const { call, turn } = taken;
+  const scope = scopeOf(frame);
+  const usage = usageOf(taken);
+  const context = usage.inputTokens + usage.outputTokens;
+  const injectedKeys = Object.keys(state.created?.spec?.injectedToolArgs ?? {});
+  const callIds = turn.calls.map((_, index) => `${state.runId}-${call.sequence}-${index}`);
   const calls = turn.calls.map((toolCall, index) =>
-    toolCallHappening(toolCall, callIds[index] ?? "", taken.injectedKeys),
+    toolCallHappening(toolCall, callIds[index] ?? "", injectedKeys),
   );
   const modelTurn: Happening = {
     case: "modelTurn",
@@ -33,15 +44,36 @@ export function modelTurnFacts(taken: TakenTurn): readonly Fact[] {
       finishReason: turn.finishReason,
       providerCallIds: turn.calls.map(({ providerCallId }) => providerCallId),
       callIds,
+      format: taken.format,
+      advisory: advisoryFor(state, frame, context),
+      contextTokens: turn.usage === undefined ? 0 : context,
     },
   };
-  return [usageHappening(taken), ...calls, modelTurn].map((event) => fact(scope, event));
+  return [
+    usageFact(scope, taken, usage),
+    ...[...calls, modelTurn].map((event) => fact(scope, event)),
+  ];
 }
 
-function usageHappening({ turn, model, promptCharacters }: TakenTurn): Happening {
-  const usage = turn.usage ?? estimate(turn, promptCharacters);
+/** The facts of a summary: what it used, and the conversation in which it stands for the older part. */
+export function summaryFacts(
+  state: RunState,
+  frame: Frame,
+  taken: TakenTurn,
+  summary: string,
+): readonly Fact[] {
+  const { compactAt } = contextLimit(state, frame);
+  const removed = unitsToRemove(frame, systemPrompt(state, frame), compactAt);
+  const already = frame.compaction?.removed ?? 0;
+  return [
+    usageFact(scopeOf(frame), taken, usageOf(taken)),
+    compacted(state, frame, removed ?? already, summary.trim()),
+  ];
+}
+
+function usageFact(scope: Scope, { turn, model }: TakenTurn, usage: ModelUsage): Fact {
   const costUsd = costOf(usage, model);
-  return {
+  return fact(scope, {
     case: "usage",
     value: {
       ...usage,
@@ -49,7 +81,18 @@ function usageHappening({ turn, model, promptCharacters }: TakenTurn): Happening
       estimated: turn.usage === undefined,
       ...(costUsd !== undefined && { costUsd }),
     },
-  };
+  });
+}
+
+function usageOf({ turn, promptCharacters }: TakenTurn): ModelUsage {
+  return (
+    turn.usage ?? {
+      inputTokens: tokensOf(promptCharacters),
+      outputTokens: tokensOf(turn.messageJson.length),
+      cachedInputTokens: 0,
+      reasoningTokens: 0,
+    }
+  );
 }
 
 function costOf(usage: ModelUsage, { pricing }: ModelSpec): number | undefined {
@@ -64,16 +107,6 @@ function costOf(usage: ModelUsage, { pricing }: ModelSpec): number | undefined {
   );
 }
 
-/** Four characters a token, the usual rule of thumb for text. */
-function estimate({ messageJson }: ModelTurn, promptCharacters: number): ModelUsage {
-  return {
-    inputTokens: Math.ceil(promptCharacters / 4),
-    outputTokens: Math.ceil(messageJson.length / 4),
-    cachedInputTokens: 0,
-    reasoningTokens: 0,
-  };
-}
-
 function toolCallHappening(
   { name, argumentsText }: ModelToolCall,
   callId: string,
@@ -83,7 +116,9 @@ function toolCallHappening(
   if (parsed === undefined) {
     return { case: "toolCall", value: { callId, name, rawArguments: argumentsText } };
   }
-  const { executable, injected } = splitInjected(parsed, injectedKeys);
+  // The result of a subtask has the fields of its schema and no others: none of them is injected.
+  const keys = name === finishSubtaskName ? [] : injectedKeys;
+  const { executable, injected } = splitInjected(parsed, keys);
   const hasInjected = Object.keys(injected).length > 0;
   return {
     case: "toolCall",

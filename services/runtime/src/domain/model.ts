@@ -8,8 +8,16 @@ export type PromptMessage =
     }
   /** An earlier answer that a client gave as text. */
   | { readonly role: "assistant"; readonly text: string }
-  /** An earlier turn of this provider, verbatim as it gave it in `ModelTurn.messageJson`. */
-  | { readonly role: "verbatim"; readonly messageJson: string }
+  /** An earlier turn, verbatim as its provider gave it in `ModelTurn.messageJson`. */
+  | {
+      readonly role: "verbatim";
+      readonly messageJson: string;
+      /** The format of `messageJson`. Absent: that of the provider that is asked. */
+      readonly format?: string;
+      /** What the message said and called, for a provider of another format. */
+      readonly text?: string;
+      readonly calls?: readonly ModelToolCall[];
+    }
   | {
       readonly role: "tool";
       readonly providerCallId: string;

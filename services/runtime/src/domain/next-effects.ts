@@ -1,59 +1,69 @@
+import type { ToolDescriptor } from "@reeve/contracts/tool";
+import { ownSource } from "@reeve/agent/own-tools";
 import type { Scope } from "./fact.ts";
-import { scopeOf } from "./consequences.ts";
+import type { Call, Frame, ModelCall } from "./frame.ts";
+import { scopeOf } from "./frame.ts";
 import { awaitsApproval } from "./gate-call.ts";
-import { limitsOf } from "./limits.ts";
-import { retryDelayMs } from "./model-retry.ts";
-import type { Call, ModelCall, RunState } from "./run-state.ts";
-import { schedule } from "./schedule-calls.ts";
+import { retryDelayMs } from "./model-call-facts.ts";
+import { underWay } from "./outgoing-calls.ts";
+import type { RunState } from "./run-state.ts";
+import { liveFrames } from "./run-state.ts";
 
 /** Something that has to be done outside of the log, to know the next fact. Two effects with one id are the same effect. */
-export type Effect =
-  | {
-      readonly kind: "call_model";
-      readonly id: string;
-      readonly scope: Scope;
-      readonly call: ModelCall;
-    }
-  | {
-      readonly kind: "wait_to_retry";
-      readonly id: string;
-      readonly scope: Scope;
-      readonly call: ModelCall;
-      readonly delayMs: number;
-    }
-  | { readonly kind: "call_tool"; readonly id: string; readonly scope: Scope; readonly call: Call };
+export type Effect = {
+  readonly id: string;
+  /** Id of the frame that calls for it. */
+  readonly frame: string;
+  readonly scope: Scope;
+} & (
+  | { readonly kind: "call_model"; readonly call: ModelCall }
+  | { readonly kind: "wait_to_retry"; readonly call: ModelCall; readonly delayMs: number }
+  /** A call for a toolhost. */
+  | { readonly kind: "call_tool"; readonly call: Call; readonly tool: ToolDescriptor }
+  /** A call that the runtime carries out by itself, with something outside of the run. */
+  | { readonly kind: "call_own_tool"; readonly call: Call }
+);
 
 /** The effects that `state` calls for, and no others: one that is not among them any more is to be stopped. */
 export function nextEffects(state: RunState): readonly Effect[] {
-  if (state.end !== undefined || state.prepared === undefined || !state.frame.stepOpen) return [];
-  const { frame } = state;
-  const scope = scopeOf(frame);
-  const model = frame.modelCall;
-  if (frame.turnTaken) {
-    return schedule(frame.calls, state.tools, limitsOf(state).parallelCalls).map((call) => ({
-      kind: "call_tool",
-      id: `tool:${call.call.callId}`,
-      scope,
-      call,
-    }));
+  if (state.end !== undefined || state.prepared === undefined) return [];
+  const models = liveFrames(state).flatMap((frame) => modelEffects(frame));
+  const tools = underWay(state).map(({ frame, call, tool }): Effect => {
+    const place = { id: `tool:${call.call.callId}`, frame: frame.id, scope: scopeOf(frame) };
+    return tool.source === ownSource
+      ? { ...place, kind: "call_own_tool", call }
+      : { ...place, kind: "call_tool", call, tool };
+  });
+  return [...models, ...tools];
+}
+
+function modelEffects(frame: Frame): readonly Effect[] {
+  const call = frame.modelCall;
+  if (!frame.stepOpen || frame.turnTaken || call === undefined) return [];
+  const place = { frame: frame.id, scope: scopeOf(frame) };
+  if (call.status === "under_way") {
+    return [{ ...place, kind: "call_model", id: `model:${call.sequence}`, call }];
   }
-  if (model === undefined) return [];
-  if (model.status === "under_way") {
-    return [{ kind: "call_model", id: `model:${model.sequence}`, scope, call: model }];
-  }
-  const delayMs = retryDelayMs(model);
+  const delayMs = retryDelayMs(call);
   return delayMs === undefined
     ? []
-    : [{ kind: "wait_to_retry", id: `retry:${model.sequence}`, scope, call: model, delayMs }];
+    : [{ ...place, kind: "wait_to_retry", id: `retry:${call.sequence}`, call, delayMs }];
 }
 
 /** What the run waits for that only somebody outside can bring: ids of approvals. */
-export function openWaits({ end, frame }: RunState): readonly string[] {
-  if (end !== undefined) return [];
-  return frame.calls.filter(awaitsApproval).map(({ call }) => call.callId);
+export function openWaits(state: RunState): readonly string[] {
+  if (state.end !== undefined) return [];
+  return liveFrames(state)
+    .flatMap(({ calls }) => calls)
+    .filter(awaitsApproval)
+    .map(({ call }) => call.callId);
 }
 
 /** The calls that a run leaves behind when it ends, and that a toolhost may be working on. */
-export function callsToRelease({ end, frame }: RunState): readonly Call[] {
-  return end === undefined ? [] : frame.calls.filter(({ result }) => result === undefined);
+export function callsToRelease(state: RunState): readonly Call[] {
+  return state.end === undefined
+    ? []
+    : underWay(state)
+        .filter(({ tool }) => tool.source !== ownSource)
+        .map(({ call }) => call);
 }

@@ -1,37 +1,113 @@
-import { Role } from "@reeve/contracts/thread";
+import type { HistoryMessage } from "@reeve/contracts/thread";
+import { finishSubtaskName } from "@reeve/agent/own-tools";
+import { viewOf } from "./conversation.ts";
+import type { Call, Frame, TurnUnit, Unit } from "./frame.ts";
+import { plannerId } from "./frame.ts";
 import type { PromptMessage } from "./model.ts";
-import type { Call, Entry, RunState } from "./run-state.ts";
+import { planNote } from "./planner/planner-prompt.ts";
+import type { RunState } from "./run-state.ts";
 
 /**
- * The conversation that the model reads: what the client gave, the input, then each turn verbatim with the results of its
- * calls in the order of the calls.
+ * The conversation that the model of a frame reads: what was given, then each turn verbatim with the results of its calls
+ * in the order of the calls. What the runtime adds stands in notes, apart from what anybody said.
  */
-export function promptFor({ created, frame }: RunState): readonly PromptMessage[] {
-  if (created === undefined) return [];
-  const given = created.messages.map(({ role, text }): PromptMessage => ({
-    role: role === Role.ASSISTANT ? "assistant" : "user",
-    text,
-  }));
-  return [...given, { role: "user", text: created.input }, ...frame.entries.flatMap(messagesOf)];
+export function promptFor(state: RunState, frame: Frame): readonly PromptMessage[] {
+  const view = viewOf(frame);
+  const messages: PromptMessage[] = [];
+  if (view.summary !== "") {
+    messages.push({ role: "user", text: `[summary of the conversation so far]\n${view.summary}` });
+  }
+  // What belongs to an answer that no result follows is said with the next message of the user.
+  let held = "";
+  for (const unit of view.units) {
+    const notes = [held, ...notesOf(state, frame, unit)].filter((note) => note !== "");
+    if (unit.kind === "user") {
+      messages.push({ role: "user", text: unit.text, ...(notes.length > 0 && { notes }) });
+      held = "";
+    } else messages.push(...messagesOf(unit));
+    if (unit.kind === "turn" && unit.calls.length === 0) {
+      const reminder = reminderFor(frame, unit);
+      if (reminder !== undefined) {
+        const { advisory } = unit.turn;
+        messages.push({
+          role: "user",
+          text: reminder,
+          ...(advisory !== "" && { notes: [advisory] }),
+        });
+      } else held = unit.turn.advisory;
+    }
+  }
+  return messages;
 }
 
-function messagesOf(entry: Entry): readonly PromptMessage[] {
-  if (entry.kind === "user") return [{ role: "user", text: entry.text }];
-  const messageJson = decoder.decode(entry.turn.messageJson);
-  const results = entry.calls.map((call, index): PromptMessage =>
-    resultMessage(call, entry.turn.providerCallIds[index] ?? call.call.callId),
-  );
-  return [{ role: "verbatim", messageJson }, ...results];
+/** What stands beside the input: the plan, and what is remembered of the user. */
+function notesOf(state: RunState, { id, subtask }: Frame, unit: Unit): readonly string[] {
+  if (unit.kind !== "user" || !unit.isInput || subtask !== undefined) return [];
+  const recalled = state.prepared?.recalled ?? [];
+  return [...recalled, id === plannerId ? "" : planNote(state.plan)];
 }
 
-function resultMessage({ call, result }: Call, providerCallId: string): PromptMessage {
-  return {
+/** A subtask that owes a result of a certain form does not end by talking. */
+function reminderFor({ tools }: Frame, { calls }: TurnUnit): string | undefined {
+  return calls.length === 0 && tools.has(finishSubtaskName)
+    ? `Call ${finishSubtaskName} with the result to end this subtask; go on if it is not done.`
+    : undefined;
+}
+
+function messagesOf(unit: Exclude<Unit, { kind: "user" }>): readonly PromptMessage[] {
+  switch (unit.kind) {
+    case "assistant":
+      return [{ role: "assistant", text: unit.text }];
+    case "past":
+      return unit.messages.flatMap(pastMessage);
+    case "turn":
+      return turnMessages(unit);
+  }
+  return [];
+}
+
+function turnMessages({ turn, calls, text }: TurnUnit): readonly PromptMessage[] {
+  const { format, advisory, providerCallIds } = turn;
+  const results = calls.map(({ call, result }, index): PromptMessage => ({
     role: "tool",
-    providerCallId,
+    providerCallId: providerCallIds[index] ?? call.callId,
     name: call.name,
     content: result?.content ?? "no result is known",
     isError: result?.isError ?? true,
-  };
+    ...(advisory !== "" && { notes: [advisory] }),
+  }));
+  const own = calls.map((call, index) => ({
+    providerCallId: providerCallIds[index] ?? call.call.callId,
+    name: call.call.name,
+    argumentsText: argumentsText(call),
+  }));
+  const messageJson = decoder.decode(turn.messageJson);
+  return [
+    { role: "verbatim", messageJson, ...(format !== "" && { format, text, calls: own }) },
+    ...results,
+  ];
+}
+
+function pastMessage({ message }: HistoryMessage): readonly PromptMessage[] {
+  switch (message.case) {
+    case "user":
+      return [{ role: "user", text: message.value.text }];
+    case "assistant": {
+      const { messageJson, format, text, calls } = message.value;
+      return [{ role: "verbatim", messageJson: decoder.decode(messageJson), format, text, calls }];
+    }
+    case "toolResult": {
+      const { providerCallId, name, content, isError } = message.value;
+      return [{ role: "tool", providerCallId, name, content, isError }];
+    }
+    case undefined:
+      return [];
+  }
+  return [];
+}
+
+function argumentsText({ call }: Call): string {
+  return call.arguments === undefined ? call.rawArguments : JSON.stringify(call.arguments);
 }
 
 const decoder = new TextDecoder();

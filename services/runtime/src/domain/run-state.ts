@@ -1,14 +1,18 @@
 import type {
-  ModelCallFailed,
   MessageSubmitted,
-  ModelTurn,
   RunClaimed,
   RunCreated,
   RunError,
   RunPrepared,
+  Todo,
 } from "@reeve/contracts/run";
-import type { Approval } from "@reeve/contracts/approval";
-import type { ToolCall, ToolDescriptor, ToolResult } from "@reeve/contracts/tool";
+import type { TreeNodes } from "@reeve/contracts/execution-tree";
+import type { Frame } from "./frame.ts";
+import { newFrame, plannerId, rootId } from "./frame.ts";
+import type { Ledger } from "./ledger.ts";
+import { emptyLedger } from "./ledger.ts";
+import type { WorkedTime } from "./worked-time.ts";
+import { noTime } from "./worked-time.ts";
 
 /** What the log of a run says, as far as the next decision needs it. Never changed in place. */
 export interface RunState {
@@ -17,90 +21,68 @@ export interface RunState {
   readonly sequence: number;
   readonly created: RunCreated | undefined;
   readonly prepared: RunPrepared | undefined;
-  /** The tools of the agent, by name. */
-  readonly tools: ReadonlyMap<string, ToolDescriptor>;
   readonly claim: RunClaimed | undefined;
   /** Whether the run rests, without an owner, until a fact from outside. */
   readonly parked: boolean;
   /** Claims in a row after which nothing was achieved. */
   readonly idleClaims: number;
   readonly end: RunEnd | undefined;
-  readonly frame: Frame;
+  /** The root, the planner while it plans, and the subtasks whose call has no result yet, by id. */
+  readonly frames: ReadonlyMap<string, Frame>;
+  /** What the planner came to; undefined: there is no plan. */
+  readonly plan: readonly string[] | undefined;
+  /** What the subtasks of the run share, by key. */
+  readonly memory: ReadonlyMap<string, string>;
+  readonly todos: readonly Todo[];
   /** Messages from outside that no step has taken up, oldest first. */
   readonly inbox: readonly MessageSubmitted[];
-  readonly spent: Spent;
+  readonly spent: Ledger;
+  readonly worked: WorkedTime;
+  /** Ids of the artifacts that hold what was too large for a result. */
+  readonly offloaded: ReadonlySet<string>;
+  readonly tree: TreeNodes;
   readonly error: RunError | undefined;
 }
 
 export type RunEnd = "completed" | "error" | "cancelled";
-
-/** One loop of model turns: the root's. */
-export interface Frame {
-  /** Number of the current or last step; 0 before the first. */
-  readonly step: number;
-  readonly stepOpen: boolean;
-  /** The conversation since the input: turns, and messages that were injected between them. */
-  readonly entries: readonly Entry[];
-  /** The call of a model for the open step, while its answer is not known. */
-  readonly modelCall: ModelCall | undefined;
-  /** The calls of the open step, in the order of the model. */
-  readonly calls: readonly Call[];
-  /** Whether the open step has its turn. */
-  readonly turnTaken: boolean;
-}
-
-/** An attempt to have the model answer. */
-export interface ModelCall {
-  readonly attempt: number;
-  /** Sequence of its `model_call_started`. */
-  readonly sequence: number;
-  readonly status: "under_way" | "abandoned" | ModelCallFailed;
-  /** Sequence of the first text or reasoning that it streamed. */
-  readonly streamedFrom: number | undefined;
-}
-
-export type Entry =
-  | { readonly kind: "turn"; readonly turn: ModelTurn; readonly calls: readonly Call[] }
-  | { readonly kind: "user"; readonly text: string };
-
-/** A tool call and how far it has come. */
-export interface Call {
-  readonly call: ToolCall;
-  /** When the model made it, in milliseconds since the epoch. */
-  readonly askedAtMs: number;
-  readonly approval: Approval | undefined;
-  readonly result: ToolResult | undefined;
-}
-
-/** What the run has used so far. */
-export interface Spent {
-  readonly llmCalls: number;
-  readonly toolCalls: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  /** US dollars; undefined once a model without a price was called. */
-  readonly costUsd: number | undefined;
-}
 
 export const initialState: RunState = {
   runId: "",
   sequence: 0,
   created: undefined,
   prepared: undefined,
-  tools: new Map(),
   claim: undefined,
   parked: false,
   idleClaims: 0,
   end: undefined,
-  frame: {
-    step: 0,
-    stepOpen: false,
-    entries: [],
-    modelCall: undefined,
-    calls: [],
-    turnTaken: false,
-  },
+  frames: new Map([
+    [rootId, newFrame({ id: rootId, depth: 0, subtask: undefined, tools: new Map(), units: [] })],
+  ]),
+  plan: undefined,
+  memory: new Map(),
+  todos: [],
   inbox: [],
-  spent: { llmCalls: 0, toolCalls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 },
+  spent: emptyLedger,
+  worked: noTime,
+  offloaded: new Set(),
+  tree: new Map(),
   error: undefined,
 };
+
+/** The frames that may move: the planner alone while it plans; then the root and the subtasks that have not ended. */
+export function liveFrames({ frames }: RunState): readonly Frame[] {
+  const planner = frames.get(plannerId);
+  if (planner !== undefined) return [planner];
+  return [...frames.values()].filter(({ outcome }) => outcome === undefined);
+}
+
+export function rootOf(state: RunState): Frame {
+  return frameOf(state, rootId);
+}
+
+/** The frame of this id. Throws when the log never began it: nothing that a run writes refers to such a one. */
+export function frameOf({ frames, runId }: RunState, id: string): Frame {
+  const frame = frames.get(id);
+  if (frame === undefined) throw new Error(`run ${runId} has no frame "${id}"`);
+  return frame;
+}

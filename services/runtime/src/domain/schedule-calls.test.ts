@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import { ToolCallSchema, ToolDescriptorSchema, ToolResultSchema } from "@reeve/contracts/tool";
 import { expect, test } from "vitest";
-import type { Call } from "./run-state.ts";
+import type { Call } from "./frame.ts";
 import { schedule } from "./schedule-calls.ts";
 
 const tools = new Map(
@@ -15,6 +15,7 @@ const tools = new Map(
 const call = (name: string, callId: string): Call => ({
   call: create(ToolCallSchema, { name, callId }),
   askedAtMs: 0,
+  startedAtMs: undefined,
   approval: undefined,
   result: undefined,
 });
@@ -24,7 +25,7 @@ const waiting = (pending: Call): Call => ({
   approval: create(ApprovalSchema, { state: ApprovalState.PENDING }),
 });
 const ids = (calls: readonly Call[], parallel = 8) =>
-  schedule(calls, tools, parallel).map((scheduled) => scheduled.call.callId);
+  schedule({ calls, tools }, parallel).map((scheduled) => scheduled.call.callId);
 
 test("parallel-safe calls run together and the others one by one, in order", () => {
   const calls = [call("alone", "a"), call("free", "b"), call("alone", "c"), call("free", "d")];

@@ -1,39 +1,67 @@
 import { create } from "@bufbuild/protobuf";
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { DescMessage, MessageInitShape } from "@bufbuild/protobuf";
 import type { AgentSpecSchema } from "@reeve/contracts/agent";
 import { StepState } from "@reeve/contracts/run";
-import type { RunEvent, RunEventSchema } from "@reeve/contracts/run";
-import { RunStatus, RunStatusSchema } from "@reeve/contracts/run";
+import type { RunCreatedSchema, RunEvent, RunEventSchema } from "@reeve/contracts/run";
+import {
+  ModelCallPurpose,
+  RunPreparedSchema,
+  RunStatus,
+  RunStatusSchema,
+} from "@reeve/contracts/run";
+import { ownTools } from "@reeve/agent/own-tools";
+import { AgentSpecSchema as SpecSchema } from "@reeve/contracts/agent";
 import type { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { ToolResultSchema } from "@reeve/contracts/tool";
 import type { Fact, Happening } from "./fact.ts";
 import { fact, rootScope } from "./fact.ts";
-import type { ModelToolCall } from "./model.ts";
-import { modelTurnFacts } from "./model-turn-facts.ts";
-import { scopeOf } from "./consequences.ts";
+import type { Frame } from "./frame.ts";
+import { plannerId, rootId, scopeOf } from "./frame.ts";
+import type { ModelToolCall, ModelUsage } from "./model.ts";
+import { modelOf } from "./model-of.ts";
+import { modelTurnFacts, summaryFacts } from "./model-turn-facts.ts";
 import type { RunState } from "./run-state.ts";
-import { initialState } from "./run-state.ts";
+import { frameOf, initialState } from "./run-state.ts";
 import { settle } from "./settle.ts";
 import { toolResultFact } from "./tool-result.ts";
 
-/** A run in memory whose outside world is a test: what the model says, what tools give, what others write. */
+export type PlayedCall = Pick<ModelToolCall, "name"> & { args?: object | string };
+
+export interface Setting {
+  readonly tools?: readonly MessageInitShape<typeof ToolDescriptorSchema>[];
+  readonly created?: Init<typeof RunCreatedSchema>;
+  readonly prepared?: Init<typeof RunPreparedSchema>;
+}
+
+/** What a message is made from, and never a message itself: it is to be spread. */
+type Init<Schema extends DescMessage> = Omit<MessageInitShape<Schema>, "$typeName" | "$unknown">;
+
+/** A run in memory whose outside world is a test: what models say, what tools give, what others write. */
 export class PlayedRun {
   readonly events: RunEvent[] = [];
   state: RunState = { ...initialState, runId: "run_test" };
-  #now = 1_000;
+  nowMs = 1_000;
 
   constructor(
     spec: MessageInitShape<typeof AgentSpecSchema> = {},
-    tools: readonly MessageInitShape<typeof ToolDescriptorSchema>[] = [{ name: "search" }],
+    { tools = [{ name: "search" }], created = {}, prepared = {} }: Setting = {},
   ) {
+    const agent = create(SpecSchema, { model: "m", ...spec });
     this.write({
       case: "runCreated",
-      value: { tenant: "acme", agentId: "tester", spec: { model: "m", ...spec }, input: "go" },
+      value: { tenant: "acme", agentId: "tester", spec: agent, input: "go", ...created },
     });
     this.write(
       { case: "runClaimed", value: { worker: "w1", epoch: 1, dispatchSequence: 1n } },
       { case: "status", value: { status: RunStatus.STARTING } },
-      { case: "runPrepared", value: { model: { id: "m" }, tools: [...tools] } },
+      {
+        case: "runPrepared",
+        value: create(RunPreparedSchema, {
+          model: { id: "m" },
+          tools: [...tools, ...ownTools(agent)],
+          ...prepared,
+        }),
+      },
     );
   }
 
@@ -43,52 +71,88 @@ export class PlayedRun {
   }
 
   append(facts: readonly Fact[]): this {
-    this.#now += 10;
-    const settled = settle(this.state, facts, this.#now);
+    this.nowMs += 10;
+    const settled = settle(this.state, facts, this.nowMs);
     this.events.push(...settled.events);
     this.state = settled.state;
     return this;
   }
 
-  says(text: string): this {
-    return this.append([fact(scopeOf(this.state.frame), { case: "text", value: { text } })]);
+  frame(id: string = this.#usual): Frame {
+    return frameOf(this.state, id);
   }
 
-  /** The model gives its whole turn. */
-  turn(...calls: readonly (Pick<ModelToolCall, "name"> & { args?: object | string })[]): this {
-    const call = this.state.frame.modelCall;
-    const model = this.state.prepared?.model;
+  says(text: string, id?: string): this {
+    return this.append([fact(scopeOf(this.frame(id)), { case: "text", value: { text } })]);
+  }
+
+  /** The model of the root, or of the planner while it plans, gives its whole turn. */
+  turn(...calls: readonly PlayedCall[]): this {
+    return this.turnIn(this.#usual, calls);
+  }
+
+  turnIn(id: string, calls: readonly PlayedCall[] = [], usage: Partial<ModelUsage> = {}): this {
+    const frame = this.frame(id);
+    const call = frame.modelCall;
+    const model = modelOf(this.state, frame);
     if (call === undefined || model === undefined) throw new Error("no model is being called");
-    return this.append(
-      modelTurnFacts({
-        runId: this.state.runId,
-        scope: scopeOf(this.state.frame),
-        call,
-        model,
-        turn: {
-          messageJson: `{"role":"assistant"}`,
-          finishReason: calls.length > 0 ? "tool_calls" : "stop",
-          calls: calls.map(({ name, args = {} }, index) => ({
-            name,
-            providerCallId: `p${index}`,
-            argumentsText: typeof args === "string" ? args : JSON.stringify(args),
-          })),
-          usage: { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0, reasoningTokens: 0 },
-          model: "m",
+    const taken = {
+      call,
+      model,
+      format: "test",
+      turn: {
+        messageJson: `{"role":"assistant"}`,
+        finishReason: calls.length > 0 ? "tool_calls" : "stop",
+        calls: calls.map(({ name, args = {} }, index) => ({
+          name,
+          providerCallId: `p${index}`,
+          argumentsText: typeof args === "string" ? args : JSON.stringify(args),
+        })),
+        usage: {
+          inputTokens: 10,
+          outputTokens: 5,
+          cachedInputTokens: 0,
+          reasoningTokens: 0,
+          ...usage,
         },
-        injectedKeys: Object.keys(this.state.created?.spec?.injectedToolArgs ?? {}),
-        promptCharacters: 0,
-      }),
+        model: "m",
+      },
+      promptCharacters: 0,
+    };
+    return this.append(
+      call.purpose === ModelCallPurpose.SUMMARY
+        ? summaryFacts(this.state, frame, taken, "what went before")
+        : modelTurnFacts(this.state, frame, taken),
     );
   }
 
+  /** The model of a frame gives no answer. */
+  fails(reason: string, { retryable = false, id = this.#usual } = {}): this {
+    const value = { reason, message: `the provider says ${reason}`, retryable };
+    return this.append([fact(scopeOf(this.frame(id)), { case: "modelCallFailed", value })]);
+  }
+
   /** The tool of the call at `index` of the open step gives a result. */
-  result(index: number, content = "found"): this {
-    const call = this.state.frame.calls[index];
+  result(index: number, content = "found", id?: string): this {
+    const frame = this.frame(id);
+    const call = frame.calls[index];
     if (call === undefined) throw new Error(`the step has no call ${index}`);
     const { callId, name } = call.call;
     const result = create(ToolResultSchema, { callId, name, content });
-    return this.append([toolResultFact(call, scopeOf(this.state.frame), result, this.#now)]);
+    return this.append([toolResultFact(call, scopeOf(frame), result, this.nowMs)]);
+  }
+
+  /** Ids of the subtasks that are under way, in the order in which they began. */
+  get subtasks(): readonly string[] {
+    return [...this.state.frames.values()].flatMap(({ id, subtask, outcome }) =>
+      subtask === undefined || outcome !== undefined ? [] : [id],
+    );
+  }
+
+  /** The latest result that the log has. */
+  get lastResult(): string | undefined {
+    const event = this.events.findLast(({ event: { case: kind } }) => kind === "toolResult");
+    return event?.event.case === "toolResult" ? event.event.value.result?.content : undefined;
   }
 
   /** What happened, in short: `step:started`, `tool_call`, … records included. */
@@ -100,6 +164,10 @@ export class PlayedRun {
   get clientTrace(): readonly string[] {
     return this.events.filter(({ event }) => !records.has(event.case ?? "")).map(inShort);
   }
+
+  get #usual(): string {
+    return this.state.frames.has(plannerId) ? plannerId : rootId;
+  }
 }
 
 const records: ReadonlySet<string> = new Set([
@@ -110,8 +178,13 @@ const records: ReadonlySet<string> = new Set([
   "modelCallStarted",
   "modelTurn",
   "modelCallFailed",
+  "modelRetryDue",
   "messageSubmitted",
   "cancelRequested",
+  "toolCallStarted",
+  "memoryWritten",
+  "todosChanged",
+  "treeStored",
 ] satisfies NonNullable<MessageInitShape<typeof RunEventSchema>["event"]>["case"][]);
 
 function inShort({ event }: RunEvent): string {
@@ -126,6 +199,8 @@ function inShort({ event }: RunEvent): string {
       return `toolResult:${event.value.success ? "ok" : "error"}`;
     case "error":
       return `error:${event.value.reason}`;
+    case "subtask":
+      return `subtask:${event.value.ended ? (event.value.isError ? "failed" : "ended") : "began"}`;
     default:
       return event.case ?? "unknown";
   }

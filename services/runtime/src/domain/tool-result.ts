@@ -1,11 +1,27 @@
 import { clone, create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { ApprovalState } from "@reeve/contracts/approval";
-import type { ToolResult, ToolStatus } from "@reeve/contracts/tool";
-import { ApprovalStatus, ToolResultMetadataSchema, ToolResultSchema } from "@reeve/contracts/tool";
+import type { ToolResult } from "@reeve/contracts/tool";
+import {
+  ApprovalStatus,
+  ToolResultMetadataSchema,
+  ToolResultSchema,
+  ToolStatus,
+} from "@reeve/contracts/tool";
 import type { Fact, Scope } from "./fact.ts";
 import { fact } from "./fact.ts";
-import type { Call } from "./run-state.ts";
+import type { Call } from "./frame.ts";
+
+/** The event of a call that never reaches its tool, with what the model reads instead. */
+export function refuse(
+  call: Call,
+  scope: Scope,
+  content: string,
+  status: ToolStatus,
+  nowMs: number,
+): Fact {
+  return toolResultFact(call, scope, refusedResult(call, content, status, nowMs), nowMs);
+}
 
 /** The result of a call that never reached its tool. */
 export function refusedResult(
@@ -34,18 +50,22 @@ export function toolResultFact(
   result: ToolResult,
   nowMs: number,
 ): Fact {
-  const { call, approval, askedAtMs } = pending;
+  const { call, approval, askedAtMs, startedAtMs } = pending;
   const { injectedArgs } = call;
+  const success = !result.isError;
   const metadata = clone(
     ToolResultMetadataSchema,
-    result.metadata ?? create(ToolResultMetadataSchema),
+    result.metadata ??
+      create(ToolResultMetadataSchema, {
+        status: success ? ToolStatus.SUCCESS : ToolStatus.ERROR,
+        executionTimeMs: startedAtMs === undefined ? 0 : Math.max(0, nowMs - startedAtMs),
+      }),
   );
-  metadata.startedAt ??= timestampFromMs(askedAtMs);
+  metadata.startedAt ??= timestampFromMs(startedAtMs ?? askedAtMs);
   metadata.completedAt ??= timestampFromMs(nowMs);
   metadata.approvalStatus = approvalStatus(approval?.state);
   metadata.approvalId = approval?.approvalId ?? "";
   if (injectedArgs !== undefined) metadata.injectedArgs = injectedArgs;
-  const success = !result.isError;
   return fact(scope, {
     case: "toolResult",
     value: {

@@ -3,6 +3,7 @@ import type { CallJournal } from "@reeve/log/call-journal";
 import type { RunLog } from "@reeve/log/run-log";
 import type { WorkQueue } from "@reeve/log/work-queue";
 import type { Logger } from "@reeve/platform/logger";
+import type { ArtifactStore } from "@reeve/store/artifact-store";
 import type { Catalogs } from "./catalogs.ts";
 import type { Clock } from "./clock.ts";
 import type { ModelProvider } from "./model-provider.ts";
@@ -15,6 +16,7 @@ export interface RunPorts {
   toolCalls(pool: string): Promise<Pick<WorkQueue<ToolCallRequest>, "publish">>;
   catalogs(): Catalogs;
   provider(name: string): ModelProvider | undefined;
+  readonly artifacts: Pick<ArtifactStore, "get" | "read">;
   readonly clock: Clock;
   /** Name of this worker, unique to the life of its process. */
   readonly worker: string;

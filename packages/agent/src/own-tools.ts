@@ -1,0 +1,169 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import type { AgentSpec } from "@reeve/contracts/agent";
+import type { ToolDescriptor } from "@reeve/contracts/tool";
+import { PermissionClass, ToolDescriptorSchema } from "@reeve/contracts/tool";
+
+export const runSubtaskName = "run_subtask";
+export const parallelSubtasksName = "run_parallel_subtasks";
+/** Only subtasks with a schema have it, and no source may offer a tool of this name. */
+export const finishSubtaskName = "finish_subtask";
+export const retrieveArtifactName = "retrieve_artifact";
+
+/** Where the tools come from that the runtime itself carries out. */
+export const ownSource = "runtime";
+
+/** The most jobs of one call, whatever an agent asks for. */
+export const mostParallelJobs = 7;
+const usualParallelJobs = 3;
+
+const text = (description: string): JsonObject => ({ type: "string", description });
+const toolNames: JsonObject = {
+  type: ["array", "null"],
+  items: { type: "string" },
+  description: "Names of the tools that it may use. Left out: all that you may give; empty: none.",
+};
+const outputSchema: JsonObject = {
+  type: ["object", "null"],
+  description: "JSON Schema of the result. Left out: the result is text.",
+};
+
+/** The tools that the runtime itself gives to an agent, whatever toolhosts there are. Policy and filters hold for them too. */
+export function ownTools(spec: AgentSpec): readonly ToolDescriptor[] {
+  return [
+    runSubtask,
+    ...(spec.allowParallelSubagents ? [runParallelSubtasks(spec)] : []),
+    ...memoryTools,
+    ...todoTools,
+  ];
+}
+
+const runSubtask = ownTool(
+  runSubtaskName,
+  PermissionClass.SUBAGENT,
+  "Has a part of the work done by a subtask that starts with an empty conversation: it knows only what you tell it here, and the shared memory. Call it several times in one turn to have independent parts done at the same time.",
+  {
+    title: text("A short label for people."),
+    instructions: text("What is to be done, with everything that has to be known for it."),
+    additional_context: text("Further context, if any."),
+    tools: toolNames,
+    output_schema: outputSchema,
+  },
+  ["title", "instructions"],
+);
+
+function runParallelSubtasks({ maxParallelSubagents }: AgentSpec): ToolDescriptor {
+  const most = Math.min(maxParallelSubagents ?? usualParallelJobs, mostParallelJobs);
+  return ownTool(
+    parallelSubtasksName,
+    PermissionClass.SUBAGENT,
+    `Has up to ${most} independent jobs done at the same time, each by a subtask of its own, and returns one entry for each: its result or its error.`,
+    {
+      jobs: {
+        type: "array",
+        minItems: 1,
+        maxItems: most,
+        items: {
+          type: "object",
+          properties: {
+            task: text("What is to be done, with everything that has to be known for it."),
+            additional_context: text("Further context, if any."),
+            tool_names: toolNames,
+            output_schema: outputSchema,
+            system_prompt: text("How the subtask is to see its role, if that matters."),
+          },
+          required: ["task"],
+        },
+      },
+    },
+    ["jobs"],
+  );
+}
+
+const memoryTools = [
+  ownTool(
+    "memory_list",
+    PermissionClass.KNOWLEDGE,
+    "Lists what the shared memory of this run holds: keys and sizes. Results of subtasks stand under task:<id>.",
+    {},
+    [],
+  ),
+  ownTool(
+    "memory_read",
+    PermissionClass.KNOWLEDGE,
+    "Reads one entry of the shared memory of this run.",
+    {
+      key: text("The key."),
+      offset: {
+        type: "integer",
+        minimum: 0,
+        description: "The character to begin at; 0 unless given.",
+      },
+    },
+    ["key"],
+  ),
+  ownTool(
+    "memory_write",
+    PermissionClass.KNOWLEDGE,
+    "Writes one entry of the shared memory of this run, in place of the one before. Subtasks that begin later can read it.",
+    { key: text("The key; not one that begins with task:."), value: text("The text to keep.") },
+    ["key", "value"],
+  ),
+];
+
+const todoId: JsonObject = { type: "integer", minimum: 1, description: "Number of the todo." };
+
+const todoTools = [
+  ownTool(
+    "add_todo",
+    PermissionClass.SAFE,
+    "Adds a todo to the list of this run.",
+    { text: text("What is to be done.") },
+    ["text"],
+  ),
+  ownTool("list_todos", PermissionClass.SAFE, "Lists the todos of this run.", {}, []),
+  ownTool(
+    "update_todo_status",
+    PermissionClass.SAFE,
+    "Says how far a todo is. At most one is in progress at a time.",
+    { id: todoId, status: { enum: ["pending", "in_progress", "completed"] } },
+    ["id", "status"],
+  ),
+  ownTool("complete_todo", PermissionClass.SAFE, "Marks a todo as completed.", { id: todoId }, [
+    "id",
+  ]),
+];
+
+export const retrieveArtifact = ownTool(
+  retrieveArtifactName,
+  PermissionClass.KNOWLEDGE,
+  "Reads a part of a result that was too large to be shown as a whole, or of another artifact of this run.",
+  {
+    artifact_id: text("Id of the artifact, as the shortened result names it."),
+    offset: { type: "integer", minimum: 0, description: "The byte to begin at; 0 unless given." },
+    limit: {
+      type: "integer",
+      minimum: 1,
+      maximum: 50_000,
+      description: "How many bytes; 20000 unless given.",
+    },
+  },
+  ["artifact_id"],
+);
+
+function ownTool(
+  name: string,
+  permissionClass: PermissionClass,
+  description: string,
+  properties: JsonObject,
+  required: readonly string[],
+): ToolDescriptor {
+  return create(ToolDescriptorSchema, {
+    name,
+    description,
+    permissionClass,
+    source: ownSource,
+    idempotent: true,
+    inputSchema: { type: "object", properties, required: [...required] },
+  });
+}

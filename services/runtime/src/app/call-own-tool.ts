@@ -1,0 +1,26 @@
+import { create } from "@bufbuild/protobuf";
+import { retrieveArtifactName } from "@reeve/agent/own-tools";
+import { ToolResultSchema } from "@reeve/contracts/tool";
+import { approvedCall } from "../domain/approved-call.ts";
+import type { Fact } from "../domain/fact.ts";
+import type { Effect } from "../domain/next-effects.ts";
+import type { RunState } from "../domain/run-state.ts";
+import { toolResultFact } from "../domain/tool-result.ts";
+import type { RunPorts } from "../ports/run-ports.ts";
+import { retrieveArtifact } from "./retrieve-artifact.ts";
+
+/** Carries out a call of a tool of the runtime that needs something outside of the run. Made again, it does the same. */
+export async function* callOwnTool(
+  state: RunState,
+  { scope, call }: Extract<Effect, { kind: "call_own_tool" }>,
+  ports: RunPorts,
+  signal: AbortSignal,
+): AsyncIterable<readonly Fact[]> {
+  const { callId, name, arguments: args = {} } = approvedCall(call);
+  const outcome =
+    name === retrieveArtifactName
+      ? await retrieveArtifact(state, args, ports, signal)
+      : { content: `the runtime has no tool ${name}`, isError: true };
+  const result = create(ToolResultSchema, { callId, name, ...outcome });
+  yield [toolResultFact(call, scope, result, ports.clock.now())];
+}

@@ -1,0 +1,108 @@
+import type { RunEvent, RunPrepared, SubtaskChanged } from "@reeve/contracts/run";
+import { Phase } from "@reeve/contracts/run";
+import { applyToFrame } from "./apply-to-frame.ts";
+import { givenUnits } from "./conversation.ts";
+import type { Frame } from "./frame.ts";
+import { newFrame, plannerId, rootId } from "./frame.ts";
+import type { RunState } from "./run-state.ts";
+import { outcomeOf, taskKey } from "./subtasks/outcome.ts";
+import { openSubtask } from "./subtasks/open-subtask.ts";
+import { plannerTools } from "./planner/planner-tools.ts";
+
+/** What one event means to the frames of a run: most concern one of them. */
+export function applyToFrames(state: RunState, envelope: RunEvent): RunState {
+  const { event } = envelope;
+  switch (event.case) {
+    case "runPrepared":
+      return prepared(state, event.value);
+    case "subtask":
+      return event.value.ended
+        ? subtaskEnded(state, event.value)
+        : subtaskBegan(state, envelope, event.value);
+    case "runClaimed":
+      return abandoned(state, envelope);
+    case "approval": {
+      // Whoever decided does not know in which frame the call was made.
+      const callId = event.value.approval?.call?.callId;
+      const owner = [...state.frames.values()].find(({ calls }) =>
+        calls.some(({ call }) => call.callId === callId),
+      );
+      return owner === undefined ? state : withFrame(state, applyToFrame(owner, envelope));
+    }
+    case "toolResult":
+      return withoutSubtasks(toOne(state, envelope), event.value.result?.callId);
+    case "plan":
+      return { ...state, frames: without(state, ({ id }) => id === plannerId) };
+    case "error":
+      return envelope.phase === Phase.PLANNER
+        ? { ...state, frames: without(state, ({ id }) => id === plannerId) }
+        : state;
+    default:
+      return toOne(state, envelope);
+  }
+}
+
+function toOne(state: RunState, envelope: RunEvent): RunState {
+  const frame = state.frames.get(envelope.phase === Phase.PLANNER ? plannerId : envelope.parentId);
+  if (frame === undefined) return state;
+  const after = applyToFrame(frame, envelope);
+  return after === frame ? state : withFrame(state, after);
+}
+
+/** The root, and the planner if there is to be one, as they begin. */
+function prepared(state: RunState, value: RunPrepared): RunState {
+  const { created } = state;
+  const tools = new Map(value.tools.map((tool) => [tool.name, tool]));
+  const units = created === undefined ? [] : givenUnits(created, value);
+  const root = newFrame({ id: rootId, depth: 0, subtask: undefined, tools, units });
+  const frames = new Map([[rootId, root]]);
+  if (created?.spec?.planningEnabled === true) {
+    frames.set(plannerId, newFrame({ ...root, id: plannerId, tools: plannerTools(value) }));
+  }
+  return { ...state, prepared: value, frames };
+}
+
+function subtaskBegan(state: RunState, envelope: RunEvent, began: SubtaskChanged): RunState {
+  const parent = state.frames.get(envelope.parentId);
+  if (parent === undefined) return state;
+  const child = openSubtask(parent, began);
+  const caller = applyToFrame(parent, envelope);
+  return child === undefined ? state : withFrame(withFrame(state, caller), child);
+}
+
+function subtaskEnded(state: RunState, ended: SubtaskChanged): RunState {
+  const frame = state.frames.get(ended.subtaskId);
+  if (frame === undefined) return state;
+  const { outcome, content } = outcomeOf(frame, ended);
+  const memory = new Map(state.memory).set(taskKey(frame.id), content);
+  // What it said and did is over; only what it came to is still needed.
+  return {
+    ...withFrame(state, { ...frame, outcome, units: [], calls: [], modelCall: undefined }),
+    memory,
+  };
+}
+
+/** Of the calls of models that were under way, nobody will hear any more. */
+function abandoned(state: RunState, envelope: RunEvent): RunState {
+  let lostUsd = 0;
+  const frames = [...state.frames].map(([id, frame]): [string, Frame] => {
+    if (frame.modelCall?.status === "under_way") lostUsd += frame.modelCall.reservedUsd;
+    return [id, applyToFrame(frame, envelope)];
+  });
+  const spent = { ...state.spent, lostUsd: state.spent.lostUsd + lostUsd };
+  return { ...state, frames: new Map(frames), spent };
+}
+
+function withoutSubtasks(state: RunState, callId: string | undefined): RunState {
+  const isOfCall = ({ subtask }: Frame) => subtask !== undefined && subtask.callId === callId;
+  if (![...state.frames.values()].some(isOfCall)) return state;
+  return { ...state, frames: without(state, isOfCall) };
+}
+
+function without({ frames }: RunState, leaves: (frame: Frame) => boolean): RunState["frames"] {
+  return new Map([...frames].filter(([, frame]) => !leaves(frame)));
+}
+
+function withFrame(state: RunState, frame: Frame): RunState {
+  return { ...state, frames: new Map(state.frames).set(frame.id, frame) };
+}

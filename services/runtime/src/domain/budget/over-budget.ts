@@ -1,0 +1,77 @@
+import { failRun } from "../end-run.ts";
+import type { Fact } from "../fact.ts";
+import { fact } from "../fact.ts";
+import type { Frame } from "../frame.ts";
+import { scopeOf } from "../frame.ts";
+import { rootOf } from "../run-state.ts";
+import type { RunState } from "../run-state.ts";
+import { workedMs } from "../worked-time.ts";
+import { limitsOf } from "./limits.ts";
+import { committedUsd, worstCaseUsd } from "./reserve-cost.ts";
+
+/** A budget of the whole run that is used up. */
+export interface Exceeded {
+  readonly reason:
+    "subtasks" | "llm_calls" | "tool_calls" | "wall_clock" | "tokens" | "bytes" | "cost";
+  readonly limit: number;
+  readonly observed: number;
+}
+
+/** What one more call of a model by `frame` would exceed. `promptTokens` is the estimate of what it would read. */
+export function exceededBy(
+  state: RunState,
+  frame: Frame,
+  promptTokens: number,
+  nowMs: number,
+): Exceeded | undefined {
+  const { spent } = state;
+  const limits = limitsOf(state);
+  const cost = costObserved(state, frame, promptTokens);
+  const checks: readonly (readonly [Exceeded["reason"], number | undefined, number])[] = [
+    ["wall_clock", limits.wallClockMs, workedMs(state.worked, nowMs)],
+    ["llm_calls", limits.llmCalls, spent.llmCalls + 1],
+    ["tokens", limits.totalTokens, spent.inputTokens + spent.outputTokens],
+    ["bytes", limits.totalBytes, spent.resultBytes],
+    ["cost", limits.costUsd, cost],
+  ];
+  for (const [reason, limit, observed] of checks) {
+    if (limit !== undefined && observed > limit) return { reason, limit, observed };
+  }
+  return undefined;
+}
+
+function costObserved(state: RunState, frame: Frame, promptTokens: number): number {
+  return committedUsd(state) + (worstCaseUsd(state, frame, promptTokens) ?? 0);
+}
+
+/** The facts of a run that ends because a budget is used up. */
+export function overBudget(state: RunState, exceeded: Exceeded): readonly Fact[] {
+  const { reason, limit, observed } = exceeded;
+  const scope = scopeOf(rootOf(state));
+  return [
+    fact(scope, { case: "budgetExceeded", value: { reason, limit, observed } }),
+    ...failRun(state, scope, "budget_exceeded", words[reason](exceeded)),
+  ];
+}
+
+/** What a call reads as its result that is refused because a budget is used up. */
+export function budgetRefusal({ reason, limit }: Pick<Exceeded, "reason" | "limit">): string {
+  return `the run may use ${limit} ${reason.replace("_", " ")} in all, and this would be more`;
+}
+
+const counted = (things: string, setting: string) =>
+  function words({ limit }: Exceeded): string {
+    return `the run may use ${limit} ${things}; raise budgets.${setting} or narrow the task`;
+  };
+
+const words: Readonly<Record<Exceeded["reason"], (exceeded: Exceeded) => string>> = {
+  subtasks: counted("subtasks", "max_subtasks"),
+  llm_calls: counted("llm calls", "max_llm_calls"),
+  tool_calls: counted("tool calls", "max_tool_calls"),
+  wall_clock: ({ limit }) =>
+    `the run may work for ${limit / 1000} s, the time it waits for people excluded; raise budgets.max_wall_clock or narrow the task`,
+  tokens: counted("tokens in total", "max_total_tokens"),
+  bytes: counted("bytes of tool results in total", "max_total_bytes"),
+  cost: ({ limit, observed }) =>
+    `the run may cost ${limit} USD, and the next call of the model could bring it to ${observed.toFixed(6)} USD; raise budgets.max_cost_usd or narrow the task`,
+};

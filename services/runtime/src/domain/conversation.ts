@@ -1,0 +1,56 @@
+import type { RunCreated, RunPrepared } from "@reeve/contracts/run";
+import type { HistoryMessage } from "@reeve/contracts/thread";
+import { Role } from "@reeve/contracts/thread";
+import type { Frame, Unit } from "./frame.ts";
+
+/** The conversation of the root before its first turn: the thread, what the client gave, the input. */
+export function givenUnits(created: RunCreated, { history }: RunPrepared): readonly Unit[] {
+  const given = created.messages.map(({ role, text }): Unit =>
+    role === Role.ASSISTANT ? { kind: "assistant", text } : { kind: "user", text, isInput: false },
+  );
+  return [...pastUnits(history), ...given, { kind: "user", text: created.input, isInput: true }];
+}
+
+/** Messages of earlier turns, the results of calls together with the turn that made them. */
+function pastUnits(history: readonly HistoryMessage[]): readonly Unit[] {
+  const units: Unit[] = [];
+  for (const message of history) {
+    const last = units.at(-1);
+    switch (message.message.case) {
+      case "user":
+        units.push({ kind: "user", text: message.message.value.text, isInput: false });
+        break;
+      case "toolResult":
+        if (last?.kind === "past") {
+          units[units.length - 1] = { kind: "past", messages: [...last.messages, message] };
+        }
+        break;
+      case "assistant":
+        units.push({ kind: "past", messages: [message] });
+        break;
+      case undefined:
+        break;
+    }
+  }
+  return units;
+}
+
+/** Where the latest message of the user is. */
+export function latestUser(units: readonly Unit[]): number | undefined {
+  const index = units.findLastIndex(({ kind }) => kind === "user");
+  return index === -1 ? undefined : index;
+}
+
+/** What a model still sees of the conversation. */
+export interface View {
+  /** What stands for that which was taken out; empty: nothing does. */
+  readonly summary: string;
+  readonly units: readonly Unit[];
+}
+
+export function viewOf({ units, compaction }: Pick<Frame, "units" | "compaction">): View {
+  if (compaction === undefined) return { summary: "", units };
+  const { removed, kept, summary } = compaction;
+  const stays = kept === undefined ? [] : units.slice(kept, kept + 1);
+  return { summary, units: [...stays, ...units.slice(removed)] };
+}

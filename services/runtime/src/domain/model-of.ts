@@ -1,0 +1,9 @@
+import type { ModelSpec } from "@reeve/contracts/agent";
+import type { Frame } from "./frame.ts";
+import { plannerId } from "./frame.ts";
+import type { RunState } from "./run-state.ts";
+
+/** The model that a frame talks to. */
+export function modelOf({ prepared }: RunState, { id }: Frame): ModelSpec | undefined {
+  return id === plannerId ? (prepared?.planningModel ?? prepared?.model) : prepared?.model;
+}

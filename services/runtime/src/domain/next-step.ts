@@ -1,0 +1,43 @@
+import { StepState } from "@reeve/contracts/run";
+import { limitsOf } from "./budget/limits.ts";
+import { exceededBy, overBudget } from "./budget/over-budget.ts";
+import { failFrame } from "./end-frame.ts";
+import type { Fact, Scope } from "./fact.ts";
+import { fact, rootScope } from "./fact.ts";
+import type { Frame } from "./frame.ts";
+import { plannerId, rootId, scopeOf } from "./frame.ts";
+import { beforeModelCall } from "./before-model-call.ts";
+import { promptTokens } from "./prompt-tokens.ts";
+import type { RunState } from "./run-state.ts";
+
+/** The facts by which a frame goes on after a step, or ends because it may not. */
+export function nextStep(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
+  const limits = limitsOf(state);
+  if (frame.step >= limits.rounds) {
+    // Nothing at the root belongs to a step any more.
+    const closed = frame.id === rootId ? { ...frame, step: 0 } : frame;
+    const message = `${nameOf(frame)} took ${frame.step} steps without an answer; raise max_rounds or narrow the task`;
+    return failFrame(state, closed, "iteration_limit", message);
+  }
+  const exceeded = exceededBy(state, frame, promptTokens(state, frame), nowMs);
+  if (exceeded !== undefined) return overBudget(state, exceeded);
+  // The planner shows no steps; its call of the model begins the next one.
+  if (frame.id === plannerId)
+    return beforeModelCall(state, { ...frame, isCompacted: false }, nowMs);
+  const scope: Scope = { ...rootScope, ...scopeOf(frame), step: frame.step + 1 };
+  const injected = frame.id === rootId ? state.inbox : [];
+  return [
+    fact(scope, { case: "step", value: { state: StepState.STARTED } }),
+    ...injected.map(({ messageId, message }) =>
+      fact(scope, {
+        case: "messageInjected",
+        value: { messageId, ...(message && { message }) },
+      }),
+    ),
+  ];
+}
+
+function nameOf({ id, subtask }: Frame): string {
+  if (id === plannerId) return "the planner";
+  return subtask === undefined ? "the run" : `the subtask "${subtask.job.title}"`;
+}

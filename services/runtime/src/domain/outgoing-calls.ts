@@ -1,0 +1,42 @@
+import { limitsOf } from "./budget/limits.ts";
+import type { Frame } from "./frame.ts";
+import { isPure } from "./own-tools/run-own-tool.ts";
+import type { RunState } from "./run-state.ts";
+import { liveFrames } from "./run-state.ts";
+import type { Outgoing } from "./schedule-calls.ts";
+import { admit, isSubagent, schedule } from "./schedule-calls.ts";
+
+/** How many calls of one turn run together: one by one when the provider does not make calls in parallel. */
+export function parallelIn(state: RunState): number {
+  return state.prepared?.capabilities?.parallelToolCalls === false
+    ? 1
+    : limitsOf(state).parallelCalls;
+}
+
+/** The calls of the whole run that something outside of it is carrying out. */
+export function underWay(state: RunState): readonly Outgoing[] {
+  return liveFrames(state).flatMap((frame) =>
+    outgoing(frame, frame.calls).filter(
+      ({ call }) => call.startedAtMs !== undefined && call.result === undefined,
+    ),
+  );
+}
+
+/** The calls that may be handed out now. */
+export function startable(state: RunState): readonly Outgoing[] {
+  const waiting = liveFrames(state)
+    .filter(({ turnTaken, stepOpen }) => turnTaken && stepOpen)
+    .flatMap((frame) =>
+      outgoing(frame, schedule(frame, parallelIn(state))).filter(
+        ({ call }) => call.startedAtMs === undefined,
+      ),
+    );
+  return admit(underWay(state), waiting, limitsOf(state).parallelCalls);
+}
+
+function outgoing(frame: Frame, calls: Frame["calls"]): readonly Outgoing[] {
+  return calls.flatMap((call) => {
+    const tool = frame.tools.get(call.call.name);
+    return tool === undefined || isPure(tool) || isSubagent(tool) ? [] : [{ frame, call, tool }];
+  });
+}

@@ -1,0 +1,20 @@
+import type { AgentSpec } from "@reeve/contracts/agent";
+
+const builtIn =
+  "Before the work on the user's last message begins, make a plan for it. Do not carry the work out and do not answer the user: look only as far as the plan needs. Keep it short: the fewest steps that lead to the goal, in order, each a sentence that says what is to be done.";
+
+const format =
+  'Answer with the plan alone, as JSON: {"steps": ["first step", "second step"]}. If no plan is needed, answer {"steps": []}.';
+
+/** What the planner is told: the agent's own words for it, or the built-in ones, and the form of its answer. */
+export function plannerPrompt(spec: AgentSpec | undefined): string {
+  const words = spec?.planningInstructions ?? "";
+  return `${words === "" ? builtIn : words}\n\n${format}`;
+}
+
+/** How the plan is told to the one who carries it out. Empty: there is none. */
+export function planNote(steps: readonly string[] | undefined): string {
+  if (steps === undefined || steps.length === 0) return "";
+  const list = steps.map((step, index) => `${index + 1}. ${step}`).join("\n");
+  return `[plan for this task, made beforehand; depart from it where it proves wrong]\n${list}`;
+}

@@ -1,0 +1,32 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { RunEvent } from "@reeve/contracts/run";
+
+/** How long a run has been worked on. The time stands still while the run is parked, and while nobody owns it. */
+export interface WorkedTime {
+  /** Milliseconds of the stretches that are over. */
+  readonly pastMs: number;
+  /** When the present stretch began; undefined: the run rests. */
+  readonly sinceMs: number | undefined;
+  /** When the last event was written. */
+  readonly lastMs: number;
+}
+
+export const noTime: WorkedTime = { pastMs: 0, sinceMs: undefined, lastMs: 0 };
+
+export function timeAfter(worked: WorkedTime, { event, time }: RunEvent): WorkedTime {
+  const nowMs = time === undefined ? worked.lastMs : timestampMs(time);
+  switch (event.case) {
+    case "runClaimed":
+      // Nobody owned the run between the last word of its owner before and this claim.
+      return { pastMs: workedMs(worked, worked.lastMs), sinceMs: nowMs, lastMs: nowMs };
+    case "runParked":
+      return { pastMs: workedMs(worked, nowMs), sinceMs: undefined, lastMs: nowMs };
+    default:
+      return { ...worked, lastMs: nowMs };
+  }
+}
+
+/** Milliseconds that the run has been worked on at `nowMs`. */
+export function workedMs({ pastMs, sinceMs }: WorkedTime, nowMs: number): number {
+  return sinceMs === undefined ? pastMs : pastMs + Math.max(0, nowMs - sinceMs);
+}
