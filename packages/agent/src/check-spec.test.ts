@@ -128,7 +128,6 @@ describe("a spec is refused for", () => {
         "temperature: DOUBLE_GTE_LTE",
         "max_tokens: UINT32_GTE",
         "budget_awareness: MALFORMED",
-        "budget_awareness: UNSUPPORTED_CAPABILITY",
         "hitl_tools[1]: TOOL_NOT_FOUND",
         'injected_tool_args["a b"]: MALFORMED',
         'injected_tool_args["path"]: ARGUMENT_COLLISION',
