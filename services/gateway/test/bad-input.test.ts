@@ -89,7 +89,6 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
     expect(refusal).toMatchObject({ kind: "invalid", reason: "INVALID_AGENT" });
     expect([...refusal.fields].toSorted()).toEqual([
       "spec.budget_awareness MALFORMED",
-      "spec.budget_awareness UNSUPPORTED_CAPABILITY",
       "spec.excluded_tool_patterns[0] MALFORMED",
       "spec.hitl_tools[1] TOOL_NOT_FOUND",
       "spec.id STRING_PATTERN",
@@ -112,14 +111,11 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
   });
 
   test("what this version does not do is refused by the name of its field", async () => {
-    const spec = { ...specOf("ambitious"), planningEnabled: true, delegates: ["other"] };
+    const spec = { ...specOf("ambitious"), pluginIds: ["p"], delegates: ["other"] };
     expect(await refusalOf(client().agents.createAgent({ spec }))).toMatchObject({
       kind: "unsupported",
       reason: "UNSUPPORTED_CAPABILITY",
-      fields: [
-        "spec.planning_enabled UNSUPPORTED_CAPABILITY",
-        "spec.delegates UNSUPPORTED_CAPABILITY",
-      ],
+      fields: ["spec.plugin_ids UNSUPPORTED_CAPABILITY", "spec.delegates UNSUPPORTED_CAPABILITY"],
     });
     const started = client().runs.startRun({
       agentId: "known",

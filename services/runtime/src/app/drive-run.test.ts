@@ -20,8 +20,6 @@ import { foldHead, emptyHead } from "@reeve/log/run-head";
 import { createLogger } from "@reeve/platform/logger";
 import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
 import { describe, expect, test } from "vitest";
-import { applyAll } from "../domain/apply.ts";
-import { initialState } from "../domain/run-state.ts";
 import type { ModelProvider } from "../ports/model-provider.ts";
 import { ModelFailure } from "../ports/model-provider.ts";
 import type { RunPorts } from "../ports/run-ports.ts";

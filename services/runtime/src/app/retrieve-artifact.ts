@@ -30,7 +30,7 @@ export async function retrieveArtifact(
   const most = Math.max(1, limitsOf(state).resultBytes - noteBytes);
   const limit = Math.min(typeof args["limit"] === "number" ? args["limit"] : usualBytes, most);
   const bytes = await part(artifacts.read(tenant, artifactId, signal), offset, limit);
-  const total = Number(artifact.sizeBytes);
+  const total = artifact.sizeBytes;
   const end = offset + bytes.length;
   const note = `[bytes ${Math.min(offset, total)} to ${end} of ${total}${end < total ? `; read on with offset ${end}` : ""}]`;
   return { content: `${cutToBytes(textOf(bytes), most)}\n${note}`, isError: false };

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Approval } from "@reeve/contracts/approval";
-import type { ModelCallFailed, ModelTurn } from "@reeve/contracts/run";
-import { ModelCallPurpose, Phase } from "@reeve/contracts/run";
+import type { ModelCallFailed, ModelCallPurpose, ModelTurn } from "@reeve/contracts/run";
+import { Phase } from "@reeve/contracts/run";
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import type { ToolCall, ToolDescriptor, ToolResult } from "@reeve/contracts/tool";
 import type { Scope } from "./fact.ts";
@@ -81,7 +81,7 @@ export interface TurnUnit {
   readonly calls: readonly Call[];
 }
 
-export interface Compaction {
+interface Compaction {
   /** How many of the oldest units were taken out. */
   readonly removed: number;
   /** The unit among them that stays: the latest message of the user at that time. */
@@ -90,7 +90,7 @@ export interface Compaction {
   readonly summary: string;
 }
 
-export interface Measure {
+interface Measure {
   /** How many units were counted; the results of the last one were not. */
   readonly units: number;
   readonly tokens: number;

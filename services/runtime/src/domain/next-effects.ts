@@ -5,7 +5,7 @@ import type { Call, Frame, ModelCall } from "./frame.ts";
 import { scopeOf } from "./frame.ts";
 import { awaitsApproval } from "./gate-call.ts";
 import { retryDelayMs } from "./model-call-facts.ts";
-import { underWay } from "./outgoing-calls.ts";
+import { openCalls, underWay } from "./outgoing-calls.ts";
 import type { RunState } from "./run-state.ts";
 import { liveFrames } from "./run-state.ts";
 
@@ -59,11 +59,14 @@ export function openWaits(state: RunState): readonly string[] {
     .map(({ call }) => call.callId);
 }
 
-/** The calls that a run leaves behind when it ends, and that a toolhost may be working on. */
+/**
+ * The calls that a run leaves behind when it ends: those that a toolhost may be working on, and those that a worker which
+ * has not seen the end might still hand out.
+ */
 export function callsToRelease(state: RunState): readonly Call[] {
   return state.end === undefined
     ? []
-    : underWay(state)
+    : openCalls(state)
         .filter(({ tool }) => tool.source !== ownSource)
         .map(({ call }) => call);
 }

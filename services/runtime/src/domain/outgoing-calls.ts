@@ -13,13 +13,16 @@ export function parallelIn(state: RunState): number {
     : limitsOf(state).parallelCalls;
 }
 
-/** The calls of the whole run that something outside of it is carrying out. */
-export function underWay(state: RunState): readonly Outgoing[] {
+/** The calls of the whole run that something outside of it has to carry out, and that have no result. */
+export function openCalls(state: RunState): readonly Outgoing[] {
   return liveFrames(state).flatMap((frame) =>
-    outgoing(frame, frame.calls).filter(
-      ({ call }) => call.startedAtMs !== undefined && call.result === undefined,
-    ),
+    outgoing(frame, frame.calls).filter(({ call }) => call.result === undefined),
   );
+}
+
+/** Those of them that were handed out. */
+export function underWay(state: RunState): readonly Outgoing[] {
+  return openCalls(state).filter(({ call }) => call.startedAtMs !== undefined);
 }
 
 /** The calls that may be handed out now. */
