@@ -6,6 +6,7 @@ import { artifactsCommand } from "./commands/artifacts.ts";
 import { demoCommand } from "./commands/demo.ts";
 import { runCommands } from "./commands/runs.ts";
 import { toolsCommand } from "./commands/tools.ts";
+import { treeCommand } from "./commands/tree.ts";
 import { upCommand } from "./commands/up.ts";
 import { exitCodeHelp } from "./exit-code.ts";
 import { defaultDataDir, defaultUrl } from "./server-address.ts";
@@ -29,6 +30,7 @@ export function createProgram(cli: Cli): Command {
     upCommand(cli),
     demoCommand(cli),
     ...runCommands(cli),
+    treeCommand(cli),
     ...approvalCommands(cli),
     agentsCommand(cli),
     toolsCommand(cli),

@@ -17,7 +17,8 @@ export interface TraceState {
 
 export interface OpenLine {
   readonly kind: "text" | "reasoning";
-  readonly depth: number;
+  /** The subtask whose text it is; empty at the root. */
+  readonly parentId: string;
   /** Whether the next character begins a new line. */
   readonly atStart: boolean;
 }

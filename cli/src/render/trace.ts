@@ -1,5 +1,5 @@
 import type { RunEvent } from "@reeve/contracts/run";
-import { StepState } from "@reeve/contracts/run";
+import { Phase, StepState } from "@reeve/contracts/run";
 import type { Colours } from "../terminal.ts";
 import { describeModel } from "./describe-model.ts";
 import { renderEnd } from "./end-line.ts";
@@ -72,12 +72,14 @@ function renderHeader(state: TraceState, { colours }: TraceStyle): string {
 
 function renderText(
   state: TraceState,
-  { depth }: RunEvent,
+  { depth, parentId, phase }: RunEvent,
   { kind, text }: { readonly kind: OpenLine["kind"]; readonly text: string },
   style: TraceStyle,
 ): Rendered {
+  // What the planner writes is shown as its plan.
+  if (phase === Phase.PLANNER) return { state, output: "" };
   const open = state.openLine;
-  const goesOn = open !== undefined && open.kind === kind && open.depth === depth;
+  const goesOn = open !== undefined && open.kind === kind && open.parentId === parentId;
   const closing = open !== undefined && !goesOn && !open.atStart ? "\n" : "";
   const margin = "  ".repeat(depth + 2);
   const paint = kind === "reasoning" ? style.colours.dim : (words: string) => words;
@@ -93,7 +95,7 @@ function renderText(
     atStart = false;
   }
   return {
-    state: { ...state, hasHeader: true, openLine: { kind, depth, atStart } },
+    state: { ...state, hasHeader: true, openLine: { kind, parentId, atStart } },
     output: renderHeader(state, style) + closing + output,
   };
 }

@@ -3,7 +3,9 @@ import type { Duration } from "@bufbuild/protobuf/wkt";
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import type { AgentSpec, Limits } from "@reeve/contracts/agent";
 import { BudgetsSchema, LimitsSchema } from "@reeve/contracts/agent";
+import { ErrorReason } from "@reeve/contracts/error";
 import type { Violation } from "@reeve/platform/failure";
+import { parseMessageFile } from "./message-file.ts";
 
 /** The budgets that are numbers: their names here and in a spec, and what holds when nobody says anything. */
 const counted = [
@@ -21,6 +23,27 @@ const counted = [
 
 const usualRounds = 20;
 const usualWallClockMs = 180_000;
+
+const limitsFile = {
+  schema: LimitsSchema,
+  noun: "file of limits",
+  reason: ErrorReason.INVALID_REQUEST,
+};
+
+/**
+ * Reads what no agent of a deployment may exceed. Throws a Failure with everything that is wrong with the file.
+ *
+ * ```yaml
+ * max_rounds: 50
+ * budgets:
+ *   max_llm_calls: 200
+ *   max_wall_clock: 900s
+ *   max_cost_usd: 5
+ * ```
+ */
+export function parseLimitsFile(text: string, file: string): Limits {
+  return parseMessageFile(limitsFile, text, file);
+}
 
 /** The limits that a run of the agent is prepared with: its own, as far as the deployment's maxima let it. */
 export function limitsFor(spec: AgentSpec, maxima: Limits | undefined): Limits {

@@ -8,6 +8,8 @@ export const runtimeConfig = z.object({
   REEVE_RUNTIME_CONCURRENCY: z.coerce.number().int().min(1).max(10_000).default(200),
   /** File with the registry of models. */
   REEVE_MODELS: z.string().optional(),
+  /** File with the limits that no agent may exceed. */
+  REEVE_LIMITS: z.string().optional(),
   /** Folder with scripts for the scripted provider. */
   REEVE_SCRIPTS: z.string().optional(),
   OPENAI_API_KEY: z.string().optional(),

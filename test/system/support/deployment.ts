@@ -26,6 +26,8 @@ const never = new AbortController().signal;
 
 export type ServiceName = "gateway" | "runtime" | "toolhost" | "approvals";
 
+type Settings = Readonly<Record<string, string>>;
+
 /** How each service says that it is ready. */
 const ready: Readonly<Record<ServiceName, string>> = {
   gateway: "gateway listens",
@@ -45,7 +47,12 @@ export class Deployment implements AsyncDisposable {
   readonly #environment: Readonly<Record<string, string>>;
   readonly #processes = new Map<ServiceName, ChildProcess>();
 
-  private constructor(server: NatsServer, nats: Nats, folder: string, ports: readonly number[]) {
+  private constructor(
+    server: NatsServer,
+    nats: Nats,
+    folder: string,
+    { ports, settings }: { readonly ports: readonly number[]; readonly settings: Settings },
+  ) {
     const [gateway = 0, approvals = 0] = ports;
     this.#server = server;
     this.#folder = folder;
@@ -62,18 +69,23 @@ export class Deployment implements AsyncDisposable {
       REEVE_TOKENS: `${token}=acme/tester`,
       REEVE_SCRIPTS: join(import.meta.dirname, "scripts"),
       REEVE_MCP_CONFIG: join(folder, "mcp.json"),
+      ...settings,
     };
     this.reeve = openReeve({ url: this.url, token });
   }
 
-  static async start(): Promise<Deployment> {
+  /** With further settings of the services, by the names of their environment variables. */
+  static async start(settings: Settings = {}): Promise<Deployment> {
     const folder = mkdtempSync(join(tmpdir(), "reeve-test-"));
     const mcp = join(root, "services/toolhost/test/support/progress-server.ts");
     const servers = { srv: { command: process.execPath, args: [mcp] } };
     writeFileSync(join(folder, "mcp.json"), JSON.stringify({ servers }));
     const server = await startNatsServer({ storeDir: join(folder, "nats"), log }, never);
     const nats = await connectNats(server.url, { name: "test", log }, never);
-    const deployment = new Deployment(server, nats, folder, [await freePort(), await freePort()]);
+    const deployment = new Deployment(server, nats, folder, {
+      ports: [await freePort(), await freePort()],
+      settings,
+    });
     // Each makes what it needs of the store, in whatever order they come.
     await Promise.all((Object.keys(ready) as ServiceName[]).map((name) => deployment.start(name)));
     return deployment;

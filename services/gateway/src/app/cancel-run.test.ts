@@ -14,7 +14,7 @@ const request = { runId, reason: "enough" };
 const created: ForeignFact = { case: "runCreated", value: { tenant: "acme" } };
 const claimed: ForeignFact = { case: "runClaimed", value: { worker: "w" } };
 const completed: ForeignFact = { case: "status", value: { status: RunStatus.COMPLETED } };
-const ends = ["cancelRequested", "costSummary", "status"];
+const ends = ["cancelRequested", "costSummary", "treeStored", "status"];
 
 async function withRun(...facts: readonly ForeignFact[]) {
   const ports = memoryPorts();
@@ -27,7 +27,7 @@ function publish() {
 }
 
 describe("cancelling a run", () => {
-  test("is one batch: who asked, what it cost, and the end", async () => {
+  test("is one batch: who asked, what it cost, what it did, and the end", async () => {
     const ports = await withRun(
       claimed,
       { case: "modelCallStarted", value: { attempt: 1 } },
@@ -36,7 +36,7 @@ describe("cancelling a run", () => {
       { case: "modelCallStarted", value: { attempt: 1 } },
     );
     const head = await cancelRun(ports, ann, request, never);
-    expect(head).toMatchObject({ status: RunStatus.CANCELLED, endSequence: 9 });
+    expect(head).toMatchObject({ status: RunStatus.CANCELLED, endSequence: 10 });
     expect(ports.log.batches.at(-1)?.events).toMatchObject([
       { sequence: 7, event: { value: { requestedBy: "ann", reason: "enough" } } },
       {
@@ -45,7 +45,8 @@ describe("cancelling a run", () => {
           value: { llmCalls: 2, toolCalls: 1, inputTokens: 7, outputTokens: 3, costUsd: 0.5 },
         },
       },
-      { sequence: 9, event: { value: { status: RunStatus.CANCELLED, message: "enough" } } },
+      { sequence: 9, event: { case: "treeStored", value: { tree: { version: 1 } } } },
+      { sequence: 10, event: { value: { status: RunStatus.CANCELLED, message: "enough" } } },
     ]);
     expect(ports.dispatch.length).toBe(1);
   });

@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { treeOf } from "@reeve/contracts/execution-tree";
 import { DispatchSchema, RunStatus } from "@reeve/contracts/run";
 import { commitForeign, ended } from "@reeve/log/commit-foreign";
 import type { RunHead } from "@reeve/log/run-head";
@@ -28,6 +29,7 @@ export async function cancelRun(
       return [
         { case: "cancelRequested", value: { requestedBy: subject, reason } },
         { case: "costSummary", value: before.spent },
+        { case: "treeStored", value: { tree: treeOf(before.tree) } },
         { case: "status", value: { status: RunStatus.CANCELLED, message: reason } },
       ];
     },

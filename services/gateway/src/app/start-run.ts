@@ -56,6 +56,8 @@ export async function startRun(
         requestId,
         requestHash,
         labels: request.labels,
+        memoryEnabled: request.memoryEnabled,
+        ...(request.chatContext && { chatContext: request.chatContext }),
       },
     },
   });

@@ -115,11 +115,12 @@ function takeTurn(frame: Frame, turn: ModelTurn): Frame {
     modelCall: undefined,
     turnTaken: true,
     units,
-    measured: tokens > 0 ? { units: units.length, tokens } : frame.measured,
+    measured: tokens > 0 ? { units: units.length, tokens, withResults: false } : frame.measured,
   };
 }
 
-function compact(frame: Frame, { removedMessages, summary }: ContextChanged): Frame {
+function compact(frame: Frame, changed: ContextChanged): Frame {
+  const { removedMessages, summary, afterTokens } = changed;
   const user = latestUser(frame.units);
   return {
     ...frame,
@@ -129,7 +130,7 @@ function compact(frame: Frame, { removedMessages, summary }: ContextChanged): Fr
       summary,
     },
     isCompacted: true,
-    measured: undefined,
+    measured: { units: frame.units.length, tokens: afterTokens, withResults: true },
     modelCall: undefined,
   };
 }

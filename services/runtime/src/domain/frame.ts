@@ -91,9 +91,11 @@ interface Compaction {
 }
 
 interface Measure {
-  /** How many units were counted; the results of the last one were not. */
+  /** How many units were counted. */
   readonly units: number;
   readonly tokens: number;
+  /** Whether the results of the last of them were counted too. */
+  readonly withResults: boolean;
 }
 
 /** An attempt to have a model answer. */

@@ -97,6 +97,14 @@ models:
     });
   });
 
+  test("say with the models what no agent may exceed", async () => {
+    const limits = await file("limits.yaml", "{ max_rounds: 50, budgets: { max_cost_usd: 5 } }");
+    const { catalog } = await open({ OPENAI_API_KEY: "k", REEVE_LIMITS: limits });
+    expect(catalog.maxima).toMatchObject({ maxRounds: 50, budgets: { maxCostUsd: 5 } });
+    const wrong = await file("wrong.yaml", "{ max_rounds: many, max_steps: 3 }");
+    await expect(open({ REEVE_LIMITS: wrong })).rejects.toThrow(/max_rounds.*max_steps/);
+  });
+
   test("are refused with every problem of the registry", async () => {
     const models = await file(
       "models.yaml",

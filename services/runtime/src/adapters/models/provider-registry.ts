@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { create } from "@bufbuild/protobuf";
+import { parseLimitsFile } from "@reeve/agent/limits";
 import type { ModelCatalog, ModelSpec } from "@reeve/contracts/agent";
 import { ModelCatalogSchema, ModelSpecSchema } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
@@ -19,6 +20,7 @@ export interface ProviderSettings {
   readonly OPENAI_MODEL?: string | undefined;
   readonly REEVE_MODELS?: string | undefined;
   readonly REEVE_SCRIPTS?: string | undefined;
+  readonly REEVE_LIMITS?: string | undefined;
 }
 
 export interface Providers {
@@ -43,6 +45,9 @@ export async function openProviders(
   const registered = await readAt("REEVE_MODELS", settings.REEVE_MODELS, async (path) =>
     parseModelRegistry(await readFile(path, { encoding: "utf8", signal }), path),
   );
+  const [maxima] = await readAt("REEVE_LIMITS", settings.REEVE_LIMITS, async (path) => [
+    parseLimitsFile(await readFile(path, { encoding: "utf8", signal }), path),
+  ]);
   const providers = [
     ...(apiKey === undefined ? [] : [openaiProvider({ apiKey, baseUrl })]),
     ...(scripts.length === 0 ? [] : [scriptedProvider(scripts)]),
@@ -52,6 +57,7 @@ export async function openProviders(
     catalog: create(ModelCatalogSchema, {
       models: [...registered, ...defaultModel(settings, registered, scripts)],
       providers: providers.map(({ descriptor }) => descriptor),
+      ...(maxima && { maxima }),
     }),
   };
 }

@@ -16,7 +16,7 @@ export function tokensOf(characters: number): number {
 export function estimateTokens(frame: Frame, systemPrompt: string): number {
   const { measured, units } = frame;
   if (measured !== undefined) {
-    const last = units[measured.units - 1];
+    const last = measured.withResults ? undefined : units[measured.units - 1];
     const results = last?.kind === "turn" ? resultCharacters(last.calls) : 0;
     const after = units.slice(measured.units).reduce((sum, unit) => sum + charactersOf(unit), 0);
     return measured.tokens + tokensOf(results + after);

@@ -1,5 +1,5 @@
 import { latestUser } from "../conversation.ts";
-import type { Frame } from "../frame.ts";
+import type { Frame, Unit } from "../frame.ts";
 import { charactersOf, estimateTokens, tokensOf } from "./estimate-tokens.ts";
 
 /** Tokens that a summary is given when a conversation may have `limit`. */
@@ -20,25 +20,22 @@ export function unitsToRemove(
   const { units, compaction } = frame;
   const user = latestUser(units);
   const already = compaction?.removed ?? 0;
-  const bare = estimateTokens(
-    {
-      ...frame,
-      measured: undefined,
-      units: user === undefined ? [] : units.slice(user, user + 1),
-      compaction: undefined,
-    },
-    systemPrompt,
-  );
+  const scale = scaleOf(frame, systemPrompt);
+  const kept = user === undefined ? [] : units.slice(user, user + 1);
+  const bare = scale * uncounted({ ...frame, units: kept, compaction: undefined }, systemPrompt);
   if (bare > limit) return undefined;
+  const sizeOf = (unit: Unit) => scale * tokensOf(charactersOf(unit));
+  const newest = units.at(-1);
   const stays = bare + summaryTokens(limit);
-  let room =
-    Math.max(Math.floor(limit / 2), Math.min(limit, stays + lastUnitTokens(frame))) - stays;
+  // The newest unit is what the model has just learned: it stays when it fits at all.
+  const wanted = stays + (newest === undefined ? 0 : sizeOf(newest));
+  let room = Math.max(Math.floor(limit / 2), Math.min(limit, wanted)) - stays;
   let removed = units.length;
   while (removed > already) {
     const index = removed - 1;
     const unit = units[index];
     if (unit === undefined) break;
-    room -= index === user ? 0 : tokensOf(charactersOf(unit));
+    room -= index === user ? 0 : sizeOf(unit);
     if (room < 0) break;
     removed = index;
   }
@@ -47,7 +44,7 @@ export function unitsToRemove(
   return taken.length === 0 ? undefined : removed;
 }
 
-/** What the conversation comes to without `removed` of its units and with a summary of so many characters. */
+/** What the conversation comes to without `removed` of its units and with a summary in their place. */
 export function tokensAfter(
   frame: Frame,
   systemPrompt: string,
@@ -56,14 +53,15 @@ export function tokensAfter(
 ): number {
   const user = latestUser(frame.units);
   const kept = user !== undefined && user < removed ? user : undefined;
-  return estimateTokens(
-    { ...frame, measured: undefined, compaction: { removed, kept, summary } },
-    systemPrompt,
-  );
+  const after = { ...frame, compaction: { removed, kept, summary } };
+  return Math.ceil(scaleOf(frame, systemPrompt) * uncounted(after, systemPrompt));
 }
 
-/** The newest unit is what the model has just learned: it stays when it fits at all. */
-function lastUnitTokens({ units }: Frame): number {
-  const last = units.at(-1);
-  return last === undefined ? 0 : tokensOf(charactersOf(last));
+function uncounted(frame: Frame, systemPrompt: string): number {
+  return estimateTokens({ ...frame, measured: undefined }, systemPrompt);
+}
+
+/** How many tokens of the provider one of the estimate is, as far as it is more than one. */
+function scaleOf(frame: Frame, systemPrompt: string): number {
+  return Math.max(1, estimateTokens(frame, systemPrompt) / uncounted(frame, systemPrompt));
 }

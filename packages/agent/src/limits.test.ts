@@ -1,0 +1,39 @@
+import { create } from "@bufbuild/protobuf";
+import { AgentSpecSchema, LimitsSchema } from "@reeve/contracts/agent";
+import { expect, test } from "vitest";
+import { limitsFor } from "./limits.ts";
+
+const maxima = create(LimitsSchema, {
+  maxRounds: 10,
+  budgets: { maxLlmCalls: 100, maxToolCalls: 50, maxCostUsd: 2, maxWallClock: { seconds: 60n } },
+});
+
+test("a run has the limits of its agent, as far as the deployment lets it", () => {
+  const spec = create(AgentSpecSchema, {
+    maxRounds: 30,
+    budgets: { maxLlmCalls: 80, maxToolCalls: 70, maxWallClock: { seconds: 90n } },
+  });
+  expect(limitsFor(spec, maxima)).toMatchObject({
+    maxRounds: 10,
+    budgets: {
+      maxLlmCalls: 80,
+      maxToolCalls: 50,
+      maxCostUsd: 2,
+      maxWallClock: { seconds: 60n },
+    },
+  });
+});
+
+test("a maximum above what is usual raises nothing for an agent that says nothing", () => {
+  const limits = limitsFor(create(AgentSpecSchema), maxima);
+  expect(limits.budgets).toMatchObject({ maxLlmCalls: 60, maxToolCalls: 50 });
+  expect(limits.maxRounds).toBe(10);
+});
+
+test("without maxima an agent has what it asks for, and says nothing of the rest", () => {
+  const spec = create(AgentSpecSchema, { budgets: { maxLlmCalls: 1_000 } });
+  const limits = limitsFor(spec, undefined);
+  expect(limits.budgets?.maxLlmCalls).toBe(1_000);
+  expect(limits.budgets?.maxToolCalls).toBeUndefined();
+  expect(limits.maxRounds).toBeUndefined();
+});

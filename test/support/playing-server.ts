@@ -1,0 +1,113 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { chunk, done, usageChunk } from "./model-answers.ts";
+
+/** What a played model is asked, as an OpenAI-compatible server hears it. */
+export interface Asked {
+  /** The system prompt. */
+  readonly system: string;
+  readonly messages: readonly AskedMessage[];
+  /** Names of the tools that are offered. */
+  readonly tools: readonly string[];
+}
+
+export interface AskedMessage {
+  readonly role: string;
+  /** All its text parts. */
+  readonly text: string;
+}
+
+/** What a played model answers; with `fails` the provider refuses with that status. */
+export interface Played {
+  readonly text?: string;
+  readonly calls?: readonly { readonly name: string; readonly args: object }[];
+  readonly inputTokens?: number;
+  readonly fails?: { readonly status: number; readonly message: string };
+}
+
+export interface PlayingServer extends AsyncDisposable {
+  /** The base URL for a client: ends in `/v1`. */
+  readonly url: string;
+  /** Everything that was asked, in order. */
+  readonly asked: readonly Asked[];
+}
+
+/** An OpenAI-compatible server on loopback whose models a test plays. */
+export async function startPlayingServer(play: (asked: Asked) => Played): Promise<PlayingServer> {
+  const all: Asked[] = [];
+  const server = createServer((request, response) => {
+    void (async () => {
+      let body = "";
+      for await (const piece of request) body += String(piece);
+      const asked = askedOf(JSON.parse(body));
+      all.push(asked);
+      const played = play(asked);
+      if (played.fails !== undefined) {
+        const { status, message } = played.fails;
+        response.writeHead(status, { "content-type": "application/json" });
+        response.end(JSON.stringify({ error: { message } }));
+        return;
+      }
+      response.writeHead(200, { "content-type": "text/event-stream" }).end(streamOf(played));
+    })();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  // A server that listens on TCP has such an address.
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    asked: all,
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+interface Body {
+  readonly messages: readonly { readonly role: string; readonly content?: unknown }[];
+  readonly tools?: readonly { readonly function: { readonly name: string } }[];
+}
+
+function askedOf(body: Body): Asked {
+  const messages = body.messages.map(({ role, content }) => ({ role, text: textOf(content) }));
+  return {
+    system: messages.find(({ role }) => role === "system")?.text ?? "",
+    messages: messages.filter(({ role }) => role !== "system"),
+    tools: (body.tools ?? []).map((tool) => tool.function.name),
+  };
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  const parts: readonly { readonly text?: string }[] = content;
+  return parts.map(({ text = "" }) => text).join("\n");
+}
+
+function streamOf({ text = "", calls = [], inputTokens = 10 }: Played): string {
+  const words = text.match(/\S+\s*|\s+/gu) ?? [];
+  return [
+    chunk({ role: "assistant", content: "" }),
+    ...words.map((content) => chunk({ content })),
+    ...calls.map(({ name, args }, index) =>
+      chunk({
+        tool_calls: [
+          {
+            index,
+            id: `call_${index}`,
+            type: "function",
+            function: { name, arguments: JSON.stringify(args) },
+          },
+        ],
+      }),
+    ),
+    chunk({}, calls.length > 0 ? "tool_calls" : "stop"),
+    usageChunk(inputTokens, 10),
+    done,
+  ].join("");
+}
