@@ -1,32 +1,17 @@
 import { create } from "@bufbuild/protobuf";
-import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { AgentSpecSchema } from "@reeve/contracts/agent";
-import { ModelCatalogSchema, ProviderDescriptorSchema } from "@reeve/contracts/agent";
-import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
-import type { Dispatch, RunEvent } from "@reeve/contracts/run";
-import { DispatchSchema, RunEventSchema, RunStatus } from "@reeve/contracts/run";
-import type { ToolCallRequest } from "@reeve/contracts/tool";
-import {
-  PermissionClass,
-  ToolCallFactSchema,
-  ToolCatalogSchema,
-  ToolResultSchema,
-} from "@reeve/contracts/tool";
+import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
+import { ApprovalState } from "@reeve/contracts/approval";
+import type { RunEvent } from "@reeve/contracts/run";
+import { RunEventSchema, RunStatus } from "@reeve/contracts/run";
 import { commitForeign } from "@reeve/log/commit-foreign";
 import { emptyTail } from "@reeve/log/log";
-import { memoryCallJournal, memoryRunLog } from "@reeve/log/memory-log";
-import { MemoryWorkQueue } from "@reeve/log/memory-queue";
 import { foldHead, emptyHead } from "@reeve/log/run-head";
-import { createLogger } from "@reeve/platform/logger";
-import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
 import { describe, expect, test } from "vitest";
 import type { ModelProvider } from "../ports/model-provider.ts";
 import { ModelFailure } from "../ports/model-provider.ts";
-import type { RunPorts } from "../ports/run-ports.ts";
-import { driveRun } from "./drive-run.ts";
+import { expectWhole, key, Stage } from "./testing.ts";
 
 const never = new AbortController().signal;
-const key = { tenant: "acme", run: "run_memory" };
 
 /** A model that calls `count` as often as `rounds` says, then answers. */
 function countingModel(rounds: number, failures: ModelFailure[] = []): ModelProvider {
@@ -48,110 +33,8 @@ function countingModel(rounds: number, failures: ModelFailure[] = []): ModelProv
   };
 }
 
-/** A run in memory, its queue, and a toolhost that executes each call once and counts. */
-class Stage {
-  readonly log = memoryRunLog();
-  readonly journal = memoryCallJournal();
-  readonly dispatch = new MemoryWorkQueue<Dispatch>();
-  readonly executed: string[] = [];
-  /** Told of each call that is asked for; one that is held never comes to a result. */
-  onAsked: (callId: string) => "execute" | "hold" = () => "execute";
-  readonly #provider: ModelProvider;
-
-  constructor(provider: ModelProvider) {
-    this.#provider = provider;
-  }
-
-  async create(spec: MessageInitShape<typeof AgentSpecSchema> = {}): Promise<this> {
-    const created = create(RunEventSchema, {
-      runId: key.run,
-      sequence: 1,
-      event: {
-        case: "runCreated",
-        value: {
-          tenant: key.tenant,
-          agentId: "a",
-          input: "go",
-          spec: { model: "test:x", ...spec },
-        },
-      },
-    });
-    await this.log.append(key, emptyTail, [created], never);
-    return this;
-  }
-
-  ports(worker: string): RunPorts {
-    const count = { name: "count", permissionClass: PermissionClass.SAFE, source: "builtin" };
-    const tools = [create(ToolCatalogSchema, { tools: [count], isolation: "none" })];
-    const models = create(ModelCatalogSchema, { providers: [this.#provider.descriptor] });
-    return {
-      log: this.log,
-      journal: this.journal,
-      toolCalls: async () => ({ publish: (request) => this.#execute(request) }),
-      catalogs: () => ({ tools, models }),
-      provider: () => this.#provider,
-      artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
-      clock: { now: () => 0, sleep: async () => undefined },
-      worker,
-      heartbeatMs: 60_000,
-      logger: createLogger("test", "silent"),
-    };
-  }
-
-  async #execute({ call }: ToolCallRequest): Promise<void> {
-    const callKey = { ...key, call: call?.callId ?? "" };
-    const { tail } = await this.journal.read(callKey, emptyTail, never);
-    if (tail.sequence > 0 || this.onAsked(callKey.call) === "hold") return;
-    this.executed.push(callKey.call);
-    const value = create(ToolResultSchema, { callId: callKey.call, name: "count", content: "1" });
-    const result = create(ToolCallFactSchema, { fact: { case: "result", value } });
-    await this.journal.append(callKey, tail, [result], never);
-  }
-
-  /** Lets a worker take the run by one message, until it lets go. */
-  async drive(worker: string, sequence = 1): Promise<string> {
-    const settled: string[] = [];
-    const delivery = {
-      message: create(DispatchSchema, { tenant: key.tenant, runId: key.run }),
-      sequence,
-      attempt: 1,
-      extend: () => undefined,
-      acknowledge: () => void settled.push("acknowledged"),
-      giveBack: () => void settled.push("given back"),
-      forget: () => void settled.push("forgotten"),
-    };
-    await driveRun(delivery, this.ports(worker), never);
-    return settled.join();
-  }
-
-  async events(): Promise<readonly RunEvent[]> {
-    return (await this.log.read(key, emptyTail, never)).events;
-  }
-
-  async decide(state: ApprovalState): Promise<void> {
-    await commitForeign(
-      { log: this.log, dispatch: this.dispatch },
-      key,
-      ({ approvals }) => {
-        const [approval = create(ApprovalSchema)] = approvals.values();
-        const decided = create(ApprovalSchema, { ...approval, state });
-        return [{ case: "approval", value: { approval: decided } }];
-      },
-      never,
-    );
-  }
-}
-
 const textOf = (events: readonly RunEvent[]) =>
   events.map(({ event }) => (event.case === "text" ? event.value.text : "")).join("");
-
-/** The log is dense and ends in exactly one terminal status. */
-function expectWhole(events: readonly RunEvent[], status: RunStatus): void {
-  expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
-  const ends = events.filter(({ event }) => event.case === "status" && event.value.status >= 5);
-  expect(ends).toHaveLength(1);
-  expect(foldHead(emptyHead, events).status).toBe(status);
-}
 
 describe("driving a run", () => {
   test("takes it to its end in a few appends", async () => {

@@ -1,0 +1,134 @@
+import { create } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { AgentSpecSchema } from "@reeve/contracts/agent";
+import { ModelCatalogSchema } from "@reeve/contracts/agent";
+import type { ApprovalState } from "@reeve/contracts/approval";
+import { ApprovalSchema } from "@reeve/contracts/approval";
+import type { Dispatch, RunEvent, RunStatus } from "@reeve/contracts/run";
+import { DispatchSchema, RunEventSchema } from "@reeve/contracts/run";
+import type { ToolCallRequest } from "@reeve/contracts/tool";
+import {
+  PermissionClass,
+  ToolCallFactSchema,
+  ToolCatalogSchema,
+  ToolResultSchema,
+} from "@reeve/contracts/tool";
+import { commitForeign } from "@reeve/log/commit-foreign";
+import { emptyTail } from "@reeve/log/log";
+import { memoryCallJournal, memoryRunLog } from "@reeve/log/memory-log";
+import { MemoryWorkQueue } from "@reeve/log/memory-queue";
+import { emptyHead, foldHead } from "@reeve/log/run-head";
+import { createLogger } from "@reeve/platform/logger";
+import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
+import { expect } from "vitest";
+import type { ModelProvider } from "../ports/model-provider.ts";
+import type { RunPorts } from "../ports/run-ports.ts";
+import { driveRun } from "./drive-run.ts";
+
+const never = new AbortController().signal;
+export const key = { tenant: "acme", run: "run_memory" };
+
+/** A run in memory, its queue, and a toolhost that executes each call once and counts. */
+export class Stage {
+  readonly log = memoryRunLog();
+  readonly journal = memoryCallJournal();
+  readonly dispatch = new MemoryWorkQueue<Dispatch>();
+  readonly executed: string[] = [];
+  /** Told of each call that is asked for; one that is held never comes to a result. */
+  onAsked: (callId: string) => "execute" | "hold" = () => "execute";
+  readonly #provider: ModelProvider;
+
+  constructor(provider: ModelProvider) {
+    this.#provider = provider;
+  }
+
+  async create(spec: MessageInitShape<typeof AgentSpecSchema> = {}): Promise<this> {
+    const created = create(RunEventSchema, {
+      runId: key.run,
+      sequence: 1,
+      event: {
+        case: "runCreated",
+        value: {
+          tenant: key.tenant,
+          agentId: "a",
+          input: "go",
+          spec: { model: "test:x", ...spec },
+        },
+      },
+    });
+    await this.log.append(key, emptyTail, [created], never);
+    return this;
+  }
+
+  ports(worker: string): RunPorts {
+    const count = { name: "count", permissionClass: PermissionClass.SAFE, source: "builtin" };
+    const tools = [create(ToolCatalogSchema, { tools: [count], isolation: "none" })];
+    const models = create(ModelCatalogSchema, { providers: [this.#provider.descriptor] });
+    return {
+      log: this.log,
+      journal: this.journal,
+      toolCalls: async () => ({ publish: (request) => this.#execute(request) }),
+      catalogs: () => ({ tools, models }),
+      provider: () => this.#provider,
+      artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
+      clock: { now: () => 0, sleep: async () => undefined },
+      worker,
+      heartbeatMs: 60_000,
+      logger: createLogger("test", "silent"),
+    };
+  }
+
+  async #execute({ call }: ToolCallRequest): Promise<void> {
+    const callKey = { ...key, call: call?.callId ?? "" };
+    const { tail } = await this.journal.read(callKey, emptyTail, never);
+    if (tail.sequence > 0 || this.onAsked(callKey.call) === "hold") return;
+    this.executed.push(callKey.call);
+    const value = create(ToolResultSchema, { callId: callKey.call, name: "count", content: "1" });
+    const result = create(ToolCallFactSchema, { fact: { case: "result", value } });
+    await this.journal.append(callKey, tail, [result], never);
+  }
+
+  /** Lets a worker take the run by one message, until it lets go. */
+  async drive(worker: string, sequence = 1): Promise<string> {
+    const settled: string[] = [];
+    const delivery = {
+      message: create(DispatchSchema, { tenant: key.tenant, runId: key.run }),
+      sequence,
+      attempt: 1,
+      extend: () => undefined,
+      acknowledge: () => void settled.push("acknowledged"),
+      giveBack: () => void settled.push("given back"),
+      forget: () => void settled.push("forgotten"),
+    };
+    await driveRun(delivery, this.ports(worker), never);
+    return settled.join();
+  }
+
+  async events(): Promise<readonly RunEvent[]> {
+    return (await this.log.read(key, emptyTail, never)).events;
+  }
+
+  /** A person decides an approval: the first, unless it is named. */
+  async decide(state: ApprovalState, approvalId?: string): Promise<void> {
+    const ports = { log: this.log, dispatch: this.dispatch };
+    await commitForeign(
+      ports,
+      key,
+      ({ approvals }) => {
+        const asked = approvalId ?? [...approvals.keys()][0] ?? "";
+        const pending = approvals.get(asked) ?? create(ApprovalSchema);
+        const approval = create(ApprovalSchema, { ...pending, state });
+        return [{ case: "approval", value: { approval } }];
+      },
+      never,
+    );
+  }
+}
+
+/** The log is dense and ends in exactly one terminal status. */
+export function expectWhole(events: readonly RunEvent[], status: RunStatus): void {
+  expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
+  const ends = events.filter(({ event }) => event.case === "status" && event.value.status >= 5);
+  expect(ends).toHaveLength(1);
+  expect(foldHead(emptyHead, events).status).toBe(status);
+}
