@@ -143,6 +143,11 @@ test("a real-looking task: three levels of subtasks, one that fails, retries of 
     ({ result }) => result?.name === "run_subtask" && result.structured,
   );
   expect(investigation?.result?.structured).toEqual({ findings: ["42 changes"], risk: "low" });
+  const measured = results.find(({ result }) => result?.name === "execute_code");
+  expect(measured?.result?.metadata?.offloadedArtifactId).toMatch(/^art_/);
+  const retrieved = results.find(({ result }) => result?.name === "retrieve_artifact");
+  expect(retrieved).toMatchObject({ success: true });
+  expect(retrieved?.result?.content).toContain("bytes 100000 to 100050 of");
   const context = events.find(({ event }) => event.case === "context");
   expect(context?.event.value).toMatchObject({ summary: expect.stringContaining("low risk") });
 

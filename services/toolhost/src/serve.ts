@@ -47,6 +47,7 @@ export async function startToolhost(
     journal: await openCallJournal(nats),
     toolbox,
     workspaces: sandboxes.workspaces,
+    artifacts,
     host: `toolhost-${randomBytes(6).toString("hex")}`,
     heartbeatMs: ackWaitMs / 3,
     log,

@@ -65,6 +65,7 @@ function requestFor(state: RunState, { call, tool }: CallTool): ToolCallRequest 
     workspace: { id: runId, files: created?.files ?? [] },
     settings: {
       readOnly: toolkit?.readOnly ?? false,
+      resultBytes: limitsOf(state).resultBytes,
       ...(toolkit?.allowedImports && { allowedImports: toolkit.allowedImports }),
       ...(toolkit?.commandBlacklist && { commandBlacklist: toolkit.commandBlacklist }),
       ...(toolkit?.codeTimeout && { codeTimeout: toolkit.codeTimeout }),

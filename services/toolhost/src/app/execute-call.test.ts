@@ -14,6 +14,7 @@ import type { Delivery } from "@reeve/log/work-queue";
 import { createLogger } from "@reeve/platform/logger";
 import { Failure } from "@reeve/platform/failure";
 import { ErrorReason } from "@reeve/contracts/error";
+import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
 import { describe, expect, test } from "vitest";
 import type { Tool } from "../ports/tool.ts";
 import type { ToolhostPorts } from "../ports/toolhost-ports.ts";
@@ -54,6 +55,7 @@ function portsWith(tool: Tool, journal: CallJournal = memoryCallJournal()): Tool
     journal,
     toolbox: { list: () => [tool], find: (name) => (name === "tell" ? tool : undefined) },
     workspaces: { open: () => Promise.reject(new Error("no workspace here")) },
+    artifacts: new MemoryArtifactStore({ maxBytes: 1_000_000 }),
     host: "toolhost-a",
     heartbeatMs: 50,
     log: createLogger("test", "silent"),
@@ -285,12 +287,12 @@ describe("what the model could do better", () => {
     }
   });
 
-  test("is cut where it is too long", async () => {
+  test("is shown in part where it is too long", async () => {
     const ports = portsWith(toolOf(async () => ({ content: "é".repeat(100_000), isError: false })));
     await executeCall(deliveryOf(request()), ports, never);
     const { content } = resultIn(await factsIn(ports));
     expect(Buffer.byteLength(content)).toBeLessThanOrEqual(50_000);
-    expect(content).toMatch(/^é+\n\[cut: 200000 bytes/);
+    expect(content).toMatch(/^é+\n\[200000 bytes in all; call retrieve_artifact .*\]\né+$/);
   });
 });
 

@@ -7,6 +7,7 @@ import type { ToolhostPorts } from "../ports/toolhost-ports.ts";
 import { CallWriter } from "./call-writer.ts";
 import { claimCall, isLast } from "./claim-call.ts";
 import { progressFact, resultFact } from "./journal-facts.ts";
+import { offloadResult } from "./offload-result.ts";
 import { performCall } from "./perform-call.ts";
 
 const retryDelayMs = 1_000;
@@ -61,7 +62,8 @@ async function execute(
     const report = (progress: Parameters<typeof progressFact>[1]) =>
       writer.report(progressFact(call, progress), running);
     const performed = await performCall(request, ports, report, running);
-    if (await writer.finish(resultFact(call, performed, startedAt), running)) return true;
+    const shown = await offloadResult(request, performed, ports, running);
+    if (await writer.finish(resultFact(call, shown, startedAt), running)) return true;
     const { events } = await ports.journal.read(key, tail, running);
     return events.some(isLast);
   } catch (error) {

@@ -1,7 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { cutToBytes } from "@reeve/agent/cut-to-bytes";
 import type { ToolCall, ToolCallFact } from "@reeve/contracts/tool";
 import {
   CallStartedSchema,
@@ -11,9 +10,8 @@ import {
   ToolResultSchema,
   ToolStatus,
 } from "@reeve/contracts/tool";
-import { mostContentBytes } from "../domain/fit-record.ts";
 import type { Progress } from "../ports/tool.ts";
-import type { Performed } from "./perform-call.ts";
+import type { Shown } from "./offload-result.ts";
 
 export function startedFact(host: string, requestSequence: number): ToolCallFact {
   const value = create(CallStartedSchema, { host, requestSequence: BigInt(requestSequence) });
@@ -29,10 +27,10 @@ export function progressFact({ callId, name }: ToolCall, progress: Progress): To
 
 export function resultFact(
   { callId, name }: ToolCall,
-  performed: Performed,
+  performed: Shown,
   startedAt: Timestamp,
 ): ToolCallFact {
-  const { content, isError, status, executionTimeMs, structured } = performed;
+  const { content, isError, status, executionTimeMs, structured, artifactId } = performed;
   const metadata = create(ToolResultMetadataSchema, {
     status,
     startedAt,
@@ -40,11 +38,12 @@ export function resultFact(
     executionTimeMs,
     endReason: performed.endReason ?? "",
     isolation: performed.isolation ?? "none",
+    offloadedArtifactId: artifactId ?? "",
   });
   const value = create(ToolResultSchema, {
     callId,
     name,
-    content: cutToBytes(content, mostContentBytes),
+    content,
     isError,
     metadata,
     ...(structured && { structured }),
@@ -53,7 +52,7 @@ export function resultFact(
 }
 
 /** The result of a call whose host fell silent while it ran, and which may not be made again. */
-export function unknownOutcome(why: string): Performed {
+export function unknownOutcome(why: string): Shown {
   return {
     content: `the outcome of this call is unknown: ${why}. It may have had its effect or not; look before you call again.`,
     isError: true,

@@ -1,22 +1,23 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { cutToBytes } from "@reeve/agent/cut-to-bytes";
 
-/** The most bytes of a result that a model reads. */
-export const mostContentBytes = 50_000;
-
 const smallest = 64;
 
-/** `record` with its long strings cut so far that its JSON text has at most 50,000 bytes and is still JSON. */
-export function fitRecord(record: JsonObject): JsonObject {
-  let fitting = record;
-  for (let most = mostContentBytes; bytesOf(fitting) > mostContentBytes; most = most * 0.7) {
-    fitting = cutStrings(record, Math.max(Math.floor(most), smallest));
+/**
+ * `record` with its long strings cut so far that its JSON text has at most `mostBytes` and is still JSON. Undefined: there
+ * is too much in it besides.
+ */
+export function fitRecord(record: JsonObject, mostBytes: number): JsonObject | undefined {
+  if (bytesOf(record) <= mostBytes) return record;
+  for (let most = mostBytes; most >= smallest; most = Math.floor(most * 0.7)) {
+    const fitting = cutStrings(record, most);
+    if (bytesOf(fitting) <= mostBytes) return fitting;
   }
-  return fitting;
+  return undefined;
 }
 
 function bytesOf(record: JsonObject): number {
-  return new TextEncoder().encode(JSON.stringify(record)).length;
+  return Buffer.byteLength(JSON.stringify(record));
 }
 
 function cutStrings(record: JsonObject, most: number): JsonObject {

@@ -10,6 +10,8 @@ export interface CallSettings {
   readonly codeTimeoutMs: number;
   readonly commandTimeoutMs: number;
   readonly readOnly: boolean;
+  /** Bytes of a result that the model reads. */
+  readonly resultBytes: number;
 }
 
 /** The modules that `execute_code` imports unless the agent's spec has a list of its own. */
@@ -28,6 +30,7 @@ const defaultImports: readonly string[] = [
 ];
 
 const defaultTimeoutMs = 30_000;
+const defaultResultBytes = 50_000;
 
 export function callSettings(settings: ToolSettings | undefined): CallSettings {
   const { allowedImports, commandBlacklist, codeTimeout, commandTimeout } = settings ?? {};
@@ -37,6 +40,7 @@ export function callSettings(settings: ToolSettings | undefined): CallSettings {
     codeTimeoutMs: codeTimeout ? durationMs(codeTimeout) : defaultTimeoutMs,
     commandTimeoutMs: commandTimeout ? durationMs(commandTimeout) : defaultTimeoutMs,
     readOnly: settings?.readOnly ?? false,
+    resultBytes: settings?.resultBytes || defaultResultBytes,
   };
 }
 

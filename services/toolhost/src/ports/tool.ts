@@ -33,8 +33,10 @@ export interface Progress {
 }
 
 export interface ToolOutcome {
+  /** All that there is to say, however large. */
   readonly content: string;
   readonly isError: boolean;
+  /** The structured form, of which `content` is the JSON text unless the two differ. */
   readonly structured?: JsonObject;
   /** How the sandboxed process ended, when there was one. */
   readonly endReason?: EndReason;

@@ -1,5 +1,6 @@
 import type { CallJournal } from "@reeve/log/call-journal";
 import type { Logger } from "@reeve/platform/logger";
+import type { ArtifactStore } from "@reeve/store/artifact-store";
 import type { Toolbox } from "./tool.ts";
 import type { Workspaces } from "./workspaces.ts";
 
@@ -8,6 +9,8 @@ export interface ToolhostPorts {
   readonly journal: CallJournal;
   readonly toolbox: Toolbox;
   readonly workspaces: Workspaces;
+  /** Where results go that are too large to be shown. */
+  readonly artifacts: Pick<ArtifactStore, "put">;
   /** Name of this process, unique to its life. */
   readonly host: string;
   /** How often a delivery is extended; well below the queue's wait. */

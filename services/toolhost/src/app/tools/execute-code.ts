@@ -1,5 +1,4 @@
 import { PermissionClass } from "@reeve/contracts/tool";
-import { fitRecord } from "../../domain/fit-record.ts";
 import { timeoutFor } from "../../domain/tool-settings.ts";
 import { defaultLimits } from "../../ports/sandbox.ts";
 import type { Tool } from "../../ports/tool.ts";
@@ -41,13 +40,13 @@ export const executeCode: Tool = {
     const success = end.reason === "exit" && reported.success;
     const note = endNote(end, timeoutMs);
     const executionTimeMs = reported.executionTimeMs ?? Math.round(end.durationMs);
-    const structured = fitRecord({
+    const structured = {
       stdout: collected.text("stdout"),
       stderr: [collected.text("stderr"), note && `[${note}]`].filter(Boolean).join("\n"),
       result: reported.result,
       success,
       execution_time_ms: executionTimeMs,
-    });
+    };
     return {
       content: JSON.stringify(structured),
       structured,

@@ -1,6 +1,5 @@
 import { PermissionClass } from "@reeve/contracts/tool";
 import { blacklistedCommand } from "../../domain/command-blacklist.ts";
-import { fitRecord } from "../../domain/fit-record.ts";
 import { timeoutFor } from "../../domain/tool-settings.ts";
 import { defaultLimits } from "../../ports/sandbox.ts";
 import type { Tool } from "../../ports/tool.ts";
@@ -45,13 +44,13 @@ export const runCommand: Tool = {
     const success = end.reason === "exit" && end.code === 0;
     const note = endNote(end, timeoutMs);
     const executionTimeMs = Math.round(end.durationMs);
-    const structured = fitRecord({
+    const structured = {
       stdout: text("stdout"),
       stderr: [text("stderr"), note && `[${note}]`].filter(Boolean).join("\n"),
       exit_code: end.code ?? null,
       success,
       execution_time_ms: executionTimeMs,
-    });
+    };
     return {
       content: JSON.stringify(structured),
       structured,
