@@ -4,8 +4,10 @@ import { ModelCatalogSchema } from "@reeve/contracts/agent";
 
 /** The models of all deployments as one catalog. */
 export function mergeModels(catalogs: readonly ModelCatalog[]): ModelCatalog {
+  const maxima = catalogs.find((catalog) => catalog.maxima !== undefined)?.maxima;
   return create(ModelCatalogSchema, {
     models: catalogs.flatMap(({ models }) => models),
     providers: catalogs.flatMap(({ providers }) => providers),
+    ...(maxima && { maxima }),
   });
 }

@@ -18,7 +18,7 @@ test("keeps within its bytes and cuts no character in two, whatever the text", (
       (text, most) => {
         const shown = preview(text, note, most);
         expect(Buffer.byteLength(shown)).toBeLessThanOrEqual(Math.max(most, note.length + 2));
-        expect(shown).not.toContain("\uFFFD");
+        expect(shown.split("\uFFFD").length).toBeLessThanOrEqual(text.split("\uFFFD").length);
       },
     ),
   );
