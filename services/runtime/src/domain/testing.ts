@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
-import type { DescMessage, MessageInitShape } from "@bufbuild/protobuf";
+import type { DescMessage, JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import type { AgentSpecSchema } from "@reeve/contracts/agent";
+import { ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
 import { StepState } from "@reeve/contracts/run";
 import type { RunCreatedSchema, RunEvent, RunEventSchema } from "@reeve/contracts/run";
 import {
@@ -17,9 +18,11 @@ import type { Fact, Happening } from "./fact.ts";
 import { fact, rootScope } from "./fact.ts";
 import type { Frame } from "./frame.ts";
 import { plannerId, rootId, scopeOf } from "./frame.ts";
-import type { ModelToolCall, ModelUsage } from "./model.ts";
+import type { ModelToolCall, ModelUsage, PromptMessage } from "./model.ts";
 import { modelOf } from "./model-of.ts";
 import { modelTurnFacts, summaryFacts } from "./model-turn-facts.ts";
+import { openWaits } from "./next-effects.ts";
+import { promptFor } from "./prompt-for.ts";
 import type { RunState } from "./run-state.ts";
 import { frameOf, initialState } from "./run-state.ts";
 import { settle } from "./settle.ts";
@@ -140,6 +143,64 @@ export class PlayedRun {
     const { callId, name } = call.call;
     const result = create(ToolResultSchema, { callId, name, content });
     return this.append([toolResultFact(call, scopeOf(frame), result, this.nowMs)]);
+  }
+
+  /** Another worker takes the run. */
+  claimedAnew(): this {
+    const epoch = (this.state.claim?.epoch ?? 0) + 1;
+    const value = { worker: `w${epoch}`, epoch, dispatchSequence: BigInt(epoch) };
+    return this.write({ case: "runClaimed", value });
+  }
+
+  /** Its worker lets go of the run, because only others can move it on. */
+  parks(): this {
+    return this.write({ case: "runParked", value: { waitingFor: [...openWaits(this.state)] } });
+  }
+
+  /** A person, or the end of the time to decide, settles an approval. Without an id it is the first that is open. */
+  decides(
+    state: ApprovalState,
+    {
+      callId = openWaits(this.state)[0],
+      reason = "not today",
+      edited,
+    }: { callId?: string | undefined; reason?: string; edited?: JsonObject } = {},
+  ): this {
+    const calls = [...this.state.frames.values()].flatMap((frame) => frame.calls);
+    const approval = calls.find(({ call }) => call.callId === callId)?.approval;
+    if (approval === undefined) throw new Error("no approval is open");
+    const decision = create(DecisionSchema, {
+      approved: state === ApprovalState.APPROVED,
+      reason,
+      ...(edited && { editedArguments: edited }),
+    });
+    return this.write({ case: "approval", value: { approval: { ...approval, state, decision } } });
+  }
+
+  /** Somebody sends a message into the run. */
+  isTold(text: string): this {
+    const value = { messageId: `msg-${this.state.sequence}`, message: { text } };
+    return this.write({ case: "messageSubmitted", value });
+  }
+
+  /** What the model of a frame reads next. */
+  prompt(id?: string): readonly PromptMessage[] {
+    return promptFor(this.state, this.frame(id));
+  }
+
+  /** What the model of a frame reads as results of its calls. */
+  told(id?: string): readonly string[] {
+    return this.prompt(id).flatMap((message) => (message.role === "tool" ? [message.content] : []));
+  }
+
+  /** The values of all events of one kind. */
+  all<Kind extends NonNullable<RunEvent["event"]["case"]>>(kind: Kind) {
+    return this.events.flatMap(({ event }) =>
+      // The kind tells the value, which the compiler does not see through a parameter.
+      event.case === kind
+        ? [event.value as Extract<RunEvent["event"], { case: Kind }>["value"]]
+        : [],
+    );
   }
 
   /** Ids of the subtasks that are under way, in the order in which they began. */
