@@ -10,7 +10,7 @@ import {
   RunStatus,
   RunStatusSchema,
 } from "@reeve/contracts/run";
-import { ownTools } from "@reeve/agent/own-tools";
+import { ownTools, parallelSubtasksName, runSubtaskName } from "@reeve/agent/own-tools";
 import { AgentSpecSchema as SpecSchema } from "@reeve/contracts/agent";
 import type { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { ToolResultSchema } from "@reeve/contracts/tool";
@@ -265,4 +265,14 @@ function inShort({ event }: RunEvent): string {
     default:
       return event.case ?? "unknown";
   }
+}
+
+/** A call that has a part done by a subtask. */
+export function subtask(title: string, more: object = {}): PlayedCall {
+  return { name: runSubtaskName, args: { title, instructions: `do ${title}`, ...more } };
+}
+
+/** A call that has several parts done at once. */
+export function jobs(...jobs: readonly object[]): PlayedCall {
+  return { name: parallelSubtasksName, args: { jobs } };
 }
