@@ -198,6 +198,11 @@ class Order {
       case "context":
         if (attempt !== undefined) attempt.isOpen = false;
         break;
+      case "subtask":
+        if (event.value.ended && this.#loops.get(event.value.subtaskId)?.isOpen !== false) {
+          this.#break(envelope, "ends within a step");
+        }
+        break;
       case "runClaimed":
         for (const each of this.#loops.values()) if (each.attempt) each.attempt.isOpen = false;
         break;

@@ -1,13 +1,11 @@
-import { StepState } from "@reeve/contracts/run";
 import { ToolStatus } from "@reeve/contracts/tool";
 import { finishSubtaskName } from "@reeve/agent/own-tools";
 import { limitsOf } from "./budget/limits.ts";
 import { budgetRefusal, overBudget } from "./budget/over-budget.ts";
-import { completeFrame, failFrame } from "./end-frame.ts";
+import { stepCompleted } from "./end-frame.ts";
 import type { Fact } from "./fact.ts";
-import { fact } from "./fact.ts";
 import type { Call, Frame } from "./frame.ts";
-import { plannerId, rootId, scopeOf } from "./frame.ts";
+import { plannerId, scopeOf } from "./frame.ts";
 import { gateCall, isCleared } from "./gate-call.ts";
 import { nextStep } from "./next-step.ts";
 import { parallelIn } from "./outgoing-calls.ts";
@@ -15,7 +13,7 @@ import { isPure, runOwnTool } from "./own-tools/run-own-tool.ts";
 import type { RunState } from "./run-state.ts";
 import { isSubagent, schedule } from "./schedule-calls.ts";
 import { aggregate } from "./subtasks/aggregate.ts";
-import { finish, isFinished, isOutOfRetries } from "./subtasks/finish.ts";
+import { finish } from "./subtasks/finish.ts";
 import { spawn } from "./subtasks/spawn.ts";
 import { refuse } from "./tool-result.ts";
 
@@ -30,7 +28,8 @@ export function turnFacts(state: RunState, frame: Frame, nowMs: number): readonl
     if (facts.length > 0) return facts;
   }
   if (frame.calls.some(({ result }) => result === undefined)) return [];
-  return endOfStep(state, frame, nowMs);
+  // The planner shows no steps.
+  return frame.id === plannerId ? nextStep(state, frame, nowMs) : [stepCompleted(frame)];
 }
 
 /** The calls of a turn that goes beyond the budget get their results; then the run ends. */
@@ -57,26 +56,4 @@ function ownFacts(state: RunState, frame: Frame, call: Call, nowMs: number): rea
   }
   if (call.startedAtMs !== undefined) return aggregate(state, frame, call, nowMs);
   return schedule(frame, parallelIn(state)).includes(call) ? spawn(state, frame, call, nowMs) : [];
-}
-
-function endOfStep(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
-  const isAnswer = frame.calls.length === 0;
-  if (frame.id === plannerId) {
-    return isAnswer ? completeFrame(state, frame) : nextStep(state, frame, nowMs);
-  }
-  const completed = fact(scopeOf(frame), {
-    case: "step",
-    value: { state: StepState.COMPLETED },
-  });
-  if (frame.id === rootId) {
-    const isDone = isAnswer && state.inbox.length === 0;
-    return isDone ? [completed, ...completeFrame(state, frame)] : [completed];
-  }
-  if (frame.subtask?.job.outputSchema === undefined) {
-    return isAnswer ? [completed, ...completeFrame(state, frame)] : [completed];
-  }
-  if (isFinished(frame)) return [completed, ...completeFrame(state, frame)];
-  if (!isOutOfRetries(frame)) return [completed];
-  const message = "no call of finish_subtask fitted the schema of the result";
-  return [completed, ...failFrame(state, frame, "schema_not_satisfied", message)];
 }
