@@ -119,9 +119,9 @@ export class CallOrder {
     if (underWay.length >= this.#limits.parallel) this.#break(envelope, "is above the cap");
     if (this.#calls.size > this.#limits.toolCalls) this.#break(envelope, "is beyond the budget");
     for (const other of underWay) {
-      const lock = this.#tools.get(other.name)?.exclusiveLock ?? "";
-      if (lock !== "" && lock === tool?.exclusiveLock) this.#break(envelope, `shares ${lock}`);
-      if (isSerial(tool) && isSerial(this.#tools.get(other.name)) && other.frame === call.frame) {
+      const rival = this.#tools.get(other.name);
+      if (!isSerial(tool) || !isSerial(rival)) continue;
+      if (other.frame === call.frame || rival?.exclusiveLock === tool?.exclusiveLock) {
         this.#break(envelope, "runs beside another call that runs alone");
       }
     }

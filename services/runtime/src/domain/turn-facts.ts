@@ -55,5 +55,7 @@ function ownFacts(state: RunState, frame: Frame, call: Call, nowMs: number): rea
     return others.every(({ result }) => result !== undefined) ? finish(frame, call, nowMs) : [];
   }
   if (call.startedAtMs !== undefined) return aggregate(state, frame, call, nowMs);
-  return schedule(frame, parallelIn(state)).includes(call) ? spawn(state, frame, call, nowMs) : [];
+  return schedule(frame, parallelIn(state, frame)).includes(call)
+    ? spawn(state, frame, call, nowMs)
+    : [];
 }
