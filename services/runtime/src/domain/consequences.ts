@@ -1,5 +1,6 @@
 import { failRun } from "./end-run.ts";
 import { mostIdleClaims } from "./budget/limits.ts";
+import { tooManyCalls } from "./budget/too-many-calls.ts";
 import type { Fact } from "./fact.ts";
 import { fact } from "./fact.ts";
 import type { Frame } from "./frame.ts";
@@ -20,6 +21,8 @@ export function consequences(state: RunState, nowMs: number): readonly Fact[] {
     return [];
   if (state.idleClaims > mostIdleClaims) return lost(state);
   if (state.prepared === undefined) return [];
+  const refused = tooManyCalls(state, nowMs);
+  if (refused.length > 0) return refused;
   for (const frame of liveFrames(state)) {
     const facts = ofFrame(state, frame, nowMs);
     if (facts.length > 0) return facts;

@@ -203,6 +203,14 @@ export class PlayedRun {
     );
   }
 
+  /** The tool of a call that is under way says how far it is. */
+  progresses(message: string, id?: string): this {
+    const frame = this.frame(id);
+    const callId = frame.calls.find(({ startedAtMs }) => startedAtMs !== undefined)?.call.callId;
+    const value = { callId: callId ?? "", message };
+    return this.append([fact(scopeOf(frame), { case: "mcpProgress", value })]);
+  }
+
   /** Ids of the subtasks that are under way, in the order in which they began. */
   get subtasks(): readonly string[] {
     return [...this.state.frames.values()].flatMap(({ id, subtask, outcome }) =>

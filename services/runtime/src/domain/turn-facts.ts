@@ -1,11 +1,8 @@
-import { ToolStatus } from "@reeve/contracts/tool";
 import { finishSubtaskName } from "@reeve/agent/own-tools";
-import { limitsOf } from "./budget/limits.ts";
-import { budgetRefusal, overBudget } from "./budget/over-budget.ts";
 import { stepCompleted } from "./end-frame.ts";
 import type { Fact } from "./fact.ts";
 import type { Call, Frame } from "./frame.ts";
-import { plannerId, scopeOf } from "./frame.ts";
+import { plannerId } from "./frame.ts";
 import { gateCall, isCleared } from "./gate-call.ts";
 import { nextStep } from "./next-step.ts";
 import { parallelIn } from "./outgoing-calls.ts";
@@ -15,12 +12,9 @@ import { isSubagent, schedule } from "./schedule-calls.ts";
 import { aggregate } from "./subtasks/aggregate.ts";
 import { finish } from "./subtasks/finish.ts";
 import { spawn } from "./subtasks/spawn.ts";
-import { refuse } from "./tool-result.ts";
 
 /** What follows for a step whose model has answered: what becomes of its calls, and once all have results, the step's end. */
 export function turnFacts(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
-  const refused = beyondBudget(state, frame, nowMs);
-  if (refused.length > 0) return refused;
   const gated = frame.calls.flatMap((call) => gateCall(state, frame, call, nowMs));
   if (gated.length > 0) return gated;
   for (const call of frame.calls) {
@@ -30,18 +24,6 @@ export function turnFacts(state: RunState, frame: Frame, nowMs: number): readonl
   if (frame.calls.some(({ result }) => result === undefined)) return [];
   // The planner shows no steps.
   return frame.id === plannerId ? nextStep(state, frame, nowMs) : [stepCompleted(frame)];
-}
-
-/** The calls of a turn that goes beyond the budget get their results; then the run ends. */
-function beyondBudget(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
-  const limit = limitsOf(state).toolCalls;
-  const observed = state.spent.toolCalls;
-  if (observed <= limit) return [];
-  const exceeded = { reason: "tool_calls", limit, observed } as const;
-  const refused = frame.calls
-    .filter(({ result, startedAtMs }) => result === undefined && startedAtMs === undefined)
-    .map((call) => refuse(call, scopeOf(frame), budgetRefusal(exceeded), ToolStatus.ERROR, nowMs));
-  return [...refused, ...overBudget(state, exceeded)];
 }
 
 /** What the runtime itself does for a call that is cleared: nothing for one that a toolhost has to carry out. */
