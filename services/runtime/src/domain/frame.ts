@@ -24,6 +24,8 @@ export interface Frame {
   readonly compaction: Compaction | undefined;
   /** Whether the conversation was made smaller in the open step. */
   readonly isCompacted: boolean;
+  /** Whether the provider refused the conversation of the open step because it is too large for the model. */
+  readonly hasOverflowed: boolean;
   /** The size of the conversation when a provider last told it. */
   readonly measured: Measure | undefined;
   /** The call of a model that the open step waits for. */
@@ -136,6 +138,7 @@ export function newFrame(
     stepOpen: false,
     compaction: undefined,
     isCompacted: false,
+    hasOverflowed: false,
     measured: undefined,
     modelCall: undefined,
     calls: [],

@@ -44,6 +44,8 @@ export class PlayedRun {
   readonly events: RunEvent[] = [];
   state: RunState = { ...initialState, runId: "run_test" };
   nowMs = 1_000;
+  /** What a model answers that is asked for a summary. */
+  summary = "what went before";
 
   constructor(
     spec: MessageInitShape<typeof AgentSpecSchema> = {},
@@ -124,7 +126,7 @@ export class PlayedRun {
     };
     return this.append(
       call.purpose === ModelCallPurpose.SUMMARY
-        ? summaryFacts(this.state, frame, taken, "what went before")
+        ? summaryFacts(this.state, frame, taken, this.summary)
         : modelTurnFacts(this.state, frame, taken),
     );
   }
