@@ -11,7 +11,7 @@ import type { RunState } from "./run-state.ts";
 import { isSubagent, schedule } from "./schedule-calls.ts";
 import { aggregate } from "./subtasks/aggregate.ts";
 import { finish } from "./subtasks/finish.ts";
-import { spawn } from "./subtasks/spawn.ts";
+import { begin, spawn } from "./subtasks/spawn.ts";
 
 /** What follows for a step whose model has answered: what becomes of its calls, and once all have results, the step's end. */
 export function turnFacts(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
@@ -36,7 +36,10 @@ function ownFacts(state: RunState, frame: Frame, call: Call, nowMs: number): rea
     const others = frame.calls.filter(({ call: { name } }) => name !== finishSubtaskName);
     return others.every(({ result }) => result !== undefined) ? finish(frame, call, nowMs) : [];
   }
-  if (call.startedAtMs !== undefined) return aggregate(state, frame, call, nowMs);
+  if (call.startedAtMs !== undefined) {
+    const missing = begin(state, frame, call);
+    return missing.length > 0 ? missing : aggregate(state, frame, call, nowMs);
+  }
   return schedule(frame, parallelIn(state, frame)).includes(call)
     ? spawn(state, frame, call, nowMs)
     : [];
