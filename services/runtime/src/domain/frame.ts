@@ -36,6 +36,11 @@ export interface Frame {
   readonly turnTaken: boolean;
   /** The text of the open step, as far as it stands. */
   readonly text: string;
+  /**
+   * What subtasks of the open step came to, by key of the memory. It is read from the next step on, so that none of them
+   * sees what those beside it did, however fast they were.
+   */
+  readonly learned: ReadonlyMap<string, string>;
   /** How a subtask ended. */
   readonly outcome: Outcome | undefined;
 }
@@ -144,6 +149,7 @@ export function newFrame(
     calls: [],
     turnTaken: false,
     text: "",
+    learned: new Map(),
     outcome: undefined,
   };
 }
