@@ -66,7 +66,7 @@ describe("a run", () => {
     const contents = run.frame().calls.map(({ result }) => result?.content);
     expect(contents).toEqual([
       expect.stringContaining('there is no tool "nothing"; the tools are: search, run_subtask'),
-      "the arguments are no JSON object; call again with one",
+      "the arguments are no JSON object, or one nested too deep; call again with a plain one",
       undefined,
     ]);
     expect(effects(run)).toEqual(["call_tool"]);
