@@ -5,6 +5,7 @@ import { AgentService } from "@reeve/contracts/agent";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
 import { RunService } from "@reeve/contracts/run";
+import { ThreadService } from "@reeve/contracts/thread";
 import { ToolService } from "@reeve/contracts/tool";
 import type { ServerAddress } from "./server-address.ts";
 
@@ -15,6 +16,7 @@ export interface Reeve extends Disposable {
   readonly approvals: Client<typeof ApprovalService>;
   readonly artifacts: Client<typeof ArtifactService>;
   readonly runs: Client<typeof RunService>;
+  readonly threads: Client<typeof ThreadService>;
   readonly tools: Client<typeof ToolService>;
 }
 
@@ -32,6 +34,7 @@ export function openReeve(address: ServerAddress): Reeve {
     approvals: createClient(ApprovalService, transport),
     artifacts: createClient(ArtifactService, transport),
     runs: createClient(RunService, transport),
+    threads: createClient(ThreadService, transport),
     tools: createClient(ToolService, transport),
     [Symbol.dispose]: () => session.abort(),
   };

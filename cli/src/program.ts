@@ -5,6 +5,7 @@ import { approvalCommands } from "./commands/approvals.ts";
 import { artifactsCommand } from "./commands/artifacts.ts";
 import { demoCommand } from "./commands/demo.ts";
 import { runCommands } from "./commands/runs.ts";
+import { threadsCommand } from "./commands/threads.ts";
 import { toolsCommand } from "./commands/tools.ts";
 import { treeCommand } from "./commands/tree.ts";
 import { upCommand } from "./commands/up.ts";
@@ -31,6 +32,7 @@ export function createProgram(cli: Cli): Command {
     demoCommand(cli),
     ...runCommands(cli),
     treeCommand(cli),
+    threadsCommand(cli),
     ...approvalCommands(cli),
     agentsCommand(cli),
     toolsCommand(cli),

@@ -8,8 +8,12 @@ import type { AgentSpec, Limits } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { RunCreated } from "@reeve/contracts/run";
 import { ChatContextKind } from "@reeve/contracts/run";
+import type { HistoryMessage } from "@reeve/contracts/thread";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { Failure } from "@reeve/platform/failure";
+import { readThread } from "@reeve/thread/commit-thread";
+import { windowHistory } from "@reeve/thread/window-history";
+import { usualHistoryTokens } from "../domain/budget/limits.ts";
 import { failRun } from "../domain/end-run.ts";
 import type { Fact } from "../domain/fact.ts";
 import { fact, rootScope } from "../domain/fact.ts";
@@ -28,14 +32,19 @@ export async function prepareRun(
   signal: AbortSignal,
 ): Promise<readonly Fact[]> {
   try {
-    return [await prepared(created, ports, signal)];
+    return [await prepared(state.runId, created, ports, signal)];
   } catch (error) {
     if (!(error instanceof Failure) || error.kind === "unavailable") throw error;
     return failRun(state, rootScope, "resolve_failed", error.message);
   }
 }
 
-async function prepared(created: RunCreated, ports: RunPorts, _signal: AbortSignal): Promise<Fact> {
+async function prepared(
+  runId: string,
+  created: RunCreated,
+  ports: RunPorts,
+  signal: AbortSignal,
+): Promise<Fact> {
   const { spec } = created;
   if (spec === undefined) {
     throw new Failure("internal", ErrorReason.INTERNAL, "the run has no agent spec");
@@ -48,6 +57,7 @@ async function prepared(created: RunCreated, ports: RunPorts, _signal: AbortSign
     : undefined;
   for (const resolved of [executor, planner]) if (resolved) checkPrice(spec, resolved, limits);
   const { tools, warnings } = toolsFor(created, spec, catalogs);
+  const history = await historyFor(runId, created, limits, ports, signal);
   const { capabilities, scripted } = executor.provider;
   return fact(rootScope, {
     case: "runPrepared",
@@ -63,9 +73,23 @@ async function prepared(created: RunCreated, ports: RunPorts, _signal: AbortSign
         }),
       }),
       limits,
+      history: [...history],
       warnings: [...warnings],
     },
   });
+}
+
+/** The conversation of the thread up to this run. */
+async function historyFor(
+  runId: string,
+  { tenant, threadId }: RunCreated,
+  { budgets }: Limits,
+  { threads }: RunPorts,
+  signal: AbortSignal,
+): Promise<readonly HistoryMessage[]> {
+  if (threadId === "") return [];
+  const state = await readThread(threads, { tenant, thread: threadId }, signal);
+  return windowHistory(state, runId, budgets?.maxHistoryTokens ?? usualHistoryTokens);
 }
 
 function toolsFor(created: RunCreated, spec: AgentSpec, catalogs: Catalogs["tools"]) {
