@@ -386,7 +386,7 @@ describe("a run", () => {
     await Promise.all(Array.from({ length: 8 }, () => acme.runs.cancelRun({ runId })));
     expect((await acme.runs.getRun({ runId })).run).toMatchObject({
       status: RunStatus.CANCELLED,
-      lastSequence: 4,
+      lastSequence: 5,
     });
   });
 
