@@ -6,6 +6,7 @@ import type { ApprovalState } from "@reeve/contracts/approval";
 import { ApprovalSchema } from "@reeve/contracts/approval";
 import type { Dispatch, RunEvent, RunStatus } from "@reeve/contracts/run";
 import { DispatchSchema, RunEventSchema } from "@reeve/contracts/run";
+import type { Memory } from "@reeve/contracts/memory";
 import type { Thread } from "@reeve/contracts/thread";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import {
@@ -19,6 +20,7 @@ import { emptyTail } from "@reeve/log/log";
 import { memoryCallJournal, memoryRunLog, memoryThreadLog } from "@reeve/log/memory-log";
 import { MemoryWorkQueue } from "@reeve/log/memory-queue";
 import { emptyHead, foldHead } from "@reeve/log/run-head";
+import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { createLogger } from "@reeve/platform/logger";
 import { MemoryTable } from "@reeve/store/memory-table";
 import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
@@ -35,6 +37,7 @@ export class Stage {
   readonly log = memoryRunLog();
   readonly journal = memoryCallJournal();
   readonly dispatch = new MemoryWorkQueue<Dispatch>();
+  readonly memory = new LongTermMemory(new MemoryTable<Memory>(), () => 0);
   readonly threads = memoryThreadLog();
   readonly threadIndex = new MemoryTable<Thread>();
   readonly executed: string[] = [];
@@ -74,6 +77,7 @@ export class Stage {
       toolCalls: async () => ({ publish: (request) => this.#execute(request) }),
       catalogs: () => ({ tools, models }),
       provider: () => this.#provider,
+      memory: this.memory,
       threads: this.threads,
       threadIndex: this.threadIndex,
       dispatch: this.dispatch,
