@@ -37,6 +37,11 @@ test("case, accents and scripts without spaces are no obstacle", () => {
   expect(textsOf(rankMemories([memoryOf("彼女は東京に住んでいる")], "東京", now))).toHaveLength(1);
 });
 
+test("words that every text has do not bring up a memory", () => {
+  const memories = [memoryOf("she plays the cello")];
+  expect(rankMemories(memories, "What is the capital of France?", now)).toEqual([]);
+});
+
 test("any query and any text are read without a fault, and in bounded words", () => {
   fc.assert(
     fc.property(
