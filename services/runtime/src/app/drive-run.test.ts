@@ -167,21 +167,21 @@ test("a run that a newer version wrote is given back untouched", async () => {
   expect(await stage.events()).toHaveLength(2);
 });
 
-describe("a worker that is to end soon", () => {
-  /** Speaks, and has the worker told to end soon in the middle of its first turn. */
-  function interrupting(ending: AbortController): ModelProvider {
-    const inner = countingModel(1);
-    return {
-      descriptor: inner.descriptor,
-      async *stream(request, signal) {
-        for await (const part of inner.stream(request, signal)) {
-          yield part;
-          ending.abort();
-        }
-      },
-    };
-  }
+/** Speaks, and has the worker told to end soon in the middle of its first turn. */
+function interrupting(ending: AbortController): ModelProvider {
+  const inner = countingModel(1);
+  return {
+    descriptor: inner.descriptor,
+    async *stream(request, signal) {
+      for await (const part of inner.stream(request, signal)) {
+        yield part;
+        ending.abort();
+      }
+    },
+  };
+}
 
+describe("a worker that is to end soon", () => {
   test("listens to its model, gives the run back, and loses nothing", async () => {
     const ending = new AbortController();
     const stage = await new Stage(interrupting(ending)).create();
