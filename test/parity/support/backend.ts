@@ -36,3 +36,8 @@ export const commonTools = fromJson(ListValueSchema, [
   "run_*",
   "mcp__srv__*",
 ]);
+
+/** What models answer that nobody plays. */
+export function silent(): Played {
+  return {};
+}

@@ -10,7 +10,7 @@ import { mcpTools } from "../../../services/toolhost/src/adapters/mcp/mcp-tools.
 import type { Asked, Played } from "../../support/playing-server.ts";
 import { startPlayingServer } from "../../support/playing-server.ts";
 import type { Backend, People, Scenario } from "./backend.ts";
-import { commonTools } from "./backend.ts";
+import { commonTools, silent } from "./backend.ts";
 
 const root = join(import.meta.dirname, "../../..");
 
@@ -35,7 +35,7 @@ const records: ReadonlySet<string> = new Set([
 /** One process, everything in memory. */
 export async function localBackend(): Promise<Backend> {
   await using opening = new AsyncDisposableStack();
-  let play: (asked: Asked) => Played = () => ({});
+  let play: (asked: Asked) => Played = silent;
   const models = opening.use(await startPlayingServer((asked) => play(asked)));
   const mcp = join(root, "services/toolhost/test/support/progress-server.ts");
   const log = createLogger("test", "silent");

@@ -11,7 +11,7 @@ import { startEmbedded } from "../../../cli/src/embedded.ts";
 import type { Asked, Played } from "../../support/playing-server.ts";
 import { startPlayingServer } from "../../support/playing-server.ts";
 import type { Backend, People, Scenario } from "./backend.ts";
-import { commonTools } from "./backend.ts";
+import { commonTools, silent } from "./backend.ts";
 
 const root = join(import.meta.dirname, "../../..");
 
@@ -23,7 +23,7 @@ export async function natsBackend(): Promise<Backend> {
   const mcp = join(root, "services/toolhost/test/support/progress-server.ts");
   const servers = { srv: { command: process.execPath, args: [mcp] } };
   writeFileSync(join(folder, "mcp.json"), JSON.stringify({ servers }));
-  let play: (asked: Asked) => Played = () => ({});
+  let play: (asked: Asked) => Played = silent;
   const models = opening.use(await startPlayingServer((asked) => play(asked)));
   const settings = {
     OPENAI_API_KEY: "k",
