@@ -14,6 +14,7 @@ const system = [
   "cli/test/**/*.test.ts",
   "test/system/**/*.test.ts",
   "test/parity/**/*.test.ts",
+  "test/chaos/**/*.test.ts",
 ];
 
 export default defineConfig({
