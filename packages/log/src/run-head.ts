@@ -10,6 +10,7 @@ import type {
   RunCreated,
   RunError,
   RunEvent,
+  RunPrepared,
 } from "@reeve/contracts/run";
 import { Phase, RunSchema, RunStatus, StepState } from "@reeve/contracts/run";
 import { Failure } from "@reeve/platform/failure";
@@ -28,6 +29,8 @@ export interface RunHead {
   /** Sequence at which the run was parked; undefined while it has an owner, or had none yet. */
   readonly parkedAt: number | undefined;
   readonly claim: RunClaimed | undefined;
+  /** The model and the tools of the run, once a worker has resolved them. */
+  readonly prepared: RunPrepared | undefined;
   /** The approvals by id, each as it stands. */
   readonly approvals: ReadonlyMap<string, Approval>;
   /** The text at the root, last part first. */
@@ -40,7 +43,6 @@ export interface RunHead {
   readonly endedAt: Timestamp | undefined;
   /** Sequence of the terminal status; only records follow it. */
   readonly endSequence: number | undefined;
-  readonly scripted: boolean;
   /** What it did up to now. */
   readonly tree: TreeNodes;
   /** Sequences of the messages that were sent into the run, by message id. */
@@ -62,6 +64,7 @@ export const emptyHead: RunHead = {
   lastSequence: 0,
   parkedAt: undefined,
   claim: undefined,
+  prepared: undefined,
   approvals: new Map(),
   output: undefined,
   error: undefined,
@@ -69,7 +72,6 @@ export const emptyHead: RunHead = {
   spent: noSpending,
   endedAt: undefined,
   endSequence: undefined,
-  scripted: false,
   tree: new Map(),
   messages: new Map(),
 };
@@ -121,7 +123,7 @@ function applyToHead(head: RunHead, envelope: RunEvent): RunHead {
     case "runParked":
       return { ...next, parkedAt: sequence, status: RunStatus.WAITING };
     case "runPrepared":
-      return { ...next, scripted: event.value.scripted };
+      return { ...next, prepared: event.value };
     case "status":
       return isTerminal(event.value.status)
         ? { ...next, status: event.value.status, endedAt: time, endSequence: sequence }
@@ -227,7 +229,7 @@ export function runOf(head: RunHead): Run {
     inputPreview: previewOf(created.input, 200),
     pendingApprovals: pendingApprovals(head).map(({ approvalId }) => approvalId),
     labels: created.labels,
-    scripted: head.scripted,
+    scripted: head.prepared?.scripted ?? false,
     ...(createdAt && { createdAt }),
     ...(endedAt && { endedAt }),
     ...(error && { error }),
