@@ -68,7 +68,7 @@ export async function startGateway(
       signal,
     ),
   );
-  background.keep(async (until) => indexRuns(await openRunFeed(nats), ports.runs, log, until));
+  background.keep(async (until) => indexRuns(await openRunFeed(nats), ports, log, until));
   log.info({ url: server.url }, "gateway listens");
   const resources = starting.move();
   return {
