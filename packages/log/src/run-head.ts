@@ -229,6 +229,7 @@ export function runOf(head: RunHead): Run {
     inputPreview: previewOf(created.input, 200),
     pendingApprovals: pendingApprovals(head).map(({ approvalId }) => approvalId),
     labels: created.labels,
+    threadId: created.threadId,
     scripted: head.prepared?.scripted ?? false,
     ...(createdAt && { createdAt }),
     ...(endedAt && { endedAt }),

@@ -120,14 +120,13 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
     const started = client().runs.startRun({
       agentId: "known",
       input: "hello",
-      threadId: "t",
       executor: "temporal",
       cancelOnDisconnect: true,
     });
     expect(await refusalOf(started)).toMatchObject({
       kind: "unsupported",
       reason: "UNSUPPORTED_CAPABILITY",
-      fields: ["thread_id", "executor", "cancel_on_disconnect"].map(
+      fields: ["executor", "cancel_on_disconnect"].map(
         (field) => `${field} UNSUPPORTED_CAPABILITY`,
       ),
     });
@@ -387,7 +386,7 @@ describe("a run", () => {
     await Promise.all(Array.from({ length: 8 }, () => acme.runs.cancelRun({ runId })));
     expect((await acme.runs.getRun({ runId })).run).toMatchObject({
       status: RunStatus.CANCELLED,
-      lastSequence: 4,
+      lastSequence: 5,
     });
   });
 

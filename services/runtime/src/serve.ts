@@ -1,9 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { ModelCatalogSchema } from "@reeve/contracts/agent";
+import { MemorySchema } from "@reeve/contracts/memory";
+import { ThreadSchema } from "@reeve/contracts/thread";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import { openCallJournal } from "@reeve/log/nats-journal";
 import { openDispatchQueue, openToolCallQueue } from "@reeve/log/nats-queue";
 import { openRunLog } from "@reeve/log/nats-run-log";
+import { openThreadLog } from "@reeve/log/nats-thread-log";
+import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { Background } from "@reeve/platform/background";
 import type { Logger } from "@reeve/platform/logger";
 import type { Nats } from "@reeve/platform/nats";
@@ -41,6 +45,10 @@ export async function startRuntime(
     provider: (name) => providers.byName.get(name),
     // A runtime only reads artifacts.
     artifacts: await openArtifactStore(nats, { maxBytes: 0 }),
+    memory: new LongTermMemory(await openTable(nats, MemorySchema), systemClock.now),
+    threads: await openThreadLog(nats),
+    threadIndex: await openTable(nats, ThreadSchema),
+    dispatch,
     clock: systemClock,
     worker: `runtime-${randomBytes(6).toString("hex")}`,
     heartbeatMs: ackWaitMs / 3,

@@ -32,7 +32,12 @@ const status = (value: RunStatus): ForeignFact => ({ case: "status", value: { st
 const batches: readonly (readonly (ForeignFact & {
   readonly at?: Partial<Pick<RunEvent, "phase" | "parentId">>;
 })[])[] = [
-  [{ case: "runCreated", value: { agentId: "a", input: "hello", labels: { team: "x" } } }],
+  [
+    {
+      case: "runCreated",
+      value: { agentId: "a", input: "hello", labels: { team: "x" }, threadId: "t" },
+    },
+  ],
   [
     { case: "runClaimed", value: { worker: "w" } },
     status(RunStatus.STARTING),

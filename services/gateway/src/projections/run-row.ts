@@ -41,6 +41,7 @@ function apply(row: Run, { runId, event, time, parentId, phase }: RunEvent): voi
       row.agentId = event.value.agentId;
       row.inputPreview = previewOf(event.value.input, 200);
       row.labels = { ...event.value.labels };
+      row.threadId = event.value.threadId;
       row.status = RunStatus.QUEUED;
       if (time !== undefined) row.createdAt = time;
       break;

@@ -5,6 +5,7 @@ import type { RunPorts } from "../ports/run-ports.ts";
 import { claimRun } from "./claim-run.ts";
 import { heartbeat } from "./heartbeat.ts";
 import { ownRun } from "./owned-run.ts";
+import { endTurn } from "./end-turn.ts";
 import { releaseCalls } from "./release-calls.ts";
 
 /** How long a run that a newer version wrote rests before it is offered again. */
@@ -31,7 +32,10 @@ export async function driveRun(
       claim.kind === "claimed"
         ? await ownRun(claim.claimed, ports, signal)
         : { kind: claim.kind, state: claim.state };
-    if (rest.kind === "ended") await releaseCalls(rest.state, ports, signal);
+    if (rest.kind === "ended") {
+      await releaseCalls(rest.state, ports, signal);
+      await endTurn(rest.state, ports, signal);
+    }
     beat.stop();
     if (rest.kind === "lost") {
       logger.info("another worker owns the run");
