@@ -5,6 +5,7 @@ import { ApprovalState } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
 import type {
   CostSummary,
+  MessageSubmitted,
   Run,
   RunClaimed,
   RunCreated,
@@ -45,8 +46,16 @@ export interface RunHead {
   readonly endSequence: number | undefined;
   /** What it did up to now. */
   readonly tree: TreeNodes;
-  /** Sequences of the messages that were sent into the run, by message id. */
-  readonly messages: ReadonlyMap<string, number>;
+  /** The messages that were sent into the run, last one first. */
+  readonly messages: SentMessage | undefined;
+}
+
+/** A message that was sent into a run. */
+export interface SentMessage {
+  readonly messageId: string;
+  readonly text: string;
+  readonly sequence: number;
+  readonly before: SentMessage | undefined;
 }
 
 interface TextPart {
@@ -73,7 +82,7 @@ export const emptyHead: RunHead = {
   endedAt: undefined,
   endSequence: undefined,
   tree: new Map(),
-  messages: new Map(),
+  messages: undefined,
 };
 
 const terminal: ReadonlySet<RunStatus> = new Set([
@@ -142,7 +151,7 @@ function applyToHead(head: RunHead, envelope: RunEvent): RunHead {
       return { ...next, approvals: new Map(head.approvals).set(approval.approvalId, approval) };
     }
     case "messageSubmitted":
-      return { ...next, messages: new Map(head.messages).set(event.value.messageId, sequence) };
+      return { ...next, messages: withMessage(head.messages, event.value, sequence) };
     case "error":
       return envelope.parentId === "" && envelope.phase !== Phase.PLANNER
         ? { ...next, error: event.value }
@@ -199,6 +208,21 @@ function withoutText(
     kept = kept.before;
   }
   return kept;
+}
+
+function withMessage(
+  before: SentMessage | undefined,
+  { messageId, message }: MessageSubmitted,
+  sequence: number,
+): SentMessage {
+  return { messageId, text: message?.text ?? "", sequence, before };
+}
+
+/** The message that was sent into the run under this id. */
+export function messageOf({ messages }: RunHead, messageId: string): SentMessage | undefined {
+  let sent = messages;
+  while (sent !== undefined && sent.messageId !== messageId) sent = sent.before;
+  return sent;
 }
 
 /** What the run answers: the text of the last step at the root that has any. */

@@ -45,13 +45,18 @@ export async function openSharedPort(
     socket.once("close", () => sockets.delete(socket));
     socket.on("error", () => socket.destroy());
     socket.setTimeout(firstBytesMs, () => socket.destroy());
-    socket.once("data", (first: Buffer) => {
+    let first = Buffer.alloc(0);
+    socket.on("data", function read(bytes: Buffer) {
+      first = Buffer.concat([first, bytes]);
+      const start = first.toString("latin1", 0, http2Preface.length);
+      // "P" may become either.
+      if (start.length < http2Preface.length && http2Preface.startsWith(start)) return;
+      socket.off("data", read);
       socket.setTimeout(0);
       socket.removeAllListeners("timeout");
       socket.pause();
       socket.unshift(first);
-      const isHttp2 = first.toString("latin1", 0, http2Preface.length) === http2Preface;
-      if (isHttp2) http2.emit("connection", socket);
+      if (start === http2Preface) http2.emit("connection", socket);
       else {
         http1.emit("connection", socket);
         // The session of HTTP/2 reads by itself, and would miss what flows before it does.

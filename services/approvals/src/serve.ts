@@ -49,7 +49,7 @@ export async function startApprovals(
       signal,
     ),
   );
-  background.keep(async (until) => keepInbox(await openRunFeed(nats), ports.inbox, log, until));
+  background.keep(async (until) => keepInbox(await openRunFeed(nats), ports, log, until));
   background.keep((until) => expireApprovals(ports, log, until));
   log.info({ url: server.url }, "approvals listens");
   const resources = starting.move();
