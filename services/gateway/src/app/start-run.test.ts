@@ -108,6 +108,23 @@ describe("a run that is started", () => {
     }
   });
 
+  test.each(["", "t"])(
+    "is one of those that are asked for at once under one id, in thread %j: the others are refused",
+    async (threadId) => {
+      const ports = await withAgent();
+      const request = { requestId: "r", threadId };
+      const outcomes = await Promise.allSettled(
+        ["a", "b", "c"].map((input) => start(ports, { ...request, input })),
+      );
+      expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+      const refused = outcomes.flatMap((outcome) =>
+        outcome.status === "rejected" ? [outcome.reason] : [],
+      );
+      const refusal = { kind: "exists", reason: ErrorReason.REQUEST_ID_REUSED };
+      expect(refused).toEqual(refused.map(() => expect.objectContaining(refusal)));
+    },
+  );
+
   test("is dispatched by a repetition when its first dispatch was lost", async () => {
     const ports = await withAgent();
     const publish = () =>
