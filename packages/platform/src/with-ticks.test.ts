@@ -10,12 +10,25 @@ function aborted(signal: AbortSignal): Promise<never> {
   return promise;
 }
 
+async function* letters() {
+  yield* await Promise.resolve(["a", "b"]);
+}
+
+async function* broken(): AsyncIterable<string> {
+  yield await Promise.reject(new Error("broken"));
+}
+
+async function* silent(signal: AbortSignal): AsyncIterable<string> {
+  yield await aborted(signal);
+}
+
+async function drained(items: AsyncIterable<string>): Promise<void> {
+  for await (const _ of items);
+}
+
 test("items come as they are, and the end is the end", async () => {
-  async function* open() {
-    yield* await Promise.resolve(["a", "b"]);
-  }
   const heard: string[] = [];
-  for await (const item of withTicks(open, aborted, never)) heard.push(item);
+  for await (const item of withTicks(letters, aborted, never)) heard.push(item);
   expect(heard).toEqual(["a", "b"]);
 });
 
@@ -48,18 +61,9 @@ test("leaving ends a stream that waits for its next item", async () => {
 });
 
 test("what the stream throws, and the signal's reason, are thrown", async () => {
-  async function* broken(): AsyncIterable<string> {
-    yield await Promise.reject(new Error("broken"));
-  }
-  const all = async (items: AsyncIterable<string>) => {
-    for await (const _ of items);
-  };
-  await expect(all(withTicks(broken, aborted, never))).rejects.toThrow("broken");
-  async function* silent(signal: AbortSignal): AsyncIterable<string> {
-    yield await aborted(signal);
-  }
+  await expect(drained(withTicks(broken, aborted, never))).rejects.toThrow("broken");
   const stop = new AbortController();
-  const listening = all(withTicks(silent, aborted, stop.signal));
+  const listening = drained(withTicks(silent, aborted, stop.signal));
   stop.abort(new Error("enough"));
   await expect(listening).rejects.toThrow("enough");
 });

@@ -1,5 +1,5 @@
 import { ErrorReason } from "@reeve/contracts/error";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { pageOf } from "./page.ts";
 

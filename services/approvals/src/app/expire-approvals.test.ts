@@ -95,6 +95,7 @@ test("an approval that comes while nothing is due expires too", async () => {
   ports.clock.advance(minute);
   await file(ports);
   await until(hasExpired(ports));
+  expect(ports.dispatch.length).toBe(1);
 });
 
 test("an expiry that the store does not take is tried again, more and more slowly, until it is", async () => {

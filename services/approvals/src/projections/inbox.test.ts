@@ -11,7 +11,7 @@ import type { RunFeed } from "@reeve/log/run-feed";
 import type { RunKey } from "@reeve/log/run-log";
 import { createLogger } from "@reeve/platform/logger";
 import { MemoryTable } from "@reeve/store/memory-table";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { keepInbox } from "./inbox.ts";
 

@@ -35,6 +35,10 @@ function start(
   return startRun(ports, principal, request, never);
 }
 
+function publish() {
+  return Promise.reject(new Failure("unavailable", ErrorReason.UNAVAILABLE, "gone"));
+}
+
 async function createdIn({ log }: MemoryPorts, run: string) {
   const { events } = await log.read({ tenant: "acme", run }, emptyTail, never);
   return events[0]?.event.case === "runCreated" ? events[0].event.value : undefined;
@@ -127,8 +131,6 @@ describe("a run that is started", () => {
 
   test("is dispatched by a repetition when its first dispatch was lost", async () => {
     const ports = await withAgent();
-    const publish = () =>
-      Promise.reject(new Failure("unavailable", ErrorReason.UNAVAILABLE, "gone"));
     const lost = start({ ...ports, dispatch: { publish } }, { requestId: "r" });
     await expect(lost).rejects.toMatchObject({ kind: "unavailable" });
     const { runId } = await start(ports, { requestId: "r" });

@@ -22,7 +22,15 @@ async function* requests(...parts: readonly Part[]) {
   for (const part of parts) yield create(UploadArtifactRequestSchema, { part });
 }
 
+async function* cut() {
+  yield* requests(header, chunk("half"));
+  throw new Error("the client is gone");
+}
+
 const emptyStore = () => new MemoryArtifactStore({ maxBytes: 1_000_000 });
+
+const storeOf = (artifacts: readonly Artifact[]) =>
+  Object.assign(emptyStore(), { list: () => Promise.resolve(artifacts) });
 
 async function listed(store: ArtifactStore, request = {}, tenant = "acme") {
   const wanted = create(ListArtifactsRequestSchema, request);
@@ -68,10 +76,6 @@ describe("an upload", () => {
 
   test("that is cut in the middle leaves nothing", async () => {
     const store = emptyStore();
-    async function* cut() {
-      yield* requests(header, chunk("half"));
-      throw new Error("the client is gone");
-    }
     await expect(uploadArtifact(store, "acme", cut(), never)).rejects.toThrow("the client is gone");
     expect((await listed(store)).ids).toEqual([]);
   });
@@ -102,10 +106,8 @@ describe("the list of artifacts", () => {
         createdAt: { seconds: BigInt(index), nanos: 0 },
       }),
     );
-    const store = (artifacts: readonly Artifact[]) =>
-      Object.assign(emptyStore(), { list: () => Promise.resolve(artifacts) });
-    const { nextPageToken } = await listed(store(all), { pageSize: 2 });
-    const rest = await listed(store(all.toSpliced(1, 1)), { pageToken: nextPageToken });
+    const { nextPageToken } = await listed(storeOf(all), { pageSize: 2 });
+    const rest = await listed(storeOf(all.toSpliced(1, 1)), { pageToken: nextPageToken });
     expect(rest.ids).toEqual([all[2]?.artifactId]);
   });
 });

@@ -136,11 +136,8 @@ test("a client that asked for nothing of what goes on hears how far it went", as
     runId: key.run,
     selection: { case: "families", value: { families: [] } },
   });
-  let tick = () => {};
-  const sleep = () =>
-    new Promise<void>((resolve) => {
-      tick = resolve;
-    });
+  const { promise: ticked, resolve: tick } = Promise.withResolvers<void>();
+  const sleep = () => ticked;
   const messages = watchRun({ log, sleep }, key.tenant, wanted, never)[Symbol.asyncIterator]();
   const next = messages.next();
   await new Promise(setImmediate);

@@ -12,7 +12,7 @@ import { emptyHead, foldHead, runOf } from "@reeve/log/run-head";
 import type { RunKey } from "@reeve/log/run-log";
 import { createLogger } from "@reeve/platform/logger";
 import { MemoryTable } from "@reeve/store/memory-table";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { IndexPorts } from "./run-index.ts";
 import { indexRuns } from "./run-index.ts";
@@ -104,6 +104,10 @@ async function truth(runs: MemoryLog<RunKey, RunEvent>) {
   return { ...runOf(foldHead(emptyHead, events)), output: "" };
 }
 
+function read() {
+  return Promise.reject(new Error("nobody reads"));
+}
+
 const rowIn = async ({ runs }: Pick<IndexPorts, "runs">) =>
   (await runs.get(`${key.tenant}.${key.run}`, never))?.record;
 
@@ -122,7 +126,6 @@ test("batches in order make the row without a look into the log", async () => {
   const runs = await logWith();
   const table = new MemoryTable<Run>();
   const { feed, acknowledged } = feedOf(runs.batches.filter(isWanted));
-  const read = () => Promise.reject(new Error("nobody reads"));
   await indexRuns(feed, { runs: table, log: { read } }, log, never);
   expect(acknowledged).toHaveLength(runs.batches.filter(isWanted).length);
   expect(await rowIn({ runs: table })).toEqual(await truth(runs));
