@@ -1,11 +1,11 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { cutToBytes } from "@reeve/agent/cut-to-bytes";
+import { preview } from "./preview.ts";
 
 const smallest = 64;
 
 /**
- * `record` with its long strings cut so far that its JSON text has at most `mostBytes` and is still JSON. Undefined: there
- * is too much in it besides.
+ * `record` with its long strings cut so far that its JSON text has at most `mostBytes` and is still JSON; of each, its
+ * beginning and its end are left. Undefined: there is too much in it besides.
  */
 export function fitRecord(record: JsonObject, mostBytes: number): JsonObject | undefined {
   if (bytesOf(record) <= mostBytes) return record;
@@ -21,8 +21,11 @@ function bytesOf(record: JsonObject): number {
 }
 
 function cutStrings(record: JsonObject, most: number): JsonObject {
-  const cut = (value: JsonObject[string]) =>
-    typeof value === "string" ? cutToBytes(value, most) : value;
+  const cut = (value: JsonObject[string]) => {
+    if (typeof value !== "string") return value;
+    const size = Buffer.byteLength(value);
+    return size > most ? preview(value, `[cut: ${size} bytes in all]`, most) : value;
+  };
   return Object.fromEntries(
     Object.entries(record).map(([key, value]) => [key, cut(value ?? null)]),
   );
