@@ -167,9 +167,10 @@ describe("a call", () => {
       }),
     );
     await executeCall(deliveryOf(request()), ports, never);
-    for (const { fact } of await factsIn(ports)) {
-      if (fact.case === "progress") expect(fact.value.message).toMatch(/^é+\n\[cut: 2000000 bytes/);
-    }
+    const messages = (await factsIn(ports)).flatMap(({ fact }) =>
+      fact.case === "progress" ? [Buffer.byteLength(fact.value.message)] : [],
+    );
+    expect(Math.max(...messages)).toBeLessThanOrEqual(1_000);
   });
 
   test("is not executed when it was cancelled before", async () => {

@@ -40,6 +40,14 @@ async function wholeOf(artifacts: ArtifactStore, artifactId = ""): Promise<strin
   return Buffer.concat(chunks).toString();
 }
 
+function failing(error: Error): Pick<ArtifactStore, "put"> {
+  return {
+    put: async () => {
+      throw error;
+    },
+  };
+}
+
 const store = () => new MemoryArtifactStore({ maxBytes: 10_000_000 });
 const long = { content: "x".repeat(5_000) };
 
@@ -194,7 +202,6 @@ describe("the same call", () => {
 });
 
 describe("a store that does not take it costs the rest of the result and not the call", () => {
-  const failing = (error: Error) => ({ put: () => Promise.reject(error) });
   const full = failing(new Failure("exhausted", ErrorReason.STORAGE_FULL, "the store is full"));
 
   test.each([
@@ -211,7 +218,12 @@ describe("a store that does not take it costs the rest of the result and not the
 
   test("with a word on each picture, and without trying for all of them", async () => {
     let tries = 0;
-    const broken = { put: () => (tries++, full.put()) };
+    const broken: Pick<ArtifactStore, "put"> = {
+      put: (...given) => {
+        tries++;
+        return full.put(...given);
+      },
+    };
     const attachments = Array.from({ length: 3 }, (_, n) => ({
       label: `image ${n + 1}`,
       mediaType: "image/png",

@@ -3,7 +3,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import { fitRecord } from "../domain/fit-record.ts";
 import { preview } from "../domain/preview.ts";
-import { fitsMessage, hasJson } from "../domain/record-size.ts";
+import { fitsMessage } from "../domain/record-size.ts";
 import { callSettings } from "../domain/tool-settings.ts";
 import type { ToolhostPorts } from "../ports/toolhost-ports.ts";
 import { keepExtras } from "./keep-extras.ts";
