@@ -9,6 +9,8 @@ const smallest = 64;
  */
 export function fitRecord(record: JsonObject, mostBytes: number): JsonObject | undefined {
   if (bytesOf(record) <= mostBytes) return record;
+  // Cutting and measuring is worth it only when what cannot be cut leaves room: a record may have any number of fields.
+  if (bytesOf(cutStrings(record, 0)) > mostBytes) return undefined;
   for (let most = mostBytes; most >= smallest; most = Math.floor(most * 0.7)) {
     const fitting = cutStrings(record, most);
     if (bytesOf(fitting) <= mostBytes) return fitting;
@@ -23,6 +25,7 @@ function bytesOf(record: JsonObject): number {
 function cutStrings(record: JsonObject, most: number): JsonObject {
   const cut = (value: JsonObject[string]) => {
     if (typeof value !== "string") return value;
+    if (most === 0) return "";
     const size = Buffer.byteLength(value);
     return size > most ? preview(value, `[cut: ${size} bytes in all]`, most) : value;
   };
