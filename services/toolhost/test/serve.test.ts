@@ -95,6 +95,33 @@ describe("a toolhost", () => {
     expect(resultOf(facts)).toMatchObject({ content: 'found: "x"', isError: false });
   });
 
+  test("journals what a command writes while it runs", async () => {
+    const callId = "run_1-4-1";
+    const script = "echo working; until [ -e go ]; do sleep 0.05; done; echo done";
+    const args = { command: ["sh", "-c", script] };
+    const running = made({ callId, name: "run_command", args });
+    const key = { tenant: "acme", run: "run_1", call: callId };
+    for await (const { events } of toolhost.journal.follow(key, 0, signal)) {
+      if (events.some(({ fact }) => fact.case === "progress")) break;
+    }
+    const go = { path: "go", content: "" };
+    await made({ callId: "run_1-4-2", name: "write_file", args: go });
+    const facts = await running;
+    expect(facts[1]?.fact.value).toMatchObject({ progress: 8, message: "working" });
+    expect(resultOf(facts).content).toContain('"stdout":"working\\ndone\\n"');
+  });
+
+  test("edits and finds what it wrote", async () => {
+    const args = { path: "notes/a.md", content: "one\ntwo\n" };
+    await made({ callId: "run_1-6-0", name: "write_file", args });
+    const edit = { path: "notes/a.md", old_text: "two", new_text: "2", expected_occurrences: 1 };
+    await made({ callId: "run_1-6-1", name: "edit_file", args: edit });
+    const grep = { pattern: "^[0-9]$", path: "notes" };
+    const found = resultOf(await made({ callId: "run_1-6-2", name: "grep", args: grep }));
+    expect(found).toMatchObject({ content: "notes/a.md:2:2", isError: false });
+    expect(found.metadata).toMatchObject({ endReason: "exit", isolation: "bubblewrap" });
+  });
+
   test.each([
     ["an unknown tool", { name: "nothing", args: {} }, /no tool nothing/],
     ["a missing argument", { name: "read_file", args: {} }, /'path'/],
