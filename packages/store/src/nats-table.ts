@@ -59,6 +59,15 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
     await storeCall(() => this.#bucket.delete(key));
   }
 
+  async deleteVersion(key: string, revision: number, signal: AbortSignal): Promise<boolean> {
+    signal.throwIfAborted();
+    const deleted = await storeCall(async () => {
+      await this.#bucket.delete(key, { previousSeq: revision });
+      return true;
+    }, "undefined_on_conflict");
+    return deleted ?? false;
+  }
+
   async list(prefix: string, signal: AbortSignal): Promise<readonly Row<MessageShape<Schema>>[]> {
     signal.throwIfAborted();
     // A watch of nothing says nothing at all, so that its end could not be told from a slow start.
