@@ -20,6 +20,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   platform: ["contracts"],
   log: ["contracts", "platform"],
   store: ["contracts", "platform"],
+  memory: ["contracts", "platform", "store"],
   thread: ["contracts", "platform", "log", "store"],
   agent: ["contracts", "platform"],
 };

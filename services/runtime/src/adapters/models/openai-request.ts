@@ -27,14 +27,25 @@ export function openaiRequest(
 function messageOf(message: PromptMessage): Message {
   switch (message.role) {
     case "user":
+      return { role: "user", content: withNotes(message.text, message.notes) };
     case "assistant":
-      return { role: message.role, content: message.text };
+      return { role: "assistant", content: message.text };
     case "verbatim":
       // The provider's own message, as it was assembled from its answer.
       return JSON.parse(message.messageJson) as Message;
     case "tool":
-      return { role: "tool", tool_call_id: message.providerCallId, content: message.content };
+      return {
+        role: "tool",
+        tool_call_id: message.providerCallId,
+        content: withNotes(message.content, message.notes),
+      };
   }
+}
+
+/** Notes stand apart from what was said: each is a part of its own. Without any, the text stays plain text. */
+function withNotes(text: string, notes: readonly string[] = []) {
+  if (notes.length === 0) return text;
+  return [text, ...notes].map((part) => ({ type: "text" as const, text: part }));
 }
 
 function toolOf({ name, description, inputSchema }: ToolDescriptor) {
