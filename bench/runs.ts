@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create, fromJson } from "@bufbuild/protobuf";
 import type { ListValue } from "@bufbuild/protobuf/wkt";
@@ -5,6 +6,7 @@ import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
+import { rateOf } from "./measure.ts";
 import type { System } from "./system.ts";
 
 /** A run that completed. */
@@ -62,14 +64,21 @@ export async function run(
   return { runId, firstTextMs, events: seen };
 }
 
-/** Starts a run, and returns when it waits for a person. */
+/** How often the list of runs is looked at. */
+const lookMs = 500;
+
+/** Starts runs, at most 1,000, and returns when all runs of their agent wait for a person. Nobody watches them. */
 export async function waits(
   { reeve }: System,
   agentId: string,
+  count: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const { run: started } = await reeve.runs.startRun({ agentId, input: "go" }, { signal });
-  for await (const { events } of reeve.runs.watchRun({ runId: started?.runId ?? "" }, { signal })) {
-    if (events.some(({ event }) => event.case === "approval")) return;
+  await rateOf(count, 50, () => reeve.runs.startRun({ agentId, input: "go" }, { signal }));
+  const statuses = [RunStatus.WAITING];
+  for (;;) {
+    const { runs } = await reeve.runs.listRuns({ agentId, statuses, pageSize: count }, { signal });
+    if (runs.length === count) return;
+    await setTimeout(lookMs, undefined, { signal });
   }
 }
