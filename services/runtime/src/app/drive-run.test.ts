@@ -17,6 +17,7 @@ const never = new AbortController().signal;
 function countingModel(rounds: number, failures: ModelFailure[] = []): ModelProvider {
   return {
     descriptor: create(ProviderDescriptorSchema, { name: "test" }),
+    format: "test",
     async *stream({ messages }) {
       const failure = failures.shift();
       const taken = messages.filter(({ role }) => role === "verbatim").length;

@@ -7,6 +7,8 @@ export type { ModelToolCall, ModelTurn, ModelUsage, PromptMessage } from "../dom
 /** A model as a stream: what it says while it says it, then the whole turn. */
 export interface ModelProvider {
   readonly descriptor: ProviderDescriptor;
+  /** The format of `ModelTurn.messageJson`, of which providers of the same API have the same. */
+  readonly format: string;
   /**
    * Calls the model once. Yields parts as they come and exactly one `turn` as the last value. Throws a ModelFailure when
    * no answer can be had, and the signal's reason when `signal` aborts; retrying is the caller's business.

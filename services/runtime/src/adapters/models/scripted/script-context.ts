@@ -1,4 +1,4 @@
-import type { PromptMessage } from "../../ports/model-provider.ts";
+import type { PromptMessage } from "../../../ports/model-provider.ts";
 import type { Condition } from "./script.ts";
 
 /** What a script may ask of and quote from a prompt. */

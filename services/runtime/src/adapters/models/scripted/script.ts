@@ -1,7 +1,7 @@
 import { basename, extname } from "node:path";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { z } from "zod";
-import { parseYamlFile } from "./parse-yaml-file.ts";
+import { parseYamlFile } from "../parse-yaml-file.ts";
 
 /** What a scripted model says, turn after turn. */
 export interface Script {

@@ -6,8 +6,8 @@ import type {
   ModelProvider,
   ModelRequest,
   ModelTurn,
-} from "../../ports/model-provider.ts";
-import { ModelFailure } from "../../ports/model-provider.ts";
+} from "../../../ports/model-provider.ts";
+import { ModelFailure } from "../../../ports/model-provider.ts";
 import { UnknownQuotation, fillText, fillValue } from "./fill-quotations.ts";
 import type { ScriptContext } from "./script-context.ts";
 import { holds, scriptContext } from "./script-context.ts";
@@ -27,6 +27,7 @@ export function scriptedProvider(scripts: readonly Script[]): ModelProvider {
   });
   return {
     descriptor,
+    format: "scripted",
     async *stream({ model, messages }, signal) {
       const script = byName.get(model.upstreamName);
       if (script === undefined) {

@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { ModelSpecSchema } from "@reeve/contracts/agent";
 import { describe, expect, test } from "vitest";
-import type { ModelPart, PromptMessage } from "../../ports/model-provider.ts";
-import { ModelFailure } from "../../ports/model-provider.ts";
+import type { ModelPart, PromptMessage } from "../../../ports/model-provider.ts";
+import { ModelFailure } from "../../../ports/model-provider.ts";
 import { parseScript } from "./script.ts";
 import { scriptedProvider } from "./scripted-provider.ts";
 
