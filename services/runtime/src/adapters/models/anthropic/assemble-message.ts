@@ -6,6 +6,7 @@ import type { Fields } from "../merge-delta.ts";
 import { isFields } from "../merge-delta.ts";
 import type { AnswerAssembly, Spoken } from "../read-answer.ts";
 import { silent } from "../read-answer.ts";
+import { fieldsIn } from "../read-fields.ts";
 import { countIn, isCount } from "../usage-count.ts";
 import { ContentBlock } from "./content-block.ts";
 
@@ -136,10 +137,4 @@ function usageOf(usage: Fields): ModelUsage | undefined {
 function placeOf({ index }: Fields): number {
   if (typeof index !== "number") throw malformed("a block has no index");
   return index;
-}
-
-function fieldsIn(event: Fields, key: string): Fields {
-  const value = event[key];
-  if (!isFields(value)) throw malformed(`${key} is not an object`);
-  return value;
 }

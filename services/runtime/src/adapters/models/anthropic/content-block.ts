@@ -2,6 +2,7 @@ import { malformed } from "../malformed.ts";
 import type { Fields } from "../merge-delta.ts";
 import type { Spoken } from "../read-answer.ts";
 import { silent } from "../read-answer.ts";
+import { textIn } from "../read-fields.ts";
 import { toolInput } from "./tool-input.ts";
 
 /** One block of an answer while it comes in. */
@@ -68,13 +69,6 @@ export class ContentBlock {
     this.#fields[key] = textIn(this.#fields, key) + added;
     return added;
   }
-}
-
-/** A field that should be a text; empty when it is not there. */
-function textIn(fields: Fields, key: string): string {
-  const value = fields[key] ?? "";
-  if (typeof value !== "string") throw malformed(`${key} is not a text`);
-  return value;
 }
 
 function listIn(fields: Fields, key: string): readonly unknown[] {

@@ -7,6 +7,7 @@ import { isFields } from "../merge-delta.ts";
 import type { ProviderFailures } from "../provider-failures.ts";
 import type { AnswerAssembly, Spoken } from "../read-answer.ts";
 import { silent } from "../read-answer.ts";
+import { fieldsIn, textIn } from "../read-fields.ts";
 import { countIn, isCount } from "../usage-count.ts";
 import { saidIn } from "./output-items.ts";
 
@@ -155,20 +156,7 @@ function usageOf(usage: unknown): ModelUsage | undefined {
   };
 }
 
-function fieldsIn(event: Fields, key: string): Fields {
-  const value = event[key];
-  if (!isFields(value)) throw malformed(`${key} is not an object`);
-  return value;
-}
-
 function deltaOf({ delta }: Fields): string {
   if (typeof delta !== "string") throw malformed("a delta is not a text");
   return delta;
-}
-
-/** A field that should be a text; empty when it is not there. */
-function textIn(fields: Fields, key: string): string {
-  const value = fields[key] ?? "";
-  if (typeof value !== "string") throw malformed(`${key} is not a text`);
-  return value;
 }
