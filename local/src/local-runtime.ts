@@ -99,6 +99,7 @@ export class LocalRuntime {
       toolbox: this.#toolbox,
       workspaces: this.#parts.workspaces ?? noWorkspaces,
       artifacts: this.#artifacts,
+      keepMs: ackWaitMs,
       host: "local",
       heartbeatMs: ackWaitMs / 3,
       log: this.ports.logger,

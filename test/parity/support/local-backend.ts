@@ -4,7 +4,7 @@ import type { RunEvent } from "@reeve/contracts/run";
 import { createLogger } from "@reeve/platform/logger";
 import type { LocalDecision } from "../../../local/src/decide-approvals.ts";
 import { runAgent } from "../../../local/src/run-agent.ts";
-import { openaiProvider } from "../../../services/runtime/src/adapters/models/openai-provider.ts";
+import { chatProvider } from "../../../services/runtime/src/adapters/models/chat/chat-provider.ts";
 import { McpServer } from "../../../services/toolhost/src/adapters/mcp/mcp-server.ts";
 import { mcpTools } from "../../../services/toolhost/src/adapters/mcp/mcp-tools.ts";
 import type { Asked, Played } from "../../support/playing-server.ts";
@@ -43,7 +43,7 @@ export async function localBackend(): Promise<Backend> {
     new McpServer("srv", { command: process.execPath, args: [mcp], env: {} }, log, () => undefined),
   );
   await server.tried;
-  const providers = [openaiProvider({ apiKey: "k", baseUrl: models.url })];
+  const providers = [chatProvider({ apiKey: "k", baseUrl: models.url })];
   const resources = opening.move();
   return {
     async run(scenario: Scenario) {

@@ -2,6 +2,9 @@ import { describe, expect, test } from "vitest";
 import { Failure } from "@reeve/platform/failure";
 import { parseScript } from "./script.ts";
 
+const turnsOf = (text: string) =>
+  parseScript(text, "weather.yaml").conversations.flatMap(({ turns }) => turns);
+
 function problemsOf(text: string): readonly string[] {
   try {
     parseScript(text, "weather.yaml");
@@ -21,7 +24,7 @@ describe("a script", () => {
   });
 
   test("holds turns, each alone or among alternatives", () => {
-    const { turns } = parseScript(
+    const turns = turnsOf(
       `
 turns:
   - text: Let me look.
@@ -32,7 +35,6 @@ turns:
       - text: Sunny.
         finish: length
 `,
-      "weather.yaml",
     );
     expect(turns).toEqual([
       [
@@ -42,6 +44,8 @@ turns:
           text: "Let me look.",
           toolCalls: [{ name: "forecast", arguments: { city: "Bern" } }],
           finish: undefined,
+          usage: undefined,
+          fail: undefined,
         },
       ],
       [
@@ -52,13 +56,12 @@ turns:
   });
 
   test("says a turn again where an anchor is used", () => {
-    const { turns } = parseScript(
+    const turns = turnsOf(
       `
 turns:
   - &again { tool_calls: [{ name: next }] }
   - *again
 `,
-      "weather.yaml",
     );
     expect(turns[1]).toEqual(turns[0]);
   });
@@ -92,6 +95,37 @@ turns:
       expect.stringMatching(/^turns\[3\] \(line 11\): what is said beside alternatives/),
       expect.stringMatching(/^turns\[4\]\.when \(line 14\): name the tool/),
       expect.stringMatching(/^turns\[5\]\.alternatives\[0\] \(line 17\): a turn has text/),
+    ]);
+  });
+
+  test("is refused when it does not say by what a conversation is known, or hides one", () => {
+    const problems = problemsOf(`
+conversations:
+  - turns: [{ text: hi }]
+  - when: {}
+    turns: [{ text: ho }]
+  - when: { tool: forecast }
+    turns: []
+`);
+    expect(problems).toEqual([
+      expect.stringMatching(/^conversations\[1\]\.when \(line 4\): say by what/),
+      expect.stringMatching(/^conversations\[2\]\.when \(line 6\): .*tool/),
+      expect.stringMatching(/^conversations\[2\]\.when \(line 6\): say by what/),
+      expect.stringMatching(/^conversations\[2\]\.turns \(line 7\): a script has at least one/),
+      expect.stringMatching(/^conversations \(line 3\): only the last/),
+    ]);
+  });
+
+  test("is refused when it asks for the result of no tool, or fails for no known reason", () => {
+    const problems = problemsOf(`
+turns:
+  - when: { input: x, matches: y }
+    text: hi
+  - fail: { reason: tired, message: no }
+`);
+    expect(problems).toEqual([
+      expect.stringMatching(/^turns\[0\]\.when \(line 3\): name the tool/),
+      expect.stringMatching(/^turns\[1\]\.fail\.reason \(line 5\)/),
     ]);
   });
 

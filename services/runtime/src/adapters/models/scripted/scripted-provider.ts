@@ -6,16 +6,18 @@ import type {
   ModelProvider,
   ModelRequest,
   ModelTurn,
-} from "../../ports/model-provider.ts";
-import { ModelFailure } from "../../ports/model-provider.ts";
+} from "../../../ports/model-provider.ts";
+import { ModelFailure } from "../../../ports/model-provider.ts";
+import { chooseTurn } from "./choose-turn.ts";
+import { FailureCounts } from "./count-failures.ts";
 import { UnknownQuotation, fillText, fillValue } from "./fill-quotations.ts";
 import type { ScriptContext } from "./script-context.ts";
-import { holds, scriptContext } from "./script-context.ts";
-import type { Script, ScriptTurn } from "./script.ts";
+import { scriptContext } from "./script-context.ts";
+import type { Script, ScriptFailure, ScriptTurn } from "./script.ts";
 
 /**
- * Plays scripts instead of calling a model; says so in its descriptor. It keeps no state between calls: the same prompt
- * gives the same turn. It tells no usage, which the runtime then estimates.
+ * Plays scripts instead of calling a model; says so in its descriptor. The same prompt gives the same turn, after as many
+ * failures as the turn asks for. Usage that a script does not give is not told, and estimated by the runtime.
  */
 export function scriptedProvider(scripts: readonly Script[]): ModelProvider {
   const byName = new Map(scripts.map((script) => [script.name, script]));
@@ -25,34 +27,55 @@ export function scriptedProvider(scripts: readonly Script[]): ModelProvider {
     scripted: true,
     upstreamNames: [...byName.keys()],
   });
+  const failures = new FailureCounts();
   return {
     descriptor,
-    async *stream({ model, messages }, signal) {
+    format: "scripted",
+    async *stream(request, signal) {
+      const { model } = request;
       const script = byName.get(model.upstreamName);
       if (script === undefined) {
         const known = [...byName.keys()].join(", ");
         throw new ModelFailure("invalid", `no script ${model.upstreamName}; there are: ${known}`);
       }
-      yield* play(script, messages, signal);
+      yield* play(script, request, failures, signal);
     },
   };
 }
 
 async function* play(
   script: Script,
-  messages: ModelRequest["messages"],
+  request: ModelRequest,
+  failures: FailureCounts,
   signal: AbortSignal,
 ): AsyncIterable<ModelPart> {
-  const context = scriptContext(messages);
-  const turn = filledTurn(script, context);
+  const context = scriptContext(request);
+  const chosen = chooseTurn(script, context);
+  const failure = dueFailure(chosen, request, failures);
+  const turn = filledTurn(script, chosen, context);
+  let wordsLeft = failure?.afterWords ?? Number.POSITIVE_INFINITY;
   for (const kind of ["reasoning", "text"] as const) {
     for (const word of turn[kind].match(/\S+\s*|\s+/gu) ?? []) {
+      if (wordsLeft-- <= 0) break;
       await pause(script.paceMs, signal);
       yield { kind, text: word };
     }
   }
   await pause(0, signal);
+  if (failure !== undefined) {
+    const { reason, message, ...options } = failure;
+    throw new ModelFailure(reason, message, options);
+  }
   yield { kind: "turn", turn: modelTurn(script, turn, context.turnsSaid) };
+}
+
+function dueFailure(
+  { fail }: ScriptTurn,
+  request: ModelRequest,
+  failures: FailureCounts,
+): ScriptFailure | undefined {
+  if (fail?.times === undefined) return fail;
+  return failures.isDue(request, fail.times) ? fail : undefined;
 }
 
 /** Lets others work before the next word, so that an abort is seen between any two. */
@@ -72,10 +95,14 @@ interface FilledTurn {
   readonly text: string;
   readonly calls: readonly { readonly name: string; readonly argumentsText: string }[];
   readonly finish: string | undefined;
+  readonly usage: ScriptTurn["usage"];
 }
 
-function filledTurn(script: Script, context: ScriptContext): FilledTurn {
-  const { reasoning, text, toolCalls, finish } = chosenTurn(script, context);
+function filledTurn(
+  script: Script,
+  { reasoning, text, toolCalls, finish, usage }: ScriptTurn,
+  context: ScriptContext,
+): FilledTurn {
   try {
     return {
       reasoning: fillText(reasoning, context),
@@ -88,29 +115,13 @@ function filledTurn(script: Script, context: ScriptContext): FilledTurn {
             : JSON.stringify(fillValue(given, context)),
       })),
       finish,
+      usage,
     };
   } catch (error) {
     if (!(error instanceof UnknownQuotation)) throw error;
     const place = `turn ${context.turnsSaid + 1} of ${script.file}`;
     throw new ModelFailure("invalid", `${place}: ${error.message}`, { cause: error });
   }
-}
-
-function chosenTurn({ name, file, turns }: Script, context: ScriptContext): ScriptTurn {
-  const number = context.turnsSaid + 1;
-  const alternatives = turns[context.turnsSaid];
-  if (alternatives === undefined) {
-    throw new ModelFailure("invalid", `script ${name} has no turn ${number}: add one to ${file}`);
-  }
-  const chosen = alternatives.find(({ when }) => when === undefined || holds(when, context));
-  if (chosen === undefined) {
-    const hint = `add an alternative without \`when\` to ${file}`;
-    throw new ModelFailure(
-      "invalid",
-      `script ${name} has no turn ${number} whose \`when\` holds: ${hint}`,
-    );
-  }
-  return chosen;
 }
 
 function modelTurn(script: Script, turn: FilledTurn, turnsSaid: number): ModelTurn {
@@ -134,7 +145,7 @@ function modelTurn(script: Script, turn: FilledTurn, turnsSaid: number): ModelTu
     messageJson: JSON.stringify(message),
     finishReason: turn.finish ?? (calls.length > 0 ? "tool_calls" : "stop"),
     calls,
-    usage: undefined,
+    usage: turn.usage && { ...turn.usage, cachedInputTokens: 0, reasoningTokens: 0 },
     model: script.name,
   };
 }

@@ -1,27 +1,23 @@
-import type { ModelTurn, ModelUsage } from "../../ports/model-provider.ts";
-import { ModelFailure } from "../../ports/model-provider.ts";
+import type { ModelTurn, ModelUsage } from "../../../ports/model-provider.ts";
+import { ModelFailure } from "../../../ports/model-provider.ts";
+import { malformed } from "../malformed.ts";
+import type { AnswerAssembly, Spoken } from "../read-answer.ts";
+import { silent } from "../read-answer.ts";
+import { countIn, isCount } from "../usage-count.ts";
 import { ToolCallAssembly } from "./assemble-tool-calls.ts";
-import type { Fields } from "./merge-delta.ts";
-import { isFields, mergeDelta, noFields } from "./merge-delta.ts";
+import type { Fields } from "../merge-delta.ts";
+import { isFields, mergeDelta, noFields } from "../merge-delta.ts";
 
-/** What a chunk adds to what a reader sees. Empty texts: nothing. */
-export interface Spoken {
-  readonly text: string;
-  readonly reasoning: string;
-}
-
-const silent: Spoken = { text: "", reasoning: "" };
 const apart = new Set(["role", "tool_calls"]);
 
 /** Puts one turn together from the chunks of a streamed chat completion. */
-export class TurnAssembly {
+export class TurnAssembly implements AnswerAssembly {
   readonly #message = noFields();
   readonly #toolCalls = new ToolCallAssembly();
   #finishReason = "";
   #usage: ModelUsage | undefined;
   #model = "";
 
-  /** Takes the next chunk. Throws a ModelFailure of reason `malformed` when it is none. */
   add(chunk: unknown): Spoken {
     if (!isFields(chunk)) throw malformed("it is not an object");
     if (typeof chunk["model"] === "string" && chunk["model"] !== "") this.#model = chunk["model"];
@@ -40,15 +36,15 @@ export class TurnAssembly {
     return { text: textOf(delta["content"]), reasoning: reasoningOf(delta) };
   }
 
-  /** Whether the provider has said that the answer is whole. */
   get isWhole(): boolean {
     return this.#finishReason !== "";
   }
 
-  /**
-   * The turn. Throws a ModelFailure: `unavailable` when the provider has not said why it stopped, `refused` when the
-   * model refuses and says nothing else.
-   */
+  /** Usage comes after the reason to stop, and the end mark after that is none of the chunks. */
+  get isEnded(): boolean {
+    return false;
+  }
+
   finish(upstreamName: string): ModelTurn {
     if (!this.isWhole) {
       throw new ModelFailure("unavailable", "the provider cut the answer before its end");
@@ -106,17 +102,4 @@ function usageOf(usage: unknown): ModelUsage | undefined {
     cachedInputTokens: countIn(usage["prompt_tokens_details"], "cached_tokens"),
     reasoningTokens: countIn(usage["completion_tokens_details"], "reasoning_tokens"),
   };
-}
-
-function countIn(details: unknown, key: string): number {
-  const count = isFields(details) ? details[key] : undefined;
-  return isCount(count) ? count : 0;
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 0;
-}
-
-function malformed(what: string): ModelFailure {
-  return new ModelFailure("malformed", `the provider sent a chunk that cannot be read: ${what}`);
 }

@@ -1,27 +1,36 @@
 import { create } from "@bufbuild/protobuf";
 import { ModelSpecSchema } from "@reeve/contracts/agent";
+import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { describe, expect, test } from "vitest";
-import type { ModelPart, PromptMessage } from "../../ports/model-provider.ts";
-import { ModelFailure } from "../../ports/model-provider.ts";
+import type { ModelPart, ModelRequest, PromptMessage } from "../../../ports/model-provider.ts";
+import { ModelFailure } from "../../../ports/model-provider.ts";
 import { parseScript } from "./script.ts";
 import { scriptedProvider } from "./scripted-provider.ts";
 
-function play(
-  script: string,
+const providerOf = (script: string) => scriptedProvider([parseScript(script, "weather.yaml")]);
+
+function requestOf(
   messages: readonly PromptMessage[],
-  { signal = new AbortController().signal, model = "weather" } = {},
-): AsyncIterable<ModelPart> {
-  const provider = scriptedProvider([parseScript(script, "weather.yaml")]);
-  const request = {
-    model: create(ModelSpecSchema, { upstreamName: model }),
+  { model = "weather", ...others }: Partial<Omit<ModelRequest, "model">> & { model?: string } = {},
+): ModelRequest {
+  return {
+    model: create(ModelSpecSchema, { id: "m", upstreamName: model }),
     instructions: "",
     messages,
     tools: [],
     temperature: undefined,
     parallelToolCalls: true,
     maxTokens: undefined,
+    ...others,
   };
-  return provider.stream(request, signal);
+}
+
+function play(
+  script: string,
+  messages: readonly PromptMessage[],
+  { signal = new AbortController().signal, model = "weather" } = {},
+): AsyncIterable<ModelPart> {
+  return providerOf(script).stream(requestOf(messages, { model }), signal);
 }
 
 async function turnOf(script: string, messages: readonly PromptMessage[]) {
@@ -179,5 +188,119 @@ turns:
     end.abort(reason);
     await expect(listened).rejects.toBe(reason);
     expect(heard).toEqual([]);
+  });
+});
+
+describe("a scripted model that plays several parts", () => {
+  const parts = `
+conversations:
+  - when: { system: "(?i:planner)" }
+    turns: [{ text: a plan }]
+  - when: { input: "^part", tools_include: finish }
+    turns: [{ text: a part }, { text: the end of a part }]
+  - when: { model: m2 }
+    turns: [{ text: small }]
+turns: [{ text: the root }, { text: the end }]
+`;
+  const said = async (request: ModelRequest) => {
+    const heard = await Array.fromAsync(
+      providerOf(parts).stream(request, new AbortController().signal),
+    );
+    return heard.map((part) => (part.kind === "turn" ? "" : part.text)).join("");
+  };
+  const part: PromptMessage = { role: "user", text: "part one" };
+  const finish = { tools: [create(ToolDescriptorSchema, { name: "finish" })] };
+
+  test("knows each by what is asked, and plays the rest where none fits", async () => {
+    expect(await said(requestOf([asked], { instructions: "You are a Planner" }))).toBe("a plan");
+    expect(await said(requestOf([part], finish))).toBe("a part");
+    expect(await said(requestOf([part]))).toBe("the root");
+    expect(await said(requestOf([asked, called]))).toBe("the end");
+    const small = create(ModelSpecSchema, { id: "m2", upstreamName: "weather" });
+    expect(await said({ ...requestOf([asked]), model: small })).toBe("small");
+  });
+
+  test("stays in its part when the user says more", async () => {
+    const more: PromptMessage = { role: "user", text: "go on" };
+    expect(await said(requestOf([part, called, more], finish))).toBe("the end of a part");
+  });
+
+  test("says what is missing when it knows no such part", async () => {
+    const only = "conversations: [{ when: { system: x }, turns: [{ text: hi }] }]";
+    await expect(Array.fromAsync(play(only, [asked]))).rejects.toThrow(
+      /no conversation whose `when` holds: add one to weather.yaml/,
+    );
+  });
+
+  test("hears what the runtime says beside the latest message, and no other", async () => {
+    const script = `
+turns:
+  - alternatives:
+      - when: { notes: "9[0-9]%" }
+        text: in a hurry
+      - text: calm
+`;
+    const noted: PromptMessage = { ...asked, notes: ["used 95% of the window"] };
+    expect(await textOf(script, [noted])).toBe("in a hurry");
+    expect(await textOf(script, [noted, asked])).toBe("calm");
+  });
+});
+
+describe("a scripted turn", () => {
+  test("tells the usage that the script gives", async () => {
+    const script = "turns: [{ text: hi, usage: { input_tokens: 900, output_tokens: 20 } }]";
+    expect((await turnOf(script, [asked])).usage).toEqual({
+      inputTokens: 900,
+      outputTokens: 20,
+      cachedInputTokens: 0,
+      reasoningTokens: 0,
+    });
+  });
+
+  test("fails as a provider would", async () => {
+    const script = `
+turns:
+  - fail: { reason: rate_limited, message: slow down, retry_after_ms: 50 }
+  - fail: { reason: unavailable, message: gone for good, retryable: false }
+`;
+    await expect(Array.fromAsync(play(script, [asked]))).rejects.toMatchObject({
+      name: "ModelFailure",
+      reason: "rate_limited",
+      message: "slow down",
+      retryable: true,
+      retryAfterMs: 50,
+    });
+    await expect(Array.fromAsync(play(script, [asked, called]))).rejects.toMatchObject({
+      reason: "unavailable",
+      retryable: false,
+    });
+  });
+
+  test("is said after as many failures of its prompt as it asks for, and again from the start", async () => {
+    const provider = providerOf(`
+turns:
+  - text: at last
+    fail: { reason: unavailable, message: not yet, times: 2, after_words: 1 }
+`);
+    const attempt = async (text: string) => {
+      const heard: string[] = [];
+      const request = requestOf([{ role: "user", text }]);
+      try {
+        for await (const part of provider.stream(request, new AbortController().signal)) {
+          heard.push(part.kind === "turn" ? "turn" : part.text);
+        }
+      } catch (error) {
+        heard.push(error instanceof ModelFailure ? error.message : "another error");
+      }
+      return heard;
+    };
+    const failed = ["at ", "not yet"];
+    const answered = ["at ", "last", "turn"];
+    expect(await attempt("a")).toEqual(failed);
+    expect(await attempt("b")).toEqual(failed);
+    expect(await attempt("a")).toEqual(failed);
+    expect(await attempt("a")).toEqual(answered);
+    expect(await attempt("b")).toEqual(failed);
+    expect(await attempt("a")).toEqual(failed);
   });
 });

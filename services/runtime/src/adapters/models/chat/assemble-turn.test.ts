@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ModelTurn } from "../../ports/model-provider.ts";
+import type { ModelTurn } from "../../../ports/model-provider.ts";
 import { TurnAssembly } from "./assemble-turn.ts";
 
 function turnOf(deltas: readonly object[], finishReason = "tool_calls"): ModelTurn {

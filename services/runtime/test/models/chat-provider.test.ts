@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chunk, done, event, usageChunk } from "../../../../test/support/model-answers.ts";
 import type { ModelServer, ProgrammedResponse } from "../../../../test/support/model-server.ts";
 import { startModelServer } from "../../../../test/support/model-server.ts";
-import { openaiProvider } from "../../src/adapters/models/openai-provider.ts";
+import { chatProvider } from "../../src/adapters/models/chat/chat-provider.ts";
 import type { ModelPart, ModelRequest, ModelTurn } from "../../src/ports/model-provider.ts";
 import { ModelFailure } from "../../src/ports/model-provider.ts";
 
@@ -50,7 +50,7 @@ function ask(
   signal: AbortSignal = new AbortController().signal,
   baseUrl = server.url,
 ): AsyncIterable<ModelPart> {
-  return openaiProvider({ apiKey: key, baseUrl }).stream(asked, signal);
+  return chatProvider({ apiKey: key, baseUrl }).stream(asked, signal);
 }
 
 async function turnOf(parts: AsyncIterable<ModelPart> | readonly ModelPart[]): Promise<ModelTurn> {
@@ -214,7 +214,7 @@ describe("a model over the API of chat completions", () => {
   });
 
   test("keeps its connections for the next requests", async () => {
-    const provider = openaiProvider({ apiKey: key, baseUrl: server.url });
+    const provider = chatProvider({ apiKey: key, baseUrl: server.url });
     const before = server.requests.length;
     const asked = 20;
     for (let count = 0; count < asked; count++) {

@@ -1,8 +1,8 @@
-import { randomUUID } from "node:crypto";
-import type { ModelToolCall } from "../../ports/model-provider.ts";
-import { ModelFailure } from "../../ports/model-provider.ts";
-import type { Fields } from "./merge-delta.ts";
-import { isFields, mergeDelta, noFields } from "./merge-delta.ts";
+import type { ModelToolCall } from "../../../ports/model-provider.ts";
+import { distinctIds } from "../call-ids.ts";
+import { malformed } from "../malformed.ts";
+import type { Fields } from "../merge-delta.ts";
+import { isFields, mergeDelta, noFields } from "../merge-delta.ts";
 
 interface PartialCall {
   readonly index: number;
@@ -35,17 +35,15 @@ export class ToolCallAssembly {
    * missing or taken is replaced, because results are matched to calls by it.
    */
   finish(): { readonly calls: readonly ModelToolCall[]; readonly verbatim: readonly Fields[] } {
-    const taken = new Set<string>();
     const inOrder = this.#calls.toSorted((one, other) => one.index - other.index);
-    const calls = inOrder.map(({ id, name, argumentsText }) => {
+    const ids = distinctIds(inOrder.map(({ id }) => id));
+    const calls = inOrder.map(({ name, argumentsText }, position) => {
       if (name === "") throw malformed("a tool call has no name");
-      const providerCallId = id === "" || taken.has(id) ? `call_${randomUUID()}` : id;
-      taken.add(providerCallId);
-      return { providerCallId, name, argumentsText };
+      return { providerCallId: ids[position] ?? "", name, argumentsText };
     });
     const verbatim = inOrder.map((call, position) => ({
       ...call.fields,
-      id: calls[position]?.providerCallId,
+      id: ids[position],
       type: call.fields["type"] ?? "function",
       function: { ...call.function, name: call.name, arguments: call.argumentsText },
     }));
@@ -107,8 +105,4 @@ export class ToolCallAssembly {
 function argumentsText(value: unknown): string {
   if (value === undefined || value === null) return "";
   return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-function malformed(what: string): ModelFailure {
-  return new ModelFailure("malformed", `the provider sent a chunk that cannot be read: ${what}`);
 }
