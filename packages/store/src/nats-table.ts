@@ -61,6 +61,15 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
     await storeCall(() => this.#bucket.delete(key));
   }
 
+  async deleteVersion(key: string, revision: number, signal: AbortSignal): Promise<boolean> {
+    signal.throwIfAborted();
+    const deleted = await storeCall(async () => {
+      await this.#bucket.delete(key, { previousSeq: revision });
+      return true;
+    }, "undefined_on_conflict");
+    return deleted ?? false;
+  }
+
   async list(prefix: string, signal: AbortSignal): Promise<readonly Row<MessageShape<Schema>>[]> {
     const read = (until: AbortSignal) => this.#latest(prefix, until);
     const entries = await patientRead(this.#connection, read, signal);

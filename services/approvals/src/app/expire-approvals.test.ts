@@ -124,6 +124,7 @@ test("nothing goes on once the inbox cannot be watched", async () => {
     update: (...asked) => ports.inbox.update(...asked),
     put: (...asked) => ports.inbox.put(...asked),
     delete: (...asked) => ports.inbox.delete(...asked),
+    deleteVersion: (...asked) => ports.inbox.deleteVersion(...asked),
     list: (...asked) => ports.inbox.list(...asked),
     async *watch(prefix, signal) {
       for (const row of await ports.inbox.list(prefix, signal)) yield { kind: "written", row };

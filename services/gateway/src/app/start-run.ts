@@ -59,6 +59,7 @@ export async function startRun(
     labels: request.labels,
     threadId: request.threadId,
     memoryEnabled: request.memoryEnabled,
+    cancelOnDisconnect: request.cancelOnDisconnect,
     ...(request.chatContext && { chatContext: request.chatContext }),
   });
   if (request.threadId === "") return await append(ports, key, created, signal);
