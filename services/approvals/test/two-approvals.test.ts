@@ -66,7 +66,7 @@ test("a decision and the end of its run race, and one of them stands", async () 
     ...(refusal === undefined ? ["approval"] : []),
     ...(ended ? ["status"] : []),
   ]);
-  if (refusal !== undefined) expect(refusal.message).toMatch(/its run has ended$/);
+  expect(refusal?.message ?? "its run has ended").toMatch(/its run has ended$/);
 });
 
 test("an approval that two services let expire expires once, and stays closed", async () => {

@@ -40,6 +40,11 @@ export interface ApprovalsBench extends AsyncDisposable {
   restartNats(): Promise<void>;
 }
 
+const keyOf = (approvalId: string) => ({
+  tenant: "acme",
+  run: approvalId.split("-", 1)[0] ?? "",
+});
+
 export async function openApprovalsBench(): Promise<ApprovalsBench> {
   await using starting = new AsyncDisposableStack();
   const storeDir = mkdtempSync(join(tmpdir(), "reeve-approvals-"));
@@ -54,10 +59,6 @@ export async function openApprovalsBench(): Promise<ApprovalsBench> {
   const [first, second] = [await start(), await start()];
   const runLog = await openRunLog(await connect());
   const resources = starting.move();
-  const keyOf = (approvalId: string) => ({
-    tenant: "acme",
-    run: approvalId.split("-", 1)[0] ?? "",
-  });
   async function append(approvalId: string, ...facts: readonly ForeignFact[]): Promise<void> {
     const key = keyOf(approvalId);
     const { tail } = await runLog.read(key, emptyTail, never);
