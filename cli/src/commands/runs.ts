@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import type { Run, RunStatus } from "@reeve/contracts/run";
-import { RunSchema, RunStatusSchema } from "@reeve/contracts/run";
+import { OnBusy, RunSchema, RunStatusSchema } from "@reeve/contracts/run";
 import { allPages } from "../all-pages.ts";
 import { brief, patient, persistently } from "../back-off.ts";
 import type { Cli } from "../cli.ts";
@@ -28,8 +28,18 @@ function runCommand(cli: Cli): Command {
     .argument("<prompt>", "what it is asked")
     .option("--watch", "show the run until it ends")
     .option("--file <path[=name]>", "a file for the run's workspace; may be repeated", collectFiles)
+    .option("--thread <id>", "the conversation that it continues, or begins")
+    .addOption(
+      new Option("--on-busy <what>", "what happens when a run of the thread is under way")
+        .choices(Object.keys(onBusy))
+        .default("reject"),
+    )
+    .option("--memory", "recall what is remembered of the user, and let the agent add to it")
     .option("--json", "the run, or with --watch its events, as JSON lines");
   interface Options {
+    readonly thread?: string;
+    readonly onBusy: keyof typeof onBusy;
+    readonly memory?: true;
     readonly watch?: true;
     readonly file?: readonly LocalFile[];
     readonly json?: true;
@@ -42,7 +52,17 @@ function runCommand(cli: Cli): Command {
         const { artifactId } = await uploadFile(reeve, file, "", signal);
         files.push({ artifactId, path: file.name });
       }
-      const request = { agentId, input, requestId: randomUUID(), files };
+      const request = {
+        agentId,
+        input,
+        requestId: randomUUID(),
+        files,
+        memoryEnabled: options.memory === true,
+        ...(options.thread !== undefined && {
+          threadId: options.thread,
+          onBusy: onBusy[options.onBusy],
+        }),
+      };
       const start = () => reeve.runs.startRun(request, { signal });
       const { run } = await persistently(start, brief, signal);
       if (run === undefined) return;
@@ -55,6 +75,12 @@ function runCommand(cli: Cli): Command {
     }),
   );
 }
+
+const onBusy = {
+  reject: OnBusy.REJECT,
+  queue: OnBusy.QUEUE,
+  interrupt: OnBusy.INTERRUPT,
+} as const;
 
 function listCommand(cli: Cli): Command {
   const command = new Command("runs")

@@ -1,11 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunBatchSchema } from "@reeve/contracts/run";
+import type { ThreadEvent } from "@reeve/contracts/thread";
+import { ThreadBatchSchema } from "@reeve/contracts/thread";
 import type { ToolCallFact } from "@reeve/contracts/tool";
 import { ToolCallJournalSchema } from "@reeve/contracts/tool";
 import type { CallKey } from "./call-journal.ts";
 import type { LogDefinition } from "./log-definition.ts";
 import type { RunKey } from "./run-log.ts";
+import type { ThreadKey } from "./thread-log.ts";
 
 export const runLogDefinition: LogDefinition<RunKey, RunEvent, typeof RunBatchSchema> = {
   schema: RunBatchSchema,
@@ -14,6 +17,16 @@ export const runLogDefinition: LogDefinition<RunKey, RunEvent, typeof RunBatchSc
   eventsOf: ({ firstSequence, events }) => ({ firstSequence, events }),
   kinds: (events) => [...new Set(events.map(({ event }) => event.case ?? "unknown"))],
 };
+
+export const threadLogDefinition: LogDefinition<ThreadKey, ThreadEvent, typeof ThreadBatchSchema> =
+  {
+    schema: ThreadBatchSchema,
+    tokens: ({ tenant, thread }) => ({ tenant, thread }),
+    batch: (firstSequence, events) =>
+      create(ThreadBatchSchema, { firstSequence, events: [...events] }),
+    eventsOf: ({ firstSequence, events }) => ({ firstSequence, events }),
+    kinds: (events) => [...new Set(events.map(({ event }) => event.case ?? "unknown"))],
+  };
 
 export const callJournalDefinition: LogDefinition<
   CallKey,

@@ -4,6 +4,7 @@ import { DispatchSchema, RunStatus } from "@reeve/contracts/run";
 import { commitForeign, ended } from "@reeve/log/commit-foreign";
 import type { RunHead } from "@reeve/log/run-head";
 import { isTerminal } from "@reeve/log/run-head";
+import { settleThread } from "@reeve/thread/settle-thread";
 import type { Principal } from "@reeve/platform/principal";
 import type { GatewayPorts } from "./gateway-ports.ts";
 import { noSuchRun, runKeyOf } from "./read-run.ts";
@@ -13,7 +14,7 @@ import { noSuchRun, runKeyOf } from "./read-run.ts";
  * way is ended by its owner, or by whoever takes the dispatch.
  */
 export async function cancelRun(
-  ports: Pick<GatewayPorts, "log" | "dispatch">,
+  ports: Pick<GatewayPorts, "log" | "dispatch" | "threads" | "threadIndex">,
   { tenant, subject }: Principal,
   { runId, reason }: { readonly runId: string; readonly reason: string },
   signal: AbortSignal,
@@ -37,5 +38,7 @@ export async function cancelRun(
   );
   const message = create(DispatchSchema, { tenant, runId });
   await ports.dispatch.publish(message, { dedupeId: `${runId}:cancel` }, signal);
+  const thread = head.created?.threadId ?? "";
+  if (thread !== "") await settleThread(ports, { tenant, thread }, signal);
   return head;
 }

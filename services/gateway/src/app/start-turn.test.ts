@@ -1,0 +1,167 @@
+import { create } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { ErrorReason } from "@reeve/contracts/error";
+import { OnBusy, RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
+import { Role, TurnOutcome } from "@reeve/contracts/thread";
+import { settleThread } from "@reeve/thread/settle-thread";
+import { describe, expect, test } from "vitest";
+import type { MemoryPorts } from "../../test/support/memory-ports.ts";
+import {
+  ann,
+  appendFacts,
+  kindsOf,
+  memoryPorts,
+  storeAgent,
+} from "../../test/support/memory-ports.ts";
+import { cancelRun } from "./cancel-run.ts";
+import { getThread, listThreadMessages } from "./read-threads.ts";
+import { startRun } from "./start-run.ts";
+
+const never = new AbortController().signal;
+const page = { pageSize: 0, pageToken: "" };
+
+async function portsWithAgent(): Promise<MemoryPorts> {
+  const ports = memoryPorts();
+  await storeAgent(ports, "writer");
+  return ports;
+}
+
+function start(ports: MemoryPorts, init: MessageInitShape<typeof StartRunRequestSchema> = {}) {
+  const request = create(StartRunRequestSchema, {
+    agentId: "writer",
+    input: "hello",
+    threadId: "t1",
+    ...init,
+  });
+  return startRun(ports, ann, request, never);
+}
+
+/** A worker takes a run and answers. */
+async function answer(ports: MemoryPorts, run: string, text: string): Promise<void> {
+  await appendFacts(
+    ports.log,
+    run,
+    { case: "runClaimed", value: { worker: "w", epoch: 1 } },
+    { case: "modelCallStarted", value: {} },
+    { case: "text", value: { text } },
+    { case: "modelTurn", value: {} },
+    { case: "status", value: { status: RunStatus.COMPLETED } },
+  );
+  await settleThread(ports, { tenant: "acme", thread: "t1" }, never);
+}
+
+describe("a run on a thread", () => {
+  test("begins the thread and has its turn", async () => {
+    const ports = await portsWithAgent();
+    const { runId } = await start(ports);
+    expect(await getThread(ports, "acme", "t1", never)).toMatchObject({
+      threadId: "t1",
+      title: "hello",
+      activeRunId: runId,
+    });
+    expect(ports.dispatch.length).toBe(1);
+  });
+
+  test("asked for again with the same id is the same run and the same turn", async () => {
+    const ports = await portsWithAgent();
+    const first = await start(ports, { requestId: "r1" });
+    const again = await start(ports, { requestId: "r1" });
+    expect(again.runId).toBe(first.runId);
+    expect(ports.threads.batches.flatMap(({ events }) => events)).toHaveLength(2);
+  });
+
+  test("leaves its messages to people: what was asked, and the answer with what was done", async () => {
+    const ports = await portsWithAgent();
+    const { runId } = await start(ports);
+    await answer(ports, runId, "hi");
+    const key = { tenant: "acme", thread: "t1" };
+    const { items } = await listThreadMessages(ports, key, page, never);
+    expect(items).toMatchObject([
+      { runId, role: Role.USER, text: "hello" },
+      {
+        runId,
+        role: Role.ASSISTANT,
+        text: "hi",
+        outcome: TurnOutcome.COMPLETED,
+        executionTree: { version: 1 },
+      },
+    ]);
+  });
+
+  test.each([
+    ["messages beside the thread's own", { messages: [{ role: Role.USER, text: "a" }] }],
+    ["a word about a busy thread without one", { threadId: "", onBusy: OnBusy.QUEUE }],
+  ])("is refused with %s", async (_, init) => {
+    const ports = await portsWithAgent();
+    await expect(start(ports, init)).rejects.toMatchObject({
+      kind: "invalid",
+      violations: [{ reason: "CONTRADICTION" }],
+    });
+    expect(ports.threads.batches).toEqual([]);
+  });
+});
+
+describe("a run on a busy thread", () => {
+  test("is refused unless it asks otherwise, and is nowhere to be found then", async () => {
+    const ports = await portsWithAgent();
+    const { runId } = await start(ports);
+    await expect(start(ports, { requestId: "second" })).rejects.toMatchObject({
+      kind: "precondition",
+      reason: ErrorReason.THREAD_BUSY,
+      metadata: { run_id: runId, thread_id: "t1" },
+    });
+    expect(new Set(ports.log.batches.map(({ key }) => key.run))).toEqual(new Set([runId]));
+  });
+
+  test("waits its turn when it asks to, and begins when the one before it has ended", async () => {
+    const ports = await portsWithAgent();
+    const { runId: first } = await start(ports);
+    const { runId: second, status } = await start(ports, { onBusy: OnBusy.QUEUE });
+    expect(status).toBe(RunStatus.QUEUED);
+    expect(ports.dispatch.length).toBe(1);
+    await answer(ports, first, "hi");
+    expect(await getThread(ports, "acme", "t1", never)).toMatchObject({ activeRunId: second });
+    expect(ports.dispatch.length).toBe(2);
+  });
+
+  test("that interrupts ends the one under way and those that wait", async () => {
+    const ports = await portsWithAgent();
+    const { runId: first } = await start(ports);
+    const { runId: second } = await start(ports, { onBusy: OnBusy.QUEUE });
+    const { runId: third } = await start(ports, { onBusy: OnBusy.INTERRUPT });
+    expect(await getThread(ports, "acme", "t1", never)).toMatchObject({
+      activeRunId: third,
+      queuedRunIds: [],
+      endedTurns: 2,
+    });
+    for (const run of [first, second]) {
+      expect(await kindsOf(ports.log, run)).toContain("cancelRequested");
+    }
+  });
+
+  test("is free again when its run is cancelled", async () => {
+    const ports = await portsWithAgent();
+    const { runId } = await start(ports);
+    await cancelRun(ports, ann, { runId, reason: "" }, never);
+    const { runId: next } = await start(ports);
+    expect(await getThread(ports, "acme", "t1", never)).toMatchObject({ activeRunId: next });
+  });
+
+  test("takes exactly one of many that come at once over several gateways", async () => {
+    const ports = await portsWithAgent();
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, index) => start({ ...ports }, { requestId: `r${index}` })),
+    );
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    expect((await getThread(ports, "acme", "t1", never)).queuedRunIds).toEqual([]);
+  });
+});
+
+test("a thread of another tenant is not there", async () => {
+  const ports = await portsWithAgent();
+  await start(ports);
+  await expect(getThread(ports, "other", "t1", never)).rejects.toMatchObject({
+    kind: "not_found",
+    reason: ErrorReason.THREAD_NOT_FOUND,
+  });
+});
