@@ -9,7 +9,7 @@ import type { RunHead } from "@reeve/log/run-head";
 import { isTerminal } from "@reeve/log/run-head";
 import { Failure } from "@reeve/platform/failure";
 import type { Principal } from "@reeve/platform/principal";
-import { argumentViolations } from "../domain/argument-violations.ts";
+import { argumentViolations } from "./argument-violations.ts";
 import type { ApprovalPorts, Clock } from "./approval-ports.ts";
 import { noSuchApproval, runOfApproval } from "./approval-id.ts";
 
