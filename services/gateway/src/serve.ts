@@ -48,6 +48,8 @@ export async function startGateway(
 ): Promise<RunningServer> {
   await using starting = new AsyncDisposableStack();
   const background = starting.use(new Background(log, signal));
+  const ending = new AbortController();
+  const isEnding = () => signal.aborted || ending.signal.aborted;
   const ports = await openPorts(config, nats, log, background.signal);
   const approvals = createClient(
     ApprovalService,
@@ -56,7 +58,7 @@ export async function startGateway(
   const server = starting.use(
     await serve(
       (router) => {
-        router.service(RunService, runService(ports, clock.sleep));
+        router.service(RunService, runService(ports, { ...clock, isEnding, log }));
         router.service(AgentService, agentService(ports));
         router.service(ArtifactService, artifactService(ports.artifacts));
         router.service(MemoryService, memoryService(ports.memory));
@@ -82,8 +84,9 @@ export async function startGateway(
       signal,
     ),
   );
+  starting.defer(() => ending.abort());
   background.keep((until) => repairThreads(ports, clock, log, until));
-  background.keep(async (until) => indexRuns(await openRunFeed(nats), ports.runs, log, until));
+  background.keep(async (until) => indexRuns(await openRunFeed(nats), ports, log, until));
   log.info({ url: server.url }, "gateway listens");
   const resources = starting.move();
   return {

@@ -54,7 +54,17 @@ export async function startRuntime(
     heartbeatMs: ackWaitMs / 3,
     logger,
   };
-  background.keep((until) => workRuns(dispatch, ports, config.REEVE_RUNTIME_CONCURRENCY, until));
+  const now = new AbortController();
+  background.keep((until) =>
+    workRuns(dispatch, ports, config.REEVE_RUNTIME_CONCURRENCY, {
+      soon: until,
+      now: now.signal,
+    }),
+  );
+  const hurry = () => {
+    setTimeout(() => now.abort(background.signal.reason), config.REEVE_DRAIN_MS).unref();
+  };
+  background.signal.addEventListener("abort", hurry, { once: true });
   logger.info({ worker: ports.worker, providers: [...providers.byName.keys()] }, "runtime works");
   return starting.move();
 }

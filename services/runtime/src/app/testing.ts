@@ -28,6 +28,7 @@ import { expect } from "vitest";
 import type { ModelProvider } from "../ports/model-provider.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { driveRun } from "./drive-run.ts";
+import type { Stop } from "./owned-run.ts";
 
 const never = new AbortController().signal;
 export const key = { tenant: "acme", run: "run_memory" };
@@ -100,7 +101,11 @@ export class Stage {
   }
 
   /** Lets a worker take the run by one message, until it lets go. */
-  async drive(worker: string, sequence = 1): Promise<string> {
+  async drive(
+    worker: string,
+    sequence = 1,
+    stop: Stop = { now: never, soon: never },
+  ): Promise<string> {
     const settled: string[] = [];
     const delivery = {
       message: create(DispatchSchema, { tenant: key.tenant, runId: key.run }),
@@ -111,7 +116,7 @@ export class Stage {
       giveBack: () => void settled.push("given back"),
       forget: () => void settled.push("forgotten"),
     };
-    await driveRun(delivery, this.ports(worker), never);
+    await driveRun(delivery, this.ports(worker), stop);
     return settled.join();
   }
 
