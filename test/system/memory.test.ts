@@ -44,7 +44,7 @@ test("what one run remembers, a later one of the same user is told, where it fit
   await ask("remember that she plays the cello", true);
   const { memories } = await deployment.reeve.memories.listMemories({});
   expect(memories).toMatchObject([{ text: "she plays the cello" }]);
-  expect(await ask("Which instrument is a cello?", true)).toContain("- she plays the cello");
+  expect(await ask("Which instrument is a cello?", true)).toContain('"she plays the cello"');
   expect(await ask("Which instrument is a cello?", false)).not.toContain("she plays");
   expect(await ask("What is the capital of France?", true)).not.toContain("cello");
 });

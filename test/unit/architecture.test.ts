@@ -35,7 +35,7 @@ interface Import {
 
 function importsOf(pattern: string): readonly Import[] {
   return globSync(pattern, { cwd: root, exclude: (name) => name === "node_modules" })
-    .filter((file) => !file.endsWith(".test.ts") && !file.endsWith("/testing.ts"))
+    .filter((file) => !file.endsWith(".test.ts") && !/\/testing(-[a-z]+)?\.ts$/.test(file))
     .flatMap((file) => {
       const source = readFileSync(join(root, file), "utf8");
       return [...source.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(([, target = ""]) => ({

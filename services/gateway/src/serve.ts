@@ -86,7 +86,7 @@ export async function startGateway(
   );
   starting.defer(() => ending.abort());
   background.keep((until) => repairThreads(ports, clock, log, until));
-  background.keep(async (until) => indexRuns(await openRunFeed(nats), ports.runs, log, until));
+  background.keep(async (until) => indexRuns(await openRunFeed(nats), ports, log, until));
   log.info({ url: server.url }, "gateway listens");
   const resources = starting.move();
   return {

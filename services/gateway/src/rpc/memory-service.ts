@@ -1,34 +1,28 @@
-import type { ServiceImpl } from "@connectrpc/connect";
-import type { HandlerContext } from "@connectrpc/connect";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { MemoryService } from "@reeve/contracts/memory";
 import type { LongTermMemory, Owner } from "@reeve/memory/long-term-memory";
 import { Failure } from "@reeve/platform/failure";
 import { principalOf } from "@reeve/platform/principal";
-import { pageOf } from "@reeve/store/page";
+import { listMemories } from "../app/list-memories.ts";
 
 const usualLimit = 10;
 
 export function memoryService(memory: LongTermMemory): ServiceImpl<typeof MemoryService> {
   return {
-    createMemory: async ({ text }, context) => ({
-      memory: await memory.remember(ownerOf(context), text, "", context.signal),
-    }),
+    createMemory: async ({ text, requestId }, context) => {
+      const said = { runId: "", requestId };
+      return { memory: await memory.remember(ownerOf(context), text, said, context.signal) };
+    },
     listMemories: async (request, context) => {
-      const memories = await memory.list(ownerOf(context), context.signal);
-      const numbered = memories.map((item, index) => ({ item, place: placeOf(index) }));
-      const { items, nextPageToken } = pageOf(
-        numbered,
-        request,
-        ({ place }) => place,
-        (own, previous) => own > previous,
-      );
-      return { memories: items.map(({ item }) => item), nextPageToken };
+      const owner = ownerOf(context);
+      const { items, nextPageToken } = await listMemories(memory, owner, request, context.signal);
+      return { memories: [...items], nextPageToken };
     },
     recallMemories: async ({ query, limit }, context) => {
       const most = limit === 0 ? usualLimit : limit;
-      const found = await memory.recall(ownerOf(context), query, most, context.signal);
-      return { memories: [...found] };
+      const found = await memory.find(ownerOf(context), query, most, context.signal);
+      return { memories: [...found.memories], latest: [...found.latest] };
     },
     deleteMemory: async ({ memoryId }, context) => {
       if (await memory.forget(ownerOf(context), memoryId, context.signal)) return {};
@@ -45,8 +39,4 @@ export function memoryService(memory: LongTermMemory): ServiceImpl<typeof Memory
 function ownerOf(context: HandlerContext): Owner {
   const { tenant, subject } = principalOf(context);
   return { tenant, user: subject };
-}
-
-function placeOf(index: number): string {
-  return String(index).padStart(10, "0");
 }

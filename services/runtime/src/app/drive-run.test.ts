@@ -17,6 +17,7 @@ const never = new AbortController().signal;
 function countingModel(rounds: number, failures: ModelFailure[] = []): ModelProvider {
   return {
     descriptor: create(ProviderDescriptorSchema, { name: "test" }),
+    format: "test",
     async *stream({ messages }) {
       const failure = failures.shift();
       const taken = messages.filter(({ role }) => role === "verbatim").length;
@@ -172,6 +173,7 @@ function interrupting(ending: AbortController): ModelProvider {
   const inner = countingModel(1);
   return {
     descriptor: inner.descriptor,
+    format: inner.format,
     async *stream(request, signal) {
       for await (const part of inner.stream(request, signal)) {
         yield part;

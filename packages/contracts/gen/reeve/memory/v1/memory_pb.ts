@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/memory/v1/memory.proto.
  */
 export const file_reeve_memory_v1_memory: GenFile = /*@__PURE__*/
-  fileDesc("ChxyZWV2ZS9tZW1vcnkvdjEvbWVtb3J5LnByb3RvEg9yZWV2ZS5tZW1vcnkudjEiwwEKBk1lbW9yeRIRCgltZW1vcnlfaWQYASABKAkSDAoEdGV4dBgCIAEoCRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZydW5faWQYBSABKAk6KMrfGCQKCG1lbW9yaWVzEhh7dGVuYW50fS57dXNlcn0ue21lbW9yeX0iMwoTQ3JlYXRlTWVtb3J5UmVxdWVzdBIcCgR0ZXh0GAEgASgJQg66SAtyCRABKIAgMgJcUyI/ChRDcmVhdGVNZW1vcnlSZXNwb25zZRInCgZtZW1vcnkYASABKAsyFy5yZWV2ZS5tZW1vcnkudjEuTWVtb3J5Ik8KE0xpc3RNZW1vcmllc1JlcXVlc3QSGgoJcGFnZV9zaXplGAEgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDKIAEIloKFExpc3RNZW1vcmllc1Jlc3BvbnNlEikKCG1lbW9yaWVzGAEgAygLMhcucmVldmUubWVtb3J5LnYxLk1lbW9yeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiSQoVUmVjYWxsTWVtb3JpZXNSZXF1ZXN0EhgKBXF1ZXJ5GAEgASgJQgm6SAZyBCiAgBASFgoFbGltaXQYAiABKA1CB7pIBCoCGGQiQwoWUmVjYWxsTWVtb3JpZXNSZXNwb25zZRIpCghtZW1vcmllcxgBIAMoCzIXLnJlZXZlLm1lbW9yeS52MS5NZW1vcnkiRQoTRGVsZXRlTWVtb3J5UmVxdWVzdBIuCgltZW1vcnlfaWQYASABKAlCG7pIGHIWMhRebWVtX1thLXowLTldezgsNjR9JCIWChREZWxldGVNZW1vcnlSZXNwb25zZTKTAwoNTWVtb3J5U2VydmljZRJbCgxDcmVhdGVNZW1vcnkSJC5yZWV2ZS5tZW1vcnkudjEuQ3JlYXRlTWVtb3J5UmVxdWVzdBolLnJlZXZlLm1lbW9yeS52MS5DcmVhdGVNZW1vcnlSZXNwb25zZRJgCgxMaXN0TWVtb3JpZXMSJC5yZWV2ZS5tZW1vcnkudjEuTGlzdE1lbW9yaWVzUmVxdWVzdBolLnJlZXZlLm1lbW9yeS52MS5MaXN0TWVtb3JpZXNSZXNwb25zZSIDkAIBEmYKDlJlY2FsbE1lbW9yaWVzEiYucmVldmUubWVtb3J5LnYxLlJlY2FsbE1lbW9yaWVzUmVxdWVzdBonLnJlZXZlLm1lbW9yeS52MS5SZWNhbGxNZW1vcmllc1Jlc3BvbnNlIgOQAgESWwoMRGVsZXRlTWVtb3J5EiQucmVldmUubWVtb3J5LnYxLkRlbGV0ZU1lbW9yeVJlcXVlc3QaJS5yZWV2ZS5tZW1vcnkudjEuRGVsZXRlTWVtb3J5UmVzcG9uc2ViBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_reeve_bus_v1_bus]);
+  fileDesc("ChxyZWV2ZS9tZW1vcnkvdjEvbWVtb3J5LnByb3RvEg9yZWV2ZS5tZW1vcnkudjEi1wEKBk1lbW9yeRIRCgltZW1vcnlfaWQYASABKAkSDAoEdGV4dBgCIAEoCRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZydW5faWQYBSABKAkSEgoKcmVxdWVzdF9pZBgGIAEoCTooyt8YJAoIbWVtb3JpZXMSGHt0ZW5hbnR9Lnt1c2VyfS57bWVtb3J5fSJRChNDcmVhdGVNZW1vcnlSZXF1ZXN0EhwKBHRleHQYASABKAlCDrpIC3IJEAEogCAyAlxTEhwKCnJlcXVlc3RfaWQYAiABKAlCCLpIBXIDKIABIj8KFENyZWF0ZU1lbW9yeVJlc3BvbnNlEicKBm1lbW9yeRgBIAEoCzIXLnJlZXZlLm1lbW9yeS52MS5NZW1vcnkiTwoTTGlzdE1lbW9yaWVzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMogAQiWgoUTGlzdE1lbW9yaWVzUmVzcG9uc2USKQoIbWVtb3JpZXMYASADKAsyFy5yZWV2ZS5tZW1vcnkudjEuTWVtb3J5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJJChVSZWNhbGxNZW1vcmllc1JlcXVlc3QSGAoFcXVlcnkYASABKAlCCbpIBnIEKICAEBIWCgVsaW1pdBgCIAEoDUIHukgEKgIYZCJsChZSZWNhbGxNZW1vcmllc1Jlc3BvbnNlEikKCG1lbW9yaWVzGAEgAygLMhcucmVldmUubWVtb3J5LnYxLk1lbW9yeRInCgZsYXRlc3QYAiADKAsyFy5yZWV2ZS5tZW1vcnkudjEuTWVtb3J5IkUKE0RlbGV0ZU1lbW9yeVJlcXVlc3QSLgoJbWVtb3J5X2lkGAEgASgJQhu6SBhyFjIUXm1lbV9bYS16MC05XXs4LDY0fSQiFgoURGVsZXRlTWVtb3J5UmVzcG9uc2UykwMKDU1lbW9yeVNlcnZpY2USWwoMQ3JlYXRlTWVtb3J5EiQucmVldmUubWVtb3J5LnYxLkNyZWF0ZU1lbW9yeVJlcXVlc3QaJS5yZWV2ZS5tZW1vcnkudjEuQ3JlYXRlTWVtb3J5UmVzcG9uc2USYAoMTGlzdE1lbW9yaWVzEiQucmVldmUubWVtb3J5LnYxLkxpc3RNZW1vcmllc1JlcXVlc3QaJS5yZWV2ZS5tZW1vcnkudjEuTGlzdE1lbW9yaWVzUmVzcG9uc2UiA5ACARJmCg5SZWNhbGxNZW1vcmllcxImLnJlZXZlLm1lbW9yeS52MS5SZWNhbGxNZW1vcmllc1JlcXVlc3QaJy5yZWV2ZS5tZW1vcnkudjEuUmVjYWxsTWVtb3JpZXNSZXNwb25zZSIDkAIBElsKDERlbGV0ZU1lbW9yeRIkLnJlZXZlLm1lbW9yeS52MS5EZWxldGVNZW1vcnlSZXF1ZXN0GiUucmVldmUubWVtb3J5LnYxLkRlbGV0ZU1lbW9yeVJlc3BvbnNlYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_reeve_bus_v1_bus]);
 
 /**
  * Something that is remembered of a user.
@@ -58,6 +58,13 @@ export type Memory = Message<"reeve.memory.v1.Memory"> & {
    * @generated from field: string run_id = 5;
    */
   runId: string;
+
+  /**
+   * The request, or the call of a tool, that said it last, so that its repetition changes nothing. Empty: not known.
+   *
+   * @generated from field: string request_id = 6;
+   */
+  requestId: string;
 };
 
 /**
@@ -79,6 +86,14 @@ export type CreateMemoryRequest = Message<"reeve.memory.v1.CreateMemoryRequest">
    * @generated from field: string text = 1;
    */
   text: string;
+
+  /**
+   * Chosen by the client to repeat the request safely, for example a UUID. Empty: a repetition counts as saying it again,
+   * and makes no second memory either.
+   *
+   * @generated from field: string request_id = 2;
+   */
+  requestId: string;
 };
 
 /**
@@ -172,7 +187,7 @@ export const ListMemoriesResponseSchema: GenMessage<ListMemoriesResponse> = /*@_
  */
 export type RecallMemoriesRequest = Message<"reeve.memory.v1.RecallMemoriesRequest"> & {
   /**
-   * The query, at most 262,144 bytes; what goes beyond some thousand characters is not read.
+   * The query, at most 262,144 bytes; of more than 8,192 characters, only the first and the last 4,096 are read.
    *
    * @generated from field: string query = 1;
    */
@@ -200,11 +215,19 @@ export const RecallMemoriesRequestSchema: GenMessage<RecallMemoriesRequest> = /*
  */
 export type RecallMemoriesResponse = Message<"reeve.memory.v1.RecallMemoriesResponse"> & {
   /**
-   * The memories, best first.
+   * The memories, best first. Empty: none has a word of the query.
    *
    * @generated from field: repeated reeve.memory.v1.Memory memories = 1;
    */
   memories: Memory[];
+
+  /**
+   * When none fits: what was said last, at most 3, for whoever used other words than the memories do. No run is told these
+   * unless its agent asks.
+   *
+   * @generated from field: repeated reeve.memory.v1.Memory latest = 2;
+   */
+  latest: Memory[];
 };
 
 /**
