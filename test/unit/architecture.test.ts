@@ -20,7 +20,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   platform: ["contracts"],
   log: ["contracts", "platform"],
   store: ["contracts", "platform"],
-  thread: ["contracts", "platform", "log", "store"],
+  thread: ["agent", "contracts", "platform", "log"],
   agent: ["contracts", "platform"],
 };
 

@@ -4,7 +4,6 @@ import { timestampNow } from "@bufbuild/protobuf/wkt";
 import { resolveModel } from "@reeve/agent/resolve-model";
 import { toolbelt } from "@reeve/agent/toolbelt";
 import type { Agent } from "@reeve/contracts/agent";
-import { ErrorReason } from "@reeve/contracts/error";
 import type { RunCreated, StartRunRequest } from "@reeve/contracts/run";
 import {
   DispatchSchema,
@@ -17,7 +16,7 @@ import type { RunHead } from "@reeve/log/run-head";
 import { emptyHead, foldHead } from "@reeve/log/run-head";
 import type { RunKey } from "@reeve/log/run-log";
 import type { Principal } from "@reeve/platform/principal";
-import { Failure } from "@reeve/platform/failure";
+import { reusedRequestId } from "@reeve/thread/refusals";
 import { settleThread } from "@reeve/thread/settle-thread";
 import { getAgent } from "./agents.ts";
 import type { GatewayPorts } from "./gateway-ports.ts";
@@ -102,12 +101,7 @@ async function knownRun(
   const head = foldHead(emptyHead, events);
   const hash = head.created?.requestHash ?? new Uint8Array();
   if (Buffer.compare(hash, requestHash) !== 0) {
-    throw new Failure(
-      "exists",
-      ErrorReason.REQUEST_ID_REUSED,
-      `request id ${head.created?.requestId ?? ""} was used for run ${key.run} with another request; choose a new id`,
-      { metadata: { run_id: key.run } },
-    );
+    throw reusedRequestId(head.created?.requestId ?? "", key.run);
   }
   const threadId = head.created?.threadId ?? "";
   if (threadId !== "") await settleThread(ports, { tenant: key.tenant, thread: threadId }, signal);

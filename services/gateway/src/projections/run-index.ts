@@ -76,6 +76,7 @@ function applyToRow(before: Run, { event, time, sequence }: RunEvent): Run {
       row.agentId = event.value.agentId;
       row.inputPreview = event.value.input.slice(0, 200);
       row.labels = { ...event.value.labels };
+      row.threadId = event.value.threadId;
       row.status = RunStatus.QUEUED;
       if (time !== undefined) row.createdAt = time;
       break;
