@@ -39,15 +39,16 @@ export function fitHistory(
   return excess <= 0 ? whole : withoutOldest(whole, mostBytes);
 }
 
+function note(left: number): HistoryMessage {
+  const text = `[${left} older messages are left out]`;
+  return create(HistoryMessageSchema, { message: { case: "user", value: { text } } });
+}
+
 /** What is newest, from where no result lacks its call, behind a word about what is missing. */
 function withoutOldest(
   messages: readonly HistoryMessage[],
   mostBytes: number,
 ): readonly HistoryMessage[] {
-  const note = (left: number) =>
-    create(HistoryMessageSchema, {
-      message: { case: "user", value: { text: `[${left} older messages are left out]` } },
-    });
   let room = mostBytes - bytesOf(note(messages.length));
   let start = messages.length;
   while (start > 0) {

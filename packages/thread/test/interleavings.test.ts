@@ -17,6 +17,7 @@ import { queueTurn } from "../src/queue-turn.ts";
 import { settleThread } from "../src/settle-thread.ts";
 import { repairThread } from "../src/repair-thread.ts";
 import type { ThreadPorts } from "../src/thread-ports.ts";
+import type { Turn } from "../src/thread-state.ts";
 import { activeTurn, emptyThread, foldThread, turnOf } from "../src/thread-state.ts";
 
 /** A gateway that is asked to start a run; a refusal is an answer too. */
@@ -50,6 +51,12 @@ function working(runId: string): Process {
   return { run, forgets: true };
 }
 
+/** Anybody who looks after the thread. */
+const settling: Process = {
+  run: async (ports) => void (await settleThread(ports, key, never)),
+  forgets: true,
+};
+
 async function work({ log }: ThreadPorts, run: string): Promise<void> {
   const runKey = { tenant: key.tenant, run };
   for (;;) {
@@ -78,6 +85,10 @@ async function playOut(stage: ThreadStage): Promise<void> {
   }
 }
 
+function isUnderWay({ isStarted, ended }: Turn): boolean {
+  return isStarted && ended === undefined;
+}
+
 /** What holds in every world: turns one at a time and in order, nothing twice, nothing left over. */
 async function checkThread(stage: ThreadStage): Promise<void> {
   await playOut(stage);
@@ -86,15 +97,13 @@ async function checkThread(stage: ThreadStage): Promise<void> {
   const begun: string[] = [];
   const facts = new Set<string>();
   for (const event of events) {
-    if (event.event.case === "turnStarted") {
-      expect(activeTurn(state)).toBeUndefined();
-      begun.push(event.event.value.runId);
-    }
+    if (event.event.case === "turnStarted") begun.push(event.event.value.runId);
     const { value, case: kind } = event.event;
     const fact = `${kind} ${value !== undefined && "runId" in value ? value.runId : ""}`;
     expect(facts.has(fact)).toBe(false);
     facts.add(fact);
     state = foldThread(state, [event]);
+    expect(state.turns.filter(isUnderWay).length).toBeLessThanOrEqual(1);
   }
   const accepted = state.turns.map(({ runId }) => runId);
   expect(begun).toEqual(accepted.filter((runId) => begun.includes(runId)));
@@ -130,7 +139,8 @@ describe("whatever the order, and whoever dies in front of whichever act", () =>
       }),
       check: async (stage, crashed) => {
         await checkThread(stage);
-        if (crashed === undefined) expect((await stage.state()).turns.length).toBeGreaterThan(0);
+        const accepted = (await stage.state()).turns.length;
+        expect(accepted).toBeGreaterThanOrEqual(crashed === undefined ? 1 : 0);
       },
     });
     expect(ends).toBeGreaterThan(10);
@@ -144,7 +154,8 @@ describe("whatever the order, and whoever dies in front of whichever act", () =>
       }),
       check: async (stage, crashed) => {
         await checkThread(stage);
-        if (crashed === undefined) expect((await stage.state()).turns).toHaveLength(3);
+        const accepted = (await stage.state()).turns.length;
+        expect(accepted).toBeGreaterThanOrEqual(crashed === undefined ? 3 : 2);
       },
     });
     expect(ends).toBeGreaterThan(100);
@@ -209,8 +220,6 @@ test("of two that interrupt, the later one has the turn, also when one dies on t
         const seen = await seeThread(stage.threads, key, undefined, never);
         await queueTurn(stage, key, seen, place, never);
       }
-      const run = async (ports: ThreadPorts) => void (await settleThread(ports, key, never));
-      const settling: Process = { run, forgets: true };
       return { stage, processes: [settling, settling] };
     },
     check: async (stage) => {
