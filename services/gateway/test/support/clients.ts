@@ -10,6 +10,7 @@ import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
 import { reasonName, failureFrom } from "@reeve/platform/connect-failure";
 import { RunService } from "@reeve/contracts/run";
+import { ThreadService } from "@reeve/contracts/thread";
 
 /** The protocols that the gateway speaks, each as its clients speak it. */
 export const protocols = {
@@ -32,6 +33,7 @@ export interface Clients {
   readonly approvals: Client<typeof ApprovalService>;
   readonly artifacts: Client<typeof ArtifactService>;
   readonly runs: Client<typeof RunService>;
+  readonly threads: Client<typeof ThreadService>;
 }
 
 export function clientsOf(
@@ -56,6 +58,7 @@ export function clientsOf(
     approvals: createClient(ApprovalService, authorized),
     artifacts: createClient(ArtifactService, authorized),
     runs: createClient(RunService, authorized),
+    threads: createClient(ThreadService, authorized),
   };
 }
 

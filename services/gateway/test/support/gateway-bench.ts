@@ -28,6 +28,9 @@ export interface GatewayBench extends AsyncDisposable {
   readonly url: string;
   /** Writes what only a runtime would, at the end of the log of a run of `acme`. */
   append(run: string, fact: ForeignFact): Promise<void>;
+  /** Starts one more gateway over the same server, and returns its address. */
+  another(): Promise<string>;
+  readonly nats: Nats;
 }
 
 export async function openGatewayBench(): Promise<GatewayBench> {
@@ -49,6 +52,11 @@ export async function openGatewayBench(): Promise<GatewayBench> {
   const resources = starting.move();
   return {
     url: gateway.url,
+    nats,
+    async another() {
+      const { url } = resources.use(await startGateway(config, { nats, log }, never));
+      return url;
+    },
     async append(run, event) {
       const key = { tenant: "acme", run };
       const { tail } = await runs.read(key, emptyTail, never);
