@@ -69,9 +69,28 @@ export function fixture({ format }: Api, name: string): Buffer {
   return readFileSync(join(import.meta.dirname, "fixtures", format, `${name}.sse`));
 }
 
-/** Recorded values of an API. */
-export function values<Value>({ format }: Api, name: string): readonly Value[] {
+/** A refusal of an API, and what it comes to. */
+export interface Refusal {
+  readonly name: string;
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: unknown;
+  readonly reason: string;
+  readonly retryAfterMs?: number;
+}
+
+/** The refusals of an API; those with `KEY` in their words quote the key there. */
+export function refusals(api: Api): readonly Refusal[] {
+  return values(api, "errors") as readonly Refusal[];
+}
+
+/** What goes back of the recorded stream `reasoning`. */
+export function reasoningSentBack(api: Api): readonly unknown[] {
+  return values(api, "reasoning");
+}
+
+function values({ format }: Api, name: string): readonly unknown[] {
   const text = readFileSync(join(import.meta.dirname, "fixtures", format, `${name}.json`), "utf8");
   // A file of ours, that no schema checks.
-  return JSON.parse(text) as readonly Value[];
+  return JSON.parse(text) as readonly unknown[];
 }

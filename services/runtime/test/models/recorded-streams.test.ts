@@ -10,7 +10,7 @@ import type {
   ModelTurn,
 } from "../../src/ports/model-provider.ts";
 import { ModelFailure } from "../../src/ports/model-provider.ts";
-import { apis, fixture, values } from "./apis.ts";
+import { apis, fixture, reasoningSentBack, refusals } from "./apis.ts";
 
 let server: ModelServer;
 const key = "sk-secret-0123456789";
@@ -137,7 +137,7 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
     server.program({ body: [bytesOf("text")] });
     await heardFrom(open().stream(next, noEnd));
     const sent = api.conversation(server.requests.at(-1)?.body ?? {});
-    const expected = values<unknown>(api, "reasoning");
+    const expected = reasoningSentBack(api);
     const first = sent.findIndex((item) => JSON.stringify(item) === JSON.stringify(expected[0]));
     expect(sent.slice(first, first + expected.length)).toEqual(expected);
     expect(first).toBeGreaterThan(0);
@@ -246,16 +246,7 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
     }
   });
 
-  interface Refusal {
-    readonly name: string;
-    readonly status: number;
-    readonly headers?: Readonly<Record<string, string>>;
-    readonly body: unknown;
-    readonly reason: string;
-    readonly retryAfterMs?: number;
-  }
-
-  test.each(values<Refusal>(api, "errors"))(
+  test.each(refusals(api))(
     "is refused for $name: $status is $reason",
     async ({ status, headers, body, reason, retryAfterMs }) => {
       const text = JSON.stringify(body).replaceAll("KEY", key);

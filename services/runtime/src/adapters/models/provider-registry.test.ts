@@ -24,6 +24,13 @@ async function open(settings: ProviderSettings) {
   return { providers: [...byName.keys()], models: Object.fromEntries(models), catalog };
 }
 
+/** The format in which OpenAI is spoken to. */
+async function formatOf(settings: ProviderSettings): Promise<string | undefined> {
+  const signal = new AbortController().signal;
+  const { byName } = await openProviders({ OPENAI_API_KEY: "k", ...settings }, signal);
+  return byName.get("openai")?.format;
+}
+
 async function file(name: string, text: string): Promise<string> {
   await writeFile(join(folder, name), text);
   return join(folder, name);
@@ -43,11 +50,6 @@ describe("the providers of a deployment", () => {
   });
 
   test("call OpenAI over the Responses API, any other server over chat completions, or as is set", async () => {
-    const formatOf = async (settings: ProviderSettings) => {
-      const signal = new AbortController().signal;
-      const { byName } = await openProviders({ OPENAI_API_KEY: "k", ...settings }, signal);
-      return byName.get("openai")?.format;
-    };
     const other = { OPENAI_BASE_URL: "http://127.0.0.1:1/v1" };
     expect(await formatOf({})).toBe("openai.responses");
     expect(await formatOf(other)).toBe("openai.chat");
