@@ -6,7 +6,7 @@ import { channelOf } from "@reeve/contracts/channel";
 import { RunBatchSchema } from "@reeve/contracts/run";
 import { ensureConsumer } from "./consumers.ts";
 import { runLogDefinition } from "./definitions.ts";
-import { patiently, pause } from "./patiently.ts";
+import { patiently, pause } from "@reeve/platform/patiently";
 import type { FedBatch, RunEventKind, RunFeed } from "./run-feed.ts";
 import { batchOf, eventsAfter } from "./stored-batch.ts";
 import { ensureStream, managerOf } from "./streams.ts";

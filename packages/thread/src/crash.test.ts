@@ -38,6 +38,7 @@ function mortal(stage: ThreadStage, survived: number, dies: "before" | "after"):
       list: (...args) => threadIndex.list(...args),
       watch: (...args) => threadIndex.watch(...args),
       delete: (...args) => threadIndex.delete(...args),
+      deleteVersion: (...args) => threadIndex.deleteVersion(...args),
       create: (...args) => write(() => threadIndex.create(...args)),
       update: (...args) => write(() => threadIndex.update(...args)),
       put: (...args) => write(() => threadIndex.put(...args)),

@@ -6,6 +6,8 @@ export const runtimeConfig = z.object({
   REEVE_LOG_LEVEL: z.string().default("info"),
   /** How many runs one worker drives at a time. */
   REEVE_RUNTIME_CONCURRENCY: z.coerce.number().int().min(1).max(10_000).default(200),
+  /** How long a worker that ends listens to models that are speaking, in milliseconds. */
+  REEVE_DRAIN_MS: z.coerce.number().int().min(0).default(30_000),
   /** File with the registry of models. */
   REEVE_MODELS: z.string().optional(),
   /** File with the limits that no agent may exceed. */

@@ -59,11 +59,14 @@ export async function startRun(
     labels: request.labels,
     threadId: request.threadId,
     memoryEnabled: request.memoryEnabled,
+    cancelOnDisconnect: request.cancelOnDisconnect,
     ...(request.chatContext && { chatContext: request.chatContext }),
   });
-  return request.threadId === ""
-    ? await append(ports, key, created, signal)
-    : await startTurn(ports, key, created, request.onBusy, signal);
+  if (request.threadId === "") return await append(ports, key, created, signal);
+  const head = await startTurn(ports, key, created, request.onBusy, signal);
+  // Another request with the same id may have been first, in this thread or in another one.
+  assertSame(head, requestHash);
+  return head;
 }
 
 async function append(
@@ -100,19 +103,22 @@ async function knownRun(
   const { events } = await ports.log.read(key, emptyTail, signal);
   if (events.length === 0) return undefined;
   const head = foldHead(emptyHead, events);
-  const hash = head.created?.requestHash ?? new Uint8Array();
-  if (Buffer.compare(hash, requestHash) !== 0) {
-    throw new Failure(
-      "exists",
-      ErrorReason.REQUEST_ID_REUSED,
-      `request id ${head.created?.requestId ?? ""} was used for run ${key.run} with another request; choose a new id`,
-      { metadata: { run_id: key.run } },
-    );
-  }
+  assertSame(head, requestHash);
   const threadId = head.created?.threadId ?? "";
   if (threadId !== "") await settleThread(ports, { tenant: key.tenant, thread: threadId }, signal);
   else if (head.claim === undefined) await dispatch(ports, key, signal);
   return head;
+}
+
+/** Refuses a request whose id another one has. */
+function assertSame({ created, runId }: RunHead, requestHash: Uint8Array): void {
+  if (Buffer.compare(created?.requestHash ?? new Uint8Array(), requestHash) === 0) return;
+  throw new Failure(
+    "exists",
+    ErrorReason.REQUEST_ID_REUSED,
+    `request id ${created?.requestId ?? ""} was used for run ${runId} with another request; choose a new id`,
+    { metadata: { run_id: runId } },
+  );
 }
 
 function dispatch({ dispatch: queue }: GatewayPorts, { tenant, run }: RunKey, signal: AbortSignal) {

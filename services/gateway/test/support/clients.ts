@@ -8,6 +8,7 @@ import {
 import { AgentService } from "@reeve/contracts/agent";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
+import { MemoryService } from "@reeve/contracts/memory";
 import { reasonName, failureFrom } from "@reeve/platform/connect-failure";
 import { RunService } from "@reeve/contracts/run";
 
@@ -31,6 +32,7 @@ export interface Clients {
   readonly agents: Client<typeof AgentService>;
   readonly approvals: Client<typeof ApprovalService>;
   readonly artifacts: Client<typeof ArtifactService>;
+  readonly memories: Client<typeof MemoryService>;
   readonly runs: Client<typeof RunService>;
 }
 
@@ -55,6 +57,7 @@ export function clientsOf(
     agents: createClient(AgentService, authorized),
     approvals: createClient(ApprovalService, authorized),
     artifacts: createClient(ArtifactService, authorized),
+    memories: createClient(MemoryService, authorized),
     runs: createClient(RunService, authorized),
   };
 }

@@ -21,7 +21,12 @@ const log = createLogger("test", "silent");
 const never = new AbortController().signal;
 
 /** Who the clients of a test are. */
-export const tokens = { acme: "token-of-acme", globex: "token-of-globex" } as const;
+export const tokens = {
+  acme: "token-of-acme",
+  /** Another user of the same tenant. */
+  acmeToo: "token-of-acme-too",
+  globex: "token-of-globex",
+} as const;
 
 /** A gateway with a NATS server of its own, a model and a few tools; no runtime takes its runs, and approvals is away. */
 export interface GatewayBench extends AsyncDisposable {
@@ -39,7 +44,7 @@ export async function openGatewayBench(): Promise<GatewayBench> {
   await announce(nats);
   const config = gatewayConfig.parse({
     REEVE_LISTEN: "127.0.0.1:0",
-    REEVE_TOKENS: `${tokens.acme}=acme/ann,${tokens.globex}=globex/gus`,
+    REEVE_TOKENS: `${tokens.acme}=acme/ann,${tokens.acmeToo}=acme/bob,${tokens.globex}=globex/ann`,
     // Nothing listens there.
     REEVE_APPROVALS_URL: "http://127.0.0.1:1",
     REEVE_MAX_ARTIFACT_BYTES: "1000",

@@ -1,5 +1,5 @@
 import type { NatsConnection } from "@nats-io/transport-node";
-import { unanswered } from "./store-failure.ts";
+import { unanswered } from "./unanswered.ts";
 
 const states = new WeakMap<NatsConnection, ConnectionState>();
 

@@ -1,5 +1,5 @@
-import { Failure } from "@reeve/platform/failure";
-import { Signalled } from "./signalled.ts";
+import { setTimeout as wait } from "node:timers/promises";
+import { Failure } from "./failure.ts";
 
 const firstDelayMs = 50;
 const longestDelayMs = 1_000;
@@ -27,7 +27,8 @@ export async function patiently<Answer>(
 
 /** Resolves after `delayMs`. Rejects with the signal's reason. */
 export async function pause(delayMs: number, signal: AbortSignal): Promise<void> {
-  await new Signalled().wait(delayMs, signal);
+  await wait(delayMs, undefined, { signal }).catch(() => undefined);
+  signal.throwIfAborted();
 }
 
 function isUnavailable(error: unknown): boolean {
