@@ -76,6 +76,8 @@ export interface Refusal {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: unknown;
   readonly reason: string;
+  /** Default: as the reason has it. */
+  readonly retryable?: boolean;
   readonly retryAfterMs?: number;
 }
 

@@ -248,7 +248,7 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
 
   test.each(refusals(api))(
     "is refused for $name: $status is $reason",
-    async ({ status, headers, body, reason, retryAfterMs }) => {
+    async ({ status, headers, body, reason, retryable, retryAfterMs }) => {
       const text = JSON.stringify(body).replaceAll("KEY", key);
       const failure = await failureOf(
         answerTo({
@@ -259,7 +259,7 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
       );
       expect(failure).toMatchObject({ reason, retryAfterMs });
       const passes = ["rate_limited", "unavailable"].includes(reason);
-      expect(failure.retryable).toBe(passes);
+      expect(failure.retryable).toBe(retryable ?? passes);
       expect(failure.message).toContain(`answered ${status}: `);
       expect(failure.message).not.toContain(key);
     },

@@ -59,6 +59,13 @@ describe("a turn of the Responses API", () => {
     expect(calls).toEqual([{ providerCallId: "d", name: "u", argumentsText: "{}" }]);
   });
 
+  test("is said at its end by a server that does not say it piece by piece", () => {
+    const turn = new ResponseAssembly(new ProviderFailures("openai", ""));
+    const content = [{ type: "output_text", text: "Hi" }];
+    const completed = { type: "response.completed", response: { output: [{ content }] } };
+    expect(turn.add(completed)).toEqual({ text: "Hi", reasoning: "" });
+  });
+
   test("tells parts of a summary apart, and reasoning that is not summed up", () => {
     const turn = new ResponseAssembly(new ProviderFailures("openai", ""));
     const part = (summary_index: number) =>
