@@ -58,6 +58,7 @@ async function prepared(
     : undefined;
   for (const resolved of [executor, planner]) if (resolved) checkPrice(spec, resolved, limits);
   const { tools, warnings } = toolsFor(created, spec, catalogs);
+  if (warnings.length > 0) ports.logger.warn({ runId, warnings }, "agent is suspicious");
   const history = await historyFor(runId, created, limits, ports, signal);
   const { capabilities, scripted } = executor.provider;
   return fact(rootScope, {

@@ -1,10 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { AgentSpecSchema } from "@reeve/contracts/agent";
+import type { AgentSpecSchema, ModelSpecSchema } from "@reeve/contracts/agent";
 import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import type { ApprovalState } from "@reeve/contracts/approval";
 import { ApprovalSchema } from "@reeve/contracts/approval";
-import type { Dispatch, RunEvent, RunStatus } from "@reeve/contracts/run";
+import type { Dispatch, RunCreatedSchema, RunEvent, RunStatus } from "@reeve/contracts/run";
 import { DispatchSchema, RunEventSchema } from "@reeve/contracts/run";
 import type { Memory } from "@reeve/contracts/memory";
 import type { Thread } from "@reeve/contracts/thread";
@@ -46,11 +46,20 @@ export class Stage {
   onAsked: (callId: string) => "execute" | "hold" = () => "execute";
   readonly #provider: ModelProvider;
 
-  constructor(provider: ModelProvider) {
+  readonly #models: readonly MessageInitShape<typeof ModelSpecSchema>[];
+
+  constructor(
+    provider: ModelProvider,
+    models: readonly MessageInitShape<typeof ModelSpecSchema>[] = [],
+  ) {
     this.#provider = provider;
+    this.#models = models;
   }
 
-  async create(spec: MessageInitShape<typeof AgentSpecSchema> = {}): Promise<this> {
+  async create(
+    spec: MessageInitShape<typeof AgentSpecSchema> = {},
+    more: Omit<MessageInitShape<typeof RunCreatedSchema>, "$typeName" | "$unknown"> = {},
+  ): Promise<this> {
     const created = create(RunEventSchema, {
       runId: key.run,
       sequence: 1,
@@ -61,6 +70,7 @@ export class Stage {
           agentId: "a",
           input: "go",
           spec: { model: "test:x", ...spec },
+          ...more,
         },
       },
     });
@@ -71,7 +81,10 @@ export class Stage {
   ports(worker: string): RunPorts {
     const count = { name: "count", permissionClass: PermissionClass.SAFE, source: "builtin" };
     const tools = [create(ToolCatalogSchema, { tools: [count], isolation: "none" })];
-    const models = create(ModelCatalogSchema, { providers: [this.#provider.descriptor] });
+    const models = create(ModelCatalogSchema, {
+      models: [...this.#models],
+      providers: [this.#provider.descriptor],
+    });
     return {
       log: this.log,
       journal: this.journal,
