@@ -21,7 +21,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   log: ["contracts", "platform"],
   store: ["contracts", "platform"],
   memory: ["contracts", "platform", "store"],
-  thread: ["contracts", "platform", "log", "store"],
+  thread: ["agent", "contracts", "platform", "log"],
   agent: ["contracts", "platform"],
 };
 

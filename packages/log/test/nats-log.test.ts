@@ -7,9 +7,19 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { emptyTail } from "../src/log.ts";
 import { openCallJournal } from "../src/nats-journal.ts";
 import { openRunLog } from "../src/nats-run-log.ts";
+import { openThreadLog } from "../src/nats-thread-log.ts";
 import type { RunLog } from "../src/run-log.ts";
+import type { ThreadLog } from "../src/thread-log.ts";
 import { commitContract } from "./support/commit-contract.ts";
-import { appended, followedTo, freshRun, texts, wordsOf } from "./support/facts.ts";
+import {
+  appended,
+  followedTo,
+  freshRun,
+  runSort,
+  texts,
+  threadSort,
+  wordsOf,
+} from "./support/facts.ts";
 import { logContract, range } from "./support/log-contract.ts";
 import { NatsBench } from "./support/nats-bench.ts";
 import type { Cut } from "./support/severing-proxy.ts";
@@ -19,6 +29,7 @@ const signal = AbortSignal.timeout(110_000);
 let bench: NatsBench;
 let log: RunLog;
 let other: RunLog;
+let threads: readonly [ThreadLog, ThreadLog];
 
 beforeAll(async () => {
   bench = await NatsBench.open();
@@ -26,11 +37,16 @@ beforeAll(async () => {
     openRunLog(await bench.connect()),
     openRunLog(await bench.connect()),
   ]);
+  threads = await Promise.all([
+    openThreadLog(await bench.connect()),
+    openThreadLog(await bench.connect()),
+  ]);
 });
 
 afterAll(() => bench[Symbol.asyncDispose]());
 
-logContract("in JetStream", () => [log, other]);
+logContract("of a run, in JetStream", runSort, () => [log, other]);
+logContract("of a thread, in JetStream", threadSort, () => threads);
 commitContract("in JetStream", () => [log, other]);
 
 describe("an append whose outcome is unknown", () => {

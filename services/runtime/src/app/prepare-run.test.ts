@@ -46,6 +46,14 @@ test("a provider that calls no tools is offered none, and the run is one plain t
   expect(model.asked[0]?.instructions).toBe("Be brief.");
 });
 
+test("a model that calls no tools is offered none, whatever its provider can", async () => {
+  const model = attentive({ capabilities: { tools: true } });
+  const capabilities = { tools: false };
+  const models = [{ id: "plain", provider: "test", upstreamName: "x", capabilities }];
+  await (await new Stage(model, models).create({ model: "plain" })).drive("w");
+  expect(model.asked[0]?.tools).toEqual([]);
+});
+
 test("an agent with tools is told when to answer by itself and when to have parts done", async () => {
   const model = attentive();
   await (await new Stage(model).create()).drive("w");
@@ -101,8 +109,18 @@ test("what is remembered of the user is a note beside the input, and its tools a
   const model = attentive();
   const withMemory = await new Stage(model).create({}, { memoryEnabled: true, startedBy: "ann" });
   const never = new AbortController().signal;
-  await withMemory.memory.remember({ tenant: "acme", user: "ann" }, "always go north", { runId: "", requestId: "" }, never);
-  await withMemory.memory.remember({ tenant: "acme", user: "bob" }, "go south", { runId: "", requestId: "" }, never);
+  await withMemory.memory.remember(
+    { tenant: "acme", user: "ann" },
+    "always go north",
+    { runId: "", requestId: "" },
+    never,
+  );
+  await withMemory.memory.remember(
+    { tenant: "acme", user: "bob" },
+    "go south",
+    { runId: "", requestId: "" },
+    never,
+  );
   await withMemory.drive("w");
   expect(model.asked[0]?.messages).toEqual([
     { role: "user", text: "go", notes: [expect.stringContaining("always go north")] },
