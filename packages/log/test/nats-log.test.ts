@@ -162,6 +162,25 @@ test("refuses, and keeps what it has, when the store is full", async () => {
   expect((await small.read(key, emptyTail, signal)).tail).toEqual(tail);
 });
 
+test("gives a follower of a very long log one part after another", async () => {
+  const key = freshRun();
+  const word = "x".repeat(700_000);
+  let tail = emptyTail;
+  for (let count = 0; count < 24; count++) {
+    tail = await appended(log, key, tail, texts(tail, word), signal);
+  }
+  const lengths: number[] = [];
+  for await (const stretch of log.follow(key, 1, signal)) {
+    lengths.push(stretch.events.length);
+    if (stretch.tail.sequence === tail.sequence) break;
+  }
+  expect(lengths.reduce((sum, length) => sum + length)).toBe(tail.sequence - 1);
+  // A walk of eight and a part of 4 MiB.
+  expect(Math.max(...lengths)).toBeLessThan(16);
+  const whole = await log.read(key, emptyTail, signal);
+  expect(whole.tail).toEqual(tail);
+});
+
 test("refuses a batch that is larger than the store takes", async () => {
   await expect(
     log.append(freshRun(), emptyTail, texts(emptyTail, "x".repeat(1_200_000)), signal),
