@@ -4,6 +4,7 @@ import { agentsCommand } from "./commands/agents.ts";
 import { approvalCommands } from "./commands/approvals.ts";
 import { artifactsCommand } from "./commands/artifacts.ts";
 import { demoCommand } from "./commands/demo.ts";
+import { memoriesCommand } from "./commands/memories.ts";
 import { runCommands } from "./commands/runs.ts";
 import { threadsCommand } from "./commands/threads.ts";
 import { toolsCommand } from "./commands/tools.ts";
@@ -33,6 +34,7 @@ export function createProgram(cli: Cli): Command {
     ...runCommands(cli),
     treeCommand(cli),
     threadsCommand(cli),
+    memoriesCommand(cli),
     ...approvalCommands(cli),
     agentsCommand(cli),
     toolsCommand(cli),

@@ -11,8 +11,8 @@ import { answerFor, chunk, done, tokens } from "./model-answers.ts";
 
 /**
  * An OpenAI-compatible model server that answers at once what it is told to: the next programmed response when there is
- * one, else what the name of the model asks for: `text:N`, `tool-once`, `tool-chain:N` (see `answerFor`), or `paced:N:MS`
- * (N tokens, MS milliseconds between two).
+ * one, else what the name of the model asks for: `text:N`, `tool-once`, `tool-chain:N`, `tool-fan:N` (see `answerFor`), or
+ * `paced:N:MS` (N tokens, MS milliseconds between two).
  */
 export interface ModelServer extends AsyncDisposable {
   /** The base URL for a client: ends in `/v1`. */

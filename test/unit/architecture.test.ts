@@ -20,6 +20,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   platform: ["contracts"],
   log: ["contracts", "platform"],
   store: ["contracts", "platform"],
+  memory: ["contracts", "platform", "store"],
   thread: ["agent", "contracts", "platform", "log"],
   agent: ["contracts", "platform"],
 };
@@ -34,7 +35,7 @@ interface Import {
 
 function importsOf(pattern: string): readonly Import[] {
   return globSync(pattern, { cwd: root, exclude: (name) => name === "node_modules" })
-    .filter((file) => !file.endsWith(".test.ts") && !file.endsWith("/testing.ts"))
+    .filter((file) => !file.endsWith(".test.ts") && !/\/testing(-[a-z]+)?\.ts$/.test(file))
     .flatMap((file) => {
       const source = readFileSync(join(root, file), "utf8");
       return [...source.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(([, target = ""]) => ({

@@ -1,8 +1,8 @@
 import type { NatsConnection } from "@nats-io/transport-node";
-import { stateOf } from "./connection-state.ts";
+import { stateOf } from "@reeve/platform/connection-state";
 import type { Stretch, Tail } from "./log.ts";
 import { emptyTail } from "./log.ts";
-import { patiently } from "./patiently.ts";
+import { patiently } from "@reeve/platform/patiently";
 import { Signalled } from "./signalled.ts";
 import type { StoredBatch } from "./stored-batch.ts";
 import { liveBatch } from "./stored-batch.ts";

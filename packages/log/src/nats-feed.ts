@@ -7,7 +7,7 @@ import { channelOf } from "@reeve/contracts/channel";
 import { ensureConsumer } from "./consumers.ts";
 import type { Fed, Feed } from "./feed.ts";
 import type { LogDefinition } from "./log-definition.ts";
-import { patiently, pause } from "./patiently.ts";
+import { patiently, pause } from "@reeve/platform/patiently";
 import { batchOf, eventsAfter } from "./stored-batch.ts";
 import { ensureStream, managerOf } from "./streams.ts";
 import { SubjectReader } from "./subject-reader.ts";

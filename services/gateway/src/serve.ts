@@ -5,6 +5,7 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { AgentSchema, AgentService, ModelCatalogSchema } from "@reeve/contracts/agent";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
+import { MemorySchema, MemoryService } from "@reeve/contracts/memory";
 import { RunSchema, RunService } from "@reeve/contracts/run";
 import { ThreadSchema, ThreadService } from "@reeve/contracts/thread";
 import { ToolCatalogSchema, ToolService } from "@reeve/contracts/tool";
@@ -13,6 +14,7 @@ import { openRunFeed } from "@reeve/log/nats-run-feed";
 import { openRunLog } from "@reeve/log/nats-run-log";
 import { openThreadFeed } from "@reeve/log/nats-thread-feed";
 import { openThreadLog } from "@reeve/log/nats-thread-log";
+import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { Background } from "@reeve/platform/background";
 import type { Logger } from "@reeve/platform/logger";
 import type { Nats } from "@reeve/platform/nats";
@@ -32,6 +34,7 @@ import { indexThreads } from "./projections/thread-index.ts";
 import { agentService } from "./rpc/agent-service.ts";
 import { approvalService } from "./rpc/approval-service.ts";
 import { artifactService } from "./rpc/artifact-service.ts";
+import { memoryService } from "./rpc/memory-service.ts";
 import { runService } from "./rpc/run-service.ts";
 import { threadService } from "./rpc/thread-service.ts";
 import { toolService } from "./rpc/tool-service.ts";
@@ -47,6 +50,8 @@ export async function startGateway(
 ): Promise<RunningServer> {
   await using starting = new AsyncDisposableStack();
   const background = starting.use(new Background(log, signal));
+  const ending = new AbortController();
+  const isEnding = () => signal.aborted || ending.signal.aborted;
   const ports = await openPorts(config, nats, log, background.signal);
   const approvals = createClient(
     ApprovalService,
@@ -55,9 +60,10 @@ export async function startGateway(
   const server = starting.use(
     await serve(
       (router) => {
-        router.service(RunService, runService(ports, clock.sleep));
+        router.service(RunService, runService(ports, { ...clock, isEnding, log }));
         router.service(AgentService, agentService(ports));
         router.service(ArtifactService, artifactService(ports.artifacts));
+        router.service(MemoryService, memoryService(ports.memory));
         router.service(ThreadService, threadService(ports));
         router.service(ToolService, toolService(ports));
         router.service(ApprovalService, approvalService(approvals, config.REEVE_INTERNAL_TOKEN));
@@ -69,6 +75,7 @@ export async function startGateway(
           RunService,
           AgentService,
           ArtifactService,
+          MemoryService,
           ThreadService,
           ToolService,
           ApprovalService,
@@ -79,8 +86,9 @@ export async function startGateway(
       signal,
     ),
   );
+  starting.defer(() => ending.abort());
   background.keep((until) => repairThreads(ports, clock, log, until));
-  background.keep(async (until) => indexRuns(await openRunFeed(nats), ports.runs, log, until));
+  background.keep(async (until) => indexRuns(await openRunFeed(nats), ports, log, until));
   background.keep(async (until) => {
     const { threads, threadIndex: index } = ports;
     await indexThreads({ feed: await openThreadFeed(nats), threads, index }, log, until);
@@ -113,6 +121,7 @@ async function openPorts(
     agents: await openTable(nats, AgentSchema),
     runs: await openTable(nats, RunSchema),
     artifacts: await openArtifactStore(nats, { maxBytes: config.REEVE_MAX_ARTIFACT_BYTES }),
+    memory: new LongTermMemory(await openTable(nats, MemorySchema), clock.now),
     threads: await openThreadLog(nats),
     threadIndex: await openTable(nats, ThreadSchema),
     offer: () => ({ tools: tools(), models: mergeModels(models()) }),

@@ -187,14 +187,11 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
       agentId: "known",
       input: "hello",
       executor: "temporal",
-      cancelOnDisconnect: true,
     });
     expect(await refusalOf(started)).toMatchObject({
       kind: "unsupported",
       reason: "UNSUPPORTED_CAPABILITY",
-      fields: ["executor", "cancel_on_disconnect"].map(
-        (field) => `${field} UNSUPPORTED_CAPABILITY`,
-      ),
+      fields: ["executor UNSUPPORTED_CAPABILITY"],
     });
   });
 

@@ -22,7 +22,7 @@ let gateways: readonly Clients[];
 
 beforeAll(async () => {
   bench = await openGatewayBench();
-  gateways = [bench.url, await bench.another()].map((url) =>
+  gateways = [bench.url, await bench.startAnother()].map((url) =>
     clientsOf(url, `Bearer ${tokens.acme}`, "gRPC"),
   );
   const spec = create(AgentSpecSchema, { id: "known", name: "known", model: "known" });

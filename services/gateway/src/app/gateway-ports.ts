@@ -5,6 +5,7 @@ import type { Thread } from "@reeve/contracts/thread";
 import type { RunLog } from "@reeve/log/run-log";
 import type { ThreadLog } from "@reeve/log/thread-log";
 import type { WorkQueue } from "@reeve/log/work-queue";
+import type { LongTermMemory } from "@reeve/memory/long-term-memory";
 import type { ArtifactStore } from "@reeve/store/artifact-store";
 import type { Table } from "@reeve/store/table";
 
@@ -16,6 +17,7 @@ export interface GatewayPorts {
   /** The index of runs: follows their logs with a short delay. */
   readonly runs: Table<Run>;
   readonly artifacts: ArtifactStore;
+  readonly memory: LongTermMemory;
   readonly threads: ThreadLog;
   /** The index of threads: follows their logs with a short delay. */
   readonly threadIndex: Table<Thread>;

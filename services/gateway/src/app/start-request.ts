@@ -36,10 +36,7 @@ export async function checkStartRequest(
 }
 
 function unsupportedCapabilities(request: StartRunRequest): readonly Violation[] {
-  const fields = [
-    [`executor`, request.executor !== "" && request.executor !== "nats"],
-    ["cancel_on_disconnect", request.cancelOnDisconnect],
-  ] as const;
+  const fields = [[`executor`, request.executor !== "" && request.executor !== "nats"]] as const;
   return fields
     .filter(([, asked]) => asked)
     .map(([field]) => ({

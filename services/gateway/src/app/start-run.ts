@@ -58,11 +58,14 @@ export async function startRun(
     labels: request.labels,
     threadId: request.threadId,
     memoryEnabled: request.memoryEnabled,
+    cancelOnDisconnect: request.cancelOnDisconnect,
     ...(request.chatContext && { chatContext: request.chatContext }),
   });
-  return request.threadId === ""
-    ? await append(ports, key, created, signal)
-    : await startTurn(ports, key, created, request.onBusy, signal);
+  if (request.threadId === "") return await append(ports, key, created, signal);
+  const head = await startTurn(ports, key, created, request.onBusy, signal);
+  // Another request with the same id may have been first, in this thread or in another one.
+  assertSame(head, requestHash);
+  return head;
 }
 
 async function append(
@@ -99,14 +102,17 @@ async function knownRun(
   const { events } = await ports.log.read(key, emptyTail, signal);
   if (events.length === 0) return undefined;
   const head = foldHead(emptyHead, events);
-  const hash = head.created?.requestHash ?? new Uint8Array();
-  if (Buffer.compare(hash, requestHash) !== 0) {
-    throw reusedRequestId(head.created?.requestId ?? "", key.run);
-  }
+  assertSame(head, requestHash);
   const threadId = head.created?.threadId ?? "";
   if (threadId !== "") await settleThread(ports, { tenant: key.tenant, thread: threadId }, signal);
   else if (head.claim === undefined) await dispatch(ports, key, signal);
   return head;
+}
+
+/** Refuses a request whose id another one has. */
+function assertSame({ created, runId }: RunHead, requestHash: Uint8Array): void {
+  if (Buffer.compare(created?.requestHash ?? new Uint8Array(), requestHash) === 0) return;
+  throw reusedRequestId(created?.requestId ?? "", runId);
 }
 
 function dispatch({ dispatch: queue }: GatewayPorts, { tenant, run }: RunKey, signal: AbortSignal) {

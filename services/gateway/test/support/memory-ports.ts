@@ -13,6 +13,7 @@ import { memoryRunLog, memoryThreadLog } from "@reeve/log/memory-log";
 import { MemoryWorkQueue } from "@reeve/log/memory-queue";
 import type { RunKey } from "@reeve/log/run-log";
 import type { ThreadKey } from "@reeve/log/thread-log";
+import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
 import { MemoryTable } from "@reeve/store/memory-table";
 import type { GatewayPorts } from "../../src/app/gateway-ports.ts";
@@ -43,6 +44,7 @@ export function memoryPorts(): MemoryPorts {
     agents: new MemoryTable(),
     runs: new MemoryTable(),
     artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
+    memory: new LongTermMemory(new MemoryTable(), () => 0),
     threads: memoryThreadLog(),
     threadIndex: new MemoryTable(),
     offer: () => ({ tools, models }),

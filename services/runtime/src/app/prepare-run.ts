@@ -1,6 +1,6 @@
 import { toolWithParameter } from "@reeve/agent/injected-args";
 import { limitsFor } from "@reeve/agent/limits";
-import { ownSource } from "@reeve/agent/own-tools";
+import { longTermMemoryTools, ownSource } from "@reeve/agent/own-tools";
 import type { ResolvedModel } from "@reeve/agent/resolve-model";
 import { resolveModel } from "@reeve/agent/resolve-model";
 import { toolbelt } from "@reeve/agent/toolbelt";
@@ -11,6 +11,7 @@ import { ChatContextKind } from "@reeve/contracts/run";
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { Failure } from "@reeve/platform/failure";
+import { mostTold, toldMemories } from "@reeve/memory/told-memories";
 import { readThread } from "@reeve/thread/commit-thread";
 import { windowHistory } from "@reeve/thread/window-history";
 import { usualHistoryTokens } from "../domain/budget/limits.ts";
@@ -57,6 +58,7 @@ async function prepared(
     : undefined;
   for (const resolved of [executor, planner]) if (resolved) checkPrice(spec, resolved, limits);
   const { tools, warnings } = toolsFor(created, spec, catalogs);
+  if (warnings.length > 0) ports.logger.warn({ runId, warnings }, "agent is suspicious");
   const history = await historyFor(runId, created, limits, ports, signal);
   const { capabilities, scripted } = executor.provider;
   return fact(rootScope, {
@@ -74,6 +76,7 @@ async function prepared(
       }),
       limits,
       history: [...history],
+      recalled: [...(await recalledFor(created, ports, signal))],
       warnings: [...warnings],
     },
   });
@@ -92,9 +95,24 @@ async function historyFor(
   return windowHistory(state, runId, budgets?.maxHistoryTokens ?? usualHistoryTokens);
 }
 
+/** What is remembered of the user and fits the input, as one note. */
+async function recalledFor(
+  { tenant, startedBy, input, memoryEnabled }: RunCreated,
+  { memory }: RunPorts,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  if (!memoryEnabled) return [];
+  const owner = { tenant, user: startedBy };
+  const told = toldMemories(await memory.recall(owner, input, mostTold, signal));
+  return told === "" ? [] : [told];
+}
+
 function toolsFor(created: RunCreated, spec: AgentSpec, catalogs: Catalogs["tools"]) {
   const isEditor = created.chatContext?.kind === ChatContextKind.EDITOR;
-  const { tools, warnings } = toolbelt(spec, catalogs, { isEditor, further: [] });
+  const { tools, warnings } = toolbelt(spec, catalogs, {
+    isEditor,
+    further: created.memoryEnabled ? longTermMemoryTools : [],
+  });
   checkInjected(spec, tools);
   const missing = isEditor
     ? ["chat_context: this deployment has no node registry; tools of the editor are left out"]

@@ -1,6 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ContextChanged, ModelCallStarted, ModelTurn, RunEvent } from "@reeve/contracts/run";
-import { StepState } from "@reeve/contracts/run";
+import { ModelCallPurpose, StepState } from "@reeve/contracts/run";
 import { latestUser } from "./conversation.ts";
 import type { Call, Frame, ModelCall, TurnUnit } from "./frame.ts";
 import { plannerId } from "./frame.ts";
@@ -33,7 +33,15 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
       };
     case "modelCallFailed": {
       const failure = event.value;
-      return amendModelCall(frame, (call) => ({ ...call, status: failure, reservedUsd: 0 }));
+      const failed = amendModelCall(frame, (call) => ({
+        ...call,
+        status: failure,
+        reservedUsd: 0,
+      }));
+      const isTooLarge =
+        failure.reason === "context_overflow" &&
+        frame.modelCall?.purpose === ModelCallPurpose.ANSWER;
+      return isTooLarge ? { ...failed, hasOverflowed: true } : failed;
     }
     case "runClaimed":
       return amendModelCall(frame, (call) =>
@@ -79,6 +87,7 @@ function openStep(frame: Frame, step: number): Frame {
     step,
     stepOpen: true,
     isCompacted: false,
+    hasOverflowed: false,
     modelCall: undefined,
     calls: [],
     turnTaken: false,
@@ -130,6 +139,7 @@ function compact(frame: Frame, changed: ContextChanged): Frame {
       summary,
     },
     isCompacted: true,
+    hasOverflowed: false,
     measured: { units: frame.units.length, tokens: afterTokens, withResults: true },
     modelCall: undefined,
   };

@@ -29,6 +29,8 @@ export function applyToFrames(state: RunState, envelope: RunEvent): RunState {
       );
       return owner === undefined ? state : withFrame(state, applyToFrame(owner, envelope));
     }
+    case "step":
+      return remembered(toOne(state, envelope), envelope);
     case "toolResult":
       return withoutSubtasks(toOne(state, envelope), event.value.result?.callId);
     case "plan":
@@ -74,12 +76,20 @@ function subtaskEnded(state: RunState, ended: SubtaskChanged): RunState {
   const frame = state.frames.get(ended.subtaskId);
   if (frame === undefined) return state;
   const { outcome, content } = outcomeOf(frame, ended);
-  const memory = new Map(state.memory).set(taskKey(frame.id), content);
   // What it said and did is over; only what it came to is still needed.
-  return {
-    ...withFrame(state, { ...frame, outcome, units: [], calls: [], modelCall: undefined }),
-    memory,
-  };
+  const over = { ...frame, outcome, units: [], calls: [], modelCall: undefined };
+  const caller = state.frames.get(frame.subtask?.parent ?? "");
+  if (caller === undefined) return withFrame(state, over);
+  const learned = new Map(caller.learned).set(taskKey(frame.id), content);
+  return withFrame(withFrame(state, over), { ...caller, learned });
+}
+
+/** After a step everybody may read what its subtasks came to. */
+function remembered(state: RunState, { parentId }: RunEvent): RunState {
+  const frame = state.frames.get(parentId);
+  if (frame === undefined || frame.stepOpen || frame.learned.size === 0) return state;
+  const memory = new Map([...state.memory, ...frame.learned]);
+  return { ...withFrame(state, { ...frame, learned: new Map() }), memory };
 }
 
 /** Of the calls of models that were under way, nobody will hear any more. */

@@ -1,9 +1,9 @@
 import type { RunEvent, StatusChanged } from "@reeve/contracts/run";
-import { RunStatus } from "@reeve/contracts/run";
+import { Phase, RunStatus } from "@reeve/contracts/run";
 import { treeAfter } from "@reeve/contracts/execution-tree";
 import { applyToFrames } from "./apply-to-frames.ts";
 import { charge } from "./ledger.ts";
-import type { RunEnd, RunState } from "./run-state.ts";
+import type { Ending, RunEnd, RunState } from "./run-state.ts";
 import { UnknownEvent } from "./unknown-event.ts";
 import { timeAfter } from "./worked-time.ts";
 
@@ -31,7 +31,7 @@ export function applyAll(state: RunState, events: readonly RunEvent[]): RunState
   return events.reduce(apply, state);
 }
 
-function applyToRun(state: RunState, { event, runId, sequence }: RunEvent): RunState {
+function applyToRun(state: RunState, { event, runId, sequence, phase }: RunEvent): RunState {
   switch (event.case) {
     case "runCreated":
       return { ...state, runId, created: event.value };
@@ -42,7 +42,16 @@ function applyToRun(state: RunState, { event, runId, sequence }: RunEvent): RunS
     case "status":
       return applyStatus(state, event.value);
     case "error":
-      return { ...state, error: event.value };
+      // The run goes on without a plan.
+      return phase === Phase.PLANNER
+        ? state
+        : ending(state, { status: RunStatus.ERROR, message: event.value.message });
+    case "cancelRequested":
+      return ending(state, { status: RunStatus.CANCELLED, message: event.value.reason });
+    case "costSummary":
+      return ending(state, { hasCost: true });
+    case "treeStored":
+      return ending(state, { hasTree: true });
     case "plan":
       return { ...state, plan: event.value.steps };
     case "memoryWritten":
@@ -75,16 +84,18 @@ function applyToRun(state: RunState, { event, runId, sequence }: RunEvent): RunS
     case "toolCallStarted":
     case "mcpProgress":
     case "approval":
-    case "cancelRequested":
-    case "costSummary":
     case "budgetExceeded":
     case "context":
     case "subtask":
-    case "treeStored":
       return state;
     case undefined:
       throw new UnknownEvent(sequence);
   }
+}
+
+function ending(state: RunState, more: Partial<Ending>): RunState {
+  const begun = { status: RunStatus.COMPLETED, message: "", hasCost: false, hasTree: false };
+  return { ...state, ending: { ...begun, ...state.ending, ...more } };
 }
 
 /**

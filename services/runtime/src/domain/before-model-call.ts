@@ -1,9 +1,9 @@
-import { ModelCallPurpose, StepState } from "@reeve/contracts/run";
+import { ModelCallPurpose } from "@reeve/contracts/run";
 import { exceededBy, overBudget } from "./budget/over-budget.ts";
 import { worstCaseUsd } from "./budget/reserve-cost.ts";
 import { contextLimit } from "./context/context-limit.ts";
 import { tokensAfter, unitsToRemove } from "./context/plan-compaction.ts";
-import { completeFrame, failFrame } from "./end-frame.ts";
+import { completeFrame, failFrame, stepCompleted } from "./end-frame.ts";
 import type { Fact } from "./fact.ts";
 import { fact } from "./fact.ts";
 import type { Frame } from "./frame.ts";
@@ -76,12 +76,12 @@ function stopAtLimit(
   tokens: number,
   limit: number,
 ): readonly Fact[] {
-  const scope = scopeOf(frame);
   const text = `The context budget is used up: the conversation has about ${tokens} tokens and may have ${limit}, and making it smaller does not bring it below. The work stops here.`;
   if (frame.id !== rootId) return failFrame(state, frame, "context_limit", text);
   return [
-    fact(scope, { case: "text", value: { text } }),
-    fact(scope, { case: "step", value: { state: StepState.COMPLETED } }),
-    ...completeFrame(state, frame),
+    fact(scopeOf(frame), { case: "text", value: { text } }),
+    stepCompleted(frame),
+    // A message that nobody took up has a step of its own, which ends in the same way.
+    ...(state.inbox.length === 0 ? completeFrame(state, frame) : []),
   ];
 }

@@ -1,5 +1,6 @@
-import { failRun } from "./end-run.ts";
+import { endRun, failRun } from "./end-run.ts";
 import { mostIdleClaims } from "./budget/limits.ts";
+import { tooManyCalls } from "./budget/too-many-calls.ts";
 import type { Fact } from "./fact.ts";
 import { fact } from "./fact.ts";
 import type { Frame } from "./frame.ts";
@@ -18,8 +19,12 @@ import { turnFacts } from "./turn-facts.ts";
 export function consequences(state: RunState, nowMs: number): readonly Fact[] {
   if (state.end !== undefined || state.created === undefined || state.claim === undefined)
     return [];
+  // Facts that are known together are appended together; should a log hold only some of an end, it is still one.
+  if (state.ending !== undefined) return endRun(state, state.ending.status, state.ending.message);
   if (state.idleClaims > mostIdleClaims) return lost(state);
   if (state.prepared === undefined) return [];
+  const refused = tooManyCalls(state, nowMs);
+  if (refused.length > 0) return refused;
   for (const frame of liveFrames(state)) {
     const facts = ofFrame(state, frame, nowMs);
     if (facts.length > 0) return facts;

@@ -4,20 +4,23 @@ import type { Fact, Scope } from "./fact.ts";
 import { fact, rootScope } from "./fact.ts";
 import type { RunState } from "./run-state.ts";
 
-/** The facts that end a run: what it cost, what it did, then its terminal status. */
+/** The facts that end a run, as far as they are not told: what it cost, what it did, then its terminal status. */
 export function endRun(
-  { spent, tree }: RunState,
-  status: typeof RunStatus.COMPLETED | typeof RunStatus.ERROR,
+  { spent, tree, ending }: RunState,
+  status: RunStatus,
   message = "",
 ): readonly Fact[] {
   const { llmCalls, toolCalls, subtasks, inputTokens, outputTokens, costUsd } = spent;
   const counts = { llmCalls, toolCalls, subtasks, inputTokens, outputTokens };
+  const cost = fact(rootScope, {
+    case: "costSummary",
+    value: { ...counts, ...(costUsd !== undefined && { costUsd }) },
+  });
   return [
-    fact(rootScope, {
-      case: "costSummary",
-      value: { ...counts, ...(costUsd !== undefined && { costUsd }) },
-    }),
-    fact(rootScope, { case: "treeStored", value: { tree: treeOf(tree) } }),
+    ...(ending?.hasCost === true ? [] : [cost]),
+    ...(ending?.hasTree === true
+      ? []
+      : [fact(rootScope, { case: "treeStored", value: { tree: treeOf(tree) } })]),
     fact(rootScope, { case: "status", value: { status, message } }),
   ];
 }

@@ -24,6 +24,8 @@ export interface Frame {
   readonly compaction: Compaction | undefined;
   /** Whether the conversation was made smaller in the open step. */
   readonly isCompacted: boolean;
+  /** Whether the provider refused the conversation of the open step because it is too large for the model. */
+  readonly hasOverflowed: boolean;
   /** The size of the conversation when a provider last told it. */
   readonly measured: Measure | undefined;
   /** The call of a model that the open step waits for. */
@@ -34,6 +36,11 @@ export interface Frame {
   readonly turnTaken: boolean;
   /** The text of the open step, as far as it stands. */
   readonly text: string;
+  /**
+   * What subtasks of the open step came to, by key of the memory. It is read from the next step on, so that none of them
+   * sees what those beside it did, however fast they were.
+   */
+  readonly learned: ReadonlyMap<string, string>;
   /** How a subtask ended. */
   readonly outcome: Outcome | undefined;
 }
@@ -136,11 +143,13 @@ export function newFrame(
     stepOpen: false,
     compaction: undefined,
     isCompacted: false,
+    hasOverflowed: false,
     measured: undefined,
     modelCall: undefined,
     calls: [],
     turnTaken: false,
     text: "",
+    learned: new Map(),
     outcome: undefined,
   };
 }

@@ -71,7 +71,8 @@ function problemOf({ tools }: Frame, pending: Call): string | undefined {
     const known = [...tools.keys()].join(", ");
     return `there is no tool "${call.name}"; the tools are: ${known === "" ? "none" : known}`;
   }
-  if (call.arguments === undefined) return "the arguments are no JSON object; call again with one";
+  if (call.arguments === undefined)
+    return "the arguments are no JSON object, or one nested too deep; call again with a plain one";
   const problems = argumentProblems(tool, call.arguments);
   return problems.length === 0
     ? undefined

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { RunEventSchema } from "@reeve/contracts/run";
-import { ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
+import { ApprovalState } from "@reeve/contracts/approval";
 import { ApprovalStatus, ToolStatus } from "@reeve/contracts/tool";
 import { RunStatus } from "@reeve/contracts/run";
 import { describe, expect, test } from "vitest";
@@ -9,24 +9,10 @@ import { callsToRelease, nextEffects, openWaits } from "./next-effects.ts";
 import { promptFor } from "./prompt-for.ts";
 import { initialState } from "./run-state.ts";
 import { PlayedRun } from "./testing.ts";
+import { expectOrder } from "./testing-order.ts";
 import { UnknownEvent } from "./unknown-event.ts";
 
 const effects = (run: PlayedRun) => nextEffects(run.state).map(({ kind }) => kind);
-
-function resolveApproval(
-  run: PlayedRun,
-  state: ApprovalState,
-  edited?: Record<string, string>,
-): void {
-  const approval = run.frame().calls.find((call) => call.approval !== undefined)?.approval;
-  if (approval === undefined) throw new Error("no approval is pending");
-  const decision = create(DecisionSchema, {
-    approved: state === ApprovalState.APPROVED,
-    reason: "not today",
-    ...(edited && { editedArguments: edited }),
-  });
-  run.write({ case: "approval", value: { approval: { ...approval, state, decision } } });
-}
 
 describe("a run", () => {
   test("that is answered at once takes one step", () => {
@@ -59,6 +45,7 @@ describe("a run", () => {
       "costSummary",
       "status:completed",
     ]);
+    expectOrder(run.events);
   });
 
   test("gives results to the model in the order of the calls, whichever came first", () => {
@@ -79,7 +66,7 @@ describe("a run", () => {
     const contents = run.frame().calls.map(({ result }) => result?.content);
     expect(contents).toEqual([
       expect.stringContaining('there is no tool "nothing"; the tools are: search, run_subtask'),
-      "the arguments are no JSON object; call again with one",
+      "the arguments are no JSON object, or one nested too deep; call again with a plain one",
       undefined,
     ]);
     expect(effects(run)).toEqual(["call_tool"]);
@@ -133,10 +120,7 @@ describe("a run", () => {
 
   test("takes up a message before it may complete", () => {
     const run = new PlayedRun();
-    run.write({
-      case: "messageSubmitted",
-      value: { messageId: "1", message: { text: "and then?" } },
-    });
+    run.isTold("and then?");
     run.says("one").turn();
     expect(run.clientTrace.slice(-3)).toEqual([
       "step:completed",
@@ -176,7 +160,7 @@ describe("an approval", () => {
 
   test("that is given lets the call run with the arguments that were approved", () => {
     const run = dangerous();
-    resolveApproval(run, ApprovalState.APPROVED, { q: "b" });
+    run.decides(ApprovalState.APPROVED, { edited: { q: "b" } });
     expect(effects(run)).toEqual(["call_tool"]);
     run.result(0);
     expect(run.clientTrace).toContain("toolResult:ok");
@@ -194,7 +178,7 @@ describe("an approval", () => {
     "that ends in state %s is told to the model, and the run goes on",
     (state, status, content) => {
       const run = dangerous();
-      resolveApproval(run, state);
+      run.decides(state);
       const result = run.events.findLast(({ event }) => event.case === "toolResult");
       expect(result?.event.value).toMatchObject({ result: { content, metadata: { status } } });
       expect(effects(run)).toEqual(["call_model"]);
@@ -221,8 +205,7 @@ describe("a model that does not answer", () => {
   });
 
   test("is asked again at once by a new owner, and what was streamed is voided", () => {
-    const run = new PlayedRun().says("half an ans");
-    run.write({ case: "runClaimed", value: { worker: "w2", epoch: 2, dispatchSequence: 1n } });
+    const run = new PlayedRun().says("half an ans").claimedAnew();
     expect(run.trace.slice(-3)).toEqual(["runClaimed", "textVoided", "modelCallStarted"]);
     const voided = run.events.find(({ event }) => event.case === "textVoided");
     const text = run.events.find(({ event }) => event.case === "text");
@@ -232,12 +215,7 @@ describe("a model that does not answer", () => {
 
   test("kills no more than ten workers in a row", () => {
     const run = new PlayedRun();
-    for (let epoch = 2; run.state.end === undefined && epoch < 50; epoch++) {
-      run.write({
-        case: "runClaimed",
-        value: { worker: `w${epoch}`, epoch, dispatchSequence: 1n },
-      });
-    }
+    for (let more = 50; run.state.end === undefined && more > 0; more--) run.claimedAnew();
     expect(run.state.end).toBe("error");
     expect(run.clientTrace).toContain("error:worker_lost");
     expect(run.state.claim?.epoch).toBe(11);
@@ -260,7 +238,7 @@ test("the state is the fold of the log, wherever it is cut", () => {
     { name: "search" },
     { name: "nothing" },
   );
-  resolveApproval(run, ApprovalState.REJECTED);
+  run.decides(ApprovalState.REJECTED);
   run.says("done").turn();
   for (let cut = 0; cut <= run.events.length; cut++) {
     const prefix = applyAll(initialState, run.events.slice(0, cut));

@@ -1,4 +1,4 @@
-import type { ModelSpec } from "@reeve/contracts/agent";
+import type { ModelSpec, ProviderCapabilities } from "@reeve/contracts/agent";
 import type { Frame } from "./frame.ts";
 import { plannerId } from "./frame.ts";
 import type { RunState } from "./run-state.ts";
@@ -6,4 +6,12 @@ import type { RunState } from "./run-state.ts";
 /** The model that a frame talks to. */
 export function modelOf({ prepared }: RunState, { id }: Frame): ModelSpec | undefined {
   return id === plannerId ? (prepared?.planningModel ?? prepared?.model) : prepared?.model;
+}
+
+/** What the provider of the frame's model is able to do; undefined: everything. */
+export function capabilitiesOf(
+  { prepared }: RunState,
+  { id }: Frame,
+): ProviderCapabilities | undefined {
+  return id === plannerId ? prepared?.planningCapabilities : prepared?.capabilities;
 }

@@ -1,4 +1,3 @@
-import type { JsonObject } from "@bufbuild/protobuf";
 import type { ModelSpec } from "@reeve/contracts/agent";
 import { splitInjected } from "@reeve/agent/injected-args";
 import { finishSubtaskName } from "@reeve/agent/own-tools";
@@ -12,6 +11,7 @@ import { fact } from "./fact.ts";
 import type { Frame, ModelCall } from "./frame.ts";
 import { scopeOf } from "./frame.ts";
 import type { ModelToolCall, ModelTurn, ModelUsage } from "./model.ts";
+import { parseArguments } from "./parse-arguments.ts";
 import type { RunState } from "./run-state.ts";
 import { systemPrompt } from "./system-prompt.ts";
 
@@ -112,7 +112,7 @@ function toolCallHappening(
   callId: string,
   injectedKeys: readonly string[],
 ): Happening {
-  const parsed = parseObject(argumentsText);
+  const parsed = parseArguments(argumentsText);
   if (parsed === undefined) {
     return { case: "toolCall", value: { callId, name, rawArguments: argumentsText } };
   }
@@ -124,18 +124,4 @@ function toolCallHappening(
     case: "toolCall",
     value: { callId, name, arguments: executable, ...(hasInjected && { injectedArgs: injected }) },
   };
-}
-
-/** Some models write nothing at all for a tool without arguments: that is an empty object. */
-function parseObject(text: string): JsonObject | undefined {
-  if (text.trim() === "") return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? // JSON.parse gives only JSON.
-        (value as JsonObject)
-      : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,14 +1,15 @@
 import { limitsOf } from "./budget/limits.ts";
 import type { Frame } from "./frame.ts";
+import { capabilitiesOf } from "./model-of.ts";
 import { isPure } from "./own-tools/run-own-tool.ts";
 import type { RunState } from "./run-state.ts";
 import { liveFrames } from "./run-state.ts";
 import type { Outgoing } from "./schedule-calls.ts";
 import { admit, isSubagent, schedule } from "./schedule-calls.ts";
 
-/** How many calls of one turn run together: one by one when the provider does not make calls in parallel. */
-export function parallelIn(state: RunState): number {
-  return state.prepared?.capabilities?.parallelToolCalls === false
+/** How many calls of a turn of the frame run together: one by one when its provider does not make calls in parallel. */
+export function parallelIn(state: RunState, frame: Frame): number {
+  return capabilitiesOf(state, frame)?.parallelToolCalls === false
     ? 1
     : limitsOf(state).parallelCalls;
 }
@@ -30,7 +31,7 @@ export function startable(state: RunState): readonly Outgoing[] {
   const waiting = liveFrames(state)
     .filter(({ turnTaken, stepOpen }) => turnTaken && stepOpen)
     .flatMap((frame) =>
-      outgoing(frame, schedule(frame, parallelIn(state))).filter(
+      outgoing(frame, schedule(frame, parallelIn(state, frame))).filter(
         ({ call }) => call.startedAtMs === undefined,
       ),
     );

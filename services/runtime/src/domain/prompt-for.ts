@@ -19,8 +19,11 @@ export function promptFor(state: RunState, frame: Frame): readonly PromptMessage
   }
   // What belongs to an answer that no result follows is said with the next message of the user.
   let held = "";
+  const bearer = bearerOf(view.units);
   for (const unit of view.units) {
-    const notes = [held, ...notesOf(state, frame, unit)].filter((note) => note !== "");
+    const notes = [held, ...(unit === bearer ? notesOf(state, frame) : [])].filter(
+      (note) => note !== "",
+    );
     if (unit.kind === "user") {
       messages.push({ role: "user", text: unit.text, ...(notes.length > 0 && { notes }) });
       held = "";
@@ -40,9 +43,15 @@ export function promptFor(state: RunState, frame: Frame): readonly PromptMessage
   return messages;
 }
 
+/** The message beside which the notes on the whole task stand: the input, or after it was taken out the next of the user. */
+function bearerOf(units: readonly Unit[]): Unit | undefined {
+  const ofUser = units.filter((unit) => unit.kind === "user");
+  return ofUser.find(({ isInput }) => isInput) ?? ofUser[0];
+}
+
 /** What stands beside the input: the plan, and what is remembered of the user. */
-function notesOf(state: RunState, { id, subtask }: Frame, unit: Unit): readonly string[] {
-  if (unit.kind !== "user" || !unit.isInput || subtask !== undefined) return [];
+function notesOf(state: RunState, { id, subtask }: Frame): readonly string[] {
+  if (subtask !== undefined) return [];
   const recalled = state.prepared?.recalled ?? [];
   return [...recalled, id === plannerId ? "" : planNote(state.plan)];
 }

@@ -2,8 +2,8 @@ import type {
   MessageSubmitted,
   RunClaimed,
   RunCreated,
-  RunError,
   RunPrepared,
+  RunStatus,
   Todo,
 } from "@reeve/contracts/run";
 import type { TreeNodes } from "@reeve/contracts/execution-tree";
@@ -41,10 +41,19 @@ export interface RunState {
   /** Ids of the artifacts that hold what was too large for a result. */
   readonly offloaded: ReadonlySet<string>;
   readonly tree: TreeNodes;
-  readonly error: RunError | undefined;
+  /** The end of the run, once it was begun. */
+  readonly ending: Ending | undefined;
 }
 
 export type RunEnd = "completed" | "error" | "cancelled";
+
+/** An end that was begun: how the run ends, and what of it the log tells already. */
+export interface Ending {
+  readonly status: RunStatus;
+  readonly message: string;
+  readonly hasCost: boolean;
+  readonly hasTree: boolean;
+}
 
 export const initialState: RunState = {
   runId: "",
@@ -66,7 +75,7 @@ export const initialState: RunState = {
   worked: noTime,
   offloaded: new Set(),
   tree: new Map(),
-  error: undefined,
+  ending: undefined,
 };
 
 /** The frames that may move: the planner alone while it plans; then the root and the subtasks that have not ended. */

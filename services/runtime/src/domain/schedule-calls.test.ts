@@ -19,7 +19,11 @@ const call = (name: string, callId: string): Call => ({
   approval: undefined,
   result: undefined,
 });
-const done = (pending: Call): Call => ({ ...pending, result: create(ToolResultSchema) });
+const done = (pending: Call): Call => ({
+  ...pending,
+  startedAtMs: 0,
+  result: create(ToolResultSchema),
+});
 const waiting = (pending: Call): Call => ({
   ...pending,
   approval: create(ApprovalSchema, { state: ApprovalState.PENDING }),

@@ -1,4 +1,5 @@
 import type { ToolDescriptor } from "@reeve/contracts/tool";
+import { finishSubtaskName } from "@reeve/agent/own-tools";
 import { PermissionClass } from "@reeve/contracts/tool";
 import type { Call, Frame } from "./frame.ts";
 import { isCleared } from "./gate-call.ts";
@@ -13,14 +14,25 @@ export function schedule(
 ): readonly Call[] {
   const isParallel = ({ call }: Call) => {
     const tool = tools.get(call.name);
-    return tool !== undefined && (tool.parallelSafe ?? true) && tool.exclusiveLock === "";
+    return tool !== undefined && lockOf(tool) === undefined;
   };
-  const together = calls.filter(isParallel);
+  const placed = calls.filter(takesPlace);
+  const together = placed.filter(isParallel);
   const abreast = together.slice(0, parallelCalls);
-  const queue = [...calls.filter((call) => !isParallel(call)), ...together.slice(parallelCalls)];
+  const queue = [...placed.filter((call) => !isParallel(call)), ...together.slice(parallelCalls)];
   const first = queue.find(({ result }) => result === undefined);
   const serial = first !== undefined && isCleared(first) ? [first] : [];
   return [...abreast.filter(isCleared), ...serial].slice(0, parallelCalls);
+}
+
+/** A call that had its result without ever running kept no other back; nor does the one that ends a subtask after all others. */
+function takesPlace({ call, startedAtMs, result }: Call): boolean {
+  return call.name !== finishSubtaskName && (startedAtMs !== undefined || result === undefined);
+}
+
+/** What a call of the tool holds while it runs. Those that bear no other beside them, and name no lock, share one. */
+function lockOf({ exclusiveLock, parallelSafe }: ToolDescriptor): string | undefined {
+  return exclusiveLock === "" && (parallelSafe ?? true) ? undefined : exclusiveLock;
 }
 
 /** Calls that a toolhost, or something else outside of the run, has to carry out. */
@@ -39,13 +51,13 @@ export function admit(
   waiting: readonly Outgoing[],
   parallelCalls: number,
 ): readonly Outgoing[] {
-  const held = new Set(running.map(({ tool }) => tool.exclusiveLock).filter((lock) => lock !== ""));
+  const held = new Set(running.map(({ tool }) => lockOf(tool)));
   const admitted: Outgoing[] = [];
   for (const outgoing of waiting) {
     if (running.length + admitted.length >= parallelCalls) break;
-    const lock = outgoing.tool.exclusiveLock;
-    if (held.has(lock)) continue;
-    if (lock !== "") held.add(lock);
+    const lock = lockOf(outgoing.tool);
+    if (lock !== undefined && held.has(lock)) continue;
+    held.add(lock);
     admitted.push(outgoing);
   }
   return admitted;

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
-import type { DescMessage, MessageInitShape } from "@bufbuild/protobuf";
+import type { DescMessage, JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import type { AgentSpecSchema } from "@reeve/contracts/agent";
+import { ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
 import { StepState } from "@reeve/contracts/run";
 import type { RunCreatedSchema, RunEvent, RunEventSchema } from "@reeve/contracts/run";
 import {
@@ -9,7 +10,7 @@ import {
   RunStatus,
   RunStatusSchema,
 } from "@reeve/contracts/run";
-import { ownTools } from "@reeve/agent/own-tools";
+import { ownTools, parallelSubtasksName, runSubtaskName } from "@reeve/agent/own-tools";
 import { AgentSpecSchema as SpecSchema } from "@reeve/contracts/agent";
 import type { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { ToolResultSchema } from "@reeve/contracts/tool";
@@ -17,9 +18,11 @@ import type { Fact, Happening } from "./fact.ts";
 import { fact, rootScope } from "./fact.ts";
 import type { Frame } from "./frame.ts";
 import { plannerId, rootId, scopeOf } from "./frame.ts";
-import type { ModelToolCall, ModelUsage } from "./model.ts";
+import type { ModelToolCall, ModelUsage, PromptMessage } from "./model.ts";
 import { modelOf } from "./model-of.ts";
 import { modelTurnFacts, summaryFacts } from "./model-turn-facts.ts";
+import { openWaits } from "./next-effects.ts";
+import { promptFor } from "./prompt-for.ts";
 import type { RunState } from "./run-state.ts";
 import { frameOf, initialState } from "./run-state.ts";
 import { settle } from "./settle.ts";
@@ -41,6 +44,8 @@ export class PlayedRun {
   readonly events: RunEvent[] = [];
   state: RunState = { ...initialState, runId: "run_test" };
   nowMs = 1_000;
+  /** What a model answers that is asked for a summary. */
+  summary = "what went before";
 
   constructor(
     spec: MessageInitShape<typeof AgentSpecSchema> = {},
@@ -121,7 +126,7 @@ export class PlayedRun {
     };
     return this.append(
       call.purpose === ModelCallPurpose.SUMMARY
-        ? summaryFacts(this.state, frame, taken, "what went before")
+        ? summaryFacts(this.state, frame, taken, this.summary)
         : modelTurnFacts(this.state, frame, taken),
     );
   }
@@ -140,6 +145,72 @@ export class PlayedRun {
     const { callId, name } = call.call;
     const result = create(ToolResultSchema, { callId, name, content });
     return this.append([toolResultFact(call, scopeOf(frame), result, this.nowMs)]);
+  }
+
+  /** Another worker takes the run. */
+  claimedAnew(): this {
+    const epoch = (this.state.claim?.epoch ?? 0) + 1;
+    const value = { worker: `w${epoch}`, epoch, dispatchSequence: BigInt(epoch) };
+    return this.write({ case: "runClaimed", value });
+  }
+
+  /** Its worker lets go of the run, because only others can move it on. */
+  parks(): this {
+    return this.write({ case: "runParked", value: { waitingFor: [...openWaits(this.state)] } });
+  }
+
+  /** A person, or the end of the time to decide, settles an approval. Without an id it is the first that is open. */
+  decides(
+    state: ApprovalState,
+    {
+      callId = openWaits(this.state)[0],
+      reason = "not today",
+      edited,
+    }: { callId?: string | undefined; reason?: string; edited?: JsonObject } = {},
+  ): this {
+    const calls = [...this.state.frames.values()].flatMap((frame) => frame.calls);
+    const approval = calls.find(({ call }) => call.callId === callId)?.approval;
+    if (approval === undefined) throw new Error("no approval is open");
+    const decision = create(DecisionSchema, {
+      approved: state === ApprovalState.APPROVED,
+      reason,
+      ...(edited && { editedArguments: edited }),
+    });
+    return this.write({ case: "approval", value: { approval: { ...approval, state, decision } } });
+  }
+
+  /** Somebody sends a message into the run. */
+  isTold(text: string): this {
+    const value = { messageId: `msg-${this.state.sequence}`, message: { text } };
+    return this.write({ case: "messageSubmitted", value });
+  }
+
+  /** What the model of a frame reads next. */
+  prompt(id?: string): readonly PromptMessage[] {
+    return promptFor(this.state, this.frame(id));
+  }
+
+  /** What the model of a frame reads as results of its calls. */
+  told(id?: string): readonly string[] {
+    return this.prompt(id).flatMap((message) => (message.role === "tool" ? [message.content] : []));
+  }
+
+  /** The values of all events of one kind. */
+  all<Kind extends NonNullable<RunEvent["event"]["case"]>>(kind: Kind) {
+    return this.events.flatMap(({ event }) =>
+      // The kind tells the value, which the compiler does not see through a parameter.
+      event.case === kind
+        ? [event.value as Extract<RunEvent["event"], { case: Kind }>["value"]]
+        : [],
+    );
+  }
+
+  /** The tool of a call that is under way says how far it is. */
+  progresses(message: string, id?: string): this {
+    const frame = this.frame(id);
+    const callId = frame.calls.find(({ startedAtMs }) => startedAtMs !== undefined)?.call.callId;
+    const value = { callId: callId ?? "", message };
+    return this.append([fact(scopeOf(frame), { case: "mcpProgress", value })]);
   }
 
   /** Ids of the subtasks that are under way, in the order in which they began. */
@@ -204,4 +275,14 @@ function inShort({ event }: RunEvent): string {
     default:
       return event.case ?? "unknown";
   }
+}
+
+/** A call that has a part done by a subtask. */
+export function subtask(title: string, more: object = {}): PlayedCall {
+  return { name: runSubtaskName, args: { title, instructions: `do ${title}`, ...more } };
+}
+
+/** A call that has several parts done at once. */
+export function jobs(...jobs: readonly object[]): PlayedCall {
+  return { name: parallelSubtasksName, args: { jobs } };
 }

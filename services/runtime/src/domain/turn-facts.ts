@@ -1,13 +1,8 @@
-import { StepState } from "@reeve/contracts/run";
-import { ToolStatus } from "@reeve/contracts/tool";
 import { finishSubtaskName } from "@reeve/agent/own-tools";
-import { limitsOf } from "./budget/limits.ts";
-import { budgetRefusal, overBudget } from "./budget/over-budget.ts";
-import { completeFrame, failFrame } from "./end-frame.ts";
+import { stepCompleted } from "./end-frame.ts";
 import type { Fact } from "./fact.ts";
-import { fact } from "./fact.ts";
 import type { Call, Frame } from "./frame.ts";
-import { plannerId, rootId, scopeOf } from "./frame.ts";
+import { plannerId } from "./frame.ts";
 import { gateCall, isCleared } from "./gate-call.ts";
 import { nextStep } from "./next-step.ts";
 import { parallelIn } from "./outgoing-calls.ts";
@@ -15,14 +10,11 @@ import { isPure, runOwnTool } from "./own-tools/run-own-tool.ts";
 import type { RunState } from "./run-state.ts";
 import { isSubagent, schedule } from "./schedule-calls.ts";
 import { aggregate } from "./subtasks/aggregate.ts";
-import { finish, isFinished, isOutOfRetries } from "./subtasks/finish.ts";
-import { spawn } from "./subtasks/spawn.ts";
-import { refuse } from "./tool-result.ts";
+import { finish } from "./subtasks/finish.ts";
+import { begin, spawn } from "./subtasks/spawn.ts";
 
 /** What follows for a step whose model has answered: what becomes of its calls, and once all have results, the step's end. */
 export function turnFacts(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
-  const refused = beyondBudget(state, frame, nowMs);
-  if (refused.length > 0) return refused;
   const gated = frame.calls.flatMap((call) => gateCall(state, frame, call, nowMs));
   if (gated.length > 0) return gated;
   for (const call of frame.calls) {
@@ -30,19 +22,8 @@ export function turnFacts(state: RunState, frame: Frame, nowMs: number): readonl
     if (facts.length > 0) return facts;
   }
   if (frame.calls.some(({ result }) => result === undefined)) return [];
-  return endOfStep(state, frame, nowMs);
-}
-
-/** The calls of a turn that goes beyond the budget get their results; then the run ends. */
-function beyondBudget(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
-  const limit = limitsOf(state).toolCalls;
-  const observed = state.spent.toolCalls;
-  if (observed <= limit) return [];
-  const exceeded = { reason: "tool_calls", limit, observed } as const;
-  const refused = frame.calls
-    .filter(({ result, startedAtMs }) => result === undefined && startedAtMs === undefined)
-    .map((call) => refuse(call, scopeOf(frame), budgetRefusal(exceeded), ToolStatus.ERROR, nowMs));
-  return [...refused, ...overBudget(state, exceeded)];
+  // The planner shows no steps.
+  return frame.id === plannerId ? nextStep(state, frame, nowMs) : [stepCompleted(frame)];
 }
 
 /** What the runtime itself does for a call that is cleared: nothing for one that a toolhost has to carry out. */
@@ -55,28 +36,11 @@ function ownFacts(state: RunState, frame: Frame, call: Call, nowMs: number): rea
     const others = frame.calls.filter(({ call: { name } }) => name !== finishSubtaskName);
     return others.every(({ result }) => result !== undefined) ? finish(frame, call, nowMs) : [];
   }
-  if (call.startedAtMs !== undefined) return aggregate(state, frame, call, nowMs);
-  return schedule(frame, parallelIn(state)).includes(call) ? spawn(state, frame, call, nowMs) : [];
-}
-
-function endOfStep(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
-  const isAnswer = frame.calls.length === 0;
-  if (frame.id === plannerId) {
-    return isAnswer ? completeFrame(state, frame) : nextStep(state, frame, nowMs);
+  if (call.startedAtMs !== undefined) {
+    const missing = begin(state, frame, call);
+    return missing.length > 0 ? missing : aggregate(state, frame, call, nowMs);
   }
-  const completed = fact(scopeOf(frame), {
-    case: "step",
-    value: { state: StepState.COMPLETED },
-  });
-  if (frame.id === rootId) {
-    const isDone = isAnswer && state.inbox.length === 0;
-    return isDone ? [completed, ...completeFrame(state, frame)] : [completed];
-  }
-  if (frame.subtask?.job.outputSchema === undefined) {
-    return isAnswer ? [completed, ...completeFrame(state, frame)] : [completed];
-  }
-  if (isFinished(frame)) return [completed, ...completeFrame(state, frame)];
-  if (!isOutOfRetries(frame)) return [completed];
-  const message = "no call of finish_subtask fitted the schema of the result";
-  return [completed, ...failFrame(state, frame, "schema_not_satisfied", message)];
+  return schedule(frame, parallelIn(state, frame)).includes(call)
+    ? spawn(state, frame, call, nowMs)
+    : [];
 }

@@ -1,4 +1,5 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
 
 /** How long a run has been worked on. The time stands still while the run is parked, and while nobody owns it. */
@@ -7,7 +8,7 @@ export interface WorkedTime {
   readonly pastMs: number;
   /** When the present stretch began; undefined: the run rests. */
   readonly sinceMs: number | undefined;
-  /** When the last event was written. */
+  /** When its owner last wrote: what others write says nothing of whether it still works. */
   readonly lastMs: number;
 }
 
@@ -21,6 +22,13 @@ export function timeAfter(worked: WorkedTime, { event, time }: RunEvent): Worked
       return { pastMs: workedMs(worked, worked.lastMs), sinceMs: nowMs, lastMs: nowMs };
     case "runParked":
       return { pastMs: workedMs(worked, nowMs), sinceMs: undefined, lastMs: nowMs };
+    case "messageSubmitted":
+    case "cancelRequested":
+      return worked;
+    case "approval":
+      return event.value.approval?.state === ApprovalState.PENDING
+        ? { ...worked, lastMs: nowMs }
+        : worked;
     default:
       return { ...worked, lastMs: nowMs };
   }

@@ -5,6 +5,7 @@ import type { CallJournal } from "@reeve/log/call-journal";
 import type { RunLog } from "@reeve/log/run-log";
 import type { ThreadLog } from "@reeve/log/thread-log";
 import type { WorkQueue } from "@reeve/log/work-queue";
+import type { LongTermMemory } from "@reeve/memory/long-term-memory";
 import type { Logger } from "@reeve/platform/logger";
 import type { ArtifactStore } from "@reeve/store/artifact-store";
 import type { Table } from "@reeve/store/table";
@@ -21,6 +22,7 @@ export interface RunPorts {
   catalogs(): Catalogs;
   provider(name: string): ModelProvider | undefined;
   readonly artifacts: Pick<ArtifactStore, "get" | "read">;
+  readonly memory: LongTermMemory;
   readonly threads: ThreadLog;
   readonly threadIndex: Table<Thread>;
   /** Where runs are dispatched whose turn has come. */

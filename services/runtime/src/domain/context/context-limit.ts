@@ -1,6 +1,7 @@
 import { limitsOf } from "../budget/limits.ts";
 import type { Frame } from "../frame.ts";
 import { modelOf } from "../model-of.ts";
+import { promptTokens } from "../prompt-tokens.ts";
 import type { RunState } from "../run-state.ts";
 
 /** How large the conversation of a frame may become, in tokens. */
@@ -29,6 +30,8 @@ export function contextLimit(state: RunState, frame: Frame): ContextLimit {
     historyTokens,
     ...(percent === undefined ? [] : [Math.floor((window * percent) / 100)]),
     ...(policy === undefined ? [] : [policy.compactAtTokens ?? Math.floor(window * usualPart)]),
+    // The window is smaller than anybody said: what was refused is what has to become smaller.
+    ...(frame.hasOverflowed ? [promptTokens(state, frame)] : []),
   ];
   return {
     window,

@@ -26,7 +26,7 @@ export function memoryRead(state: RunState, args: JsonObject): OwnResult {
   const offset = numberArgument(args, "offset") ?? 0;
   // A character has at most three bytes in UTF-8, a pair of surrogates four.
   const most = Math.max(1, Math.floor((limitsOf(state).resultBytes - noteBytes) / 3));
-  const part = value.slice(offset, offset + most);
+  const part = wellFormed(value.slice(offset, offset + most));
   const end = offset + part.length;
   return says(
     end >= value.length
@@ -36,6 +36,11 @@ export function memoryRead(state: RunState, args: JsonObject): OwnResult {
 }
 
 const noteBytes = 100;
+
+/** Without the half of a character that the end of a part may leave. */
+function wellFormed(part: string): string {
+  return part.length > 1 && /[\uD800-\uDBFF]$/.test(part) ? part.slice(0, -1) : part;
+}
 
 export function memoryWrite({ memory }: RunState, args: JsonObject): OwnResult {
   const key = textArgument(args, "key");

@@ -15,7 +15,7 @@ export function parsePlan(text: string): readonly string[] | undefined {
 }
 
 function jsonSteps(text: string): readonly string[] | undefined {
-  const fenced = /```(?:json)?\s*\n([\s\S]*?)```/.exec(text)?.[1];
+  const fenced = /```(?:json)?[^\S\n]*\n([\s\S]*?)```/.exec(text)?.[1];
   for (const candidate of [fenced, text, between(text, "{", "}"), between(text, "[", "]")]) {
     const steps = candidate === undefined ? undefined : stepsIn(candidate);
     if (steps !== undefined) return steps;
@@ -64,5 +64,5 @@ function listItems(text: string): readonly string[] | undefined {
       items.push(`${items.pop() ?? ""}\n${line.trim()}`);
     }
   }
-  return items.length === 0 ? undefined : items;
+  return items.every((item) => item.trim() === "") ? undefined : items;
 }

@@ -21,6 +21,11 @@ export function finish(frame: Frame, call: Call, nowMs: number): readonly Fact[]
   return [toolResultFact(call, scopeOf(frame), result, nowMs)];
 }
 
+/** Whether the frame is a subtask whose result has a form, so that nothing but a call of `finish_subtask` ends it. */
+export function owesResult({ subtask }: Frame): boolean {
+  return subtask?.job.outputSchema !== undefined;
+}
+
 /** Whether the subtask has finished by a call that fits its schema. */
 export function isFinished({ calls }: Frame): boolean {
   return calls.some(isAccepted);

@@ -27,18 +27,17 @@ export function spawn(state: RunState, frame: Frame, call: Call, nowMs: number):
     const refused = refuse(call, scope, budgetRefusal(exceeded), ToolStatus.ERROR, nowMs);
     return [refused, ...overBudget(state, exceeded)];
   }
+  return begin(state, frame, call);
+}
+
+/** The subtasks of a call that have not begun, in their order. */
+export function begin({ frames }: RunState, frame: Frame, call: Call): readonly Fact[] {
   const { callId, name } = call.call;
-  return jobs.map(({ title }, index) =>
-    fact(scope, {
-      case: "subtask",
-      value: {
-        subtaskId: name === parallelSubtasksName ? `${callId}/${index}` : callId,
-        callId,
-        index,
-        title,
-      },
-    }),
-  );
+  return jobsOf(approvedCall(call)).flatMap(({ title }, index) => {
+    const subtaskId = name === parallelSubtasksName ? `${callId}/${index}` : callId;
+    const value = { subtaskId, callId, index, title };
+    return frames.has(subtaskId) ? [] : [fact(scopeOf(frame), { case: "subtask", value })];
+  });
 }
 
 function problemOf(state: RunState, frame: Frame, jobs: readonly Job[]): string | undefined {

@@ -199,7 +199,8 @@ export type StartRunRequest = Message<"reeve.run.v1.StartRunRequest"> & {
   executor: string;
 
   /**
-   * Whether the run is cancelled when the stream that watches it breaks. Not honoured yet: refused unless false.
+   * Whether the run is cancelled when a stream that watches it breaks or is given up, and no other one through the same
+   * gateway is left. A gateway that goes away cancels nothing.
    *
    * @generated from field: bool cancel_on_disconnect = 9;
    */

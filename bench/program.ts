@@ -1,0 +1,42 @@
+import type { ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import process from "node:process";
+import { createInterface } from "node:readline";
+
+/** A program of ours on the same Node, until it is disposed. */
+export class Program implements AsyncDisposable {
+  readonly #child: ChildProcess;
+
+  constructor(args: readonly string[], environment: NodeJS.ProcessEnv = process.env) {
+    this.#child = spawn(process.execPath, args, {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: environment,
+    });
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  /** What the pattern's group finds in the first line that it fits. Rejects when the program ends before. */
+  async says(pattern: RegExp, signal: AbortSignal): Promise<string> {
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    this.#child.once("exit", (code) => reject(new Error(`a process ended with ${code}`)));
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+    if (this.#child.stdout !== null) {
+      createInterface({ input: this.#child.stdout }).on("line", (line) => {
+        const found = pattern.exec(line)?.[1];
+        if (found !== undefined) resolve(found);
+      });
+    }
+    return await promise;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const ended = once(this.#child, "exit");
+    this.#child.kill("SIGTERM");
+    await ended;
+  }
+}
