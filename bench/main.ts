@@ -43,9 +43,15 @@ if (unknown.length > 0) {
 const figures: Figure[] = [];
 for (const { name, measure } of benchmarks) {
   if (options.only !== undefined && !options.only.includes(name)) continue;
-  for await (const figure of measure(AbortSignal.timeout(mostMs))) {
-    figures.push(figure);
-    console.error(`${name}: ${lineOf(figure)}`);
+  try {
+    for await (const figure of measure(AbortSignal.timeout(mostMs))) {
+      figures.push(figure);
+      console.error(`${name}: ${lineOf(figure)}`);
+    }
+  } catch (error) {
+    // What was measured is worth having all the same.
+    console.error(`${name} ended early:`, error);
+    process.exitCode = 1;
   }
 }
 console.log(options.json === true ? jsonOf(figures) : tableOf(figures));

@@ -10,7 +10,7 @@ export class Program implements AsyncDisposable {
 
   constructor(args: readonly string[], environment: NodeJS.ProcessEnv = process.env) {
     this.#child = spawn(process.execPath, args, {
-      stdio: ["ignore", "pipe", "inherit"],
+      stdio: ["ignore", "pipe", "inherit", "ipc"],
       env: environment,
     });
   }
@@ -31,6 +31,14 @@ export class Program implements AsyncDisposable {
       });
     }
     return await promise;
+  }
+
+  /** The answer of the memory probe, which the program was started with: bytes that are left after a collection. */
+  async keptBytes(signal: AbortSignal): Promise<number> {
+    const answered = once(this.#child, "message", { signal });
+    this.#child.send("collect");
+    const [bytes] = await answered;
+    return Number(bytes);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

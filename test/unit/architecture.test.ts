@@ -26,7 +26,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The only packages that the domain of a service may import: contracts, and pure functions over them. */
-const pure = ["@reeve/contracts/", "@reeve/agent/", "@bufbuild/protobuf", "ajv"];
+const pure = ["@reeve/contracts/", "@reeve/agent/", "@bufbuild/protobuf", "ajv", "re2js"];
 
 interface Import {
   readonly file: string;

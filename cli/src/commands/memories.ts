@@ -1,8 +1,10 @@
+import { randomUUID } from "node:crypto";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { Command } from "commander";
 import type { Memory } from "@reeve/contracts/memory";
 import { MemorySchema } from "@reeve/contracts/memory";
 import { allPages } from "../all-pages.ts";
+import { brief, persistently } from "../back-off.ts";
 import type { Cli } from "../cli.ts";
 import { withReeve } from "../cli.ts";
 import { jsonLine } from "../json-line.ts";
@@ -51,8 +53,13 @@ function searchCommand(cli: Cli): Command {
   return command.action((query: string, { limit, json }: Shown) =>
     withReeve(cli, command, async (reeve) => {
       const asked = { query, limit: Math.min(limit, 100) };
-      const { memories } = await reeve.memories.recallMemories(asked, { signal: cli.signal });
-      show(cli, memories, json === true);
+      const found = await reeve.memories.recallMemories(asked, { signal: cli.signal });
+      // What does not fit is for people alone: a program that searches takes each line for a match.
+      if (json === true || found.latest.length === 0) show(cli, found.memories, json === true);
+      else {
+        cli.terminal.note("nothing has a word of the query; the latest are:\n");
+        show(cli, found.latest, false);
+      }
     }),
   );
 }
@@ -64,7 +71,10 @@ function addCommand(cli: Cli): Command {
     .option("--json", "the memory, as JSON");
   return command.action((text: string, { json }: { readonly json?: true }) =>
     withReeve(cli, command, async (reeve) => {
-      const { memory } = await reeve.memories.createMemory({ text }, { signal: cli.signal });
+      // One id for all attempts: an answer that was lost does not say it twice.
+      const request = { text, requestId: randomUUID() };
+      const remember = () => reeve.memories.createMemory(request, { signal: cli.signal });
+      const { memory } = await persistently(remember, brief, cli.signal);
       if (memory === undefined) return;
       cli.terminal.out(json === true ? jsonLine(MemorySchema, memory) : `${memory.memoryId}\n`);
     }),

@@ -42,6 +42,9 @@ export class NatsLog<Key, Event, Schema extends DescMessage> implements Log<Key,
   readonly #publisher: StreamPublisher;
   readonly #quietMs: number;
   readonly #patienceMs: number;
+  /** With a number, the name of a write that no other log gives. */
+  readonly #writer = randomBytes(12).toString("base64url");
+  #writes = 0;
 
   private constructor(
     connection: NatsConnection,
@@ -75,7 +78,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage> implements Log<Key,
     signal: AbortSignal,
   ): Promise<Appended> {
     const subject = this.#subject(key);
-    const write = randomBytes(12).toString("base64url");
+    const write = `${this.#writer}-${++this.#writes}`;
     const sequence = tail.sequence + events.length;
     const data = toBinary(
       this.#definition.schema,

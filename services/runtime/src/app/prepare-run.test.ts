@@ -101,8 +101,18 @@ test("what is remembered of the user is a note beside the input, and its tools a
   const model = attentive();
   const withMemory = await new Stage(model).create({}, { memoryEnabled: true, startedBy: "ann" });
   const never = new AbortController().signal;
-  await withMemory.memory.remember({ tenant: "acme", user: "ann" }, "always go north", { runId: "", requestId: "" }, never);
-  await withMemory.memory.remember({ tenant: "acme", user: "bob" }, "go south", { runId: "", requestId: "" }, never);
+  await withMemory.memory.remember(
+    { tenant: "acme", user: "ann" },
+    "always go north",
+    { runId: "", requestId: "" },
+    never,
+  );
+  await withMemory.memory.remember(
+    { tenant: "acme", user: "bob" },
+    "go south",
+    { runId: "", requestId: "" },
+    never,
+  );
   await withMemory.drive("w");
   expect(model.asked[0]?.messages).toEqual([
     { role: "user", text: "go", notes: [expect.stringContaining("always go north")] },

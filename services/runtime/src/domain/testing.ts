@@ -10,10 +10,12 @@ import {
   RunStatus,
   RunStatusSchema,
 } from "@reeve/contracts/run";
+import { limitsFor } from "@reeve/agent/limits";
 import { ownTools, parallelSubtasksName, runSubtaskName } from "@reeve/agent/own-tools";
 import { AgentSpecSchema as SpecSchema } from "@reeve/contracts/agent";
 import type { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { ToolResultSchema } from "@reeve/contracts/tool";
+import { applyAll } from "./apply.ts";
 import type { Fact, Happening } from "./fact.ts";
 import { fact, rootScope } from "./fact.ts";
 import type { Frame } from "./frame.ts";
@@ -47,10 +49,18 @@ export class PlayedRun {
   /** What a model answers that is asked for a summary. */
   summary = "what went before";
 
+  /** A new run; or one that goes on from what its log holds. */
   constructor(
     spec: MessageInitShape<typeof AgentSpecSchema> = {},
     { tools = [{ name: "search" }], created = {}, prepared = {} }: Setting = {},
+    past: readonly RunEvent[] = [],
   ) {
+    if (past.length > 0) {
+      this.events.push(...past);
+      this.state = applyAll(initialState, past);
+      this.nowMs = this.state.worked.lastMs;
+      return;
+    }
     const agent = create(SpecSchema, { model: "m", ...spec });
     this.write({
       case: "runCreated",
@@ -64,6 +74,7 @@ export class PlayedRun {
         value: create(RunPreparedSchema, {
           model: { id: "m" },
           tools: [...tools, ...ownTools(agent)],
+          limits: limitsFor(agent, undefined),
           ...prepared,
         }),
       },
