@@ -159,12 +159,7 @@ function ofEffect(run: PlayedRun, effect: Effect, chosen: Choice): readonly (() 
       ];
     }
     case "wait_to_retry":
-      return [
-        () =>
-          run.append([
-            fact(effect.scope, { case: "modelRetryDue", value: { attempt: effect.call.attempt } }),
-          ]),
-      ];
+      return [() => run.retries(id)];
     case "call_tool":
     case "call_own_tool": {
       const index = frameOf(run.state, id).calls.findIndex(
