@@ -4,6 +4,7 @@ const unit = [
   "packages/*/src/**/*.test.ts",
   "services/*/src/**/*.test.ts",
   "cli/src/**/*.test.ts",
+  "local/src/**/*.test.ts",
   "test/unit/**/*.test.ts",
   "scripts/**/*.test.ts",
 ];
@@ -12,6 +13,8 @@ const system = [
   "services/*/test/**/*.test.ts",
   "cli/test/**/*.test.ts",
   "test/system/**/*.test.ts",
+  "test/parity/**/*.test.ts",
+  "test/chaos/**/*.test.ts",
 ];
 
 export default defineConfig({

@@ -17,9 +17,14 @@ export interface FloorRun {
 
 /**
  * An agent loop by hand over fetch, in process: no durability, no sandbox, no events. What any system adds is measured
- * against it.
+ * against it. `work` is what each of its tools does; by default nothing.
  */
-export async function floorRun(modelUrl: string, model: string): Promise<FloorRun> {
+export async function floorRun(
+  modelUrl: string,
+  model: string,
+  signal: AbortSignal,
+  work: () => Promise<unknown> = () => Promise.resolve(),
+): Promise<FloorRun> {
   const startedAt = performance.now();
   const tools = [
     { type: "function", function: { name: "search", parameters: { type: "object" } } },
@@ -31,6 +36,7 @@ export async function floorRun(modelUrl: string, model: string): Promise<FloorRu
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ model, messages, tools, stream: true }),
+      signal,
     });
     const calls: string[] = [];
     let buffered = "";
@@ -56,6 +62,7 @@ export async function floorRun(modelUrl: string, model: string): Promise<FloorRu
         function: { name: "search", arguments: "{}" },
       })),
     });
+    await Promise.all(calls.map(work));
     for (const id of calls) messages.push({ role: "tool", tool_call_id: id, content: "found" });
   }
 }

@@ -4,14 +4,18 @@ export function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
-/** How long each of `times` turns of `work` takes, one after the other, in milliseconds. The first tenth warms up. */
-export async function timesOf(times: number, work: () => Promise<unknown>): Promise<number[]> {
-  const warmUp = Math.ceil(times / 10);
+/** Does `work` a number of times, one after the other, before anything is measured. */
+export async function warmUp(times: number, work: () => unknown): Promise<void> {
+  for (let turn = 0; turn < times; turn++) await work();
+}
+
+/** How long each of `times` turns of `work` takes, one after the other, in milliseconds. */
+export async function timesOf(times: number, work: () => unknown): Promise<readonly number[]> {
   const durations: number[] = [];
-  for (let turn = 0; turn < times + warmUp; turn++) {
+  for (let turn = 0; turn < times; turn++) {
     const startedAt = performance.now();
     await work();
-    if (turn >= warmUp) durations.push(performance.now() - startedAt);
+    durations.push(performance.now() - startedAt);
   }
   return durations;
 }

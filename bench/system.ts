@@ -1,83 +1,94 @@
-import type { ChildProcess } from "node:child_process";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { createInterface } from "node:readline";
 import type { Reeve } from "../cli/src/client.ts";
 import { openReeve } from "../cli/src/client.ts";
+import { freePort } from "./free-port.ts";
+import { Program } from "./program.ts";
 
 const root = join(import.meta.dirname, "..");
 const ticksPerSecond = 100;
 const pageBytes = 4096;
 
+export interface SystemOptions {
+  /** Base URL of the model server. Absent: one of its own, in a process of its own. */
+  readonly modelUrl?: string;
+  /** Further settings of the services, by the names of their environment variables. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
 /** Reeve as `npm start` runs it, in a process of its own, beside a model that answers at once in another. */
 export class System implements AsyncDisposable {
   readonly reeve: Reeve;
   readonly modelUrl: string;
-  readonly #folder: string;
-  readonly #served: ChildProcess;
-  readonly #model: ChildProcess;
+  readonly natsUrl: string;
+  readonly #served: Program;
+  readonly #resources: AsyncDisposableStack;
 
   private constructor(
-    reeve: Reeve,
-    modelUrl: string,
-    folder: string,
-    processes: readonly ChildProcess[],
+    { reeve, modelUrl, natsUrl }: Pick<System, "reeve" | "modelUrl" | "natsUrl">,
+    served: Program,
+    resources: AsyncDisposableStack,
   ) {
-    const [served, model] = processes;
-    if (served === undefined || model === undefined) throw new Error("two processes are needed");
     this.reeve = reeve;
     this.modelUrl = modelUrl;
-    this.#folder = folder;
+    this.natsUrl = natsUrl;
     this.#served = served;
-    this.#model = model;
+    this.#resources = resources;
   }
 
-  static async start(): Promise<System> {
+  /** Starts everything. Its tools are those of the MCP servers `srv`, of the tests, and `bench`. */
+  static async start({ settings = {}, ...given }: SystemOptions, signal: AbortSignal) {
+    await using starting = new AsyncDisposableStack();
     const folder = mkdtempSync(join(tmpdir(), "reeve-bench-"));
-    const mcp = join(root, "services/toolhost/test/support/progress-server.ts");
-    const servers = { srv: { command: process.execPath, args: [mcp] } };
+    starting.defer(() => rmSync(folder, { recursive: true, force: true }));
+    const server = (path: string) => ({ command: process.execPath, args: [join(root, path)] });
+    const servers = {
+      srv: server("services/toolhost/test/support/progress-server.ts"),
+      bench: server("bench/tools-server.ts"),
+    };
     writeFileSync(join(folder, "mcp.json"), JSON.stringify({ servers }));
-    const model = spawn(
-      process.execPath,
-      [join(root, "test/support/model-server.ts"), "--port", "0"],
-      {
-        stdio: ["ignore", "pipe", "inherit"],
-      },
+    const modelUrl = given.modelUrl ?? (await startModel(starting, signal));
+    const natsPort = await freePort();
+    const served = starting.use(
+      new Program(
+        [
+          "--expose-gc",
+          "--import",
+          join(import.meta.dirname, "memory-probe.ts"),
+          join(root, "cli/bin/reeve.mjs"),
+          "--data-dir",
+          join(folder, "data"),
+          "up",
+          "--listen",
+          "127.0.0.1:0",
+          "--port-nats",
+          String(natsPort),
+        ],
+        {
+          ...process.env,
+          REEVE_LOG_LEVEL: "error",
+          OPENAI_API_KEY: "none",
+          OPENAI_BASE_URL: modelUrl,
+          REEVE_MCP_CONFIG: join(folder, "mcp.json"),
+          REEVE_SCRIPTS: join(import.meta.dirname, "scripts"),
+          ...settings,
+        },
+      ),
     );
-    const modelUrl = await lineOf(model, /(http:\S+)/);
-    const up = [
-      join(root, "cli/bin/reeve.mjs"),
-      "--data-dir",
-      join(folder, "data"),
-      "up",
-      "--listen",
-      "127.0.0.1:0",
-    ];
-    const served = spawn(process.execPath, up, {
-      stdio: ["ignore", "pipe", "inherit"],
-      env: {
-        ...process.env,
-        REEVE_LOG_LEVEL: "error",
-        OPENAI_API_KEY: "none",
-        OPENAI_BASE_URL: modelUrl,
-        REEVE_MCP_CONFIG: join(folder, "mcp.json"),
-        REEVE_SCRIPTS: join(import.meta.dirname, "scripts"),
-      },
-    });
-    const url = await lineOf(served, /up at (http:\S+)/);
+    const url = await served.says(/up at (http:\S+)/, signal);
     const token = readFileSync(join(folder, "data/token"), "utf8").trim();
-    return new System(openReeve({ url, token }), modelUrl, folder, [served, model]);
+    const reeve = starting.use(openReeve({ url, token }));
+    const natsUrl = `nats://127.0.0.1:${natsPort}`;
+    return new System({ reeve, modelUrl, natsUrl }, served, starting.move());
   }
 
   /** Processor time and memory of Reeve with its NATS server, without the model. */
   usage(): { readonly cpuMs: number; readonly rssBytes: number } {
     let cpuMs = 0;
     let rssBytes = 0;
-    for (const pid of descendants(this.#served.pid ?? 0)) {
+    for (const pid of descendants(this.#served.pid)) {
       // The name of a program may have spaces; what comes after its bracket has none.
       const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
       cpuMs += ((Number(fields[11]) + Number(fields[12])) / ticksPerSecond) * 1_000;
@@ -86,28 +97,19 @@ export class System implements AsyncDisposable {
     return { cpuMs, rssBytes };
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.reeve[Symbol.dispose]();
-    for (const child of [this.#served, this.#model]) {
-      if (child.exitCode !== null) continue;
-      const ended = once(child, "exit");
-      child.kill("SIGTERM");
-      await ended;
-    }
-    rmSync(this.#folder, { recursive: true, force: true });
+  /** Bytes that Reeve's own process keeps when its garbage is collected. */
+  keptBytes(signal: AbortSignal): Promise<number> {
+    return this.#served.keptBytes(signal);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#resources.disposeAsync();
   }
 }
 
-async function lineOf(child: ChildProcess, pattern: RegExp): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  child.once("exit", (code) => reject(new Error(`a process ended with ${code}`)));
-  if (child.stdout !== null) {
-    createInterface({ input: child.stdout }).on("line", (line) => {
-      const found = pattern.exec(line)?.[1];
-      if (found !== undefined) resolve(found);
-    });
-  }
-  return await promise;
+async function startModel(resources: AsyncDisposableStack, signal: AbortSignal): Promise<string> {
+  const server = join(root, "test/support/model-server.ts");
+  return await resources.use(new Program([server, "--port", "0"])).says(/(http:\S+)/, signal);
 }
 
 function descendants(pid: number): readonly number[] {

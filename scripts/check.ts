@@ -10,7 +10,7 @@ const groups: readonly (readonly (readonly [string, string])[])[] = [
       "format",
       "prettier --check --log-level warn . && buf format -d --exit-code --path proto/reeve",
     ],
-    ["lint", "oxlint --type-aware packages services cli test bench scripts"],
+    ["lint", "oxlint --type-aware packages services cli local test bench scripts"],
     ["dead code", "knip --no-progress"],
   ],
   [

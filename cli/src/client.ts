@@ -4,7 +4,9 @@ import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-no
 import { AgentService } from "@reeve/contracts/agent";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
+import { MemoryService } from "@reeve/contracts/memory";
 import { RunService } from "@reeve/contracts/run";
+import { ThreadService } from "@reeve/contracts/thread";
 import { ToolService } from "@reeve/contracts/tool";
 import type { ServerAddress } from "./server-address.ts";
 
@@ -14,7 +16,9 @@ export interface Reeve extends Disposable {
   readonly agents: Client<typeof AgentService>;
   readonly approvals: Client<typeof ApprovalService>;
   readonly artifacts: Client<typeof ArtifactService>;
+  readonly memories: Client<typeof MemoryService>;
   readonly runs: Client<typeof RunService>;
+  readonly threads: Client<typeof ThreadService>;
   readonly tools: Client<typeof ToolService>;
 }
 
@@ -31,7 +35,9 @@ export function openReeve(address: ServerAddress): Reeve {
     agents: createClient(AgentService, transport),
     approvals: createClient(ApprovalService, transport),
     artifacts: createClient(ArtifactService, transport),
+    memories: createClient(MemoryService, transport),
     runs: createClient(RunService, transport),
+    threads: createClient(ThreadService, transport),
     tools: createClient(ToolService, transport),
     [Symbol.dispose]: () => session.abort(),
   };

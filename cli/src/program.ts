@@ -4,7 +4,9 @@ import { agentsCommand } from "./commands/agents.ts";
 import { approvalCommands } from "./commands/approvals.ts";
 import { artifactsCommand } from "./commands/artifacts.ts";
 import { demoCommand } from "./commands/demo.ts";
+import { memoriesCommand } from "./commands/memories.ts";
 import { runCommands } from "./commands/runs.ts";
+import { threadsCommand } from "./commands/threads.ts";
 import { toolsCommand } from "./commands/tools.ts";
 import { treeCommand } from "./commands/tree.ts";
 import { upCommand } from "./commands/up.ts";
@@ -31,6 +33,8 @@ export function createProgram(cli: Cli): Command {
     demoCommand(cli),
     ...runCommands(cli),
     treeCommand(cli),
+    threadsCommand(cli),
+    memoriesCommand(cli),
     ...approvalCommands(cli),
     agentsCommand(cli),
     toolsCommand(cli),

@@ -5,9 +5,12 @@ export interface CompletionRequest {
   readonly model: string;
   readonly stream?: boolean;
   readonly messages: readonly { readonly role: string }[];
-  readonly tools?: readonly {
-    readonly function: { readonly name: string; readonly parameters?: JsonSchema };
-  }[];
+  readonly tools?: readonly { readonly function: OfferedTool }[];
+}
+
+interface OfferedTool {
+  readonly name: string;
+  readonly parameters?: JsonSchema;
 }
 
 interface JsonSchema {
@@ -67,19 +70,29 @@ export function tokens(count: number): readonly string[] {
 /**
  * The whole answer that the name of the model asks for, ready to be sent; undefined: no such model.
  * `text:N`: N tokens. `tool-once`: one call of the first tool that is offered, then 20 tokens. `tool-chain:N`: N calls,
- * one a turn, then 20 tokens. Calls are counted from the last message of the user.
+ * one a turn, then 20 tokens. `tool-fan:N`: N calls in one turn, then 20 tokens. Calls are counted from the last message of
+ * the user. Where no tool is offered, and so in a subtask that such a call begins, the 20 tokens come at once.
  */
 export function answerFor(request: CompletionRequest): Buffer | undefined {
   const [, kind, count = "1"] =
-    /^(text|tool-once|tool-chain)(?::(\d+))?$/.exec(request.model) ?? [];
+    /^(text|tool-once|tool-chain|tool-fan)(?::(\d+))?$/.exec(request.model) ?? [];
   if (kind === undefined) return undefined;
   if (kind === "text") return textAnswer(Number(count));
   const rounds = roundsSinceInput(request);
   const tool = request.tools?.[0]?.function;
   if (rounds >= Number(count) || tool === undefined) return textAnswer(20);
-  return keep(`call:${rounds}:${tool.name}:${JSON.stringify(tool.parameters)}`, () =>
-    callAnswer(tool.name, JSON.stringify(exampleOf(tool.parameters ?? {})), rounds + 1),
+  const calls = kind === "tool-fan" ? Number(count) : 1;
+  return keep(`call:${rounds}:${calls}:${tool.name}:${JSON.stringify(tool.parameters)}`, () =>
+    callAnswer(tool.name, JSON.stringify(argumentsFor(tool)), rounds + 1, calls),
   );
+}
+
+/** A subtask with the tools of its caller would begin subtasks of its own: it gets none. */
+function argumentsFor({ name, parameters = {} }: OfferedTool): unknown {
+  if (name !== "run_subtask") return exampleOf(parameters);
+  const { properties = {}, required = [] } = parameters;
+  const tools: JsonSchema = { type: "array" };
+  return exampleOf({ properties: { ...properties, tools }, required: [...required, "tools"] });
 }
 
 function roundsSinceInput({ messages }: CompletionRequest): number {
@@ -97,22 +110,28 @@ function textAnswer(count: number): Buffer {
   ]);
 }
 
-/** A call whose arguments come in two pieces. */
-function callAnswer(name: string, argumentsText: string, round: number): readonly string[] {
+/** Calls whose arguments come in two pieces each; the first one is `call_<first>`. */
+function callAnswer(
+  name: string,
+  argumentsText: string,
+  first: number,
+  count: number,
+): readonly string[] {
   const middle = Math.ceil(argumentsText.length / 2);
-  const part = (text: string) =>
-    chunk({ tool_calls: [{ index: 0, function: { arguments: text } }] });
-  const head = {
-    index: 0,
-    id: `call_${round}`,
-    type: "function",
-    function: { name, arguments: "" },
-  };
+  const part = (index: number, text: string) =>
+    chunk({ tool_calls: [{ index, function: { arguments: text } }] });
+  const calls = Array.from({ length: count }, (_, index) => {
+    const id = `call_${first + index}`;
+    const head = { index, id, type: "function", function: { name, arguments: "" } };
+    return [
+      chunk({ tool_calls: [head] }),
+      part(index, argumentsText.slice(0, middle)),
+      part(index, argumentsText.slice(middle)),
+    ];
+  });
   return [
     chunk({ role: "assistant", content: null }),
-    chunk({ tool_calls: [head] }),
-    part(argumentsText.slice(0, middle)),
-    part(argumentsText.slice(middle)),
+    ...calls.flat(),
     chunk({}, "tool_calls"),
     usageChunk(10, 10),
     done,

@@ -24,6 +24,8 @@ export interface Played {
   readonly calls?: readonly { readonly name: string; readonly args: object }[];
   readonly inputTokens?: number;
   readonly fails?: { readonly status: number; readonly message: string };
+  /** Whether the answer, once begun, never ends. */
+  readonly hangs?: boolean;
 }
 
 export interface PlayingServer extends AsyncDisposable {
@@ -49,7 +51,9 @@ export async function startPlayingServer(play: (asked: Asked) => Played): Promis
         response.end(JSON.stringify({ error: { message } }));
         return;
       }
-      response.writeHead(200, { "content-type": "text/event-stream" }).end(streamOf(played));
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      if (played.hangs === true) response.write(beginningOf(played));
+      else response.end(streamOf(played));
     })();
   });
   server.listen(0, "127.0.0.1");
@@ -89,11 +93,17 @@ function textOf(content: unknown): string {
   return parts.map(({ text = "" }) => text).join("\n");
 }
 
-function streamOf({ text = "", calls = [], inputTokens = 10 }: Played): string {
+function beginningOf({ text = "" }: Played): string {
   const words = text.match(/\S+\s*|\s+/gu) ?? [];
   return [
     chunk({ role: "assistant", content: "" }),
     ...words.map((content) => chunk({ content })),
+  ].join("");
+}
+
+function streamOf({ text = "", calls = [], inputTokens = 10 }: Played): string {
+  return [
+    beginningOf({ text }),
     ...calls.map(({ name, args }, index) =>
       chunk({
         tool_calls: [

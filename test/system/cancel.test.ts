@@ -94,6 +94,28 @@ describe("a run that is cancelled", () => {
       .toBe(ApprovalState.WITHDRAWN);
   });
 
+  test("when nobody watches it any more, if it asked for that, and only then", async () => {
+    const { runs } = deployment.reeve;
+    const watchedOnce = async (cancelOnDisconnect: boolean) => {
+      const input = "20";
+      const { run } = await runs.startRun({ agentId: "sleep", input, cancelOnDisconnect });
+      const runId = run?.runId ?? "";
+      const goingAway = new AbortController();
+      const watched = runs.watchRun({ runId }, { signal: goingAway.signal });
+      for await (const { events } of watched) {
+        if (events.some(({ event }) => event.case === "toolCall")) break;
+      }
+      goingAway.abort();
+      return runId;
+    };
+    const [kept, given] = await Promise.all([watchedOnce(false), watchedOnce(true)]);
+    // Read from the log itself: another watcher would keep the run.
+    await eventOf(deployment, given, "cancelRequested");
+    expect((await runs.getRun({ runId: given })).run?.status).toBe(RunStatus.CANCELLED);
+    expect((await runs.getRun({ runId: kept })).run?.status).toBe(RunStatus.RUNNING);
+    await expectCancelled(kept);
+  });
+
   test("before any worker has it, never starts", async () => {
     await deployment.kill("runtime");
     const runId = await startRun("sleep", "0");

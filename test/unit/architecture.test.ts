@@ -20,6 +20,8 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   platform: ["contracts"],
   log: ["contracts", "platform"],
   store: ["contracts", "platform"],
+  memory: ["contracts", "platform", "store"],
+  thread: ["agent", "contracts", "platform", "log"],
   agent: ["contracts", "platform"],
 };
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import type { Run, RunStatus } from "@reeve/contracts/run";
-import { RunSchema, RunStatusSchema } from "@reeve/contracts/run";
+import { OnBusy, RunSchema, RunStatusSchema } from "@reeve/contracts/run";
 import { allPages } from "../all-pages.ts";
 import { brief, patient, persistently } from "../back-off.ts";
 import type { Cli } from "../cli.ts";
@@ -28,21 +28,45 @@ function runCommand(cli: Cli): Command {
     .argument("<prompt>", "what it is asked")
     .option("--watch", "show the run until it ends")
     .option("--file <path[=name]>", "a file for the run's workspace; may be repeated", collectFiles)
+    .option("--thread <id>", "the conversation that it continues, or begins")
+    .addOption(
+      new Option(
+        "--on-busy <what>",
+        "what happens when a run of the thread is under way; default: reject",
+      ).choices(Object.keys(onBusy)),
+    )
+    .option("--memory", "recall what is remembered of the user, and let the agent add to it")
     .option("--json", "the run, or with --watch its events, as JSON lines");
   interface Options {
+    readonly thread?: string;
+    readonly onBusy?: keyof typeof onBusy;
+    readonly memory?: true;
     readonly watch?: true;
     readonly file?: readonly LocalFile[];
     readonly json?: true;
   }
-  return command.action((agentId: string, input: string, options: Options) =>
-    withReeve(cli, command, async (reeve) => {
+  return command.action((agentId: string, input: string, options: Options) => {
+    if (options.onBusy !== undefined && options.thread === undefined) {
+      throw new UsageError("--on-busy means something only with --thread");
+    }
+    return withReeve(cli, command, async (reeve) => {
       const { signal, terminal } = cli;
       const files = [];
       for (const file of options.file ?? []) {
         const { artifactId } = await uploadFile(reeve, file, "", signal);
         files.push({ artifactId, path: file.name });
       }
-      const request = { agentId, input, requestId: randomUUID(), files };
+      const request = {
+        agentId,
+        input,
+        requestId: randomUUID(),
+        files,
+        memoryEnabled: options.memory === true,
+        ...(options.thread !== undefined && {
+          threadId: options.thread,
+          onBusy: onBusy[options.onBusy ?? "reject"],
+        }),
+      };
       const start = () => reeve.runs.startRun(request, { signal });
       const { run } = await persistently(start, brief, signal);
       if (run === undefined) return;
@@ -52,27 +76,36 @@ function runCommand(cli: Cli): Command {
       }
       const watch = { runId: run.runId, after: 0, all: false, backOff: patient };
       return await watchRun(cli, reeve, { ...watch, json: options.json === true });
-    }),
-  );
+    });
+  });
 }
+
+const onBusy = {
+  reject: OnBusy.REJECT,
+  queue: OnBusy.QUEUE,
+  interrupt: OnBusy.INTERRUPT,
+} as const;
 
 function listCommand(cli: Cli): Command {
   const command = new Command("runs")
     .description("list runs, newest first")
     .option("--agent <id>", "only runs of this agent")
+    .option("--thread <id>", "only runs of this thread")
     .option("--status <status>", "only runs that stand so, for example waiting")
     .option("--limit <number>", "at most this many", parseLimit, 20)
     .option("--json", "one run a line, as JSON");
   interface Options {
     readonly agent?: string;
+    readonly thread?: string;
     readonly status?: string;
     readonly limit: number;
     readonly json?: true;
   }
-  return command.action(({ agent, status, limit, json }: Options) =>
+  return command.action(({ agent, thread, status, limit, json }: Options) =>
     withReeve(cli, command, async (reeve) => {
       const filter = {
         agentId: agent ?? "",
+        threadId: thread ?? "",
         statuses: status === undefined ? [] : [statusOf(status)],
       };
       const pages = allPages(async (pageToken) => {

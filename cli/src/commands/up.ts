@@ -58,7 +58,7 @@ function greeting({ url, dataDir, offer }: Embedded, { colours }: Terminal): str
   return [
     `${colours.green("Reeve is up")} at ${colours.bold(url)}`,
     `  token    ${tokenFile(dataDir)}`,
-    `  model    ${offer.defaultModel ?? "none: set OPENAI_API_KEY"}`,
+    `  model    ${offer.defaultModel ?? "none: set OPENAI_API_KEY or ANTHROPIC_API_KEY"}`,
     `  sandbox  ${offer.isolation ?? "none: tools that run code are off"}`,
     "",
     "In another terminal:",

@@ -8,6 +8,8 @@ import { ApprovalService, ApprovalState } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
 import type { RunEventSchema } from "@reeve/contracts/run";
 import { RunService, RunStatus } from "@reeve/contracts/run";
+import { MemoryService } from "@reeve/contracts/memory";
+import { ThreadService } from "@reeve/contracts/thread";
 import { ToolService } from "@reeve/contracts/tool";
 import { expect, test } from "vitest";
 import type { Reeve } from "../client.ts";
@@ -84,7 +86,9 @@ function smallReeve(): { readonly reeve: Reeve; readonly started: string[] } {
       agents: createClient(AgentService, transport),
       approvals: createClient(ApprovalService, transport),
       artifacts: createClient(ArtifactService, transport),
+      memories: createClient(MemoryService, transport),
       runs: createClient(RunService, transport),
+      threads: createClient(ThreadService, transport),
       tools: createClient(ToolService, transport),
       [Symbol.dispose]: () => undefined,
     },

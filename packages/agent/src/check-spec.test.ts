@@ -180,7 +180,9 @@ describe("a spec is refused for", () => {
   test("a tool for approval that it has not, with the reason", () => {
     expect(reasonOf({ hitlTools: ["run_command"] })).toContain("permission class execute");
     expect(reasonOf({ hitlTools: ["grep"], excludedTools: ["grep"] })).toContain("filter");
-    expect(reasonOf({ hitlTools: ["gerp"] })).toContain("it has: add_todo, complete_todo, grep");
+    expect(reasonOf({ hitlTools: ["gerp"] })).toContain(
+      "it has: add_todo, complete_todo, forget, grep",
+    );
     expect(reasonOf({ hitlTools: ["mcp__weather__snow"], mcpServers: ["weather"] })).toContain(
       "mcp__weather__snow",
     );

@@ -11,6 +11,7 @@ import { catalogFilter } from "./catalog-filter.ts";
 import { checkFields } from "./check-fields.ts";
 import { toolWithParameter } from "./injected-args.ts";
 import { limitViolations } from "./limits.ts";
+import { longTermMemoryTools } from "./own-tools.ts";
 import { resolveModel } from "./resolve-model.ts";
 import type { Toolbelt } from "./toolbelt.ts";
 import { toolbelt } from "./toolbelt.ts";
@@ -116,7 +117,9 @@ function beltOf(
   tools: readonly ToolCatalog[],
 ): Toolbelt & { readonly violations: readonly Violation[] } {
   try {
-    return { ...toolbelt(spec, tools), violations: [] };
+    // Whether a run has a memory is decided when it starts: an agent may speak of its tools.
+    const place = { isEditor: false, further: longTermMemoryTools };
+    return { ...toolbelt(spec, tools, place), violations: [] };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const violation = { field: "tools", description: error.message, reason: "TOOL_ID_CONFLICT" };

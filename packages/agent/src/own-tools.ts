@@ -134,6 +134,34 @@ const todoTools = [
   ]),
 ];
 
+/** Only runs with `memory_enabled` have them. */
+export const longTermMemoryTools = [
+  ownTool(
+    "remember",
+    PermissionClass.KNOWLEDGE,
+    "Remembers a fact about the user for later conversations. For lasting facts and preferences that the user told; never for secrets.",
+    { text: text("The fact, as one sentence that stands by itself.") },
+    ["text"],
+  ),
+  ownTool(
+    "recall",
+    PermissionClass.KNOWLEDGE,
+    "Finds what is remembered of the user from earlier conversations.",
+    {
+      query: text("Words that the memory is about."),
+      limit: { type: "integer", minimum: 1, maximum: 20, description: "How many; 5 unless given." },
+    },
+    ["query"],
+  ),
+  ownTool(
+    "forget",
+    PermissionClass.KNOWLEDGE,
+    "Forgets something that is remembered of the user.",
+    { memory_id: text("Id of the memory.") },
+    ["memory_id"],
+  ),
+];
+
 export const retrieveArtifact = ownTool(
   retrieveArtifactName,
   PermissionClass.KNOWLEDGE,

@@ -11,6 +11,7 @@ import { emptyTail } from "./log.ts";
 import { memoryRunLog } from "./memory-log.ts";
 import { MemoryWorkQueue } from "./memory-queue.ts";
 import type { RunHead } from "./run-head.ts";
+import { messageOf } from "./run-head.ts";
 import type { RunLog } from "./run-log.ts";
 
 const { signal } = new AbortController();
@@ -22,10 +23,8 @@ const submitted = (messageId: string): ForeignFact => ({
   case: "messageSubmitted",
   value: { messageId },
 });
-const submitOnce =
-  (messageId: string) =>
-  ({ messages }: RunHead) =>
-    messages.has(messageId) ? [] : [submitted(messageId)];
+const submitOnce = (messageId: string) => (head: RunHead) =>
+  messageOf(head, messageId) === undefined ? [submitted(messageId)] : [];
 
 async function runWith(...facts: readonly ForeignFact[]) {
   const log = memoryRunLog();

@@ -1,19 +1,36 @@
 import { create } from "@bufbuild/protobuf";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunBatchSchema } from "@reeve/contracts/run";
+import type { ThreadEvent } from "@reeve/contracts/thread";
+import { ThreadBatchSchema } from "@reeve/contracts/thread";
 import type { ToolCallFact } from "@reeve/contracts/tool";
 import { ToolCallJournalSchema } from "@reeve/contracts/tool";
 import type { CallKey } from "./call-journal.ts";
 import type { LogDefinition } from "./log-definition.ts";
 import type { RunKey } from "./run-log.ts";
+import type { ThreadKey } from "./thread-log.ts";
 
 export const runLogDefinition: LogDefinition<RunKey, RunEvent, typeof RunBatchSchema> = {
   schema: RunBatchSchema,
   tokens: ({ tenant, run }) => ({ tenant, run }),
+  keyOf: ({ tenant, run }) =>
+    tenant !== undefined && run !== undefined ? { tenant, run } : undefined,
   batch: (firstSequence, events) => create(RunBatchSchema, { firstSequence, events: [...events] }),
   eventsOf: ({ firstSequence, events }) => ({ firstSequence, events }),
   kinds: (events) => [...new Set(events.map(({ event }) => event.case ?? "unknown"))],
 };
+
+export const threadLogDefinition: LogDefinition<ThreadKey, ThreadEvent, typeof ThreadBatchSchema> =
+  {
+    schema: ThreadBatchSchema,
+    tokens: ({ tenant, thread }) => ({ tenant, thread }),
+    keyOf: ({ tenant, thread }) =>
+      tenant !== undefined && thread !== undefined ? { tenant, thread } : undefined,
+    batch: (firstSequence, events) =>
+      create(ThreadBatchSchema, { firstSequence, events: [...events] }),
+    eventsOf: ({ firstSequence, events }) => ({ firstSequence, events }),
+    kinds: (events) => [...new Set(events.map(({ event }) => event.case ?? "unknown"))],
+  };
 
 export const callJournalDefinition: LogDefinition<
   CallKey,
@@ -22,6 +39,10 @@ export const callJournalDefinition: LogDefinition<
 > = {
   schema: ToolCallJournalSchema,
   tokens: ({ tenant, run, call }) => ({ tenant, run, call }),
+  keyOf: ({ tenant, run, call }) =>
+    tenant !== undefined && run !== undefined && call !== undefined
+      ? { tenant, run, call }
+      : undefined,
   batch: (firstSequence, facts) =>
     create(ToolCallJournalSchema, { firstSequence, facts: [...facts] }),
   eventsOf: ({ firstSequence, facts }) => ({ firstSequence, events: facts }),

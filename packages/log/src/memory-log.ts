@@ -1,9 +1,11 @@
 import type { RunEvent } from "@reeve/contracts/run";
+import type { ThreadEvent } from "@reeve/contracts/thread";
 import type { ToolCallFact } from "@reeve/contracts/tool";
 import { Audience } from "./audience.ts";
 import type { CallKey } from "./call-journal.ts";
 import type { Appended, Log, Stretch, Tail } from "./log.ts";
 import type { RunKey } from "./run-log.ts";
+import type { ThreadKey } from "./thread-log.ts";
 
 interface Stored<Event> {
   readonly events: Event[];
@@ -91,6 +93,10 @@ export class MemoryLog<Key, Event> implements Log<Key, Event> {
 
 export function memoryRunLog(): MemoryLog<RunKey, RunEvent> {
   return new MemoryLog(({ tenant, run }) => `${tenant}.${run}`);
+}
+
+export function memoryThreadLog(): MemoryLog<ThreadKey, ThreadEvent> {
+  return new MemoryLog(({ tenant, thread }) => `${tenant}.${thread}`);
 }
 
 export function memoryCallJournal(): MemoryLog<CallKey, ToolCallFact> {

@@ -11,10 +11,11 @@ import { ToolCallRequestSchema } from "@reeve/contracts/tool";
 import { channelOf } from "@reeve/contracts/channel";
 import { Capacity } from "./capacity.ts";
 import { ensureConsumer } from "./consumers.ts";
-import { patiently, pause } from "./patiently.ts";
+import { patiently, pause } from "@reeve/platform/patiently";
 import type { StreamPublisher } from "./publisher.ts";
 import { publisherOf } from "./publisher.ts";
-import { failureOfRefusal, unanswered } from "./store-failure.ts";
+import { unanswered } from "@reeve/platform/unanswered";
+import { failureOfRefusal } from "./store-failure.ts";
 import { ensureStream, managerOf } from "./streams.ts";
 import type { Delivery, WorkQueue } from "./work-queue.ts";
 

@@ -1,7 +1,7 @@
 import type { Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
 import { createInbox } from "@nats-io/transport-node";
-import type { ConnectionState } from "./connection-state.ts";
-import { stateOf } from "./connection-state.ts";
+import type { ConnectionState } from "@reeve/platform/connection-state";
+import { stateOf } from "@reeve/platform/connection-state";
 import type { ApiRefusal } from "./store-failure.ts";
 
 /** What a stream said to a message: stored at this place, refused, or nothing in time. */

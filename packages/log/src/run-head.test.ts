@@ -6,7 +6,7 @@ import { RunEventSchema, RunStatus, StepState } from "@reeve/contracts/run";
 import { describe, expect, test } from "vitest";
 import { eventsAfter, text } from "../test/support/facts.ts";
 import type { ForeignFact } from "./commit-foreign.ts";
-import { emptyHead, foldHead, isTerminal, pendingApprovals, runOf } from "./run-head.ts";
+import { emptyHead, foldHead, isTerminal, messageOf, pendingApprovals, runOf } from "./run-head.ts";
 
 const created: ForeignFact = { case: "runCreated", value: { agentId: "writer", input: "hello" } };
 const claimed: ForeignFact = { case: "runClaimed", value: { worker: "w", epoch: 1 } };
@@ -104,7 +104,7 @@ test("a run keeps its error, its cost and the messages that were sent into it", 
     error: { reason: "provider_failed" },
     cost: { llmCalls: 2 },
   });
-  expect(head.messages.get("m1")).toBe(2);
+  expect(messageOf(head, "m1")?.sequence).toBe(2);
 });
 
 test("a head is the same whether its log is folded at once or event by event", () => {

@@ -5,11 +5,13 @@ import { ApprovalState } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
 import type {
   CostSummary,
+  MessageSubmitted,
   Run,
   RunClaimed,
   RunCreated,
   RunError,
   RunEvent,
+  RunPrepared,
 } from "@reeve/contracts/run";
 import { Phase, RunSchema, RunStatus, StepState } from "@reeve/contracts/run";
 import { Failure } from "@reeve/platform/failure";
@@ -28,6 +30,8 @@ export interface RunHead {
   /** Sequence at which the run was parked; undefined while it has an owner, or had none yet. */
   readonly parkedAt: number | undefined;
   readonly claim: RunClaimed | undefined;
+  /** The model and the tools of the run, once a worker has resolved them. */
+  readonly prepared: RunPrepared | undefined;
   /** The approvals by id, each as it stands. */
   readonly approvals: ReadonlyMap<string, Approval>;
   /** The text at the root, last part first. */
@@ -40,11 +44,18 @@ export interface RunHead {
   readonly endedAt: Timestamp | undefined;
   /** Sequence of the terminal status; only records follow it. */
   readonly endSequence: number | undefined;
-  readonly scripted: boolean;
   /** What it did up to now. */
   readonly tree: TreeNodes;
-  /** Sequences of the messages that were sent into the run, by message id. */
-  readonly messages: ReadonlyMap<string, number>;
+  /** The messages that were sent into the run, last one first. */
+  readonly messages: SentMessage | undefined;
+}
+
+/** A message that was sent into a run. */
+export interface SentMessage {
+  readonly messageId: string;
+  readonly text: string;
+  readonly sequence: number;
+  readonly before: SentMessage | undefined;
 }
 
 interface TextPart {
@@ -62,6 +73,7 @@ export const emptyHead: RunHead = {
   lastSequence: 0,
   parkedAt: undefined,
   claim: undefined,
+  prepared: undefined,
   approvals: new Map(),
   output: undefined,
   error: undefined,
@@ -69,9 +81,8 @@ export const emptyHead: RunHead = {
   spent: noSpending,
   endedAt: undefined,
   endSequence: undefined,
-  scripted: false,
   tree: new Map(),
-  messages: new Map(),
+  messages: undefined,
 };
 
 const terminal: ReadonlySet<RunStatus> = new Set([
@@ -121,7 +132,7 @@ function applyToHead(head: RunHead, envelope: RunEvent): RunHead {
     case "runParked":
       return { ...next, parkedAt: sequence, status: RunStatus.WAITING };
     case "runPrepared":
-      return { ...next, scripted: event.value.scripted };
+      return { ...next, prepared: event.value };
     case "status":
       return isTerminal(event.value.status)
         ? { ...next, status: event.value.status, endedAt: time, endSequence: sequence }
@@ -140,7 +151,7 @@ function applyToHead(head: RunHead, envelope: RunEvent): RunHead {
       return { ...next, approvals: new Map(head.approvals).set(approval.approvalId, approval) };
     }
     case "messageSubmitted":
-      return { ...next, messages: new Map(head.messages).set(event.value.messageId, sequence) };
+      return { ...next, messages: withMessage(head.messages, event.value, sequence) };
     case "error":
       return envelope.parentId === "" && envelope.phase !== Phase.PLANNER
         ? { ...next, error: event.value }
@@ -199,6 +210,21 @@ function withoutText(
   return kept;
 }
 
+function withMessage(
+  before: SentMessage | undefined,
+  { messageId, message }: MessageSubmitted,
+  sequence: number,
+): SentMessage {
+  return { messageId, text: message?.text ?? "", sequence, before };
+}
+
+/** The message that was sent into the run under this id. */
+export function messageOf({ messages }: RunHead, messageId: string): SentMessage | undefined {
+  let sent = messages;
+  while (sent !== undefined && sent.messageId !== messageId) sent = sent.before;
+  return sent;
+}
+
 /** What the run answers: the text of the last step at the root that has any. */
 export function outputOf({ output }: RunHead): string {
   const parts: string[] = [];
@@ -227,7 +253,8 @@ export function runOf(head: RunHead): Run {
     inputPreview: previewOf(created.input, 200),
     pendingApprovals: pendingApprovals(head).map(({ approvalId }) => approvalId),
     labels: created.labels,
-    scripted: head.scripted,
+    threadId: created.threadId,
+    scripted: head.prepared?.scripted ?? false,
     ...(createdAt && { createdAt }),
     ...(endedAt && { endedAt }),
     ...(error && { error }),

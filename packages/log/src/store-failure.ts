@@ -37,13 +37,3 @@ function isFull({ err_code, description = "" }: ApiRefusal): boolean {
     description,
   );
 }
-
-/** The store does not answer. */
-export function unanswered(cause?: unknown): Failure {
-  return new Failure(
-    "unavailable",
-    ErrorReason.UNAVAILABLE,
-    "the store does not answer at the moment; try again in a few seconds",
-    { cause },
-  );
-}

@@ -33,15 +33,24 @@ export function authenticateInternally(internalToken: string | undefined): Inter
       const message = "this port serves Reeve's own services; clients call the gateway";
       throw new Failure("unauthenticated", ErrorReason.UNAUTHENTICATED, message);
     }
-    const tenant = request.header.get(tenantHeader);
-    const subject = request.header.get(subjectHeader);
-    if (tenant === null || subject === null) {
+    const tenant = request.header.get(tenantHeader) ?? "";
+    const subject = decoded(request.header.get(subjectHeader) ?? "");
+    if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(tenant) || subject === "") {
       const message = `the headers ${tenantHeader} and ${subjectHeader} say for whom a service calls`;
       throw new Failure("unauthenticated", ErrorReason.UNAUTHENTICATED, message);
     }
-    setPrincipal(request.contextValues, { tenant, subject: decodeURIComponent(subject) });
+    setPrincipal(request.contextValues, { tenant, subject });
     return await next(request);
   };
+}
+
+/** Empty when it is no encoded text. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
+  }
 }
 
 function isEqual(a: string, b: string): boolean {

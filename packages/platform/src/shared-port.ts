@@ -10,7 +10,7 @@ import type { HttpHandler } from "./rpc-handler.ts";
 
 /** The first bytes of a client that speaks HTTP/2 without asking. */
 const http2Preface = "PRI";
-/** How long a connection may say nothing at all. */
+/** How long a connection may say nothing at all, and how long the head of its request may take. */
 const firstBytesMs = 10_000;
 /** How often an HTTP/2 connection is asked whether it lives. */
 const pingEveryMs = 20_000;
@@ -27,7 +27,10 @@ export async function openSharedPort(
   address: ListenAddress,
   handler: HttpHandler,
 ): Promise<OpenPort> {
-  const http1 = createHttp1Server({ keepAliveTimeout: 65_000 }, handler);
+  const limits = { headersTimeout: firstBytesMs, connectionsCheckingInterval: 2_000 };
+  const http1 = createHttp1Server({ keepAliveTimeout: 65_000, ...limits }, handler);
+  // It watches over its connections only from this event on, which a server that is handed them never has.
+  http1.emit("listening");
   const http2 = createHttp2Server({ settings: { maxConcurrentStreams: 1_000 } }, handler);
   const sockets = new Set<Socket>();
   const sessions = new Set<ServerHttp2Session>();
@@ -45,13 +48,18 @@ export async function openSharedPort(
     socket.once("close", () => sockets.delete(socket));
     socket.on("error", () => socket.destroy());
     socket.setTimeout(firstBytesMs, () => socket.destroy());
-    socket.once("data", (first: Buffer) => {
+    let first = Buffer.alloc(0);
+    socket.on("data", function read(bytes: Buffer) {
+      first = Buffer.concat([first, bytes]);
+      const start = first.toString("latin1", 0, http2Preface.length);
+      // "P" may become either.
+      if (start.length < http2Preface.length && http2Preface.startsWith(start)) return;
+      socket.off("data", read);
       socket.setTimeout(0);
       socket.removeAllListeners("timeout");
       socket.pause();
       socket.unshift(first);
-      const isHttp2 = first.toString("latin1", 0, http2Preface.length) === http2Preface;
-      if (isHttp2) http2.emit("connection", socket);
+      if (start === http2Preface) http2.emit("connection", socket);
       else {
         http1.emit("connection", socket);
         // The session of HTTP/2 reads by itself, and would miss what flows before it does.
@@ -66,7 +74,7 @@ export async function openSharedPort(
     async [Symbol.asyncDispose]() {
       const closed = new Promise((resolve) => listener.close(resolve));
       for (const session of sessions) session.close();
-      http1.closeIdleConnections();
+      http1.close();
       const hurry = setTimeout(() => {
         for (const socket of sockets) socket.destroy();
       }, closeMs);

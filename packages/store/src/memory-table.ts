@@ -37,6 +37,14 @@ export class MemoryTable<Record> implements Table<Record> {
     if (this.#rows.delete(key)) this.#tell({ kind: "deleted", key });
   }
 
+  async deleteVersion(key: string, revision: number, signal: AbortSignal): Promise<boolean> {
+    await turn(signal);
+    if (this.#rows.get(key)?.revision !== revision) return false;
+    this.#rows.delete(key);
+    this.#tell({ kind: "deleted", key });
+    return true;
+  }
+
   async list(prefix: string, signal: AbortSignal): Promise<readonly Row<Record>[]> {
     await turn(signal);
     return structuredClone(this.#below(prefix));

@@ -48,7 +48,7 @@ class NatsArtifactStore implements ArtifactStore {
     const known = await this.get(tenant, artifactId, signal);
     if (known !== undefined) return known;
     const stored =
-      (await this.#left(tenant, artifactId, draft)) ??
+      (await this.#left(tenant, artifactId, draft, signal)) ??
       (await this.#store(tenant, artifactId, draft, content, signal));
     const artifact = describe(artifactId, stored);
     const row = await this.#descriptions.create(keyOf(tenant, artifactId), artifact, signal);
@@ -86,10 +86,11 @@ class NatsArtifactStore implements ArtifactStore {
     tenant: string,
     artifactId: string,
     { idempotencyKey }: ArtifactDraft,
+    signal: AbortSignal,
   ): Promise<ObjectInfo | undefined> {
     return idempotencyKey === undefined
       ? undefined
-      : await this.#bytes.find(objectName(tenant, artifactId));
+      : await this.#bytes.find(objectName(tenant, artifactId), signal);
   }
 
   async #store(
@@ -102,7 +103,7 @@ class NatsArtifactStore implements ArtifactStore {
     const object = objectName(tenant, artifactId);
     const chunks = limitedContent(content, this.#maxBytes, signal);
     const written = await this.#bytes.write(object, { name, mediaType, runId }, chunks);
-    const stored = written ?? (await this.#bytes.find(object));
+    const stored = written ?? (await this.#bytes.find(object, signal));
     if (stored !== undefined) return stored;
     throw storeFailure(new Error(`another writer of ${object} has not come to its end`));
   }

@@ -2,6 +2,7 @@ import { ReadableStream } from "node:stream/web";
 import type { ObjectInfo, ObjectResult, ObjectStore } from "@nats-io/obj";
 import { Objm } from "@nats-io/obj";
 import type { NatsConnection } from "@nats-io/transport-node";
+import { patientRead } from "./patient-read.ts";
 import { isConflict, storeCall, storeFailure } from "./store-call.ts";
 
 /** How long the store may take to acknowledge one chunk. */
@@ -9,23 +10,29 @@ const chunkTimeoutMs = 10_000;
 
 /** Opens the object store `bucket`, and makes it where it is missing. */
 export async function openBytes(connection: NatsConnection, bucket: string): Promise<NatsBytes> {
-  return new NatsBytes(bucket, await storeCall(() => new Objm(connection).create(bucket)));
+  const objects = await storeCall(() => new Objm(connection).create(bucket));
+  return new NatsBytes(connection, bucket, objects);
 }
 
 /** Bytes by name, each name written once, in the object store of one bucket. */
 export class NatsBytes {
+  readonly #connection: NatsConnection;
   readonly #bucket: string;
   readonly #objects: ObjectStore;
 
-  constructor(bucket: string, objects: ObjectStore) {
+  constructor(connection: NatsConnection, bucket: string, objects: ObjectStore) {
+    this.#connection = connection;
     this.#bucket = bucket;
     this.#objects = objects;
   }
 
   /** What is stored whole under `name`. */
-  async find(name: string): Promise<ObjectInfo | undefined> {
-    const info = await storeCall(() => this.#objects.info(name));
-    return info !== null && (await this.#isWhole(info)) ? info : undefined;
+  async find(name: string, signal: AbortSignal): Promise<ObjectInfo | undefined> {
+    const look = async () => {
+      const info = await this.#objects.info(name);
+      return info !== null && (await this.#isWhole(info)) ? info : undefined;
+    };
+    return patientRead(this.#connection, look, signal);
   }
 
   /**
@@ -63,7 +70,7 @@ export class NatsBytes {
   /** The bytes, in chunks. Undefined: there are none of this name. */
   async read(name: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined> {
     // An object that lost a chunk would be waited for without end.
-    if ((await this.find(name)) === undefined) return undefined;
+    if ((await this.find(name, signal)) === undefined) return undefined;
     const object = await storeCall(() => this.#objects.get(name));
     if (object === null) return undefined;
     object.error.catch(() => undefined);

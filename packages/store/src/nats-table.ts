@@ -4,6 +4,7 @@ import type { KV, KvEntry } from "@nats-io/kv";
 import { Kvm } from "@nats-io/kv";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { bucketOf } from "@reeve/contracts/channel";
+import { patientRead } from "./patient-read.ts";
 import { storeCall, storeFailure } from "./store-call.ts";
 import type { Change, Row, Table } from "./table.ts";
 
@@ -16,21 +17,22 @@ export async function openTable<Schema extends DescMessage>(
   // Direct reads may be answered by a replica that lags; whoever has written must read it.
   const options = { history, allow_direct: false };
   const bucket = await storeCall(() => new Kvm(connection).create(name, options));
-  return new NatsTable(bucket, schema);
+  return new NatsTable(connection, bucket, schema);
 }
 
 class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema>> {
+  readonly #connection: NatsConnection;
   readonly #bucket: KV;
   readonly #schema: Schema;
 
-  constructor(bucket: KV, schema: Schema) {
+  constructor(connection: NatsConnection, bucket: KV, schema: Schema) {
+    this.#connection = connection;
     this.#bucket = bucket;
     this.#schema = schema;
   }
 
   async get(key: string, signal: AbortSignal): Promise<Row<MessageShape<Schema>> | undefined> {
-    signal.throwIfAborted();
-    const entry = await storeCall(() => this.#bucket.get(key));
+    const entry = await patientRead(this.#connection, () => this.#bucket.get(key), signal);
     return entry === null || entry.operation !== "PUT" ? undefined : this.#row(entry);
   }
 
@@ -59,17 +61,22 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
     await storeCall(() => this.#bucket.delete(key));
   }
 
-  async list(prefix: string, signal: AbortSignal): Promise<readonly Row<MessageShape<Schema>>[]> {
+  async deleteVersion(key: string, revision: number, signal: AbortSignal): Promise<boolean> {
     signal.throwIfAborted();
-    // A watch of nothing says nothing at all, so that its end could not be told from a slow start.
-    if (await storeCall(() => this.#isEmpty(prefix))) return [];
-    const rows = new Map<string, Row<MessageShape<Schema>>>();
-    for await (const entry of this.#entries(prefix, signal)) {
-      if (entry.operation === "PUT") rows.set(entry.key, this.#row(entry));
-      else rows.delete(entry.key);
-      if (entry.delta === 0) break;
-    }
-    return [...rows.values()].toSorted((a, b) => (a.key < b.key ? -1 : 1));
+    const deleted = await storeCall(async () => {
+      await this.#bucket.delete(key, { previousSeq: revision });
+      return true;
+    }, "undefined_on_conflict");
+    return deleted ?? false;
+  }
+
+  async list(prefix: string, signal: AbortSignal): Promise<readonly Row<MessageShape<Schema>>[]> {
+    const read = (until: AbortSignal) => this.#latest(prefix, until);
+    const entries = await patientRead(this.#connection, read, signal);
+    return entries
+      .filter(({ operation }) => operation === "PUT")
+      .map((entry) => this.#row(entry))
+      .toSorted((a, b) => (a.key < b.key ? -1 : 1));
   }
 
   async *watch(prefix: string, signal: AbortSignal): AsyncIterable<Change<MessageShape<Schema>>> {
@@ -86,6 +93,18 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
         yield { kind: "current" };
       }
     }
+  }
+
+  /** The last entry of every key. */
+  async #latest(prefix: string, signal: AbortSignal): Promise<readonly KvEntry[]> {
+    // A watch of nothing says nothing at all, so that its end could not be told from a slow start.
+    if (await this.#isEmpty(prefix)) return [];
+    const latest = new Map<string, KvEntry>();
+    for await (const entry of this.#entries(prefix, signal)) {
+      latest.set(entry.key, entry);
+      if (entry.delta === 0) break;
+    }
+    return [...latest.values()];
   }
 
   async #isEmpty(prefix: string): Promise<boolean> {

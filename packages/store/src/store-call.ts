@@ -1,6 +1,7 @@
 import { JetStreamApiError } from "@nats-io/jetstream";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
+import { unanswered } from "@reeve/platform/unanswered";
 
 /** `wrong last sequence`, by its codes: somebody else wrote first. */
 const conflicts: ReadonlySet<number> = new Set([10071, 10164]);
@@ -48,10 +49,5 @@ export function storeFailure(error: unknown): Failure {
       { cause: error },
     );
   }
-  return new Failure(
-    "unavailable",
-    ErrorReason.UNAVAILABLE,
-    "the store does not answer at the moment; try again in a few seconds",
-    { cause: error },
-  );
+  return unanswered(error);
 }

@@ -25,6 +25,8 @@ export interface Table<Record> {
   /** Writes whatever is there. */
   put(key: string, record: Record, signal: AbortSignal): Promise<Row<Record>>;
   delete(key: string, signal: AbortSignal): Promise<void>;
+  /** Deletes the version `revision`. False: another version is there, or none. */
+  deleteVersion(key: string, revision: number, signal: AbortSignal): Promise<boolean>;
   /** The rows whose key goes on after `prefix` (whole tokens: `acme` or `acme.team`, `""` for all), in order of keys. */
   list(prefix: string, signal: AbortSignal): Promise<readonly Row<Record>[]>;
   /**

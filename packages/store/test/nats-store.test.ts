@@ -5,6 +5,7 @@ import { Objm } from "@nats-io/obj";
 import type { Agent } from "@reeve/contracts/agent";
 import { AgentSchema, ModelCatalogSchema } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
+import { stateOf } from "@reeve/platform/connection-state";
 import { createLogger } from "@reeve/platform/logger";
 import { connectNats } from "@reeve/platform/nats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -101,6 +102,15 @@ describe("artifacts in NATS", () => {
   });
 });
 
+/** Resolves once the connection knows that its server is away. */
+async function lost({ nats }: NatsUnderTest): Promise<void> {
+  const state = stateOf(nats.connection);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const forget = state.onChange(() => resolve());
+  if (state.isUp) await promise;
+  forget();
+}
+
 describe("a store that", () => {
   test("is full says so", async () => {
     await using small = await startNatsUnderTest();
@@ -135,6 +145,28 @@ describe("a store that", () => {
     await expect(agents.list("", never)).rejects.toMatchObject(unavailable);
     const lost = artifacts.put("t", draft("a"), chunks("a"), never);
     await expect(lost).rejects.toMatchObject(unavailable);
+  });
+
+  test("is away is waited for by whoever reads, unless they leave", async () => {
+    await using other = await startNatsUnderTest();
+    const agents = await openTable(other.nats, AgentSchema);
+    const artifacts = await openArtifactStore(other.nats, { maxBytes });
+    await agents.put("t.a", agent("kept"), never);
+    const { artifactId } = await artifacts.put("t", draft("a"), chunks("kept"), never);
+    const reads: Promise<unknown>[] = [];
+    await other.restart(async () => {
+      await lost(other);
+      reads.push(
+        agents.get("t.a", never).then((row) => row?.record),
+        agents.list("t", never).then((rows) => rows[0]?.record),
+        textOf(artifacts.read("t", artifactId, never)),
+      );
+      const impatient = new AbortController();
+      const left = agents.get("t.a", impatient.signal);
+      impatient.abort(new Error("left"));
+      await expect(left).rejects.toThrow("left");
+    });
+    expect(await Promise.all(reads)).toEqual([agent("kept"), agent("kept"), "kept"]);
   });
 
   test("restarts keeps its records, and its watchers go on", async () => {

@@ -12,8 +12,8 @@ const never = new AbortController().signal;
 /** A NATS server of its own, with a connection, that can be ended and started again over the same files. */
 export interface NatsUnderTest extends AsyncDisposable {
   readonly nats: Nats;
-  /** Ends the server and starts it again on the same port. */
-  restart(): Promise<void>;
+  /** Ends the server, does `meanwhile`, and starts it again on the same port. */
+  restart(meanwhile?: () => Promise<void>): Promise<void>;
 }
 
 export async function startNatsUnderTest(): Promise<NatsUnderTest> {
@@ -22,9 +22,10 @@ export async function startNatsUnderTest(): Promise<NatsUnderTest> {
   const nats = await connectNats(server.url, { name: "test", log }, never);
   return {
     nats,
-    async restart() {
+    async restart(meanwhile) {
       const { port } = server;
       await server[Symbol.asyncDispose]();
+      await meanwhile?.();
       server = await startNatsServer({ storeDir, port, log }, never);
     },
     async [Symbol.asyncDispose]() {

@@ -83,6 +83,18 @@ export function tableContract(name: string, open: () => Table<Agent>): void {
       expect(await table.get(key, never)).toEqual(second);
     });
 
+    test("deletes the version that its caller has seen, and no other", async () => {
+      const [table, key] = [open(), `${freshTenant()}.a`];
+      const first = await table.put(key, agent("first"), never);
+      const second = await table.put(key, agent("second"), never);
+      expect(await table.deleteVersion(key, first.revision, never)).toBe(false);
+      expect(await table.get(key, never)).toEqual(second);
+      const asked = [1, 2, 3].map(() => table.deleteVersion(key, second.revision, never));
+      expect((await Promise.all(asked)).filter(Boolean)).toEqual([true]);
+      expect(await table.get(key, never)).toBeUndefined();
+      expect(await table.deleteVersion(`${key}.b`, second.revision, never)).toBe(false);
+    });
+
     test("deletes what is not there without a word", async () => {
       await expect(open().delete(`${freshTenant()}.a`, never)).resolves.toBeUndefined();
     });
@@ -177,6 +189,7 @@ export function tableContract(name: string, open: () => Table<Agent>): void {
       await expect(table.update(key, agent("a"), 1, gone)).rejects.toThrow("gone");
       await expect(table.get(key, gone)).rejects.toThrow("gone");
       await expect(table.delete(key, gone)).rejects.toThrow("gone");
+      await expect(table.deleteVersion(key, 1, gone)).rejects.toThrow("gone");
       await expect(table.list("", gone)).rejects.toThrow("gone");
       await expect(iteratorOf(table.watch("", gone)).next()).rejects.toThrow("gone");
       expect(await table.get(key, never)).toBeUndefined();

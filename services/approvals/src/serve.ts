@@ -31,10 +31,10 @@ export async function startApprovals(
     log: await openRunLog(nats),
     dispatch: await openDispatchQueue(nats, { ackWaitMs }),
     inbox: await openTable(nats, ApprovalSchema),
-  };
-  const clock = {
-    now: () => Date.now(),
-    sleep: (delayMs: number, until: AbortSignal) => sleep(delayMs, undefined, { signal: until }),
+    clock: {
+      now: () => Date.now(),
+      sleep: (delayMs, until) => sleep(delayMs, undefined, { signal: until }),
+    },
   };
   const server = starting.use(
     await serve(
@@ -49,8 +49,8 @@ export async function startApprovals(
       signal,
     ),
   );
-  background.keep(async (until) => keepInbox(await openRunFeed(nats), ports.inbox, log, until));
-  background.keep((until) => expireApprovals(ports, clock, log, until));
+  background.keep(async (until) => keepInbox(await openRunFeed(nats), ports, log, until));
+  background.keep((until) => expireApprovals(ports, log, until));
   log.info({ url: server.url }, "approvals listens");
   const resources = starting.move();
   return {

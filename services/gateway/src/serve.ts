@@ -5,11 +5,16 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { AgentSchema, AgentService, ModelCatalogSchema } from "@reeve/contracts/agent";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
+import { MemorySchema, MemoryService } from "@reeve/contracts/memory";
 import { RunSchema, RunService } from "@reeve/contracts/run";
+import { ThreadSchema, ThreadService } from "@reeve/contracts/thread";
 import { ToolCatalogSchema, ToolService } from "@reeve/contracts/tool";
 import { openDispatchQueue } from "@reeve/log/nats-queue";
 import { openRunFeed } from "@reeve/log/nats-run-feed";
 import { openRunLog } from "@reeve/log/nats-run-log";
+import { openThreadFeed } from "@reeve/log/nats-thread-feed";
+import { openThreadLog } from "@reeve/log/nats-thread-log";
+import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { Background } from "@reeve/platform/background";
 import type { Logger } from "@reeve/platform/logger";
 import type { Nats } from "@reeve/platform/nats";
@@ -22,18 +27,22 @@ import { openArtifactStore } from "@reeve/store/nats-artifact-store";
 import { openTable } from "@reeve/store/nats-table";
 import { mergeModels } from "./app/merge-models.ts";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
+import { repairThreads } from "./app/repair-threads.ts";
 import type { GatewayConfig } from "./config.ts";
 import { indexRuns } from "./projections/run-index.ts";
+import { indexThreads } from "./projections/thread-index.ts";
 import { agentService } from "./rpc/agent-service.ts";
 import { approvalService } from "./rpc/approval-service.ts";
 import { artifactService } from "./rpc/artifact-service.ts";
+import { memoryService } from "./rpc/memory-service.ts";
 import { runService } from "./rpc/run-service.ts";
+import { threadService } from "./rpc/thread-service.ts";
 import { toolService } from "./rpc/tool-service.ts";
 
 /** How long a worker may be silent; the gateway only makes sure that the queue is there. */
 const ackWaitMs = 1_000;
 
-/** The public door: serves the API, and keeps the index of runs, until it is disposed. */
+/** The public door: serves the API, keeps the indexes of runs and threads, and looks after threads, until it is disposed. */
 export async function startGateway(
   config: GatewayConfig,
   { nats, log }: { readonly nats: Nats; readonly log: Logger },
@@ -41,6 +50,8 @@ export async function startGateway(
 ): Promise<RunningServer> {
   await using starting = new AsyncDisposableStack();
   const background = starting.use(new Background(log, signal));
+  const ending = new AbortController();
+  const isEnding = () => signal.aborted || ending.signal.aborted;
   const ports = await openPorts(config, nats, log, background.signal);
   const approvals = createClient(
     ApprovalService,
@@ -49,26 +60,39 @@ export async function startGateway(
   const server = starting.use(
     await serve(
       (router) => {
-        router.service(
-          RunService,
-          runService(ports, (ms, until) => sleep(ms, undefined, { signal: until })),
-        );
+        router.service(RunService, runService(ports, { ...clock, isEnding, log }));
         router.service(AgentService, agentService(ports));
         router.service(ArtifactService, artifactService(ports.artifacts));
+        router.service(MemoryService, memoryService(ports.memory));
+        router.service(ThreadService, threadService(ports));
         router.service(ToolService, toolService(ports));
         router.service(ApprovalService, approvalService(approvals, config.REEVE_INTERNAL_TOKEN));
       },
       {
         ...config.REEVE_LISTEN,
         log,
-        services: [RunService, AgentService, ArtifactService, ToolService, ApprovalService],
+        services: [
+          RunService,
+          AgentService,
+          ArtifactService,
+          MemoryService,
+          ThreadService,
+          ToolService,
+          ApprovalService,
+        ],
         interceptors: [authenticate(tokensOf(config, log))],
         ready: () => !nats.connection.isClosed(),
       },
       signal,
     ),
   );
-  background.keep(async (until) => indexRuns(await openRunFeed(nats), ports.runs, log, until));
+  starting.defer(() => ending.abort());
+  background.keep((until) => repairThreads(ports, clock, log, until));
+  background.keep(async (until) => indexRuns(await openRunFeed(nats), ports, log, until));
+  background.keep(async (until) => {
+    const { threads, threadIndex: index } = ports;
+    await indexThreads({ feed: await openThreadFeed(nats), threads, index }, log, until);
+  });
   log.info({ url: server.url }, "gateway listens");
   const resources = starting.move();
   return {
@@ -77,6 +101,11 @@ export async function startGateway(
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }
+
+const clock = {
+  now: () => Date.now(),
+  sleep: (delayMs: number, signal: AbortSignal) => sleep(delayMs, undefined, { signal }),
+};
 
 async function openPorts(
   config: GatewayConfig,
@@ -92,6 +121,9 @@ async function openPorts(
     agents: await openTable(nats, AgentSchema),
     runs: await openTable(nats, RunSchema),
     artifacts: await openArtifactStore(nats, { maxBytes: config.REEVE_MAX_ARTIFACT_BYTES }),
+    memory: new LongTermMemory(await openTable(nats, MemorySchema), clock.now),
+    threads: await openThreadLog(nats),
+    threadIndex: await openTable(nats, ThreadSchema),
     offer: () => ({ tools: tools(), models: mergeModels(models()) }),
   };
 }

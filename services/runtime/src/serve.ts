@@ -1,9 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { ModelCatalogSchema } from "@reeve/contracts/agent";
+import { MemorySchema } from "@reeve/contracts/memory";
+import { ThreadSchema } from "@reeve/contracts/thread";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import { openCallJournal } from "@reeve/log/nats-journal";
 import { openDispatchQueue, openToolCallQueue } from "@reeve/log/nats-queue";
 import { openRunLog } from "@reeve/log/nats-run-log";
+import { openThreadLog } from "@reeve/log/nats-thread-log";
+import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { Background } from "@reeve/platform/background";
 import type { Logger } from "@reeve/platform/logger";
 import type { Nats } from "@reeve/platform/nats";
@@ -41,12 +45,26 @@ export async function startRuntime(
     provider: (name) => providers.byName.get(name),
     // A runtime only reads artifacts.
     artifacts: await openArtifactStore(nats, { maxBytes: 0 }),
+    memory: new LongTermMemory(await openTable(nats, MemorySchema), systemClock.now),
+    threads: await openThreadLog(nats),
+    threadIndex: await openTable(nats, ThreadSchema),
+    dispatch,
     clock: systemClock,
     worker: `runtime-${randomBytes(6).toString("hex")}`,
     heartbeatMs: ackWaitMs / 3,
     logger,
   };
-  background.keep((until) => workRuns(dispatch, ports, config.REEVE_RUNTIME_CONCURRENCY, until));
+  const now = new AbortController();
+  background.keep((until) =>
+    workRuns(dispatch, ports, config.REEVE_RUNTIME_CONCURRENCY, {
+      soon: until,
+      now: now.signal,
+    }),
+  );
+  const hurry = () => {
+    setTimeout(() => now.abort(background.signal.reason), config.REEVE_DRAIN_MS).unref();
+  };
+  background.signal.addEventListener("abort", hurry, { once: true });
   logger.info({ worker: ports.worker, providers: [...providers.byName.keys()] }, "runtime works");
   return starting.move();
 }

@@ -18,6 +18,8 @@ import type { ToolhostPorts } from "./ports/toolhost-ports.ts";
 
 /** How long a toolhost may be silent before its calls go to another; the runtime opens the queue with the same. */
 const ackWaitMs = 1_000;
+/** How long a large result may take on its way into the store. */
+const keepMs = 30_000;
 /** How long running calls may go on when the toolhost ends. */
 const drainMs = 10_000;
 
@@ -48,6 +50,7 @@ export async function startToolhost(
     toolbox,
     workspaces: sandboxes.workspaces,
     artifacts,
+    keepMs,
     host: `toolhost-${randomBytes(6).toString("hex")}`,
     heartbeatMs: ackWaitMs / 3,
     log,

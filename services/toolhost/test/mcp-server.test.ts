@@ -78,6 +78,13 @@ test("fails the call at which the server dies, and starts it again", async () =>
   expect(await server.call("search", contextOf(), never)).toMatchObject({ isError: false });
 });
 
+test("fails a call whose answer is larger than a message may be, and goes on", async () => {
+  listed = Promise.withResolvers();
+  await expect(server.call("flood", contextOf(), never)).rejects.toThrow(/not connected/);
+  await listed.promise;
+  expect(await server.call("search", contextOf(), never)).toMatchObject({ isError: false });
+});
+
 test("comes up without a server that cannot be started", async () => {
   const missing = { command: "/nothing/here", args: [], env: {} };
   await using absent = new McpServer("absent", missing, log, () => undefined);

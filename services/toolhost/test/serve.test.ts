@@ -1,66 +1,24 @@
-import { join } from "node:path";
-import { writeFile } from "node:fs/promises";
 import { ToolCatalogSchema, ToolStatus } from "@reeve/contracts/tool";
-import type { ToolCallRequest } from "@reeve/contracts/tool";
-import type { CallJournal } from "@reeve/log/call-journal";
-import { openCallJournal } from "@reeve/log/nats-journal";
-import { openToolCallQueue } from "@reeve/log/nats-queue";
-import type { WorkQueue } from "@reeve/log/work-queue";
-import { readConfig } from "@reeve/platform/config";
-import { createLogger } from "@reeve/platform/logger";
-import type { Nats } from "@reeve/platform/nats";
-import { connectNats } from "@reeve/platform/nats";
-import { startNatsServer } from "@reeve/platform/nats-server";
-import type { ArtifactStore } from "@reeve/store/artifact-store";
-import { openArtifactStore } from "@reeve/store/nats-artifact-store";
 import { openTable } from "@reeve/store/nats-table";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { toolhostConfig } from "../src/config.ts";
-import { startToolhost } from "../src/serve.ts";
-import type { RequestOptions } from "./support/toolhost.ts";
-import { factsUntilEnd, keyOf, requestOf, resultOf, temporaryFolder } from "./support/toolhost.ts";
+import type { RunningToolhost } from "./support/running-toolhost.ts";
+import { runningToolhost } from "./support/running-toolhost.ts";
+import { resultOf } from "./support/toolhost.ts";
 
-const log = createLogger("toolhost", "silent");
 const signal = AbortSignal.timeout(60_000);
-const resources = new AsyncDisposableStack();
-let nats: Nats;
-let journal: CallJournal;
-let queue: WorkQueue<ToolCallRequest>;
-let artifacts: ArtifactStore;
+let toolhost: RunningToolhost;
+let made: RunningToolhost["made"];
 
 beforeAll(async () => {
-  const folder = resources.use(await temporaryFolder());
-  const storeDir = join(folder.path, "nats");
-  const server = resources.use(await startNatsServer({ storeDir, log }, signal));
-  nats = resources.use(await connectNats(server.url, { name: "test", log }, signal));
-  const mcp = join(folder.path, "mcp.json");
-  const progress = join(import.meta.dirname, "support/progress-server.ts");
-  await writeFile(
-    mcp,
-    JSON.stringify({ servers: { demo: { command: process.execPath, args: [progress] } } }),
-  );
-  const config = readConfig(toolhostConfig, {
-    REEVE_DATA_DIR: join(folder.path, "data"),
-    REEVE_MCP_CONFIG: mcp,
-  });
-  resources.use(await startToolhost(config, { nats, log }, signal));
-  journal = await openCallJournal(nats);
-  queue = await openToolCallQueue(nats, { pool: "default", ackWaitMs: 1_000 });
-  artifacts = await openArtifactStore(nats, { maxBytes: 1_000_000 });
+  toolhost = await runningToolhost(signal);
+  ({ made } = toolhost);
 });
 
-afterAll(() => resources.disposeAsync());
-
-async function made(options: RequestOptions) {
-  const request = requestOf(options);
-  const key = keyOf(request);
-  await queue.publish(request, { dedupeId: key.call }, signal);
-  return await factsUntilEnd(journal, key, signal);
-}
+afterAll(() => toolhost[Symbol.asyncDispose]());
 
 describe("a toolhost", () => {
   test("announces its tools", async () => {
-    const table = await openTable(nats, ToolCatalogSchema);
+    const table = await openTable(toolhost.nats, ToolCatalogSchema);
     const row = await table.get("default", signal);
     expect(row?.record.isolation).toBe("bubblewrap");
     expect(row?.record.tools.map(({ name }) => name)).toEqual([
@@ -68,14 +26,21 @@ describe("a toolhost", () => {
       "run_command",
       "read_file",
       "write_file",
+      "edit_file",
+      "list_files",
+      "glob",
+      "grep",
       "publish_report",
       "mcp__demo__search",
       "mcp__demo__hang",
+      "mcp__demo__paint",
+      "mcp__demo__flood",
       "mcp__demo__crash",
     ]);
   });
 
   test("lays files in, computes, writes and publishes", async () => {
+    const { artifacts } = toolhost;
     const bytes = new TextEncoder().encode("city,sales\nBerlin,3\n");
     const draft = { name: "data.csv", mediaType: "text/csv", runId: "" };
     const { artifactId } = await artifacts.put("acme", draft, chunks(bytes), signal);
@@ -128,6 +93,33 @@ describe("a toolhost", () => {
     ]);
     expect(facts[1]?.fact.value).toMatchObject({ progress: 1, total: 2, message: "step 1" });
     expect(resultOf(facts)).toMatchObject({ content: 'found: "x"', isError: false });
+  });
+
+  test("journals what a command writes while it runs", async () => {
+    const callId = "run_1-4-1";
+    const script = "echo working; until [ -e go ]; do sleep 0.05; done; echo done";
+    const args = { command: ["sh", "-c", script] };
+    const running = made({ callId, name: "run_command", args });
+    const key = { tenant: "acme", run: "run_1", call: callId };
+    for await (const { events } of toolhost.journal.follow(key, 0, signal)) {
+      if (events.some(({ fact }) => fact.case === "progress")) break;
+    }
+    const go = { path: "go", content: "" };
+    await made({ callId: "run_1-4-2", name: "write_file", args: go });
+    const facts = await running;
+    expect(facts[1]?.fact.value).toMatchObject({ progress: 8, message: "working" });
+    expect(resultOf(facts).content).toContain('"stdout":"working\\ndone\\n"');
+  });
+
+  test("edits and finds what it wrote", async () => {
+    const args = { path: "notes/a.md", content: "one\ntwo\n" };
+    await made({ callId: "run_1-6-0", name: "write_file", args });
+    const edit = { path: "notes/a.md", old_text: "two", new_text: "2", expected_occurrences: 1 };
+    await made({ callId: "run_1-6-1", name: "edit_file", args: edit });
+    const grep = { pattern: "^[0-9]$", path: "notes" };
+    const found = resultOf(await made({ callId: "run_1-6-2", name: "grep", args: grep }));
+    expect(found).toMatchObject({ content: "notes/a.md:2:2", isError: false });
+    expect(found.metadata).toMatchObject({ endReason: "exit", isolation: "bubblewrap" });
   });
 
   test.each([

@@ -46,7 +46,7 @@ export async function playDemo(
 
 /** The demo of these tests plays the script, whatever keys the machine has. */
 function withoutModels(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const of = /^(OPENAI_|REEVE_MODELS$|REEVE_SCRIPTS$|REEVE_DATA_DIR$)/;
+  const of = /^(OPENAI_|ANTHROPIC_|REEVE_MODELS$|REEVE_SCRIPTS$|REEVE_DATA_DIR$)/;
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !of.test(name)));
 }
 

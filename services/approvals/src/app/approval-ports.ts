@@ -10,4 +10,12 @@ export interface ApprovalPorts {
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish">;
   /** The inbox: follows the logs of the runs with a short delay. */
   readonly inbox: Table<Approval>;
+  readonly clock: Clock;
+}
+
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Rejects when the signal aborts. */
+  sleep(delayMs: number, signal: AbortSignal): Promise<void>;
 }

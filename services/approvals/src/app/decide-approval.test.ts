@@ -1,62 +1,36 @@
 import { create } from "@bufbuild/protobuf";
+import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { ApprovalState, DecideApprovalRequestSchema } from "@reeve/contracts/approval";
-import type { Dispatch } from "@reeve/contracts/run";
+import { ErrorReason } from "@reeve/contracts/error";
 import { RunEventSchema, RunStatus } from "@reeve/contracts/run";
-import type { ForeignFact } from "@reeve/log/commit-foreign";
 import { emptyTail } from "@reeve/log/log";
-import { memoryRunLog } from "@reeve/log/memory-log";
-import { MemoryWorkQueue } from "@reeve/log/memory-queue";
 import { describe, expect, test } from "vitest";
+import { ManualClock } from "../../test/support/manual-clock.ts";
+import { ada, approvalId, noon, parkedRun, runKey } from "../../test/support/parked-run.ts";
 import { decideApproval } from "./decide-approval.ts";
 
 const never = new AbortController().signal;
-const key = { tenant: "acme", run: "run_abcdefgh" };
-const approvalId = `${key.run}-3-0`;
-const ada = { tenant: key.tenant, subject: "ada" };
-
-/** A run that is parked with a pending approval. */
-async function parked(allowEditedArguments = false) {
-  const log = memoryRunLog();
-  const dispatch = new MemoryWorkQueue<Dispatch>();
-  const approval = {
-    approvalId,
-    runId: key.run,
-    state: ApprovalState.PENDING,
-    allowEditedArguments,
-  };
-  const happenings: readonly ForeignFact[] = [
-    { case: "runCreated", value: { tenant: key.tenant } },
-    { case: "approval", value: { approval } },
-    { case: "runParked", value: { waitingFor: [approvalId] } },
-  ];
-  const events = happenings.map((event, index) =>
-    create(RunEventSchema, { runId: key.run, sequence: index + 1, event }),
-  );
-  await log.append(key, emptyTail, events, never);
-  return { log, dispatch };
-}
-
 const request = (approved: boolean, decisionId = "", more = {}) =>
   create(DecideApprovalRequestSchema, { approvalId, approved, decisionId, ...more });
 
 describe("a decision", () => {
   test("is a fact in the log of its run, and wakes the run once", async () => {
-    const { log, dispatch } = await parked();
-    const decided = await decideApproval({ log, dispatch }, ada, request(true), never);
+    const ports = await parkedRun();
+    const decided = await decideApproval(ports, ada, request(true), never);
     expect(decided).toMatchObject({
       state: ApprovalState.APPROVED,
       decision: { decidedBy: "ada" },
     });
-    const { events } = await log.read(key, emptyTail, never);
+    const { events } = await ports.log.read(runKey, emptyTail, never);
     expect(events.at(-1)?.event).toMatchObject({ case: "approval", value: { approval: decided } });
-    expect(dispatch.length).toBe(1);
+    expect(ports.dispatch.length).toBe(1);
   });
 
   test("wins alone, however many decide at once", async () => {
-    const { log, dispatch } = await parked();
+    const ports = await parkedRun();
     const outcomes = await Promise.allSettled(
       Array.from({ length: 20 }, (_, index) =>
-        decideApproval({ log, dispatch }, ada, request(index % 2 === 0, `d${index}`), never),
+        decideApproval(ports, ada, request(index % 2 === 0, `d${index}`), never),
       ),
     );
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
@@ -64,39 +38,94 @@ describe("a decision", () => {
       outcome.status === "rejected" ? [outcome.reason] : [],
     );
     expect(lost).toEqual(lost.map(() => expect.objectContaining({ kind: "precondition" })));
-    const { events } = await log.read(key, emptyTail, never);
+    const { events } = await ports.log.read(runKey, emptyTail, never);
     expect(events.filter(({ event }) => event.case === "approval")).toHaveLength(2);
   });
 
   test("that is repeated with its id is answered as the first time", async () => {
-    const { log, dispatch } = await parked();
-    const first = await decideApproval({ log, dispatch }, ada, request(false, "d1"), never);
-    expect(await decideApproval({ log, dispatch }, ada, request(false, "d1"), never)).toEqual(
-      first,
-    );
-    const other = decideApproval({ log, dispatch }, ada, request(true, "d1"), never);
+    const ports = await parkedRun();
+    const first = await decideApproval(ports, ada, request(false, "d1"), never);
+    expect(await decideApproval(ports, ada, request(false, "d1"), never)).toEqual(first);
+    const other = decideApproval(ports, ada, request(true, "d1"), never);
     await expect(other).rejects.toThrow("it was rejected by ada");
   });
 
   test("may change the arguments only where the agent permits it", async () => {
     const edited = { editedArguments: { path: "b" } };
-    const strict = decideApproval(await parked(), ada, request(true, "", edited), never);
-    await expect(strict).rejects.toMatchObject({ kind: "precondition" });
-    const decided = await decideApproval(await parked(true), ada, request(true, "", edited), never);
+    const strict = decideApproval(await parkedRun(), ada, request(true, "", edited), never);
+    await expect(strict).rejects.toMatchObject({
+      kind: "precondition",
+      violations: [{ field: "edited_arguments", reason: "NOT_PERMITTED" }],
+    });
+    const lenient = await parkedRun({ allowEditedArguments: true });
+    const decided = await decideApproval(lenient, ada, request(true, "", edited), never);
     expect(decided.decision?.editedArguments).toEqual({ path: "b" });
   });
 
+  test("with arguments that do not fit the tool is refused with each thing that does not", async () => {
+    const inputSchema = {
+      type: "object",
+      properties: { path: { type: "string" }, depth: { type: "integer" } },
+      required: ["path"],
+      additionalProperties: false,
+    };
+    const ports = await parkedRun({ allowEditedArguments: true, call: { name: "list" } }, [
+      { name: "list", inputSchema },
+    ]);
+    const wrong = { editedArguments: { depth: "deep", colour: "red" } };
+    await expect(decideApproval(ports, ada, request(true, "", wrong), never)).rejects.toMatchObject(
+      {
+        kind: "invalid",
+        violations: [
+          { field: "edited_arguments", description: "must have required property 'path'" },
+          { field: "edited_arguments", description: "there is no argument colour" },
+          { field: "edited_arguments.depth", description: "must be integer" },
+        ],
+      },
+    );
+    const right = { editedArguments: { path: "a", depth: 2 } };
+    const decided = await decideApproval(ports, ada, request(true, "", right), never);
+    expect(decided.state).toBe(ApprovalState.APPROVED);
+  });
+
+  test("that rejects takes no other arguments", async () => {
+    const ports = await parkedRun({ allowEditedArguments: true });
+    const edited = { editedArguments: { path: "b" } };
+    await expect(
+      decideApproval(ports, ada, request(false, "", edited), never),
+    ).rejects.toMatchObject({ kind: "invalid", violations: [{ field: "edited_arguments" }] });
+  });
+
+  test("comes too late at its time, whether or not anything has noticed", async () => {
+    const ports = await parkedRun({ expiresAt: timestampFromMs(noon) });
+    await expect(decideApproval(ports, ada, request(true), never)).rejects.toMatchObject({
+      kind: "precondition",
+      reason: ErrorReason.APPROVAL_CLOSED,
+      message: `approval ${approvalId} is closed: it expired at 2026-01-01T12:00:00.000Z`,
+    });
+    const { events } = await ports.log.read(runKey, emptyTail, never);
+    expect(events.at(-1)?.event.case).toBe("runParked");
+  });
+
+  test("stands that was made before its time, also when it is repeated after", async () => {
+    const ports = await parkedRun({ expiresAt: timestampFromMs(noon + 1) });
+    const first = await decideApproval(ports, ada, request(true, "d1"), never);
+    expect(first.decision?.decidedAt && timestampMs(first.decision.decidedAt)).toBe(noon);
+    const late = { ...ports, clock: new ManualClock(noon + 60_000) };
+    expect(await decideApproval(late, ada, request(true, "d1"), never)).toEqual(first);
+  });
+
   test("is too late once the run has ended", async () => {
-    const { log, dispatch } = await parked();
-    const { tail } = await log.read(key, emptyTail, never);
+    const ports = await parkedRun();
+    const { tail } = await ports.log.read(runKey, emptyTail, never);
     const status = { case: "status", value: { status: RunStatus.CANCELLED } } as const;
     const end = create(RunEventSchema, {
-      runId: key.run,
+      runId: runKey.run,
       sequence: tail.sequence + 1,
       event: status,
     });
-    await log.append(key, tail, [end], never);
-    const late = decideApproval({ log, dispatch }, ada, request(true), never);
+    await ports.log.append(runKey, tail, [end], never);
+    const late = decideApproval(ports, ada, request(true), never);
     await expect(late).rejects.toThrow("its run has ended");
   });
 
@@ -104,13 +133,18 @@ describe("a decision", () => {
     "on %s finds nothing",
     async (id) => {
       const stranger = create(DecideApprovalRequestSchema, { approvalId: id, approved: true });
-      const lost = decideApproval(await parked(), ada, stranger, never);
+      const lost = decideApproval(await parkedRun(), ada, stranger, never);
       await expect(lost).rejects.toMatchObject({ kind: "not_found" });
     },
   );
 
   test("of another tenant finds nothing", async () => {
-    const lost = decideApproval(await parked(), { ...ada, tenant: "other" }, request(true), never);
+    const lost = decideApproval(
+      await parkedRun(),
+      { ...ada, tenant: "other" },
+      request(true),
+      never,
+    );
     await expect(lost).rejects.toMatchObject({ kind: "not_found" });
   });
 });

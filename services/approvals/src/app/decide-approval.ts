@@ -1,7 +1,6 @@
-import { create, equals } from "@bufbuild/protobuf";
-import { StructSchema, timestampNow } from "@bufbuild/protobuf/wkt";
 import type { JsonObject } from "@bufbuild/protobuf";
-import { fromJson } from "@bufbuild/protobuf";
+import { create, equals, fromJson } from "@bufbuild/protobuf";
+import { StructSchema, timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Approval, DecideApprovalRequest, Decision } from "@reeve/contracts/approval";
 import { ApprovalSchema, ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
@@ -10,15 +9,21 @@ import type { RunHead } from "@reeve/log/run-head";
 import { isTerminal } from "@reeve/log/run-head";
 import { Failure } from "@reeve/platform/failure";
 import type { Principal } from "@reeve/platform/principal";
-import type { ApprovalPorts } from "./approval-ports.ts";
+import { argumentViolations } from "./argument-violations.ts";
+import type { ApprovalPorts, Clock } from "./approval-ports.ts";
 import { noSuchApproval, runOfApproval } from "./approval-id.ts";
+
+export interface DecidingPorts extends Pick<ApprovalPorts, "log" | "dispatch"> {
+  readonly clock: Pick<Clock, "now">;
+}
 
 /**
  * Decides an approval, by a fact in the log of its run: whoever appends first has decided. The same decision with the same
- * id is answered as the first time; any other is refused with what stands.
+ * id is answered as the first time; any other is refused with what stands. From the time of its expiry on an approval is
+ * closed, whether or not that was written yet.
  */
 export async function decideApproval(
-  { log, dispatch }: Pick<ApprovalPorts, "log" | "dispatch">,
+  { log, dispatch, clock }: DecidingPorts,
   { tenant, subject }: Principal,
   request: DecideApprovalRequest,
   signal: AbortSignal,
@@ -29,7 +34,7 @@ export async function decideApproval(
     approved: request.approved,
     reason: request.reason,
     decidedBy: subject,
-    decidedAt: timestampNow(),
+    decidedAt: timestampFromMs(clock.now()),
     ...(request.editedArguments && { editedArguments: request.editedArguments }),
   });
   const key = { tenant, run: runOfApproval(approvalId) };
@@ -40,10 +45,8 @@ export async function decideApproval(
       const approval = before.approvals.get(approvalId);
       if (approval === undefined) throw noSuchApproval(approvalId);
       if (isRepetition(approval, decision)) return [];
-      assertOpen(approval, before);
-      if (decision.editedArguments !== undefined && !approval.allowEditedArguments) {
-        throw editsNotAllowed(approval);
-      }
+      assertOpen(approval, before, clock.now());
+      assertFits(approval, decision, before);
       const state = decision.approved ? ApprovalState.APPROVED : ApprovalState.REJECTED;
       const decided = create(ApprovalSchema, { ...approval, state, decision });
       return [{ case: "approval", value: { approval: decided } }];
@@ -71,36 +74,63 @@ function isSame(a: JsonObject | undefined, b: JsonObject | undefined): boolean {
   return equals(StructSchema, fromJson(StructSchema, a), fromJson(StructSchema, b));
 }
 
-function assertOpen(approval: Approval, { status }: RunHead): void {
-  if (approval.state === ApprovalState.PENDING && !isTerminal(status)) return;
-  const { approvalId, decision } = approval;
+function assertOpen(approval: Approval, { status }: RunHead, nowMs: number): void {
+  const isPending = approval.state === ApprovalState.PENDING && !isTerminal(status);
+  const expiresMs = approval.expiresAt && timestampMs(approval.expiresAt);
+  const hasExpired = expiresMs !== undefined && expiresMs <= nowMs;
+  if (isPending && !hasExpired) return;
+  const state = isPending ? ApprovalState.TIMED_OUT : approval.state;
+  const { approvalId, runId } = approval;
   throw new Failure(
     "precondition",
     ErrorReason.APPROVAL_CLOSED,
-    `approval ${approvalId} is closed: ${closedBecause(approval, decision)}`,
-    { metadata: { approval_id: approvalId, run_id: approval.runId } },
+    `approval ${approvalId} is closed: ${closedBecause(state, approval)}`,
+    { metadata: { approval_id: approvalId, run_id: runId } },
   );
 }
 
-function closedBecause({ state }: Approval, decision: Decision | undefined): string {
+function closedBecause(state: ApprovalState, { decision, expiresAt }: Approval): string {
   const by = decision === undefined ? "" : ` by ${decision.decidedBy}`;
   switch (state) {
     case ApprovalState.APPROVED:
       return `it was approved${by}`;
     case ApprovalState.REJECTED:
       return `it was rejected${by}`;
-    case ApprovalState.TIMED_OUT:
-      return "it expired";
+    case ApprovalState.TIMED_OUT: {
+      const at = expiresAt && ` at ${new Date(timestampMs(expiresAt)).toISOString()}`;
+      return `it expired${at ?? ""}`;
+    }
     default:
       return "its run has ended";
   }
 }
 
-function editsNotAllowed({ approvalId, agentId }: Approval): Failure {
-  const message = `agent ${agentId} does not permit other arguments for approval ${approvalId}; set approval_policy.allow_edited_arguments`;
-  return new Failure("precondition", ErrorReason.INVALID_REQUEST, message, {
-    violations: [
-      { field: "edited_arguments", description: "are not permitted", reason: "NOT_PERMITTED" },
-    ],
-  });
+/** Refuses other arguments that would not run: not permitted, with a rejection, or not fit for the tool. */
+function assertFits(
+  { approvalId, agentId, allowEditedArguments, call }: Approval,
+  { approved, editedArguments }: Decision,
+  { prepared }: RunHead,
+): void {
+  if (editedArguments === undefined) return;
+  const field = "edited_arguments";
+  if (!allowEditedArguments) {
+    const message = `agent ${agentId} does not permit other arguments for approval ${approvalId}; set approval_policy.allow_edited_arguments`;
+    const description = "are not permitted";
+    throw new Failure("precondition", ErrorReason.INVALID_REQUEST, message, {
+      violations: [{ field, description, reason: "NOT_PERMITTED" }],
+    });
+  }
+  if (!approved) {
+    const message = `a rejection of approval ${approvalId} takes no other arguments; approve, or leave them out`;
+    const description = "go only with an approval";
+    throw new Failure("invalid", ErrorReason.INVALID_REQUEST, message, {
+      violations: [{ field, description, reason: "CONTRADICTION" }],
+    });
+  }
+  const schema = prepared?.tools.find(({ name }) => name === call?.name)?.inputSchema;
+  const violations = schema ? argumentViolations(field, editedArguments, schema) : [];
+  if (violations.length === 0) return;
+  const list = violations.map((found) => `${found.field}: ${found.description}`).join("; ");
+  const message = `the arguments for approval ${approvalId} do not fit ${call?.name ?? "its tool"}: ${list}`;
+  throw new Failure("invalid", ErrorReason.INVALID_REQUEST, message, { violations });
 }

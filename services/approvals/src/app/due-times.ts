@@ -26,11 +26,18 @@ export class DueTimes {
     return taken;
   }
 
-  /** Resolves when a time is set. Rejects with the signal's reason. */
-  changed(signal: AbortSignal): Promise<void> {
+  /** Resolves when a time is set; one party at a time may wait. Rejects with the signal's reason. */
+  async changed(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const abort = () => reject(signal.reason as Error);
     this.#wake = resolve;
-    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
-    return promise;
+    signal.addEventListener("abort", abort, { once: true });
+    try {
+      await promise;
+    } finally {
+      this.#wake = undefined;
+      signal.removeEventListener("abort", abort);
+    }
   }
 }

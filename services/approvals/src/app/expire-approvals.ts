@@ -8,51 +8,79 @@ import type { Logger } from "@reeve/platform/logger";
 import type { ApprovalPorts } from "./approval-ports.ts";
 import { DueTimes } from "./due-times.ts";
 
-export interface ExpiryClock {
-  now(): number;
-  sleep(delayMs: number, signal: AbortSignal): Promise<void>;
-}
-
 /** How often the time is compared when nothing is due sooner; also what a timer may at most be late after a suspend. */
 const longestSleepMs = 60_000;
-/** How long a decision on expiry rests after the store did not take it. */
-const retryMs = 1_000;
+/** How long an expiry rests after the store did not take it: doubled with each time. */
+const firstRetryMs = 1_000;
+const longestRetryMs = 60_000;
 
 /**
  * Lets approvals expire at their time, by a fact in the log of their run. The times come out of the inbox, so that they
- * survive every restart; an approval that was decided meanwhile stays decided.
+ * survive every restart; an approval that was decided meanwhile stays decided. An expiry that the store does not take is
+ * tried again until it is taken. Rejects when the inbox cannot be watched any more.
  */
 export async function expireApprovals(
   ports: ApprovalPorts,
-  clock: ExpiryClock,
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
   const due = new DueTimes();
-  const watching = (async () => {
-    for await (const change of ports.inbox.watch("", signal)) {
-      if (change.kind === "deleted") due.remove(change.key);
-      if (change.kind !== "written") continue;
-      const { key, record } = change.row;
-      if (record.state !== ApprovalState.PENDING || record.expiresAt === undefined) due.remove(key);
-      else due.set(key, timestampMs(record.expiresAt));
+  const end = new AbortController();
+  const until = AbortSignal.any([signal, end.signal]);
+  const parts = [watchDueTimes(ports, due, until), expireInTime(ports, due, log, until)];
+  try {
+    await Promise.all(parts);
+  } finally {
+    // One without the other would expire what it no longer hears of.
+    end.abort(new DOMException("the other half has ended", "AbortError"));
+    await Promise.allSettled(parts);
+  }
+}
+
+async function watchDueTimes(
+  { inbox }: Pick<ApprovalPorts, "inbox">,
+  due: DueTimes,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const change of inbox.watch("", signal)) {
+    if (change.kind === "deleted") due.remove(change.key);
+    if (change.kind !== "written") continue;
+    const { key, record } = change.row;
+    if (record.state !== ApprovalState.PENDING || record.expiresAt === undefined) due.remove(key);
+    else due.set(key, timestampMs(record.expiresAt));
+  }
+}
+
+async function expireInTime(
+  ports: ApprovalPorts,
+  due: DueTimes,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock } = ports;
+  const retries = new Map<string, number>();
+  const expireOne = async (key: string) => {
+    try {
+      await expire(ports, key, signal);
+      retries.delete(key);
+    } catch (error) {
+      if (signal.aborted) return;
+      const retryMs = retries.get(key) ?? firstRetryMs;
+      retries.set(key, Math.min(retryMs * 2, longestRetryMs));
+      due.set(key, clock.now() + retryMs);
+      log.warn({ err: error, approval: key, retryMs }, "approval could not expire; trying again");
     }
-  })();
-  const firing = (async () => {
-    for (;;) {
-      const now = clock.now();
-      for (const key of due.takeUntil(now)) {
-        await expire(ports, key, signal).catch((error: unknown) => {
-          if (signal.aborted) return;
-          log.warn({ err: error, approval: key }, "approval could not expire; trying again");
-          due.set(key, now + retryMs);
-        });
-      }
-      const sleepMs = Math.min((due.next() ?? now + longestSleepMs) - now, longestSleepMs);
-      await Promise.race([clock.sleep(Math.max(sleepMs, 0), signal), due.changed(signal)]);
-    }
-  })();
-  await Promise.all([watching, firing]);
+  };
+  for (;;) {
+    signal.throwIfAborted();
+    for (const key of due.takeUntil(clock.now())) await expireOne(key);
+    const turn = new AbortController();
+    const bounded = AbortSignal.any([signal, turn.signal]);
+    const sleepMs = Math.min((due.next() ?? Infinity) - clock.now(), longestSleepMs);
+    const waits = [clock.sleep(Math.max(sleepMs, 0), bounded), due.changed(bounded)];
+    await Promise.race(waits).finally(() => turn.abort());
+    await Promise.allSettled(waits);
+  }
 }
 
 async function expire(ports: ApprovalPorts, key: string, signal: AbortSignal): Promise<void> {

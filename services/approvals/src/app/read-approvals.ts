@@ -4,8 +4,10 @@ import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import { bucketOf } from "@reeve/contracts/channel";
 import type { Page } from "@reeve/store/page";
 import { pageOf } from "@reeve/store/page";
-import type { Table } from "@reeve/store/table";
+import type { Change, Table } from "@reeve/store/table";
+import { withTicks } from "@reeve/platform/with-ticks";
 import { noSuchApproval, runOfApproval } from "./approval-id.ts";
+import type { ApprovalPorts } from "./approval-ports.ts";
 
 export const { key: approvalKey } = bucketOf(ApprovalSchema);
 
@@ -42,15 +44,32 @@ function keyOf({ requestedAt, approvalId }: Approval): string {
   return `${String(ms).padStart(15, "0")}.${approvalId}`;
 }
 
-/** The approvals that are pending, then each as it is requested or resolved, until `signal` aborts. */
+/** How long a stream is silent before it says that it lives. */
+const heartbeatMs = 5_000;
+
+/**
+ * The approvals that are pending, then each as it is requested or resolved, until `signal` aborts. Undefined now and then
+ * says that the stream lives.
+ */
 export async function* watchApprovals(
-  inbox: Table<Approval>,
+  { inbox, clock }: Pick<ApprovalPorts, "inbox" | "clock">,
   tenant: string,
   runId: string,
   signal: AbortSignal,
+): AsyncIterable<Approval | undefined> {
+  // Silence is what the client hears, however much goes on that it did not ask for.
+  const wanted = (until: AbortSignal) => newsOf(inbox.watch(tenant, until), runId);
+  const tick = (until: AbortSignal) => clock.sleep(heartbeatMs, until);
+  for await (const next of withTicks(wanted, tick, signal))
+    yield next === "tick" ? undefined : next;
+}
+
+async function* newsOf(
+  changes: AsyncIterable<Change<Approval>>,
+  runId: string,
 ): AsyncIterable<Approval> {
   let isCurrent = false;
-  for await (const change of inbox.watch(tenant, signal)) {
+  for await (const change of changes) {
     if (change.kind === "current") isCurrent = true;
     if (change.kind !== "written") continue;
     const { record } = change.row;

@@ -2,8 +2,10 @@ import { create } from "@bufbuild/protobuf";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import { RunStatus } from "@reeve/contracts/run";
+import { emptyTail } from "@reeve/log/log";
 import type { FedBatch, RunEventKind, RunFeed } from "@reeve/log/run-feed";
-import { isTerminal } from "@reeve/log/run-head";
+import { emptyHead, foldHead, isTerminal } from "@reeve/log/run-head";
+import type { RunKey, RunLog } from "@reeve/log/run-log";
 import type { Logger } from "@reeve/platform/logger";
 import type { Table } from "@reeve/store/table";
 import { approvalKey } from "../app/read-approvals.ts";
@@ -11,19 +13,25 @@ import { approvalKey } from "../app/read-approvals.ts";
 const kinds: ReadonlySet<RunEventKind> = new Set<RunEventKind>(["approval", "status"]);
 const mostAttempts = 20;
 
+export interface InboxPorts {
+  readonly inbox: Table<Approval>;
+  readonly log: Pick<RunLog, "read">;
+}
+
 /**
  * Keeps the inbox: a projection of the approval facts in the logs of all runs, which can be thrown away and made again. An
- * approval only ever moves from pending to closed; the end of its run withdraws it.
+ * approval only ever moves from pending to closed, in whatever order the batches of its run come; the end of its run
+ * withdraws it.
  */
 export async function keepInbox(
   feed: RunFeed,
-  inbox: Table<Approval>,
+  ports: InboxPorts,
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
   for await (const batch of feed.consume("approvals-inbox", kinds, signal)) {
     try {
-      await project(inbox, batch, signal);
+      await project(ports, batch, signal);
       batch.acknowledge();
     } catch (error) {
       if (signal.aborted) return;
@@ -34,15 +42,15 @@ export async function keepInbox(
 }
 
 async function project(
-  inbox: Table<Approval>,
-  { key: { tenant, run }, events }: FedBatch,
+  ports: InboxPorts,
+  { key, events }: FedBatch,
   signal: AbortSignal,
 ): Promise<void> {
   for (const { event } of events) {
     if (event.case === "approval" && event.value.approval !== undefined) {
-      await file(inbox, tenant, event.value.approval, signal);
+      await file(ports.inbox, key.tenant, event.value.approval, signal);
     } else if (event.case === "status" && leavesApprovals(event.value.status)) {
-      await withdraw(inbox, tenant, run, signal);
+      await withdraw(ports, key, signal);
     }
   }
 }
@@ -72,15 +80,16 @@ async function file(
   throw new Error(`approval ${approval.approvalId} changes all the time`);
 }
 
+/** Withdraws what the log leaves pending; also what was not filed yet, which then comes too late. */
 async function withdraw(
-  inbox: Table<Approval>,
-  tenant: string,
-  run: string,
+  { inbox, log }: InboxPorts,
+  key: RunKey,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const { record } of await inbox.list(tenant, signal)) {
-    if (record.runId !== run || record.state !== ApprovalState.PENDING) continue;
-    const withdrawn = create(ApprovalSchema, { ...record, state: ApprovalState.WITHDRAWN });
-    await file(inbox, tenant, withdrawn, signal);
+  const { events } = await log.read(key, emptyTail, signal);
+  for (const approval of foldHead(emptyHead, events).approvals.values()) {
+    if (approval.state !== ApprovalState.PENDING) continue;
+    const withdrawn = create(ApprovalSchema, { ...approval, state: ApprovalState.WITHDRAWN });
+    await file(inbox, key.tenant, withdrawn, signal);
   }
 }

@@ -21,8 +21,8 @@ export function approvalService(ports: ApprovalPorts): ServiceImpl<typeof Approv
     }),
     async *watchApprovals({ runId }, context) {
       const { tenant } = principalOf(context);
-      for await (const approval of watchApprovals(ports.inbox, tenant, runId, context.signal)) {
-        yield { approvals: [approval] };
+      for await (const approval of watchApprovals(ports, tenant, runId, context.signal)) {
+        yield { approvals: approval === undefined ? [] : [approval] };
       }
     },
   };

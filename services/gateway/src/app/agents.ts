@@ -42,6 +42,9 @@ export async function createAgent(
   );
 }
 
+/** How often an update of whichever revision is there gives way to others. */
+const mostAttempts = 20;
+
 /** Replaces an agent, if it is valid and still at `revision` (0: whichever). */
 export async function updateAgent(
   { agents, offer }: AgentPorts,
@@ -52,19 +55,21 @@ export async function updateAgent(
 ): Promise<StoredAgent> {
   const { spec, warnings } = validSpec(given, { offer });
   const key = agentKey({ tenant, agent: spec.id });
-  const row = await agents.get(key, signal);
-  if (row === undefined) throw noSuchAgent(spec.id);
-  const { record: before } = row;
-  if (revision !== 0 && revision !== before.revision) throw changed(spec.id, before.revision);
-  const agent = create(AgentSchema, {
-    spec,
-    revision: before.revision + 1,
-    updatedAt: timestampNow(),
-    ...(before.createdAt && { createdAt: before.createdAt }),
-  });
-  const written = await agents.update(key, agent, row.revision, signal);
-  if (written === undefined) throw changed(spec.id, before.revision + 1);
-  return { agent, warnings };
+  for (let attempt = 1; ; attempt++) {
+    const row = await agents.get(key, signal);
+    if (row === undefined) throw noSuchAgent(spec.id);
+    const { record: before } = row;
+    const isWanted = revision === 0 || revision === before.revision;
+    if (!isWanted || attempt > mostAttempts) throw changed(spec.id, before.revision);
+    const agent = create(AgentSchema, {
+      spec,
+      revision: before.revision + 1,
+      updatedAt: timestampNow(),
+      ...(before.createdAt && { createdAt: before.createdAt }),
+    });
+    const written = await agents.update(key, agent, row.revision, signal);
+    if (written !== undefined) return { agent, warnings };
+  }
 }
 
 export async function getAgent(

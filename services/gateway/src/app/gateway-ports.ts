@@ -1,8 +1,11 @@
 import type { Offer } from "@reeve/agent/check-spec";
 import type { Agent } from "@reeve/contracts/agent";
 import type { Dispatch, Run } from "@reeve/contracts/run";
+import type { Thread } from "@reeve/contracts/thread";
 import type { RunLog } from "@reeve/log/run-log";
+import type { ThreadLog } from "@reeve/log/thread-log";
 import type { WorkQueue } from "@reeve/log/work-queue";
+import type { LongTermMemory } from "@reeve/memory/long-term-memory";
 import type { ArtifactStore } from "@reeve/store/artifact-store";
 import type { Table } from "@reeve/store/table";
 
@@ -14,6 +17,10 @@ export interface GatewayPorts {
   /** The index of runs: follows their logs with a short delay. */
   readonly runs: Table<Run>;
   readonly artifacts: ArtifactStore;
+  readonly memory: LongTermMemory;
+  readonly threads: ThreadLog;
+  /** The index of threads: follows their logs with a short delay. */
+  readonly threadIndex: Table<Thread>;
   /** What the deployment offers at this moment. */
   offer(): Offer;
 }

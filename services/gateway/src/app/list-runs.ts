@@ -16,6 +16,7 @@ export async function listRuns(
   const wanted = rows
     .map(({ record }) => record)
     .filter(({ agentId }) => request.agentId === "" || agentId === request.agentId)
+    .filter(({ threadId }) => request.threadId === "" || threadId === request.threadId)
     .filter(({ status }) => statuses.size === 0 || statuses.has(status))
     .toSorted((a, b) => (keyOf(a) < keyOf(b) ? 1 : -1));
   return pageOf(wanted, request, keyOf, (key, previous) => key < previous);

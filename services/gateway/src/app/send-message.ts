@@ -1,8 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
+import { ErrorReason } from "@reeve/contracts/error";
 import { MessageSchema, Role } from "@reeve/contracts/thread";
 import { commitForeign, ended } from "@reeve/log/commit-foreign";
-import { isTerminal } from "@reeve/log/run-head";
+import type { RunHead } from "@reeve/log/run-head";
+import { isTerminal, messageOf } from "@reeve/log/run-head";
+import { Failure } from "@reeve/platform/failure";
 import type { Principal } from "@reeve/platform/principal";
 import type { GatewayPorts } from "./gateway-ports.ts";
 import { noSuchRun, runKeyOf } from "./read-run.ts";
@@ -13,7 +16,10 @@ export interface SentMessage {
   readonly sequence: number;
 }
 
-/** Sends a message into a run. The same id again is answered as the first time, and sends nothing. */
+/**
+ * Sends a message into a run. The same id again is answered as the first time, and sends nothing; with another text it is
+ * refused.
+ */
 export async function sendMessage(
   ports: Pick<GatewayPorts, "log" | "dispatch">,
   { tenant, subject }: Principal,
@@ -21,6 +27,8 @@ export async function sendMessage(
   signal: AbortSignal,
 ): Promise<SentMessage> {
   const { runId, text } = request;
+  // The contract's pattern knows only the blanks of ASCII.
+  if (text.trim() === "") throw wordless(runId);
   const messageId = request.messageId === "" ? randomUUID() : request.messageId;
   const key = runKeyOf(tenant, runId);
   const message = create(MessageSchema, { role: Role.USER, text });
@@ -29,11 +37,29 @@ export async function sendMessage(
     key,
     (before) => {
       if (before.created === undefined) throw noSuchRun(runId);
-      if (before.messages.has(messageId)) return [];
+      if (hasSent(before, messageId, text)) return [];
       if (isTerminal(before.status)) throw ended(key, before);
       return [{ case: "messageSubmitted", value: { messageId, message, submittedBy: subject } }];
     },
     signal,
   );
-  return { messageId, sequence: head.messages.get(messageId) ?? head.lastSequence };
+  return { messageId, sequence: messageOf(head, messageId)?.sequence ?? head.lastSequence };
+}
+
+function hasSent(head: RunHead, messageId: string, text: string): boolean {
+  const sent = messageOf(head, messageId);
+  if (sent === undefined || sent.text === text) return sent !== undefined;
+  throw new Failure(
+    "exists",
+    ErrorReason.REQUEST_ID_REUSED,
+    `message id ${messageId} was used in run ${head.runId} with another text; choose a new id`,
+    { metadata: { run_id: head.runId } },
+  );
+}
+
+function wordless(runId: string): Failure {
+  const message = `a message to run ${runId} must say something; it has only blanks`;
+  return new Failure("invalid", ErrorReason.INVALID_REQUEST, message, {
+    violations: [{ field: "text", description: "has only blanks", reason: "EMPTY" }],
+  });
 }

@@ -1,5 +1,6 @@
 import { ErrorReason } from "@reeve/contracts/error";
 import type { StartRunRequest } from "@reeve/contracts/run";
+import { OnBusy } from "@reeve/contracts/run";
 import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
 import type { GatewayPorts } from "./gateway-ports.ts";
@@ -23,6 +24,7 @@ export async function checkStartRequest(
   }
   const violations = [
     ...conversationViolations(request),
+    ...threadViolations(request),
     ...pathViolations(request),
     ...(await missingArtifacts({ artifacts }, tenant, request, signal)),
   ];
@@ -34,11 +36,7 @@ export async function checkStartRequest(
 }
 
 function unsupportedCapabilities(request: StartRunRequest): readonly Violation[] {
-  const fields = [
-    ["thread_id", request.threadId !== ""],
-    [`executor`, request.executor !== "" && request.executor !== "nats"],
-    ["cancel_on_disconnect", request.cancelOnDisconnect],
-  ] as const;
+  const fields = [[`executor`, request.executor !== "" && request.executor !== "nats"]] as const;
   return fields
     .filter(([, asked]) => asked)
     .map(([field]) => ({
@@ -56,6 +54,18 @@ function conversationViolations({ input, messages }: StartRunRequest): readonly 
   if (bytes <= mostBytes) return [];
   const description = `input and messages have ${bytes} bytes together; at most ${mostBytes} are accepted`;
   return [{ field: "messages", description, reason: "TOO_LARGE" }];
+}
+
+/** The conversation of a thread is its own: a client adds to it and does not bring another one. */
+function threadViolations({ threadId, onBusy, messages }: StartRunRequest): readonly Violation[] {
+  if (threadId === "") {
+    if (onBusy === OnBusy.UNSPECIFIED) return [];
+    const description = "means something only with a thread_id";
+    return [{ field: "on_busy", description, reason: "CONTRADICTION" }];
+  }
+  if (messages.length === 0) return [];
+  const description = "cannot be given beside a thread_id: the thread has the conversation";
+  return [{ field: "messages", description, reason: "CONTRADICTION" }];
 }
 
 function pathViolations({ files }: StartRunRequest): readonly Violation[] {

@@ -4,19 +4,25 @@ import { timestampNow } from "@bufbuild/protobuf/wkt";
 import { resolveModel } from "@reeve/agent/resolve-model";
 import { toolbelt } from "@reeve/agent/toolbelt";
 import type { Agent } from "@reeve/contracts/agent";
-import { ErrorReason } from "@reeve/contracts/error";
-import type { RunEvent, StartRunRequest } from "@reeve/contracts/run";
-import { DispatchSchema, RunEventSchema, StartRunRequestSchema } from "@reeve/contracts/run";
+import type { RunCreated, StartRunRequest } from "@reeve/contracts/run";
+import {
+  DispatchSchema,
+  RunCreatedSchema,
+  RunEventSchema,
+  StartRunRequestSchema,
+} from "@reeve/contracts/run";
 import { emptyTail } from "@reeve/log/log";
 import type { RunHead } from "@reeve/log/run-head";
 import { emptyHead, foldHead } from "@reeve/log/run-head";
 import type { RunKey } from "@reeve/log/run-log";
 import type { Principal } from "@reeve/platform/principal";
-import { Failure } from "@reeve/platform/failure";
+import { reusedRequestId } from "@reeve/thread/refusals";
+import { settleThread } from "@reeve/thread/settle-thread";
 import { getAgent } from "./agents.ts";
 import type { GatewayPorts } from "./gateway-ports.ts";
 import { readRun } from "./read-run.ts";
 import { checkStartRequest } from "./start-request.ts";
+import { startTurn } from "./start-turn.ts";
 
 /**
  * Starts a run: durable when it returns. The id follows from tenant and request id, so that the same request is the same
@@ -38,44 +44,48 @@ export async function startRun(
   if (known !== undefined) return known;
   const agent = await getAgent(ports, tenant, request.agentId, signal);
   resolveDry(ports, agent);
-  const created = create(RunEventSchema, {
-    runId: key.run,
-    sequence: 1,
-    time: timestampNow(),
-    event: {
-      case: "runCreated",
-      value: {
-        tenant,
-        agentId: request.agentId,
-        agentRevision: agent.revision,
-        ...(agent.spec && { spec: agent.spec }),
-        input: request.input,
-        messages: request.messages,
-        files: request.files,
-        startedBy: subject,
-        requestId,
-        requestHash,
-        labels: request.labels,
-        memoryEnabled: request.memoryEnabled,
-        ...(request.chatContext && { chatContext: request.chatContext }),
-      },
-    },
+  const created = create(RunCreatedSchema, {
+    tenant,
+    agentId: request.agentId,
+    agentRevision: agent.revision,
+    ...(agent.spec && { spec: agent.spec }),
+    input: request.input,
+    messages: request.messages,
+    files: request.files,
+    startedBy: subject,
+    requestId,
+    requestHash,
+    labels: request.labels,
+    threadId: request.threadId,
+    memoryEnabled: request.memoryEnabled,
+    cancelOnDisconnect: request.cancelOnDisconnect,
+    ...(request.chatContext && { chatContext: request.chatContext }),
   });
-  return await append(ports, key, created, requestHash, signal);
+  if (request.threadId === "") return await append(ports, key, created, signal);
+  const head = await startTurn(ports, key, created, request.onBusy, signal);
+  // Another request with the same id may have been first, in this thread or in another one.
+  assertSame(head, requestHash);
+  return head;
 }
 
 async function append(
   ports: GatewayPorts,
   key: RunKey,
-  created: RunEvent,
-  requestHash: Uint8Array,
+  value: RunCreated,
   signal: AbortSignal,
 ): Promise<RunHead> {
+  const created = create(RunEventSchema, {
+    runId: key.run,
+    sequence: 1,
+    time: timestampNow(),
+    event: { case: "runCreated", value },
+  });
   const outcome = await ports.log.append(key, emptyTail, [created], signal);
   if (outcome.kind === "conflict") {
     // The same request at the same time: the other one won, and says what the run is.
     return (
-      (await knownRun(ports, key, requestHash, signal)) ?? (await readRun(ports.log, key, signal))
+      (await knownRun(ports, key, value.requestHash, signal)) ??
+      (await readRun(ports.log, key, signal))
     );
   }
   await dispatch(ports, key, signal);
@@ -92,17 +102,17 @@ async function knownRun(
   const { events } = await ports.log.read(key, emptyTail, signal);
   if (events.length === 0) return undefined;
   const head = foldHead(emptyHead, events);
-  const hash = head.created?.requestHash ?? new Uint8Array();
-  if (Buffer.compare(hash, requestHash) !== 0) {
-    throw new Failure(
-      "exists",
-      ErrorReason.REQUEST_ID_REUSED,
-      `request id ${head.created?.requestId ?? ""} was used for run ${key.run} with another request; choose a new id`,
-      { metadata: { run_id: key.run } },
-    );
-  }
-  if (head.claim === undefined) await dispatch(ports, key, signal);
+  assertSame(head, requestHash);
+  const threadId = head.created?.threadId ?? "";
+  if (threadId !== "") await settleThread(ports, { tenant: key.tenant, thread: threadId }, signal);
+  else if (head.claim === undefined) await dispatch(ports, key, signal);
   return head;
+}
+
+/** Refuses a request whose id another one has. */
+function assertSame({ created, runId }: RunHead, requestHash: Uint8Array): void {
+  if (Buffer.compare(created?.requestHash ?? new Uint8Array(), requestHash) === 0) return;
+  throw reusedRequestId(created?.requestId ?? "", runId);
 }
 
 function dispatch({ dispatch: queue }: GatewayPorts, { tenant, run }: RunKey, signal: AbortSignal) {

@@ -85,13 +85,13 @@ export async function listArtifacts(
 ): Promise<Page<Artifact>> {
   const all = await artifacts.list(tenant, signal);
   const wanted = all.filter(({ runId }) => request.runId === "" || runId === request.runId);
-  const ids = wanted.map(({ artifactId }) => artifactId);
-  return pageOf(
-    wanted,
-    request,
-    ({ artifactId }) => artifactId,
-    (key, previous) => ids.indexOf(key) > ids.indexOf(previous),
-  );
+  return pageOf(wanted, request, keyOf, (key, previous) => key > previous);
+}
+
+/** Sorts as the store does: by the time of creation, and by id within one moment. */
+function keyOf({ createdAt, artifactId }: Artifact): string {
+  const { seconds = 0n, nanos = 0 } = createdAt ?? {};
+  return `${String(seconds).padStart(12, "0")}.${String(nanos).padStart(9, "0")}.${artifactId}`;
 }
 
 function malformed(message: string): Failure {

@@ -112,3 +112,36 @@ test("a silent run is told to live", async () => {
   }
   expect(sequences(seen)).toEqual([3, 4, 5]);
 });
+
+test("a long history comes in messages that every client accepts", async () => {
+  const log = memoryRunLog();
+  const text = "x".repeat(300_000);
+  const long = [
+    ...Array.from({ length: 10 }, () => ({ case: "text", value: { text } }) as const),
+    { case: "status", value: { status: RunStatus.COMPLETED } } as const,
+  ].map((event, index) => create(RunEventSchema, { runId: key.run, sequence: index + 1, event }));
+  await log.append(key, emptyTail, long, never);
+  const messages: Watched[] = [];
+  const wanted = create(RequestSchema, { runId: key.run });
+  for await (const message of watchRun({ log, sleep: silent }, key.tenant, wanted, never)) {
+    messages.push(message);
+  }
+  expect(sequences(messages)).toEqual(long.map(({ sequence }) => sequence));
+  expect(messages.map(({ throughSequence }) => throughSequence)).toEqual([3, 6, 9, 11]);
+});
+
+test("a client that asked for nothing of what goes on hears how far it went", async () => {
+  const log = await stored(5);
+  const wanted = create(RequestSchema, {
+    runId: key.run,
+    selection: { case: "families", value: { families: [] } },
+  });
+  const { promise: ticked, resolve: tick } = Promise.withResolvers<void>();
+  const sleep = () => ticked;
+  const messages = watchRun({ log, sleep }, key.tenant, wanted, never)[Symbol.asyncIterator]();
+  const next = messages.next();
+  await new Promise(setImmediate);
+  tick();
+  expect(await next).toEqual({ done: false, value: { events: [], throughSequence: 5 } });
+  await messages.return?.();
+});

@@ -1,8 +1,10 @@
+import { toBinary } from "@bufbuild/protobuf";
 import type { RunEvent, WatchRunRequest } from "@reeve/contracts/run";
+import { RunEventSchema } from "@reeve/contracts/run";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { Stretch } from "@reeve/log/log";
 import type { RunLog } from "@reeve/log/run-log";
 import { Failure } from "@reeve/platform/failure";
+import { withTicks } from "@reeve/platform/with-ticks";
 import { endsRun, eventSelection } from "./event-selection.ts";
 import { readRun, runKeyOf } from "./read-run.ts";
 
@@ -21,6 +23,8 @@ export interface WatchPorts {
 
 /** How long a stream is silent before it says that it lives. */
 const heartbeatMs = 5_000;
+/** What the events of one message may have together; clients of gRPC accept 4 MiB unless told otherwise. */
+const mostBytes = 1024 * 1024;
 
 /**
  * The events of a run after a sequence, each once and in order, until its terminal status; then nothing. An empty message
@@ -40,47 +44,47 @@ export async function* watchRun(
     return;
   }
   const isWanted = eventSelection(selection);
-  const end = new AbortController();
-  const bounded = AbortSignal.any([signal, end.signal]);
-  const stretches = log.follow(key, afterSequence, bounded)[Symbol.asyncIterator]();
   let throughSequence = afterSequence;
-  try {
-    let next = stretches.next();
-    for (;;) {
-      const stretch = await nextOrTick(next, (ticking) => sleep(heartbeatMs, ticking), signal);
-      if (stretch === "tick") {
-        yield { events: [], throughSequence };
-        continue;
-      }
-      if (stretch.done === true) return;
-      const { events, tail } = stretch.value;
+  // Silence is what the client hears, however much goes on that it did not ask for.
+  async function* wanted(until: AbortSignal): AsyncIterable<Watched & { readonly isEnd: boolean }> {
+    for await (const { events, tail } of log.follow(key, afterSequence, until)) {
       const last = events.findIndex(endsRun);
       const shown = last < 0 ? events : events.slice(0, last + 1);
-      throughSequence = last < 0 ? tail.sequence : (shown.at(-1)?.sequence ?? tail.sequence);
-      const wanted = shown.filter(isWanted);
-      if (wanted.length > 0 || last >= 0) yield { events: wanted, throughSequence };
-      if (last >= 0) return;
-      next = stretches.next();
+      const reached = last < 0 ? tail.sequence : (shown.at(-1)?.sequence ?? tail.sequence);
+      const chosen = shown.filter(isWanted);
+      if (chosen.length === 0 && last < 0) throughSequence = reached;
+      else yield { events: chosen, throughSequence: reached, isEnd: last >= 0 };
     }
-  } finally {
-    end.abort(new DOMException("nobody watches any more", "AbortError"));
-    await stretches.return?.().catch(() => undefined);
+  }
+  for await (const next of withTicks(wanted, (until) => sleep(heartbeatMs, until), signal)) {
+    if (next === "tick") {
+      yield { events: [], throughSequence };
+      continue;
+    }
+    yield* portions(next);
+    if (next.isEnd) return;
+    ({ throughSequence } = next);
   }
 }
 
-async function nextOrTick(
-  next: Promise<IteratorResult<Stretch<RunEvent>>>,
-  tick: (signal: AbortSignal) => Promise<void>,
-  signal: AbortSignal,
-): Promise<IteratorResult<Stretch<RunEvent>> | "tick"> {
-  const ticking = new AbortController();
-  const ticked = tick(AbortSignal.any([signal, ticking.signal])).then(() => "tick" as const);
-  try {
-    return await Promise.race([next, ticked]);
-  } finally {
-    ticking.abort();
-    ticked.catch(() => undefined);
+/**
+ * The same in messages that every client accepts: one over the limit of a client would end its stream, and again at each
+ * attempt to watch on.
+ */
+function* portions({ events, throughSequence }: Watched): Iterable<Watched> {
+  let portion: RunEvent[] = [];
+  let bytes = 0;
+  for (const event of events) {
+    const size = events.length === 1 ? 0 : toBinary(RunEventSchema, event).length;
+    if (portion.length > 0 && bytes + size > mostBytes) {
+      yield { events: portion, throughSequence: event.sequence - 1 };
+      portion = [];
+      bytes = 0;
+    }
+    portion.push(event);
+    bytes += size;
   }
+  yield { events: portion, throughSequence };
 }
 
 function beyondEnd(runId: string, afterSequence: number, lastSequence: number): Failure {

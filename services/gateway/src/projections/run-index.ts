@@ -1,41 +1,37 @@
-import { clone, create } from "@bufbuild/protobuf";
+import { create, equals } from "@bufbuild/protobuf";
 import { bucketOf } from "@reeve/contracts/channel";
-import type { Run, RunEvent } from "@reeve/contracts/run";
-import { RunSchema, RunStatus, StepState } from "@reeve/contracts/run";
-import { ApprovalState } from "@reeve/contracts/approval";
-import type { FedBatch, RunEventKind, RunFeed } from "@reeve/log/run-feed";
+import type { Run } from "@reeve/contracts/run";
+import { RunSchema } from "@reeve/contracts/run";
+import { emptyTail } from "@reeve/log/log";
+import type { FedBatch, RunFeed } from "@reeve/log/run-feed";
+import { emptyHead, foldHead } from "@reeve/log/run-head";
+import type { RunLog } from "@reeve/log/run-log";
 import type { Logger } from "@reeve/platform/logger";
-import { isTerminal } from "@reeve/log/run-head";
 import type { Table } from "@reeve/store/table";
-
-/** The kinds of events that change what a list of runs shows. */
-const kinds: ReadonlySet<RunEventKind> = new Set<RunEventKind>([
-  "runCreated",
-  "runClaimed",
-  "runPrepared",
-  "runParked",
-  "status",
-  "approval",
-  "costSummary",
-  "error",
-]);
+import { rowAfter, rowKinds, rowOf } from "./run-row.ts";
 
 const { key: runKey } = bucketOf(RunSchema);
 const mostAttempts = 20;
 
+export interface IndexPorts {
+  readonly runs: Table<Run>;
+  readonly log: Pick<RunLog, "read">;
+}
+
 /**
  * Keeps the index of runs: a projection of their logs, which can be thrown away and made again. Several gateways share the
- * work; a batch that was seen before changes nothing.
+ * work, so that batches of one run may arrive in any order and more than once: a row never becomes older than it was, and
+ * is made anew from the log whenever a batch does not simply follow it.
  */
 export async function indexRuns(
   feed: RunFeed,
-  runs: Table<Run>,
+  ports: IndexPorts,
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  for await (const batch of feed.consume("run-index", kinds, signal)) {
+  for await (const batch of feed.consume("run-index", rowKinds, signal)) {
     try {
-      await indexBatch(runs, batch, signal);
+      await indexBatch(ports, batch, signal);
       batch.acknowledge();
     } catch (error) {
       if (signal.aborted) return;
@@ -45,73 +41,47 @@ export async function indexRuns(
   }
 }
 
-async function indexBatch(
-  runs: Table<Run>,
-  { key, events }: FedBatch,
-  signal: AbortSignal,
-): Promise<void> {
-  const rowKey = runKey({ tenant: key.tenant, run: key.run });
+async function indexBatch(ports: IndexPorts, batch: FedBatch, signal: AbortSignal): Promise<void> {
+  const { runs } = ports;
+  const { tenant, run } = batch.key;
+  const rowKey = runKey({ tenant, run });
   for (let attempt = 0; attempt < mostAttempts; attempt++) {
     // The first batch of a run makes its row, unless it is delivered again.
-    const isFirst = attempt === 0 && events[0]?.sequence === 1;
+    const isFirst = attempt === 0 && batch.events[0]?.sequence === 1;
     const row = isFirst ? undefined : await runs.get(rowKey, signal);
-    const before = row?.record ?? create(RunSchema, { runId: key.run });
-    const news = events.filter(({ sequence }) => sequence > before.lastSequence);
-    if (news.length === 0) return;
-    const after = news.reduce(applyToRow, before);
+    const after =
+      follow(row?.record, batch) ?? (await readRow(ports.log, batch.key, row?.record, signal));
+    if (after === undefined || (row && equals(RunSchema, row.record, after))) return;
     const written =
       row === undefined
         ? await runs.create(rowKey, after, signal)
         : await runs.update(rowKey, after, row.revision, signal);
     if (written !== undefined) return;
   }
-  throw new Error(`row of run ${key.run} changes all the time`);
+  throw new Error(`row of run ${run} changes all the time`);
 }
 
-function applyToRow(before: Run, { event, time, sequence }: RunEvent): Run {
-  const row = clone(RunSchema, before);
-  row.lastSequence = sequence;
-  switch (event.case) {
-    case "runCreated":
-      row.agentId = event.value.agentId;
-      row.inputPreview = event.value.input.slice(0, 200);
-      row.labels = { ...event.value.labels };
-      row.status = RunStatus.QUEUED;
-      if (time !== undefined) row.createdAt = time;
-      break;
-    case "runClaimed":
-      if (row.status === RunStatus.WAITING) row.status = RunStatus.RUNNING;
-      break;
-    case "runParked":
-      row.status = RunStatus.WAITING;
-      break;
-    case "runPrepared":
-      row.scripted = event.value.scripted;
-      break;
-    case "status":
-      row.status = event.value.status;
-      if (isTerminal(event.value.status)) {
-        row.pendingApprovals = [];
-        if (time !== undefined) row.endedAt = time;
-      }
-      break;
-    case "step":
-      if (event.value.state === StepState.STARTED) row.status = RunStatus.RUNNING;
-      break;
-    case "approval": {
-      const { approvalId = "", state } = event.value.approval ?? {};
-      row.pendingApprovals = row.pendingApprovals.filter((id) => id !== approvalId);
-      if (state === ApprovalState.PENDING) row.pendingApprovals.push(approvalId);
-      break;
-    }
-    case "costSummary":
-      row.cost = event.value;
-      break;
-    case "error":
-      row.error = event.value;
-      break;
-    default:
-      break;
+/**
+ * The row after a batch that comes after all that the row knows. What lies between them and was not wanted changes nothing;
+ * what was wanted and is late makes the row anew when it comes. Undefined: only the log can tell.
+ */
+function follow(before: Run | undefined, { events }: FedBatch): Run | undefined {
+  const first = events[0]?.sequence ?? 0;
+  const isNext = before === undefined ? first === 1 : first > before.lastSequence;
+  return isNext ? events.reduce(rowAfter, before ?? create(RunSchema)) : undefined;
+}
+
+/** The row as the log has it; undefined when there is no such run any more. */
+async function readRow(
+  log: Pick<RunLog, "read">,
+  key: FedBatch["key"],
+  before: Run | undefined,
+  signal: AbortSignal,
+): Promise<Run | undefined> {
+  const { events, tail } = await log.read(key, emptyTail, signal);
+  if (events.length === 0) return undefined;
+  if (before !== undefined && tail.sequence < before.lastSequence) {
+    throw new Error(`the log of run ${key.run} is read from a replica that lags`);
   }
-  return row;
+  return rowOf(foldHead(emptyHead, events));
 }

@@ -2,32 +2,64 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { treeOf } from "@reeve/contracts/execution-tree";
 import type { RunService } from "@reeve/contracts/run";
 import { runOf } from "@reeve/log/run-head";
+import type { Logger } from "@reeve/platform/logger";
 import { principalOf } from "@reeve/platform/principal";
 import { cancelRun } from "../app/cancel-run.ts";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
+import { cancelUnwatched, Watchers } from "../app/last-watcher.ts";
 import { listRuns } from "../app/list-runs.ts";
 import { readRun, runKeyOf } from "../app/read-run.ts";
 import { sendMessage } from "../app/send-message.ts";
 import { startRun } from "../app/start-run.ts";
 import { watchRun } from "../app/watch-run.ts";
 
+/** How long the cancellation of a run that nobody watches may take. */
+const cancelMs = 30_000;
+
+export interface WatchSurroundings {
+  sleep(delayMs: number, signal: AbortSignal): Promise<void>;
+  /** Whether the gateway itself goes away: a stream that it ends was not given up by its client. */
+  isEnding(): boolean;
+  readonly log: Logger;
+}
+
 export function runService(
   ports: GatewayPorts,
-  sleep: (delayMs: number, signal: AbortSignal) => Promise<void>,
+  { sleep, isEnding, log }: WatchSurroundings,
 ): ServiceImpl<typeof RunService> {
+  const watchers = new Watchers();
   return {
     startRun: async (request, context) => ({
       run: runOf(await startRun(ports, principalOf(context), request, context.signal)),
     }),
     async *watchRun(request, context) {
-      const { tenant } = principalOf(context);
-      for await (const { events, throughSequence } of watchRun(
+      const principal = principalOf(context);
+      const { runId } = request;
+      const watched = watchRun(
         { log: ports.log, sleep },
-        tenant,
+        principal.tenant,
         request,
         context.signal,
-      )) {
-        yield { events: [...events], throughSequence };
+      );
+      watchers.enter(principal, runId);
+      // A client that leaves ends the iteration from outside: neither the loop comes to its end, nor does anything fail.
+      let isLeft = true;
+      try {
+        for await (const { events, throughSequence } of watched) {
+          yield { events: [...events], throughSequence };
+        }
+        isLeft = false;
+      } catch (error) {
+        isLeft = context.signal.aborted;
+        throw error;
+      } finally {
+        const isLast = watchers.leave(principal, runId);
+        if (isLast && isLeft && !isEnding()) {
+          // The stream is gone: nobody is left to be told what becomes of this.
+          cancelUnwatched(ports, principal, runId, AbortSignal.timeout(cancelMs)).catch(
+            (error: unknown) => log.warn({ err: error, runId }, "unwatched run not cancelled"),
+          );
+        }
       }
     },
     getRun: async ({ runId }, context) => {

@@ -8,8 +8,10 @@ import {
 import { AgentService } from "@reeve/contracts/agent";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
+import { MemoryService } from "@reeve/contracts/memory";
 import { reasonName, failureFrom } from "@reeve/platform/connect-failure";
 import { RunService } from "@reeve/contracts/run";
+import { ThreadService } from "@reeve/contracts/thread";
 
 /** The protocols that the gateway speaks, each as its clients speak it. */
 export const protocols = {
@@ -31,7 +33,9 @@ export interface Clients {
   readonly agents: Client<typeof AgentService>;
   readonly approvals: Client<typeof ApprovalService>;
   readonly artifacts: Client<typeof ArtifactService>;
+  readonly memories: Client<typeof MemoryService>;
   readonly runs: Client<typeof RunService>;
+  readonly threads: Client<typeof ThreadService>;
 }
 
 export function clientsOf(
@@ -55,7 +59,9 @@ export function clientsOf(
     agents: createClient(AgentService, authorized),
     approvals: createClient(ApprovalService, authorized),
     artifacts: createClient(ArtifactService, authorized),
+    memories: createClient(MemoryService, authorized),
     runs: createClient(RunService, authorized),
+    threads: createClient(ThreadService, authorized),
   };
 }
 

@@ -4,13 +4,16 @@ import type { Agent } from "@reeve/contracts/agent";
 import { AgentSchema, ModelCatalogSchema } from "@reeve/contracts/agent";
 import type { Dispatch, Run, RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
+import type { ThreadEvent } from "@reeve/contracts/thread";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import type { ForeignFact } from "@reeve/log/commit-foreign";
 import { emptyTail } from "@reeve/log/log";
 import type { MemoryLog } from "@reeve/log/memory-log";
-import { memoryRunLog } from "@reeve/log/memory-log";
+import { memoryRunLog, memoryThreadLog } from "@reeve/log/memory-log";
 import { MemoryWorkQueue } from "@reeve/log/memory-queue";
 import type { RunKey } from "@reeve/log/run-log";
+import type { ThreadKey } from "@reeve/log/thread-log";
+import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
 import { MemoryTable } from "@reeve/store/memory-table";
 import type { GatewayPorts } from "../../src/app/gateway-ports.ts";
@@ -25,6 +28,7 @@ export interface MemoryPorts extends GatewayPorts {
   readonly dispatch: MemoryWorkQueue<Dispatch>;
   readonly agents: MemoryTable<Agent>;
   readonly runs: MemoryTable<Run>;
+  readonly threads: MemoryLog<ThreadKey, ThreadEvent>;
 }
 
 /** The ports of a gateway in memory, with one model. */
@@ -40,6 +44,9 @@ export function memoryPorts(): MemoryPorts {
     agents: new MemoryTable(),
     runs: new MemoryTable(),
     artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
+    memory: new LongTermMemory(new MemoryTable(), () => 0),
+    threads: memoryThreadLog(),
+    threadIndex: new MemoryTable(),
     offer: () => ({ tools, models }),
   };
 }

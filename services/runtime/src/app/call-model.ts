@@ -30,7 +30,7 @@ export async function* callModel(
         const taken: TakenTurn = {
           call,
           model: request.model,
-          format: provider.descriptor.name,
+          format: provider.format,
           turn: part.turn,
           promptCharacters: charactersOf(request),
         };

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { retrieveArtifactName } from "@reeve/agent/own-tools";
 import { ToolResultSchema } from "@reeve/contracts/tool";
+import { callMemory } from "@reeve/memory/memory-tools";
 import { approvedCall } from "../domain/approved-call.ts";
 import type { Fact } from "../domain/fact.ts";
 import type { Effect } from "../domain/next-effects.ts";
@@ -17,10 +18,12 @@ export async function* callOwnTool(
   signal: AbortSignal,
 ): AsyncIterable<readonly Fact[]> {
   const { callId, name, arguments: args = {} } = approvedCall(call);
+  const { runId, created } = state;
+  const owner = { tenant: created?.tenant ?? "", user: created?.startedBy ?? "" };
   const outcome =
     name === retrieveArtifactName
       ? await retrieveArtifact(state, args, ports, signal)
-      : { content: `the runtime has no tool ${name}`, isError: true };
+      : await callMemory(ports.memory, owner, { name, args, runId }, signal);
   const result = create(ToolResultSchema, { callId, name, ...outcome });
   yield [toolResultFact(call, scope, result, ports.clock.now())];
 }

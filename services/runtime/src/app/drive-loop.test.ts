@@ -20,6 +20,7 @@ interface Said {
 function playedModel(play: (request: ModelRequest) => Said): ModelProvider {
   return {
     descriptor: create(ProviderDescriptorSchema, { name: "test" }),
+    format: "test",
     async *stream(request) {
       const { text = "", calls = [] } = play(request);
       const middle = Math.floor(text.length / 2);

@@ -17,6 +17,7 @@ const never = new AbortController().signal;
 function countingModel(rounds: number, failures: ModelFailure[] = []): ModelProvider {
   return {
     descriptor: create(ProviderDescriptorSchema, { name: "test" }),
+    format: "test",
     async *stream({ messages }) {
       const failure = failures.shift();
       const taken = messages.filter(({ role }) => role === "verbatim").length;
@@ -165,4 +166,45 @@ test("a run that a newer version wrote is given back untouched", async () => {
   await stage.log.append(key, (await stage.log.read(key, emptyTail, never)).tail, [unknown], never);
   expect(await stage.drive("w")).toBe("given back");
   expect(await stage.events()).toHaveLength(2);
+});
+
+/** Speaks, and has the worker told to end soon in the middle of its first turn. */
+function interrupting(ending: AbortController): ModelProvider {
+  const inner = countingModel(1);
+  return {
+    descriptor: inner.descriptor,
+    format: inner.format,
+    async *stream(request, signal) {
+      for await (const part of inner.stream(request, signal)) {
+        yield part;
+        ending.abort();
+      }
+    },
+  };
+}
+
+describe("a worker that is to end soon", () => {
+  test("listens to its model, gives the run back, and loses nothing", async () => {
+    const ending = new AbortController();
+    const stage = await new Stage(interrupting(ending)).create();
+    const stop = { now: never, soon: ending.signal };
+    expect(await stage.drive("w1", 1, stop)).toBe("given back");
+    expect(stage.executed).toEqual([]);
+    expect(await stage.drive("w2")).toBe("acknowledged");
+    const events = await stage.events();
+    expectWhole(events, RunStatus.COMPLETED);
+    expect(textOf(events)).toBe("turn 0 goes onturn 1 goes on");
+    const asked = events.filter(({ event }) => event.case === "modelCallStarted");
+    expect(asked).toHaveLength(2);
+    expect(stage.executed).toHaveLength(1);
+  });
+
+  test("that may not wait any longer gives the run back at once, and its text is voided", async () => {
+    const ending = new AbortController();
+    const stage = await new Stage(interrupting(ending)).create();
+    const stop = { now: ending.signal, soon: ending.signal };
+    expect(await stage.drive("w1", 1, stop)).toBe("given back");
+    await stage.drive("w2");
+    expectWhole(await stage.events(), RunStatus.COMPLETED);
+  });
 });

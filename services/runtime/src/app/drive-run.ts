@@ -4,7 +4,9 @@ import type { Delivery } from "@reeve/log/work-queue";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { claimRun } from "./claim-run.ts";
 import { heartbeat } from "./heartbeat.ts";
+import type { Stop } from "./owned-run.ts";
 import { ownRun } from "./owned-run.ts";
+import { endTurn } from "./end-turn.ts";
 import { releaseCalls } from "./release-calls.ts";
 
 /** How long a run that a newer version wrote rests before it is offered again. */
@@ -19,8 +21,9 @@ const failureDelayMs = 1_000;
 export async function driveRun(
   delivery: Delivery<Dispatch>,
   ports: RunPorts,
-  signal: AbortSignal,
+  stop: Stop,
 ): Promise<void> {
+  const signal = stop.now;
   const { tenant, runId } = delivery.message;
   const logger = ports.logger.child({ tenant, runId });
   const key = { tenant, run: runId };
@@ -29,14 +32,22 @@ export async function driveRun(
     const claim = await claimRun(key, delivery.sequence, ports, signal);
     const rest =
       claim.kind === "claimed"
-        ? await ownRun(claim.claimed, ports, signal)
+        ? await ownRun(claim.claimed, ports, stop)
         : { kind: claim.kind, state: claim.state };
-    if (rest.kind === "ended") await releaseCalls(rest.state, ports, signal);
+    if (rest.kind === "ended") {
+      await releaseCalls(rest.state, ports, signal);
+      await endTurn(rest.state, ports, signal);
+    }
     beat.stop();
-    if (rest.kind === "lost") {
-      logger.info("another worker owns the run");
-      delivery.forget();
-    } else delivery.acknowledge();
+    switch (rest.kind) {
+      case "lost":
+        logger.info("another worker owns the run");
+        return delivery.forget();
+      case "released":
+        return delivery.giveBack(0);
+      default:
+        return delivery.acknowledge();
+    }
   } catch (error) {
     beat.stop();
     if (signal.aborted) return delivery.giveBack(0);

@@ -14,8 +14,17 @@ import { perform } from "./perform.ts";
 import type { EffectNews } from "./running-effects.ts";
 import { RunningEffects } from "./running-effects.ts";
 
-/** Where a run is when its owner lets go of it. */
-export type Rest = { readonly kind: "ended" | "parked" | "lost"; readonly state: RunState };
+/** Where a run is when its owner lets go of it. `released`: it goes on, and somebody else is to take it. */
+export type Rest = {
+  readonly kind: "ended" | "parked" | "lost" | "released";
+  readonly state: RunState;
+};
+
+/** When to stop: at once, or as soon as no answer of a model would be lost. */
+export interface Stop {
+  readonly now: AbortSignal;
+  readonly soon: AbortSignal;
+}
 
 type News = EffectNews | { readonly kind: "foreign"; readonly stretch: Stretch<RunEvent> };
 
@@ -31,13 +40,9 @@ export interface Claimed {
  * Drives a claimed run to the point where it rests: ended, waiting for somebody else, or taken by another worker. A worker
  * that dies on the way loses no more than what no log says yet.
  */
-export async function ownRun(
-  claimed: Claimed,
-  ports: RunPorts,
-  signal: AbortSignal,
-): Promise<Rest> {
+export async function ownRun(claimed: Claimed, ports: RunPorts, stop: Stop): Promise<Rest> {
   await using owned = new OwnedRun(claimed, ports);
-  return await owned.drive(signal);
+  return await owned.drive(stop);
 }
 
 class OwnedRun implements AsyncDisposable {
@@ -63,9 +68,11 @@ class OwnedRun implements AsyncDisposable {
     );
   }
 
-  async drive(signal: AbortSignal): Promise<Rest> {
-    const bounded = AbortSignal.any([signal, this.#end.signal]);
+  async drive({ now, soon }: Stop): Promise<Rest> {
+    const bounded = AbortSignal.any([now, this.#end.signal]);
     void this.#followOthers(bounded);
+    const wake = () => this.#mailbox.post({ kind: "ended", effectId: "" });
+    soon.addEventListener("abort", wake, { once: true, signal: bounded });
     for (;;) {
       // An effect that ended while an append was under way left its facts here.
       this.#take(this.#mailbox.empty());
@@ -73,9 +80,12 @@ class OwnedRun implements AsyncDisposable {
       if (this.#state.end !== undefined) return { kind: "ended", state: this.#state };
       const wanted = nextEffects(this.#state);
       this.#outbox.keepOnly(new Set(wanted.map(({ id }) => id)));
-      this.#effects.reconcile(wanted);
+      if (soon.aborted) this.#effects.wind(wanted);
+      else this.#effects.reconcile(wanted);
       if (!this.#outbox.isEmpty) await this.#flush(bounded);
-      else if (this.#effects.isIdle) {
+      else if (soon.aborted && !this.#effects.isListening) {
+        return { kind: "released", state: this.#state };
+      } else if (this.#effects.isIdle) {
         if (await this.#park(bounded)) return { kind: "parked", state: this.#state };
       } else this.#take(await this.#mailbox.collect(bounded));
     }

@@ -9,7 +9,10 @@ export type EffectNews =
 
 /** The effects that are under way for one run. */
 export class RunningEffects implements AsyncDisposable {
-  readonly #running = new Map<string, { abort: AbortController; done: Promise<void> }>();
+  readonly #running = new Map<
+    string,
+    { kind: Effect["kind"]; abort: AbortController; done: Promise<void> }
+  >();
   /** Effects that gave all their facts: not to be started again before the facts are folded. */
   readonly #ended = new Set<string>();
   readonly #start: (effect: Effect, signal: AbortSignal) => AsyncIterable<readonly Fact[]>;
@@ -27,6 +30,11 @@ export class RunningEffects implements AsyncDisposable {
     return this.#running.size === 0;
   }
 
+  /** Whether a model is being listened to, whose answer would be lost. */
+  get isListening(): boolean {
+    return [...this.#running.values()].some(({ kind }) => kind === "call_model");
+  }
+
   /** Starts the effects that are wanted and not under way, and stops those that are not wanted any more. */
   reconcile(wanted: readonly Effect[]): void {
     const ids = new Set(wanted.map(({ id }) => id));
@@ -35,8 +43,14 @@ export class RunningEffects implements AsyncDisposable {
     for (const effect of wanted) {
       if (this.#running.has(effect.id) || this.#ended.has(effect.id)) continue;
       const abort = new AbortController();
-      this.#running.set(effect.id, { abort, done: this.#run(effect, abort.signal) });
+      const done = this.#run(effect, abort.signal);
+      this.#running.set(effect.id, { kind: effect.kind, abort, done });
     }
+  }
+
+  /** Stops what is not wanted any more, and starts nothing. */
+  wind(wanted: readonly Effect[]): void {
+    this.reconcile(wanted.filter(({ id }) => this.#running.has(id)));
   }
 
   async #run(effect: Effect, signal: AbortSignal): Promise<void> {

@@ -1,11 +1,13 @@
 import { create } from "@bufbuild/protobuf";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { AgentSpecSchema } from "@reeve/contracts/agent";
+import type { AgentSpecSchema, ModelSpecSchema } from "@reeve/contracts/agent";
 import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import type { ApprovalState } from "@reeve/contracts/approval";
 import { ApprovalSchema } from "@reeve/contracts/approval";
-import type { Dispatch, RunEvent, RunStatus } from "@reeve/contracts/run";
+import type { Dispatch, RunCreatedSchema, RunEvent, RunStatus } from "@reeve/contracts/run";
 import { DispatchSchema, RunEventSchema } from "@reeve/contracts/run";
+import type { Memory } from "@reeve/contracts/memory";
+import type { Thread } from "@reeve/contracts/thread";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import {
   PermissionClass,
@@ -15,15 +17,18 @@ import {
 } from "@reeve/contracts/tool";
 import { commitForeign } from "@reeve/log/commit-foreign";
 import { emptyTail } from "@reeve/log/log";
-import { memoryCallJournal, memoryRunLog } from "@reeve/log/memory-log";
+import { memoryCallJournal, memoryRunLog, memoryThreadLog } from "@reeve/log/memory-log";
 import { MemoryWorkQueue } from "@reeve/log/memory-queue";
 import { emptyHead, foldHead } from "@reeve/log/run-head";
+import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { createLogger } from "@reeve/platform/logger";
+import { MemoryTable } from "@reeve/store/memory-table";
 import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
 import { expect } from "vitest";
 import type { ModelProvider } from "../ports/model-provider.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { driveRun } from "./drive-run.ts";
+import type { Stop } from "./owned-run.ts";
 
 const never = new AbortController().signal;
 export const key = { tenant: "acme", run: "run_memory" };
@@ -33,16 +38,28 @@ export class Stage {
   readonly log = memoryRunLog();
   readonly journal = memoryCallJournal();
   readonly dispatch = new MemoryWorkQueue<Dispatch>();
+  readonly memory = new LongTermMemory(new MemoryTable<Memory>(), () => 0);
+  readonly threads = memoryThreadLog();
+  readonly threadIndex = new MemoryTable<Thread>();
   readonly executed: string[] = [];
   /** Told of each call that is asked for; one that is held never comes to a result. */
   onAsked: (callId: string) => "execute" | "hold" = () => "execute";
   readonly #provider: ModelProvider;
 
-  constructor(provider: ModelProvider) {
+  readonly #models: readonly MessageInitShape<typeof ModelSpecSchema>[];
+
+  constructor(
+    provider: ModelProvider,
+    models: readonly MessageInitShape<typeof ModelSpecSchema>[] = [],
+  ) {
     this.#provider = provider;
+    this.#models = models;
   }
 
-  async create(spec: MessageInitShape<typeof AgentSpecSchema> = {}): Promise<this> {
+  async create(
+    spec: MessageInitShape<typeof AgentSpecSchema> = {},
+    more: Omit<MessageInitShape<typeof RunCreatedSchema>, "$typeName" | "$unknown"> = {},
+  ): Promise<this> {
     const created = create(RunEventSchema, {
       runId: key.run,
       sequence: 1,
@@ -53,6 +70,7 @@ export class Stage {
           agentId: "a",
           input: "go",
           spec: { model: "test:x", ...spec },
+          ...more,
         },
       },
     });
@@ -63,13 +81,20 @@ export class Stage {
   ports(worker: string): RunPorts {
     const count = { name: "count", permissionClass: PermissionClass.SAFE, source: "builtin" };
     const tools = [create(ToolCatalogSchema, { tools: [count], isolation: "none" })];
-    const models = create(ModelCatalogSchema, { providers: [this.#provider.descriptor] });
+    const models = create(ModelCatalogSchema, {
+      models: [...this.#models],
+      providers: [this.#provider.descriptor],
+    });
     return {
       log: this.log,
       journal: this.journal,
       toolCalls: async () => ({ publish: (request) => this.#execute(request) }),
       catalogs: () => ({ tools, models }),
       provider: () => this.#provider,
+      memory: this.memory,
+      threads: this.threads,
+      threadIndex: this.threadIndex,
+      dispatch: this.dispatch,
       artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
       clock: { now: () => 0, sleep: async () => undefined },
       worker,
@@ -89,7 +114,11 @@ export class Stage {
   }
 
   /** Lets a worker take the run by one message, until it lets go. */
-  async drive(worker: string, sequence = 1): Promise<string> {
+  async drive(
+    worker: string,
+    sequence = 1,
+    stop: Stop = { now: never, soon: never },
+  ): Promise<string> {
     const settled: string[] = [];
     const delivery = {
       message: create(DispatchSchema, { tenant: key.tenant, runId: key.run }),
@@ -100,7 +129,7 @@ export class Stage {
       giveBack: () => void settled.push("given back"),
       forget: () => void settled.push("forgotten"),
     };
-    await driveRun(delivery, this.ports(worker), never);
+    await driveRun(delivery, this.ports(worker), stop);
     return settled.join();
   }
 

@@ -7,6 +7,8 @@ export type { ModelToolCall, ModelTurn, ModelUsage, PromptMessage } from "../dom
 /** A model as a stream: what it says while it says it, then the whole turn. */
 export interface ModelProvider {
   readonly descriptor: ProviderDescriptor;
+  /** The format of `ModelTurn.messageJson`, of which providers of the same API have the same. */
+  readonly format: string;
   /**
    * Calls the model once. Yields parts as they come and exactly one `turn` as the last value. Throws a ModelFailure when
    * no answer can be had, and the signal's reason when `signal` aborts; retrying is the caller's business.
@@ -42,25 +44,32 @@ export type ModelFailureReason =
   | "invalid"
   | "malformed";
 
+export interface ModelFailureOptions extends ErrorOptions {
+  readonly retryAfterMs?: number | undefined;
+  /** Default: as the reason has it. */
+  readonly retryable?: boolean | undefined;
+}
+
 /** A model that gave no answer, and what may be done about it. */
 export class ModelFailure extends Error {
   override readonly name = "ModelFailure";
   readonly reason: ModelFailureReason;
   /** How long the provider asked to wait before another attempt; undefined: it did not say. */
   readonly retryAfterMs: number | undefined;
+  /** Whether another attempt of the same request may succeed. */
+  readonly retryable: boolean;
 
-  constructor(
-    reason: ModelFailureReason,
-    message: string,
-    options: ErrorOptions & { readonly retryAfterMs?: number | undefined } = {},
-  ) {
+  constructor(reason: ModelFailureReason, message: string, options: ModelFailureOptions = {}) {
     super(message, options);
     this.reason = reason;
     this.retryAfterMs = options.retryAfterMs;
-  }
-
-  /** Whether another attempt of the same request may succeed. */
-  get retryable(): boolean {
-    return ["rate_limited", "unavailable", "malformed"].includes(this.reason);
+    this.retryable = options.retryable ?? passing.has(reason);
   }
 }
+
+/** What passes by itself; of anything else another attempt would meet the same. */
+const passing: ReadonlySet<ModelFailureReason> = new Set([
+  "rate_limited",
+  "unavailable",
+  "malformed",
+]);

@@ -4,10 +4,12 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import type { Logger } from "@reeve/platform/logger";
 import type { ArtifactStore } from "@reeve/store/artifact-store";
+import { editFile } from "../app/tools/edit-file.ts";
 import { executeCode } from "../app/tools/execute-code.ts";
 import { readFile, writeFileTool } from "../app/tools/files.ts";
 import { publishReport } from "../app/tools/publish-report.ts";
 import { runCommand } from "../app/tools/run-command.ts";
+import { globFiles, grepFiles, listFiles } from "../app/tools/search-files.ts";
 import type { ToolhostConfig } from "../config.ts";
 import type { Tool } from "../ports/tool.ts";
 import type { Workspaces } from "../ports/workspaces.ts";
@@ -56,7 +58,17 @@ export async function openSandboxes(
   const maxBytes = config.REEVE_MAX_ARTIFACT_BYTES;
   return {
     isolation: driver.name,
-    tools: [executeCode, runCommand, readFile, writeFileTool, publishReport(artifacts, maxBytes)],
+    tools: [
+      executeCode,
+      runCommand,
+      readFile,
+      writeFileTool,
+      editFile,
+      listFiles,
+      globFiles,
+      grepFiles,
+      publishReport(artifacts, maxBytes),
+    ],
     workspaces: new HostWorkspaces({ root, markers, identity }, driver, artifacts),
   };
 }

@@ -1,3 +1,4 @@
+import { constants } from "node:os";
 import type { ExecEnd, OutputStream, Sandbox, SandboxCommand } from "../ports/sandbox.ts";
 
 /** All that a command gave. */
@@ -27,7 +28,9 @@ export function endNote({ reason, code }: ExecEnd, timeoutMs: number): string | 
     case "exit":
       return undefined;
     case "signal":
-      return `ended by signal ${(code ?? 128) - 128}`;
+      return code === 128 + constants.signals.SIGXCPU
+        ? "ended because it used more processor time than it may"
+        : `ended by signal ${(code ?? 128) - 128}`;
     case "timeout":
       return `ended after the time limit of ${timeoutMs / 1_000} s`;
     case "oom":

@@ -56,6 +56,7 @@ function portsWith(tool: Tool, journal: CallJournal = memoryCallJournal()): Tool
     toolbox: { list: () => [tool], find: (name) => (name === "tell" ? tool : undefined) },
     workspaces: { open: () => Promise.reject(new Error("no workspace here")) },
     artifacts: new MemoryArtifactStore({ maxBytes: 1_000_000 }),
+    keepMs: 10_000,
     host: "toolhost-a",
     heartbeatMs: 50,
     log: createLogger("test", "silent"),
@@ -156,6 +157,20 @@ describe("a call", () => {
     const facts = await factsIn(ports);
     expect(facts.length).toBeLessThan(200);
     expect(facts.at(-2)?.fact.value).toMatchObject({ progress: 50_000 });
+  });
+
+  test("keeps a bounded part of what its progress says", async () => {
+    const ports = portsWith(
+      toolOf(async ({ report }) => {
+        for (let n = 1; n <= 64; n++) report({ progress: n, message: "é".repeat(1_000_000) });
+        return { content: "done", isError: false };
+      }),
+    );
+    await executeCall(deliveryOf(request()), ports, never);
+    const messages = (await factsIn(ports)).flatMap(({ fact }) =>
+      fact.case === "progress" ? [Buffer.byteLength(fact.value.message)] : [],
+    );
+    expect(Math.max(...messages)).toBeLessThanOrEqual(1_000);
   });
 
   test("is not executed when it was cancelled before", async () => {

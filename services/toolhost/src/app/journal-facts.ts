@@ -10,18 +10,23 @@ import {
   ToolResultSchema,
   ToolStatus,
 } from "@reeve/contracts/tool";
+import { cutToBytes } from "@reeve/agent/cut-to-bytes";
 import type { Progress } from "../ports/tool.ts";
 import type { Shown } from "./offload-result.ts";
+
+const mostMessageBytes = 1_000;
 
 export function startedFact(host: string, requestSequence: number): ToolCallFact {
   const value = create(CallStartedSchema, { host, requestSequence: BigInt(requestSequence) });
   return fact({ case: "started", value });
 }
 
+/** Progress as it is kept. A tool may say as much as it likes; what is kept goes into one message with its result. */
 export function progressFact({ callId, name }: ToolCall, progress: Progress): ToolCallFact {
+  const message = cutToBytes(progress.message, mostMessageBytes);
   return fact({
     case: "progress",
-    value: create(ToolProgressSchema, { callId, name, ...progress }),
+    value: create(ToolProgressSchema, { callId, name, ...progress, message }),
   });
 }
 

@@ -1,82 +1,95 @@
+import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
-import { Failure } from "@reeve/platform/failure";
 import { fitRecord } from "../domain/fit-record.ts";
 import { preview } from "../domain/preview.ts";
+import { fitsMessage } from "../domain/record-size.ts";
 import { callSettings } from "../domain/tool-settings.ts";
 import type { ToolhostPorts } from "../ports/toolhost-ports.ts";
+import { keepExtras } from "./keep-extras.ts";
+import type { Kept } from "./keep-part.ts";
+import { keepPart } from "./keep-part.ts";
 import type { Performed } from "./perform-call.ts";
 
 /** A result as the model gets it. */
-export interface Shown extends Performed {
-  /** The artifact that holds the whole of it. Undefined: it is shown as a whole. */
+export interface Shown extends Omit<Performed, "attachments"> {
+  /** The artifact that holds what `content` does not show. Undefined: there is no more. */
   readonly artifactId?: string;
 }
 
-/** What the word about the artifact may take within a record. */
-const noteBytes = 300;
-
 /**
- * Keeps a result that is larger than the model reads as an artifact, and shows a part of it that says where the rest is.
- * The same call always makes the same artifact. A store that does not take it costs the rest of the result, never the call.
+ * Keeps what the model cannot read of a result as artifacts: a text that is too long, of which it is shown a part that
+ * says where the rest is, a record that is too large, and what is no text at all. A store that does not take them costs
+ * the rest of the result, never the call; throws only when `signal` aborts.
  */
 export async function offloadResult(
   request: ToolCallRequest,
-  performed: Performed,
-  { artifacts, log }: Pick<ToolhostPorts, "artifacts" | "log">,
+  { attachments = [], ...performed }: Performed,
+  ports: Pick<ToolhostPorts, "artifacts" | "keepMs" | "log">,
   signal: AbortSignal,
 ): Promise<Shown> {
   const { content, structured, ...rest } = performed;
   const mostBytes = callSettings(request.settings).resultBytes;
-  const size = Buffer.byteLength(content);
-  const isRecord = structured !== undefined && JSON.stringify(structured) === content;
-  if (size <= mostBytes) {
-    const isSmall =
-      structured !== undefined && Buffer.byteLength(JSON.stringify(structured)) <= mostBytes;
-    return { ...rest, content, ...(isSmall && { structured }) };
+  const fits = structured === undefined || fitsMessage(structured, mostBytes);
+  const isLong = Buffer.byteLength(content) > mostBytes;
+  const isRecord = (isLong || !fits) && structured !== undefined && says(content, structured);
+  const records = fits || isRecord ? [] : [recordPart(structured)];
+  const extras = await keepExtras(request, [...records, ...attachments], ports, signal);
+  const room = mostBytes - Buffer.byteLength(extras.note);
+  if (Buffer.byteLength(content) <= room) {
+    const { artifactId } = extras;
+    return {
+      ...rest,
+      content: content + extras.note,
+      ...(fits && structured !== undefined && { structured }),
+      ...(artifactId !== undefined && { artifactId }),
+    };
   }
-  let artifactId: string | undefined;
-  let note: string;
-  try {
-    artifactId = await keep(request, content, { isRecord, artifacts }, signal);
-    note = `[${size} bytes in all; call retrieve_artifact with artifact_id ${artifactId} to read the rest]`;
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    log.warn({ err: error, callId: request.call?.callId }, "large result could not be kept");
-    note = `[${size} bytes in all; the rest could not be kept: ${error.message}]`;
-  }
-  const shown = isRecord ? fittedRecord(structured, note, mostBytes) : undefined;
+  const bytes = Buffer.from(content);
+  const mediaType = isRecord ? "application/json" : "text/plain; charset=utf-8";
+  const kept = await keepPart(request, { key: "", mediaType, bytes }, ports, signal);
+  const note = noteOn(kept, bytes.length);
+  const shown = isRecord && extras.note === "" ? fittedRecord(structured, note, room) : undefined;
+  const artifactId = kept.kind === "kept" ? kept.artifactId : extras.artifactId;
   return {
     ...rest,
-    ...(shown ?? { content: preview(content, note, mostBytes) }),
+    ...(shown ?? { content: preview(content, note, room) + extras.note }),
     ...(artifactId !== undefined && { artifactId }),
   };
 }
 
-async function keep(
-  { tenant, runId, call }: ToolCallRequest,
-  content: string,
-  { isRecord, artifacts }: { readonly isRecord: boolean } & Pick<ToolhostPorts, "artifacts">,
-  signal: AbortSignal,
-): Promise<string> {
-  const draft = {
-    name: `${call?.name ?? "tool"}-result.${isRecord ? "json" : "txt"}`,
-    mediaType: isRecord ? "application/json" : "text/plain; charset=utf-8",
-    runId,
-    idempotencyKey: `result:${call?.callId ?? ""}`,
-  };
-  const { artifactId } = await artifacts.put(tenant, draft, once(Buffer.from(content)), signal);
-  return artifactId;
+function noteOn(kept: Kept, size: number): string {
+  if (kept.kind === "lost")
+    return `[${size} bytes in all; the rest could not be kept: ${kept.reason}]`;
+  const way = `call retrieve_artifact with artifact_id ${kept.artifactId} to read`;
+  return kept.isEarlier
+    ? `[${size} bytes in all; ${way} what an earlier attempt of this call gave]`
+    : `[${size} bytes in all; ${way} the rest]`;
+}
+
+function recordPart(structured: JsonObject) {
+  const bytes = Buffer.from(JSON.stringify(structured));
+  return { label: "the structured result", mediaType: "application/json", bytes };
+}
+
+/** Whether a text is nothing but the JSON of a record. */
+function says(content: string, structured: JsonObject): boolean {
+  if (!content.trimStart().startsWith("{")) return false;
+  try {
+    return isDeepStrictEqual(JSON.parse(content), structured);
+  } catch {
+    return false;
+  }
 }
 
 /** A record stays one, so that whoever reads fields finds them. */
 function fittedRecord(record: JsonObject, note: string, mostBytes: number) {
+  const noteBytes = Buffer.byteLength(JSON.stringify({ offloaded: note }));
   const fitting = fitRecord(record, mostBytes - noteBytes);
   if (fitting === undefined) return undefined;
   const structured = { ...fitting, offloaded: note };
-  return { structured, content: JSON.stringify(structured) };
-}
-
-async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
-  yield bytes;
+  return {
+    content: JSON.stringify(structured),
+    ...(fitsMessage(structured, mostBytes) && { structured }),
+  };
 }

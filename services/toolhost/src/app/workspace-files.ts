@@ -3,20 +3,15 @@ import { Failure } from "@reeve/platform/failure";
 import type { ExecEnd, Sandbox, SandboxCommand } from "../ports/sandbox.ts";
 import { defaultLimits } from "../ports/sandbox.ts";
 import { programs } from "../sandboxed/programs.ts";
-import { collect } from "./collect.ts";
+import type { FileOutcome } from "./run-file-program.ts";
+import { fileCommand, runFileProgram } from "./run-file-program.ts";
 
 /** How much of a file one read gives. */
 export const mostReadBytes = 1_000_000;
+/** How large a file may be of which a part is replaced. */
+const mostEditBytes = 10_000_000;
 
-const timeoutMs = 30_000;
 const longTimeoutMs = 300_000;
-const refusedCode = 2;
-
-/** What became of a file operation; a refusal is told to the model. */
-export type FileOutcome = { readonly end: ExecEnd } & (
-  | { readonly kind: "done"; readonly text: string }
-  | { readonly kind: "refused"; readonly reason: string }
-);
 
 /** Lines of a text file of the workspace: `limit` of them after the first `offset`. */
 export async function readText(
@@ -35,7 +30,7 @@ export async function readText(
     limit: limit ?? null,
     most: mostReadBytes,
   };
-  return await run(sandbox, { ...command(sandbox, request), readOnly: true }, signal);
+  return await runFileProgram(sandbox, { ...command(sandbox, request), readOnly: true }, signal);
 }
 
 /** Writes a whole file of the workspace, and the folders on its way. */
@@ -47,7 +42,30 @@ export async function writeFile(
 ): Promise<FileOutcome> {
   const limits = { ...defaultLimits, timeoutMs: longTimeoutMs };
   const write = command(sandbox, { operation: "write", path });
-  return await run(sandbox, { ...write, stdin: content, limits }, signal);
+  return await runFileProgram(sandbox, { ...write, stdin: content, limits }, signal);
+}
+
+/**
+ * Replaces the first occurrence of a text in a file of the workspace, all of it or nothing. Refused when the text does not
+ * occur, or not as often as `expected`, where that is given.
+ */
+export async function editText(
+  sandbox: Sandbox,
+  {
+    path,
+    expected,
+    ...texts
+  }: {
+    readonly path: string;
+    readonly expected: number | undefined;
+    readonly old_text: string;
+    readonly new_text: string;
+  },
+  signal: AbortSignal,
+): Promise<FileOutcome> {
+  const request = { operation: "edit", path, expected: expected ?? null, most: mostEditBytes };
+  const stdin = Buffer.from(JSON.stringify(texts));
+  return await runFileProgram(sandbox, { ...command(sandbox, request), stdin }, signal);
 }
 
 /** The bytes of a file of the workspace. Throws a Failure when there is none, or it has more than `mostBytes`. */
@@ -77,23 +95,5 @@ function throwUnlessDone(end: ExecEnd, path: string, mostBytes: number, complain
 }
 
 function command(sandbox: Sandbox, request: Readonly<Record<string, unknown>>): SandboxCommand {
-  return {
-    argv: [sandbox.python, "-I", "-B", "-c", programs.workspaceFiles, JSON.stringify(request)],
-    limits: { ...defaultLimits, timeoutMs },
-  };
-}
-
-async function run(
-  sandbox: Sandbox,
-  command: SandboxCommand,
-  signal: AbortSignal,
-): Promise<FileOutcome> {
-  const { end, text } = await collect(sandbox, command, signal);
-  if (end.reason === "exit" && end.code === 0) return { kind: "done", text: text("stdout"), end };
-  const complaint = text("stderr").trim();
-  const reason =
-    end.code === refusedCode && complaint !== ""
-      ? complaint
-      : `the file operation ended by ${end.reason}${complaint && `: ${complaint}`}`;
-  return { kind: "refused", reason, end };
+  return fileCommand(sandbox, programs.workspaceFiles, request);
 }

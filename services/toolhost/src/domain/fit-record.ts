@@ -1,14 +1,16 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { cutToBytes } from "@reeve/agent/cut-to-bytes";
+import { preview } from "./preview.ts";
 
 const smallest = 64;
 
 /**
- * `record` with its long strings cut so far that its JSON text has at most `mostBytes` and is still JSON. Undefined: there
- * is too much in it besides.
+ * `record` with its long strings cut so far that its JSON text has at most `mostBytes` and is still JSON; of each, its
+ * beginning and its end are left. Undefined: there is too much in it besides.
  */
 export function fitRecord(record: JsonObject, mostBytes: number): JsonObject | undefined {
   if (bytesOf(record) <= mostBytes) return record;
+  // Cutting and measuring is worth it only when what cannot be cut leaves room: a record may have any number of fields.
+  if (bytesOf(cutStrings(record, 0)) > mostBytes) return undefined;
   for (let most = mostBytes; most >= smallest; most = Math.floor(most * 0.7)) {
     const fitting = cutStrings(record, most);
     if (bytesOf(fitting) <= mostBytes) return fitting;
@@ -21,8 +23,12 @@ function bytesOf(record: JsonObject): number {
 }
 
 function cutStrings(record: JsonObject, most: number): JsonObject {
-  const cut = (value: JsonObject[string]) =>
-    typeof value === "string" ? cutToBytes(value, most) : value;
+  const cut = (value: JsonObject[string]) => {
+    if (typeof value !== "string") return value;
+    if (most === 0) return "";
+    const size = Buffer.byteLength(value);
+    return size > most ? preview(value, `[cut: ${size} bytes in all]`, most) : value;
+  };
   return Object.fromEntries(
     Object.entries(record).map(([key, value]) => [key, cut(value ?? null)]),
   );

@@ -10,7 +10,7 @@ export interface CallSettings {
   readonly codeTimeoutMs: number;
   readonly commandTimeoutMs: number;
   readonly readOnly: boolean;
-  /** Bytes of a result that the model reads. */
+  /** Bytes of a result that the model reads: enough to say what is missing, and few enough for one message. */
   readonly resultBytes: number;
 }
 
@@ -31,6 +31,9 @@ const defaultImports: readonly string[] = [
 
 const defaultTimeoutMs = 30_000;
 const defaultResultBytes = 50_000;
+/** The same bounds as those of `max_result_bytes` of a spec; requests that come from elsewhere are held to them here. */
+const fewestResultBytes = 1_000;
+const mostResultBytes = 500_000;
 
 export function callSettings(settings: ToolSettings | undefined): CallSettings {
   const { allowedImports, commandBlacklist, codeTimeout, commandTimeout } = settings ?? {};
@@ -40,13 +43,18 @@ export function callSettings(settings: ToolSettings | undefined): CallSettings {
     codeTimeoutMs: codeTimeout ? durationMs(codeTimeout) : defaultTimeoutMs,
     commandTimeoutMs: commandTimeout ? durationMs(commandTimeout) : defaultTimeoutMs,
     readOnly: settings?.readOnly ?? false,
-    resultBytes: settings?.resultBytes || defaultResultBytes,
+    resultBytes: resultBytesOf(settings?.resultBytes ?? 0),
   };
 }
 
 /** What a call may take: what it asks for, within what the settings permit. */
 export function timeoutFor(askedSeconds: unknown, limitMs: number): number {
   return typeof askedSeconds === "number" ? Math.min(askedSeconds * 1_000, limitMs) : limitMs;
+}
+
+function resultBytesOf(asked: number): number {
+  const wanted = asked === 0 ? defaultResultBytes : asked;
+  return Math.max(fewestResultBytes, Math.min(wanted, mostResultBytes));
 }
 
 function stringsOf(list: ListValue | undefined): readonly string[] | undefined {

@@ -38,11 +38,21 @@ export interface ToolOutcome {
   readonly isError: boolean;
   /** The structured form, of which `content` is the JSON text unless the two differ. */
   readonly structured?: JsonObject;
+  /** What is no text: kept as artifacts, of which the model is told the ids. */
+  readonly attachments?: readonly Attachment[];
   /** How the sandboxed process ended, when there was one. */
   readonly endReason?: EndReason;
   readonly isolation?: string;
   /** How long the tool itself ran. Absent: as long as the call took. */
   readonly executionTimeMs?: number;
+}
+
+/** A picture, a sound or another file that a tool gives. */
+export interface Attachment {
+  /** What `content` calls it: `image 1`. */
+  readonly label: string;
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
 }
 
 /** The tools of this host at the moment. */

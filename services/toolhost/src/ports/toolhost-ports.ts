@@ -11,6 +11,8 @@ export interface ToolhostPorts {
   readonly workspaces: Workspaces;
   /** Where results go that are too large to be shown. */
   readonly artifacts: Pick<ArtifactStore, "put">;
+  /** How long the store may take for one of them before the result goes without it. */
+  readonly keepMs: number;
   /** Name of this process, unique to its life. */
   readonly host: string;
   /** How often a delivery is extended; well below the queue's wait. */

@@ -75,6 +75,8 @@ def main():
     request = json.loads(sys.stdin.buffer.read())
     os.set_inheritable(3, False)
     sys.stdin = open(os.devnull)
+    # Who waits sees each line at once, and what was printed is not lost when the time is over.
+    sys.stdout.reconfigure(line_buffering=True)
     sys.argv = [NAME]
     result, success, started = None, True, time.perf_counter()
     try:

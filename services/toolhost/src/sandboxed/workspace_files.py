@@ -1,57 +1,4 @@
-"""File operations on the workspace, inside the sandbox. A complaint goes to standard error, with exit code 2.
-
-Every folder on the way is opened without following links, from the workspace on: a link that appears in between cannot
-lead out of it.
-"""
-
-import json
-import os
-import stat
-import sys
-
-ROOT = "/workspace"
-
-
-class Complaint(Exception):
-    pass
-
-
-def parts_of(path):
-    if "\0" in path or path == "":
-        raise Complaint("the path is empty or not valid")
-    full = os.path.realpath(os.path.join(ROOT, path))
-    if full != ROOT and not full.startswith(ROOT + "/"):
-        raise Complaint(f"{path} lies outside of the workspace")
-    return [part for part in full[len(ROOT) :].split("/") if part]
-
-
-def folder_of(parts, create):
-    here = os.open(ROOT, os.O_RDONLY | os.O_DIRECTORY)
-    for part in parts:
-        if create:
-            try:
-                os.mkdir(part, 0o755, dir_fd=here)
-            except FileExistsError:
-                pass
-        below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=here)
-        os.close(here)
-        here = below
-    return here
-
-
-def open_file(path, flags, create=False):
-    parts = parts_of(path)
-    if not parts:
-        raise Complaint(f"{path} is a folder")
-    folder = folder_of(parts[:-1], create)
-    # Without O_NONBLOCK a named pipe would hold us for ever.
-    fd = os.open(parts[-1], flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644, dir_fd=folder)
-    mode = os.fstat(fd).st_mode
-    if stat.S_ISDIR(mode):
-        raise Complaint(f"{path} is a folder")
-    if not stat.S_ISREG(mode):
-        raise Complaint(f"{path} is not a regular file")
-    return fd
+"""Reads and writes single files of the workspace. Follows workspace_paths.py in its program."""
 
 
 def read(path, offset, limit, most):
@@ -62,7 +9,7 @@ def read(path, offset, limit, most):
         raise Complaint(f"{path} has {size} bytes, more than the {most} that can be read; give offset and limit in lines")
     given = 0
     with os.fdopen(fd, "rb") as file:
-        if b"\0" in file.read(8192):
+        if b"\0" in file.read(PROBE):
             raise Complaint(f"{path} is not a text file")
         file.seek(0)
         number = 0
@@ -100,20 +47,48 @@ def dump(path):
     sys.stdout.buffer.flush()
 
 
-def main():
-    request = json.loads(sys.argv[1])
-    operation = request.pop("operation")
+def edit(path, expected, most):
+    """Replaces the first occurrence of a text. The texts come by standard input: an argument may not be as long."""
+    texts = json.loads(sys.stdin.buffer.read())
+    old, new = texts["old_text"].encode(), texts["new_text"].encode()
+    parts = parts_of(path)
+    if not parts:
+        raise Complaint(f"{path} is a folder")
+    folder = folder_of(parts[:-1])
+    with os.fdopen(open_in(folder, parts[-1], os.O_RDONLY, path), "rb") as file:
+        before = os.fstat(file.fileno())
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise Complaint(f"{path} has more than the {most} bytes that can be edited")
+    if b"\0" in content[:PROBE]:
+        raise Complaint(f"{path} is not a text file")
+    count = content.count(old)
+    if count == 0:
+        hint = "; its lines end with \\r\\n" if b"\r\n" in content and b"\n" in old else ""
+        raise Complaint(f"old_text does not occur in {path}{hint}")
+    if expected is not None and count != expected:
+        raise Complaint(f"old_text occurs {count} times in {path}, not {expected} times; nothing was changed")
+    replace(folder, parts[-1], content.replace(old, new, 1), before, path)
+    line = content[: content.index(old)].count(b"\n") + 1
+    which = "the only occurrence" if count == 1 else f"the first of {count} occurrences"
+    print(f"replaced {which}, at line {line} of {path}")
+
+
+def replace(folder, name, content, before, path):
+    """Puts a new file in the place of one, all of it or nothing."""
+    temporary = f".reeve-{os.urandom(8).hex()}"
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=folder)
     try:
-        {"read": read, "write": write, "dump": dump}[operation](**request)
-    except Complaint as complaint:
-        print(complaint, file=sys.stderr)
-        sys.exit(2)
-    except FileNotFoundError:
-        print(f"{request['path']} does not exist", file=sys.stderr)
-        sys.exit(2)
-    except OSError as error:
-        print(f"{request['path']}: {error.strerror}", file=sys.stderr)
-        sys.exit(2)
+        with os.fdopen(fd, "wb") as file:
+            file.write(content)
+            os.fchmod(fd, stat.S_IMODE(before.st_mode))
+        now = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        if (now.st_ino, now.st_size, now.st_mtime_ns) != (before.st_ino, before.st_size, before.st_mtime_ns):
+            raise Complaint(f"{path} was changed by somebody else meanwhile; read it again")
+        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        os.unlink(temporary, dir_fd=folder)
+        raise
 
 
-main()
+run(read=read, write=write, dump=dump, edit=edit)

@@ -4,7 +4,8 @@ import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprot
 
 /**
  * An MCP server on standard input and output, for tests. `search` reports progress twice and answers; `hang` reports once
- * and never answers; `crash` ends the process.
+ * and never answers; `paint` answers with a picture and a large record; `flood` answers with more than one message may
+ * hold; `crash` ends the process.
  */
 const server = new Server(
   { name: "progress-server", version: "1.0.0" },
@@ -22,6 +23,8 @@ server.setRequestHandler(ListToolsRequestSchema, () => ({
       annotations: { readOnlyHint: true },
     },
     { name: "hang", description: "Never answers.", inputSchema: query },
+    { name: "paint", description: "Gives a picture.", inputSchema: query },
+    { name: "flood", description: "Gives too much.", inputSchema: query },
     { name: "crash", description: "Ends the server.", inputSchema: query },
   ],
 }));
@@ -39,9 +42,21 @@ server.setRequestHandler(CallToolRequestSchema, async ({ params }, { sendNotific
   if (params.name === "crash") process.exit(1);
   if (params.name === "hang") await new Promise(() => undefined);
   await report(2, "step 2");
+  if (params.name === "flood") return { content: [textOf("x".repeat(20_000_000))] };
+  if (params.name === "paint") {
+    const data = Buffer.alloc(100_000, 255).toString("base64");
+    return {
+      content: [textOf("a picture:"), { type: "image", mimeType: "image/png", data }],
+      structuredContent: { points: Array.from({ length: 100_000 }, () => 0) },
+    };
+  }
   return {
     content: [{ type: "text", text: `found: ${JSON.stringify(params.arguments?.["q"] ?? "")}` }],
   };
 });
+
+function textOf(text: string) {
+  return { type: "text" as const, text };
+}
 
 await server.connect(new StdioServerTransport());

@@ -2,17 +2,15 @@ import { Agent as HttpAgent, request as httpRequest } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 
-/** How long a connection may be silent, before the answer begins or in its middle. */
-const silenceMs = 600_000;
-
 /** How long what nobody reads may take to end, so that its connection can be kept. */
 const graceMs = 1_000;
 
 /**
  * A `fetch` over node:http that keeps connections, for requests with a text as body. What it gives can be read as
- * `status`, `headers`, `text()` and, once, as the bytes of `body`. It follows no redirects and knows no proxies.
+ * `status`, `headers`, `text()` and, once, as the bytes of `body`. It follows no redirects and knows no proxies. A
+ * connection that is silent for `silenceMs`, before the answer begins or in its middle, is given up.
  */
-export function keepAliveFetch(): typeof fetch {
+export function keepAliveFetch(silenceMs: number): typeof fetch {
   const agents = {
     "http:": new HttpAgent({ keepAlive: true }),
     "https:": new HttpsAgent({ keepAlive: true }),
@@ -34,11 +32,15 @@ export function keepAliveFetch(): typeof fetch {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const request = (secure ? httpsRequest : httpRequest)(url, options, resolve);
     request.on("error", reject);
+    let answer: IncomingMessage | undefined;
     request.setTimeout(silenceMs, () => {
-      request.destroy(new Error(`no byte came for ${silenceMs / 1_000} seconds`));
+      const silence = new Error(`no byte came for ${silenceMs / 1_000} seconds`);
+      // An answer that has begun tells its reader; before that, only the request is heard.
+      (answer ?? request).destroy(Object.assign(silence, { code: "ETIMEDOUT" }));
     });
     request.end(body);
-    return responseOf(await promise, url.href);
+    answer = await promise;
+    return responseOf(answer, url.href);
   };
 }
 

@@ -20,11 +20,17 @@ import { parseYamlFile } from "./parse-yaml-file.ts";
  *       input_usd_per_million: 0.75
  *       cached_input_usd_per_million: 0.075
  *       output_usd_per_million: 4.5
+ *     capabilities:                 # default: all that the provider is able to do
+ *       tools: true
+ *       parallel_tool_calls: false
+ *       reasoning: false
  * ```
+ *
+ * Of `capabilities`, what is left out is true.
  */
 export function parseModelRegistry(text: string, file: string): readonly ModelSpec[] {
   return parseYamlFile(text, file, registrySchema).models.map(
-    ({ pricing, upstream_name: upstreamName, ...model }) =>
+    ({ pricing, capabilities, upstream_name: upstreamName, ...model }) =>
       create(ModelSpecSchema, {
         id: model.id,
         provider: model.provider,
@@ -34,6 +40,7 @@ export function parseModelRegistry(text: string, file: string): readonly ModelSp
         modalities: model.modalities,
         knowledgeCutoff: model.knowledge_cutoff,
         ...(pricing !== undefined && { pricing: pricingOf(pricing) }),
+        ...(capabilities !== undefined && { capabilities: capabilitiesOf(capabilities) }),
       }),
   );
 }
@@ -47,6 +54,12 @@ const pricingSchema = z.strictObject({
   cached_input_usd_per_million: price.optional(),
 });
 
+const capabilitiesSchema = z.strictObject({
+  tools: z.boolean().default(true),
+  parallel_tool_calls: z.boolean().default(true),
+  reasoning: z.boolean().default(true),
+});
+
 const modelSchema = z.strictObject({
   id: z.string().min(1),
   provider: z.string().min(1),
@@ -56,6 +69,7 @@ const modelSchema = z.strictObject({
   modalities: z.array(z.enum(["text", "image", "audio"])).default(["text"]),
   knowledge_cutoff: z.string().default(""),
   pricing: pricingSchema.optional(),
+  capabilities: capabilitiesSchema.optional(),
 });
 
 const registrySchema = z.strictObject({
@@ -78,4 +92,11 @@ function pricingOf(pricing: z.infer<typeof pricingSchema>) {
     outputUsdPerMillion: pricing.output_usd_per_million,
     ...(cached !== undefined && { cachedInputUsdPerMillion: cached }),
   };
+}
+
+function capabilitiesOf({
+  parallel_tool_calls: parallelToolCalls,
+  ...capabilities
+}: z.infer<typeof capabilitiesSchema>) {
+  return { ...capabilities, parallelToolCalls };
 }

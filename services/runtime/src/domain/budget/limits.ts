@@ -25,6 +25,8 @@ export interface Limits {
   readonly costUsd: number | undefined;
 }
 
+export const usualHistoryTokens = 128_000;
+
 const defaults: Limits = {
   rounds: 20,
   depth: 3,
@@ -34,7 +36,7 @@ const defaults: Limits = {
   parallelCalls: 8,
   wallClockMs: 180_000,
   resultBytes: 50_000,
-  historyTokens: 128_000,
+  historyTokens: usualHistoryTokens,
   totalTokens: undefined,
   totalBytes: undefined,
   costUsd: undefined,

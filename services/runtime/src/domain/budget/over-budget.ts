@@ -45,17 +45,17 @@ function costObserved(state: RunState, frame: Frame, promptTokens: number): numb
   return committedUsd(state) + (worstCaseUsd(state, frame, promptTokens) ?? 0);
 }
 
-/** The facts of a run that ends because a budget is used up. */
+/**
+ * The word that a budget is used up. The end follows from it: what the run did up to then, the refusal of its last calls
+ * included, is known once that is told.
+ */
 export function overBudget(state: RunState, exceeded: Exceeded): readonly Fact[] {
   const { reason, limit, observed } = exceeded;
-  const told = fact(scopeOf(rootOf(state)), {
-    case: "budgetExceeded",
-    value: { reason, limit, observed },
-  });
-  return [told, ...endOverBudget(state, exceeded)];
+  const value = { reason, limit, observed };
+  return [fact(scopeOf(rootOf(state)), { case: "budgetExceeded", value })];
 }
 
-/** Those of them that follow the word about the budget. */
+/** The facts of a run that ends because a budget is used up. */
 export function endOverBudget(
   state: RunState,
   exceeded: Pick<BudgetExceeded, "reason" | "limit" | "observed">,

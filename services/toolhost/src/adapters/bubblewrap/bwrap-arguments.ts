@@ -47,6 +47,7 @@ export function bwrapArguments(
   { workspaceDir, prlimit, system, isGrouped }: BwrapSetting,
 ): readonly string[] {
   const addressBytes = limits.memoryBytes * (isGrouped ? reservedPerUsed : 1);
+  const cpuSeconds = Math.ceil(limits.timeoutMs / 1_000) + 1;
   const variables = Object.entries({ ...environment, ...env });
   return [
     ["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent"],
@@ -65,6 +66,7 @@ export function bwrapArguments(
     // Set inside, the limit of processes counts those of this sandbox alone, not all that have our uid.
     [prlimit, `--as=${addressBytes}`, `--nproc=${limits.processes}`],
     [`--fsize=${limits.fileBytes}`, "--nofile=1024", "--core=0", "--memlock=0"],
-    [`--cpu=${Math.ceil(limits.timeoutMs / 1_000) + 1}`, "--", ...argv],
+    // The first of the two ends it by a signal of its own, which tells why.
+    [`--cpu=${cpuSeconds}:${cpuSeconds + 1}`, "--", ...argv],
   ].flat();
 }

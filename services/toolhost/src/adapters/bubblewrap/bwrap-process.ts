@@ -45,8 +45,7 @@ export async function startBwrap(
   const exited = once(child, "exit");
   exited.catch(() => undefined);
   await once(child, "spawn").catch((cause: unknown) => {
-    const problem = `the sandbox could not be started: ${program} did not run`;
-    throw new Failure("unavailable", ErrorReason.UNAVAILABLE, problem, { cause });
+    throw notStarted(program, cause);
   });
   for (const each of child.stdio) each?.on("error", () => undefined);
   pipeOf(child, descriptors.seccomp).end(seccomp);
@@ -81,9 +80,21 @@ function spawnAlone(program: string, args: readonly string[], identity: Identity
       stdio,
       ...(identity.isDedicated && { uid: identity.uid, gid: identity.gid }),
     });
+  } catch (cause) {
+    throw notStarted(program, cause);
   } finally {
     closeSync(nothing);
   }
+}
+
+function notStarted(program: string, cause: unknown): Failure {
+  if (cause instanceof Error && "code" in cause && cause.code === "E2BIG") {
+    const problem =
+      "the command is longer than a command may be; put what is long into a file of the workspace";
+    return new Failure("invalid", ErrorReason.INVALID_REQUEST, problem, { cause });
+  }
+  const problem = `the sandbox could not be started: ${program} did not run`;
+  return new Failure("unavailable", ErrorReason.UNAVAILABLE, problem, { cause });
 }
 
 /** The gatekeeper says that it is there before it asks. */

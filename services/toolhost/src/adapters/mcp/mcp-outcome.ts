@@ -1,31 +1,48 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/sdk/types.js";
-import type { ToolOutcome } from "../../ports/tool.ts";
+import { hasJson } from "../../domain/record-size.ts";
+import type { Attachment, ToolOutcome } from "../../ports/tool.ts";
 
-/** What an MCP server answered, as a model reads it. */
+/** What an MCP server answered, as a model reads it. What is no text is an attachment, of which the text tells. */
 export function mcpOutcome({ content, isError, structuredContent }: CallToolResult): ToolOutcome {
-  const texts = content.map(textOf);
-  if (texts.length === 0 && structuredContent !== undefined) {
-    texts.push(JSON.stringify(structuredContent));
+  const attachments: Attachment[] = [];
+  const texts = content.map((block) => textOf(block, attachments));
+  // It came as JSON, so it is nothing else.
+  const structured = structuredContent as JsonObject | undefined;
+  const isReadable = structured !== undefined && hasJson(structured);
+  if (texts.length === 0 && structured !== undefined) {
+    texts.push(isReadable ? JSON.stringify(structured) : "[a record that is nested too deeply]");
   }
   return {
     content: texts.join("\n"),
     isError: isError ?? false,
-    // It came as JSON, so it is nothing else.
-    ...(structuredContent !== undefined && { structured: structuredContent as JsonObject }),
+    ...(isReadable && { structured }),
+    ...(attachments.length > 0 && { attachments }),
   };
 }
 
-function textOf(block: ContentBlock): string {
+function textOf(block: ContentBlock, attachments: Attachment[]): string {
   switch (block.type) {
     case "text":
       return block.text;
     case "image":
     case "audio":
-      return `[${block.type}, ${block.mimeType}]`;
+      return attached(block.type, block.mimeType, block.data, attachments);
     case "resource_link":
       return `[${block.name}: ${block.uri}]`;
-    case "resource":
-      return "text" in block.resource ? block.resource.text : `[resource: ${block.resource.uri}]`;
+    case "resource": {
+      const { resource } = block;
+      if ("text" in resource) return resource.text;
+      const said = attached("file", resource.mimeType ?? "", resource.blob, attachments);
+      return `${said} ${resource.uri}`;
+    }
   }
+}
+
+/** Base64 is not for a model to read. */
+function attached(kind: string, mimeType: string, data: string, attachments: Attachment[]): string {
+  const bytes = Buffer.from(data, "base64");
+  const label = `${kind} ${attachments.length + 1}`;
+  attachments.push({ label, mediaType: mimeType, bytes });
+  return `[${label}: ${mimeType || "of unknown type"}, ${bytes.length} bytes]`;
 }

@@ -5,6 +5,7 @@ import type { Tool } from "../../ports/tool.ts";
 import { programs } from "../../sandboxed/programs.ts";
 import type { Collected } from "../collect.ts";
 import { collect, endNote } from "../collect.ts";
+import { reporting } from "../output-progress.ts";
 import { builtinTool } from "./builtin-tool.ts";
 
 /** Runs Python in the sandbox, with the workspace as the current folder. */
@@ -21,8 +22,8 @@ export const executeCode: Tool = {
     },
     required: ["code"],
   }),
-  async call({ args, settings, sandbox }, signal) {
-    const box = await sandbox();
+  async call({ args, settings, sandbox, report }, signal) {
+    const box = reporting(await sandbox(), report);
     const timeoutMs = timeoutFor(args["timeout"], settings.codeTimeoutMs);
     const request = { code: args["code"], allowed_imports: settings.allowedImports };
     const collected = await collect(

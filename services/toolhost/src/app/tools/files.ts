@@ -1,11 +1,8 @@
 import { PermissionClass } from "@reeve/contracts/tool";
-import type { Sandbox } from "../../ports/sandbox.ts";
-import type { Tool, ToolOutcome } from "../../ports/tool.ts";
-import type { FileOutcome } from "../workspace-files.ts";
+import type { Tool } from "../../ports/tool.ts";
 import { mostReadBytes, readText, writeFile } from "../workspace-files.ts";
 import { builtinTool, stringOf } from "./builtin-tool.ts";
-
-const path = { type: "string", minLength: 1, description: "Path within the workspace." } as const;
+import { fileOutcome, pathProperty as path, readOnlyRefusal, textOf } from "./file-outcome.ts";
 
 /** Gives a text file of the workspace, or some lines of it. */
 export const readFile: Tool = {
@@ -30,7 +27,7 @@ export const readFile: Tool = {
       limit: typeof limit === "number" ? limit : undefined,
     };
     const outcome = await readText(box, request, signal);
-    return told(box, outcome, outcome.kind === "done" ? outcome.text : "");
+    return fileOutcome(box, outcome, textOf(outcome));
   },
 };
 
@@ -47,21 +44,11 @@ export const writeFileTool: Tool = {
     exclusiveLock: "workspace",
   }),
   async call({ args, settings, sandbox }, signal) {
-    if (settings.readOnly) {
-      return { content: "the workspace of this agent is read-only", isError: true };
-    }
+    if (settings.readOnly) return readOnlyRefusal;
     const file = stringOf(args["path"]);
     const content = Buffer.from(stringOf(args["content"]));
     const box = await sandbox();
     const outcome = await writeFile(box, file, content, signal);
-    return told(box, outcome, `${content.length} bytes written to ${file}`);
+    return fileOutcome(box, outcome, `${content.length} bytes written to ${file}`);
   },
 };
-
-function told({ isolation }: Sandbox, outcome: FileOutcome, content: string): ToolOutcome {
-  const { reason: endReason, durationMs: executionTimeMs } = outcome.end;
-  const record = { endReason, executionTimeMs, isolation };
-  return outcome.kind === "done"
-    ? { ...record, content, isError: false }
-    : { ...record, content: outcome.reason, isError: true };
-}

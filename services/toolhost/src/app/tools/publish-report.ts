@@ -4,6 +4,7 @@ import type { ArtifactStore } from "@reeve/store/artifact-store";
 import type { Tool } from "../../ports/tool.ts";
 import { dumpFile } from "../workspace-files.ts";
 import { builtinTool, stringOf } from "./builtin-tool.ts";
+import { pathProperty } from "./file-outcome.ts";
 
 const mediaTypes: Readonly<Record<string, string>> = {
   ".md": "text/markdown",
@@ -24,7 +25,7 @@ export function publishReport(artifacts: ArtifactStore, mostBytes: number): Tool
       description: "Publishes a file of the workspace as an artifact that people can download.",
       permissionClass: PermissionClass.WORKSPACE_WRITE,
       properties: {
-        path: { type: "string", minLength: 1, description: "Path within the workspace." },
+        path: pathProperty,
         title: { type: "string", description: "What the report is called." },
       },
       required: ["path"],

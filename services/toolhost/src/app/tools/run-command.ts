@@ -4,6 +4,7 @@ import { timeoutFor } from "../../domain/tool-settings.ts";
 import { defaultLimits } from "../../ports/sandbox.ts";
 import type { Tool } from "../../ports/tool.ts";
 import { collect, endNote } from "../collect.ts";
+import { reporting } from "../output-progress.ts";
 import { builtinTool } from "./builtin-tool.ts";
 
 /** Runs one program in the sandbox, without a shell. */
@@ -26,7 +27,7 @@ export const runCommand: Tool = {
     },
     required: ["command"],
   }),
-  async call({ args, settings, sandbox }, signal) {
+  async call({ args, settings, sandbox, report }, signal) {
     const given = Array.isArray(args["command"]) ? args["command"] : [];
     const argv = given.filter((word) => typeof word === "string");
     const refused = blacklistedCommand(argv, settings.commandBlacklist);
@@ -36,7 +37,7 @@ export const runCommand: Tool = {
     if (argv.some((word) => word.includes("\0"))) {
       return { content: "an argument holds a NUL character", isError: true };
     }
-    const box = await sandbox();
+    const box = reporting(await sandbox(), report);
     const timeoutMs = timeoutFor(args["timeout"], settings.commandTimeoutMs);
     const limits = { ...defaultLimits, timeoutMs };
     const command = { argv, limits, readOnly: settings.readOnly };

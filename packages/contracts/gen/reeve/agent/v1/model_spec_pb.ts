@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/agent/v1/model_spec.proto.
  */
 export const file_reeve_agent_v1_model_spec: GenFile = /*@__PURE__*/
-  fileDesc("Ch9yZWV2ZS9hZ2VudC92MS9tb2RlbF9zcGVjLnByb3RvEg5yZWV2ZS5hZ2VudC52MSLLAQoJTW9kZWxTcGVjEgoKAmlkGAEgASgJEhAKCHByb3ZpZGVyGAIgASgJEhUKDXVwc3RyZWFtX25hbWUYAyABKAkSFgoOY29udGV4dF93aW5kb3cYBCABKA0SGQoRbWF4X291dHB1dF90b2tlbnMYBSABKA0SEgoKbW9kYWxpdGllcxgGIAMoCRIYChBrbm93bGVkZ2VfY3V0b2ZmGAcgASgJEigKB3ByaWNpbmcYCCABKAsyFy5yZWV2ZS5hZ2VudC52MS5QcmljaW5nIpQBCgdQcmljaW5nEh0KFWlucHV0X3VzZF9wZXJfbWlsbGlvbhgBIAEoARIeChZvdXRwdXRfdXNkX3Blcl9taWxsaW9uGAIgASgBEikKHGNhY2hlZF9pbnB1dF91c2RfcGVyX21pbGxpb24YAyABKAFIAIgBAUIfCh1fY2FjaGVkX2lucHV0X3VzZF9wZXJfbWlsbGlvbiJVChRQcm92aWRlckNhcGFiaWxpdGllcxINCgV0b29scxgBIAEoCBIbChNwYXJhbGxlbF90b29sX2NhbGxzGAIgASgIEhEKCXJlYXNvbmluZxgDIAEoCCKIAQoSUHJvdmlkZXJEZXNjcmlwdG9yEgwKBG5hbWUYASABKAkSOgoMY2FwYWJpbGl0aWVzGAIgASgLMiQucmVldmUuYWdlbnQudjEuUHJvdmlkZXJDYXBhYmlsaXRpZXMSEAoIc2NyaXB0ZWQYAyABKAgSFgoOdXBzdHJlYW1fbmFtZXMYBCADKAkitAEKDE1vZGVsQ2F0YWxvZxIpCgZtb2RlbHMYASADKAsyGS5yZWV2ZS5hZ2VudC52MS5Nb2RlbFNwZWMSNQoJcHJvdmlkZXJzGAIgAygLMiIucmVldmUuYWdlbnQudjEuUHJvdmlkZXJEZXNjcmlwdG9yEiYKBm1heGltYRgDIAEoCzIWLnJlZXZlLmFnZW50LnYxLkxpbWl0czoayt8YFgoGbW9kZWxzEgx7ZGVwbG95bWVudH1iBnByb3RvMw", [file_reeve_agent_v1_agent_spec, file_reeve_bus_v1_bus]);
+  fileDesc("Ch9yZWV2ZS9hZ2VudC92MS9tb2RlbF9zcGVjLnByb3RvEg5yZWV2ZS5hZ2VudC52MSKHAgoJTW9kZWxTcGVjEgoKAmlkGAEgASgJEhAKCHByb3ZpZGVyGAIgASgJEhUKDXVwc3RyZWFtX25hbWUYAyABKAkSFgoOY29udGV4dF93aW5kb3cYBCABKA0SGQoRbWF4X291dHB1dF90b2tlbnMYBSABKA0SEgoKbW9kYWxpdGllcxgGIAMoCRIYChBrbm93bGVkZ2VfY3V0b2ZmGAcgASgJEigKB3ByaWNpbmcYCCABKAsyFy5yZWV2ZS5hZ2VudC52MS5QcmljaW5nEjoKDGNhcGFiaWxpdGllcxgJIAEoCzIkLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyQ2FwYWJpbGl0aWVzIpQBCgdQcmljaW5nEh0KFWlucHV0X3VzZF9wZXJfbWlsbGlvbhgBIAEoARIeChZvdXRwdXRfdXNkX3Blcl9taWxsaW9uGAIgASgBEikKHGNhY2hlZF9pbnB1dF91c2RfcGVyX21pbGxpb24YAyABKAFIAIgBAUIfCh1fY2FjaGVkX2lucHV0X3VzZF9wZXJfbWlsbGlvbiJVChRQcm92aWRlckNhcGFiaWxpdGllcxINCgV0b29scxgBIAEoCBIbChNwYXJhbGxlbF90b29sX2NhbGxzGAIgASgIEhEKCXJlYXNvbmluZxgDIAEoCCKIAQoSUHJvdmlkZXJEZXNjcmlwdG9yEgwKBG5hbWUYASABKAkSOgoMY2FwYWJpbGl0aWVzGAIgASgLMiQucmVldmUuYWdlbnQudjEuUHJvdmlkZXJDYXBhYmlsaXRpZXMSEAoIc2NyaXB0ZWQYAyABKAgSFgoOdXBzdHJlYW1fbmFtZXMYBCADKAkitAEKDE1vZGVsQ2F0YWxvZxIpCgZtb2RlbHMYASADKAsyGS5yZWV2ZS5hZ2VudC52MS5Nb2RlbFNwZWMSNQoJcHJvdmlkZXJzGAIgAygLMiIucmVldmUuYWdlbnQudjEuUHJvdmlkZXJEZXNjcmlwdG9yEiYKBm1heGltYRgDIAEoCzIWLnJlZXZlLmFnZW50LnYxLkxpbWl0czoayt8YFgoGbW9kZWxzEgx7ZGVwbG95bWVudH1iBnByb3RvMw", [file_reeve_agent_v1_agent_spec, file_reeve_bus_v1_bus]);
 
 /**
  * A model that agents may name.
@@ -76,6 +76,13 @@ export type ModelSpec = Message<"reeve.agent.v1.ModelSpec"> & {
    * @generated from field: reeve.agent.v1.Pricing pricing = 8;
    */
   pricing?: Pricing | undefined;
+
+  /**
+   * What it is able to do. Absent: what its provider is.
+   *
+   * @generated from field: reeve.agent.v1.ProviderCapabilities capabilities = 9;
+   */
+  capabilities?: ProviderCapabilities | undefined;
 };
 
 /**
@@ -121,7 +128,7 @@ export const PricingSchema: GenMessage<Pricing> = /*@__PURE__*/
   messageDesc(file_reeve_agent_v1_model_spec, 1);
 
 /**
- * What a provider is able to do.
+ * What a provider, or one of its models, is able to do.
  *
  * @generated from message reeve.agent.v1.ProviderCapabilities
  */

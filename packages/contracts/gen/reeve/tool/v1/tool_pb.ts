@@ -201,7 +201,7 @@ export type ToolResult = Message<"reeve.tool.v1.ToolResult"> & {
   name: string;
 
   /**
-   * What the model reads, at most 50,000 bytes.
+   * What the model reads, at most 50,000 bytes unless the run says otherwise.
    *
    * @generated from field: string content = 3;
    */
@@ -222,7 +222,8 @@ export type ToolResult = Message<"reeve.tool.v1.ToolResult"> & {
   metadata?: ToolResultMetadata | undefined;
 
   /**
-   * The structured form of the result, where the tool has one.
+   * The structured form of the result, where the tool has one. Left out when it is large: `content` or an artifact that
+   * `content` names then has it.
    *
    * @generated from field: google.protobuf.Struct structured = 6;
    */
@@ -292,7 +293,8 @@ export type ToolResultMetadata = Message<"reeve.tool.v1.ToolResultMetadata"> & {
   injectedArgs?: JsonObject | undefined;
 
   /**
-   * The artifact that holds the whole of a large result, when `content` is only a part of it.
+   * The artifact that holds the whole of a large result, when `content` is only a part of it; else the first of those that
+   * hold what is no text. Empty: `content` is all there is.
    *
    * @generated from field: string offloaded_artifact_id = 8;
    */
@@ -322,7 +324,7 @@ export const ToolResultMetadataSchema: GenMessage<ToolResultMetadata> = /*@__PUR
   messageDesc(file_reeve_tool_v1_tool, 5);
 
 /**
- * Progress that a tool reports while it runs.
+ * Progress that a tool reports while it runs. A command reports what it writes: the bytes so far, and its last lines.
  *
  * @generated from message reeve.tool.v1.ToolProgress
  */

@@ -1,0 +1,86 @@
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { RunBatchSchema, RunEventSchema } from "@reeve/contracts/run";
+import { channelOf } from "@reeve/contracts/channel";
+import { emptyTail } from "@reeve/log/log";
+import type { StoredBatch } from "@reeve/log/stored-batch";
+import { managerOf } from "@reeve/log/streams";
+import { SubjectReader } from "@reeve/log/subject-reader";
+import { createLogger } from "@reeve/platform/logger";
+import { connectNats } from "@reeve/platform/nats";
+import { startModelServer } from "../../test/support/model-server.ts";
+import type { Benchmark, Figure } from "../figure.ts";
+import { createAgent, run, tools } from "../runs.ts";
+import { System } from "../system.ts";
+
+const turns = 60;
+const looks = [10, 30, turns];
+
+/**
+ * How the log of a run grows with its conversation, whose turns call a tool that gives a page of text. The floor is the
+ * conversation itself: the prompt of that turn, as the model gets it.
+ */
+export const conversation: Benchmark = {
+  name: "conversation",
+  async *measure(signal: AbortSignal): AsyncIterable<Figure> {
+    await using model = await startModelServer();
+    await using system = await System.start({ modelUrl: model.url }, signal);
+    const agent = {
+      id: "talks",
+      model: `openai:tool-chain:${turns - 1}`,
+      mcpServers: ["bench"],
+      allowedTools: tools("mcp__bench__page"),
+    };
+    await createAgent(system, agent, signal);
+    const { runId } = await run(system, "talks", signal);
+    const prompts = model.requests.map(({ body }) => Buffer.byteLength(JSON.stringify(body)));
+    const log = createLogger("bench", "error");
+    await using nats = await connectNats(system.natsUrl, { name: "bench", log }, signal);
+    const channel = channelOf(RunBatchSchema);
+    const reader = await SubjectReader.open(nats.connection, channel);
+    const subject = channel.subject({ tenant: "local", run: runId });
+    const { batches } = await reader.after(subject, emptyTail, Infinity, signal);
+    const { byTurn, tree } = sizesOf(batches);
+    if (byTurn.length !== turns || prompts.length !== turns) {
+      throw new Error(`${prompts.length} prompts and ${byTurn.length} turns, instead of ${turns}`);
+    }
+    for (const turn of looks) {
+      const bytes = byTurn[turn - 1] ?? Number.NaN;
+      const prompt = prompts[turn - 1] ?? Number.NaN;
+      yield {
+        name: `log up to turn ${turn}, a turn; its prompt`,
+        unit: "bytes",
+        values: [bytes / turn],
+        floors: [prompt / turn],
+      };
+    }
+    yield {
+      name: `execution tree at the end of ${turns} turns, a turn`,
+      unit: "bytes",
+      values: [tree / turns],
+    };
+    const manager = await managerOf(nats.connection);
+    for (const stream of ["RUNS", "TOOL_JOURNAL"]) {
+      const { state } = await manager.streams.info(stream);
+      yield {
+        name: `${turns} turns in ${stream}, all that is stored; their prompts together`,
+        unit: "bytes",
+        values: [state.bytes],
+        floors: [prompts.reduce((sum, prompt) => sum + prompt, 0)],
+      };
+    }
+  },
+};
+
+/** Bytes of the events up to each turn of the model, the turn included, and of the execution tree. */
+function sizesOf(batches: readonly StoredBatch[]) {
+  const byTurn: number[] = [];
+  let bytes = 0;
+  let tree = 0;
+  for (const event of batches.flatMap(({ data }) => fromBinary(RunBatchSchema, data).events)) {
+    const size = toBinary(RunEventSchema, event).length;
+    if (event.event.case === "treeStored") tree += size;
+    else bytes += size;
+    if (event.event.case === "modelTurn") byTurn.push(bytes);
+  }
+  return { byTurn, tree };
+}

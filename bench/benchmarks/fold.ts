@@ -1,0 +1,67 @@
+import process from "node:process";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { treeAfter, treeOf } from "@reeve/contracts/execution-tree";
+import type { TreeNodes } from "@reeve/contracts/execution-tree";
+import type { RunEvent } from "@reeve/contracts/run";
+import { RunBatchSchema } from "@reeve/contracts/run";
+import { emptyHead, foldHead } from "@reeve/log/run-head";
+import { applyAll } from "../../services/runtime/src/domain/apply.ts";
+import { initialState } from "../../services/runtime/src/domain/run-state.ts";
+import { PlayedRun } from "../../services/runtime/src/domain/testing.ts";
+import type { Benchmark, Figure } from "../figure.ts";
+import { timesOf, warmUp } from "../measure.ts";
+
+const times = 9;
+const sizes = [1_000, 10_000];
+
+/** How long it takes to know a run from its log, in process. The floor is to decode the log, which nobody is spared. */
+export const fold: Benchmark = {
+  name: "fold",
+  async *measure(): AsyncIterable<Figure> {
+    for (const shape of [
+      { name: "a tool call every 10 events", spoken: 1 },
+      { name: "a tool call every 100 events", spoken: 91 },
+    ]) {
+      for (const size of sizes) {
+        const events = logOf(size, shape.spoken);
+        const stored = toBinary(RunBatchSchema, create(RunBatchSchema, { events: [...events] }));
+        const floor = await measured(() => fromBinary(RunBatchSchema, stored));
+        const folds = {
+          "the state of a run": () => applyAll(initialState, events),
+          "the head of a run": () => foldHead(emptyHead, events),
+          "the execution tree": () => treeOf(events.reduce(treeAfter, noNodes)),
+        };
+        for (const [name, work] of Object.entries(folds)) {
+          yield {
+            name: `${name} from ${size} events, ${shape.name}`,
+            unit: "ms",
+            ...(await measured(work)),
+            floors: floor.values,
+          };
+        }
+      }
+    }
+  },
+};
+
+const noNodes: TreeNodes = new Map();
+
+async function measured(work: () => unknown) {
+  await warmUp(2, work);
+  const before = process.cpuUsage();
+  const values = await timesOf(times, work);
+  const { user, system } = process.cpuUsage(before);
+  return { values, cpuMs: (user + system) / 1_000 / times };
+}
+
+/** A log of so many events: steps, each with so many parts of text and a call of a tool. */
+function logOf(size: number, spoken: number): readonly RunEvent[] {
+  const budgets = { maxLlmCalls: size, maxToolCalls: size };
+  const played = new PlayedRun({ maxRounds: size, budgets });
+  while (played.events.length < size) {
+    for (let part = 0; part < spoken; part++) played.says("a few words of an answer ");
+    played.turn({ name: "search", args: { query: "reeve" } });
+    played.result(0, "x".repeat(200));
+  }
+  return played.events.slice(0, size);
+}

@@ -1,0 +1,84 @@
+import { setTimeout } from "node:timers/promises";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create, fromJson } from "@bufbuild/protobuf";
+import type { ListValue } from "@bufbuild/protobuf/wkt";
+import { ListValueSchema } from "@bufbuild/protobuf/wkt";
+import { AgentSpecSchema } from "@reeve/contracts/agent";
+import type { RunEvent } from "@reeve/contracts/run";
+import { RunStatus } from "@reeve/contracts/run";
+import { rateOf } from "./measure.ts";
+import type { System } from "./system.ts";
+
+/** A run that completed. */
+export interface WatchedRun {
+  readonly runId: string;
+  /** From the request to the first text, in milliseconds; 0: there was none. */
+  readonly firstTextMs: number;
+  readonly events: readonly RunEvent[];
+}
+
+/** What a spec is made from, and never a spec itself: it is to be spread. */
+type SpecInit = Omit<MessageInitShape<typeof AgentSpecSchema>, "$typeName" | "$unknown">;
+
+/** Stores an agent whose runs are not ended by any limit that a benchmark comes near. */
+export async function createAgent(
+  { reeve }: System,
+  spec: SpecInit,
+  signal: AbortSignal,
+): Promise<void> {
+  const roomy = { maxRounds: 200, budgets: { maxLlmCalls: 200, maxSubtasks: 200 } };
+  const init = { name: "bench", ...roomy, ...spec };
+  await reeve.agents.createAgent({ spec: create(AgentSpecSchema, init) }, { signal });
+}
+
+/** The tools of an agent, and no others. */
+export function tools(...names: readonly string[]): ListValue {
+  return fromJson(ListValueSchema, [...names]);
+}
+
+/** One run, watched to its end. Throws when it does not complete. */
+export async function run(
+  { reeve }: System,
+  agentId: string,
+  signal: AbortSignal,
+): Promise<WatchedRun> {
+  const startedAt = performance.now();
+  let firstTextMs = 0;
+  const seen: RunEvent[] = [];
+  const { run: started } = await reeve.runs.startRun({ agentId, input: "go" }, { signal });
+  const runId = started?.runId ?? "";
+  for await (const { events } of reeve.runs.watchRun({ runId }, { signal })) {
+    seen.push(...events);
+    if (firstTextMs === 0 && events.some(({ event }) => event.case === "text")) {
+      firstTextMs = performance.now() - startedAt;
+    }
+  }
+  const last = seen.at(-1)?.event;
+  if (last?.case !== "status" || last.value.status !== RunStatus.COMPLETED) {
+    throw new Error(`run ${runId} of ${agentId} did not complete: ${JSON.stringify(last?.value)}`);
+  }
+  const failed = seen.find(({ event }) => event.case === "toolResult" && !event.value.success);
+  if (failed?.event.case === "toolResult") {
+    throw new Error(`run ${runId} of ${agentId} called in vain: ${failed.event.value.error}`);
+  }
+  return { runId, firstTextMs, events: seen };
+}
+
+/** How often the list of runs is looked at. */
+const lookMs = 500;
+
+/** Starts runs, at most 1,000, and returns when all runs of their agent wait for a person. Nobody watches them. */
+export async function waits(
+  { reeve }: System,
+  agentId: string,
+  count: number,
+  signal: AbortSignal,
+): Promise<void> {
+  await rateOf(count, 50, () => reeve.runs.startRun({ agentId, input: "go" }, { signal }));
+  const statuses = [RunStatus.WAITING];
+  for (;;) {
+    const { runs } = await reeve.runs.listRuns({ agentId, statuses, pageSize: count }, { signal });
+    if (runs.length === count) return;
+    await setTimeout(lookMs, undefined, { signal });
+  }
+}

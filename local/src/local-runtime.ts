@@ -1,0 +1,148 @@
+import type { Dispatch } from "@reeve/contracts/run";
+import { RunStatus } from "@reeve/contracts/run";
+import { treeOf } from "@reeve/contracts/execution-tree";
+import { ModelCatalogSchema } from "@reeve/contracts/agent";
+import type { ModelSpec } from "@reeve/contracts/agent";
+import type { ToolCallRequest } from "@reeve/contracts/tool";
+import { create } from "@bufbuild/protobuf";
+import { DispatchSchema } from "@reeve/contracts/run";
+import { commitForeign } from "@reeve/log/commit-foreign";
+import { memoryCallJournal, memoryRunLog, memoryThreadLog } from "@reeve/log/memory-log";
+import { MemoryWorkQueue } from "@reeve/log/memory-queue";
+import { isTerminal } from "@reeve/log/run-head";
+import type { RunKey } from "@reeve/log/run-log";
+import { LongTermMemory } from "@reeve/memory/long-term-memory";
+import { createLogger } from "@reeve/platform/logger";
+import type { Logger } from "@reeve/platform/logger";
+import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
+import { MemoryTable } from "@reeve/store/memory-table";
+import { systemClock } from "../../services/runtime/src/adapters/system-clock.ts";
+import { workRuns } from "../../services/runtime/src/app/work-runs.ts";
+import type { ModelProvider } from "../../services/runtime/src/ports/model-provider.ts";
+import type { RunPorts } from "../../services/runtime/src/ports/run-ports.ts";
+import { HostToolbox, catalogOf } from "../../services/toolhost/src/adapters/host-toolbox.ts";
+import { workCalls } from "../../services/toolhost/src/app/work-calls.ts";
+import type { Tool } from "../../services/toolhost/src/ports/tool.ts";
+import type { Workspaces } from "../../services/toolhost/src/ports/workspaces.ts";
+
+/** What a run in this process has to work with. */
+export interface LocalParts {
+  readonly providers: readonly ModelProvider[];
+  /** What is known of models beside their providers: windows, prices. */
+  readonly models?: readonly ModelSpec[];
+  readonly tools?: readonly Tool[];
+  /** Where tools find the files of the run. Absent: nowhere, and tools that want them fail. */
+  readonly workspaces?: Workspaces;
+  /** The isolation of the workspaces; tools of class `execute` need one. */
+  readonly isolation?: string;
+  readonly log?: Logger;
+}
+
+/** How long a worker may be silent before its work is offered to another. It never is: there is only this process. */
+const ackWaitMs = 60_000;
+const concurrency = 16;
+const pool = "local";
+const mostArtifactBytes = 100 * 2 ** 20;
+
+/** Worker and toolhost in one process, with everything between them in memory. */
+export class LocalRuntime {
+  readonly ports: RunPorts;
+  readonly #dispatch = new MemoryWorkQueue<Dispatch>({ ackWaitMs });
+  readonly #calls = new MemoryWorkQueue<ToolCallRequest>({ ackWaitMs });
+  readonly #end = new AbortController();
+  readonly #parts: LocalParts;
+  readonly #toolbox: HostToolbox;
+  readonly #artifacts = new MemoryArtifactStore({ maxBytes: mostArtifactBytes });
+
+  constructor(parts: LocalParts) {
+    this.#parts = parts;
+    this.#toolbox = new HostToolbox(parts.tools ?? [], []);
+    const providers = new Map(parts.providers.map((each) => [each.descriptor.name, each]));
+    const catalogs = {
+      tools: [catalogOf(this.#toolbox, pool, parts.isolation ?? "none")],
+      models: create(ModelCatalogSchema, {
+        models: [...(parts.models ?? [])],
+        providers: parts.providers.map(({ descriptor }) => descriptor),
+      }),
+    };
+    this.ports = {
+      log: memoryRunLog(),
+      journal: memoryCallJournal(),
+      toolCalls: async () => this.#calls,
+      catalogs: () => catalogs,
+      provider: (name) => providers.get(name),
+      artifacts: this.#artifacts,
+      memory: new LongTermMemory(new MemoryTable(), systemClock.now),
+      threads: memoryThreadLog(),
+      threadIndex: new MemoryTable(),
+      dispatch: this.#dispatch,
+      clock: systemClock,
+      worker: "local",
+      heartbeatMs: ackWaitMs / 3,
+      logger: parts.log ?? createLogger("local", "silent"),
+    };
+  }
+
+  /** Aborts when the run is over and nothing is to go on. */
+  get signal(): AbortSignal {
+    return this.#end.signal;
+  }
+
+  /** Begins to work, until it is disposed. */
+  start() {
+    const { signal } = this;
+    const { promise: failed, reject: fail } = Promise.withResolvers<never>();
+    failed.catch(() => undefined);
+    const runs = workRuns(this.#dispatch, this.ports, concurrency, { now: signal, soon: signal });
+    const toolhost = {
+      journal: this.ports.journal,
+      toolbox: this.#toolbox,
+      workspaces: this.#parts.workspaces ?? noWorkspaces,
+      artifacts: this.#artifacts,
+      keepMs: ackWaitMs,
+      host: "local",
+      heartbeatMs: ackWaitMs / 3,
+      log: this.ports.logger,
+    };
+    const calls = workCalls(this.#calls, toolhost, concurrency, {
+      taking: signal,
+      running: signal,
+    });
+    runs.catch(fail);
+    calls.catch(fail);
+    return {
+      failed,
+      fail,
+      [Symbol.asyncDispose]: async () => {
+        // The release of a run that was cancelled ends its tools in order.
+        while (this.#dispatch.length > 0) await new Promise(setImmediate);
+        this.#end.abort(new DOMException("the run is over", "AbortError"));
+        await Promise.allSettled([runs, calls]);
+      },
+    };
+  }
+
+  /** Cancels a run that has not ended, as a deployment does. */
+  async cancel(key: RunKey): Promise<void> {
+    await commitForeign(
+      this.ports,
+      key,
+      (before) =>
+        isTerminal(before.status)
+          ? []
+          : [
+              { case: "cancelRequested", value: { requestedBy: "local" } },
+              { case: "costSummary", value: before.spent },
+              { case: "treeStored", value: { tree: treeOf(before.tree) } },
+              { case: "status", value: { status: RunStatus.CANCELLED } },
+            ],
+      this.signal,
+    );
+    const message = create(DispatchSchema, { tenant: key.tenant, runId: key.run });
+    await this.ports.dispatch.publish(message, { dedupeId: `${key.run}:cancel` }, this.signal);
+  }
+}
+
+const noWorkspaces: Workspaces = {
+  open: () => Promise.reject(new Error("the run has no workspace")),
+};

@@ -1,0 +1,147 @@
+import { randomUUID } from "node:crypto";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import { timestampNow } from "@bufbuild/protobuf/wkt";
+import { checkSpec } from "@reeve/agent/check-spec";
+import type { AgentSpec, AgentSpecSchema } from "@reeve/contracts/agent";
+import { ErrorReason } from "@reeve/contracts/error";
+import type { Run, RunCreatedSchema, RunEvent } from "@reeve/contracts/run";
+import { DispatchSchema, RunEventSchema } from "@reeve/contracts/run";
+import { Role } from "@reeve/contracts/thread";
+import { commitForeign } from "@reeve/log/commit-foreign";
+import { emptyTail } from "@reeve/log/log";
+import { emptyHead, foldHead, isTerminal, runOf } from "@reeve/log/run-head";
+import type { RunKey } from "@reeve/log/run-log";
+import { Failure } from "@reeve/platform/failure";
+import { AgentSpecSchema as SpecSchema } from "@reeve/contracts/agent";
+import type { Decide } from "./decide-approvals.ts";
+import { decideApprovals } from "./decide-approvals.ts";
+import type { LocalParts } from "./local-runtime.ts";
+import { LocalRuntime } from "./local-runtime.ts";
+
+export interface RunAgentOptions extends LocalParts {
+  /** Cancels the run when it aborts. */
+  readonly signal: AbortSignal;
+  /** Decides the approvals of the run. Without it an agent with `hitl_tools` is refused: nobody could ever decide. */
+  readonly decide?: Decide;
+  /** More of what a run may begin with: messages before the input, labels. */
+  readonly created?: Pick<MessageInitShape<typeof RunCreatedSchema>, "messages" | "labels">;
+}
+
+/** A run that works in this process. */
+export interface LocalRun {
+  /** Every event from the first to the terminal one, records included; each iteration begins with the first. */
+  events(): AsyncIterable<RunEvent>;
+  /** Sends a message into the run. Resolves when it is recorded; rejects with a Failure when the run has ended. */
+  send(text: string): Promise<void>;
+  /** The run once it has ended, whichever way. Rejects only when this process cannot carry it out. */
+  readonly ended: Promise<Run>;
+}
+
+const tenant = "local";
+
+/**
+ * Runs an agent in this process, with its log in memory: the same loop, the same events and the same ends as on a
+ * deployment. What needs one is refused by name: threads, long-term memory, and surviving the end of the process.
+ */
+export function runAgent(
+  spec: MessageInitShape<typeof AgentSpecSchema>,
+  input: string,
+  { signal, decide, created, ...parts }: RunAgentOptions,
+): LocalRun {
+  const runtime = new LocalRuntime(parts);
+  const agent = validSpec(create(SpecSchema, spec), runtime, decide);
+  const key: RunKey = { tenant, run: `run_${randomUUID().replaceAll("-", "")}` };
+  const ended = carryOut(runtime, key, {
+    value: { tenant, agentId: agent.id, spec: agent, input, startedBy: "local", ...created },
+    decide,
+    signal,
+  });
+  // Whoever only watches the events must not be brought down by an end that nobody waits for.
+  ended.catch(() => undefined);
+  return {
+    ended,
+    events: () => eventsOf(runtime, key),
+    async send(text) {
+      const message = { role: Role.USER, text };
+      const value = { messageId: randomUUID(), message, submittedBy: "local" };
+      const submitted = { case: "messageSubmitted", value } as const;
+      await commitForeign(runtime.ports, key, () => [submitted], runtime.signal);
+    },
+  };
+}
+
+interface Work {
+  readonly value: MessageInitShape<typeof RunCreatedSchema>;
+  readonly decide: Decide | undefined;
+  readonly signal: AbortSignal;
+}
+
+async function carryOut(
+  runtime: LocalRuntime,
+  key: RunKey,
+  { value, decide, signal }: Work,
+): Promise<Run> {
+  const event = { case: "runCreated", value } as const;
+  const first = create(RunEventSchema, {
+    runId: key.run,
+    sequence: 1,
+    time: timestampNow(),
+    event,
+  });
+  await runtime.ports.log.append(key, emptyTail, [first], runtime.signal);
+  await using work = runtime.start();
+  const cancel = () => void runtime.cancel(key).catch(work.fail);
+  signal.addEventListener("abort", cancel, { once: true, signal: runtime.signal });
+  if (signal.aborted) cancel();
+  if (decide !== undefined) void decideApprovals(runtime.ports, key, decide, runtime.signal);
+  const message = create(DispatchSchema, { tenant, runId: key.run });
+  await runtime.ports.dispatch.publish(message, { dedupeId: key.run }, runtime.signal);
+  return await Promise.race([endOf(runtime, key), work.failed]);
+}
+
+async function endOf({ ports, signal }: LocalRuntime, key: RunKey): Promise<Run> {
+  let head = emptyHead;
+  for await (const { events } of ports.log.follow(key, 0, signal)) {
+    head = foldHead(head, events);
+    if (isTerminal(head.status)) return runOf(head);
+  }
+  throw new Error(`the log of ${key.run} ended before the run`);
+}
+
+async function* eventsOf({ ports }: LocalRuntime, key: RunKey): AsyncIterable<RunEvent> {
+  let head = emptyHead;
+  // Its own end, not that of the run: a cancelled run is watched to its last event.
+  const end = new AbortController();
+  try {
+    for await (const { events } of ports.log.follow(key, 0, end.signal)) {
+      for (const event of events) {
+        head = foldHead(head, [event]);
+        yield event;
+        if (isTerminal(head.status)) return;
+      }
+    }
+  } finally {
+    end.abort();
+  }
+}
+
+function validSpec(given: AgentSpec, runtime: LocalRuntime, decide: Decide | undefined): AgentSpec {
+  const { spec, violations } = checkSpec(given, runtime.ports.catalogs());
+  if (violations.length > 0) {
+    const list = violations.map(({ field, description }) => `${field}: ${description}`).join("; ");
+    throw new Failure("invalid", ErrorReason.INVALID_AGENT, `the agent is not valid: ${list}`, {
+      violations,
+    });
+  }
+  if (spec.hitlTools.length > 0 && decide === undefined) {
+    const description = "needs somebody who decides: give runAgent a `decide`";
+    throw new Failure(
+      "unsupported",
+      ErrorReason.UNSUPPORTED_CAPABILITY,
+      `hitl_tools ${description}`,
+      { violations: [{ field: "hitl_tools", description, reason: "UNSUPPORTED_CAPABILITY" }] },
+    );
+  }
+  return spec;
+}

@@ -1,0 +1,1 @@
+export * from "../gen/reeve/memory/v1/memory_pb.ts";

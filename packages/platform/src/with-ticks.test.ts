@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { withTicks } from "./with-ticks.ts";
+
+const never = new AbortController().signal;
+
+/** Resolves when its signal aborts, with an error. */
+function aborted(signal: AbortSignal): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  return promise;
+}
+
+async function* letters() {
+  yield* await Promise.resolve(["a", "b"]);
+}
+
+async function* broken(): AsyncIterable<string> {
+  yield await Promise.reject(new Error("broken"));
+}
+
+async function* silent(signal: AbortSignal): AsyncIterable<string> {
+  yield await aborted(signal);
+}
+
+async function drained(items: AsyncIterable<string>): Promise<void> {
+  for await (const _ of items);
+}
+
+test("items come as they are, and the end is the end", async () => {
+  const heard: string[] = [];
+  for await (const item of withTicks(letters, aborted, never)) heard.push(item);
+  expect(heard).toEqual(["a", "b"]);
+});
+
+test("an idle stream ticks, and loses no item by it", async () => {
+  const { promise: item, resolve: arrive } = Promise.withResolvers<string>();
+  async function* open() {
+    yield await item;
+  }
+  const heard: string[] = [];
+  for await (const next of withTicks(open, () => Promise.resolve(), never)) {
+    heard.push(next);
+    if (heard.length === 3) arrive("late");
+  }
+  expect(heard.slice(0, 3)).toEqual(["tick", "tick", "tick"]);
+  expect(heard.at(-1)).toBe("late");
+});
+
+test("leaving ends a stream that waits for its next item", async () => {
+  let reason: unknown;
+  async function* open(signal: AbortSignal): AsyncIterable<string> {
+    try {
+      yield await aborted(signal);
+    } catch (error) {
+      reason = error;
+      throw error;
+    }
+  }
+  for await (const _ of withTicks(open, () => Promise.resolve(), never)) break;
+  expect(reason).toMatchObject({ name: "AbortError" });
+});
+
+test("what the stream throws, and the signal's reason, are thrown", async () => {
+  await expect(drained(withTicks(broken, aborted, never))).rejects.toThrow("broken");
+  const stop = new AbortController();
+  const listening = drained(withTicks(silent, aborted, stop.signal));
+  stop.abort(new Error("enough"));
+  await expect(listening).rejects.toThrow("enough");
+});

@@ -1,0 +1,181 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { createClient } from "@connectrpc/connect";
+import { ErrorReason } from "@reeve/contracts/error";
+import { RunService } from "@reeve/contracts/run";
+import { describe, expect, test } from "vitest";
+import { failureFrom } from "../src/connect-failure.ts";
+import { Failure } from "../src/failure.ts";
+import { served } from "./support/served.ts";
+
+/** What a call is refused with. */
+async function refusalOf(call: Promise<unknown> | AsyncIterable<unknown>): Promise<Failure> {
+  try {
+    if (Symbol.asyncIterator in call) for await (const _ of call);
+    else await call;
+  } catch (error) {
+    return failureFrom(error);
+  }
+  throw new Error("the call was not refused");
+}
+
+describe("what a handler throws", () => {
+  test("leaves as a status with its reason, violations and ids", async () => {
+    const failure = new Failure("conflict", ErrorReason.REVISION_CONFLICT, "agent a was changed", {
+      violations: [{ field: "spec.a", description: "is wrong", reason: "WRONG" }],
+      metadata: { agent_id: "a" },
+    });
+    await using bench = await served({ getRun: () => Promise.reject(failure) });
+    const client = createClient(RunService, bench.transport);
+    expect(await refusalOf(client.getRun({ runId: "r" }))).toMatchObject({
+      kind: "conflict",
+      reason: ErrorReason.REVISION_CONFLICT,
+      message: "agent a was changed",
+      violations: [{ field: "spec.a", description: "is wrong", reason: "WRONG" }],
+      metadata: { agent_id: "a" },
+    });
+    expect(bench.logged).toEqual([]);
+  });
+
+  test("without being a failure says nothing of what is inside, and is logged once", async () => {
+    const fault = new Error("password is 1234");
+    await using bench = await served({
+      getRun: () => Promise.reject(fault),
+      async *watchRun() {
+        yield { throughSequence: 1 };
+        throw await Promise.resolve(fault);
+      },
+    });
+    const client = createClient(RunService, bench.transport);
+    const refusal = {
+      kind: "internal",
+      reason: ErrorReason.INTERNAL,
+      message: expect.stringMatching(/^reeve.run.v1.RunService\/\w+ met a fault of the server/),
+    };
+    expect(await refusalOf(client.getRun({ runId: "r" }))).toMatchObject(refusal);
+    expect(await refusalOf(client.watchRun({ runId: "r" }))).toMatchObject(refusal);
+    expect(bench.logged).toHaveLength(2);
+    expect(bench.logged[0]).toContain("password is 1234");
+  });
+
+  test("in the middle of a stream leaves as its status too", async () => {
+    await using bench = await served({
+      async *watchRun() {
+        yield { throughSequence: 1 };
+        throw await Promise.resolve(
+          new Failure("unavailable", ErrorReason.UNAVAILABLE, "the store is away"),
+        );
+      },
+    });
+    const client = createClient(RunService, bench.transport);
+    const seen: number[] = [];
+    const watching = async () => {
+      for await (const { throughSequence } of client.watchRun({ runId: "r" })) {
+        seen.push(throughSequence);
+      }
+    };
+    expect(await refusalOf(watching())).toMatchObject({
+      kind: "unavailable",
+      reason: ErrorReason.UNAVAILABLE,
+    });
+    expect(seen).toEqual([1]);
+  });
+});
+
+test("a request that breaks the rules of its contract reaches no handler, and hears all of them", async () => {
+  let calls = 0;
+  await using bench = await served({
+    startRun: () => {
+      calls++;
+      return {};
+    },
+  });
+  const client = createClient(RunService, bench.transport);
+  const labels = { "": "x", long: "y".repeat(1_025) };
+  const refusal = await refusalOf(client.startRun({ agentId: "No Id", labels }));
+  expect(refusal).toMatchObject({ kind: "invalid", reason: ErrorReason.INVALID_REQUEST });
+  expect(refusal.violations.map(({ field }) => field)).toEqual([
+    "agent_id",
+    "input",
+    'labels[""]',
+    'labels["long"]',
+  ]);
+  expect(calls).toBe(0);
+});
+
+test("a method that there is not is told by its protocol", async () => {
+  await using bench = await served();
+  const client = createClient(RunService, bench.transport);
+  expect(await refusalOf(client.getRun({ runId: "r" }))).toMatchObject({ kind: "unsupported" });
+});
+
+test("a server that goes away ends its streams with a word on how to go on", async () => {
+  const bench = await served({
+    async *watchRun(_, { signal }) {
+      yield { throughSequence: 1 };
+      await once(signal, "abort");
+      throw signal.reason;
+    },
+  });
+  const client = createClient(RunService, bench.transport);
+  const messages = client.watchRun({ runId: "r" })[Symbol.asyncIterator]();
+  await messages.next();
+  const next = refusalOf(messages.next());
+  await bench[Symbol.asyncDispose]();
+  expect(await next).toMatchObject({ kind: "unavailable", reason: ErrorReason.DRAINING });
+});
+
+test("an address that is taken is refused with what to do", async () => {
+  await using first = await served();
+  await expect(served({}, { port: first.server.port })).rejects.toMatchObject({
+    kind: "unavailable",
+    message: `cannot listen on 127.0.0.1:${first.server.port}: another program uses it; end that program or choose another address`,
+  });
+});
+
+test("health, readiness and what there is not are plain HTTP", async () => {
+  let isReady = true;
+  await using bench = await served({}, { ready: () => isReady });
+  const status = async (path: string) => (await fetch(`${bench.server.url}${path}`)).status;
+  expect([await status("/healthz"), await status("/readyz")]).toEqual([200, 200]);
+  isReady = false;
+  expect([await status("/healthz"), await status("/readyz")]).toEqual([200, 503]);
+  expect(await status("/nothing?x=1")).toBe(404);
+});
+
+/** A settings frame without settings. */
+const settings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
+
+test.each([
+  ["PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", settings, (answer: Buffer) => answer[3] === 4],
+  [
+    "POST /nothing HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n",
+    Buffer.alloc(0),
+    (answer: Buffer) => answer.toString().startsWith("HTTP/1.1 404"),
+  ],
+])("a client whose first bytes come one by one is understood: %j", async (text, rest, isRight) => {
+  await using bench = await served();
+  const socket = connect(bench.server.port, "127.0.0.1").setNoDelay(true);
+  await once(socket, "connect");
+  const answer = once(socket, "data");
+  for (const byte of text.slice(0, 4)) {
+    socket.write(byte);
+    // Another request meanwhile: the server has read the byte by the time it answers.
+    await fetch(`${bench.server.url}/healthz`);
+  }
+  socket.write(Buffer.concat([Buffer.from(text.slice(4)), rest]));
+  const [first] = (await answer) as [Buffer];
+  expect(isRight(first)).toBe(true);
+  socket.destroy();
+});
+
+test("a client that never comes to the end of its head is not waited for", async () => {
+  await using bench = await served();
+  const socket = connect(bench.server.port, "127.0.0.1");
+  const answer = once(socket, "data");
+  socket.write("GET /healthz HTTP/1.1\r\nhost: a\r\n");
+  const closed = once(socket, "close");
+  const [first] = (await answer) as [Buffer];
+  expect(first.toString()).toMatch(/^HTTP\/1.1 408 /);
+  await closed;
+});

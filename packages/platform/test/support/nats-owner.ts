@@ -1,0 +1,10 @@
+import process from "node:process";
+import { createLogger } from "../../src/logger.ts";
+import { startNatsServer } from "../../src/nats-server.ts";
+
+// A process that owns a NATS server, says where it is, and then only lives.
+const [storeDir = ""] = process.argv.slice(2);
+const log = createLogger("owner", "silent");
+const { port, pid } = await startNatsServer({ storeDir, log }, new AbortController().signal);
+process.stdout.write(`${JSON.stringify({ port, pid })}\n`);
+setInterval(() => undefined, 60_000);

@@ -1,0 +1,30 @@
+import { create } from "@bufbuild/protobuf";
+import type { ThreadMessage } from "@reeve/contracts/thread";
+import { Role, ThreadMessageSchema } from "@reeve/contracts/thread";
+import type { ThreadState, Turn } from "./thread-state.ts";
+
+/** The messages of a thread as people read them: what was said to the agent, and its answer with what it did. */
+export function threadMessages({ turns }: ThreadState): readonly ThreadMessage[] {
+  return turns.flatMap(messagesOf);
+}
+
+function messagesOf({ runId, isStarted, ended, endedAt }: Turn): readonly ThreadMessage[] {
+  if (ended === undefined || !isStarted) return [];
+  const { messages, output, outcome, executionTree, cost, error } = ended;
+  const common = { runId, ...(endedAt && { time: endedAt }) };
+  const said = messages.flatMap(({ message }) =>
+    message.case === "user"
+      ? [create(ThreadMessageSchema, { ...common, role: Role.USER, text: message.value.text })]
+      : [],
+  );
+  const answer = create(ThreadMessageSchema, {
+    ...common,
+    role: Role.ASSISTANT,
+    text: output,
+    outcome,
+    error,
+    ...(executionTree && { executionTree }),
+    ...(cost && { cost }),
+  });
+  return [...said, answer];
+}

@@ -1,0 +1,107 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import type { ModelTurn, RunEvent } from "@reeve/contracts/run";
+import { Phase } from "@reeve/contracts/run";
+import type { HistoryMessage, HistoryTurnSchema } from "@reeve/contracts/thread";
+import { HistoryMessageSchema } from "@reeve/contracts/thread";
+import type { ToolCall, ToolResult } from "@reeve/contracts/tool";
+
+/**
+ * What a run adds to the conversation of its thread: the root's own messages, neither those of subtasks nor the planner's.
+ * Every call is followed by its result, in the order of the calls; one that has none gets a word that says so. What the
+ * agent was saying when the run ended stays.
+ */
+export function turnHistory(events: readonly RunEvent[]): readonly HistoryMessage[] {
+  const messages: (HistoryMessage | Open)[] = [];
+  const results = new Map<string, ToolResult>();
+  let text = "";
+  let calls: ToolCall[] = [];
+  for (const { event, parentId, phase } of events) {
+    if (parentId !== "" || phase === Phase.PLANNER) continue;
+    switch (event.case) {
+      case "runCreated":
+        messages.push(user(event.value.input));
+        break;
+      case "messageInjected":
+        messages.push(user(event.value.message?.text ?? ""));
+        break;
+      case "modelCallStarted":
+        text = "";
+        calls = [];
+        break;
+      case "text":
+        text += event.value.text;
+        break;
+      case "textVoided":
+        text = "";
+        break;
+      case "toolCall":
+        calls.push(event.value);
+        break;
+      case "modelTurn":
+        messages.push(...turn(event.value, text, calls));
+        text = "";
+        calls = [];
+        break;
+      case "toolResult":
+        if (event.value.result !== undefined) {
+          results.set(event.value.result.callId, event.value.result);
+        }
+        break;
+      default:
+        break;
+    }
+  }
+  if (text !== "") messages.push(assistant({ text }));
+  return messages.map((message) => ("open" in message ? closed(message, results) : message));
+}
+
+/** A call whose result is not looked up yet. */
+interface Open {
+  readonly open: ToolCall;
+  readonly providerCallId: string;
+}
+
+const unfinished = "the turn ended before this call did";
+
+function turn(
+  { messageJson, format, providerCallIds }: ModelTurn,
+  text: string,
+  calls: readonly ToolCall[],
+): readonly (HistoryMessage | Open)[] {
+  const idOf = (call: ToolCall, index: number) => providerCallIds[index] ?? call.callId;
+  const made = calls.map((call, index) => ({
+    providerCallId: idOf(call, index),
+    name: call.name,
+    argumentsText:
+      call.arguments === undefined
+        ? call.rawArguments
+        : JSON.stringify({ ...call.arguments, ...call.injectedArgs }),
+  }));
+  return [
+    assistant({ text, messageJson, format, calls: made }),
+    ...calls.map((call, index) => ({ open: call, providerCallId: idOf(call, index) })),
+  ];
+}
+
+function closed(
+  { open, providerCallId }: Open,
+  results: ReadonlyMap<string, ToolResult>,
+): HistoryMessage {
+  const result = results.get(open.callId);
+  const value = {
+    providerCallId,
+    name: open.name,
+    content: result?.content ?? unfinished,
+    isError: result?.isError ?? true,
+  };
+  return create(HistoryMessageSchema, { message: { case: "toolResult", value } });
+}
+
+function user(text: string): HistoryMessage {
+  return create(HistoryMessageSchema, { message: { case: "user", value: { text } } });
+}
+
+function assistant(value: MessageInitShape<typeof HistoryTurnSchema>): HistoryMessage {
+  return create(HistoryMessageSchema, { message: { case: "assistant", value } });
+}

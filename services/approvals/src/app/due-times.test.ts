@@ -1,0 +1,46 @@
+import { getEventListeners } from "node:events";
+import { expect, test } from "vitest";
+import { DueTimes } from "./due-times.ts";
+
+const never = new AbortController().signal;
+
+test("what is due is taken once, and the next time is known", () => {
+  const due = new DueTimes();
+  expect(due.next()).toBeUndefined();
+  due.set("b", 20);
+  due.set("a", 10);
+  due.set("c", 30);
+  due.remove("b");
+  expect(due.next()).toBe(10);
+  expect(due.takeUntil(9)).toEqual([]);
+  expect(due.takeUntil(10)).toEqual(["a"]);
+  expect(due.takeUntil(10)).toEqual([]);
+  expect(due.next()).toBe(30);
+});
+
+test("whoever waits hears of a time that is set", async () => {
+  const due = new DueTimes();
+  const changed = due.changed(never);
+  due.set("a", 10);
+  await expect(changed).resolves.toBeUndefined();
+});
+
+test("waiting with a signal that is aborted rejects at once", async () => {
+  const gone = AbortSignal.abort(new Error("gone"));
+  await expect(new DueTimes().changed(gone)).rejects.toThrow("gone");
+});
+
+test("waiting leaves no listener behind, whichever way it ends", async () => {
+  const due = new DueTimes();
+  const stop = new AbortController();
+  for (let turn = 0; turn < 3; turn++) {
+    const changed = due.changed(stop.signal);
+    due.set("a", turn);
+    await changed;
+  }
+  expect(getEventListeners(stop.signal, "abort")).toHaveLength(0);
+  const last = due.changed(stop.signal);
+  stop.abort(new Error("enough"));
+  await expect(last).rejects.toThrow("enough");
+  expect(getEventListeners(stop.signal, "abort")).toHaveLength(0);
+});

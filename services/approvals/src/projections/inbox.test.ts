@@ -1,0 +1,102 @@
+import { create } from "@bufbuild/protobuf";
+import type { Approval } from "@reeve/contracts/approval";
+import { ApprovalState } from "@reeve/contracts/approval";
+import type { RunEvent } from "@reeve/contracts/run";
+import { RunEventSchema, RunStatus } from "@reeve/contracts/run";
+import type { ForeignFact } from "@reeve/log/commit-foreign";
+import { emptyTail } from "@reeve/log/log";
+import type { MemoryLog } from "@reeve/log/memory-log";
+import { memoryRunLog } from "@reeve/log/memory-log";
+import type { RunFeed } from "@reeve/log/run-feed";
+import type { RunKey } from "@reeve/log/run-log";
+import { createLogger } from "@reeve/platform/logger";
+import { MemoryTable } from "@reeve/store/memory-table";
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { keepInbox } from "./inbox.ts";
+
+const never = new AbortController().signal;
+const log = createLogger("test", "silent");
+const key = { tenant: "acme", run: "run_abcdefgh" };
+const { PENDING, APPROVED, REJECTED, WITHDRAWN } = ApprovalState;
+
+type Batch = MemoryLog<RunKey, RunEvent>["batches"][number];
+
+const asked = (name: string, state: ApprovalState): ForeignFact => ({
+  case: "approval",
+  value: { approval: { approvalId: name, runId: key.run, state } },
+});
+const ended = (status: RunStatus): ForeignFact => ({ case: "status", value: { status } });
+
+async function logOf(...facts: readonly ForeignFact[]) {
+  const runs = memoryRunLog();
+  let tail = emptyTail;
+  for (const event of facts) {
+    const next = create(RunEventSchema, { runId: key.run, sequence: tail.sequence + 1, event });
+    const appended = await runs.append(key, tail, [next], never);
+    if (appended.kind === "appended") ({ tail } = appended);
+  }
+  return runs;
+}
+
+function feedOf(given: readonly Batch[]): RunFeed {
+  return {
+    async *consume() {
+      for (const batch of given) yield { ...batch, acknowledge: () => undefined };
+    },
+  };
+}
+
+async function statesIn(inbox: MemoryTable<Approval>): Promise<Record<string, ApprovalState>> {
+  const rows = await inbox.list(key.tenant, never);
+  return Object.fromEntries(rows.map(({ record }) => [record.approvalId, record.state]));
+}
+
+test.each([
+  [RunStatus.CANCELLED, WITHDRAWN],
+  [RunStatus.ERROR, WITHDRAWN],
+])("a run that ends as %i withdraws what nobody decided", async (status, withdrawn) => {
+  const runs = await logOf(
+    asked("a", PENDING),
+    asked("b", PENDING),
+    asked("a", APPROVED),
+    ended(status),
+  );
+  const inbox = new MemoryTable<Approval>();
+  await keepInbox(feedOf(runs.batches), { inbox, log: runs }, log, never);
+  expect(await statesIn(inbox)).toEqual({ a: APPROVED, b: withdrawn });
+});
+
+test("batches in any order, and more than once, come to the same inbox", async () => {
+  const runs = await logOf(
+    asked("a", PENDING),
+    asked("b", PENDING),
+    asked("c", PENDING),
+    asked("a", APPROVED),
+    asked("b", REJECTED),
+    ended(RunStatus.CANCELLED),
+  );
+  const orders = fc
+    .array(fc.constantFrom(...runs.batches), { maxLength: 4 })
+    .chain((more) => fc.shuffledSubarray([...runs.batches, ...more], { minLength: 6 }))
+    .map((order) => [...order, ...runs.batches.filter((batch) => !order.includes(batch))]);
+  await fc.assert(
+    fc.asyncProperty(orders, async (order) => {
+      const inbox = new MemoryTable<Approval>();
+      await keepInbox(feedOf(order), { inbox, log: runs }, log, never);
+      expect(await statesIn(inbox)).toEqual({ a: APPROVED, b: REJECTED, c: WITHDRAWN });
+    }),
+  );
+});
+
+test("the end of a run leaves the approvals of others alone", async () => {
+  const ending = await logOf(asked("a", PENDING), ended(RunStatus.CANCELLED));
+  const other = { tenant: key.tenant, run: "run_zzzzzzzz" };
+  const batches = ending.batches.toSpliced(1, 0, {
+    key: other,
+    events: [create(RunEventSchema, { sequence: 1, event: asked("z", PENDING) })],
+  });
+  const inbox = new MemoryTable<Approval>();
+  await keepInbox(feedOf(batches), { inbox, log: ending }, log, never);
+  expect(await statesIn(inbox)).toEqual({ a: WITHDRAWN, z: PENDING });
+});

@@ -1,0 +1,46 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import type { Approval, ApprovalSchema } from "@reeve/contracts/approval";
+import { ApprovalState } from "@reeve/contracts/approval";
+import type { Dispatch } from "@reeve/contracts/run";
+import { RunEventSchema } from "@reeve/contracts/run";
+import type { ToolDescriptorSchema } from "@reeve/contracts/tool";
+import type { ForeignFact } from "@reeve/log/commit-foreign";
+import { emptyTail } from "@reeve/log/log";
+import { memoryRunLog } from "@reeve/log/memory-log";
+import { MemoryWorkQueue } from "@reeve/log/memory-queue";
+import { MemoryTable } from "@reeve/store/memory-table";
+import { ManualClock } from "./manual-clock.ts";
+
+const never = new AbortController().signal;
+
+/** The run in the tests of approvals, its one approval, and who decides. */
+export const runKey = { tenant: "acme", run: "run_abcdefgh" } as const;
+export const approvalId = `${runKey.run}-3-0`;
+export const ada = { tenant: runKey.tenant, subject: "ada" } as const;
+export const noon = Date.parse("2026-01-01T12:00:00Z");
+
+/** The ports of approvals in memory, at noon, with a run that is parked with a pending approval. */
+export async function parkedRun(
+  more: NonNullable<MessageInitShape<typeof ApprovalSchema>> = {},
+  tools: readonly MessageInitShape<typeof ToolDescriptorSchema>[] = [],
+) {
+  const approval = { approvalId, runId: runKey.run, state: ApprovalState.PENDING, ...more };
+  const happenings: readonly ForeignFact[] = [
+    { case: "runCreated", value: { tenant: runKey.tenant } },
+    { case: "runPrepared", value: { tools: [...tools] } },
+    { case: "approval", value: { approval } },
+    { case: "runParked", value: { waitingFor: [approvalId] } },
+  ];
+  const log = memoryRunLog();
+  const events = happenings.map((event, index) =>
+    create(RunEventSchema, { runId: runKey.run, sequence: index + 1, event }),
+  );
+  await log.append(runKey, emptyTail, events, never);
+  return {
+    log,
+    dispatch: new MemoryWorkQueue<Dispatch>(),
+    inbox: new MemoryTable<Approval>(),
+    clock: new ManualClock(noon),
+  };
+}

@@ -1,0 +1,145 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { AgentSpec } from "@reeve/contracts/agent";
+import { AgentSpecSchema } from "@reeve/contracts/agent";
+import { ErrorReason } from "@reeve/contracts/error";
+import { describe, expect, test } from "vitest";
+import { memoryPorts } from "../../test/support/memory-ports.ts";
+import { createAgent, deleteAgent, getAgent, listAgents, updateAgent } from "./agents.ts";
+
+const never = new AbortController().signal;
+const firstPage = { pageSize: 0, pageToken: "" };
+
+function specOf(id: string, more: Partial<Omit<AgentSpec, "$typeName">> = {}): AgentSpec {
+  return create(AgentSpecSchema, { id, name: id, model: "known", ...more });
+}
+
+async function withAgents(...ids: readonly string[]) {
+  const ports = memoryPorts();
+  for (const id of ids) await createAgent(ports, "acme", specOf(id), never);
+  return ports;
+}
+
+async function idsOf(ports: ReturnType<typeof memoryPorts>, tenant: string, page = firstPage) {
+  const { items, nextPageToken } = await listAgents(ports, tenant, page, never);
+  return { ids: items.map(({ spec }) => spec?.id), nextPageToken };
+}
+
+describe("an agent", () => {
+  test("is stored once, at revision 1", async () => {
+    const ports = await withAgents("writer");
+    const agent = await getAgent(ports, "acme", "writer", never);
+    expect(agent).toMatchObject({ spec: { id: "writer" }, revision: 1 });
+    expect(agent.createdAt).toEqual(agent.updatedAt);
+    await expect(createAgent(ports, "acme", specOf("writer"), never)).rejects.toMatchObject({
+      kind: "exists",
+      reason: ErrorReason.AGENT_EXISTS,
+      metadata: { agent_id: "writer" },
+    });
+  });
+
+  test("of many that are created at once under one id is one", async () => {
+    const ports = memoryPorts();
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 8 }, () => createAgent(ports, "acme", specOf("writer"), never)),
+    );
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  });
+
+  test("keeps the time of its creation when it is replaced", async () => {
+    const ports = await withAgents("writer");
+    const before = await getAgent(ports, "acme", "writer", never);
+    const spec = specOf("writer", { instructions: "write" });
+    const { agent } = await updateAgent(ports, "acme", spec, 1, never);
+    expect(agent).toMatchObject({ revision: 2, createdAt: before.createdAt });
+    expect(agent.updatedAt && timestampMs(agent.updatedAt)).toBeGreaterThan(0);
+    expect(await getAgent(ports, "acme", "writer", never)).toEqual(agent);
+  });
+
+  test("is replaced only at the revision that was seen", async () => {
+    const ports = await withAgents("writer");
+    await updateAgent(ports, "acme", specOf("writer"), 1, never);
+    await expect(updateAgent(ports, "acme", specOf("writer"), 1, never)).rejects.toMatchObject({
+      kind: "conflict",
+      reason: ErrorReason.REVISION_CONFLICT,
+      metadata: { revision: "2" },
+    });
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 8 }, () => updateAgent(ports, "acme", specOf("writer"), 2, never)),
+    );
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    expect((await getAgent(ports, "acme", "writer", never)).revision).toBe(3);
+  });
+
+  test("is replaced at whichever revision by everybody who does not mind", async () => {
+    const ports = await withAgents("writer");
+    const stored = await Promise.all(
+      Array.from({ length: 8 }, () => updateAgent(ports, "acme", specOf("writer"), 0, never)),
+    );
+    const revisions = stored.map(({ agent }) => agent.revision).toSorted((a, b) => a - b);
+    expect(revisions).toEqual([2, 3, 4, 5, 6, 7, 8, 9]);
+  });
+
+  test("that is gone is not found, and its id is free", async () => {
+    const ports = await withAgents("writer");
+    await deleteAgent(ports, "acme", "writer", never);
+    const refusal = { kind: "not_found", reason: ErrorReason.AGENT_NOT_FOUND };
+    await expect(getAgent(ports, "acme", "writer", never)).rejects.toMatchObject(refusal);
+    await expect(deleteAgent(ports, "acme", "writer", never)).rejects.toMatchObject(refusal);
+    await expect(updateAgent(ports, "acme", specOf("writer"), 0, never)).rejects.toMatchObject(
+      refusal,
+    );
+    await createAgent(ports, "acme", specOf("writer"), never);
+  });
+
+  test("that is not valid is never stored, and everything that is wrong is said with its path", async () => {
+    const ports = memoryPorts();
+    const broken = specOf("writer", { model: "nothing", budgetAwareness: "limit:101" });
+    await expect(createAgent(ports, "acme", broken, never)).rejects.toMatchObject({
+      kind: "invalid",
+      reason: ErrorReason.INVALID_AGENT,
+      violations: expect.arrayContaining([
+        expect.objectContaining({ field: "spec.model", reason: "MODEL_NOT_FOUND" }),
+        expect.objectContaining({ field: "spec.budget_awareness" }),
+      ]),
+    });
+    await expect(createAgent(ports, "acme", undefined, never)).rejects.toMatchObject({
+      violations: [{ field: "spec", reason: "REQUIRED" }],
+    });
+    expect((await idsOf(ports, "acme")).ids).toEqual([]);
+    await createAgent(ports, "acme", specOf("writer"), never);
+    await expect(updateAgent(ports, "acme", broken, 0, never)).rejects.toMatchObject({
+      kind: "invalid",
+    });
+    expect((await getAgent(ports, "acme", "writer", never)).revision).toBe(1);
+  });
+
+  test("is nobody's but its tenant's", async () => {
+    const ports = await withAgents("writer");
+    const refusal = { kind: "not_found" };
+    await expect(getAgent(ports, "globex", "writer", never)).rejects.toMatchObject(refusal);
+    await expect(deleteAgent(ports, "globex", "writer", never)).rejects.toMatchObject(refusal);
+    expect((await idsOf(ports, "globex")).ids).toEqual([]);
+  });
+});
+
+describe("the list of agents", () => {
+  test("has pages that neither hide nor repeat what comes or goes in between", async () => {
+    const ports = await withAgents("a", "b", "d", "e");
+    const first = await idsOf(ports, "acme", { pageSize: 2, pageToken: "" });
+    expect(first.ids).toEqual(["a", "b"]);
+    await deleteAgent(ports, "acme", "b", never);
+    await createAgent(ports, "acme", specOf("c"), never);
+    await createAgent(ports, "acme", specOf("a0"), never);
+    const rest = await idsOf(ports, "acme", { pageSize: 9, pageToken: first.nextPageToken });
+    expect(rest).toEqual({ ids: ["c", "d", "e"], nextPageToken: "" });
+  });
+
+  test("shows nothing of another tenant to whoever has its page token", async () => {
+    const ports = await withAgents("a", "b", "c");
+    const { nextPageToken } = await idsOf(ports, "acme", { pageSize: 1, pageToken: "" });
+    await createAgent(ports, "globex", specOf("z"), never);
+    const page = { pageSize: 9, pageToken: nextPageToken };
+    expect((await idsOf(ports, "globex", page)).ids).toEqual(["z"]);
+  });
+});

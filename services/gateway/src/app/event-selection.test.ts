@@ -1,0 +1,85 @@
+import { create } from "@bufbuild/protobuf";
+import type { WatchRunRequest } from "@reeve/contracts/run";
+import { EventFamiliesSchema, EventFamily, RunEventSchema, RunStatus } from "@reeve/contracts/run";
+import { describe, expect, test } from "vitest";
+import { endsRun, eventSelection } from "./event-selection.ts";
+
+/** One event of every kind that the contract has, by its name. */
+const kinds = (RunEventSchema.oneofs[0]?.fields ?? []).map(({ localName }) => localName);
+
+function eventOf(kind: string, status: RunStatus = RunStatus.RUNNING) {
+  const value = kind === "status" ? { status } : {};
+  // The names come out of the contract itself.
+  return create(RunEventSchema, { event: { case: kind, value } as never });
+}
+
+/** The kinds of events that a selection lets through. */
+function shown(selection: WatchRunRequest["selection"], status: RunStatus = RunStatus.RUNNING) {
+  const isWanted = eventSelection(selection);
+  return kinds.filter((kind) => isWanted(eventOf(kind, status)));
+}
+
+const only = (...families: EventFamily[]) =>
+  shown({ case: "families", value: create(EventFamiliesSchema, { families }) });
+
+const everything = shown({ case: undefined });
+const detail = [
+  "status",
+  "step",
+  "reasoning",
+  "toolResult",
+  "usage",
+  "plan",
+  "subtask",
+  "costSummary",
+];
+
+describe("a selection of events", () => {
+  test("shows everything but records, which is the same as all detail", () => {
+    expect(everything).toEqual(shown({ case: "detailed", value: true }));
+    expect(everything).not.toContain("runCreated");
+    expect(everything).not.toContain("modelTurn");
+    expect([...everything].toSorted()).toEqual(
+      [
+        ...detail,
+        "approval",
+        "budgetExceeded",
+        "context",
+        "error",
+        "mcpProgress",
+        "messageInjected",
+        "text",
+        "textVoided",
+        "toolCall",
+      ].toSorted(),
+    );
+  });
+
+  test("without detail shows what a person reads", () => {
+    const narrow = shown({ case: "detailed", value: false });
+    expect(everything.filter((kind) => !narrow.includes(kind)).toSorted()).toEqual(
+      detail.toSorted(),
+    );
+  });
+
+  test.each([RunStatus.COMPLETED, RunStatus.ERROR, RunStatus.CANCELLED])(
+    "without detail shows a status only when it is the end: %i",
+    (status) => {
+      expect(shown({ case: "detailed", value: false }, status)).toContain("status");
+      expect(endsRun(eventOf("status", status))).toBe(true);
+    },
+  );
+
+  test("by families shows exactly those, and none for none", () => {
+    expect(only()).toEqual([]);
+    expect(only(EventFamily.TEXT, EventFamily.USAGE).toSorted()).toEqual(["text", "usage"]);
+    expect(only(EventFamily.RECORD)).toContain("runCreated");
+    expect(only(EventFamily.RECORD)).not.toContain("text");
+  });
+
+  test("takes an event of a newer version for a record", () => {
+    const unknown = create(RunEventSchema, {});
+    expect(eventSelection({ case: undefined })(unknown)).toBe(false);
+    expect(endsRun(unknown)).toBe(false);
+  });
+});

@@ -1,0 +1,42 @@
+import { ErrorReason } from "@reeve/contracts/error";
+import { isTerminal } from "@reeve/log/run-head";
+import { Failure } from "@reeve/platform/failure";
+import type { Principal } from "@reeve/platform/principal";
+import { cancelRun } from "./cancel-run.ts";
+import type { GatewayPorts } from "./gateway-ports.ts";
+import { readRun, runKeyOf } from "./read-run.ts";
+
+/** The streams that watch runs through this gateway, by tenant and run. */
+export class Watchers {
+  readonly #counts = new Map<string, number>();
+
+  enter({ tenant }: Principal, runId: string): void {
+    const key = `${tenant}.${runId}`;
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+  }
+
+  /** Whether nobody else is left. */
+  leave({ tenant }: Principal, runId: string): boolean {
+    const key = `${tenant}.${runId}`;
+    const left = (this.#counts.get(key) ?? 1) - 1;
+    if (left > 0) this.#counts.set(key, left);
+    else this.#counts.delete(key);
+    return left <= 0;
+  }
+}
+
+/** Cancels a run that asked to end with its last watcher. One that has ended stays as it is. */
+export async function cancelUnwatched(
+  ports: GatewayPorts,
+  principal: Principal,
+  runId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const head = await readRun(ports.log, runKeyOf(principal.tenant, runId), signal);
+  if (head.created?.cancelOnDisconnect !== true || isTerminal(head.status)) return;
+  try {
+    await cancelRun(ports, principal, { runId, reason: "nobody watches it any more" }, signal);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.reason !== ErrorReason.RUN_ENDED) throw error;
+  }
+}

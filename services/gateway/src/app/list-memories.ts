@@ -1,0 +1,23 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { Memory } from "@reeve/contracts/memory";
+import type { LongTermMemory, Owner } from "@reeve/memory/long-term-memory";
+import type { Page, PageRequest } from "@reeve/store/page";
+import { pageOf } from "@reeve/store/page";
+
+/** A page of what is remembered of somebody, the latest first. What is forgotten in between hides nothing else. */
+export async function listMemories(
+  memory: LongTermMemory,
+  owner: Owner,
+  page: PageRequest,
+  signal: AbortSignal,
+): Promise<Page<Memory>> {
+  const memories = (await memory.list(owner, signal)).toSorted((a, b) =>
+    keyOf(a) < keyOf(b) ? 1 : -1,
+  );
+  return pageOf(memories, page, keyOf, (key, previous) => key < previous);
+}
+
+function keyOf({ updatedAt, memoryId }: Memory): string {
+  const ms = updatedAt === undefined ? 0 : timestampMs(updatedAt);
+  return `${String(ms).padStart(15, "0")}.${memoryId}`;
+}

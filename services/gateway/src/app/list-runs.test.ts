@@ -1,0 +1,62 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { ListRunsRequestSchema, RunSchema, RunStatus } from "@reeve/contracts/run";
+import { expect, test } from "vitest";
+import { memoryPorts } from "../../test/support/memory-ports.ts";
+import { listRuns } from "./list-runs.ts";
+
+const never = new AbortController().signal;
+
+/** Runs of `acme`, by the last letter of their ids and in the order of their creation. */
+async function withRuns(letters: string) {
+  const { runs } = memoryPorts();
+  for (const [index, letter] of Array.from(letters).entries()) {
+    const row = create(RunSchema, {
+      runId: `run_0000000${letter}`,
+      agentId: index % 2 === 0 ? "even" : "odd",
+      threadId: index % 2 === 0 ? "t" : "",
+      status: index === 0 ? RunStatus.WAITING : RunStatus.COMPLETED,
+      createdAt: timestampFromMs(1_000 + Math.floor(index / 2)),
+    });
+    await runs.put(`acme.${row.runId}`, row, never);
+  }
+  return runs;
+}
+
+async function listed(runs: Awaited<ReturnType<typeof withRuns>>, request = {}, tenant = "acme") {
+  const wanted = create(ListRunsRequestSchema, request);
+  const { items, nextPageToken } = await listRuns(runs, tenant, wanted, never);
+  return { letters: items.map(({ runId }) => runId.at(-1)).join(""), nextPageToken };
+}
+
+test("runs are listed newest first, those of one moment by id", async () => {
+  expect((await listed(await withRuns("abcde"))).letters).toBe("edcba");
+});
+
+test("pages neither hide nor repeat what begins in between", async () => {
+  const runs = await withRuns("abcde");
+  const first = await listed(runs, { pageSize: 2 });
+  const newer = create(RunSchema, {
+    runId: "run_0000000z",
+    createdAt: timestampFromMs(9_000),
+  });
+  await runs.put(`acme.${newer.runId}`, newer, never);
+  const second = await listed(runs, { pageSize: 2, pageToken: first.nextPageToken });
+  const third = await listed(runs, { pageSize: 2, pageToken: second.nextPageToken });
+  expect([first.letters, second.letters, third.letters]).toEqual(["ed", "cb", "a"]);
+  expect(third.nextPageToken).toBe("");
+});
+
+test("only what was asked for is listed", async () => {
+  const runs = await withRuns("abcde");
+  expect((await listed(runs, { agentId: "odd" })).letters).toBe("db");
+  expect((await listed(runs, { threadId: "t" })).letters).toBe("eca");
+  expect((await listed(runs, { statuses: [RunStatus.WAITING] })).letters).toBe("a");
+  expect((await listed(runs, { statuses: [RunStatus.ERROR] })).letters).toBe("");
+});
+
+test("a page token of another tenant shows nothing of that tenant", async () => {
+  const runs = await withRuns("abcde");
+  const { nextPageToken } = await listed(runs, { pageSize: 1 });
+  expect((await listed(runs, { pageToken: nextPageToken }, "globex")).letters).toBe("");
+});

@@ -1,0 +1,115 @@
+import { RunStatus } from "@reeve/contracts/run";
+import { ErrorReason } from "@reeve/contracts/error";
+import type { ForeignFact } from "@reeve/log/commit-foreign";
+import { emptyTail } from "@reeve/log/log";
+import { describe, expect, test } from "vitest";
+import { ann, appendFacts, kindsOf, memoryPorts } from "../../test/support/memory-ports.ts";
+import { sendMessage } from "./send-message.ts";
+
+const never = new AbortController().signal;
+const runId = "run_spokento";
+const created: ForeignFact = { case: "runCreated", value: { tenant: "acme" } };
+
+async function withRun(...facts: readonly ForeignFact[]) {
+  const ports = memoryPorts();
+  await appendFacts(ports.log, runId, created, ...facts);
+  return ports;
+}
+
+const message = (text: string, messageId = "") => ({ runId, text, messageId });
+
+describe("a message", () => {
+  test("is in the log of its run at once, with who sent it", async () => {
+    const ports = await withRun();
+    const sent = await sendMessage(ports, ann, message("look left"), never);
+    const { events } = await ports.log.read({ tenant: "acme", run: runId }, emptyTail, never);
+    expect(events.at(-1)).toMatchObject({
+      sequence: sent.sequence,
+      event: {
+        case: "messageSubmitted",
+        value: {
+          messageId: sent.messageId,
+          message: { text: "look left" },
+          submittedBy: "ann",
+        },
+      },
+    });
+  });
+
+  test("wakes a run that rests, and disturbs no other", async () => {
+    const busy = await withRun({ case: "runClaimed", value: { worker: "w" } });
+    await sendMessage(busy, ann, message("hi"), never);
+    expect(busy.dispatch.length).toBe(0);
+    const resting = await withRun({ case: "runParked", value: {} });
+    await sendMessage(resting, ann, message("hi"), never);
+    expect(resting.dispatch.length).toBe(1);
+  });
+
+  test("with one id is sent once, also when it is sent many times at once", async () => {
+    const ports = await withRun();
+    const sent = await Promise.all(
+      Array.from({ length: 8 }, () => sendMessage(ports, ann, message("hi", "m"), never)),
+    );
+    expect(sent).toEqual(sent.map(() => ({ messageId: "m", sequence: 2 })));
+    expect(await kindsOf(ports.log, runId)).toEqual(["runCreated", "messageSubmitted"]);
+  });
+
+  test("with an id that another one has is refused, not lost in silence", async () => {
+    const ports = await withRun();
+    await sendMessage(ports, ann, message("left", "m"), never);
+    await sendMessage(ports, ann, message("on", "n"), never);
+    await expect(sendMessage(ports, ann, message("right", "m"), never)).rejects.toMatchObject({
+      kind: "exists",
+      reason: ErrorReason.REQUEST_ID_REUSED,
+    });
+  });
+
+  test("without an id is another one each time", async () => {
+    const ports = await withRun();
+    const first = await sendMessage(ports, ann, message("hi"), never);
+    const second = await sendMessage(ports, ann, message("hi"), never);
+    expect(second.sequence).toBe(first.sequence + 1);
+  });
+
+  test("that was sent before the end is answered after it; a new one is refused", async () => {
+    const ports = await withRun();
+    const sent = await sendMessage(ports, ann, message("hi", "m"), never);
+    await appendFacts(ports.log, runId, {
+      case: "status",
+      value: { status: RunStatus.COMPLETED },
+    });
+    expect(await sendMessage(ports, ann, message("hi", "m"), never)).toEqual(sent);
+    await expect(sendMessage(ports, ann, message("hi"), never)).rejects.toMatchObject({
+      kind: "precondition",
+      reason: ErrorReason.RUN_ENDED,
+    });
+  });
+
+  test.each(["", " ", "\t\n", "\u00a0", "\u2003\u3000", "\ufeff"])(
+    "must say something: %j does not",
+    async (text) => {
+      const ports = await withRun();
+      await expect(sendMessage(ports, ann, message(text), never)).rejects.toMatchObject({
+        kind: "invalid",
+        violations: [{ field: "text" }],
+      });
+    },
+  );
+
+  test("may have any character, and is kept as it is", async () => {
+    const ports = await withRun();
+    const text = "a\0b 🙂 \u202e ﷽";
+    await sendMessage(ports, ann, message(text, "*.> \0 .."), never);
+    const { events } = await ports.log.read({ tenant: "acme", run: runId }, emptyTail, never);
+    expect(events.at(-1)?.event).toMatchObject({ value: { message: { text } } });
+  });
+
+  test("to a run of another tenant finds nothing, and writes nothing there", async () => {
+    const ports = await withRun();
+    const gus = { tenant: "globex", subject: "gus" };
+    await expect(sendMessage(ports, gus, message("hi"), never)).rejects.toMatchObject({
+      kind: "not_found",
+    });
+    expect(await kindsOf(ports.log, runId)).toEqual(["runCreated"]);
+  });
+});

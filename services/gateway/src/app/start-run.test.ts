@@ -1,0 +1,187 @@
+import { create } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { ErrorReason } from "@reeve/contracts/error";
+import { RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
+import { Role } from "@reeve/contracts/thread";
+import { emptyTail } from "@reeve/log/log";
+import { Failure } from "@reeve/platform/failure";
+import type { Principal } from "@reeve/platform/principal";
+import { describe, expect, test } from "vitest";
+import type { MemoryPorts } from "../../test/support/memory-ports.ts";
+import {
+  ann,
+  appendFacts,
+  kindsOf,
+  memoryPorts,
+  storeAgent,
+} from "../../test/support/memory-ports.ts";
+import type { GatewayPorts } from "./gateway-ports.ts";
+import { startRun } from "./start-run.ts";
+
+const never = new AbortController().signal;
+
+async function withAgent(): Promise<MemoryPorts> {
+  const ports = memoryPorts();
+  await storeAgent(ports, "writer");
+  return ports;
+}
+
+function start(
+  ports: GatewayPorts,
+  init: MessageInitShape<typeof StartRunRequestSchema> = {},
+  principal: Principal = ann,
+) {
+  const request = create(StartRunRequestSchema, { agentId: "writer", input: "hello", ...init });
+  return startRun(ports, principal, request, never);
+}
+
+function publish() {
+  return Promise.reject(new Failure("unavailable", ErrorReason.UNAVAILABLE, "gone"));
+}
+
+async function createdIn({ log }: MemoryPorts, run: string) {
+  const { events } = await log.read({ tenant: "acme", run }, emptyTail, never);
+  return events[0]?.event.case === "runCreated" ? events[0].event.value : undefined;
+}
+
+describe("a run that is started", () => {
+  test("is in its log with all that it is made from, and is dispatched", async () => {
+    const ports = await withAgent();
+    const { runId, status } = await start(ports, { requestId: "r", labels: { a: "1" } });
+    expect(status).toBe(RunStatus.QUEUED);
+    expect(await createdIn(ports, runId)).toMatchObject({
+      tenant: "acme",
+      agentId: "writer",
+      agentRevision: 1,
+      spec: { id: "writer" },
+      input: "hello",
+      startedBy: "ann",
+      requestId: "r",
+      labels: { a: "1" },
+    });
+    expect(ports.dispatch.length).toBe(1);
+  });
+
+  test("keeps the spec with which it began", async () => {
+    const ports = await withAgent();
+    const { runId } = await start(ports);
+    await storeAgent(ports, "writer", { instructions: "changed" });
+    expect((await createdIn(ports, runId))?.spec?.instructions).toBe("");
+  });
+
+  test("is one run for one request id, however often and at once it is asked for", async () => {
+    const ports = await withAgent();
+    const started = await Promise.all(
+      Array.from({ length: 8 }, () => start(ports, { requestId: "r" })),
+    );
+    const [runId = "", ...others] = new Set(started.map((head) => head.runId));
+    expect(others).toEqual([]);
+    expect(await kindsOf(ports.log, runId)).toEqual(["runCreated"]);
+    expect(ports.dispatch.length).toBe(1);
+  });
+
+  test("is the same run for ever, also when its agent is gone and it has ended", async () => {
+    const ports = await withAgent();
+    const { runId } = await start(ports, { requestId: "r" });
+    await appendFacts(ports.log, runId, {
+      case: "status",
+      value: { status: RunStatus.COMPLETED },
+    });
+    await ports.agents.delete("acme.writer", never);
+    const again = await start(ports, { requestId: "r" });
+    expect(again).toMatchObject({ runId, status: RunStatus.COMPLETED });
+  });
+
+  test("is the same whatever the order of its labels, and another with anything else", async () => {
+    const ports = await withAgent();
+    const request = { requestId: "r", labels: { b: "2", a: "1" } };
+    const { runId } = await start(ports, request);
+    const turned = { ...request, labels: { a: "1", b: "2" } };
+    expect((await start(ports, turned)).runId).toBe(runId);
+    for (const other of [
+      { input: "other" },
+      { labels: {} },
+      { memoryEnabled: true },
+      { messages: [{ role: Role.USER, text: "before" }] },
+    ]) {
+      await expect(start(ports, { ...request, ...other })).rejects.toMatchObject({
+        kind: "exists",
+        reason: ErrorReason.REQUEST_ID_REUSED,
+        metadata: { run_id: runId },
+      });
+    }
+  });
+
+  test.each(["", "t"])(
+    "is one of those that are asked for at once under one id, in thread %j: the others are refused",
+    async (threadId) => {
+      const ports = await withAgent();
+      const request = { requestId: "r", threadId };
+      const outcomes = await Promise.allSettled(
+        ["a", "b", "c"].map((input) => start(ports, { ...request, input })),
+      );
+      expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+      const refused = outcomes.flatMap((outcome) =>
+        outcome.status === "rejected" ? [outcome.reason] : [],
+      );
+      const refusal = { kind: "exists", reason: ErrorReason.REQUEST_ID_REUSED };
+      expect(refused).toEqual(refused.map(() => expect.objectContaining(refusal)));
+    },
+  );
+
+  test("is dispatched by a repetition when its first dispatch was lost", async () => {
+    const ports = await withAgent();
+    const lost = start({ ...ports, dispatch: { publish } }, { requestId: "r" });
+    await expect(lost).rejects.toMatchObject({ kind: "unavailable" });
+    const { runId } = await start(ports, { requestId: "r" });
+    expect(ports.dispatch.length).toBe(1);
+    expect(await kindsOf(ports.log, runId)).toEqual(["runCreated"]);
+  });
+
+  test.each([
+    "a.b",
+    "*",
+    ">",
+    "x y",
+    "a\nb",
+    "\0",
+    "🙂".repeat(32),
+    "x".repeat(128),
+    "../..",
+    "$JS.API.>",
+  ])("may have any request id: %j", async (requestId) => {
+    const ports = await withAgent();
+    const { runId } = await start(ports, { requestId });
+    expect(runId).toMatch(/^run_[a-z2-7]{26}$/);
+    expect((await start(ports, { requestId })).runId).toBe(runId);
+  });
+
+  test("shares its request id with no other tenant", async () => {
+    const ports = await withAgent();
+    const { runId } = await start(ports, { requestId: "r" });
+    const gus = { tenant: "globex", subject: "gus" };
+    await expect(start(ports, { requestId: "r" }, gus)).rejects.toMatchObject({
+      kind: "not_found",
+      reason: ErrorReason.AGENT_NOT_FOUND,
+    });
+    const row = await ports.agents.get("acme.writer", never);
+    if (row !== undefined) await ports.agents.put("globex.writer", row.record, never);
+    expect((await start(ports, { requestId: "r" }, gus)).runId).not.toBe(runId);
+  });
+});
+
+describe("a run that could not start", () => {
+  test("is refused, and leaves nothing behind", async () => {
+    const ports = await withAgent();
+    await storeAgent(ports, "stranded", { model: "gone" });
+    await expect(start(ports, { agentId: "nobody" })).rejects.toMatchObject({ kind: "not_found" });
+    await expect(start(ports, { agentId: "stranded" })).rejects.toBeInstanceOf(Failure);
+    await expect(start(ports, { executor: "temporal" })).rejects.toMatchObject({
+      kind: "unsupported",
+      reason: ErrorReason.UNSUPPORTED_CAPABILITY,
+      violations: [{ field: "executor" }],
+    });
+    expect(ports.log.batches).toEqual([]);
+    expect(ports.dispatch.length).toBe(0);
+  });
+});

@@ -1,0 +1,132 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import type { Artifact } from "@reeve/contracts/artifact";
+import {
+  ArtifactSchema,
+  ListArtifactsRequestSchema,
+  UploadArtifactRequestSchema,
+} from "@reeve/contracts/artifact";
+import { ErrorReason } from "@reeve/contracts/error";
+import type { ArtifactStore } from "@reeve/store/artifact-store";
+import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
+import { describe, expect, test } from "vitest";
+import { downloadArtifact, listArtifacts, uploadArtifact } from "./transfer-artifacts.ts";
+
+const never = new AbortController().signal;
+const header = { case: "header", value: { name: "a.txt", mediaType: "text/plain" } } as const;
+const chunk = (text: string) => ({ case: "chunk", value: Buffer.from(text) }) as const;
+
+type Part = NonNullable<MessageInitShape<typeof UploadArtifactRequestSchema>["part"]>;
+
+async function* requests(...parts: readonly Part[]) {
+  for (const part of parts) yield create(UploadArtifactRequestSchema, { part });
+}
+
+async function* cut() {
+  yield* requests(header, chunk("half"));
+  throw new Error("the client is gone");
+}
+
+const emptyStore = () => new MemoryArtifactStore({ maxBytes: 1_000_000 });
+
+const storeOf = (artifacts: readonly Artifact[]) =>
+  Object.assign(emptyStore(), { list: () => Promise.resolve(artifacts) });
+
+async function listed(store: ArtifactStore, request = {}, tenant = "acme") {
+  const wanted = create(ListArtifactsRequestSchema, request);
+  const { items, nextPageToken } = await listArtifacts(store, tenant, wanted, never);
+  return { ids: items.map(({ artifactId }) => artifactId), nextPageToken };
+}
+
+async function downloaded(store: ArtifactStore, artifactId: string, tenant = "acme") {
+  const parts: Buffer[] = [];
+  const names: string[] = [];
+  for await (const { part } of downloadArtifact(store, tenant, artifactId, never)) {
+    if (part.case === "artifact") names.push(part.value.name);
+    if (part.case === "chunk") parts.push(Buffer.from(part.value));
+  }
+  return { names, sizes: parts.map(({ length }) => length), bytes: Buffer.concat(parts) };
+}
+
+describe("an upload", () => {
+  test("comes back whole, in chunks that every client accepts", async () => {
+    const store = emptyStore();
+    const text = "0123456789".repeat(60_000);
+    const parts = [header, chunk(text.slice(0, 7)), chunk(""), chunk(text.slice(7))];
+    const artifact = await uploadArtifact(store, "acme", requests(...parts), never);
+    const { names, sizes, bytes } = await downloaded(store, artifact.artifactId);
+    expect(names).toEqual(["a.txt"]);
+    expect(Math.max(...sizes)).toBe(256 * 1024);
+    expect(bytes.toString()).toBe(text);
+  });
+
+  test.each<[string, readonly Part[]]>([
+    ["is empty", []],
+    ["begins with bytes", [chunk("a")]],
+    ["has two headers", [header, chunk("a"), header]],
+    ["has a part that says nothing", [header, { case: undefined }]],
+  ])("that %s is refused, and nothing stays", async (_, parts) => {
+    const store = emptyStore();
+    await expect(uploadArtifact(store, "acme", requests(...parts), never)).rejects.toMatchObject({
+      kind: "invalid",
+      reason: ErrorReason.INVALID_REQUEST,
+    });
+    expect((await listed(store)).ids).toEqual([]);
+  });
+
+  test("that is cut in the middle leaves nothing", async () => {
+    const store = emptyStore();
+    await expect(uploadArtifact(store, "acme", cut(), never)).rejects.toThrow("the client is gone");
+    expect((await listed(store)).ids).toEqual([]);
+  });
+});
+
+describe("the list of artifacts", () => {
+  test("has pages that give everything once", async () => {
+    const store = emptyStore();
+    for (let count = 0; count < 7; count++) {
+      await uploadArtifact(store, "acme", requests(header, chunk(`${count}`)), never);
+    }
+    const all = (await listed(store)).ids;
+    const seen: string[] = [];
+    let page = await listed(store, { pageSize: 3 });
+    seen.push(...page.ids);
+    while (page.nextPageToken !== "") {
+      page = await listed(store, { pageSize: 3, pageToken: page.nextPageToken });
+      seen.push(...page.ids);
+    }
+    expect(seen).toEqual(all);
+    expect(seen).toHaveLength(7);
+  });
+
+  test("goes on after the last one that was shown, also when that one is not there", async () => {
+    const all = ["c", "a", "b"].map((letter, index) =>
+      create(ArtifactSchema, {
+        artifactId: `art_${letter.repeat(32)}`,
+        createdAt: { seconds: BigInt(index), nanos: 0 },
+      }),
+    );
+    const { nextPageToken } = await listed(storeOf(all), { pageSize: 2 });
+    const rest = await listed(storeOf(all.toSpliced(1, 1)), { pageToken: nextPageToken });
+    expect(rest.ids).toEqual([all[2]?.artifactId]);
+  });
+});
+
+test.each(["art_0123456789abcdef0123456789abcdef", "*", ">", "../x", "a.b", " ", "\0"])(
+  "there is no artifact %j",
+  async (artifactId) => {
+    await expect(downloaded(emptyStore(), artifactId)).rejects.toMatchObject({
+      kind: "not_found",
+      reason: ErrorReason.ARTIFACT_NOT_FOUND,
+      metadata: { artifact_id: artifactId },
+    });
+  },
+);
+
+test("an artifact of another tenant is not there", async () => {
+  const store = emptyStore();
+  const { artifactId } = await uploadArtifact(store, "acme", requests(header), never);
+  await expect(downloaded(store, artifactId, "globex")).rejects.toMatchObject({
+    kind: "not_found",
+  });
+});

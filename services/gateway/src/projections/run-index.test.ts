@@ -1,0 +1,192 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { ApprovalState } from "@reeve/contracts/approval";
+import type { Run, RunEvent } from "@reeve/contracts/run";
+import { Phase, RunEventSchema, RunSchema, RunStatus, StepState } from "@reeve/contracts/run";
+import type { ForeignFact } from "@reeve/log/commit-foreign";
+import { emptyTail } from "@reeve/log/log";
+import type { MemoryLog } from "@reeve/log/memory-log";
+import { memoryRunLog } from "@reeve/log/memory-log";
+import type { RunFeed } from "@reeve/log/run-feed";
+import { emptyHead, foldHead, runOf } from "@reeve/log/run-head";
+import type { RunKey } from "@reeve/log/run-log";
+import { createLogger } from "@reeve/platform/logger";
+import { MemoryTable } from "@reeve/store/memory-table";
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import type { IndexPorts } from "./run-index.ts";
+import { indexRuns } from "./run-index.ts";
+import { rowAfter, rowKinds } from "./run-row.ts";
+
+const never = new AbortController().signal;
+const log = createLogger("test", "silent");
+const key = { tenant: "acme", run: "run_abcdefgh" };
+
+const approval = (state: ApprovalState): ForeignFact => ({
+  case: "approval",
+  value: { approval: { approvalId: "a", state } },
+});
+const status = (value: RunStatus): ForeignFact => ({ case: "status", value: { status: value } });
+
+/** The batches of a run that has everything which a list shows. */
+const batches: readonly (readonly (ForeignFact & {
+  readonly at?: Partial<Pick<RunEvent, "phase" | "parentId">>;
+})[])[] = [
+  [
+    {
+      case: "runCreated",
+      value: { agentId: "a", input: "hello", labels: { team: "x" }, threadId: "t" },
+    },
+  ],
+  [
+    { case: "runClaimed", value: { worker: "w" } },
+    status(RunStatus.STARTING),
+    { case: "runPrepared", value: { scripted: true } },
+  ],
+  [
+    { case: "error", value: { reason: "planner_failed" }, at: { phase: Phase.PLANNER } },
+    { case: "step", value: { state: StepState.STARTED } },
+  ],
+  [{ case: "text", value: { text: "thinking" } }],
+  [
+    { case: "error", value: { reason: "child" }, at: { parentId: "s" } },
+    approval(ApprovalState.PENDING),
+    { case: "runParked", value: {} },
+  ],
+  [approval(ApprovalState.APPROVED)],
+  [{ case: "runClaimed", value: { worker: "v" } }],
+  [
+    { case: "error", value: { reason: "iteration_limit" } },
+    { case: "costSummary", value: { llmCalls: 2 } },
+    status(RunStatus.ERROR),
+  ],
+  [{ case: "runClaimed", value: { worker: "u" } }],
+  [{ case: "runParked", value: {} }],
+];
+
+type Batch = MemoryLog<RunKey, RunEvent>["batches"][number];
+
+/** A log with the first `count` batches of the run. */
+async function logWith(count = batches.length) {
+  const runs = memoryRunLog();
+  let tail = emptyTail;
+  for (const batch of batches.slice(0, count)) {
+    const events = batch.map(({ at, ...event }, index) => {
+      const sequence = tail.sequence + index + 1;
+      const time = timestampFromMs(1_000 * sequence);
+      return create(RunEventSchema, { runId: key.run, sequence, time, event, ...at });
+    });
+    const appended = await runs.append(key, tail, events, never);
+    if (appended.kind === "appended") ({ tail } = appended);
+  }
+  return runs;
+}
+
+const isWanted = ({ events }: Batch) =>
+  events.some(({ event }) => event.case && rowKinds.has(event.case));
+
+/** Gives the batches in this order, and tells which were acknowledged. */
+function feedOf(given: readonly Batch[]) {
+  const acknowledged: Batch[] = [];
+  const feed: RunFeed = {
+    async *consume() {
+      for (const batch of given) {
+        yield { ...batch, acknowledge: () => acknowledged.push(batch) };
+      }
+    },
+  };
+  return { feed, acknowledged };
+}
+
+/** What the log says of the run, as a list shows it. */
+async function truth(runs: MemoryLog<RunKey, RunEvent>) {
+  const { events } = await runs.read(key, emptyTail, never);
+  return { ...runOf(foldHead(emptyHead, events)), output: "" };
+}
+
+function read() {
+  return Promise.reject(new Error("nobody reads"));
+}
+
+const rowIn = async ({ runs }: Pick<IndexPorts, "runs">) =>
+  (await runs.get(`${key.tenant}.${key.run}`, never))?.record;
+
+/** What a row says but for how far the batches that nobody wants have come. */
+const shown = (row: Run | undefined) => row && { ...row, lastSequence: 0 };
+
+test("a row says what the log says, after each batch", async () => {
+  for (let count = 1; count <= batches.length; count++) {
+    const runs = await logWith(count);
+    const { events } = await runs.read(key, emptyTail, never);
+    expect(events.reduce(rowAfter, create(RunSchema))).toEqual(await truth(runs));
+  }
+});
+
+test("batches in order make the row without a look into the log", async () => {
+  const runs = await logWith();
+  const table = new MemoryTable<Run>();
+  const { feed, acknowledged } = feedOf(runs.batches.filter(isWanted));
+  await indexRuns(feed, { runs: table, log: { read } }, log, never);
+  expect(acknowledged).toHaveLength(runs.batches.filter(isWanted).length);
+  expect(await rowIn({ runs: table })).toEqual(await truth(runs));
+});
+
+test("batches in any order, and more than once, come to the same row, which never grows older", async () => {
+  const runs = await logWith();
+  const wanted = runs.batches.filter(isWanted);
+  const all = await truth(runs);
+  const orders = fc
+    .array(fc.constantFrom(...wanted), { maxLength: 6 })
+    .chain((more) => fc.shuffledSubarray([...wanted, ...more], { minLength: wanted.length }))
+    .map((order) => [...order, ...wanted.filter((batch) => !order.includes(batch))]);
+  await fc.assert(
+    fc.asyncProperty(orders, async (order) => {
+      const ports = { runs: new MemoryTable<Run>(), log: runs };
+      let reached = 0;
+      for (const batch of order) {
+        await indexRuns(feedOf([batch]).feed, ports, log, never);
+        const { lastSequence = 0 } = (await rowIn(ports)) ?? {};
+        expect(lastSequence).toBeGreaterThanOrEqual(reached);
+        reached = lastSequence;
+      }
+      expect(shown(await rowIn(ports))).toEqual(shown(all));
+    }),
+  );
+});
+
+test("two gateways that share the batches come to the same row", async () => {
+  const runs = await logWith();
+  const wanted = runs.batches.filter(isWanted);
+  await fc.assert(
+    fc.asyncProperty(fc.subarray(wanted), async (mine) => {
+      const ports = { runs: new MemoryTable<Run>(), log: runs };
+      const theirs = wanted.filter((batch) => !mine.includes(batch));
+      await Promise.all(
+        [mine, theirs].map((part) => indexRuns(feedOf(part).feed, ports, log, never)),
+      );
+      expect(shown(await rowIn(ports))).toEqual(shown(await truth(runs)));
+    }),
+  );
+});
+
+test("a batch that finds no row, or whose log lags, is not taken for the whole", async () => {
+  const runs = await logWith();
+  const ports = { runs: new MemoryTable<Run>(), log: runs };
+  const last = runs.batches.filter(isWanted).slice(-1);
+  await indexRuns(feedOf(last).feed, ports, log, never);
+  expect(await rowIn(ports)).toEqual(await truth(runs));
+  const lagging = { ...ports, log: await logWith(2) };
+  const { feed, acknowledged } = feedOf(runs.batches.slice(0, 1));
+  await indexRuns(feed, lagging, log, never);
+  expect(acknowledged).toEqual([]);
+  expect(await rowIn(ports)).toEqual(await truth(runs));
+});
+
+test("a preview is cut between characters", async () => {
+  const input = `x${"🙂".repeat(300)}`;
+  const event = { case: "runCreated", value: { input } } as const;
+  const created = create(RunEventSchema, { runId: key.run, sequence: 1, event });
+  const { inputPreview } = rowAfter(create(RunSchema), created);
+  expect(inputPreview.isWellFormed()).toBe(true);
+  expect(Array.from(inputPreview)).toHaveLength(200);
+});

@@ -1,0 +1,42 @@
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import { ErrorReason } from "@reeve/contracts/error";
+import type { MemoryService } from "@reeve/contracts/memory";
+import type { LongTermMemory, Owner } from "@reeve/memory/long-term-memory";
+import { Failure } from "@reeve/platform/failure";
+import { principalOf } from "@reeve/platform/principal";
+import { listMemories } from "../app/list-memories.ts";
+
+const usualLimit = 10;
+
+export function memoryService(memory: LongTermMemory): ServiceImpl<typeof MemoryService> {
+  return {
+    createMemory: async ({ text, requestId }, context) => {
+      const said = { runId: "", requestId };
+      return { memory: await memory.remember(ownerOf(context), text, said, context.signal) };
+    },
+    listMemories: async (request, context) => {
+      const owner = ownerOf(context);
+      const { items, nextPageToken } = await listMemories(memory, owner, request, context.signal);
+      return { memories: [...items], nextPageToken };
+    },
+    recallMemories: async ({ query, limit }, context) => {
+      const most = limit === 0 ? usualLimit : limit;
+      const found = await memory.find(ownerOf(context), query, most, context.signal);
+      return { memories: [...found.memories], latest: [...found.latest] };
+    },
+    deleteMemory: async ({ memoryId }, context) => {
+      if (await memory.forget(ownerOf(context), memoryId, context.signal)) return {};
+      throw new Failure(
+        "not_found",
+        ErrorReason.MEMORY_NOT_FOUND,
+        `nothing is remembered as ${memoryId}`,
+        { metadata: { memory_id: memoryId } },
+      );
+    },
+  };
+}
+
+function ownerOf(context: HandlerContext): Owner {
+  const { tenant, subject } = principalOf(context);
+  return { tenant, user: subject };
+}

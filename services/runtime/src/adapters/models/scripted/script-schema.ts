@@ -1,0 +1,171 @@
+import { z } from "zod";
+
+/** The file of a script, field by field; what the fields mean stands at `parseScript`. */
+
+const pattern = z.string().transform((source, context) => {
+  try {
+    return new RegExp(source, "u");
+  } catch (error) {
+    context.addIssue({ code: "custom", message: error instanceof Error ? error.message : source });
+    return z.NEVER;
+  }
+});
+
+/** Rules over several fields are checked even where a field is wrong, so that all problems show at once. */
+const always = { when: () => true };
+
+const ofRequest = {
+  input: pattern.optional(),
+  system: pattern.optional(),
+  tools_include: z.string().min(1).optional(),
+};
+
+const conditionSchema = z
+  .strictObject({
+    ...ofRequest,
+    notes: pattern.optional(),
+    tool: z.string().min(1).optional(),
+    matches: pattern.optional(),
+    is_error: z.boolean().optional(),
+  })
+  .refine((when) => asksForSomething(when ?? {}), {
+    message:
+      "name the tool whose last result is asked for, or what else is: input, system, tools_include, notes",
+    ...always,
+  });
+
+function asksForSomething({
+  tool,
+  matches,
+  is_error: isError,
+  ...others
+}: object & {
+  readonly tool?: unknown;
+  readonly matches?: unknown;
+  readonly is_error?: unknown;
+}): boolean {
+  if (tool === undefined && (matches !== undefined || isError !== undefined)) return false;
+  return tool !== undefined || asksForAnything(others);
+}
+
+function asksForAnything(when: object | undefined): boolean {
+  return Object.values(when ?? {}).some((asked) => asked !== undefined);
+}
+
+const count = z.number().int().min(0);
+
+const failSchema = z.strictObject({
+  reason: z.enum([
+    "rate_limited",
+    "unavailable",
+    "context_overflow",
+    "refused",
+    "unauthenticated",
+    "invalid",
+    "malformed",
+  ]),
+  message: z.string().min(1),
+  retryable: z.boolean().optional(),
+  retry_after_ms: count.optional(),
+  times: z.number().int().min(1).optional(),
+  after_words: count.default(0),
+});
+
+const turnFields = {
+  when: conditionSchema.optional(),
+  reasoning: z.string().default(""),
+  text: z.string().default(""),
+  tool_calls: z
+    .array(
+      z.strictObject({
+        name: z.string().min(1),
+        arguments: z.union([z.record(z.string(), z.json()), z.string()]).default({}),
+      }),
+    )
+    .default([]),
+  finish: z.string().min(1).optional(),
+  usage: z.strictObject({ input_tokens: count, output_tokens: count }).optional(),
+  fail: failSchema.optional(),
+};
+
+const turnSchema = z.strictObject(turnFields);
+export type TurnFields = z.infer<typeof turnSchema>;
+
+function saysSomething(turn: Partial<TurnFields>): boolean {
+  if (turn.fail !== undefined) return true;
+  return turn.text !== "" || turn.tool_calls?.length !== 0 || turn.finish !== undefined;
+}
+
+function isConditional(turn: { readonly when?: unknown } | undefined): boolean {
+  return turn?.when !== undefined;
+}
+
+function isEmpty(turn: Partial<TurnFields>): boolean {
+  const { when, reasoning, usage } = turn;
+  return !saysSomething(turn) && when === undefined && reasoning === "" && usage === undefined;
+}
+
+/** Whether nothing that always holds stands before the end of a list. */
+function isReachable(list: unknown): boolean {
+  return !Array.isArray(list) || list.slice(0, -1).every(isConditional);
+}
+
+const neverReached = {
+  message: "only the last goes without `when`: what comes after it is never said",
+  ...always,
+};
+
+const turnsSchema = z
+  .array(
+    z
+      .strictObject({
+        ...turnFields,
+        alternatives: z
+          .array(turnSchema.refine(saysSomething, "a turn has text or tool_calls"))
+          .min(1)
+          .refine(isReachable, neverReached)
+          .optional(),
+      })
+      .refine((turn) => turn?.alternatives !== undefined || saysSomething(turn ?? {}), {
+        message: "a turn has text, tool_calls or alternatives",
+        ...always,
+      })
+      .refine((turn) => turn?.alternatives === undefined || isEmpty(turn), {
+        message: "what is said beside alternatives is never said: move it into one of them",
+        ...always,
+      }),
+  )
+  .min(1, "a script has at least one turn");
+
+export type TurnsFields = z.infer<typeof turnsSchema>;
+
+const conversationSchema = z.strictObject({
+  when: z
+    .strictObject({ ...ofRequest, model: z.string().min(1).optional() })
+    .refine(asksForAnything, {
+      message: "say by what the conversation is known: system, input, tools_include, model",
+      ...always,
+    })
+    .optional(),
+  turns: turnsSchema,
+});
+
+/** What is no script at all is refused for that alone. */
+function hasTurns(script: { readonly turns?: unknown; readonly conversations?: unknown } | null) {
+  return script === null || script.turns !== undefined || script.conversations !== undefined;
+}
+
+export const scriptSchema = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(/^[\w.-]+$/, "letters, digits, dots, dashes and underscores only")
+      .optional(),
+    pace_ms: z.number().int().min(0).max(60_000).default(0),
+    conversations: z.array(conversationSchema).min(1).refine(isReachable, neverReached).optional(),
+    turns: turnsSchema.optional(),
+  })
+  .refine(hasTurns, {
+    message: "a script has turns or conversations",
+    ...always,
+  });

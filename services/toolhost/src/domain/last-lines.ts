@@ -1,0 +1,44 @@
+const mostBytes = 400;
+const mostLines = 3;
+// What moves the cursor, rings or colours: escape sequences first, then whatever is left of controls.
+// oxlint-disable-next-line no-control-regex
+const escapes = /\u001B(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001B]*(?:\u0007|\u001B\\)?|[@-Z\\^_])/g;
+// oxlint-disable-next-line no-control-regex
+const controls = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u2028\u2029]/g;
+
+/** The end of what a command has written so far, in bounded memory, for people to look at. */
+export class LastLines {
+  #bytes = Buffer.alloc(0);
+  #total = 0;
+
+  /** How many bytes were written in all. */
+  get total(): number {
+    return this.#total;
+  }
+
+  add(bytes: Uint8Array): void {
+    this.#total += bytes.length;
+    const kept = Buffer.concat([this.#bytes, bytes.subarray(-mostBytes)]);
+    this.#bytes = kept.subarray(-mostBytes);
+  }
+
+  /** The last lines that say something, as text of at most a few hundred bytes. */
+  text(): string {
+    let begin = 0;
+    // Not in the middle of a character.
+    while (begin < 4 && isContinuation(this.#bytes[begin])) begin++;
+    const text = new TextDecoder("utf-8", { fatal: false }).decode(this.#bytes.subarray(begin));
+    const lines = text
+      .replaceAll(escapes, "")
+      // A line that is written over and over, as a bar of progress is, shows what it said last.
+      .split(/\r*\n/)
+      .map((line) => line.split("\r").findLast((part) => part.trim() !== "") ?? "")
+      .map((line) => line.replaceAll(controls, "").trimEnd())
+      .filter((line) => line.trim() !== "");
+    return lines.slice(-mostLines).join("\n");
+  }
+}
+
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0b1100_0000) === 0b1000_0000;
+}

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { executeCode } from "../src/app/tools/execute-code.ts";
+import { runCommand } from "../src/app/tools/run-command.ts";
+import type { Progress } from "../src/ports/tool.ts";
+import type { SandboxedWorkspace } from "./support/sandboxed-workspace.ts";
+import { sandboxedWorkspace, whyNoSandbox } from "./support/sandboxed-workspace.ts";
+
+const signal = AbortSignal.timeout(100_000);
+let workspace: SandboxedWorkspace;
+
+beforeAll(async () => {
+  workspace = await sandboxedWorkspace(signal);
+});
+
+afterAll(() => workspace[Symbol.asyncDispose]());
+
+/** Collects reports; `first` resolves with the first of them. */
+function listener() {
+  const reports: Progress[] = [];
+  const first = Promise.withResolvers<Progress>();
+  const report = (progress: Progress) => {
+    reports.push(progress);
+    first.resolve(progress);
+  };
+  return { reports, report, first: first.promise };
+}
+
+function shell(script: string) {
+  return { command: ["/bin/sh", "-c", script] };
+}
+
+describe.skipIf(whyNoSandbox !== "")(`while a command runs${whyNoSandbox}`, () => {
+  test("its output is told before it ends", async () => {
+    const { report, first } = listener();
+    // Goes on until somebody who has seen the output says so.
+    const script = "echo working; until [ -e go ]; do sleep 0.05; done; echo done";
+    const outcome = workspace.call(runCommand, { command: ["sh", "-c", script] }, { report });
+    expect(await first).toEqual({ progress: 8, message: "working" });
+    await workspace.prepare("touch go");
+    expect(JSON.parse((await outcome).content)).toMatchObject({ stdout: "working\ndone\n" });
+    await workspace.prepare("rm go");
+  });
+
+  test("each line that code prints is told, whether it flushes or not", async () => {
+    const { report, first } = listener();
+    const code = "print('working')\nimport os.path\nwhile not os.path.exists('go'): pass\n'done'";
+    const outcome = workspace.call(executeCode, { code }, { report });
+    expect(await first).toMatchObject({ message: "working" });
+    await workspace.prepare("touch go");
+    expect(JSON.parse((await outcome).content)).toMatchObject({ result: "done", success: true });
+    await workspace.prepare("rm go");
+  });
+
+  test("a flood of output is told now and then", async () => {
+    const { report, reports } = listener();
+    const outcome = await workspace.call(
+      runCommand,
+      { command: ["timeout", "2", "yes"] },
+      { report },
+    );
+    expect(outcome.endReason).toBe("output_limit");
+    expect(reports.length).toBeLessThan(20);
+  });
+});
+
+describe.skipIf(whyNoSandbox !== "")(`a result says how a command ended${whyNoSandbox}`, () => {
+  test.each([
+    ["exit", shell("exit 3"), { exit_code: 3, stderr: "" }],
+    [
+      "signal",
+      { command: ["python3", "-c", "import os; os.kill(os.getpid(), 10)"] },
+      { exit_code: 138, stderr: "[ended by signal 10]" },
+    ],
+    [
+      "signal",
+      { command: ["prlimit", "--cpu=1:2", "python3", "-c", "while True: pass"] },
+      { stderr: "[ended because it used more processor time than it may]" },
+    ],
+    [
+      "timeout",
+      { ...shell("echo before; sleep 60"), timeout: 0.5 },
+      { stdout: "before\n", stderr: "[ended after the time limit of 0.5 s]" },
+    ],
+    [
+      "output_limit",
+      shell("echo why >&2; sleep 0.1; yes"),
+      { stderr: "why\n\n[ended because it wrote more output than it may]" },
+    ],
+    ["exit", { command: ["no-such-program"] }, { exit_code: 127 }],
+  ])("%s: %j", async (reason, args, told) => {
+    const outcome = await workspace.call(runCommand, args);
+    expect(outcome).toMatchObject({ endReason: reason, isolation: "bubblewrap", isError: true });
+    expect(JSON.parse(outcome.content)).toMatchObject({ ...told, success: false });
+  });
+
+  test("and code that runs out of time keeps what it printed", async () => {
+    const args = { code: "print('before')\nwhile True: pass", timeout: 1 };
+    const outcome = await workspace.call(executeCode, args);
+    expect(outcome.endReason).toBe("timeout");
+    expect(JSON.parse(outcome.content)).toMatchObject({
+      stdout: "before\n",
+      stderr: "[ended after the time limit of 1 s]",
+      success: false,
+    });
+  });
+
+  test.each([
+    ["one long argument", ["echo", "x".repeat(200_000)]],
+    ["many long arguments", ["echo", ...Array.from({ length: 900 }, () => "x".repeat(10_000))]],
+  ])("also when it could not begin: %s", async (_, command) => {
+    await expect(workspace.call(runCommand, { command })).rejects.toThrow(
+      "longer than a command may be",
+    );
+  });
+});

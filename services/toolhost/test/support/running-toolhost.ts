@@ -1,0 +1,58 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { ToolCallFact } from "@reeve/contracts/tool";
+import type { CallJournal } from "@reeve/log/call-journal";
+import { openCallJournal } from "@reeve/log/nats-journal";
+import { openToolCallQueue } from "@reeve/log/nats-queue";
+import { readConfig } from "@reeve/platform/config";
+import { createLogger } from "@reeve/platform/logger";
+import type { Nats } from "@reeve/platform/nats";
+import { connectNats } from "@reeve/platform/nats";
+import { startNatsServer } from "@reeve/platform/nats-server";
+import type { ArtifactStore } from "@reeve/store/artifact-store";
+import { openArtifactStore } from "@reeve/store/nats-artifact-store";
+import { toolhostConfig } from "../../src/config.ts";
+import { startToolhost } from "../../src/serve.ts";
+import type { RequestOptions } from "./toolhost.ts";
+import { factsUntilEnd, keyOf, requestOf, temporaryFolder } from "./toolhost.ts";
+
+/** A toolhost with a NATS of its own and the MCP server `demo`. */
+export interface RunningToolhost extends AsyncDisposable {
+  readonly nats: Nats;
+  readonly journal: CallJournal;
+  readonly artifacts: ArtifactStore;
+  /** Has a call made, and gives its journal. */
+  made(options: RequestOptions): Promise<readonly ToolCallFact[]>;
+}
+
+export async function runningToolhost(signal: AbortSignal): Promise<RunningToolhost> {
+  const log = createLogger("toolhost", "silent");
+  await using starting = new AsyncDisposableStack();
+  const folder = starting.use(await temporaryFolder());
+  const storeDir = join(folder.path, "nats");
+  const server = starting.use(await startNatsServer({ storeDir, log }, signal));
+  const nats = starting.use(await connectNats(server.url, { name: "test", log }, signal));
+  const mcp = join(folder.path, "mcp.json");
+  const args = [join(import.meta.dirname, "progress-server.ts")];
+  await writeFile(mcp, JSON.stringify({ servers: { demo: { command: process.execPath, args } } }));
+  const config = readConfig(toolhostConfig, {
+    REEVE_DATA_DIR: join(folder.path, "data"),
+    REEVE_MCP_CONFIG: mcp,
+  });
+  starting.use(await startToolhost(config, { nats, log }, signal));
+  const journal = await openCallJournal(nats);
+  const queue = await openToolCallQueue(nats, { pool: "default", ackWaitMs: 1_000 });
+  const resources = starting.move();
+  return {
+    nats,
+    journal,
+    artifacts: await openArtifactStore(nats, { maxBytes: 100_000_000 }),
+    made: async (options) => {
+      const request = requestOf(options);
+      const key = keyOf(request);
+      await queue.publish(request, { dedupeId: key.call }, signal);
+      return await factsUntilEnd(journal, key, signal);
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}

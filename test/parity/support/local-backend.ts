@@ -1,0 +1,85 @@
+import { join } from "node:path";
+import process from "node:process";
+import type { RunEvent } from "@reeve/contracts/run";
+import { createLogger } from "@reeve/platform/logger";
+import type { LocalDecision } from "../../../local/src/decide-approvals.ts";
+import { runAgent } from "../../../local/src/run-agent.ts";
+import { chatProvider } from "../../../services/runtime/src/adapters/models/chat/chat-provider.ts";
+import { McpServer } from "../../../services/toolhost/src/adapters/mcp/mcp-server.ts";
+import { mcpTools } from "../../../services/toolhost/src/adapters/mcp/mcp-tools.ts";
+import type { Asked, Played } from "../../support/playing-server.ts";
+import { startPlayingServer } from "../../support/playing-server.ts";
+import type { Backend, People, Scenario } from "./backend.ts";
+import { commonTools, silent } from "./backend.ts";
+
+const root = join(import.meta.dirname, "../../..");
+
+/** Facts that only the fold of a log needs; a client of a deployment does not see them either. */
+const records: ReadonlySet<string> = new Set([
+  "runCreated",
+  "runClaimed",
+  "runParked",
+  "runPrepared",
+  "modelCallStarted",
+  "modelTurn",
+  "modelCallFailed",
+  "modelRetryDue",
+  "messageSubmitted",
+  "cancelRequested",
+  "toolCallStarted",
+  "memoryWritten",
+  "todosChanged",
+  "treeStored",
+]);
+
+/** One process, everything in memory. */
+export async function localBackend(): Promise<Backend> {
+  await using opening = new AsyncDisposableStack();
+  let play: (asked: Asked) => Played = silent;
+  const models = opening.use(await startPlayingServer((asked) => play(asked)));
+  const mcp = join(root, "services/toolhost/test/support/progress-server.ts");
+  const log = createLogger("test", "silent");
+  const server = opening.use(
+    new McpServer("srv", { command: process.execPath, args: [mcp], env: {} }, log, () => undefined),
+  );
+  await server.tried;
+  const providers = [chatProvider({ apiKey: "k", baseUrl: models.url })];
+  const resources = opening.move();
+  return {
+    async run(scenario: Scenario) {
+      play = scenario.play;
+      const ending = new AbortController();
+      const asked = new Map<string, PromiseWithResolvers<LocalDecision>>();
+      const questionOf = (approvalId: string) => {
+        const question = asked.get(approvalId) ?? Promise.withResolvers<LocalDecision>();
+        asked.set(approvalId, question);
+        return question;
+      };
+      const common = { name: "agent", model: "openai:played", allowedToolPatterns: commonTools };
+      const spec = { ...common, ...scenario.spec };
+      const run = runAgent(spec, "go", {
+        providers,
+        tools: mcpTools(server),
+        signal: ending.signal,
+        decide: ({ approvalId }) => questionOf(approvalId).promise,
+      });
+      const people: People = {
+        decide: async ({ event }, approved) => {
+          const approval = event.case === "approval" ? event.value.approval : undefined;
+          questionOf(approval?.approvalId ?? "").resolve({ approved, reason: "because" });
+        },
+        cancel: async () => ending.abort(),
+        send: (text) => run.send(text),
+      };
+      const seen: RunEvent[] = [];
+      for await (const event of run.events()) {
+        if (records.has(event.event.case ?? "")) continue;
+        seen.push(event);
+        await scenario.act?.(event, people);
+      }
+      await run.ended;
+      return seen;
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}

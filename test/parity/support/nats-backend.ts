@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { create } from "@bufbuild/protobuf";
+import { AgentSpecSchema } from "@reeve/contracts/agent";
+import type { RunEvent } from "@reeve/contracts/run";
+import { createLogger } from "@reeve/platform/logger";
+import { openReeve } from "../../../cli/src/client.ts";
+import { startEmbedded } from "../../../cli/src/embedded.ts";
+import type { Asked, Played } from "../../support/playing-server.ts";
+import { startPlayingServer } from "../../support/playing-server.ts";
+import type { Backend, People, Scenario } from "./backend.ts";
+import { commonTools, silent } from "./backend.ts";
+
+const root = join(import.meta.dirname, "../../..");
+
+/** The four services over JetStream, spoken to over gRPC. */
+export async function natsBackend(): Promise<Backend> {
+  await using opening = new AsyncDisposableStack();
+  const folder = mkdtempSync(join(tmpdir(), "reeve-parity-"));
+  opening.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const mcp = join(root, "services/toolhost/test/support/progress-server.ts");
+  const servers = { srv: { command: process.execPath, args: [mcp] } };
+  writeFileSync(join(folder, "mcp.json"), JSON.stringify({ servers }));
+  let play: (asked: Asked) => Played = silent;
+  const models = opening.use(await startPlayingServer((asked) => play(asked)));
+  const settings = {
+    OPENAI_API_KEY: "k",
+    OPENAI_BASE_URL: models.url,
+    REEVE_MCP_CONFIG: join(folder, "mcp.json"),
+  };
+  const log = createLogger("test", "silent");
+  const embedded = opening.use(
+    await startEmbedded(
+      { listen: "127.0.0.1:0", dataDir: join(folder, "data"), settings, log },
+      new AbortController().signal,
+    ),
+  );
+  const reeve = opening.use(openReeve({ url: embedded.url, token: embedded.token }));
+  const resources = opening.move();
+  let agents = 0;
+  return {
+    async run(scenario: Scenario) {
+      play = scenario.play;
+      const id = `agent-${++agents}`;
+      const common = { id, name: id, model: "openai:played", allowedToolPatterns: commonTools };
+      const spec = { ...common, ...scenario.spec };
+      await reeve.agents.createAgent({ spec: create(AgentSpecSchema, spec) });
+      const { run } = await reeve.runs.startRun({ agentId: id, input: "go" });
+      const runId = run?.runId ?? "";
+      const people: People = {
+        decide: async ({ event }, approved) => {
+          const approval = event.case === "approval" ? event.value.approval : undefined;
+          const approvalId = approval?.approvalId ?? "";
+          await reeve.approvals.decideApproval({ approvalId, approved, reason: "because" });
+        },
+        cancel: async () => void (await reeve.runs.cancelRun({ runId })),
+        send: async (text) => void (await reeve.runs.sendMessage({ runId, text })),
+      };
+      const seen: RunEvent[] = [];
+      for await (const { events } of reeve.runs.watchRun({ runId })) {
+        seen.push(...events);
+        for (const event of events) await scenario.act?.(event, people);
+      }
+      return seen;
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}

@@ -1,0 +1,109 @@
+import type { RunEvent } from "@reeve/contracts/run";
+import { Phase, RunStatusSchema, StepState } from "@reeve/contracts/run";
+import { ApprovalStateSchema } from "@reeve/contracts/approval";
+import { ToolStatusSchema } from "@reeve/contracts/tool";
+
+/** What happened in each loop of a run, in order; subtasks side by side may come in any order to each other. */
+export type Trace = Readonly<Record<string, readonly string[]>>;
+
+/**
+ * A run as every backend has to show it: without ids, times, and where a text was cut into pieces. Loops are named by the
+ * path of titles that leads to them.
+ */
+export function normalized(events: readonly RunEvent[]): Trace {
+  const names = new Map<string, string>([["", "root"]]);
+  const lines = new Map<string, string[]>();
+  for (const event of events) {
+    const loop = names.get(event.parentId) ?? "unknown";
+    if (event.event.case === "subtask") {
+      const { subtaskId, index, title } = event.event.value;
+      names.set(subtaskId, `${loop} > ${index} ${title}`);
+    }
+    const own = lines.get(loop) ?? [];
+    lines.set(loop, own);
+    const line = lineOf(event);
+    const before = own.at(-1);
+    // A text is one, however it was cut.
+    if (before !== undefined && line.startsWith("text ") && before.startsWith("text ")) {
+      own[own.length - 1] = before + line.slice("text ".length);
+    } else own.push(line);
+  }
+  const inOrder = [...lines].map(([loop, own]) => [loop, siblingsSorted(own)] as const);
+  return Object.fromEntries(inOrder.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Subtasks of one turn end in any order: each end, with the result that it gives, is put where its title says. */
+function siblingsSorted(lines: readonly string[]): readonly string[] {
+  const blocks: string[][] = [];
+  for (const line of lines) {
+    const last = blocks.at(-1);
+    const isResult = line.startsWith("tool_result run_subtask");
+    if (isResult && last?.length === 1 && isEnd(last)) last.push(line);
+    else blocks.push([line]);
+  }
+  for (let index = 1; index < blocks.length; index++) {
+    for (let at = index; at > 0; at--) {
+      const [before = [], own = []] = [blocks[at - 1], blocks[at]];
+      if (!isEnd(before) || !isEnd(own) || (before[0] ?? "") <= (own[0] ?? "")) break;
+      blocks[at - 1] = own;
+      blocks[at] = before;
+    }
+  }
+  return blocks.flat();
+}
+
+function isEnd([first = ""]: readonly string[]): boolean {
+  return /^subtask .* ended/.test(first);
+}
+
+function lineOf(event: RunEvent): string {
+  const phase = event.phase === Phase.PLANNER ? "planner " : "";
+  return `${phase}${inShort(event)}`;
+}
+
+function inShort({ event, stepNumber, depth }: RunEvent): string {
+  switch (event.case) {
+    case "text":
+    case "reasoning":
+      return `${event.case} ${event.value.text}`;
+    case "status":
+      return `status ${RunStatusSchema.value[event.value.status]?.localName}`;
+    case "step":
+      return `step ${stepNumber} at ${depth} ${event.value.state === StepState.STARTED ? "started" : "completed"}`;
+    case "toolCall":
+      return `tool_call ${event.value.name} ${JSON.stringify(event.value.arguments ?? event.value.rawArguments)}`;
+    case "mcpProgress":
+      return `mcp_progress ${event.value.name} ${event.value.progress} ${event.value.message}`;
+    case "toolResult": {
+      const { result, success } = event.value;
+      const status = ToolStatusSchema.value[result?.metadata?.status ?? 0]?.localName;
+      return `tool_result ${result?.name} ${success} ${status} ${result?.content.replaceAll(/run_[a-z0-9]{20,}[\w/-]*/g, "ID")}`;
+    }
+    case "usage":
+      return `usage ${event.value.inputTokens} ${event.value.outputTokens}`;
+    case "context":
+      return `context ${event.value.removedMessages} ${event.value.summary}`;
+    case "messageInjected":
+      return `message_injected ${event.value.message?.text}`;
+    case "plan":
+      return `plan ${event.value.steps.join(" | ")}`;
+    case "approval": {
+      const { approval } = event.value;
+      return `approval ${ApprovalStateSchema.value[approval?.state ?? 0]?.localName} ${approval?.call?.name}`;
+    }
+    case "subtask": {
+      const { title, ended, error, resultPreview } = event.value;
+      return `subtask ${title} ${ended ? `ended ${error} ${resultPreview}` : "began"}`;
+    }
+    case "budgetExceeded":
+      return `budget_exceeded ${event.value.reason} ${event.value.limit}`;
+    case "costSummary": {
+      const { llmCalls, toolCalls, subtasks } = event.value;
+      return `cost_summary ${llmCalls} ${toolCalls} ${subtasks}`;
+    }
+    case "error":
+      return `error ${event.value.reason}`;
+    default:
+      return event.case ?? "unknown";
+  }
+}

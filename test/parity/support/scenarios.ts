@@ -1,0 +1,175 @@
+import type { RunEvent } from "@reeve/contracts/run";
+import { ApprovalState } from "@reeve/contracts/approval";
+import type { Asked, Played } from "../../support/playing-server.ts";
+import type { Scenario } from "./backend.ts";
+
+const call = (name: string, args: object = {}): Played => ({ calls: [{ name, args }] });
+const turnsOf = ({ messages }: Asked) => messages.filter(({ role }) => role === "assistant").length;
+const inputOf = ({ messages }: Asked) => messages[0]?.text ?? "";
+const isPending = ({ event }: RunEvent) =>
+  event.case === "approval" && event.value.approval?.state === ApprovalState.PENDING;
+
+/** Calls a tool in its first turn, and answers in its second. */
+const once = (played: Played) => (asked: Asked) =>
+  turnsOf(asked) === 0 ? played : { text: "All done." };
+
+const delegating = (asked: Asked): Played => {
+  if (inputOf(asked).startsWith("part")) return { text: `The ${inputOf(asked)} is done.` };
+  return turnsOf(asked) === 0
+    ? {
+        calls: ["a", "b"].map((part) => ({
+          name: "run_subtask",
+          args: { title: part, instructions: `part ${part}` },
+        })),
+      }
+    : { text: "Both are done." };
+};
+
+const schema = {
+  type: "object",
+  properties: { count: { type: "integer" } },
+  required: ["count"],
+};
+
+const withSchema = (asked: Asked): Played => {
+  if (!inputOf(asked).startsWith("count")) {
+    return once(
+      call("run_subtask", { title: "c", instructions: "count it", output_schema: schema }),
+    )(asked);
+  }
+  switch (turnsOf(asked)) {
+    case 0:
+      return { text: "It is seven." };
+    case 1:
+      return call("finish_subtask", { count: "seven" });
+    default:
+      return call("finish_subtask", { count: 7 });
+  }
+};
+
+const planning = (asked: Asked): Played => {
+  if (asked.system.includes("Before the work")) return { text: "1. look\n2. answer" };
+  return { text: `I follow ${asked.messages[0]?.text.includes("1. look") ? "the plan" : "none"}.` };
+};
+
+const growing = (asked: Asked): Played => {
+  if (asked.system.includes("older part of a conversation")) return { text: "It was long." };
+  if (asked.messages.some(({ text }) => text.includes("It was long."))) return { text: "Done." };
+  return { ...call("add_todo", { text: `todo ${turnsOf(asked)}` }), inputTokens: 9_000 };
+};
+
+const cancelAt =
+  (kind: RunEvent["event"]["case"]): NonNullable<Scenario["act"]> =>
+  (event, people) =>
+    event.event.case === kind ? people.cancel() : undefined;
+
+/** What runs do, each to be seen alike on every backend. */
+export const scenarios: readonly Scenario[] = [
+  { name: "text", play: () => ({ text: "Hello there." }) },
+  { name: "tool", play: once(call("memory_write", { key: "k", value: "v" })) },
+  {
+    name: "parallel tools",
+    play: once({
+      text: "At once.",
+      calls: [
+        { name: "add_todo", args: { text: "one" } },
+        { name: "nothing", args: {} },
+        { name: "add_todo", args: { text: 2 } },
+        { name: "list_todos", args: {} },
+      ],
+    }),
+  },
+  {
+    name: "progress",
+    spec: { mcpServers: ["srv"] },
+    play: once(call("mcp__srv__search", { q: "x" })),
+  },
+  {
+    name: "progress switched off",
+    spec: { mcpServers: ["srv"], emitMcpProgress: false },
+    play: once(call("mcp__srv__search", { q: "x" })),
+  },
+  { name: "subtasks", play: delegating },
+  { name: "subtask with a schema", play: withSchema },
+  { name: "planner", spec: { planningEnabled: true }, play: planning },
+  {
+    name: "planner that fails",
+    spec: { planningEnabled: true },
+    play: (asked) =>
+      asked.system.includes("Before the work")
+        ? { fails: { status: 400, message: "no" } }
+        : { text: "Without." },
+  },
+  {
+    name: "compaction",
+    spec: { contextPolicy: { compactAtTokens: 8_000 } },
+    play: growing,
+  },
+  {
+    name: "approved",
+    spec: { hitlTools: ["add_todo"] },
+    play: once(call("add_todo", { text: "x" })),
+    act: (event, people) => (isPending(event) ? people.decide(event, true) : undefined),
+  },
+  {
+    name: "rejected",
+    spec: { hitlTools: ["add_todo"] },
+    play: once(call("add_todo", { text: "x" })),
+    act: (event, people) => (isPending(event) ? people.decide(event, false) : undefined),
+  },
+  {
+    name: "approval that expires",
+    spec: { hitlTools: ["add_todo"], approvalPolicy: { timeout: { nanos: 50_000_000 } } },
+    play: once(call("add_todo", { text: "x" })),
+  },
+  {
+    name: "budget stop",
+    spec: { budgets: { maxToolCalls: 1 } },
+    play: () => ({
+      text: "Two.",
+      calls: ["a", "b"].map((text) => ({ name: "add_todo", args: { text } })),
+    }),
+  },
+  { name: "iteration limit", spec: { maxRounds: 2 }, play: () => call("list_todos") },
+  {
+    name: "provider failure",
+    play: () => ({ fails: { status: 401, message: "who are you" } }),
+  },
+  {
+    name: "cancelled while its model speaks",
+    play: () => ({ text: "I go on", hangs: true }),
+    act: cancelAt("text"),
+  },
+  {
+    name: "cancelled while its tool works",
+    spec: { mcpServers: ["srv"] },
+    play: () => call("mcp__srv__hang", { q: "x" }),
+    act: cancelAt("mcpProgress"),
+  },
+  {
+    name: "cancelled while it waits for a person",
+    spec: { hitlTools: ["add_todo"] },
+    play: () => call("add_todo", { text: "x" }),
+    act: cancelAt("approval"),
+  },
+  {
+    name: "cancelled while its subtask speaks",
+    play: (asked) =>
+      inputOf(asked).startsWith("part")
+        ? { text: "I go on", hangs: true }
+        : call("run_subtask", { title: "a", instructions: "part a" }),
+    act: cancelAt("text"),
+  },
+  {
+    name: "message into the run",
+    spec: { hitlTools: ["add_todo"] },
+    play: (asked) =>
+      turnsOf(asked) === 0
+        ? call("add_todo", { text: "x" })
+        : { text: `You said: ${asked.messages.at(-1)?.text}` },
+    act: (event, people) =>
+      isPending(event)
+        ? people.send("and hurry").then(() => people.decide(event, true))
+        : undefined,
+  },
+];
