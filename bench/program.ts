@@ -10,7 +10,7 @@ export class Program implements AsyncDisposable {
 
   constructor(args: readonly string[], environment: NodeJS.ProcessEnv = process.env) {
     this.#child = spawn(process.execPath, args, {
-      stdio: ["ignore", "pipe", "inherit"],
+      stdio: ["ignore", "pipe", "inherit", "ipc"],
       env: environment,
     });
   }
@@ -21,6 +21,7 @@ export class Program implements AsyncDisposable {
 
   /** What the pattern's group finds in the first line that it fits. Rejects when the program ends before. */
   async says(pattern: RegExp, signal: AbortSignal): Promise<string> {
+    signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     this.#child.once("exit", (code) => reject(new Error(`a process ended with ${code}`)));
     signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
@@ -31,6 +32,14 @@ export class Program implements AsyncDisposable {
       });
     }
     return await promise;
+  }
+
+  /** The answer of the memory probe, which the program was started with: bytes that are left after a collection. */
+  async keptBytes(signal: AbortSignal): Promise<number> {
+    const answered = once(this.#child, "message", { signal });
+    this.#child.send("collect");
+    const [bytes] = await answered;
+    return Number(bytes);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

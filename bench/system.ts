@@ -23,18 +23,18 @@ export class System implements AsyncDisposable {
   readonly reeve: Reeve;
   readonly modelUrl: string;
   readonly natsUrl: string;
-  readonly #pid: number;
+  readonly #served: Program;
   readonly #resources: AsyncDisposableStack;
 
   private constructor(
     { reeve, modelUrl, natsUrl }: Pick<System, "reeve" | "modelUrl" | "natsUrl">,
-    pid: number,
+    served: Program,
     resources: AsyncDisposableStack,
   ) {
     this.reeve = reeve;
     this.modelUrl = modelUrl;
     this.natsUrl = natsUrl;
-    this.#pid = pid;
+    this.#served = served;
     this.#resources = resources;
   }
 
@@ -54,6 +54,9 @@ export class System implements AsyncDisposable {
     const served = starting.use(
       new Program(
         [
+          "--expose-gc",
+          "--import",
+          join(import.meta.dirname, "memory-probe.ts"),
           join(root, "cli/bin/reeve.mjs"),
           "--data-dir",
           join(folder, "data"),
@@ -78,20 +81,25 @@ export class System implements AsyncDisposable {
     const token = readFileSync(join(folder, "data/token"), "utf8").trim();
     const reeve = starting.use(openReeve({ url, token }));
     const natsUrl = `nats://127.0.0.1:${natsPort}`;
-    return new System({ reeve, modelUrl, natsUrl }, served.pid, starting.move());
+    return new System({ reeve, modelUrl, natsUrl }, served, starting.move());
   }
 
   /** Processor time and memory of Reeve with its NATS server, without the model. */
   usage(): { readonly cpuMs: number; readonly rssBytes: number } {
     let cpuMs = 0;
     let rssBytes = 0;
-    for (const pid of descendants(this.#pid)) {
+    for (const pid of descendants(this.#served.pid)) {
       // The name of a program may have spaces; what comes after its bracket has none.
       const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
       cpuMs += ((Number(fields[11]) + Number(fields[12])) / ticksPerSecond) * 1_000;
       rssBytes += Number(fields[21]) * pageBytes;
     }
     return { cpuMs, rssBytes };
+  }
+
+  /** Bytes that Reeve's own process keeps when its garbage is collected. */
+  keptBytes(signal: AbortSignal): Promise<number> {
+    return this.#served.keptBytes(signal);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

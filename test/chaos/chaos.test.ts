@@ -9,7 +9,8 @@ test("runs keep every promise while the processes around them are killed and sto
     abreast: 8,
     note: (line) => notes.push(line),
   });
-  expect(report.broken, notes.join("\n")).toEqual([]);
+  // What was done to the processes is shown beside what it broke.
+  expect(report.broken.length === 0 ? [] : [...report.broken, ...notes]).toEqual([]);
   expect(report.completed).toBe(24);
   expect(report.kills).toBeGreaterThan(0);
 });

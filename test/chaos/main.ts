@@ -27,11 +27,11 @@ do {
     },
   });
   const seconds = Math.round((performance.now() - startedAt) / 1_000);
-  console.log(
+  process.stdout.write(
     `seed ${seed}: ${report.completed} of ${values.runs} runs completed in ${seconds} s, ${report.kills} kills, ` +
-      `${report.unknownOutcomes} outcomes unknown, ${report.broken.length} promises broken`,
+      `${report.unknownOutcomes} outcomes unknown, ${report.broken.length} promises broken\n`,
   );
-  for (const line of report.broken) console.log(`  ${line}`);
+  for (const line of report.broken) process.stdout.write(`  ${line}\n`);
   broken += report.broken.length;
   seed++;
 } while (Date.now() < until);

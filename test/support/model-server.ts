@@ -12,7 +12,8 @@ import { answerFor, chunk, done, tokens } from "./model-answers.ts";
 /**
  * An OpenAI-compatible model server that answers at once what it is told to: the next programmed response when there is
  * one, else what the name of the model asks for: `text:N`, `tool-once`, `tool-chain:N`, `tool-fan:N` (see `answerFor`), or
- * `paced:N:MS` (N tokens, MS milliseconds between two).
+ * `paced:N:MS` (N tokens, MS milliseconds between two). Programmed responses it also gives to the Responses API and to
+ * Anthropic's Messages API, whose clients want the base URL without `/v1`.
  */
 export interface ModelServer extends AsyncDisposable {
   /** The base URL for a client: ends in `/v1`. */
@@ -27,6 +28,7 @@ export interface ModelServer extends AsyncDisposable {
 }
 
 export interface SeenRequest {
+  readonly path: string;
   readonly headers: IncomingHttpHeaders;
   /** Tells connections apart. */
   readonly clientPort: number;
@@ -55,6 +57,8 @@ export interface ModelServerOptions {
   readonly responses?: readonly ProgrammedResponse[];
 }
 
+const completions = "/v1/chat/completions";
+const paths: ReadonlySet<string> = new Set([completions, "/v1/responses", "/v1/messages"]);
 const eventStream = { "content-type": "text/event-stream" };
 
 /** Starts a server on loopback; disposing of it closes every connection. */
@@ -74,13 +78,15 @@ export async function startModelServer({
   });
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const text = await bodyOf(request);
-    if (request.method !== "POST" || request.url !== "/v1/chat/completions") {
+    const path = request.url ?? "";
+    if (request.method !== "POST" || !paths.has(path)) {
       return refuse(response, 404, "not_found", `no ${request.method} ${request.url}`);
     }
     // Tests and benchmarks ask, not strangers.
     const body = JSON.parse(text) as SeenRequest["body"];
     if (record) {
       const seen = {
+        path,
         headers: request.headers,
         clientPort: request.socket.remotePort ?? 0,
         body,
@@ -91,6 +97,7 @@ export async function startModelServer({
     }
     const next = programmed.shift();
     if (next !== undefined) return play(next, response);
+    if (path !== completions) return refuse(response, 404, "not_found", `nothing for ${path}`);
     if (body.stream !== true) return refuse(response, 400, "invalid", "only streams are served");
     const ready = answerFor(body);
     if (ready !== undefined) return void response.writeHead(200, eventStream).end(ready);

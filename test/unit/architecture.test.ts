@@ -21,12 +21,12 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   log: ["contracts", "platform"],
   store: ["contracts", "platform"],
   memory: ["contracts", "platform", "store"],
-  thread: ["contracts", "platform", "log", "store"],
+  thread: ["agent", "contracts", "platform", "log"],
   agent: ["contracts", "platform"],
 };
 
 /** The only packages that the domain of a service may import: contracts, and pure functions over them. */
-const pure = ["@reeve/contracts/", "@reeve/agent/", "@bufbuild/protobuf", "ajv"];
+const pure = ["@reeve/contracts/", "@reeve/agent/", "@bufbuild/protobuf", "ajv", "re2js"];
 
 interface Import {
   readonly file: string;

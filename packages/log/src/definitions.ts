@@ -13,6 +13,8 @@ import type { ThreadKey } from "./thread-log.ts";
 export const runLogDefinition: LogDefinition<RunKey, RunEvent, typeof RunBatchSchema> = {
   schema: RunBatchSchema,
   tokens: ({ tenant, run }) => ({ tenant, run }),
+  keyOf: ({ tenant, run }) =>
+    tenant !== undefined && run !== undefined ? { tenant, run } : undefined,
   batch: (firstSequence, events) => create(RunBatchSchema, { firstSequence, events: [...events] }),
   eventsOf: ({ firstSequence, events }) => ({ firstSequence, events }),
   kinds: (events) => [...new Set(events.map(({ event }) => event.case ?? "unknown"))],
@@ -22,6 +24,8 @@ export const threadLogDefinition: LogDefinition<ThreadKey, ThreadEvent, typeof T
   {
     schema: ThreadBatchSchema,
     tokens: ({ tenant, thread }) => ({ tenant, thread }),
+    keyOf: ({ tenant, thread }) =>
+      tenant !== undefined && thread !== undefined ? { tenant, thread } : undefined,
     batch: (firstSequence, events) =>
       create(ThreadBatchSchema, { firstSequence, events: [...events] }),
     eventsOf: ({ firstSequence, events }) => ({ firstSequence, events }),
@@ -35,6 +39,10 @@ export const callJournalDefinition: LogDefinition<
 > = {
   schema: ToolCallJournalSchema,
   tokens: ({ tenant, run, call }) => ({ tenant, run, call }),
+  keyOf: ({ tenant, run, call }) =>
+    tenant !== undefined && run !== undefined && call !== undefined
+      ? { tenant, run, call }
+      : undefined,
   batch: (firstSequence, facts) =>
     create(ToolCallJournalSchema, { firstSequence, facts: [...facts] }),
   eventsOf: ({ firstSequence, facts }) => ({ firstSequence, events: facts }),

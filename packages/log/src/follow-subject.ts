@@ -7,15 +7,21 @@ import { Signalled } from "./signalled.ts";
 import type { StoredBatch } from "./stored-batch.ts";
 import { liveBatch } from "./stored-batch.ts";
 
+/** What was read at a time. */
+export interface Part<Event> extends Stretch<Event> {
+  /** Whether it reaches to the end of what is stored. */
+  readonly isAll: boolean;
+}
+
 /** What following needs of a log. */
 export interface Followed<Event> {
   readonly connection: NatsConnection;
   readonly liveSubject: string;
   /** How long the log may be quiet before its stored tail is looked at: a lost last message is invisible otherwise. */
   readonly quietMs: number;
-  /** What is stored after `afterSequence`; events before it may be among it. */
-  readAfter(afterSequence: number): Promise<Stretch<Event>>;
-  read(tail: Tail): Promise<Stretch<Event>>;
+  /** What is stored after `afterSequence`, or a first part; events before it may be among it. */
+  readAfter(afterSequence: number): Promise<Part<Event>>;
+  read(tail: Tail): Promise<Part<Event>>;
   /** The events of `batches`, which join on to each other, after `tail`. */
   stretch(tail: Tail, batches: readonly StoredBatch[]): Stretch<Event>;
 }
@@ -48,7 +54,9 @@ export async function* followSubject<Event>(
           : () => followed.read(cursor);
         isFirst = false;
         live.isBehind = false;
-        next = await patiently(read, patienceMs, signal);
+        const { isAll, ...stretch } = await patiently(read, patienceMs, signal);
+        if (!isAll) live.isBehind = true;
+        next = stretch;
       } else {
         const batches = await live.next(cursor, signal);
         next = batches && followed.stretch(cursor, batches);

@@ -5,6 +5,8 @@ import type { Tokens } from "@reeve/contracts/channel";
 export interface LogDefinition<Key, Event, Schema extends DescMessage> {
   readonly schema: Schema;
   tokens(key: Key): Tokens;
+  /** The key that has these tokens; undefined when one is missing. */
+  keyOf(tokens: Tokens): Key | undefined;
   batch(firstSequence: number, events: readonly Event[]): MessageShape<Schema>;
   eventsOf(batch: MessageShape<Schema>): { firstSequence: number; events: readonly Event[] };
   /** The kinds of the events, for projections that read no payload. */

@@ -1,6 +1,9 @@
+import { runSort, threadSort } from "../test/support/facts.ts";
 import { logContract } from "../test/support/log-contract.ts";
-import { memoryRunLog } from "./memory-log.ts";
+import { memoryRunLog, memoryThreadLog } from "./memory-log.ts";
 
-const log = memoryRunLog();
+const runs = memoryRunLog();
+const threads = memoryThreadLog();
 
-logContract("in memory", () => [log, log]);
+logContract("of a run, in memory", runSort, () => [runs, runs]);
+logContract("of a thread, in memory", threadSort, () => [threads, threads]);

@@ -7,6 +7,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import type { ChannelOf } from "@reeve/contracts/channel";
 import { channelOf } from "@reeve/contracts/channel";
 import { Failure } from "@reeve/platform/failure";
+import type { Part } from "./follow-subject.ts";
 import { followSubject } from "./follow-subject.ts";
 import type { Appended, Log, Stretch, Tail } from "./log.ts";
 import { emptyTail } from "./log.ts";
@@ -20,6 +21,8 @@ import type { StoredBatch } from "./stored-batch.ts";
 import { batchHeaders, eventsAfter } from "./stored-batch.ts";
 import { SubjectReader } from "./subject-reader.ts";
 
+/** What a follower reads at a time of a log that is far ahead: it may be slow, and there may be many. */
+const partBytes = 4 * 1024 * 1024;
 /** How often an append whose outcome is unknown is made again. */
 const mostAttempts = 4;
 
@@ -42,6 +45,9 @@ export class NatsLog<Key, Event, Schema extends DescMessage> implements Log<Key,
   readonly #publisher: StreamPublisher;
   readonly #quietMs: number;
   readonly #patienceMs: number;
+  /** With a number, the name of a write that no other log gives. */
+  readonly #writer = randomBytes(12).toString("base64url");
+  #writes = 0;
 
   private constructor(
     connection: NatsConnection,
@@ -75,7 +81,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage> implements Log<Key,
     signal: AbortSignal,
   ): Promise<Appended> {
     const subject = this.#subject(key);
-    const write = randomBytes(12).toString("base64url");
+    const write = `${this.#writer}-${++this.#writes}`;
     const sequence = tail.sequence + events.length;
     const data = toBinary(
       this.#definition.schema,
@@ -103,8 +109,10 @@ export class NatsLog<Key, Event, Schema extends DescMessage> implements Log<Key,
     throw unanswered();
   }
 
-  read(key: Key, tail: Tail, signal: AbortSignal): Promise<Stretch<Event>> {
-    return patiently(() => this.#read(this.#subject(key), tail, signal), this.#patienceMs, signal);
+  async read(key: Key, tail: Tail, signal: AbortSignal): Promise<Stretch<Event>> {
+    const all = () => this.#readPart(this.#subject(key), tail, Infinity, signal);
+    const { isAll: _, ...stretch } = await patiently(all, this.#patienceMs, signal);
+    return stretch;
   }
 
   follow(key: Key, afterSequence: number, signal: AbortSignal): AsyncIterable<Stretch<Event>> {
@@ -114,7 +122,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage> implements Log<Key,
       liveSubject: this.#channel.liveSubject(this.#definition.tokens(key)),
       quietMs: this.#quietMs,
       readAfter: (sequence: number) => this.#readAfter(subject, sequence, signal),
-      read: (tail: Tail) => this.#read(subject, tail, signal),
+      read: (tail: Tail) => this.#readPart(subject, tail, partBytes, signal),
       stretch: (tail: Tail, batches: readonly StoredBatch[]) =>
         this.#stretch(subject, tail, batches),
     };
@@ -135,9 +143,14 @@ export class NatsLog<Key, Event, Schema extends DescMessage> implements Log<Key,
     return described;
   }
 
-  async #read(subject: string, tail: Tail, signal: AbortSignal): Promise<Stretch<Event>> {
-    const batches = await this.#reader.after(subject, tail, signal);
-    return this.#stretch(subject, tail, batches);
+  async #readPart(
+    subject: string,
+    tail: Tail,
+    mostBytes: number,
+    signal: AbortSignal,
+  ): Promise<Part<Event>> {
+    const { batches, isAll } = await this.#reader.after(subject, tail, mostBytes, signal);
+    return { ...this.#stretch(subject, tail, batches), isAll };
   }
 
   /** A reader who knows only a sequence mostly has all but the last batch. */
@@ -145,12 +158,13 @@ export class NatsLog<Key, Event, Schema extends DescMessage> implements Log<Key,
     subject: string,
     afterSequence: number,
     signal: AbortSignal,
-  ): Promise<Stretch<Event>> {
+  ): Promise<Part<Event>> {
     const last = afterSequence === 0 ? undefined : await this.#reader.last(subject);
     if (last === undefined || last.first > afterSequence + 1) {
-      return this.#read(subject, emptyTail, signal);
+      return this.#readPart(subject, emptyTail, partBytes, signal);
     }
-    return this.#stretch(subject, { sequence: last.first - 1, revision: 0 }, [last]);
+    const before = { sequence: last.first - 1, revision: 0 };
+    return { ...this.#stretch(subject, before, [last]), isAll: true };
   }
 
   #refuseOversized(subject: string, data: Uint8Array): void {

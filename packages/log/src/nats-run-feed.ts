@@ -1,108 +1,13 @@
-import type { Consumer, ConsumerMessages, JsMsg } from "@nats-io/jetstream";
-import { jetstream } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
-import { nanos } from "@nats-io/transport-node";
-import { channelOf } from "@reeve/contracts/channel";
-import { RunBatchSchema } from "@reeve/contracts/run";
-import { ensureConsumer } from "./consumers.ts";
 import { runLogDefinition } from "./definitions.ts";
-import { patiently, pause } from "@reeve/platform/patiently";
-import type { FedBatch, RunEventKind, RunFeed } from "./run-feed.ts";
-import { batchOf, eventsAfter } from "./stored-batch.ts";
-import { ensureStream, managerOf } from "./streams.ts";
-import { SubjectReader } from "./subject-reader.ts";
+import type { FeedOptions } from "./nats-feed.ts";
+import { openFeed } from "./nats-feed.ts";
+import type { RunFeed } from "./run-feed.ts";
 
-export interface RunFeedOptions {
-  /** How long a reader may take for a batch before it is delivered again. */
-  readonly ackWaitMs?: number;
-}
-
-const pullMs = 5_000;
-const retryMs = 500;
-const mostPulled = 128;
-/** How long a batch waits for a store that is away. */
-const patienceMs = 5_000;
-
-/** What happens in all runs, read from the stream of their logs: headers only, and the payload of what is wanted. */
-export async function openRunFeed(
+/** What happens in all runs, read from the stream of their logs. */
+export function openRunFeed(
   { connection }: { readonly connection: NatsConnection },
-  { ackWaitMs = 10_000 }: RunFeedOptions = {},
+  options: FeedOptions = {},
 ): Promise<RunFeed> {
-  const channel = channelOf(RunBatchSchema);
-  const reader = await SubjectReader.open(connection, channel);
-  const manager = await managerOf(connection);
-  const stream = await ensureStream(manager, channel);
-  return {
-    async *consume(name, kinds, signal) {
-      await ensureConsumer(manager, stream, {
-        durable_name: name,
-        ack_wait: nanos(ackWaitMs),
-        headers_only: true,
-        max_ack_pending: 1_000,
-      });
-      const consumer = await jetstream(connection).consumers.get(stream, name);
-      for (;;) {
-        const messages = await pull(consumer, signal);
-        const stop = () => messages?.stop();
-        signal.addEventListener("abort", stop, { once: true });
-        if (signal.aborted) stop();
-        try {
-          for await (const message of messages ?? []) {
-            if (signal.aborted) message.nak();
-            else {
-              const batch = await fed(message, kinds, signal);
-              if (batch !== undefined) yield batch;
-            }
-          }
-        } catch {
-          // A pull that breaks with its connection is simply made again.
-          await pause(retryMs, signal);
-        } finally {
-          signal.removeEventListener("abort", stop);
-          stop();
-        }
-        signal.throwIfAborted();
-      }
-    },
-  };
-
-  /** The batch that a header announces; undefined, and acknowledged, when nobody wants it. */
-  async function fed(
-    message: JsMsg,
-    kinds: ReadonlySet<RunEventKind>,
-    signal: AbortSignal,
-  ): Promise<FedBatch | undefined> {
-    const { tenant, run } = channel.tokensOf(message.subject) ?? {};
-    const described = message.headers && batchOf(message.seq, message.headers, message.data).kinds;
-    const isWanted = described?.some((kind) => kinds.has(kind as RunEventKind)) ?? false;
-    try {
-      const whole = isWanted
-        ? await patiently(() => reader.at(message.seq), patienceMs, signal)
-        : undefined;
-      // A run may be deleted before its batches are read.
-      if (tenant !== undefined && run !== undefined && whole !== undefined) {
-        return {
-          key: { tenant, run },
-          events: eventsAfter(runLogDefinition, whole, 0),
-          acknowledge: () => message.ack(),
-        };
-      }
-      message.ack();
-    } catch {
-      message.nak(signal.aborted ? 0 : ackWaitMs);
-    }
-    return undefined;
-  }
-}
-
-async function pull(
-  consumer: Consumer,
-  signal: AbortSignal,
-): Promise<ConsumerMessages | undefined> {
-  try {
-    return await consumer.fetch({ max_messages: mostPulled, expires: pullMs });
-  } catch {
-    await pause(retryMs, signal);
-    return undefined;
-  }
+  return openFeed({ connection }, runLogDefinition, options);
 }

@@ -15,6 +15,16 @@ const walkLength = 8;
 /** How long a consumer may be silent while there is more to come. */
 const silenceMs = 5_000;
 
+/** What is on its way at a time: a server cuts off a connection to which it has more to say than 64 MiB. */
+const mostPulledBytes = 8 * 1024 * 1024;
+
+/** Batches that join on to each other. */
+interface Batches {
+  readonly batches: readonly StoredBatch[];
+  /** Whether they reach to the end of what is stored. */
+  readonly isAll: boolean;
+}
+
 /** Reads the batches of one subject out of a stream. */
 export class SubjectReader {
   readonly #stream: string;
@@ -52,15 +62,16 @@ export class SubjectReader {
     return this.#get({ seq: revision });
   }
 
-  /** All batches of the subject after `tail`, oldest first. */
+  /** The batches of the subject after `tail`, oldest first: all of them, or about `mostBytes`. */
   async after(
     subject: string,
     { sequence, revision }: Tail,
+    mostBytes: number,
     signal: AbortSignal,
-  ): Promise<readonly StoredBatch[]> {
+  ): Promise<Batches> {
     const last = await this.last(subject);
-    if (last === undefined || last.revision <= revision) return [];
-    if (last.first === sequence + 1) return [last];
+    if (last === undefined || last.revision <= revision) return { batches: [], isAll: true };
+    if (last.first === sequence + 1) return { batches: [last], isAll: true };
     const batches: StoredBatch[] = [];
     let reached = revision;
     while (reached < last.revision && batches.length < walkLength) {
@@ -75,28 +86,30 @@ export class SubjectReader {
       }
     }
     if (reached < last.revision) {
-      batches.push(...(await this.#consume(subject, reached + 1, last.revision, signal)));
+      const range = { from: reached + 1, to: last.revision };
+      batches.push(...(await this.#consume(subject, range, mostBytes, signal)));
     }
-    return batches;
+    return { batches, isAll: (batches.at(-1)?.revision ?? last.revision) >= last.revision };
   }
 
   async #consume(
     subject: string,
-    from: number,
-    to: number,
+    { from, to }: { readonly from: number; readonly to: number },
+    mostBytes: number,
     signal: AbortSignal,
   ): Promise<readonly StoredBatch[]> {
     const ended = new AbortController();
     const silence = setTimeout(() => ended.abort(unanswered()), silenceMs);
     const bounded = AbortSignal.any([signal, ended.signal]);
     const batches: StoredBatch[] = [];
+    let bytes = 0;
     try {
       const consumer = await this.#client.consumers.get(this.#stream, {
         filter_subjects: subject,
         deliver_policy: DeliverPolicy.StartSequence,
         opt_start_seq: from,
       });
-      const messages = await consumer.consume({ max_messages: 500 });
+      const messages = await consumer.consume({ max_bytes: mostPulledBytes });
       const stop = () => messages.stop();
       bounded.addEventListener("abort", stop, { once: true });
       for await (const message of messages) {
@@ -104,7 +117,8 @@ export class SubjectReader {
         if (message.headers !== undefined) {
           batches.push(batchOf(message.seq, message.headers, message.data));
         }
-        if (message.seq >= to) break;
+        bytes += message.data.length;
+        if (message.seq >= to || bytes >= mostBytes) break;
       }
       void consumer.delete().catch(() => undefined);
     } catch (error) {

@@ -7,9 +7,19 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { emptyTail } from "../src/log.ts";
 import { openCallJournal } from "../src/nats-journal.ts";
 import { openRunLog } from "../src/nats-run-log.ts";
+import { openThreadLog } from "../src/nats-thread-log.ts";
 import type { RunLog } from "../src/run-log.ts";
+import type { ThreadLog } from "../src/thread-log.ts";
 import { commitContract } from "./support/commit-contract.ts";
-import { appended, followedTo, freshRun, texts, wordsOf } from "./support/facts.ts";
+import {
+  appended,
+  followedTo,
+  freshRun,
+  runSort,
+  texts,
+  threadSort,
+  wordsOf,
+} from "./support/facts.ts";
 import { logContract, range } from "./support/log-contract.ts";
 import { NatsBench } from "./support/nats-bench.ts";
 import type { Cut } from "./support/severing-proxy.ts";
@@ -19,6 +29,7 @@ const signal = AbortSignal.timeout(110_000);
 let bench: NatsBench;
 let log: RunLog;
 let other: RunLog;
+let threads: readonly [ThreadLog, ThreadLog];
 
 beforeAll(async () => {
   bench = await NatsBench.open();
@@ -26,11 +37,16 @@ beforeAll(async () => {
     openRunLog(await bench.connect()),
     openRunLog(await bench.connect()),
   ]);
+  threads = await Promise.all([
+    openThreadLog(await bench.connect()),
+    openThreadLog(await bench.connect()),
+  ]);
 });
 
 afterAll(() => bench[Symbol.asyncDispose]());
 
-logContract("in JetStream", () => [log, other]);
+logContract("of a run, in JetStream", runSort, () => [log, other]);
+logContract("of a thread, in JetStream", threadSort, () => threads);
 commitContract("in JetStream", () => [log, other]);
 
 describe("an append whose outcome is unknown", () => {
@@ -144,6 +160,25 @@ test("refuses, and keeps what it has, when the store is full", async () => {
     small.append(key, tail, texts(tail, "b".repeat(1_000)), signal),
   ).rejects.toMatchObject({ kind: "exhausted", reason: ErrorReason.STORAGE_FULL });
   expect((await small.read(key, emptyTail, signal)).tail).toEqual(tail);
+});
+
+test("gives a follower of a very long log one part after another", async () => {
+  const key = freshRun();
+  const word = "x".repeat(700_000);
+  let tail = emptyTail;
+  for (let count = 0; count < 24; count++) {
+    tail = await appended(log, key, tail, texts(tail, word), signal);
+  }
+  const lengths: number[] = [];
+  for await (const stretch of log.follow(key, 1, signal)) {
+    lengths.push(stretch.events.length);
+    if (stretch.tail.sequence === tail.sequence) break;
+  }
+  expect(lengths.reduce((sum, length) => sum + length)).toBe(tail.sequence - 1);
+  // A walk of eight and a part of 4 MiB.
+  expect(Math.max(...lengths)).toBeLessThan(16);
+  const whole = await log.read(key, emptyTail, signal);
+  expect(whole.tail).toEqual(tail);
 });
 
 test("refuses a batch that is larger than the store takes", async () => {

@@ -68,6 +68,8 @@ async function firstConnection(
         maxPingOut: 2,
         timeout: 5_000,
         ignoreAuthErrorAbort: true,
+        // The client would take two stacks for every request, in case it fails; our failures name what was asked.
+        noAsyncTraces: true,
       });
     } catch (error) {
       if (delayMs === firstDelayMs) {

@@ -3,6 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import { ErrorReason } from "@reeve/contracts/error";
 import { ThreadEventSchema } from "@reeve/contracts/thread";
+import type { Tail } from "@reeve/log/log";
 import { emptyTail } from "@reeve/log/log";
 import type { ThreadKey, ThreadLog } from "@reeve/log/thread-log";
 import { Failure } from "@reeve/platform/failure";
@@ -12,7 +13,14 @@ import { emptyThread, foldThread } from "./thread-state.ts";
 /** Something that is to be said in the log of a thread. */
 export type ThreadFact = NonNullable<MessageInitShape<typeof ThreadEventSchema>["event"]>;
 
-const mostAttempts = 200;
+/** A thread as somebody saw it, and the place from which to read on. */
+export interface Seen {
+  readonly state: ThreadState;
+  readonly tail: Tail;
+}
+
+/** How often others may write first. */
+const mostAttempts = 1_000;
 
 /** The thread as it stands. */
 export async function readThread(
@@ -20,39 +28,51 @@ export async function readThread(
   key: ThreadKey,
   signal: AbortSignal,
 ): Promise<ThreadState> {
-  const { events } = await threads.read(key, emptyTail, signal);
-  return foldThread(emptyThread, events);
+  const { state } = await seeThread(threads, key, undefined, signal);
+  return state;
+}
+
+/** The thread as it stands, of which `before` is known. */
+export async function seeThread(
+  threads: ThreadLog,
+  key: ThreadKey,
+  before: Seen | undefined,
+  signal: AbortSignal,
+): Promise<Seen> {
+  const missed = await threads.read(key, before?.tail ?? emptyTail, signal);
+  return { state: foldThread(before?.state ?? emptyThread, missed.events), tail: missed.tail };
 }
 
 /**
- * Appends to the log of a thread what `decide` says of it as it stands: nothing when it stands already. It is asked again
- * whenever somebody else wrote first, and throws a Failure to refuse. Returns the state with the facts in it.
+ * Appends to the log of a thread what `decide` says of it as it was seen: nothing when it stands already. It is asked again
+ * whenever somebody else wrote first, and throws a Failure to refuse. Returns the thread with the facts in it.
  */
 export async function commitThread(
   threads: ThreadLog,
   key: ThreadKey,
+  seen: Seen,
   decide: (state: ThreadState) => readonly ThreadFact[],
   signal: AbortSignal,
-): Promise<ThreadState> {
-  let state = emptyThread;
-  let tail = emptyTail;
+): Promise<Seen> {
+  let { state, tail } = seen;
   for (let attempt = 0; attempt < mostAttempts; attempt++) {
-    const missed = await threads.read(key, tail, signal);
-    state = foldThread(state, missed.events);
-    tail = missed.tail;
     const facts = decide(state);
-    if (facts.length === 0) return state;
+    if (facts.length === 0) return { state, tail };
     const time = timestampNow();
+    const { sequence } = tail;
     const events = facts.map((event, index) =>
       create(ThreadEventSchema, {
         threadId: key.thread,
-        sequence: tail.sequence + 1 + index,
+        sequence: sequence + 1 + index,
         time,
         event,
       }),
     );
     const outcome = await threads.append(key, tail, events, signal);
-    if (outcome.kind === "appended") return foldThread(state, events);
+    if (outcome.kind === "appended") {
+      return { state: foldThread(state, events), tail: outcome.tail };
+    }
+    ({ state, tail } = await seeThread(threads, key, { state, tail }, signal));
   }
   throw new Failure(
     "unavailable",

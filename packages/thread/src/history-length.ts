@@ -1,17 +1,30 @@
+import { toBinary } from "@bufbuild/protobuf";
 import type { HistoryMessage } from "@reeve/contracts/thread";
+import { HistoryMessageSchema } from "@reeve/contracts/thread";
 
-/** About how many bytes a message takes. */
-export function lengthOf({ message }: HistoryMessage): number {
+/** A message costs its tag and its length too, wherever it stands in a list. */
+const overhead = 6;
+
+/** What a message takes in a log, in bytes. */
+export function bytesOf(message: HistoryMessage): number {
+  return toBinary(HistoryMessageSchema, message).length + overhead;
+}
+
+/** What a model reads of a message, in characters: a turn verbatim, or what it said and called, never both. */
+export function charactersOf({ message }: HistoryMessage): number {
   switch (message.case) {
     case "user":
-      return Buffer.byteLength(message.value.text);
+      return message.value.text.length;
     case "assistant": {
       const { text, messageJson, calls } = message.value;
-      const made = calls.reduce((sum, { argumentsText }) => sum + argumentsText.length + 100, 0);
-      return Buffer.byteLength(text) + messageJson.length + made;
+      if (messageJson.length > 0) return messageJson.length;
+      return calls.reduce(
+        (sum, { name, argumentsText }) => sum + name.length + argumentsText.length,
+        text.length,
+      );
     }
     case "toolResult":
-      return Buffer.byteLength(message.value.content);
+      return message.value.content.length;
     case undefined:
       return 0;
   }

@@ -1,23 +1,25 @@
 import type { Any } from "@bufbuild/protobuf/wkt";
-import { ErrorReason } from "@reeve/contracts/error";
 import type { ThreadKey } from "@reeve/log/thread-log";
-import { Failure } from "@reeve/platform/failure";
-import type { ThreadFact } from "./commit-thread.ts";
+import type { Seen, ThreadFact } from "./commit-thread.ts";
 import { commitThread } from "./commit-thread.ts";
+import { busyThread, deletedThread, fullThread } from "./refusals.ts";
 import type { ThreadPorts } from "./thread-ports.ts";
 import type { ThreadState } from "./thread-state.ts";
 import { activeTurn, turnOf, waitingTurns } from "./thread-state.ts";
 
 /** The most turns of a thread that wait. */
 const mostWaiting = 100;
+/** Whoever interrupts finds room behind a full queue, which is about to be emptied. */
+const mostWithInterrupting = 2 * mostWaiting;
 
-/** What happens to a run whose thread is busy: it is refused, or it waits its turn. */
-export type WhenBusy = "reject" | "queue";
+/** What happens to a run whose thread is busy: it is refused, waits its turn, or takes the place of those before it. */
+export type WhenBusy = "reject" | "queue" | "interrupt";
 
 export interface QueuedRun {
   readonly runId: string;
   /** The first fact of its log. */
   readonly runCreated: Any;
+  readonly whenBusy: WhenBusy;
 }
 
 /**
@@ -27,44 +29,35 @@ export interface QueuedRun {
 export function queueTurn(
   { threads }: Pick<ThreadPorts, "threads">,
   key: ThreadKey,
-  { runId, runCreated }: QueuedRun,
-  whenBusy: WhenBusy,
+  seen: Seen,
+  run: QueuedRun,
   signal: AbortSignal,
-): Promise<ThreadState> {
-  return commitThread(
-    threads,
-    key,
-    (state) => {
-      if (turnOf(state, runId) !== undefined) return [];
-      const queued: ThreadFact = { case: "turnQueued", value: { runId, runCreated } };
-      const active = activeTurn(state);
-      const waiting = waitingTurns(state);
-      if (active === undefined && waiting.length === 0) {
-        return [queued, { case: "turnStarted", value: { runId } }];
-      }
-      const ahead = active?.runId ?? waiting[0]?.runId ?? "";
-      if (whenBusy === "reject") throw busy(key.thread, ahead);
-      if (waiting.length >= mostWaiting) throw full(key.thread);
-      return [queued];
-    },
-    signal,
-  );
+): Promise<Seen> {
+  return commitThread(threads, key, seen, (state) => placeOf(key.thread, state, run), signal);
 }
 
-function busy(thread: string, runId: string): Failure {
-  return new Failure(
-    "precondition",
-    ErrorReason.THREAD_BUSY,
-    `thread ${thread} is busy with run ${runId}; wait for its end, or start with on_busy ON_BUSY_QUEUE or ON_BUSY_INTERRUPT`,
-    { metadata: { thread_id: thread, run_id: runId } },
-  );
-}
-
-function full(thread: string): Failure {
-  return new Failure(
-    "exhausted",
-    ErrorReason.THREAD_QUEUE_FULL,
-    `${mostWaiting} runs wait for their turn in thread ${thread}; wait for some to end, or cancel them`,
-    { metadata: { thread_id: thread } },
-  );
+function placeOf(
+  thread: string,
+  state: ThreadState,
+  { runId, runCreated, whenBusy }: QueuedRun,
+): readonly ThreadFact[] {
+  if (turnOf(state, runId) !== undefined) return [];
+  if (state.isDeleted) throw deletedThread(thread);
+  const waiting = waitingTurns(state);
+  const ahead = activeTurn(state) ?? waiting[0];
+  if (ahead === undefined) {
+    return [
+      { case: "turnQueued", value: { runId, runCreated } },
+      { case: "turnStarted", value: { runId } },
+    ];
+  }
+  if (whenBusy === "reject") {
+    const waysOut = "wait for its end, or start with on_busy ON_BUSY_QUEUE or ON_BUSY_INTERRUPT";
+    throw busyThread(thread, ahead.runId, waysOut);
+  }
+  const interrupts = whenBusy === "interrupt";
+  if (waiting.length >= (interrupts ? mostWithInterrupting : mostWaiting)) {
+    throw fullThread(thread, waiting.length);
+  }
+  return [{ case: "turnQueued", value: { runId, runCreated, interrupts } }];
 }

@@ -1,112 +1,107 @@
 import { create } from "@bufbuild/protobuf";
-import { anyUnpack } from "@bufbuild/protobuf/wkt";
-import { DispatchSchema, RunCreatedSchema, RunEventSchema } from "@reeve/contracts/run";
-import { emptyTail } from "@reeve/log/log";
-import type { RunHead } from "@reeve/log/run-head";
-import { emptyHead, foldHead, isTerminal } from "@reeve/log/run-head";
-import type { RunKey } from "@reeve/log/run-log";
+import { ErrorReason } from "@reeve/contracts/error";
+import { DispatchSchema } from "@reeve/contracts/run";
+import { cancelRun } from "@reeve/log/cancel-run";
+import { isTerminal } from "@reeve/log/run-head";
 import type { ThreadKey } from "@reeve/log/thread-log";
-import type { ThreadFact } from "./commit-thread.ts";
-import { commitThread } from "./commit-thread.ts";
-import { recordThread } from "./thread-index.ts";
+import { Failure } from "@reeve/platform/failure";
+import type { Seen } from "./commit-thread.ts";
+import { commitThread, seeThread } from "./commit-thread.ts";
+import { endingOf } from "./ending-of.ts";
 import type { ThreadPorts } from "./thread-ports.ts";
 import type { ThreadState, Turn } from "./thread-state.ts";
-import { activeTurn, turnOf, waitingTurns } from "./thread-state.ts";
-import { turnEnded } from "./turn-ended.ts";
+import { activeTurn, interruptingTurn, waitingTurns } from "./thread-state.ts";
+import { runCreatedOf, runOfTurn } from "./turn-run.ts";
+
+/** Each turn takes a few rounds: it is cancelled, ended, and the next one begins. */
+const mostRounds = 2_000;
 
 /**
  * Does everything that a thread is owed, whoever began it and died: a turn whose run has ended is ended, the next one
- * begins, a run that was accepted and never written is written, one whose turn it is and that nobody has taken is
- * dispatched. May be called at any time by anybody, any number of times at once. Returns the state that then stands.
+ * begins, its run is written if nobody has and dispatched if nobody took it; those that an interrupting turn wants out of
+ * its way are cancelled. May be called at any time by anybody, any number of times at once. Returns the state that then
+ * stands.
  */
 export async function settleThread(
   ports: ThreadPorts,
   key: ThreadKey,
   signal: AbortSignal,
 ): Promise<ThreadState> {
-  for (;;) {
-    const state = await commitThread(ports.threads, key, () => [], signal);
-    const open = state.turns.filter(({ ended }) => ended === undefined);
-    const heads = new Map<string, RunHead>();
-    for (const turn of open) heads.set(turn.runId, await createdRun(ports, key, turn, signal));
-    const ended = open.filter(({ runId }) => isTerminal((heads.get(runId) ?? emptyHead).status));
-    const endings = await Promise.all(
-      ended.map(({ runId }) => endingOf(ports, { tenant: key.tenant, run: runId }, signal)),
-    );
-    const settled = await commitThread(
-      ports.threads,
-      key,
-      (now) => owedFacts(now, endings),
-      signal,
-    );
-    const active = activeTurn(settled);
-    if (active !== undefined) {
-      const head = heads.get(active.runId) ?? (await createdRun(ports, key, active, signal));
-      // It has ended while this went on: the next one is owed its turn.
-      if (isTerminal(head.status) && turnOf(state, active.runId)?.ended === undefined) continue;
-      if (head.claim === undefined) await dispatch(ports, key.tenant, active.runId, signal);
-    }
-    await recordThread(ports.threadIndex, key, settled, signal);
-    return settled;
-  }
-}
-
-/** The ends that the log does not have, and the beginning of the next turn when none is under way then. */
-function owedFacts(state: ThreadState, endings: readonly ThreadFact[]): readonly ThreadFact[] {
-  const facts = endings.filter(
-    (fact) =>
-      fact.case === "turnEnded" && turnOf(state, fact.value.runId ?? "")?.ended === undefined,
+  return await settleFrom(
+    ports,
+    key,
+    await seeThread(ports.threads, key, undefined, signal),
+    signal,
   );
-  const isOver = (runId: string) =>
-    facts.some((fact) => fact.case === "turnEnded" && fact.value.runId === runId);
-  const active = activeTurn(state);
-  if (active !== undefined && !isOver(active.runId)) return facts;
-  const next = waitingTurns(state).find(({ runId }) => !isOver(runId));
-  return next === undefined
-    ? facts
-    : [...facts, { case: "turnStarted", value: { runId: next.runId } }];
 }
 
-/** The run of a turn as it stands; written first if nobody has. */
-async function createdRun(
-  { log }: ThreadPorts,
+/** As `settleThread`, of a thread that was seen already. */
+export async function settleFrom(
+  ports: ThreadPorts,
+  key: ThreadKey,
+  from: Seen,
+  signal: AbortSignal,
+): Promise<ThreadState> {
+  let seen = from;
+  for (let round = 0; round < mostRounds; round++) {
+    const { state } = seen;
+    // Turns begin in order: only the foremost can be owed anything.
+    const turn = activeTurn(state) ?? waitingTurns(state)[0];
+    if (turn === undefined) return state;
+    const next = await move(ports, key, seen, turn, signal);
+    if (next === "rests") return state;
+    seen = next;
+  }
+  throw new Failure(
+    "unavailable",
+    ErrorReason.UNAVAILABLE,
+    `thread ${key.thread} changes without a pause; try again`,
+  );
+}
+
+/** Brings the foremost turn one act further. `rests`: it is its worker's now. */
+async function move(
+  ports: ThreadPorts,
+  key: ThreadKey,
+  seen: Seen,
+  turn: Turn,
+  signal: AbortSignal,
+): Promise<Seen | "rests"> {
+  const run = await runOfTurn(ports, key, turn, signal);
+  if (run.kind === "foreign" || isTerminal(run.head.status)) {
+    const ending = endingOf(turn, run);
+    return await commitThread(ports.threads, key, seen, ending, signal);
+  }
+  const interrupting = interruptingTurn(seen.state);
+  if (interrupting !== undefined && isBefore(seen.state, turn, interrupting)) {
+    const requestedBy = runCreatedOf(interrupting).startedBy;
+    const reason = `interrupted by run ${interrupting.runId}`;
+    const runKey = { tenant: key.tenant, run: turn.runId };
+    await cancelRun(ports, runKey, { requestedBy, reason }, signal);
+    return await seeThread(ports.threads, key, seen, signal);
+  }
+  if (!turn.isStarted) {
+    const beginning = (state: ThreadState) =>
+      activeTurn(state) === undefined && waitingTurns(state)[0]?.runId === turn.runId
+        ? [{ case: "turnStarted", value: { runId: turn.runId } } as const]
+        : [];
+    return await commitThread(ports.threads, key, seen, beginning, signal);
+  }
+  if (run.head.claim === undefined) await dispatchTurn(ports, key, turn.runId, signal);
+  return "rests";
+}
+
+function isBefore({ turns }: ThreadState, one: Turn, other: Turn): boolean {
+  return turns.indexOf(one) < turns.indexOf(other);
+}
+
+/** Offers the run of a turn to the workers; once, however often it is said within a short time. */
+export async function dispatchTurn(
+  { dispatch }: Pick<ThreadPorts, "dispatch">,
   { tenant }: ThreadKey,
-  { runId, queued, queuedAt }: Turn,
-  signal: AbortSignal,
-): Promise<RunHead> {
-  const run: RunKey = { tenant, run: runId };
-  const { events } = await log.read(run, emptyTail, signal);
-  if (events.length > 0) return foldHead(emptyHead, events);
-  const value = queued.runCreated && anyUnpack(queued.runCreated, RunCreatedSchema);
-  if (value === undefined) throw new Error(`turn ${runId} does not say what its run is`);
-  const created = create(RunEventSchema, {
-    runId,
-    sequence: 1,
-    ...(queuedAt && { time: queuedAt }),
-    event: { case: "runCreated", value },
-  });
-  const outcome = await log.append(run, emptyTail, [created], signal);
-  if (outcome.kind === "appended") return foldHead(emptyHead, [created]);
-  // Somebody else has written the very same.
-  const { events: theirs } = await log.read(run, emptyTail, signal);
-  return foldHead(emptyHead, theirs);
-}
-
-async function endingOf(
-  { log }: ThreadPorts,
-  key: RunKey,
-  signal: AbortSignal,
-): Promise<ThreadFact> {
-  const { events } = await log.read(key, emptyTail, signal);
-  return { case: "turnEnded", value: turnEnded(key.run, events) };
-}
-
-async function dispatch(
-  { dispatch: queue }: ThreadPorts,
-  tenant: string,
   runId: string,
   signal: AbortSignal,
 ): Promise<void> {
   const message = create(DispatchSchema, { tenant, runId });
-  await queue.publish(message, { dedupeId: `${runId}:start` }, signal);
+  await dispatch.publish(message, { dedupeId: `${runId}:start` }, signal);
 }

@@ -8,10 +8,11 @@ export function threadMessages({ turns }: ThreadState): readonly ThreadMessage[]
   return turns.flatMap(messagesOf);
 }
 
-function messagesOf({ runId, ended, endedAt }: Turn): readonly ThreadMessage[] {
-  if (ended === undefined) return [];
+function messagesOf({ runId, isStarted, ended, endedAt }: Turn): readonly ThreadMessage[] {
+  if (ended === undefined || !isStarted) return [];
+  const { messages, output, outcome, executionTree, cost, error } = ended;
   const common = { runId, ...(endedAt && { time: endedAt }) };
-  const said = ended.messages.flatMap(({ message }) =>
+  const said = messages.flatMap(({ message }) =>
     message.case === "user"
       ? [create(ThreadMessageSchema, { ...common, role: Role.USER, text: message.value.text })]
       : [],
@@ -19,9 +20,11 @@ function messagesOf({ runId, ended, endedAt }: Turn): readonly ThreadMessage[] {
   const answer = create(ThreadMessageSchema, {
     ...common,
     role: Role.ASSISTANT,
-    text: ended.output,
-    outcome: ended.outcome,
-    ...(ended.executionTree && { executionTree: ended.executionTree }),
+    text: output,
+    outcome,
+    error,
+    ...(executionTree && { executionTree }),
+    ...(cost && { cost }),
   });
   return [...said, answer];
 }

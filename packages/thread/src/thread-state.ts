@@ -9,6 +9,7 @@ export interface ThreadState {
   readonly sequence: number;
   /** All turns, in the order in which their runs were accepted. */
   readonly turns: readonly Turn[];
+  readonly isDeleted: boolean;
 }
 
 /** A run's place in a thread. */
@@ -21,46 +22,48 @@ export interface Turn {
   readonly endedAt: Timestamp | undefined;
 }
 
-export const emptyThread: ThreadState = { sequence: 0, turns: [] };
+export const emptyThread: ThreadState = { sequence: 0, turns: [], isDeleted: false };
 
 /** The state after `events`. Throws a Failure when a newer version wrote one of them. */
-export function foldThread(state: ThreadState, events: readonly ThreadEvent[]): ThreadState {
-  return events.reduce(applyToThread, state);
-}
-
-function applyToThread(state: ThreadState, envelope: ThreadEvent): ThreadState {
-  const { event, sequence, time } = envelope;
-  const next = { ...state, sequence };
-  switch (event.case) {
-    case "turnQueued": {
-      const turn: Turn = {
-        runId: event.value.runId,
-        queued: event.value,
-        queuedAt: time,
-        isStarted: false,
-        ended: undefined,
-        endedAt: undefined,
-      };
-      return { ...next, turns: [...state.turns, turn] };
-    }
-    case "turnStarted":
-      return amendTurn(next, event.value.runId, { isStarted: true });
-    case "turnEnded":
-      return amendTurn(next, event.value.runId, { ended: event.value, endedAt: time });
-    case undefined:
-      throw new Failure(
-        "internal",
-        ErrorReason.INTERNAL,
-        `event ${sequence} of thread ${envelope.threadId} was written by a newer version; upgrade this service`,
-      );
-  }
-}
-
-function amendTurn(state: ThreadState, runId: string, change: Partial<Turn>): ThreadState {
-  return {
-    ...state,
-    turns: state.turns.map((turn) => (turn.runId === runId ? { ...turn, ...change } : turn)),
+export function foldThread(before: ThreadState, events: readonly ThreadEvent[]): ThreadState {
+  if (events.length === 0) return before;
+  const turns = new Map(before.turns.map((turn) => [turn.runId, turn]));
+  const amend = (runId: string, change: Partial<Turn>) => {
+    const turn = turns.get(runId);
+    if (turn !== undefined) turns.set(runId, { ...turn, ...change });
   };
+  let { sequence, isDeleted } = before;
+  for (const { event, time, ...envelope } of events) {
+    ({ sequence } = envelope);
+    switch (event.case) {
+      case "turnQueued":
+        turns.set(event.value.runId, {
+          runId: event.value.runId,
+          queued: event.value,
+          queuedAt: time,
+          isStarted: false,
+          ended: undefined,
+          endedAt: undefined,
+        });
+        break;
+      case "turnStarted":
+        amend(event.value.runId, { isStarted: true });
+        break;
+      case "turnEnded":
+        amend(event.value.runId, { ended: event.value, endedAt: time });
+        break;
+      case "threadDeleted":
+        isDeleted = true;
+        break;
+      case undefined:
+        throw new Failure(
+          "internal",
+          ErrorReason.INTERNAL,
+          `event ${sequence} of thread ${envelope.threadId} was written by a newer version; upgrade this service`,
+        );
+    }
+  }
+  return { sequence, turns: [...turns.values()], isDeleted };
 }
 
 /** The turn that is under way. */
@@ -71,6 +74,16 @@ export function activeTurn({ turns }: ThreadState): Turn | undefined {
 /** The turns that wait, in order. */
 export function waitingTurns({ turns }: ThreadState): readonly Turn[] {
   return turns.filter(({ isStarted, ended }) => !isStarted && ended === undefined);
+}
+
+/** The turns that are under way or wait, in order. */
+export function openTurns({ turns }: ThreadState): readonly Turn[] {
+  return turns.filter(({ ended }) => ended === undefined);
+}
+
+/** The turn that wants all open ones before it out of its way. When several do, the last of them. */
+export function interruptingTurn(state: ThreadState): Turn | undefined {
+  return openTurns(state).findLast(({ queued }) => queued.interrupts);
 }
 
 export function turnOf({ turns }: ThreadState, runId: string): Turn | undefined {

@@ -62,7 +62,7 @@ interface Open {
   readonly providerCallId: string;
 }
 
-const unfinished = "the turn ended before this call did; nothing is known of its result";
+const unfinished = "the turn ended before this call did";
 
 function turn(
   { messageJson, format, providerCallIds }: ModelTurn,
@@ -74,7 +74,9 @@ function turn(
     providerCallId: idOf(call, index),
     name: call.name,
     argumentsText:
-      call.arguments === undefined ? call.rawArguments : JSON.stringify(call.arguments),
+      call.arguments === undefined
+        ? call.rawArguments
+        : JSON.stringify({ ...call.arguments, ...call.injectedArgs }),
   }));
   return [
     assistant({ text, messageJson, format, calls: made }),

@@ -1,15 +1,15 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
-import type { Any } from "@bufbuild/protobuf/wkt";
 import { anyPack } from "@bufbuild/protobuf/wkt";
-import type { Dispatch, RunEvent } from "@reeve/contracts/run";
+import type { Dispatch, RunCreated, RunEvent } from "@reeve/contracts/run";
 import { RunCreatedSchema, RunEventSchema, RunStatus } from "@reeve/contracts/run";
-import type { Thread } from "@reeve/contracts/thread";
 import { emptyTail } from "@reeve/log/log";
 import { memoryRunLog, memoryThreadLog } from "@reeve/log/memory-log";
 import { MemoryWorkQueue } from "@reeve/log/memory-queue";
-import { MemoryTable } from "@reeve/store/memory-table";
+import type { RunHead } from "@reeve/log/run-head";
 import { readThread } from "../src/commit-thread.ts";
+import type { WhenBusy } from "../src/queue-turn.ts";
+import { startTurn } from "../src/start-turn.ts";
 import type { ThreadPorts } from "../src/thread-ports.ts";
 import type { ThreadState } from "../src/thread-state.ts";
 
@@ -22,15 +22,17 @@ export type EventInit = NonNullable<MessageInitShape<typeof RunEventSchema>["eve
 export class ThreadStage implements ThreadPorts {
   readonly threads = memoryThreadLog();
   readonly log = memoryRunLog();
+  /** The runs that were offered to the workers, each once, in the order of their first offer. */
   readonly dispatched: string[] = [];
-  readonly threadIndex = new MemoryTable<Thread>();
   readonly dispatch: ThreadPorts["dispatch"];
 
   constructor() {
     const queue = new MemoryWorkQueue<Dispatch>();
     this.dispatch = {
       publish: (message, options, signal) => {
-        this.dispatched.push(message.runId);
+        const { runId } = message;
+        const isNew = options.dedupeId === `${runId}:start` && !this.dispatched.includes(runId);
+        if (isNew) this.dispatched.push(runId);
         return queue.publish(message, options, signal);
       },
     };
@@ -62,9 +64,33 @@ export class ThreadStage implements ThreadPorts {
   state(): Promise<ThreadState> {
     return readThread(this.threads, key, never);
   }
+
+  /** The kinds of the facts in the log of the thread, each with its run. */
+  async facts(): Promise<readonly string[]> {
+    const { events } = await this.threads.read(key, emptyTail, never);
+    return events.map(({ event }) => {
+      const runId = event.value !== undefined && "runId" in event.value ? event.value.runId : "";
+      return `${event.case ?? "unknown"} ${runId}`.trim();
+    });
+  }
 }
 
-export function created(input: string): Any {
-  const value = create(RunCreatedSchema, { tenant: key.tenant, threadId: key.thread, input });
-  return anyPack(RunCreatedSchema, value);
+export function runCreated(
+  input: string,
+  more: Omit<MessageInitShape<typeof RunCreatedSchema>, "$typeName" | "$unknown"> = {},
+): RunCreated {
+  const { tenant, thread: threadId } = key;
+  const requestHash = new TextEncoder().encode(input);
+  return create(RunCreatedSchema, { tenant, threadId, input, requestHash, ...more });
+}
+
+/** What a gateway does to start a run that asks `runId`. */
+export function start(
+  ports: ThreadPorts,
+  runId: string,
+  whenBusy: WhenBusy = "queue",
+  created: RunCreated = runCreated(runId),
+): Promise<RunHead> {
+  const run = { runId, runCreated: anyPack(RunCreatedSchema, created), whenBusy };
+  return startTurn(ports, key, run, created, never);
 }

@@ -12,6 +12,7 @@ import { ToolCatalogSchema, ToolService } from "@reeve/contracts/tool";
 import { openDispatchQueue } from "@reeve/log/nats-queue";
 import { openRunFeed } from "@reeve/log/nats-run-feed";
 import { openRunLog } from "@reeve/log/nats-run-log";
+import { openThreadFeed } from "@reeve/log/nats-thread-feed";
 import { openThreadLog } from "@reeve/log/nats-thread-log";
 import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { Background } from "@reeve/platform/background";
@@ -29,6 +30,7 @@ import type { GatewayPorts } from "./app/gateway-ports.ts";
 import { repairThreads } from "./app/repair-threads.ts";
 import type { GatewayConfig } from "./config.ts";
 import { indexRuns } from "./projections/run-index.ts";
+import { indexThreads } from "./projections/thread-index.ts";
 import { agentService } from "./rpc/agent-service.ts";
 import { approvalService } from "./rpc/approval-service.ts";
 import { artifactService } from "./rpc/artifact-service.ts";
@@ -40,7 +42,7 @@ import { toolService } from "./rpc/tool-service.ts";
 /** How long a worker may be silent; the gateway only makes sure that the queue is there. */
 const ackWaitMs = 1_000;
 
-/** The public door: serves the API, and keeps the index of runs, until it is disposed. */
+/** The public door: serves the API, keeps the indexes of runs and threads, and looks after threads, until it is disposed. */
 export async function startGateway(
   config: GatewayConfig,
   { nats, log }: { readonly nats: Nats; readonly log: Logger },
@@ -87,6 +89,10 @@ export async function startGateway(
   starting.defer(() => ending.abort());
   background.keep((until) => repairThreads(ports, clock, log, until));
   background.keep(async (until) => indexRuns(await openRunFeed(nats), ports, log, until));
+  background.keep(async (until) => {
+    const { threads, threadIndex: index } = ports;
+    await indexThreads({ feed: await openThreadFeed(nats), threads, index }, log, until);
+  });
   log.info({ url: server.url }, "gateway listens");
   const resources = starting.move();
   return {

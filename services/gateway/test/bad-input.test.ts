@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
-import { RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
+import { OnBusy, RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
 import { Role } from "@reeve/contracts/thread";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Clients, Protocol } from "./support/clients.ts";
@@ -54,6 +54,72 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
     };
     expect(await refusalOf(started)).toEqual(refusal);
     expect(await refusalOf(client().agents.getAgent({ agentId: "nobody" }))).toEqual(refusal);
+  });
+
+  test("a thread that there is not is refused by name, whatever is asked of it", async () => {
+    const { threads } = client();
+    const refusal = {
+      kind: "not_found",
+      reason: "THREAD_NOT_FOUND",
+      message: "there is no thread t0; it comes to be with the first run that is started on it",
+      metadata: { thread_id: "t0" },
+      fields: [],
+    };
+    expect(await refusalOf(threads.getThread({ threadId: "t0" }))).toEqual(refusal);
+    expect(await refusalOf(threads.listThreadMessages({ threadId: "t0" }))).toEqual(refusal);
+    expect(await refusalOf(threads.deleteThread({ threadId: "t0" }))).toEqual(refusal);
+  });
+
+  test.each(["", "a.b", "a b", "*", ">", "../t", "ä", "x".repeat(129)])(
+    "no thread can have the id %j",
+    async (threadId) => {
+      const { threads, runs } = client();
+      const refusal = { kind: "invalid", fields: ["thread_id STRING_PATTERN"] };
+      expect(await refusalOf(threads.getThread({ threadId }))).toMatchObject(refusal);
+      expect(await refusalOf(threads.listThreadMessages({ threadId }))).toMatchObject(refusal);
+      expect(await refusalOf(threads.deleteThread({ threadId }))).toMatchObject(refusal);
+      // Without an id there is no thread, and a run needs none.
+      if (threadId === "") return;
+      const request = { agentId: "known", input: "hello", threadId };
+      expect(await refusalOf(runs.startRun(request))).toMatchObject(refusal);
+    },
+  );
+
+  test("what means nothing beside a thread, or without one, is refused by the name of its field", async () => {
+    const { runs } = client();
+    const request = { agentId: "known", input: "hello" };
+    const alone = runs.startRun({ ...request, onBusy: OnBusy.QUEUE });
+    expect(await refusalOf(alone)).toMatchObject({
+      kind: "invalid",
+      reason: "INVALID_REQUEST",
+      fields: ["on_busy CONTRADICTION"],
+    });
+    const messages = [{ role: Role.USER, text: "before" }];
+    expect(await refusalOf(runs.startRun({ ...request, threadId: "t0", messages }))).toMatchObject({
+      kind: "invalid",
+      reason: "INVALID_REQUEST",
+      fields: ["messages CONTRADICTION"],
+    });
+    expect(await refusalOf(runs.startRun({ ...request, threadId: "t0", input: "" }))).toMatchObject(
+      {
+        kind: "invalid",
+        fields: ["input STRING_MIN_LEN"],
+      },
+    );
+  });
+
+  test("a thread that is busy says with which run, and cannot be deleted", async () => {
+    const { runs, threads } = client();
+    const threadId = `busy-${randomUUID()}`;
+    const request = { agentId: "known", input: "hello", threadId };
+    const { run } = await runs.startRun(request);
+    const refusal = {
+      kind: "precondition",
+      reason: "THREAD_BUSY",
+      metadata: { thread_id: threadId, run_id: run?.runId },
+    };
+    expect(await refusalOf(runs.startRun(request))).toMatchObject(refusal);
+    expect(await refusalOf(threads.deleteThread({ threadId }))).toMatchObject(refusal);
   });
 
   test("a run that there is not is refused by name, whatever is asked of it", async () => {
@@ -206,11 +272,22 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
   });
 
   test("a page token that no page gave is refused", async () => {
-    expect(await refusalOf(client().runs.listRuns({ pageToken: "nonsense" }))).toMatchObject({
+    const refusal = {
       kind: "invalid",
       reason: "INVALID_REQUEST",
       fields: ["page_token MALFORMED"],
-    });
+    };
+    const { runs, threads } = client();
+    expect(await refusalOf(runs.listRuns({ pageToken: "nonsense" }))).toMatchObject(refusal);
+    expect(await refusalOf(threads.listThreads({ pageToken: "nonsense" }))).toMatchObject(refusal);
+  });
+
+  test("a page of the messages of a thread wants a token of such a page", async () => {
+    const threadId = `paged-${randomUUID()}`;
+    await client().runs.startRun({ agentId: "known", input: "hello", threadId });
+    const { threads } = client();
+    const listed = threads.listThreadMessages({ threadId, pageToken: "nonsense" });
+    expect(await refusalOf(listed)).toMatchObject({ fields: ["page_token MALFORMED"] });
   });
 
   test("a model that there is not is refused by name", async () => {
@@ -283,6 +360,19 @@ describe("the runs of another tenant", () => {
     expect(await refusalOf(globex.runs.sendMessage({ runId, text: "hi" }))).toMatchObject(refusal);
     expect((await globex.runs.listRuns({})).runs).toEqual([]);
     expect((await acme.runs.getRun({ runId })).run?.status).toBe(RunStatus.QUEUED);
+  });
+
+  test("and its threads are not there either, and a thread of the same id is another one", async () => {
+    const request = { agentId: "known", input: "hello", threadId: "shared" };
+    await acme.runs.startRun(request);
+    const refusal = { kind: "not_found", reason: "THREAD_NOT_FOUND" };
+    const { threads } = globex;
+    expect(await refusalOf(threads.getThread({ threadId: "shared" }))).toMatchObject(refusal);
+    expect(await refusalOf(threads.listThreadMessages({ threadId: "shared" }))).toMatchObject(
+      refusal,
+    );
+    expect(await refusalOf(threads.deleteThread({ threadId: "shared" }))).toMatchObject(refusal);
+    expect((await threads.listThreads({})).threads).toEqual([]);
   });
 
   test("do not share their request ids, agents or artifacts", async () => {

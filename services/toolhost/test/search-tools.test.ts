@@ -104,6 +104,22 @@ describe.skipIf(whyNoSandbox !== "")(`list_files${whyNoSandbox}`, () => {
     ]);
   });
 
+  test("names what it may not look at", async () => {
+    await workspace.prepare(
+      "mkdir -p shut/a shut/b; touch shut/a/x shut/b/x; chmod 600 shut/a; chmod 0 shut/b",
+    );
+    expect(await found(listFiles, { path: "shut", recursive: true })).toEqual([
+      "shut/a/",
+      "shut/b/",
+      "[not readable: shut/a/x, shut/b]",
+    ]);
+    expect(await found(grepFiles, { path: "shut", pattern: "x" })).toEqual([
+      "[no line matches]",
+      "[not readable: shut/a/x, shut/b]",
+    ]);
+    await workspace.prepare("chmod 700 shut/*; rm -r shut");
+  });
+
   test("leaves out what is nested too deeply, and says so", async () => {
     await workspace.prepare(`python3 -c '
 import os

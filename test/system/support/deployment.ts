@@ -74,8 +74,11 @@ export class Deployment implements AsyncDisposable {
     this.reeve = openReeve({ url: this.url, token });
   }
 
-  /** With further settings of the services, by the names of their environment variables. */
-  static async start(settings: Settings = {}): Promise<Deployment> {
+  /**
+   * With further settings of the services, by the names of their environment variables. Of `files` the contents are given,
+   * and the settings name where they then are.
+   */
+  static async start(settings: Settings = {}, files: Settings = {}): Promise<Deployment> {
     const folder = mkdtempSync(join(tmpdir(), "reeve-test-"));
     const mcp = join(root, "services/toolhost/test/support/progress-server.ts");
     const servers = { srv: { command: process.execPath, args: [mcp] } };
@@ -84,7 +87,7 @@ export class Deployment implements AsyncDisposable {
     const nats = await connectNats(server.url, { name: "test", log }, never);
     const deployment = new Deployment(server, nats, folder, {
       ports: [await freePort(), await freePort()],
-      settings,
+      settings: { ...settings, ...written(folder, files) },
     });
     // Each makes what it needs of the store, in whatever order they come.
     await Promise.all((Object.keys(ready) as ServiceName[]).map((name) => deployment.start(name)));
@@ -152,6 +155,17 @@ export class Deployment implements AsyncDisposable {
     await this.#server[Symbol.asyncDispose]();
     rmSync(this.#folder, { recursive: true, force: true });
   }
+}
+
+/** Where each file is, once it is written. */
+function written(folder: string, files: Settings): Settings {
+  return Object.fromEntries(
+    Object.entries(files).map(([setting, content]) => {
+      const path = join(folder, `${setting}.yaml`);
+      writeFileSync(path, content);
+      return [setting, path];
+    }),
+  );
 }
 
 async function freePort(): Promise<number> {

@@ -1,16 +1,21 @@
 import { describe, expect, test } from "vitest";
 import { emptyTail } from "../../src/log.ts";
-import type { RunLog } from "../../src/run-log.ts";
-import { appended, followedTo, freshRun, texts, wordsOf } from "./facts.ts";
+import type { Log } from "../../src/log.ts";
+import type { LogSort } from "./facts.ts";
+import { appended, followedTo } from "./facts.ts";
 
 /** What every adapter of a log promises. `writers` are several ways to one and the same log. */
-export function logContract(where: string, writers: () => readonly [RunLog, RunLog]): void {
+export function logContract<Key, Event extends { readonly sequence: number }>(
+  where: string,
+  { fresh, elsewhere, batch, wordsOf }: LogSort<Key, Event>,
+  writers: () => readonly [Log<Key, Event>, Log<Key, Event>],
+): void {
   describe(`a log ${where}`, () => {
     const signal = AbortSignal.timeout(100_000);
 
     test("has nothing of a run that does not exist", async () => {
       const [log] = writers();
-      expect(await log.read(freshRun(), emptyTail, signal)).toEqual({
+      expect(await log.read(fresh(), emptyTail, signal)).toEqual({
         events: [],
         tail: emptyTail,
       });
@@ -18,9 +23,9 @@ export function logContract(where: string, writers: () => readonly [RunLog, RunL
 
     test("reads what was appended, all of it or what comes after a tail", async () => {
       const [log, other] = writers();
-      const key = freshRun();
-      const first = await appended(log, key, emptyTail, texts(emptyTail, "a", "b"), signal);
-      const second = await appended(log, key, first, texts(first, "c"), signal);
+      const key = fresh();
+      const first = await appended(log, key, emptyTail, batch(emptyTail, "a", "b"), signal);
+      const second = await appended(log, key, first, batch(first, "c"), signal);
       const whole = await other.read(key, emptyTail, signal);
       expect(wordsOf(whole.events)).toEqual(["1 a", "2 b", "3 c"]);
       expect(whole.tail).toEqual(second);
@@ -30,33 +35,33 @@ export function logContract(where: string, writers: () => readonly [RunLog, RunL
 
     test("keeps runs and tenants apart", async () => {
       const [log] = writers();
-      const { run } = freshRun();
-      await appended(log, { tenant: "acme", run }, emptyTail, texts(emptyTail, "a"), signal);
-      const other = await log.read({ tenant: "zenith", run }, emptyTail, signal);
+      const key = fresh();
+      await appended(log, key, emptyTail, batch(emptyTail, "a"), signal);
+      const other = await log.read(elsewhere(key), emptyTail, signal);
       expect(other.events).toEqual([]);
     });
 
     test("refuses an append after a tail that is no longer the end", async () => {
       const [log, other] = writers();
-      const key = freshRun();
-      const tail = await appended(log, key, emptyTail, texts(emptyTail, "a"), signal);
-      const late = await other.append(key, emptyTail, texts(emptyTail, "z"), signal);
+      const key = fresh();
+      const tail = await appended(log, key, emptyTail, batch(emptyTail, "a"), signal);
+      const late = await other.append(key, emptyTail, batch(emptyTail, "z"), signal);
       expect(late).toEqual({ kind: "conflict" });
       expect(wordsOf((await log.read(key, emptyTail, signal)).events)).toEqual(["1 a"]);
-      expect((await other.append(key, tail, texts(tail, "b"), signal)).kind).toBe("appended");
+      expect((await other.append(key, tail, batch(tail, "b"), signal)).kind).toBe("appended");
     });
 
     test("lets exactly one of racing writers win each round", async () => {
       const [log, other] = writers();
-      const key = freshRun();
+      const key = fresh();
       let tail = emptyTail;
       for (let round = 0; round < 40; round++) {
-        const batch = (writer: string) => texts(tail, `${writer}${round}`, `${writer}${round}`);
+        const said = (writer: string) => batch(tail, `${writer}${round}`, `${writer}${round}`);
         const outcomes = await Promise.all([
-          log.append(key, tail, batch("a"), signal),
-          other.append(key, tail, batch("b"), signal),
-          log.append(key, tail, batch("c"), signal),
-          other.append(key, tail, batch("d"), signal),
+          log.append(key, tail, said("a"), signal),
+          other.append(key, tail, said("b"), signal),
+          log.append(key, tail, said("c"), signal),
+          other.append(key, tail, said("d"), signal),
         ]);
         const won = outcomes.filter((outcome) => outcome.kind === "appended");
         expect(won).toHaveLength(1);
@@ -73,11 +78,11 @@ export function logContract(where: string, writers: () => readonly [RunLog, RunL
 
     test.each([1, 8, 9, 40])("reads a remainder of %i batches", async (count) => {
       const [log, other] = writers();
-      const key = freshRun();
-      const start = await appended(log, key, emptyTail, texts(emptyTail, "start"), signal);
+      const key = fresh();
+      const start = await appended(log, key, emptyTail, batch(emptyTail, "start"), signal);
       let tail = start;
       for (let index = 0; index < count; index++) {
-        tail = await appended(log, key, tail, texts(tail, `w${index}`), signal);
+        tail = await appended(log, key, tail, batch(tail, `w${index}`), signal);
       }
       const { events, tail: end } = await other.read(key, start, signal);
       expect(events.map(({ sequence }) => sequence)).toEqual(range(2, count + 1));
@@ -86,11 +91,11 @@ export function logContract(where: string, writers: () => readonly [RunLog, RunL
 
     test("follows what is stored and then what is appended, each event once", async () => {
       const [log, other] = writers();
-      const key = freshRun();
-      let tail = await appended(log, key, emptyTail, texts(emptyTail, "a", "b", "c"), signal);
+      const key = fresh();
+      let tail = await appended(log, key, emptyTail, batch(emptyTail, "a", "b", "c"), signal);
       const following = followedTo(other.follow(key, 0, signal), 63);
       for (let index = 0; index < 60; index++) {
-        tail = await appended(log, key, tail, texts(tail, `w${index}`), signal);
+        tail = await appended(log, key, tail, batch(tail, `w${index}`), signal);
       }
       expect((await following).map(({ sequence }) => sequence)).toEqual(range(1, 63));
     });
@@ -99,44 +104,44 @@ export function logContract(where: string, writers: () => readonly [RunLog, RunL
       "follows from sequence %i, also out of the middle of a batch",
       async (after) => {
         const [log, other] = writers();
-        const key = freshRun();
-        const first = await appended(log, key, emptyTail, texts(emptyTail, "a", "b"), signal);
-        const tail = await appended(log, key, first, texts(first, "c", "d"), signal);
+        const key = fresh();
+        const first = await appended(log, key, emptyTail, batch(emptyTail, "a", "b"), signal);
+        const tail = await appended(log, key, first, batch(first, "c", "d"), signal);
         const following = followedTo(other.follow(key, after, signal), 5);
-        await appended(log, key, tail, texts(tail, "e"), signal);
+        await appended(log, key, tail, batch(tail, "e"), signal);
         expect((await following).map(({ sequence }) => sequence)).toEqual(range(after + 1, 5));
       },
     );
 
     test("follows from beyond the end once the log gets there", async () => {
       const [log, other] = writers();
-      const key = freshRun();
-      let tail = await appended(log, key, emptyTail, texts(emptyTail, "a"), signal);
+      const key = fresh();
+      let tail = await appended(log, key, emptyTail, batch(emptyTail, "a"), signal);
       const following = followedTo(other.follow(key, 3, signal), 5);
       for (const word of ["b", "c", "d", "e"]) {
-        tail = await appended(log, key, tail, texts(tail, word), signal);
+        tail = await appended(log, key, tail, batch(tail, word), signal);
       }
       expect(wordsOf(await following)).toEqual(["4 d", "5 e"]);
     });
 
     test("follows a run that does not exist yet", async () => {
       const [log, other] = writers();
-      const key = freshRun();
+      const key = fresh();
       const following = followedTo(other.follow(key, 0, signal), 1);
-      await appended(log, key, emptyTail, texts(emptyTail, "a"), signal);
+      await appended(log, key, emptyTail, batch(emptyTail, "a"), signal);
       expect(wordsOf(await following)).toEqual(["1 a"]);
     });
 
     test("gives a slow follower everything", async () => {
       const [log, other] = writers();
-      const key = freshRun();
-      let tail = await appended(log, key, emptyTail, texts(emptyTail, "a"), signal);
+      const key = fresh();
+      let tail = await appended(log, key, emptyTail, batch(emptyTail, "a"), signal);
       const sequences: number[] = [];
       for await (const stretch of other.follow(key, 0, signal)) {
         sequences.push(...stretch.events.map(({ sequence }) => sequence));
         if (stretch.tail.sequence === 1) {
           for (let index = 0; index < 600; index++) {
-            tail = await appended(log, key, tail, texts(tail, `w${index}`), signal);
+            tail = await appended(log, key, tail, batch(tail, `w${index}`), signal);
           }
         }
         if (stretch.tail.sequence === tail.sequence) break;
@@ -147,7 +152,7 @@ export function logContract(where: string, writers: () => readonly [RunLog, RunL
     test("ends a follower with the reason of its signal", async () => {
       const [log] = writers();
       const stop = new AbortController();
-      const following = followedTo(log.follow(freshRun(), 0, stop.signal), 1);
+      const following = followedTo(log.follow(fresh(), 0, stop.signal), 1);
       stop.abort(new Error("enough"));
       await expect(following).rejects.toThrow("enough");
     });

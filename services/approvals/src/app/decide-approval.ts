@@ -9,7 +9,7 @@ import type { RunHead } from "@reeve/log/run-head";
 import { isTerminal } from "@reeve/log/run-head";
 import { Failure } from "@reeve/platform/failure";
 import type { Principal } from "@reeve/platform/principal";
-import { argumentViolations } from "../domain/argument-violations.ts";
+import { argumentViolations } from "./argument-violations.ts";
 import type { ApprovalPorts, Clock } from "./approval-ports.ts";
 import { noSuchApproval, runOfApproval } from "./approval-id.ts";
 
@@ -19,7 +19,8 @@ export interface DecidingPorts extends Pick<ApprovalPorts, "log" | "dispatch"> {
 
 /**
  * Decides an approval, by a fact in the log of its run: whoever appends first has decided. The same decision with the same
- * id is answered as the first time; any other is refused with what stands. An approval that has expired is refused from that moment on.
+ * id is answered as the first time; any other is refused with what stands. From the time of its expiry on an approval is
+ * closed, whether or not that was written yet.
  */
 export async function decideApproval(
   { log, dispatch, clock }: DecidingPorts,

@@ -1,31 +1,39 @@
+import { create } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import { ErrorReason } from "@reeve/contracts/error";
 import type { Thread, ThreadMessage } from "@reeve/contracts/thread";
-import { Failure } from "@reeve/platform/failure";
+import { TurnEndedSchema } from "@reeve/contracts/thread";
+import { emptyTail } from "@reeve/log/log";
+import type { RunLog } from "@reeve/log/run-log";
+import type { ThreadKey } from "@reeve/log/thread-log";
 import type { Page, PageRequest } from "@reeve/store/page";
 import { pageOf } from "@reeve/store/page";
 import { readThread } from "@reeve/thread/commit-thread";
-import { threadOf } from "@reeve/thread/thread-index";
+import { noSuchThread } from "@reeve/thread/refusals";
 import { threadMessages } from "@reeve/thread/thread-messages";
+import { emptyRow, threadRow } from "@reeve/thread/thread-row";
 import type { ThreadState } from "@reeve/thread/thread-state";
+import { activeTurn } from "@reeve/thread/thread-state";
+import { turnEnded } from "@reeve/thread/turn-ended";
+import { endsRun } from "./event-selection.ts";
 import type { GatewayPorts } from "./gateway-ports.ts";
 
-type Ports = Pick<GatewayPorts, "threads" | "threadIndex">;
+type Ports = Pick<GatewayPorts, "threads" | "threadIndex" | "log">;
 
-/** The thread as it stands. Throws a Failure of kind `not_found` when no run was ever started on it. */
+/** The thread as it stands. Throws a Failure of kind `not_found` when there is none, or none any more. */
 export async function getThread(
-  { threads }: Ports,
-  tenant: string,
-  thread: string,
+  { threads }: Pick<Ports, "threads">,
+  key: ThreadKey,
   signal: AbortSignal,
 ): Promise<Thread> {
-  const key = { tenant, thread };
-  return threadOf(key, existing(thread, await readThread(threads, key, signal)));
+  const { events } = await threads.read(key, emptyTail, signal);
+  const row = threadRow(emptyRow(key.thread), events);
+  if (row === undefined || row.lastSequence === 0) throw noSuchThread(key.thread);
+  return row;
 }
 
 /** A page of the threads of a tenant, the one that changed last first. */
 export async function listThreads(
-  { threadIndex }: Ports,
+  { threadIndex }: Pick<Ports, "threadIndex">,
   tenant: string,
   page: PageRequest,
   signal: AbortSignal,
@@ -33,19 +41,22 @@ export async function listThreads(
   const rows = await threadIndex.list(tenant, signal);
   const threads = rows
     .map(({ record }) => record)
-    .filter(({ lastSequence }) => lastSequence > 0)
     .toSorted((a, b) => (keyOf(a) < keyOf(b) ? 1 : -1));
   return pageOf(threads, page, keyOf, (key, previous) => key < previous);
 }
 
-/** A page of what was said in a thread, oldest first. */
+/**
+ * A page of what was said in a thread, oldest first. Whoever has seen the end of a run finds its messages here, also in the
+ * moment before its turn is ended.
+ */
 export async function listThreadMessages(
-  { threads }: Ports,
-  key: { readonly tenant: string; readonly thread: string },
+  { threads, log }: Pick<Ports, "threads" | "log">,
+  key: ThreadKey,
   page: PageRequest,
   signal: AbortSignal,
 ): Promise<Page<ThreadMessage>> {
-  const state = existing(key.thread, await readThread(threads, key, signal));
+  const state = await withEndedRun(log, key, await readThread(threads, key, signal), signal);
+  if (state.sequence === 0 || state.isDeleted) throw noSuchThread(key.thread);
   const numbered = threadMessages(state).map((message, index) => ({
     message,
     place: place(index),
@@ -59,14 +70,24 @@ export async function listThreadMessages(
   return { items: items.map(({ message }) => message), nextPageToken };
 }
 
-function existing(thread: string, state: ThreadState): ThreadState {
-  if (state.sequence > 0) return state;
-  throw new Failure(
-    "not_found",
-    ErrorReason.THREAD_NOT_FOUND,
-    `there is no thread ${thread}; it comes to be with the first run that is started on it`,
-    { metadata: { thread_id: thread } },
+/** The thread as it will be as soon as somebody ends the turn of a run that has ended. */
+async function withEndedRun(
+  log: RunLog,
+  { tenant }: ThreadKey,
+  state: ThreadState,
+  signal: AbortSignal,
+): Promise<ThreadState> {
+  const active = activeTurn(state);
+  if (active === undefined) return state;
+  const { runId } = active;
+  const { events } = await log.read({ tenant, run: runId }, emptyTail, signal);
+  const end = events.find(endsRun);
+  if (end === undefined) return state;
+  const ended = create(TurnEndedSchema, turnEnded(runId, events));
+  const turns = state.turns.map((turn) =>
+    turn === active ? { ...turn, ended, endedAt: end.time } : turn,
   );
+  return { ...state, turns };
 }
 
 function keyOf({ updatedAt, threadId }: Thread): string {

@@ -1,42 +1,85 @@
-import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Thread } from "@reeve/contracts/thread";
 import type { Logger } from "@reeve/platform/logger";
-import { settleThread } from "@reeve/thread/settle-thread";
+import { repairThread } from "@reeve/thread/repair-thread";
 import type { GatewayPorts } from "./gateway-ports.ts";
 
 type Ports = Pick<GatewayPorts, "threads" | "threadIndex" | "log" | "dispatch">;
 
-/** How long whoever began something in a thread has the time to finish it. */
-const graceMs = 5_000;
+export interface RepairClock {
+  now(): number;
+  sleep(delayMs: number, signal: AbortSignal): Promise<void>;
+}
+
+/** How often it is seen to what is due; also the time that whoever changed a thread has to finish. */
 const pauseMs = 15_000;
+/** A thread that rests is looked at ever more seldom, down to this. */
+const longestMs = 300_000;
+
+interface Open {
+  readonly threadId: string;
+  readonly tenant: string;
+  readonly dueMs: number;
+  readonly delayMs: number;
+}
 
 /**
- * Finishes, now and then until `signal` aborts, what others have begun in threads and left: a gateway that died between
- * the place of a run in its thread and the run itself. Several gateways may do so at once.
+ * Finishes, until `signal` aborts, what others have begun in threads and left: a gateway that died between the place of a
+ * run in its thread and the run itself, or a run that has ended and still has its turn. Looks at every thread in which a
+ * run is under way or waits, after each of its changes and then ever more seldom. Several gateways may do so at once.
  */
 export async function repairThreads(
   ports: Ports,
-  clock: {
-    now(): number;
-    sleep(delayMs: number, signal: AbortSignal): Promise<void>;
-  },
+  clock: RepairClock,
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  for (;;) {
-    await clock.sleep(pauseMs, signal);
-    const rows = await ports.threadIndex.list("", signal);
-    for (const { key, record } of rows) {
-      if (!isNeglected(record, clock.now())) continue;
-      const [tenant = ""] = key.split(".", 1);
-      const { threadId } = record;
-      await settleThread(ports, { tenant, thread: threadId }, signal);
-      log.info({ tenant, threadId }, "thread repaired");
+  const open = new Map<string, Open>();
+  const end = new AbortController();
+  const bounded = AbortSignal.any([signal, end.signal]);
+  const watching = (async () => {
+    for await (const change of ports.threadIndex.watch("", bounded)) {
+      if (change.kind === "deleted") open.delete(change.key);
+      if (change.kind === "written") note(open, change.row.key, change.row.record, clock.now());
     }
+  })();
+  const repairing = (async () => {
+    for (;;) {
+      await clock.sleep(pauseMs, bounded);
+      const now = clock.now();
+      for (const [key, thread] of open) {
+        if (thread.dueMs > now) continue;
+        const delayMs = Math.min(thread.delayMs * 2, longestMs);
+        open.set(key, { ...thread, delayMs, dueMs: now + delayMs });
+        await repair(ports, thread, log, bounded);
+      }
+    }
+  })();
+  try {
+    await Promise.all([watching, repairing]);
+  } finally {
+    // When one of the two breaks, the other does not go on alone.
+    end.abort(new DOMException("threads are not looked after any more", "AbortError"));
+    await Promise.allSettled([watching, repairing]);
   }
 }
 
-function isNeglected({ unsettled, updatedAt }: Thread, nowMs: number): boolean {
-  const ageMs = nowMs - (updatedAt === undefined ? 0 : timestampMs(updatedAt));
-  return unsettled && ageMs > graceMs;
+function note(open: Map<string, Open>, key: string, thread: Thread, nowMs: number): void {
+  const [tenant = ""] = key.split(".", 1);
+  const { threadId, unsettled } = thread;
+  if (!unsettled) open.delete(key);
+  else open.set(key, { threadId, tenant, dueMs: nowMs + pauseMs, delayMs: pauseMs });
+}
+
+async function repair(
+  ports: Ports,
+  { tenant, threadId }: Open,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await repairThread(ports, { tenant, thread: threadId }, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    log.warn({ err: error, tenant, threadId }, "thread could not be repaired; trying again later");
+  }
 }

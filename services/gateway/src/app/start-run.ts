@@ -4,7 +4,6 @@ import { timestampNow } from "@bufbuild/protobuf/wkt";
 import { resolveModel } from "@reeve/agent/resolve-model";
 import { toolbelt } from "@reeve/agent/toolbelt";
 import type { Agent } from "@reeve/contracts/agent";
-import { ErrorReason } from "@reeve/contracts/error";
 import type { RunCreated, StartRunRequest } from "@reeve/contracts/run";
 import {
   DispatchSchema,
@@ -17,7 +16,7 @@ import type { RunHead } from "@reeve/log/run-head";
 import { emptyHead, foldHead } from "@reeve/log/run-head";
 import type { RunKey } from "@reeve/log/run-log";
 import type { Principal } from "@reeve/platform/principal";
-import { Failure } from "@reeve/platform/failure";
+import { reusedRequestId } from "@reeve/thread/refusals";
 import { settleThread } from "@reeve/thread/settle-thread";
 import { getAgent } from "./agents.ts";
 import type { GatewayPorts } from "./gateway-ports.ts";
@@ -113,12 +112,7 @@ async function knownRun(
 /** Refuses a request whose id another one has. */
 function assertSame({ created, runId }: RunHead, requestHash: Uint8Array): void {
   if (Buffer.compare(created?.requestHash ?? new Uint8Array(), requestHash) === 0) return;
-  throw new Failure(
-    "exists",
-    ErrorReason.REQUEST_ID_REUSED,
-    `request id ${created?.requestId ?? ""} was used for run ${runId} with another request; choose a new id`,
-    { metadata: { run_id: runId } },
-  );
+  throw reusedRequestId(created?.requestId ?? "", runId);
 }
 
 function dispatch({ dispatch: queue }: GatewayPorts, { tenant, run }: RunKey, signal: AbortSignal) {

@@ -3,6 +3,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { ErrorReason } from "@reeve/contracts/error";
 import { OnBusy, RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
 import { Role, TurnOutcome } from "@reeve/contracts/thread";
+import type { ThreadLog } from "@reeve/log/thread-log";
 import { settleThread } from "@reeve/thread/settle-thread";
 import { describe, expect, test } from "vitest";
 import type { MemoryPorts } from "../../test/support/memory-ports.ts";
@@ -14,6 +15,8 @@ import {
   storeAgent,
 } from "../../test/support/memory-ports.ts";
 import { cancelRun } from "./cancel-run.ts";
+import type { GatewayPorts } from "./gateway-ports.ts";
+import { readRun } from "./read-run.ts";
 import { getThread, listThreadMessages } from "./read-threads.ts";
 import { startRun } from "./start-run.ts";
 
@@ -26,7 +29,7 @@ async function portsWithAgent(): Promise<MemoryPorts> {
   return ports;
 }
 
-function start(ports: MemoryPorts, init: MessageInitShape<typeof StartRunRequestSchema> = {}) {
+function start(ports: GatewayPorts, init: MessageInitShape<typeof StartRunRequestSchema> = {}) {
   const request = create(StartRunRequestSchema, {
     agentId: "writer",
     input: "hello",
@@ -54,7 +57,7 @@ describe("a run on a thread", () => {
   test("begins the thread and has its turn", async () => {
     const ports = await portsWithAgent();
     const { runId } = await start(ports);
-    expect(await getThread(ports, "acme", "t1", never)).toMatchObject({
+    expect(await getThread(ports, { tenant: "acme", thread: "t1" }, never)).toMatchObject({
       threadId: "t1",
       title: "hello",
       activeRunId: runId,
@@ -86,6 +89,26 @@ describe("a run on a thread", () => {
         executionTree: { version: 1 },
       },
     ]);
+  });
+
+  test("leaves them as soon as it has ended, also before its turn is ended", async () => {
+    const ports = await portsWithAgent();
+    const { runId } = await start(ports);
+    const thread = { tenant: "acme", thread: "t1" };
+    expect((await listThreadMessages(ports, thread, page, never)).items).toEqual([]);
+    await appendFacts(
+      ports.log,
+      runId,
+      { case: "modelCallStarted", value: {} },
+      { case: "text", value: { text: "hi" } },
+      { case: "modelTurn", value: {} },
+      { case: "status", value: { status: RunStatus.COMPLETED } },
+    );
+    const before = await listThreadMessages(ports, thread, page, never);
+    expect(before.items.map(({ text }) => text)).toEqual(["hello", "hi"]);
+    await settleThread(ports, thread, never);
+    const after = await listThreadMessages(ports, thread, page, never);
+    expect(after.items.map(({ text }) => text)).toEqual(["hello", "hi"]);
   });
 
   test.each([
@@ -120,7 +143,9 @@ describe("a run on a busy thread", () => {
     expect(status).toBe(RunStatus.QUEUED);
     expect(ports.dispatch.length).toBe(1);
     await answer(ports, first, "hi");
-    expect(await getThread(ports, "acme", "t1", never)).toMatchObject({ activeRunId: second });
+    expect(await getThread(ports, { tenant: "acme", thread: "t1" }, never)).toMatchObject({
+      activeRunId: second,
+    });
     expect(ports.dispatch.length).toBe(2);
   });
 
@@ -129,10 +154,10 @@ describe("a run on a busy thread", () => {
     const { runId: first } = await start(ports);
     const { runId: second } = await start(ports, { onBusy: OnBusy.QUEUE });
     const { runId: third } = await start(ports, { onBusy: OnBusy.INTERRUPT });
-    expect(await getThread(ports, "acme", "t1", never)).toMatchObject({
+    expect(await getThread(ports, { tenant: "acme", thread: "t1" }, never)).toMatchObject({
       activeRunId: third,
       queuedRunIds: [],
-      endedTurns: 2,
+      endedTurns: 1,
     });
     for (const run of [first, second]) {
       expect(await kindsOf(ports.log, run)).toContain("cancelRequested");
@@ -144,7 +169,9 @@ describe("a run on a busy thread", () => {
     const { runId } = await start(ports);
     await cancelRun(ports, ann, { runId, reason: "" }, never);
     const { runId: next } = await start(ports);
-    expect(await getThread(ports, "acme", "t1", never)).toMatchObject({ activeRunId: next });
+    expect(await getThread(ports, { tenant: "acme", thread: "t1" }, never)).toMatchObject({
+      activeRunId: next,
+    });
   });
 
   test("takes exactly one of many that come at once over several gateways", async () => {
@@ -153,14 +180,77 @@ describe("a run on a busy thread", () => {
       Array.from({ length: 20 }, (_, index) => start({ ...ports }, { requestId: `r${index}` })),
     );
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    expect((await getThread(ports, "acme", "t1", never)).queuedRunIds).toEqual([]);
+    expect((await getThread(ports, { tenant: "acme", thread: "t1" }, never)).queuedRunIds).toEqual(
+      [],
+    );
   });
+});
+
+describe("a request id on a thread", () => {
+  const reused = { kind: "exists", reason: ErrorReason.REQUEST_ID_REUSED };
+
+  test.each([
+    ["another input", { input: "other" }],
+    ["another thread", { threadId: "t2" }],
+    ["no thread", { threadId: "" }],
+  ])("that comes twice at once, the second time with %s, is one run", async (_, other) => {
+    const ports = await portsWithAgent();
+    const outcomes = await Promise.allSettled([
+      start(ports, { requestId: "r1" }),
+      start(ports, { requestId: "r1", ...other }),
+    ]);
+    const refused = outcomes.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
+    expect(refused).toEqual([expect.objectContaining(reused)]);
+    const runs = new Set(ports.log.batches.map(({ key: { run } }) => run));
+    expect(runs.size).toBe(1);
+  });
+
+  test("that was refused for the thread was busy is free to come again", async () => {
+    const ports = await portsWithAgent();
+    const { runId } = await start(ports, { requestId: "r1" });
+    await expect(start(ports, { requestId: "r2" })).rejects.toMatchObject({
+      reason: ErrorReason.THREAD_BUSY,
+    });
+    await answer(ports, runId, "hi");
+    expect((await start(ports, { requestId: "r2" })).status).toBe(RunStatus.QUEUED);
+  });
+});
+
+test("a waiting run can be looked at and cancelled; the one behind it has its turn", async () => {
+  const ports = await portsWithAgent();
+  const { runId: first } = await start(ports);
+  const { runId: second } = await start(ports, { onBusy: OnBusy.QUEUE });
+  const { runId: third } = await start(ports, { onBusy: OnBusy.QUEUE });
+  const key = { tenant: "acme", run: second };
+  expect((await readRun(ports.log, key, never)).status).toBe(RunStatus.QUEUED);
+  await cancelRun(ports, ann, { runId: second, reason: "" }, never);
+  const thread = { tenant: "acme", thread: "t1" };
+  expect(await getThread(ports, thread, never)).toMatchObject({ queuedRunIds: [third] });
+  await answer(ports, first, "hi");
+  expect(await getThread(ports, thread, never)).toMatchObject({ activeRunId: third });
+  // What was withdrawn was never said.
+  const { items } = await listThreadMessages(ports, thread, page, never);
+  expect(items.map(({ runId }) => runId)).toEqual([first, first]);
+});
+
+test("starting a run on an idle thread costs one reading and one writing of its log", async () => {
+  const ports = await portsWithAgent();
+  const { runId } = await start(ports);
+  await answer(ports, runId, "hi");
+  const acts: string[] = [];
+  const threads: ThreadLog = {
+    read: (...args) => (acts.push("read"), ports.threads.read(...args)),
+    append: (...args) => (acts.push("append"), ports.threads.append(...args)),
+    follow: (...args) => ports.threads.follow(...args),
+  };
+  await start({ ...ports, threads });
+  expect(acts).toEqual(["read", "append"]);
 });
 
 test("a thread of another tenant is not there", async () => {
   const ports = await portsWithAgent();
   await start(ports);
-  await expect(getThread(ports, "other", "t1", never)).rejects.toMatchObject({
+  await expect(getThread(ports, { tenant: "other", thread: "t1" }, never)).rejects.toMatchObject({
     kind: "not_found",
     reason: ErrorReason.THREAD_NOT_FOUND,
   });

@@ -1,16 +1,17 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { ThreadService } from "@reeve/contracts/thread";
 import { principalOf } from "@reeve/platform/principal";
+import { deleteThread } from "@reeve/thread/delete-thread";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
 import { getThread, listThreadMessages, listThreads } from "../app/read-threads.ts";
 
 export function threadService(
-  ports: Pick<GatewayPorts, "threads" | "threadIndex">,
+  ports: Pick<GatewayPorts, "threads" | "threadIndex" | "log" | "dispatch">,
 ): ServiceImpl<typeof ThreadService> {
   return {
     getThread: async ({ threadId }, context) => {
-      const { tenant } = principalOf(context);
-      return { thread: await getThread(ports, tenant, threadId, context.signal) };
+      const key = { tenant: principalOf(context).tenant, thread: threadId };
+      return { thread: await getThread(ports, key, context.signal) };
     },
     listThreads: async (request, context) => {
       const { tenant } = principalOf(context);
@@ -26,6 +27,11 @@ export function threadService(
         context.signal,
       );
       return { messages: [...items], nextPageToken };
+    },
+    deleteThread: async ({ threadId }, context) => {
+      const { tenant, subject } = principalOf(context);
+      await deleteThread(ports, { tenant, thread: threadId }, subject, context.signal);
+      return {};
     },
   };
 }

@@ -11,6 +11,7 @@ import { ArtifactService } from "@reeve/contracts/artifact";
 import { MemoryService } from "@reeve/contracts/memory";
 import { reasonName, failureFrom } from "@reeve/platform/connect-failure";
 import { RunService } from "@reeve/contracts/run";
+import { ThreadService } from "@reeve/contracts/thread";
 
 /** The protocols that the gateway speaks, each as its clients speak it. */
 export const protocols = {
@@ -34,6 +35,7 @@ export interface Clients {
   readonly artifacts: Client<typeof ArtifactService>;
   readonly memories: Client<typeof MemoryService>;
   readonly runs: Client<typeof RunService>;
+  readonly threads: Client<typeof ThreadService>;
 }
 
 export function clientsOf(
@@ -59,6 +61,7 @@ export function clientsOf(
     artifacts: createClient(ArtifactService, authorized),
     memories: createClient(MemoryService, authorized),
     runs: createClient(RunService, authorized),
+    threads: createClient(ThreadService, authorized),
   };
 }
 

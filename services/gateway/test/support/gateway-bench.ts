@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
 import { create } from "@bufbuild/protobuf";
 import type { RunEvent } from "@reeve/contracts/run";
 import { ModelCatalogSchema } from "@reeve/contracts/agent";
@@ -32,14 +33,20 @@ export const tokens = {
 export interface GatewayBench extends AsyncDisposable {
   readonly url: string;
   /** Writes what only a runtime would, at the end of the log of a run of `acme`. */
-  append(run: string, fact: ForeignFact): Promise<void>;
+  append(run: string, ...facts: readonly ForeignFact[]): Promise<void>;
+  /** Starts another gateway with a connection of its own; its address. */
+  startAnother(): Promise<string>;
+  /** Ends the NATS server without a warning, does `meanwhile`, and starts it again. */
+  restartNats(meanwhile?: () => Promise<void>): Promise<void>;
+  readonly nats: Nats;
 }
 
 export async function openGatewayBench(): Promise<GatewayBench> {
   await using starting = new AsyncDisposableStack();
   const storeDir = mkdtempSync(join(tmpdir(), "reeve-gateway-"));
   starting.defer(() => rmSync(storeDir, { recursive: true, force: true }));
-  const server = starting.use(await startNatsServer({ storeDir, log }, never));
+  let server = await startNatsServer({ storeDir, log }, never);
+  starting.defer(() => server[Symbol.asyncDispose]());
   const nats = starting.use(await connectNats(server.url, { name: "test", log }, never));
   await announce(nats);
   const config = gatewayConfig.parse({
@@ -54,13 +61,26 @@ export async function openGatewayBench(): Promise<GatewayBench> {
   const resources = starting.move();
   return {
     url: gateway.url,
-    async append(run, event) {
+    nats,
+    async append(run, ...facts) {
       const key = { tenant: "acme", run };
       const { tail } = await runs.read(key, emptyTail, never);
-      const sequence = tail.sequence + 1;
-      const fact: RunEvent = create(RunEventSchema, { runId: run, sequence, event });
-      const outcome = await runs.append(key, tail, [fact], never);
+      const events: readonly RunEvent[] = facts.map((event, index) =>
+        create(RunEventSchema, { runId: run, sequence: tail.sequence + 1 + index, event }),
+      );
+      const outcome = await runs.append(key, tail, events, never);
       if (outcome.kind === "conflict") throw new Error(`somebody else wrote to ${run}`);
+    },
+    async startAnother() {
+      const second = resources.use(await connectNats(server.url, { name: "second", log }, never));
+      return resources.use(await startGateway(config, { nats: second, log }, never)).url;
+    },
+    async restartNats(meanwhile) {
+      const { port, pid } = server;
+      process.kill(pid, "SIGKILL");
+      await server[Symbol.asyncDispose]();
+      await meanwhile?.();
+      server = await startNatsServer({ storeDir, port, log }, never);
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };

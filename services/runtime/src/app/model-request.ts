@@ -63,13 +63,18 @@ export function charactersOf({ instructions, messages }: ModelRequest): number {
   return messages.reduce((sum, message) => {
     switch (message.role) {
       case "tool":
-        return sum + message.content.length;
+        return sum + message.content.length + noteCharacters(message.notes);
       case "verbatim":
         return sum + message.messageJson.length;
       case "user":
+        return sum + message.text.length + noteCharacters(message.notes);
       case "assistant":
         return sum + message.text.length;
     }
     return sum;
   }, instructions.length);
+}
+
+function noteCharacters(notes: readonly string[] = []): number {
+  return notes.reduce((sum, note) => sum + note.length, 0);
 }

@@ -27,11 +27,12 @@ export class Outbox {
     }
   }
 
-  /** Takes everything out. */
+  /** Takes out what one append can hold, oldest first; at least one fact. The rest leaves with the next. */
   take(): readonly Pending[] {
-    const taken = this.#pending;
-    this.#pending = [];
-    return taken;
+    let room = mostBytes;
+    const fitting = this.#pending.findIndex(({ fact }) => (room -= sizeOf(fact)) < 0);
+    const count = fitting === -1 ? this.#pending.length : Math.max(1, fitting);
+    return this.#pending.splice(0, count);
   }
 
   /** Puts what was taken, and did not come to be appended, back before everything else. */
@@ -66,3 +67,27 @@ function joined(
 
 /** Keeps an event far below the largest message of the bus. */
 const mostCharacters = 65_536;
+/** Half of the largest message of the bus: what follows from the facts goes into the same one. */
+const mostBytes = 512 * 1024;
+
+/** About how many bytes a fact takes; those that are small by nature count as one size. */
+function sizeOf({ event }: Fact): number {
+  const small = 512;
+  switch (event.case) {
+    case "text":
+    case "reasoning":
+      return small + Buffer.byteLength(event.value.text ?? "");
+    case "toolResult": {
+      const { content = "", structured = {} } = event.value.result ?? {};
+      return small + 2 * Buffer.byteLength(content) + Buffer.byteLength(JSON.stringify(structured));
+    }
+    case "modelTurn":
+      return small + (event.value.messageJson?.length ?? 0);
+    case "toolCall": {
+      const { arguments: args = {}, rawArguments = "" } = event.value;
+      return small + Buffer.byteLength(rawArguments) + Buffer.byteLength(JSON.stringify(args));
+    }
+    default:
+      return small;
+  }
+}

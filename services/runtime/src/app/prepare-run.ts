@@ -4,7 +4,7 @@ import { longTermMemoryTools, ownSource } from "@reeve/agent/own-tools";
 import type { ResolvedModel } from "@reeve/agent/resolve-model";
 import { resolveModel } from "@reeve/agent/resolve-model";
 import { toolbelt } from "@reeve/agent/toolbelt";
-import type { AgentSpec, Limits } from "@reeve/contracts/agent";
+import type { AgentSpec, Limits, ProviderCapabilities } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { RunCreated } from "@reeve/contracts/run";
 import { ChatContextKind } from "@reeve/contracts/run";
@@ -58,21 +58,19 @@ async function prepared(
     : undefined;
   for (const resolved of [executor, planner]) if (resolved) checkPrice(spec, resolved, limits);
   const { tools, warnings } = toolsFor(created, spec, catalogs);
+  if (warnings.length > 0) ports.logger.warn({ runId, warnings }, "agent is suspicious");
   const history = await historyFor(runId, created, limits, ports, signal);
-  const { capabilities, scripted } = executor.provider;
+  const capabilities = capabilitiesOf(executor);
+  const planning = planner && capabilitiesOf(planner);
   return fact(rootScope, {
     case: "runPrepared",
     value: {
       model: executor.model,
-      scripted,
+      scripted: executor.provider.scripted,
       tools: capabilities?.tools === false ? [] : [...tools],
       ...(capabilities && { capabilities }),
-      ...(planner && {
-        planningModel: planner.model,
-        ...(planner.provider.capabilities && {
-          planningCapabilities: planner.provider.capabilities,
-        }),
-      }),
+      ...(planner && { planningModel: planner.model }),
+      ...(planning && { planningCapabilities: planning }),
       limits,
       history: [...history],
       recalled: [...(await recalledFor(created, ports, signal))],
@@ -104,6 +102,11 @@ async function recalledFor(
   const owner = { tenant, user: startedBy };
   const told = toldMemories(await memory.recall(owner, input, mostTold, signal));
   return told === "" ? [] : [told];
+}
+
+/** What a model is able to do: what is registered of it, or else whatever its provider is. */
+function capabilitiesOf({ model, provider }: ResolvedModel): ProviderCapabilities | undefined {
+  return model.capabilities ?? provider.capabilities;
 }
 
 function toolsFor(created: RunCreated, spec: AgentSpec, catalogs: Catalogs["tools"]) {

@@ -31,7 +31,7 @@ export async function retrieveArtifact(
   const limit = Math.min(typeof args["limit"] === "number" ? args["limit"] : usualBytes, most);
   const bytes = await part(artifacts.read(tenant, artifactId, signal), offset, limit);
   const total = artifact.sizeBytes;
-  const end = offset + bytes.length;
+  const end = Math.min(offset, total) + bytes.length;
   const note = `[bytes ${Math.min(offset, total)} to ${end} of ${total}${end < total ? `; read on with offset ${end}` : ""}]`;
   return { content: `${cutToBytes(textOf(bytes), most)}\n${note}`, isError: false };
 }

@@ -1,13 +1,12 @@
 import { create } from "@bufbuild/protobuf";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { AgentSpecSchema } from "@reeve/contracts/agent";
+import type { AgentSpecSchema, ModelSpecSchema } from "@reeve/contracts/agent";
 import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import type { ApprovalState } from "@reeve/contracts/approval";
 import { ApprovalSchema } from "@reeve/contracts/approval";
-import type { Dispatch, RunEvent, RunStatus } from "@reeve/contracts/run";
+import type { Dispatch, RunCreatedSchema, RunEvent, RunStatus } from "@reeve/contracts/run";
 import { DispatchSchema, RunEventSchema } from "@reeve/contracts/run";
 import type { Memory } from "@reeve/contracts/memory";
-import type { Thread } from "@reeve/contracts/thread";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import {
   PermissionClass,
@@ -40,17 +39,25 @@ export class Stage {
   readonly dispatch = new MemoryWorkQueue<Dispatch>();
   readonly memory = new LongTermMemory(new MemoryTable<Memory>(), () => 0);
   readonly threads = memoryThreadLog();
-  readonly threadIndex = new MemoryTable<Thread>();
   readonly executed: string[] = [];
   /** Told of each call that is asked for; one that is held never comes to a result. */
   onAsked: (callId: string) => "execute" | "hold" = () => "execute";
   readonly #provider: ModelProvider;
 
-  constructor(provider: ModelProvider) {
+  readonly #models: readonly MessageInitShape<typeof ModelSpecSchema>[];
+
+  constructor(
+    provider: ModelProvider,
+    models: readonly MessageInitShape<typeof ModelSpecSchema>[] = [],
+  ) {
     this.#provider = provider;
+    this.#models = models;
   }
 
-  async create(spec: MessageInitShape<typeof AgentSpecSchema> = {}): Promise<this> {
+  async create(
+    spec: MessageInitShape<typeof AgentSpecSchema> = {},
+    more: Omit<MessageInitShape<typeof RunCreatedSchema>, "$typeName" | "$unknown"> = {},
+  ): Promise<this> {
     const created = create(RunEventSchema, {
       runId: key.run,
       sequence: 1,
@@ -61,6 +68,7 @@ export class Stage {
           agentId: "a",
           input: "go",
           spec: { model: "test:x", ...spec },
+          ...more,
         },
       },
     });
@@ -71,7 +79,10 @@ export class Stage {
   ports(worker: string): RunPorts {
     const count = { name: "count", permissionClass: PermissionClass.SAFE, source: "builtin" };
     const tools = [create(ToolCatalogSchema, { tools: [count], isolation: "none" })];
-    const models = create(ModelCatalogSchema, { providers: [this.#provider.descriptor] });
+    const models = create(ModelCatalogSchema, {
+      models: [...this.#models],
+      providers: [this.#provider.descriptor],
+    });
     return {
       log: this.log,
       journal: this.journal,
@@ -80,7 +91,6 @@ export class Stage {
       provider: () => this.#provider,
       memory: this.memory,
       threads: this.threads,
-      threadIndex: this.threadIndex,
       dispatch: this.dispatch,
       artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
       clock: { now: () => 0, sleep: async () => undefined },

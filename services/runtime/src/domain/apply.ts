@@ -48,6 +48,8 @@ function applyToRun(state: RunState, { event, runId, sequence, phase }: RunEvent
         : ending(state, { status: RunStatus.ERROR, message: event.value.message });
     case "cancelRequested":
       return ending(state, { status: RunStatus.CANCELLED, message: event.value.reason });
+    case "budgetExceeded":
+      return { ...state, exceeded: event.value };
     case "costSummary":
       return ending(state, { hasCost: true });
     case "treeStored":
@@ -84,7 +86,6 @@ function applyToRun(state: RunState, { event, runId, sequence, phase }: RunEvent
     case "toolCallStarted":
     case "mcpProgress":
     case "approval":
-    case "budgetExceeded":
     case "context":
     case "subtask":
       return state;

@@ -1,5 +1,6 @@
 import { endRun, failRun } from "./end-run.ts";
 import { mostIdleClaims } from "./budget/limits.ts";
+import { endOverBudget } from "./budget/over-budget.ts";
 import { tooManyCalls } from "./budget/too-many-calls.ts";
 import type { Fact } from "./fact.ts";
 import { fact } from "./fact.ts";
@@ -21,6 +22,7 @@ export function consequences(state: RunState, nowMs: number): readonly Fact[] {
     return [];
   // Facts that are known together are appended together; should a log hold only some of an end, it is still one.
   if (state.ending !== undefined) return endRun(state, state.ending.status, state.ending.message);
+  if (state.exceeded !== undefined) return endOverBudget(state, state.exceeded);
   if (state.idleClaims > mostIdleClaims) return lost(state);
   if (state.prepared === undefined) return [];
   const refused = tooManyCalls(state, nowMs);

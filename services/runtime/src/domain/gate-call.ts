@@ -3,14 +3,16 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ApprovalSchema } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { ToolStatus } from "@reeve/contracts/tool";
+import { cutToBytes } from "@reeve/agent/cut-to-bytes";
 import { approvedCall } from "./approved-call.ts";
+import { limitsOf } from "./budget/limits.ts";
 import type { Fact, Scope } from "./fact.ts";
 import { fact } from "./fact.ts";
 import type { Call, Frame } from "./frame.ts";
 import { scopeOf } from "./frame.ts";
 import type { RunState } from "./run-state.ts";
 import { refuse } from "./tool-result.ts";
-import { argumentProblems } from "./validate-arguments.ts";
+import { argumentProblems } from "./schema/validate-arguments.ts";
 
 /** The facts that a call meets before it may run: a refusal, a request for an approval, or what the approval came to. */
 export function gateCall(
@@ -22,7 +24,7 @@ export function gateCall(
   if (pending.result !== undefined || pending.startedAtMs !== undefined) return [];
   const scope = scopeOf(frame);
   const refused = (content: string, status: ToolStatus = ToolStatus.ERROR): readonly Fact[] => [
-    refuse(pending, scope, content, status, nowMs),
+    refuse(pending, scope, cutToBytes(content, limitsOf(state).resultBytes), status, nowMs),
   ];
   const problem = problemOf(frame, pending);
   if (problem !== undefined) return refused(problem);

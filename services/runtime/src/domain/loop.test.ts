@@ -8,7 +8,7 @@ import { apply, applyAll } from "./apply.ts";
 import { callsToRelease, nextEffects, openWaits } from "./next-effects.ts";
 import { promptFor } from "./prompt-for.ts";
 import { initialState } from "./run-state.ts";
-import { PlayedRun } from "./testing.ts";
+import { PlayedRun, subtask } from "./testing.ts";
 import { expectOrder } from "./testing-order.ts";
 import { UnknownEvent } from "./unknown-event.ts";
 
@@ -83,6 +83,16 @@ describe("a run", () => {
       success: false,
       error: "the arguments do not fit search: q must be string",
     });
+  });
+
+  test("cuts a refusal like any result, however long the name of the tool", () => {
+    const run = new PlayedRun({ budgets: { maxResultBytes: 1_000 } });
+    const long = "x".repeat(100_000);
+    run.turn({ name: long }, subtask("a", { tools: [long] }), { name: "search" });
+    const [unknown = "", refused = ""] = run.all("toolResult").map(({ result }) => result?.content);
+    expect(unknown.length).toBe(1_000);
+    expect(refused.length).toBe(1_000);
+    expect(run.result(2).clientTrace.at(-1)).toBe("step:started");
   });
 
   test("ends in an error at the iteration limit", () => {

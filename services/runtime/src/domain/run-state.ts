@@ -1,4 +1,5 @@
 import type {
+  BudgetExceeded,
   MessageSubmitted,
   RunClaimed,
   RunCreated,
@@ -41,6 +42,8 @@ export interface RunState {
   /** Ids of the artifacts that hold what was too large for a result. */
   readonly offloaded: ReadonlySet<string>;
   readonly tree: TreeNodes;
+  /** The budget that is used up, and for which the run ends. */
+  readonly exceeded: BudgetExceeded | undefined;
   /** The end of the run, once it was begun. */
   readonly ending: Ending | undefined;
 }
@@ -75,6 +78,7 @@ export const initialState: RunState = {
   worked: noTime,
   offloaded: new Set(),
   tree: new Map(),
+  exceeded: undefined,
   ending: undefined,
 };
 

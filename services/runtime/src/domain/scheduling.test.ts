@@ -118,14 +118,14 @@ describe("a call that waits for a person", () => {
   });
 });
 
-describe("over the whole run", () => {
-  /** Two subtasks that work at the same time. */
-  const pair = (spec = {}): [PlayedRun, string, string] => {
-    const run = new PlayedRun(spec, setting).turn(subtask("a"), subtask("b"));
-    const [a = "", b = ""] = run.subtasks;
-    return [run, a, b];
-  };
+/** Two subtasks that work at the same time. */
+const pair = (spec = {}): [PlayedRun, string, string] => {
+  const run = new PlayedRun(spec, setting).turn(subtask("a"), subtask("b"));
+  const [a = "", b = ""] = run.subtasks;
+  return [run, a, b];
+};
 
+describe("over the whole run", () => {
   test("no more calls are under way than the cap, whichever subtask made them", () => {
     const [run, a, b] = pair({ budgets: { maxParallel: 3 } });
     run.turnIn(a, times(2, "search")).turnIn(b, times(2, "search"));

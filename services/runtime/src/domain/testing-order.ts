@@ -87,7 +87,8 @@ class Order {
     this.#seeLoop(envelope);
     this.#seeRun(envelope);
     this.#calls.see(envelope);
-    this.#previous = envelope;
+    // A claim may stand anywhere: whoever makes it goes on where the log ends.
+    if (kind !== "runClaimed") this.#previous = envelope;
   }
 
   violations(isWhole: boolean): readonly string[] {
@@ -99,8 +100,7 @@ class Order {
     const before = this.#previous;
     const isOfPlanner = before?.event.case === "error" && before.phase === Phase.PLANNER;
     const wanted = isOfPlanner ? undefined : afterEnd[before?.event.case ?? ""];
-    const isClaim = kind === "runClaimed";
-    if (wanted !== undefined && !wanted.includes(kind) && !isClaim) {
+    if (wanted !== undefined && !wanted.includes(kind) && kind !== "runClaimed") {
       this.#break(envelope, `follows ${before?.event.case}`);
     }
   }

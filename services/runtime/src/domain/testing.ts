@@ -10,10 +10,12 @@ import {
   RunStatus,
   RunStatusSchema,
 } from "@reeve/contracts/run";
+import { limitsFor } from "@reeve/agent/limits";
 import { ownTools, parallelSubtasksName, runSubtaskName } from "@reeve/agent/own-tools";
 import { AgentSpecSchema as SpecSchema } from "@reeve/contracts/agent";
 import type { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { ToolResultSchema } from "@reeve/contracts/tool";
+import { applyAll } from "./apply.ts";
 import type { Fact, Happening } from "./fact.ts";
 import { fact, rootScope } from "./fact.ts";
 import type { Frame } from "./frame.ts";
@@ -47,10 +49,18 @@ export class PlayedRun {
   /** What a model answers that is asked for a summary. */
   summary = "what went before";
 
+  /** A new run; or one that goes on from what its log holds. */
   constructor(
     spec: MessageInitShape<typeof AgentSpecSchema> = {},
     { tools = [{ name: "search" }], created = {}, prepared = {} }: Setting = {},
+    past: readonly RunEvent[] = [],
   ) {
+    if (past.length > 0) {
+      this.events.push(...past);
+      this.state = applyAll(initialState, past);
+      this.nowMs = this.state.worked.lastMs;
+      return;
+    }
     const agent = create(SpecSchema, { model: "m", ...spec });
     this.write({
       case: "runCreated",
@@ -64,6 +74,7 @@ export class PlayedRun {
         value: create(RunPreparedSchema, {
           model: { id: "m" },
           tools: [...tools, ...ownTools(agent)],
+          limits: limitsFor(agent, undefined),
           ...prepared,
         }),
       },
@@ -135,6 +146,13 @@ export class PlayedRun {
   fails(reason: string, { retryable = false, id = this.#usual } = {}): this {
     const value = { reason, message: `the provider says ${reason}`, retryable };
     return this.append([fact(scopeOf(this.frame(id)), { case: "modelCallFailed", value })]);
+  }
+
+  /** The time to wait before the model of a frame is asked again is over. */
+  retries(id = this.#usual): this {
+    const frame = this.frame(id);
+    const value = { attempt: frame.modelCall?.attempt ?? 0 };
+    return this.append([fact(scopeOf(frame), { case: "modelRetryDue", value })]);
   }
 
   /** The tool of the call at `index` of the open step gives a result. */

@@ -1,9 +1,8 @@
 import { create } from "@bufbuild/protobuf";
-import * as fc from "fast-check";
 import { ModelSpecSchema } from "@reeve/contracts/agent";
 import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { chunk, done, event, usageChunk } from "../../../../test/support/model-answers.ts";
+import { chunk, done, event } from "../../../../test/support/model-answers.ts";
 import type { ModelServer, ProgrammedResponse } from "../../../../test/support/model-server.ts";
 import { startModelServer } from "../../../../test/support/model-server.ts";
 import { chatProvider } from "../../src/adapters/models/chat/chat-provider.ts";
@@ -23,14 +22,6 @@ afterAll(async () => {
 
 const never = new Promise<void>(() => undefined);
 const whole = [chunk({ role: "assistant", content: "Hi" }), chunk({}, "stop"), done].join("");
-
-const argumentsChunk = (text: string) =>
-  chunk({ tool_calls: [{ index: 0, function: { arguments: text } }] });
-const sameCall = (index: number) => ({
-  index,
-  id: "same",
-  function: { name: "t", arguments: "{}" },
-});
 
 function request(overrides: Partial<ModelRequest> = {}, model = "text:3"): ModelRequest {
   return {
@@ -75,13 +66,6 @@ async function failureOf(response: ProgrammedResponse): Promise<ModelFailure> {
   }
   throw new Error("there was an answer");
 }
-
-const refusal = (status: number, error: object, headers: Record<string, string> = {}) =>
-  failureOf({
-    status,
-    headers: { "content-type": "application/json", ...headers },
-    body: [JSON.stringify({ error })],
-  });
 
 describe("a model over the API of chat completions", () => {
   test("is asked with the prompt, the tools and the key", async () => {
@@ -162,31 +146,6 @@ describe("a model over the API of chat completions", () => {
     expect(await parts.next()).toMatchObject({ value: { kind: "turn" } });
   });
 
-  test("is understood wherever its bytes are split", async () => {
-    const bytes = new TextEncoder().encode(
-      [
-        chunk({ content: "Grüße 👋" }),
-        chunk({ tool_calls: [{ index: 0, id: "c", function: { name: "t", arguments: '{"ü' } }] }),
-        argumentsChunk('":"👋'),
-        argumentsChunk('"}'),
-        chunk({}, "tool_calls"),
-        usageChunk(1, 2),
-        done,
-      ].join(""),
-    );
-    const places = fc.array(fc.nat(bytes.length), { maxLength: 4 });
-    await fc.assert(
-      fc.asyncProperty(places, async (cuts) => {
-        const ends = [0, ...cuts.toSorted((one, other) => one - other), bytes.length];
-        const pieces = ends.slice(1).map((end, index) => bytes.subarray(ends[index], end));
-        const { calls, messageJson } = await given(...pieces);
-        expect(calls).toEqual([{ providerCallId: "c", name: "t", argumentsText: '{"ü":"👋"}' }]);
-        expect(JSON.parse(messageJson)).toMatchObject({ content: "Grüße 👋" });
-      }),
-      { numRuns: 40 },
-    );
-  });
-
   test("may send comments, empty choices, no usage and no end mark", async () => {
     const turn = await given(
       ": PROCESSING\n\n",
@@ -196,21 +155,6 @@ describe("a model over the API of chat completions", () => {
       chunk({}, "stop"),
     );
     expect(turn).toMatchObject({ finishReason: "stop", usage: undefined });
-  });
-
-  test("keeps ids of calls unique in the turn", async () => {
-    const { calls } = await given(
-      chunk({ tool_calls: [sameCall(0), sameCall(1)] }),
-      chunk({}, "tool_calls"),
-      done,
-    );
-    expect(calls[0]?.providerCallId).toBe("same");
-    expect(calls[1]?.providerCallId).toMatch(/^call_/);
-  });
-
-  test("keeps an answer that is whole although its connection breaks", async () => {
-    server.program({ body: [chunk({ content: "Hi" }), chunk({}, "stop")], end: "cut" });
-    expect(await turnOf(ask())).toMatchObject({ finishReason: "stop", usage: undefined });
   });
 
   test("keeps its connections for the next requests", async () => {
@@ -234,19 +178,6 @@ describe("a model over the API of chat completions", () => {
 });
 
 describe("a model that gives no answer", () => {
-  test.each([
-    ["between two chunks", [chunk({ content: "Hi" })], "cut"],
-    ["in the middle of a chunk", [chunk({ content: "Hi" }), 'data: {"choi'], "cut"],
-    ["in order, but before it is done", [chunk({ content: "Hi" })], "whole"],
-    ["in the middle of a chunk, in order", [chunk({ content: "Hi" }), 'data: {"choi'], "whole"],
-    ["before it begins", [], "cut"],
-  ] as const)("is unavailable when the stream ends %s", async (_, body, end) => {
-    expect(await failureOf({ body, end })).toMatchObject({
-      reason: "unavailable",
-      retryable: true,
-    });
-  });
-
   test.each(["data: {oops\n\n", "data: 42\n\n", 'data: {"choices":[{"delta":[]}]}\n\n'])(
     "is malformed when a chunk is %j",
     async (body) => {
@@ -254,43 +185,6 @@ describe("a model that gives no answer", () => {
       expect(failure).toMatchObject({ reason: "malformed", retryable: true });
     },
   );
-
-  test("is rate limited, and says how long to wait", async () => {
-    const body = { message: "slow down", code: "rate_limit_exceeded" };
-    expect(await refusal(429, body, { "retry-after": "7" })).toMatchObject({
-      reason: "rate_limited",
-      retryable: true,
-      retryAfterMs: 7_000,
-      message: "openai answered 429: slow down",
-    });
-    const date = new Date(Date.now() + 60_000).toUTCString();
-    const { retryAfterMs } = await refusal(429, body, { "retry-after": date });
-    expect(retryAfterMs).toBeGreaterThan(50_000);
-    expect(retryAfterMs).toBeLessThanOrEqual(60_000);
-  });
-
-  test.each([
-    [400, { code: "context_length_exceeded", message: "too long" }, "context_overflow", false],
-    [
-      400,
-      { message: "This model's maximum context length is 4096 tokens." },
-      "context_overflow",
-      false,
-    ],
-    [400, { code: "content_filter", message: "filtered" }, "refused", false],
-    [400, { message: "what?" }, "invalid", false],
-    [404, { code: "model_not_found", message: "no model" }, "invalid", false],
-    [401, { message: `Incorrect API key provided: ${key}` }, "unauthenticated", false],
-    [403, { message: "no" }, "unauthenticated", false],
-    [408, {}, "unavailable", true],
-    [500, { message: "oops" }, "unavailable", true],
-    [503, {}, "unavailable", true],
-  ] as const)("maps status %i with %j to %s", async (status, body, reason, retryable) => {
-    const failure = await refusal(status, body);
-    expect(failure).toMatchObject({ reason, retryable });
-    expect(failure.message).toContain(String(status));
-    expect(failure.message).not.toContain(key);
-  });
 
   test("is unavailable when a proxy answers with a page", async () => {
     const page = { "content-type": "text/html" };
@@ -307,50 +201,9 @@ describe("a model that gives no answer", () => {
     const failure = await failureOf({ body: [chunk({ content: "Hi" }), event({ error })] });
     expect(failure.reason).toBe(reason);
   });
-
-  test("is unavailable when nobody listens", async () => {
-    const gone = await startModelServer();
-    await gone[Symbol.asyncDispose]();
-    const asking = Array.fromAsync(ask(request(), new AbortController().signal, gone.url));
-    await expect(asking).rejects.toMatchObject({
-      reason: "unavailable",
-      message: expect.stringContaining("ECONNREFUSED"),
-    });
-  });
-
-  test("refuses when it only refuses", async () => {
-    const failure = await failureOf({ body: [chunk({ refusal: "I cannot" }), chunk({}, "stop")] });
-    expect(failure).toMatchObject({ reason: "refused", retryable: false });
-  });
 });
 
 describe("an abort", () => {
-  test("before the answer begins closes the connection and gives its reason", async () => {
-    const number = server.requests.length + 1;
-    server.program({ body: [never], holdsHeaders: true });
-    const end = new AbortController();
-    const asking = Array.fromAsync(ask(request(), end.signal));
-    const seen = await server.request(number);
-    const reason = new Error("enough");
-    end.abort(reason);
-    await expect(asking).rejects.toBe(reason);
-    expect(await seen.ended).toBe("cut");
-  });
-
-  test("in the middle of the answer closes the connection and gives its reason", async () => {
-    const number = server.requests.length + 1;
-    server.program({ body: [chunk({ content: "Hi" }), never] });
-    const end = new AbortController();
-    const parts = ask(request(), end.signal)[Symbol.asyncIterator]();
-    await parts.next();
-    const seen = await server.request(number);
-    const reason = new Error("enough");
-    const next = parts.next();
-    end.abort(reason);
-    await expect(next).rejects.toBe(reason);
-    expect(await seen.ended).toBe("cut");
-  });
-
   test("before the request makes none", async () => {
     const count = server.requests.length;
     const reason = new Error("enough");

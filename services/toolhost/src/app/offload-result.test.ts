@@ -266,7 +266,7 @@ describe("a result always fits into one message that can be read", () => {
       const call = create(ToolCallSchema, { callId: "run_1-2-0", name: "tell" });
       const fact = resultFact(call, result, timestampNow());
       const message = toBinary(ToolCallFactSchema, fact);
-      expect(message.length).toBeLessThan(700_000);
+      expect(message.length).toBeLessThan(540_000);
       expect(fromBinary(ToolCallFactSchema, message).fact.case).toBe("result");
       expect(Buffer.byteLength(result.content)).toBeLessThanOrEqual(500_000);
     }

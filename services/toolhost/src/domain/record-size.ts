@@ -2,8 +2,11 @@ import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { fromJson, toBinary } from "@bufbuild/protobuf";
 import { StructSchema } from "@bufbuild/protobuf/wkt";
 
-/** A result has to fit into one message, where a record takes up to six times the bytes of its JSON. */
-const mostBytes = 131_072;
+/**
+ * Several results may come to stand in one message, beside their texts. A record takes up to six times the bytes of its
+ * JSON there.
+ */
+const mostBytes = 32_768;
 /** Readers of messages follow a hundred levels; one of a record takes three of them, and a record lies in others. */
 const mostLevels = 20;
 /** Beyond this even its JSON cannot be made. */

@@ -49,7 +49,9 @@ def segments_of(pattern):
         raise Complaint(f"the pattern {pattern} leads out of the workspace")
     if not segments or "\0" in pattern:
         raise Complaint("the pattern is empty or not valid")
-    return [None if segment == "**" else re.compile(fnmatch.translate(segment)) for segment in segments]
+    # Two of `**` in a row say no more than one.
+    once = [each for at, each in enumerate(segments) if each != "**" or segments[at - 1 : at] != ["**"]]
+    return [None if segment == "**" else re.compile(fnmatch.translate(segment)) for segment in once]
 
 
 def alternatives(pattern):

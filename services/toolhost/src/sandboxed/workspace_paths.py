@@ -30,22 +30,32 @@ def parts_of(path):
 def folder_of(parts, create=False):
     here = os.open(ROOT, os.O_RDONLY | os.O_DIRECTORY)
     for part in parts:
-        if create:
-            try:
-                os.mkdir(part, 0o755, dir_fd=here)
-            except FileExistsError:
-                pass
-        below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=here)
-        os.close(here)
+        try:
+            if create:
+                make_folder(here, part)
+            below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=here)
+        finally:
+            os.close(here)
         here = below
     return here
+
+
+def make_folder(here, name):
+    try:
+        os.mkdir(name, 0o755, dir_fd=here)
+    except FileExistsError:
+        pass
 
 
 def open_file(path, flags, create=False):
     parts = parts_of(path)
     if not parts:
         raise Complaint(f"{path} is a folder")
-    return open_in(folder_of(parts[:-1], create), parts[-1], flags, path)
+    folder = folder_of(parts[:-1], create)
+    try:
+        return open_in(folder, parts[-1], flags, path)
+    finally:
+        os.close(folder)
 
 
 def open_in(folder, name, flags, path):

@@ -88,8 +88,10 @@ def tell_entries(search, found, most, otherwise):
             told += 1
         except FileNotFoundError:
             # Gone since the folder was read.
-            pass
-    if told == 0:
+            continue
+        except OSError:
+            search.leave_out("not readable", path)
+    if told == 0 and not search.left_out:
         say(f"[{otherwise}]")
     search.tell()
 

@@ -59,7 +59,10 @@ export class ProviderFailures {
     const answered = status === undefined ? this.#provider : `${this.#provider} answered ${status}`;
     // The words that go with a refused key quote the key, or a part of it.
     const words = reason === "unauthenticated" ? "it does not accept the key" : wordsOf(error);
-    return new ModelFailure(reason, `${answered}: ${this.#withoutKey(words)}`, options);
+    return new ModelFailure(reason, `${answered}: ${this.#withoutKey(words)}`, {
+      ...options,
+      ...(isSpent(error) && { retryable: false }),
+    });
   }
 
   #withoutKey(text: string): string {
@@ -73,6 +76,13 @@ function errorIn(body: unknown): Fields {
   if (!isFields(body)) return { message: body };
   const inner = body["error"];
   return inner === undefined || inner === null ? body : errorIn(inner);
+}
+
+/** Money that is spent does not come back by waiting, as the rate of requests does. */
+function isSpent({ code, type, details }: Fields): boolean {
+  const cause = isFields(details) ? details["error_code"] : undefined;
+  const said = [code, type, cause].filter((word) => typeof word === "string").join(" ");
+  return /insufficient_quota|billing|spend_limit/.test(said);
 }
 
 function reasonOf(status: number | undefined, { code, type, message }: Fields): ModelFailureReason {

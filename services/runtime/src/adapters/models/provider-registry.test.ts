@@ -24,6 +24,13 @@ async function open(settings: ProviderSettings) {
   return { providers: [...byName.keys()], models: Object.fromEntries(models), catalog };
 }
 
+/** The format in which OpenAI is spoken to. */
+async function formatOf(settings: ProviderSettings): Promise<string | undefined> {
+  const signal = new AbortController().signal;
+  const { byName } = await openProviders({ OPENAI_API_KEY: "k", ...settings }, signal);
+  return byName.get("openai")?.format;
+}
+
 async function file(name: string, text: string): Promise<string> {
   await writeFile(join(folder, name), text);
   return join(folder, name);
@@ -40,6 +47,29 @@ describe("the providers of a deployment", () => {
     });
     const named = await open({ OPENAI_API_KEY: "k", OPENAI_MODEL: "qwen3" });
     expect(named).toMatchObject({ providers: ["openai"], models: { default: "openai:qwen3" } });
+  });
+
+  test("call OpenAI over the Responses API, any other server over chat completions, or as is set", async () => {
+    const other = { OPENAI_BASE_URL: "http://127.0.0.1:1/v1" };
+    expect(await formatOf({})).toBe("openai.responses");
+    expect(await formatOf(other)).toBe("openai.chat");
+    expect(await formatOf({ OPENAI_API: "chat" })).toBe("openai.chat");
+    expect(await formatOf({ ...other, OPENAI_API: "responses" })).toBe("openai.responses");
+  });
+
+  test("have a default model of Anthropic with its key, unless there is one of OpenAI", async () => {
+    const keys = { ANTHROPIC_API_KEY: "k", ANTHROPIC_MODEL: "claude-x" };
+    expect(await open(keys)).toMatchObject({
+      providers: ["anthropic"],
+      models: { default: "anthropic:claude-x" },
+    });
+    expect((await open({ ANTHROPIC_API_KEY: "k" })).models).toEqual({
+      default: "anthropic:claude-haiku-5-5",
+    });
+    expect(await open({ ...keys, OPENAI_API_KEY: "k" })).toMatchObject({
+      providers: ["openai", "anthropic"],
+      models: { default: "openai:gpt-5.4-mini" },
+    });
   });
 
   test("play the only script by default, or the one of that name", async () => {
@@ -69,6 +99,7 @@ models:
     upstream_name: m-1
     context_window: 1000
     pricing: { input_usd_per_million: 1, output_usd_per_million: 2 }
+    capabilities: { parallel_tool_calls: false }
 `,
     );
     const { catalog } = await open({
@@ -83,6 +114,7 @@ models:
         upstreamName: "m-1",
         contextWindow: 1000,
         pricing: { inputUsdPerMillion: 1 },
+        capabilities: { tools: true, parallelToolCalls: false, reasoning: true },
       },
     ]);
   });

@@ -1,3 +1,4 @@
+import type { BudgetExceeded } from "@reeve/contracts/run";
 import { failRun } from "../end-run.ts";
 import type { Fact } from "../fact.ts";
 import { fact } from "../fact.ts";
@@ -44,14 +45,23 @@ function costObserved(state: RunState, frame: Frame, promptTokens: number): numb
   return committedUsd(state) + (worstCaseUsd(state, frame, promptTokens) ?? 0);
 }
 
-/** The facts of a run that ends because a budget is used up. */
+/**
+ * The word that a budget is used up. The end follows from it: what the run did up to then, the refusal of its last calls
+ * included, is known once that is told.
+ */
 export function overBudget(state: RunState, exceeded: Exceeded): readonly Fact[] {
   const { reason, limit, observed } = exceeded;
-  const scope = scopeOf(rootOf(state));
-  return [
-    fact(scope, { case: "budgetExceeded", value: { reason, limit, observed } }),
-    ...failRun(state, scope, "budget_exceeded", words[reason](exceeded)),
-  ];
+  const value = { reason, limit, observed };
+  return [fact(scopeOf(rootOf(state)), { case: "budgetExceeded", value })];
+}
+
+/** The facts of a run that ends because a budget is used up. */
+export function endOverBudget(
+  state: RunState,
+  exceeded: Pick<BudgetExceeded, "reason" | "limit" | "observed">,
+): readonly Fact[] {
+  const message = words.get(exceeded.reason)?.(exceeded) ?? "a budget of the run is used up";
+  return failRun(state, scopeOf(rootOf(state)), "budget_exceeded", message);
 }
 
 /** What a call reads as its result that is refused because a budget is used up. */
@@ -60,18 +70,26 @@ export function budgetRefusal({ reason, limit }: Pick<Exceeded, "reason" | "limi
 }
 
 const counted = (things: string, setting: string) =>
-  function words({ limit }: Exceeded): string {
+  function words({ limit }: Pick<BudgetExceeded, "limit">): string {
     return `the run may use ${limit} ${things}; raise budgets.${setting} or narrow the task`;
   };
 
-const words: Readonly<Record<Exceeded["reason"], (exceeded: Exceeded) => string>> = {
-  subtasks: counted("subtasks", "max_subtasks"),
-  llm_calls: counted("llm calls", "max_llm_calls"),
-  tool_calls: counted("tool calls", "max_tool_calls"),
-  wall_clock: ({ limit }) =>
-    `the run may work for ${limit / 1000} s, the time it waits for people excluded; raise budgets.max_wall_clock or narrow the task`,
-  tokens: counted("tokens in total", "max_total_tokens"),
-  bytes: counted("bytes of tool results in total", "max_total_bytes"),
-  cost: ({ limit, observed }) =>
-    `the run may cost ${limit} USD, and the next call of the model could bring it to ${observed.toFixed(6)} USD; raise budgets.max_cost_usd or narrow the task`,
-};
+type Words = (exceeded: Pick<BudgetExceeded, "limit" | "observed">) => string;
+
+const words: ReadonlyMap<string, Words> = new Map<Exceeded["reason"], Words>([
+  ["subtasks", counted("subtasks", "max_subtasks")],
+  ["llm_calls", counted("llm calls", "max_llm_calls")],
+  ["tool_calls", counted("tool calls", "max_tool_calls")],
+  [
+    "wall_clock",
+    ({ limit }) =>
+      `the run may work for ${limit / 1000} s, the time it waits for people excluded; raise budgets.max_wall_clock or narrow the task`,
+  ],
+  ["tokens", counted("tokens in total", "max_total_tokens")],
+  ["bytes", counted("bytes of tool results in total", "max_total_bytes")],
+  [
+    "cost",
+    ({ limit, observed }) =>
+      `the run may cost ${limit} USD, and the next call of the model could bring it to ${observed.toFixed(6)} USD; raise budgets.max_cost_usd or narrow the task`,
+  ],
+]);

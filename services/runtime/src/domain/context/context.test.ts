@@ -75,9 +75,9 @@ test("without budget_awareness nothing is said of the budget, and nothing stoppe
   expect(run.clientTrace.at(-1)).toBe("step:started");
 });
 
-describe("with budget_awareness limit:50", () => {
-  const limited = () => new PlayedRun({ budgetAwareness: "limit:50" }, small);
+const limited = () => new PlayedRun({ budgetAwareness: "limit:50" }, small);
 
+describe("with budget_awareness limit:50", () => {
   test("a conversation at its limit is left alone", () => {
     expect(purposes(counted(limited(), 500))).toEqual([ANSWER, ANSWER]);
   });

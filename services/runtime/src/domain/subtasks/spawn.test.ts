@@ -144,7 +144,7 @@ describe("a call of several jobs", () => {
     const run = new PlayedRun(parallel).turn(
       jobs({ task: "x", system_prompt: "You are a pirate." }, { task: "y" }),
     );
-    const [{ callId = "" } = {}] = run.all("toolCall");
+    const callId = run.all("toolCall")[0]?.callId ?? "";
     expect(run.subtasks).toEqual([`${callId}/0`, `${callId}/1`]);
     expect(run.frame(`${callId}/0`).subtask?.job.systemPrompt).toBe("You are a pirate.");
   });
@@ -188,10 +188,11 @@ describe("a call of several jobs", () => {
       else run.says(`part ${id.at(-1)} done`, id).turnIn(id);
     }
     const entries: unknown = JSON.parse(run.told()[0] ?? "");
+    const message = "model m gave no answer: the provider says refused";
     expect(entries).toEqual(
       Array.from({ length: 7 }, (_, index) =>
         index === 4
-          ? { index, status: "error", error: { error: "refused", message: expect.any(String) } }
+          ? { index, status: "error", error: { error: "refused", message } }
           : { index, status: "success", result: `part ${index} done` },
       ),
     );

@@ -1,5 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { ToolStatus } from "@reeve/contracts/tool";
+import { cutToBytes } from "@reeve/agent/cut-to-bytes";
 import { parallelSubtasksName } from "@reeve/agent/own-tools";
 import { approvedCall } from "../approved-call.ts";
 import { budgetRefusal, overBudget } from "../budget/over-budget.ts";
@@ -10,7 +11,7 @@ import type { Call, Frame, Job } from "../frame.ts";
 import { scopeOf } from "../frame.ts";
 import type { RunState } from "../run-state.ts";
 import { refuse } from "../tool-result.ts";
-import { schemaProblem } from "../validate-arguments.ts";
+import { schemaProblem } from "../schema/validate-arguments.ts";
 import { childSafe } from "./child-tools.ts";
 import { jobsOf } from "./jobs-of.ts";
 
@@ -19,7 +20,10 @@ export function spawn(state: RunState, frame: Frame, call: Call, nowMs: number):
   const scope = scopeOf(frame);
   const jobs = jobsOf(approvedCall(call));
   const problem = problemOf(state, frame, jobs);
-  if (problem !== undefined) return [refuse(call, scope, problem, ToolStatus.ERROR, nowMs)];
+  if (problem !== undefined) {
+    const told = cutToBytes(problem, limitsOf(state).resultBytes);
+    return [refuse(call, scope, told, ToolStatus.ERROR, nowMs)];
+  }
   const limit = limitsOf(state).subtasks;
   const observed = state.spent.subtasks + jobs.length;
   if (observed > limit) {

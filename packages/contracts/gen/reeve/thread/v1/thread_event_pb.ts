@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/thread/v1/thread_event.proto.
  */
 export const file_reeve_thread_v1_thread_event: GenFile = /*@__PURE__*/
-  fileDesc("CiJyZWV2ZS90aHJlYWQvdjEvdGhyZWFkX2V2ZW50LnByb3RvEg9yZWV2ZS50aHJlYWQudjEigQIKC1RocmVhZEV2ZW50EhEKCXRocmVhZF9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoDRIoCgR0aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCgt0dXJuX3F1ZXVlZBgKIAEoCzIbLnJlZXZlLnRocmVhZC52MS5UdXJuUXVldWVkSAASNAoMdHVybl9zdGFydGVkGAsgASgLMhwucmVldmUudGhyZWFkLnYxLlR1cm5TdGFydGVkSAASMAoKdHVybl9lbmRlZBgMIAEoCzIaLnJlZXZlLnRocmVhZC52MS5UdXJuRW5kZWRIAEIHCgVldmVudCJHCgpUdXJuUXVldWVkEg4KBnJ1bl9pZBgBIAEoCRIpCgtydW5fY3JlYXRlZBgCIAEoCzIULmdvb2dsZS5wcm90b2J1Zi5BbnkiHQoLVHVyblN0YXJ0ZWQSDgoGcnVuX2lkGAEgASgJIsUBCglUdXJuRW5kZWQSDgoGcnVuX2lkGAEgASgJEi0KB291dGNvbWUYAiABKA4yHC5yZWV2ZS50aHJlYWQudjEuVHVybk91dGNvbWUSMQoIbWVzc2FnZXMYAyADKAsyHy5yZWV2ZS50aHJlYWQudjEuSGlzdG9yeU1lc3NhZ2USDgoGb3V0cHV0GAQgASgJEjYKDmV4ZWN1dGlvbl90cmVlGAUgASgLMh4ucmVldmUudGhyZWFkLnYxLkV4ZWN1dGlvblRyZWUipwEKC1RocmVhZEJhdGNoEhYKDmZpcnN0X3NlcXVlbmNlGAEgASgNEiwKBmV2ZW50cxgCIAMoCzIcLnJlZXZlLnRocmVhZC52MS5UaHJlYWRFdmVudDpSwt8YTgocdGhyZWFkLnt0ZW5hbnR9Lnt0aHJlYWR9LmxvZxIhbGl2ZS50aHJlYWQue3RlbmFudH0ue3RocmVhZH0ubG9nGgsKB1RIUkVBRFMQASp7CgtUdXJuT3V0Y29tZRIcChhUVVJOX09VVENPTUVfVU5TUEVDSUZJRUQQABIaChZUVVJOX09VVENPTUVfQ09NUExFVEVEEAESFgoSVFVSTl9PVVRDT01FX0VSUk9SEAISGgoWVFVSTl9PVVRDT01FX0NBTkNFTExFRBADYgZwcm90bzM", [file_google_protobuf_any, file_google_protobuf_timestamp, file_reeve_bus_v1_bus, file_reeve_thread_v1_execution_tree, file_reeve_thread_v1_history]);
+  fileDesc("CiJyZWV2ZS90aHJlYWQvdjEvdGhyZWFkX2V2ZW50LnByb3RvEg9yZWV2ZS50aHJlYWQudjEiuwIKC1RocmVhZEV2ZW50EhEKCXRocmVhZF9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoDRIoCgR0aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCgt0dXJuX3F1ZXVlZBgKIAEoCzIbLnJlZXZlLnRocmVhZC52MS5UdXJuUXVldWVkSAASNAoMdHVybl9zdGFydGVkGAsgASgLMhwucmVldmUudGhyZWFkLnYxLlR1cm5TdGFydGVkSAASMAoKdHVybl9lbmRlZBgMIAEoCzIaLnJlZXZlLnRocmVhZC52MS5UdXJuRW5kZWRIABI4Cg50aHJlYWRfZGVsZXRlZBgNIAEoCzIeLnJlZXZlLnRocmVhZC52MS5UaHJlYWREZWxldGVkSABCBwoFZXZlbnQiWwoKVHVyblF1ZXVlZBIOCgZydW5faWQYASABKAkSKQoLcnVuX2NyZWF0ZWQYAiABKAsyFC5nb29nbGUucHJvdG9idWYuQW55EhIKCmludGVycnVwdHMYAyABKAgiHQoLVHVyblN0YXJ0ZWQSDgoGcnVuX2lkGAEgASgJIv0BCglUdXJuRW5kZWQSDgoGcnVuX2lkGAEgASgJEi0KB291dGNvbWUYAiABKA4yHC5yZWV2ZS50aHJlYWQudjEuVHVybk91dGNvbWUSMQoIbWVzc2FnZXMYAyADKAsyHy5yZWV2ZS50aHJlYWQudjEuSGlzdG9yeU1lc3NhZ2USDgoGb3V0cHV0GAQgASgJEjYKDmV4ZWN1dGlvbl90cmVlGAUgASgLMh4ucmVldmUudGhyZWFkLnYxLkV4ZWN1dGlvblRyZWUSJwoEY29zdBgGIAEoCzIZLnJlZXZlLnRocmVhZC52MS5UdXJuQ29zdBINCgVlcnJvchgHIAEoCSKUAQoIVHVybkNvc3QSEQoJbGxtX2NhbGxzGAEgASgNEhIKCnRvb2xfY2FsbHMYAiABKA0SFAoMaW5wdXRfdG9rZW5zGAMgASgNEhUKDW91dHB1dF90b2tlbnMYBCABKA0SFQoIY29zdF91c2QYBSABKAFIAIgBARIQCghzdWJ0YXNrcxgGIAEoDUILCglfY29zdF91c2QiIwoNVGhyZWFkRGVsZXRlZBISCgpkZWxldGVkX2J5GAEgASgJIqcBCgtUaHJlYWRCYXRjaBIWCg5maXJzdF9zZXF1ZW5jZRgBIAEoDRIsCgZldmVudHMYAiADKAsyHC5yZWV2ZS50aHJlYWQudjEuVGhyZWFkRXZlbnQ6UsLfGE4KHHRocmVhZC57dGVuYW50fS57dGhyZWFkfS5sb2cSIWxpdmUudGhyZWFkLnt0ZW5hbnR9Lnt0aHJlYWR9LmxvZxoLCgdUSFJFQURTEAEqewoLVHVybk91dGNvbWUSHAoYVFVSTl9PVVRDT01FX1VOU1BFQ0lGSUVEEAASGgoWVFVSTl9PVVRDT01FX0NPTVBMRVRFRBABEhYKElRVUk5fT1VUQ09NRV9FUlJPUhACEhoKFlRVUk5fT1VUQ09NRV9DQU5DRUxMRUQQA2IGcHJvdG8z", [file_google_protobuf_any, file_google_protobuf_timestamp, file_reeve_bus_v1_bus, file_reeve_thread_v1_execution_tree, file_reeve_thread_v1_history]);
 
 /**
  * A fact in the log of a thread. One turn of a thread is one run. At most one turn is under way: whoever appends
@@ -76,6 +76,14 @@ export type ThreadEvent = Message<"reeve.thread.v1.ThreadEvent"> & {
      */
     value: TurnEnded;
     case: "turnEnded";
+  } | {
+    /**
+     * The thread was deleted; always the last fact.
+     *
+     * @generated from field: reeve.thread.v1.ThreadDeleted thread_deleted = 13;
+     */
+    value: ThreadDeleted;
+    case: "threadDeleted";
   } | { case: undefined; value?: undefined };
 };
 
@@ -105,6 +113,13 @@ export type TurnQueued = Message<"reeve.thread.v1.TurnQueued"> & {
    * @generated from field: google.protobuf.Any run_created = 2;
    */
   runCreated?: Any | undefined;
+
+  /**
+   * Whether the runs before it are cancelled, so that it begins as soon as they have ended.
+   *
+   * @generated from field: bool interrupts = 3;
+   */
+  interrupts: boolean;
 };
 
 /**
@@ -136,7 +151,8 @@ export const TurnStartedSchema: GenMessage<TurnStarted> = /*@__PURE__*/
   messageDesc(file_reeve_thread_v1_thread_event, 2);
 
 /**
- * The run has ended.
+ * The run has ended. One whose turn never came leaves nothing but how it ended. What is too large for one message of the
+ * bus is cut and says so; the log of the run has all of it.
  *
  * @generated from message reeve.thread.v1.TurnEnded
  */
@@ -175,6 +191,20 @@ export type TurnEnded = Message<"reeve.thread.v1.TurnEnded"> & {
    * @generated from field: reeve.thread.v1.ExecutionTree execution_tree = 5;
    */
   executionTree?: ExecutionTree | undefined;
+
+  /**
+   * What it cost.
+   *
+   * @generated from field: reeve.thread.v1.TurnCost cost = 6;
+   */
+  cost?: TurnCost | undefined;
+
+  /**
+   * What failed, at most 4,096 bytes; empty: nothing did.
+   *
+   * @generated from field: string error = 7;
+   */
+  error: string;
 };
 
 /**
@@ -183,6 +213,83 @@ export type TurnEnded = Message<"reeve.thread.v1.TurnEnded"> & {
  */
 export const TurnEndedSchema: GenMessage<TurnEnded> = /*@__PURE__*/
   messageDesc(file_reeve_thread_v1_thread_event, 3);
+
+/**
+ * What a turn cost, all calls of models together.
+ *
+ * @generated from message reeve.thread.v1.TurnCost
+ */
+export type TurnCost = Message<"reeve.thread.v1.TurnCost"> & {
+  /**
+   * Calls of models.
+   *
+   * @generated from field: uint32 llm_calls = 1;
+   */
+  llmCalls: number;
+
+  /**
+   * Calls of tools.
+   *
+   * @generated from field: uint32 tool_calls = 2;
+   */
+  toolCalls: number;
+
+  /**
+   * Tokens read.
+   *
+   * @generated from field: uint32 input_tokens = 3;
+   */
+  inputTokens: number;
+
+  /**
+   * Tokens written.
+   *
+   * @generated from field: uint32 output_tokens = 4;
+   */
+  outputTokens: number;
+
+  /**
+   * US dollars. Absent: a model without a price was called.
+   *
+   * @generated from field: optional double cost_usd = 5;
+   */
+  costUsd?: number | undefined;
+
+  /**
+   * Subtasks that were begun.
+   *
+   * @generated from field: uint32 subtasks = 6;
+   */
+  subtasks: number;
+};
+
+/**
+ * Describes the message reeve.thread.v1.TurnCost.
+ * Use `create(TurnCostSchema)` to create a new message.
+ */
+export const TurnCostSchema: GenMessage<TurnCost> = /*@__PURE__*/
+  messageDesc(file_reeve_thread_v1_thread_event, 4);
+
+/**
+ * The thread was deleted.
+ *
+ * @generated from message reeve.thread.v1.ThreadDeleted
+ */
+export type ThreadDeleted = Message<"reeve.thread.v1.ThreadDeleted"> & {
+  /**
+   * Who deleted it: the subject of the credential.
+   *
+   * @generated from field: string deleted_by = 1;
+   */
+  deletedBy: string;
+};
+
+/**
+ * Describes the message reeve.thread.v1.ThreadDeleted.
+ * Use `create(ThreadDeletedSchema)` to create a new message.
+ */
+export const ThreadDeletedSchema: GenMessage<ThreadDeleted> = /*@__PURE__*/
+  messageDesc(file_reeve_thread_v1_thread_event, 5);
 
 /**
  * What is appended to the log of a thread in one act: all of it or nothing.
@@ -210,7 +317,7 @@ export type ThreadBatch = Message<"reeve.thread.v1.ThreadBatch"> & {
  * Use `create(ThreadBatchSchema)` to create a new message.
  */
 export const ThreadBatchSchema: GenMessage<ThreadBatch> = /*@__PURE__*/
-  messageDesc(file_reeve_thread_v1_thread_event, 4);
+  messageDesc(file_reeve_thread_v1_thread_event, 6);
 
 /**
  * How a turn ended.

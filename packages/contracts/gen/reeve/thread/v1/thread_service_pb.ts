@@ -12,7 +12,7 @@ import type { ExecutionTree } from "./execution_tree_pb.ts";
 import { file_reeve_thread_v1_execution_tree } from "./execution_tree_pb.ts";
 import type { Role } from "./message_pb.ts";
 import { file_reeve_thread_v1_message } from "./message_pb.ts";
-import type { TurnOutcome } from "./thread_event_pb.ts";
+import type { TurnCost, TurnOutcome } from "./thread_event_pb.ts";
 import { file_reeve_thread_v1_thread_event } from "./thread_event_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -20,7 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/thread/v1/thread_service.proto.
  */
 export const file_reeve_thread_v1_thread_service: GenFile = /*@__PURE__*/
-  fileDesc("CiRyZWV2ZS90aHJlYWQvdjEvdGhyZWFkX3NlcnZpY2UucHJvdG8SD3JlZXZlLnRocmVhZC52MSKaAgoGVGhyZWFkEhEKCXRocmVhZF9pZBgBIAEoCRINCgV0aXRsZRgCIAEoCRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg1hY3RpdmVfcnVuX2lkGAUgASgJEhYKDnF1ZXVlZF9ydW5faWRzGAYgAygJEhMKC2VuZGVkX3R1cm5zGAcgASgNEhUKDWxhc3Rfc2VxdWVuY2UYCCABKA0SEQoJdW5zZXR0bGVkGAkgASgIOiDK3xgcCgd0aHJlYWRzEhF7dGVuYW50fS57dGhyZWFkfSLjAQoNVGhyZWFkTWVzc2FnZRIOCgZydW5faWQYASABKAkSIwoEcm9sZRgCIAEoDjIVLnJlZXZlLnRocmVhZC52MS5Sb2xlEgwKBHRleHQYAyABKAkSKAoEdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoHb3V0Y29tZRgFIAEoDjIcLnJlZXZlLnRocmVhZC52MS5UdXJuT3V0Y29tZRI2Cg5leGVjdXRpb25fdHJlZRgGIAEoCzIeLnJlZXZlLnRocmVhZC52MS5FeGVjdXRpb25UcmVlIkQKEEdldFRocmVhZFJlcXVlc3QSMAoJdGhyZWFkX2lkGAEgASgJQh26SBpyGDIWXlthLXpBLVowLTlfLV17MSwxMjh9JCI8ChFHZXRUaHJlYWRSZXNwb25zZRInCgZ0aHJlYWQYASABKAsyFy5yZWV2ZS50aHJlYWQudjEuVGhyZWFkIk4KEkxpc3RUaHJlYWRzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMogAQiWAoTTGlzdFRocmVhZHNSZXNwb25zZRIoCgd0aHJlYWRzGAEgAygLMhcucmVldmUudGhyZWFkLnYxLlRocmVhZBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkihwEKGUxpc3RUaHJlYWRNZXNzYWdlc1JlcXVlc3QSMAoJdGhyZWFkX2lkGAEgASgJQh26SBpyGDIWXlthLXpBLVowLTlfLV17MSwxMjh9JBIaCglwYWdlX3NpemUYAiABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMogAQiZwoaTGlzdFRocmVhZE1lc3NhZ2VzUmVzcG9uc2USMAoIbWVzc2FnZXMYASADKAsyHi5yZWV2ZS50aHJlYWQudjEuVGhyZWFkTWVzc2FnZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkyuwIKDVRocmVhZFNlcnZpY2USVwoJR2V0VGhyZWFkEiEucmVldmUudGhyZWFkLnYxLkdldFRocmVhZFJlcXVlc3QaIi5yZWV2ZS50aHJlYWQudjEuR2V0VGhyZWFkUmVzcG9uc2UiA5ACARJdCgtMaXN0VGhyZWFkcxIjLnJlZXZlLnRocmVhZC52MS5MaXN0VGhyZWFkc1JlcXVlc3QaJC5yZWV2ZS50aHJlYWQudjEuTGlzdFRocmVhZHNSZXNwb25zZSIDkAIBEnIKEkxpc3RUaHJlYWRNZXNzYWdlcxIqLnJlZXZlLnRocmVhZC52MS5MaXN0VGhyZWFkTWVzc2FnZXNSZXF1ZXN0GisucmVldmUudGhyZWFkLnYxLkxpc3RUaHJlYWRNZXNzYWdlc1Jlc3BvbnNlIgOQAgFiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_reeve_bus_v1_bus, file_reeve_thread_v1_execution_tree, file_reeve_thread_v1_message, file_reeve_thread_v1_thread_event]);
+  fileDesc("CiRyZWV2ZS90aHJlYWQvdjEvdGhyZWFkX3NlcnZpY2UucHJvdG8SD3JlZXZlLnRocmVhZC52MSKaAgoGVGhyZWFkEhEKCXRocmVhZF9pZBgBIAEoCRINCgV0aXRsZRgCIAEoCRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg1hY3RpdmVfcnVuX2lkGAUgASgJEhYKDnF1ZXVlZF9ydW5faWRzGAYgAygJEhMKC2VuZGVkX3R1cm5zGAcgASgNEhUKDWxhc3Rfc2VxdWVuY2UYCCABKA0SEQoJdW5zZXR0bGVkGAkgASgIOiDK3xgcCgd0aHJlYWRzEhF7dGVuYW50fS57dGhyZWFkfSKbAgoNVGhyZWFkTWVzc2FnZRIOCgZydW5faWQYASABKAkSIwoEcm9sZRgCIAEoDjIVLnJlZXZlLnRocmVhZC52MS5Sb2xlEgwKBHRleHQYAyABKAkSKAoEdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoHb3V0Y29tZRgFIAEoDjIcLnJlZXZlLnRocmVhZC52MS5UdXJuT3V0Y29tZRI2Cg5leGVjdXRpb25fdHJlZRgGIAEoCzIeLnJlZXZlLnRocmVhZC52MS5FeGVjdXRpb25UcmVlEicKBGNvc3QYByABKAsyGS5yZWV2ZS50aHJlYWQudjEuVHVybkNvc3QSDQoFZXJyb3IYCCABKAkiRAoQR2V0VGhyZWFkUmVxdWVzdBIwCgl0aHJlYWRfaWQYASABKAlCHbpIGnIYMhZeW2EtekEtWjAtOV8tXXsxLDEyOH0kIjwKEUdldFRocmVhZFJlc3BvbnNlEicKBnRocmVhZBgBIAEoCzIXLnJlZXZlLnRocmVhZC52MS5UaHJlYWQiTgoSTGlzdFRocmVhZHNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAyiABCJYChNMaXN0VGhyZWFkc1Jlc3BvbnNlEigKB3RocmVhZHMYASADKAsyFy5yZWV2ZS50aHJlYWQudjEuVGhyZWFkEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKHAQoZTGlzdFRocmVhZE1lc3NhZ2VzUmVxdWVzdBIwCgl0aHJlYWRfaWQYASABKAlCHbpIGnIYMhZeW2EtekEtWjAtOV8tXXsxLDEyOH0kEhoKCXBhZ2Vfc2l6ZRgCIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAyiABCJnChpMaXN0VGhyZWFkTWVzc2FnZXNSZXNwb25zZRIwCghtZXNzYWdlcxgBIAMoCzIeLnJlZXZlLnRocmVhZC52MS5UaHJlYWRNZXNzYWdlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJHChNEZWxldGVUaHJlYWRSZXF1ZXN0EjAKCXRocmVhZF9pZBgBIAEoCUIdukgachgyFl5bYS16QS1aMC05Xy1dezEsMTI4fSQiFgoURGVsZXRlVGhyZWFkUmVzcG9uc2UymAMKDVRocmVhZFNlcnZpY2USVwoJR2V0VGhyZWFkEiEucmVldmUudGhyZWFkLnYxLkdldFRocmVhZFJlcXVlc3QaIi5yZWV2ZS50aHJlYWQudjEuR2V0VGhyZWFkUmVzcG9uc2UiA5ACARJdCgtMaXN0VGhyZWFkcxIjLnJlZXZlLnRocmVhZC52MS5MaXN0VGhyZWFkc1JlcXVlc3QaJC5yZWV2ZS50aHJlYWQudjEuTGlzdFRocmVhZHNSZXNwb25zZSIDkAIBEnIKEkxpc3RUaHJlYWRNZXNzYWdlcxIqLnJlZXZlLnRocmVhZC52MS5MaXN0VGhyZWFkTWVzc2FnZXNSZXF1ZXN0GisucmVldmUudGhyZWFkLnYxLkxpc3RUaHJlYWRNZXNzYWdlc1Jlc3BvbnNlIgOQAgESWwoMRGVsZXRlVGhyZWFkEiQucmVldmUudGhyZWFkLnYxLkRlbGV0ZVRocmVhZFJlcXVlc3QaJS5yZWV2ZS50aHJlYWQudjEuRGVsZXRlVGhyZWFkUmVzcG9uc2ViBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_reeve_bus_v1_bus, file_reeve_thread_v1_execution_tree, file_reeve_thread_v1_message, file_reeve_thread_v1_thread_event]);
 
 /**
  * A conversation.
@@ -71,7 +71,7 @@ export type Thread = Message<"reeve.thread.v1.Thread"> & {
   queuedRunIds: string[];
 
   /**
-   * How many turns have ended.
+   * How many turns have ended. A run that was withdrawn before its turn came is not counted.
    *
    * @generated from field: uint32 ended_turns = 7;
    */
@@ -85,7 +85,7 @@ export type Thread = Message<"reeve.thread.v1.Thread"> & {
   lastSequence: number;
 
   /**
-   * Whether something may have been begun that nobody has finished; looked after by the gateways.
+   * Whether a run is under way or waits for its turn; looked after by the gateways.
    *
    * @generated from field: bool unsettled = 9;
    */
@@ -146,6 +146,20 @@ export type ThreadMessage = Message<"reeve.thread.v1.ThreadMessage"> & {
    * @generated from field: reeve.thread.v1.ExecutionTree execution_tree = 6;
    */
   executionTree?: ExecutionTree | undefined;
+
+  /**
+   * What the turn cost; only of the agent's messages.
+   *
+   * @generated from field: reeve.thread.v1.TurnCost cost = 7;
+   */
+  cost?: TurnCost | undefined;
+
+  /**
+   * What failed; only of the agent's messages. Empty: nothing did.
+   *
+   * @generated from field: string error = 8;
+   */
+  error: string;
 };
 
 /**
@@ -317,7 +331,43 @@ export const ListThreadMessagesResponseSchema: GenMessage<ListThreadMessagesResp
   messageDesc(file_reeve_thread_v1_thread_service, 7);
 
 /**
- * Shows threads. A thread comes to be with the first run that is started on it; its id is chosen by the client.
+ * Deletes a thread.
+ *
+ * @generated from message reeve.thread.v1.DeleteThreadRequest
+ */
+export type DeleteThreadRequest = Message<"reeve.thread.v1.DeleteThreadRequest"> & {
+  /**
+   * The thread.
+   *
+   * @generated from field: string thread_id = 1;
+   */
+  threadId: string;
+};
+
+/**
+ * Describes the message reeve.thread.v1.DeleteThreadRequest.
+ * Use `create(DeleteThreadRequestSchema)` to create a new message.
+ */
+export const DeleteThreadRequestSchema: GenMessage<DeleteThreadRequest> = /*@__PURE__*/
+  messageDesc(file_reeve_thread_v1_thread_service, 8);
+
+/**
+ * The thread is deleted.
+ *
+ * @generated from message reeve.thread.v1.DeleteThreadResponse
+ */
+export type DeleteThreadResponse = Message<"reeve.thread.v1.DeleteThreadResponse"> & {
+};
+
+/**
+ * Describes the message reeve.thread.v1.DeleteThreadResponse.
+ * Use `create(DeleteThreadResponseSchema)` to create a new message.
+ */
+export const DeleteThreadResponseSchema: GenMessage<DeleteThreadResponse> = /*@__PURE__*/
+  messageDesc(file_reeve_thread_v1_thread_service, 9);
+
+/**
+ * Shows threads, and deletes them. A thread comes to be with the first run that is started on it; its id is chosen by the client.
  *
  * @generated from service reeve.thread.v1.ThreadService
  */
@@ -351,6 +401,17 @@ export const ThreadService: GenService<{
     methodKind: "unary";
     input: typeof ListThreadMessagesRequestSchema;
     output: typeof ListThreadMessagesResponseSchema;
+  },
+  /**
+   * Deletes a thread. Its runs stay, and its id is not used again. FAILED_PRECONDITION: a run is under way or waits for its
+   * turn. NOT_FOUND: no such thread, or it was deleted before.
+   *
+   * @generated from rpc reeve.thread.v1.ThreadService.DeleteThread
+   */
+  deleteThread: {
+    methodKind: "unary";
+    input: typeof DeleteThreadRequestSchema;
+    output: typeof DeleteThreadResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_reeve_thread_v1_thread_service, 0);

@@ -1,4 +1,3 @@
-import { malformed } from "../malformed.ts";
 import type { Fields } from "../merge-delta.ts";
 import type { Spoken } from "../read-answer.ts";
 import { silent } from "../read-answer.ts";

@@ -45,6 +45,15 @@ describe("a turn", () => {
     );
   });
 
+  test("has the same arguments whether they are split here or there", () => {
+    const written = JSON.stringify({ say: 'Grüße "👋"', list: [1, null, {}] });
+    for (let place = 0; place <= written.length; place++) {
+      const rest = { index: 0, function: { arguments: written.slice(place) } };
+      const turn = turnOf([calls(callOf(0, "c", "t", written.slice(0, place))), calls(rest)]);
+      expect(turn.calls[0]?.argumentsText).toBe(written);
+    }
+  });
+
   test("keeps the first of two equal ids and replaces the second, in the message too", () => {
     const turn = turnOf([calls(callOf(0, "same", "a", "{}"), callOf(1, "same", "b", "{}"))]);
     const ids = turn.calls.map(({ providerCallId }) => providerCallId);

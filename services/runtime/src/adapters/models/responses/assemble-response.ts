@@ -17,6 +17,7 @@ export class ResponseAssembly implements AnswerAssembly {
   readonly #items = new Map<number, Fields>();
   #last: Fields | undefined;
   #model = "";
+  #hasSpoken = false;
 
   constructor(failures: ProviderFailures) {
     this.#failures = failures;
@@ -37,6 +38,7 @@ export class ResponseAssembly implements AnswerAssembly {
         this.#addArguments(event);
         return silent;
       case "response.output_text.delta":
+        this.#hasSpoken = true;
         return { text: deltaOf(event), reasoning: "" };
       case "response.reasoning_summary_part.added":
         return { text: "", reasoning: event["summary_index"] === 0 ? "" : "\n\n" };
@@ -47,7 +49,7 @@ export class ResponseAssembly implements AnswerAssembly {
       case "response.incomplete":
         this.#last = fieldsIn(event, "response");
         this.#takeModel(this.#last);
-        return silent;
+        return this.#hasSpoken ? silent : { text: textOf(this.#output(this.#last)), reasoning: "" };
       case "response.failed":
         throw this.#failures.ofReport(fieldsIn(event, "response")["error"]);
       default:
@@ -70,9 +72,8 @@ export class ResponseAssembly implements AnswerAssembly {
     }
     const { output, calls } = withDistinctIds(this.#output(this.#last));
     const refusal = output.map((item) => saidIn(item, "refusal", "refusal")).join("");
-    const isSilent = output.every((item) => saidIn(item, "output_text", "text") === "");
     const stopped = reasonToStop(this.#last);
-    if (isSilent && calls.length === 0) {
+    if (textOf(output) === "" && calls.length === 0) {
       if (refusal !== "") throw new ModelFailure("refused", `the model refuses: ${refusal}`);
       if (stopped === "content_filter") {
         throw new ModelFailure("refused", "the provider's content filter held the answer back");
@@ -116,6 +117,10 @@ export class ResponseAssembly implements AnswerAssembly {
     if (item === undefined) throw malformed("arguments come before their call");
     item["arguments"] = textIn(item, "arguments") + deltaOf(event);
   }
+}
+
+function textOf(items: readonly Fields[]): string {
+  return items.map((item) => saidIn(item, "output_text", "text")).join("");
 }
 
 /** The calls among the items, and the items with the same ids, by which results are matched with calls. */

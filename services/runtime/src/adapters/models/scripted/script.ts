@@ -16,7 +16,7 @@ export interface Script {
   readonly conversations: readonly ScriptConversation[];
 }
 
-export interface ScriptConversation {
+interface ScriptConversation {
   /** Undefined: always. */
   readonly when: ConversationCondition | undefined;
   /** What it may say at each place: the first alternative whose condition holds. */

@@ -1,6 +1,6 @@
 import { feedContract } from "../test/support/feed-contract.ts";
+import { memoryRunFeed } from "./memory-feed.ts";
 import { memoryRunLog } from "./memory-log.ts";
-import { memoryRunFeed } from "./memory-run-feed.ts";
 
 feedContract("in memory", async () => {
   const log = memoryRunLog();

@@ -1,0 +1,40 @@
+import { create } from "@bufbuild/protobuf";
+import { treeOf } from "@reeve/contracts/execution-tree";
+import { DispatchSchema, RunStatus } from "@reeve/contracts/run";
+import type { ForeignPorts } from "./commit-foreign.ts";
+import { commitForeign } from "./commit-foreign.ts";
+import type { RunHead } from "./run-head.ts";
+import { isTerminal } from "./run-head.ts";
+import type { RunKey } from "./run-log.ts";
+
+/**
+ * Cancels a run: when it returns, the run is cancelled for everybody, whether or not a worker has it. What it had under
+ * way is ended by its owner, or by whoever takes the dispatch. Returns the run as it then stands: one that has ended before
+ * is left as it is, and of one that does not exist the head is empty.
+ */
+export async function cancelRun(
+  ports: ForeignPorts,
+  key: RunKey,
+  { requestedBy, reason }: { readonly requestedBy: string; readonly reason: string },
+  signal: AbortSignal,
+): Promise<RunHead> {
+  const head = await commitForeign(
+    ports,
+    key,
+    ({ created, status, spent, tree }) =>
+      created === undefined || isTerminal(status)
+        ? []
+        : [
+            { case: "cancelRequested", value: { requestedBy, reason } },
+            { case: "costSummary", value: spent },
+            { case: "treeStored", value: { tree: treeOf(tree) } },
+            { case: "status", value: { status: RunStatus.CANCELLED, message: reason } },
+          ],
+    signal,
+  );
+  if (head.status === RunStatus.CANCELLED) {
+    const message = create(DispatchSchema, { tenant: key.tenant, runId: key.run });
+    await ports.dispatch.publish(message, { dedupeId: `${key.run}:cancel` }, signal);
+  }
+  return head;
+}

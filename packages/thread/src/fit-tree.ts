@@ -1,0 +1,36 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { previewOf } from "@reeve/contracts/execution-tree";
+import type { ExecutionTree, ExecutionTreeNode } from "@reeve/contracts/thread";
+import { ExecutionTreeNodeSchema, ExecutionTreeSchema } from "@reeve/contracts/thread";
+
+/** Characters of previews that are left, one after the other until the tree fits. */
+const previews = [200, 50, 0] as const;
+/** A node costs its tag and its length too. */
+const nodeOverhead = 6;
+
+/** The tree so that it takes at most `mostBytes`: with shorter previews, and at last without the newest nodes. */
+export function fitTree(tree: ExecutionTree, mostBytes: number): ExecutionTree {
+  let fitting = tree;
+  for (const characters of previews) {
+    if (toBinary(ExecutionTreeSchema, fitting).length <= mostBytes) return fitting;
+    const nodes = tree.nodes.map((node) => withPreviews(node, characters));
+    fitting = create(ExecutionTreeSchema, { version: tree.version, nodes });
+  }
+  let room = mostBytes - nodeOverhead;
+  const end = fitting.nodes.findIndex((node) => {
+    room -= toBinary(ExecutionTreeNodeSchema, node).length + nodeOverhead;
+    return room < 0;
+  });
+  // A node comes after its parent: a beginning of the list is a tree.
+  const nodes = end === -1 ? fitting.nodes : fitting.nodes.slice(0, end);
+  return create(ExecutionTreeSchema, { version: tree.version, nodes });
+}
+
+function withPreviews(node: ExecutionTreeNode, characters: number): ExecutionTreeNode {
+  return {
+    ...node,
+    title: previewOf(node.title, Math.max(characters, 50)),
+    argsPreview: previewOf(node.argsPreview, characters),
+    resultPreview: previewOf(node.resultPreview, characters),
+  };
+}

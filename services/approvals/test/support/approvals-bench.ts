@@ -1,0 +1,115 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import type { Client } from "@connectrpc/connect";
+import { createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import type { ApprovalSchema } from "@reeve/contracts/approval";
+import { ApprovalService, ApprovalState } from "@reeve/contracts/approval";
+import type { RunEvent } from "@reeve/contracts/run";
+import { RunEventSchema } from "@reeve/contracts/run";
+import type { ForeignFact } from "@reeve/log/commit-foreign";
+import { emptyTail } from "@reeve/log/log";
+import { openRunLog } from "@reeve/log/nats-run-log";
+import { principalHeaders } from "@reeve/platform/internal-principal";
+import { createLogger } from "@reeve/platform/logger";
+import { connectNats } from "@reeve/platform/nats";
+import { startNatsServer } from "@reeve/platform/nats-server";
+import { approvalsConfig } from "../../src/config.ts";
+import { startApprovals } from "../../src/serve.ts";
+
+const log = createLogger("test", "silent");
+const never = new AbortController().signal;
+let runs = 0;
+
+type Approvals = Client<typeof ApprovalService>;
+
+/** Two processes' worth of approvals over a NATS server of their own; no runtime drives the runs. */
+export interface ApprovalsBench extends AsyncDisposable {
+  /** Each service as a person of a tenant reaches it. */
+  as(subject: string, tenant?: string): readonly [Approvals, Approvals];
+  /** A run of `acme` that is parked with a pending approval; the approval's id. */
+  park(approval?: NonNullable<MessageInitShape<typeof ApprovalSchema>>): Promise<string>;
+  /** What the log of the run of an approval says. */
+  eventsOf(approvalId: string): Promise<readonly RunEvent[]>;
+  append(approvalId: string, fact: ForeignFact): Promise<void>;
+  /** Ends the NATS server without a warning, and starts it again. */
+  restartNats(): Promise<void>;
+}
+
+const keyOf = (approvalId: string) => ({
+  tenant: "acme",
+  run: approvalId.split("-", 1)[0] ?? "",
+});
+
+export async function openApprovalsBench(): Promise<ApprovalsBench> {
+  await using starting = new AsyncDisposableStack();
+  const storeDir = mkdtempSync(join(tmpdir(), "reeve-approvals-"));
+  starting.defer(() => rmSync(storeDir, { recursive: true, force: true }));
+  let server = await startNatsServer({ storeDir, log }, never);
+  starting.defer(() => server[Symbol.asyncDispose]());
+  const config = approvalsConfig.parse({ REEVE_APPROVALS_LISTEN: "127.0.0.1:0" });
+  const connect = async () =>
+    starting.use(await connectNats(server.url, { name: "test", log }, never));
+  const start = async () =>
+    starting.use(await startApprovals(config, { nats: await connect(), log }, never)).url;
+  const [first, second] = [await start(), await start()];
+  const runLog = await openRunLog(await connect());
+  const resources = starting.move();
+  async function append(approvalId: string, ...facts: readonly ForeignFact[]): Promise<void> {
+    const key = keyOf(approvalId);
+    const { tail } = await runLog.read(key, emptyTail, never);
+    const events = facts.map((event, index) =>
+      create(RunEventSchema, { runId: key.run, sequence: tail.sequence + 1 + index, event }),
+    );
+    const outcome = await runLog.append(key, tail, events, never);
+    if (outcome.kind === "conflict") throw new Error(`somebody else wrote to ${key.run}`);
+  }
+  return {
+    append,
+    as(subject, tenant = "acme") {
+      const headers = principalHeaders({ tenant, subject }, undefined);
+      const clientOf = (baseUrl: string) =>
+        createClient(
+          ApprovalService,
+          createGrpcTransport({
+            baseUrl,
+            interceptors: [
+              (next) => (request) => {
+                for (const [name, value] of Object.entries(headers)) {
+                  request.header.set(name, value);
+                }
+                return next(request);
+              },
+            ],
+          }),
+        );
+      return [clientOf(first), clientOf(second)];
+    },
+    async park(approval = {}) {
+      const runId = `run_${String(++runs).padStart(8, "0")}`;
+      const approvalId = `${runId}-2-0`;
+      const pending = { approvalId, runId, state: ApprovalState.PENDING, ...approval };
+      await append(
+        approvalId,
+        { case: "runCreated", value: { tenant: "acme" } },
+        { case: "approval", value: { approval: pending } },
+        { case: "runParked", value: { waitingFor: [approvalId] } },
+      );
+      return approvalId;
+    },
+    async eventsOf(approvalId) {
+      return (await runLog.read(keyOf(approvalId), emptyTail, never)).events;
+    },
+    async restartNats() {
+      const { port, pid } = server;
+      process.kill(pid, "SIGKILL");
+      await server[Symbol.asyncDispose]();
+      server = await startNatsServer({ storeDir, port, log }, never);
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}

@@ -1,0 +1,152 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { ApprovalState } from "@reeve/contracts/approval";
+import { ErrorReason } from "@reeve/contracts/error";
+import { RunStatus } from "@reeve/contracts/run";
+import { failureFrom } from "@reeve/platform/connect-failure";
+import type { Failure } from "@reeve/platform/failure";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ApprovalsBench } from "./support/approvals-bench.ts";
+import { openApprovalsBench } from "./support/approvals-bench.ts";
+
+let bench: ApprovalsBench;
+
+beforeAll(async () => {
+  bench = await openApprovalsBench();
+});
+afterAll(() => bench[Symbol.asyncDispose]());
+
+/** The states that an approval has had in the log of its run. */
+async function statesOf(approvalId: string): Promise<readonly ApprovalState[]> {
+  return (await bench.eventsOf(approvalId)).flatMap(({ event }) =>
+    event.case === "approval" && event.value.approval ? [event.value.approval.state] : [],
+  );
+}
+
+const refusalOf = (call: Promise<unknown>): Promise<Failure | undefined> =>
+  call.then(() => undefined, failureFrom);
+
+test("of twenty people at two services exactly one decides, and the others hear who did", async () => {
+  const approvalId = await bench.park();
+  const outcomes = await Promise.all(
+    Array.from({ length: 20 }, async (_, turn) => {
+      const approvals = bench.as(`person-${turn}`)[turn % 2 === 0 ? 0 : 1];
+      const decision = { approvalId, approved: turn % 3 === 0, decisionId: `d${turn}` };
+      return approvals.decideApproval(decision).then(
+        ({ approval }) => approval?.decision?.decidedBy ?? "",
+        (error: unknown) => failureFrom(error),
+      );
+    }),
+  );
+  const winners = outcomes.filter((outcome) => typeof outcome === "string");
+  expect(winners).toHaveLength(1);
+  for (const outcome of outcomes) {
+    if (typeof outcome === "string") continue;
+    expect(outcome).toMatchObject({ kind: "precondition", reason: ErrorReason.APPROVAL_CLOSED });
+    expect(outcome.message.endsWith(`by ${winners[0]}`)).toBe(true);
+  }
+  expect(await statesOf(approvalId)).toHaveLength(2);
+});
+
+test("a decision and the end of its run race, and one of them stands", async () => {
+  const approvalId = await bench.park();
+  const [approvals] = bench.as("ann");
+  const ending = bench.append(approvalId, {
+    case: "status",
+    value: { status: RunStatus.CANCELLED },
+  });
+  const [refusal, ended] = await Promise.all([
+    refusalOf(approvals.decideApproval({ approvalId, approved: true })),
+    ending.then(
+      () => true,
+      () => false,
+    ),
+  ]);
+  const kinds = (await bench.eventsOf(approvalId)).slice(3).map(({ event }) => event.case);
+  expect(kinds).toEqual([
+    ...(refusal === undefined ? ["approval"] : []),
+    ...(ended ? ["status"] : []),
+  ]);
+  expect(refusal?.message ?? "its run has ended").toMatch(/its run has ended$/);
+});
+
+test("an approval that two services let expire expires once, and stays closed", async () => {
+  const expiresAt = timestampFromMs(Date.now() + 500);
+  const approvalId = await bench.park({ expiresAt });
+  await expect
+    .poll(() => statesOf(approvalId), { timeout: 20_000 })
+    .toEqual([ApprovalState.PENDING, ApprovalState.TIMED_OUT]);
+  for (const approvals of bench.as("ann")) {
+    const refusal = await refusalOf(approvals.decideApproval({ approvalId, approved: true }));
+    expect(refusal).toMatchObject({ kind: "precondition", reason: ErrorReason.APPROVAL_CLOSED });
+  }
+  expect(await statesOf(approvalId)).toHaveLength(2);
+});
+
+test("an approval outlives its store, in which an expiry and a decision are taken up", async () => {
+  const lasting = await bench.park();
+  const expiring = await bench.park({ expiresAt: timestampFromMs(Date.now() + 300) });
+  await bench.restartNats();
+  const [approvals, others] = bench.as("ann");
+  const decision = { approvalId: lasting, approved: true, decisionId: "d" };
+  const first = await approvals.decideApproval(decision);
+  expect(await others.decideApproval(decision)).toEqual(first);
+  await expect
+    .poll(() => statesOf(expiring), { timeout: 20_000 })
+    .toEqual([ApprovalState.PENDING, ApprovalState.TIMED_OUT]);
+});
+
+test("whoever watches at one service sees what is decided at the other", async () => {
+  const [approvals, others] = bench.as("ann");
+  const approvalId = await bench.park();
+  const runId = approvalId.split("-", 1)[0] ?? "";
+  const seen: ApprovalState[] = [];
+  for await (const message of approvals.watchApprovals({ runId })) {
+    seen.push(...message.approvals.map(({ state }) => state));
+    if (seen.length === 1) await others.decideApproval({ approvalId, approved: false });
+    if (seen.length === 2) break;
+  }
+  expect(seen).toEqual([ApprovalState.PENDING, ApprovalState.REJECTED]);
+});
+
+test("a watch without news says that it lives", async () => {
+  const [approvals] = bench.as("nobody", "globex");
+  for await (const message of approvals.watchApprovals({})) {
+    expect(message.approvals).toEqual([]);
+    break;
+  }
+});
+
+test("another tenant finds no approval, by whichever way", async () => {
+  const approvalId = await bench.park();
+  const [approvals] = bench.as("gus", "globex");
+  const refusal = { kind: "not_found", reason: ErrorReason.APPROVAL_NOT_FOUND };
+  expect(await refusalOf(approvals.getApproval({ approvalId }))).toMatchObject(refusal);
+  const decision = { approvalId, approved: true };
+  expect(await refusalOf(approvals.decideApproval(decision))).toMatchObject(refusal);
+  expect((await approvals.listApprovals({ includeClosed: true })).approvals).toEqual([]);
+  expect(await statesOf(approvalId)).toEqual([ApprovalState.PENDING]);
+});
+
+test.each(["*", ">", "a.b", "run_00000001", "run_*-2-0", "run_00000001-2-0.x", "\0", "🙂"])(
+  "%j is no approval",
+  async (approvalId) => {
+    const [approvals] = bench.as("ann");
+    const refusal = { kind: "not_found", reason: ErrorReason.APPROVAL_NOT_FOUND };
+    expect(await refusalOf(approvals.getApproval({ approvalId }))).toMatchObject(refusal);
+    expect(await refusalOf(approvals.decideApproval({ approvalId, approved: true }))).toMatchObject(
+      refusal,
+    );
+  },
+);
+
+test("other arguments that are larger than a log takes are refused, and the approval waits on", async () => {
+  const approvalId = await bench.park({ allowEditedArguments: true });
+  const [approvals] = bench.as("ann");
+  const editedArguments = { text: "x".repeat(1_200_000) };
+  const decision = { approvalId, approved: true, editedArguments };
+  expect(await refusalOf(approvals.decideApproval(decision))).toMatchObject({
+    kind: "exhausted",
+    reason: ErrorReason.TOO_LARGE,
+  });
+  expect(await statesOf(approvalId)).toEqual([ApprovalState.PENDING]);
+});

@@ -1,0 +1,77 @@
+import { bucketOf } from "@reeve/contracts/channel";
+import type { Thread } from "@reeve/contracts/thread";
+import { ThreadSchema } from "@reeve/contracts/thread";
+import { emptyTail } from "@reeve/log/log";
+import type { FedThreadBatch, ThreadEventKind, ThreadFeed } from "@reeve/log/thread-feed";
+import type { ThreadLog } from "@reeve/log/thread-log";
+import type { Logger } from "@reeve/platform/logger";
+import type { Table } from "@reeve/store/table";
+import { emptyRow, threadRow } from "@reeve/thread/thread-row";
+
+const kinds: ReadonlySet<ThreadEventKind> = new Set<ThreadEventKind>([
+  "turnQueued",
+  "turnStarted",
+  "turnEnded",
+  "threadDeleted",
+]);
+
+const { key: threadKey } = bucketOf(ThreadSchema);
+const mostAttempts = 20;
+
+export interface ThreadIndexPorts {
+  readonly feed: ThreadFeed;
+  readonly threads: ThreadLog;
+  readonly index: Table<Thread>;
+}
+
+/**
+ * Keeps the index of threads: a projection of their logs, which can be thrown away and made again. Several gateways share
+ * the work; a batch that was seen before changes nothing.
+ */
+export async function indexThreads(
+  ports: ThreadIndexPorts,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const batch of ports.feed.consume("thread-index", kinds, signal)) {
+    try {
+      await indexBatch(ports, batch, signal);
+      batch.acknowledge();
+    } catch (error) {
+      if (signal.aborted) return;
+      const { tenant, thread } = batch.key;
+      // Not acknowledged: it comes again.
+      log.warn({ err: error, tenant, thread }, "thread could not be indexed; trying again");
+    }
+  }
+}
+
+async function indexBatch(
+  { threads, index }: ThreadIndexPorts,
+  { key, events }: FedThreadBatch,
+  signal: AbortSignal,
+): Promise<void> {
+  const rowKey = threadKey({ tenant: key.tenant, thread: key.thread });
+  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+    const row = await index.get(rowKey, signal);
+    const before = row?.record ?? emptyRow(key.thread);
+    const news = events.filter(({ sequence }) => sequence > before.lastSequence);
+    const [first, last] = [news[0], news.at(-1)];
+    if (first === undefined || last === undefined) return;
+    // Without a row the thread may be new, or deleted; behind a gap another gateway is about to write what came before.
+    const joins = row !== undefined && first.sequence === before.lastSequence + 1;
+    const after = joins
+      ? threadRow(before, news)
+      : threadRow(emptyRow(key.thread), (await threads.read(key, emptyTail, signal)).events);
+    if (after === undefined) return await index.delete(rowKey, signal);
+    if (after.lastSequence < last.sequence) {
+      throw new Error(`the log of thread ${key.thread} is read from a replica that lags`);
+    }
+    const written =
+      row === undefined
+        ? await index.create(rowKey, after, signal)
+        : await index.update(rowKey, after, row.revision, signal);
+    if (written !== undefined) return;
+  }
+  throw new Error(`row of thread ${key.thread} changes all the time`);
+}

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import type { Fact } from "../domain/fact.ts";
+import { fact, rootScope, spoken } from "../domain/fact.ts";
+import { Outbox } from "./outbox.ts";
+
+const result = (content: string): Fact =>
+  fact(rootScope, { case: "toolResult", value: { result: { callId: "c", content } } });
+
+test("adjacent text of one effect leaves as one event", () => {
+  const outbox = new Outbox();
+  outbox.add("a", [spoken(rootScope, "text", "one ")]);
+  outbox.add("a", [spoken(rootScope, "text", "two")]);
+  outbox.add("b", [spoken(rootScope, "text", "other")]);
+  expect(outbox.take().map((pending) => pending.fact.event.value)).toEqual([
+    { text: "one two" },
+    { text: "other" },
+  ]);
+});
+
+test("large results that come together leave one after the other, in their order", () => {
+  const outbox = new Outbox();
+  for (let index = 0; index < 4; index++) outbox.add(`${index}`, [result("x".repeat(200_000))]);
+  const batches: number[] = [];
+  while (!outbox.isEmpty) batches.push(outbox.take().length);
+  expect(batches).toEqual([1, 1, 1, 1]);
+});
+
+test("what did not come to be appended is first the next time", () => {
+  const outbox = new Outbox();
+  outbox.add("a", [result("first")]);
+  const taken = outbox.take();
+  outbox.add("b", [result("second")]);
+  outbox.putBack(taken);
+  expect(outbox.take().map(({ effectId }) => effectId)).toEqual(["a", "b"]);
+});

@@ -1,0 +1,82 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { collect } from "../src/app/collect.ts";
+import { readFile } from "../src/app/tools/files.ts";
+import { runCommand } from "../src/app/tools/run-command.ts";
+import { grepFiles, listFiles } from "../src/app/tools/search-files.ts";
+import type { SandboxedWorkspace } from "./support/sandboxed-workspace.ts";
+import { commandOf, sandboxedWorkspace, whyNoSandbox } from "./support/sandboxed-workspace.ts";
+
+const signal = AbortSignal.timeout(100_000);
+const paths = readFileSync(
+  join(import.meta.dirname, "../src/sandboxed/workspace_paths.py"),
+  "utf8",
+);
+let workspace: SandboxedWorkspace;
+
+beforeAll(async () => {
+  workspace = await sandboxedWorkspace(signal);
+});
+
+afterAll(() => workspace[Symbol.asyncDispose]());
+
+describe.skipIf(whyNoSandbox !== "")(`whoever changes paths all the time${whyNoSandbox}`, () => {
+  test("never has a file opened outside of the workspace", async () => {
+    const code = `${paths}
+import threading
+os.makedirs("/tmp/away", exist_ok=True); os.makedirs("box")
+open("/tmp/away/f", "w").write("secret"); open("box/f", "w").write("mine")
+sys.setswitchinterval(1e-6)
+over = False
+def swap():
+    while not over:
+        os.rename("box", "old"); os.symlink("/tmp/away", "box")
+        os.unlink("box"); os.rename("old", "box")
+def replace():
+    while not over:
+        for target in ("/tmp/away/f", "inner"):
+            try:
+                os.symlink(target, "link"); os.unlink("link")
+            except OSError: pass
+threads = [threading.Thread(target=each) for each in (swap, replace)]
+for thread in threads: thread.start()
+seen = set()
+for attempt in range(8_000):
+    for path in ("box/f", "link"):
+        try:
+            fd = open_file(path, os.O_RDWR)
+            seen.add(os.read(fd, 10)); os.close(fd)
+        except (Complaint, OSError) as refusal:
+            seen.add(type(refusal).__name__)
+over = True
+for thread in threads: thread.join()
+print("secret" in str(seen), b"mine" in seen, open("/tmp/away/f").read())
+`;
+    const command = commandOf(workspace.sandbox.python, "-I", "-c", code);
+    const { text } = await collect(workspace.sandbox, command, signal);
+    expect([text("stdout"), text("stderr")]).toEqual(["False True secret\n", ""]);
+  });
+
+  test("in another sandbox of the run misleads no tool", async () => {
+    await workspace.prepare("mkdir -p shared/box; echo mine > shared/box/ld.so.cache");
+    const swapping = `
+import os
+os.chdir("shared")
+while not os.path.exists("/workspace/over"):
+    os.rename("box", "old"); os.symlink("/etc", "box"); os.unlink("box"); os.rename("old", "box")`;
+    const other = workspace.call(runCommand, { command: ["python3", "-c", swapping] });
+    const seen: string[] = [];
+    for (let round = 0; round < 12; round++) {
+      const read = await workspace.call(readFile, { path: "shared/box/ld.so.cache" });
+      const listed = await workspace.call(listFiles, { path: "shared", recursive: true });
+      const found = await workspace.call(grepFiles, { path: "shared", pattern: "." });
+      seen.push(read.content, listed.content, found.content);
+    }
+    await workspace.prepare("touch over");
+    await other;
+    // What lies in /etc of a sandbox, and is in no workspace.
+    expect(seen.join("\n")).not.toMatch(/ld\.so\.conf|glibc|alternatives|binary/);
+    expect(seen.join("\n")).toContain("mine");
+  });
+});
