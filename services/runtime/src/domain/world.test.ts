@@ -1,4 +1,5 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { treeOf } from "@reeve/contracts/execution-tree";
 import { RunBatchSchema } from "@reeve/contracts/run";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
@@ -44,6 +45,12 @@ test("every run of every world comes to its end, in order, and within its limits
     fc.property(anyWorld, (world) => {
       const run = play(world, expectSound);
       expectOrder(run.events);
+      // The end tells of everything before it.
+      expect(run.all("treeStored")).toEqual([
+        { ...run.all("treeStored")[0], tree: treeOf(run.state.tree) },
+      ]);
+      const { costUsd, lostUsd: _lost, resultBytes: _bytes, ...counts } = run.state.spent;
+      expect(run.all("costSummary")).toMatchObject([{ ...counts, costUsd }]);
     }),
     { numRuns: 80 },
   );
