@@ -23,7 +23,7 @@ export async function* callOwnTool(
   const outcome =
     name === retrieveArtifactName
       ? await retrieveArtifact(state, args, ports, signal)
-      : await callMemory(ports.memory, owner, { name, args, runId }, signal);
+      : await callMemory(ports.memory, owner, { name, args, runId, callId }, signal);
   const result = create(ToolResultSchema, { callId, name, ...outcome });
   yield [toolResultFact(call, scope, result, ports.clock.now())];
 }
