@@ -21,6 +21,7 @@ export class Program implements AsyncDisposable {
 
   /** What the pattern's group finds in the first line that it fits. Rejects when the program ends before. */
   async says(pattern: RegExp, signal: AbortSignal): Promise<string> {
+    signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     this.#child.once("exit", (code) => reject(new Error(`a process ended with ${code}`)));
     signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });

@@ -8,8 +8,8 @@ const repetitions = 3;
 const tokensARun = 200;
 const textModel = `text:${tokensARun}`;
 const loads = [
-  { model: "tool-once", concurrency: 50, total: 200 },
-  { model: "tool-once", concurrency: 200, total: 300 },
+  { model: "tool-once", concurrency: 50, total: 150 },
+  { model: "tool-once", concurrency: 200, total: 200 },
   { model: textModel, concurrency: 50, total: 100 },
 ] as const;
 

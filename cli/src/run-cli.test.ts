@@ -26,6 +26,8 @@ test.each([
   ["an unknown option", "runs --colour"],
   ["a limit that is none", "runs --limit many"],
   ["a status that is none", "runs --status busy"],
+  ["a busy thread without a thread", "run writer hello --on-busy queue"],
+  ["a way with a busy thread that is none", "run writer hello --thread t --on-busy panic"],
   ["a sequence that is none", "watch run_1 --after -1"],
   ["an address that is none", "runs --url ftp://x"],
   ["a decision both ways", "demo --yes --no"],

@@ -74,7 +74,6 @@ export class LocalRuntime {
       artifacts: this.#artifacts,
       memory: new LongTermMemory(new MemoryTable(), systemClock.now),
       threads: memoryThreadLog(),
-      threadIndex: new MemoryTable(),
       dispatch: this.#dispatch,
       clock: systemClock,
       worker: "local",

@@ -12,6 +12,7 @@ function play({ messages }: Asked): Played {
   if (last?.role === "user" && last.text.startsWith("note")) {
     return { text: "Noted.", calls: [{ name: "add_todo", args: { text: last.text } }] };
   }
+  if (last?.text === "hang") return { text: "Half an ans", hangs: true };
   return { text: `I see ${messages.length} messages.` };
 }
 
@@ -101,4 +102,20 @@ test("a turn survives the death of the worker that would have ended it", async (
   await deployment.start("runtime");
   const events = await watchToEnd(deployment, second);
   expect(events.at(-1)?.event.value).toMatchObject({ status: RunStatus.COMPLETED });
+});
+
+test("what a cancelled run had said stays, and the next one reads it", async () => {
+  const { reeve } = deployment;
+  const first = await start("half", "hang");
+  await eventOf(deployment, first, "text");
+  await reeve.runs.cancelRun({ runId: first });
+  await say("half", "go on");
+  const asked = models.asked.at(-1)?.messages.map(({ role, text }) => [role, text]);
+  expect(asked).toEqual([
+    ["user", "hang"],
+    ["assistant", "Half an ans"],
+    ["user", "go on"],
+  ]);
+  const { messages } = await reeve.threads.listThreadMessages({ threadId: "half" });
+  expect(messages[1]).toMatchObject({ text: "Half an ans", outcome: TurnOutcome.CANCELLED });
 });

@@ -30,22 +30,26 @@ function runCommand(cli: Cli): Command {
     .option("--file <path[=name]>", "a file for the run's workspace; may be repeated", collectFiles)
     .option("--thread <id>", "the conversation that it continues, or begins")
     .addOption(
-      new Option("--on-busy <what>", "what happens when a run of the thread is under way")
-        .choices(Object.keys(onBusy))
-        .default("reject"),
+      new Option(
+        "--on-busy <what>",
+        "what happens when a run of the thread is under way; default: reject",
+      ).choices(Object.keys(onBusy)),
     )
     .option("--memory", "recall what is remembered of the user, and let the agent add to it")
     .option("--json", "the run, or with --watch its events, as JSON lines");
   interface Options {
     readonly thread?: string;
-    readonly onBusy: keyof typeof onBusy;
+    readonly onBusy?: keyof typeof onBusy;
     readonly memory?: true;
     readonly watch?: true;
     readonly file?: readonly LocalFile[];
     readonly json?: true;
   }
-  return command.action((agentId: string, input: string, options: Options) =>
-    withReeve(cli, command, async (reeve) => {
+  return command.action((agentId: string, input: string, options: Options) => {
+    if (options.onBusy !== undefined && options.thread === undefined) {
+      throw new UsageError("--on-busy means something only with --thread");
+    }
+    return withReeve(cli, command, async (reeve) => {
       const { signal, terminal } = cli;
       const files = [];
       for (const file of options.file ?? []) {
@@ -60,7 +64,7 @@ function runCommand(cli: Cli): Command {
         memoryEnabled: options.memory === true,
         ...(options.thread !== undefined && {
           threadId: options.thread,
-          onBusy: onBusy[options.onBusy],
+          onBusy: onBusy[options.onBusy ?? "reject"],
         }),
       };
       const start = () => reeve.runs.startRun(request, { signal });
@@ -72,8 +76,8 @@ function runCommand(cli: Cli): Command {
       }
       const watch = { runId: run.runId, after: 0, all: false, backOff: patient };
       return await watchRun(cli, reeve, { ...watch, json: options.json === true });
-    }),
-  );
+    });
+  });
 }
 
 const onBusy = {
@@ -86,19 +90,22 @@ function listCommand(cli: Cli): Command {
   const command = new Command("runs")
     .description("list runs, newest first")
     .option("--agent <id>", "only runs of this agent")
+    .option("--thread <id>", "only runs of this thread")
     .option("--status <status>", "only runs that stand so, for example waiting")
     .option("--limit <number>", "at most this many", parseLimit, 20)
     .option("--json", "one run a line, as JSON");
   interface Options {
     readonly agent?: string;
+    readonly thread?: string;
     readonly status?: string;
     readonly limit: number;
     readonly json?: true;
   }
-  return command.action(({ agent, status, limit, json }: Options) =>
+  return command.action(({ agent, thread, status, limit, json }: Options) =>
     withReeve(cli, command, async (reeve) => {
       const filter = {
         agentId: agent ?? "",
+        threadId: thread ?? "",
         statuses: status === undefined ? [] : [statusOf(status)],
       };
       const pages = allPages(async (pageToken) => {

@@ -12,12 +12,13 @@ import { table } from "../render/table.ts";
 import { renderTree } from "../render/tree-lines.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** The commands that show conversations. */
+/** The commands for conversations. */
 export function threadsCommand(cli: Cli): Command {
   return new Command("threads")
-    .description("show conversations")
+    .description("show and delete conversations")
     .addCommand(listCommand(cli))
-    .addCommand(showCommand(cli));
+    .addCommand(showCommand(cli))
+    .addCommand(deleteCommand(cli));
 }
 
 interface ListOptions {
@@ -66,6 +67,18 @@ function showCommand(cli: Cli): Command {
   );
 }
 
+function deleteCommand(cli: Cli): Command {
+  const command = new Command("delete")
+    .description("delete a thread in which nothing is under way; its runs stay")
+    .argument("<thread>", "id of the thread");
+  return command.action((threadId: string) =>
+    withReeve(cli, command, async (reeve) => {
+      await reeve.threads.deleteThread({ threadId }, { signal: cli.signal });
+      cli.terminal.out(`${threadId} deleted\n`);
+    }),
+  );
+}
+
 function rowOf(thread: Thread): readonly string[] {
   const waiting = thread.queuedRunIds.length;
   const now = thread.activeRunId === "" ? "" : thread.activeRunId;
@@ -86,7 +99,8 @@ function renderMessage(message: ThreadMessage, terminal: Terminal): string {
   const tree =
     message.executionTree === undefined ? "" : renderTree(message.executionTree, terminal);
   const ended = outcomes.get(message.outcome);
-  const end = ended === undefined ? "" : `${colours.red(ended)}\n`;
+  const why = message.error === "" ? "" : `: ${oneLine(message.error, 500)}`;
+  const end = ended === undefined ? "" : `${colours.red(ended)}${why}\n`;
   return `${colours.bold("agent")}\n${tree}${plainText(message.text).trim()}\n${end}\n`;
 }
 

@@ -1,5 +1,7 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import type { StreamAPI } from "@nats-io/jetstream";
+import { jetstreamManager } from "@nats-io/jetstream";
 import type { KV, KvEntry } from "@nats-io/kv";
 import { Kvm } from "@nats-io/kv";
 import type { NatsConnection } from "@nats-io/transport-node";
@@ -7,6 +9,12 @@ import { bucketOf } from "@reeve/contracts/channel";
 import { patientRead } from "./patient-read.ts";
 import { storeCall, storeFailure } from "./store-call.ts";
 import type { Change, Row, Table } from "./table.ts";
+
+/**
+ * How often a list looks whether more was written while it was read. Each look follows a reading of all that the one before
+ * saw; without a bound, steady writers could keep a list from its end.
+ */
+const mostLooks = 10;
 
 /** Opens the bucket that `schema` declares, and makes it where it is missing. */
 export async function openTable<Schema extends DescMessage>(
@@ -17,17 +25,20 @@ export async function openTable<Schema extends DescMessage>(
   // Direct reads may be answered by a replica that lags; whoever has written must read it.
   const options = { history, allow_direct: false };
   const bucket = await storeCall(() => new Kvm(connection).create(name, options));
-  return new NatsTable(connection, bucket, schema);
+  const { streams } = await storeCall(() => jetstreamManager(connection));
+  return new NatsTable(connection, bucket, streams, schema);
 }
 
 class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema>> {
   readonly #connection: NatsConnection;
   readonly #bucket: KV;
+  readonly #streams: StreamAPI;
   readonly #schema: Schema;
 
-  constructor(connection: NatsConnection, bucket: KV, schema: Schema) {
+  constructor(connection: NatsConnection, bucket: KV, streams: StreamAPI, schema: Schema) {
     this.#connection = connection;
     this.#bucket = bucket;
+    this.#streams = streams;
     this.#schema = schema;
   }
 
@@ -97,19 +108,28 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
 
   /** The last entry of every key. */
   async #latest(prefix: string, signal: AbortSignal): Promise<readonly KvEntry[]> {
+    let end = await this.#lastRevision(prefix);
     // A watch of nothing says nothing at all, so that its end could not be told from a slow start.
-    if (await this.#isEmpty(prefix)) return [];
+    if (end === undefined) return [];
     const latest = new Map<string, KvEntry>();
+    let looks = 0;
     for await (const entry of this.#entries(prefix, signal)) {
       latest.set(entry.key, entry);
+      // The server may count an entry that was written over or deleted meanwhile, which never comes: it then never says that
+      // none is left. So whoever has what was last looks again, until that is still the last.
       if (entry.delta === 0) break;
+      if (entry.revision < end) continue;
+      end = (await this.#lastRevision(prefix)) ?? 0;
+      if (entry.revision >= end || ++looks === mostLooks) break;
     }
     return [...latest.values()];
   }
 
-  async #isEmpty(prefix: string): Promise<boolean> {
-    for await (const _ of await this.#bucket.keys(filterOf(prefix))) return false;
-    return true;
+  /** Of the last entry of all keys below `prefix`, a deletion too. Undefined: nothing was ever written there. */
+  async #lastRevision(prefix: string): Promise<number | undefined> {
+    const { name } = bucketOf(this.#schema);
+    const query = { last_by_subj: `$KV.${name}.${filterOf(prefix)}` };
+    return (await this.#streams.getMessage(`KV_${name}`, query))?.seq;
   }
 
   /** The latest entry of every key, then new ones, for ever. */

@@ -59,6 +59,25 @@ describe("a table in NATS", () => {
     expect(state.subjects?.[subject]).toBe(64);
   });
 
+  test("is listed to its end while others write over what is being read", async () => {
+    // Of its keys only the last version is kept, so that what is written over is gone before a reader comes to it.
+    const models = await openTable(server.nats, ModelCatalogSchema);
+    const catalog = create(ModelCatalogSchema, { models: [{ id: "m" }] });
+    for (let round = 0; round < 40; round++) {
+      const keys = Array.from({ length: 9 }, (_, index) => `round-${round}.k${index}`);
+      for (const key of keys) await models.put(key, catalog, never);
+      const comeAndGo = async (key: string) => {
+        await models.list(`round-${round}`, never);
+        const row = await models.create(key, catalog, never);
+        await models.list(`round-${round}`, never);
+        await models.deleteVersion(key, row?.revision ?? 0, never);
+      };
+      await Promise.all(keys.map((key) => comeAndGo(`${key}-goes`)));
+      const rows = await models.list(`round-${round}`, never);
+      expect(rows.map(({ key }) => key)).toEqual(keys);
+    }
+  });
+
   test("is the same table for everybody who opens it, at once too", async () => {
     const [one, two] = await Promise.all([
       openTable(server.nats, ModelCatalogSchema),

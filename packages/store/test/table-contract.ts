@@ -128,6 +128,24 @@ export function tableContract(name: string, open: () => Table<Agent>): void {
       expect((await table.list(tenant, never)).map(({ key }) => key)).toEqual(keys);
     });
 
+    test("lists what stays, to its end, while others come and go", async () => {
+      const [table, tenant] = [open(), freshTenant()];
+      const staying = Array.from({ length: 9 }, (_, index) => `${tenant}.stays-${index}`);
+      for (const key of staying) await table.put(key, agent("stays"), never);
+      const seen = async () => (await table.list(tenant, never)).map(({ key }) => key);
+      const comeAndGo = async (key: string) => {
+        for (let round = 0; round < 30; round++) {
+          const row = await table.create(key, agent("comes"), never);
+          expect(await seen()).toEqual(expect.arrayContaining([...staying, key]));
+          await table.put(staying[round % 9] ?? "", agent(`again ${round}`), never);
+          await table.deleteVersion(key, row?.revision ?? 0, never);
+          expect(await seen()).not.toContain(key);
+        }
+      };
+      await Promise.all(Array.from({ length: 9 }, (_, at) => comeAndGo(`${tenant}.goes-${at}`)));
+      expect(await seen()).toEqual(staying);
+    });
+
     test("shares no object with its callers", async () => {
       const [table, key] = [open(), `${freshTenant()}.a`];
       const given = agent("given");

@@ -20,6 +20,7 @@ function turn(runId: string, ...messages: readonly HistoryMessage[]): Turn {
   };
 }
 
+const large = (runId: string): Turn => turn(runId, said("x".repeat(200 * 1024)));
 const open = (runId: string): Turn => ({ ...turn(runId), ended: undefined });
 const threadOf = (...turns: readonly Turn[]): ThreadState => ({ ...emptyThread, turns });
 
@@ -77,7 +78,6 @@ describe("the history of a run", () => {
   });
 
   test("stays below the largest message of the bus, whatever the limit", () => {
-    const large = (runId: string) => turn(runId, said("x".repeat(200 * 1024)));
     const thread = threadOf(large("a"), large("b"), large("c"), open("d"));
     expect(textsIn(thread, "d", 10_000_000)).toHaveLength(2);
   });

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import { MemorySchema } from "@reeve/contracts/memory";
-import { ThreadSchema } from "@reeve/contracts/thread";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import { openCallJournal } from "@reeve/log/nats-journal";
 import { openDispatchQueue, openToolCallQueue } from "@reeve/log/nats-queue";
@@ -47,7 +46,6 @@ export async function startRuntime(
     artifacts: await openArtifactStore(nats, { maxBytes: 0 }),
     memory: new LongTermMemory(await openTable(nats, MemorySchema), systemClock.now),
     threads: await openThreadLog(nats),
-    threadIndex: await openTable(nats, ThreadSchema),
     dispatch,
     clock: systemClock,
     worker: `runtime-${randomBytes(6).toString("hex")}`,

@@ -1,6 +1,9 @@
+import { create } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Thread, ThreadMessage } from "@reeve/contracts/thread";
+import { TurnEndedSchema } from "@reeve/contracts/thread";
 import { emptyTail } from "@reeve/log/log";
+import type { RunLog } from "@reeve/log/run-log";
 import type { ThreadKey } from "@reeve/log/thread-log";
 import type { Page, PageRequest } from "@reeve/store/page";
 import { pageOf } from "@reeve/store/page";
@@ -8,9 +11,13 @@ import { readThread } from "@reeve/thread/commit-thread";
 import { noSuchThread } from "@reeve/thread/refusals";
 import { threadMessages } from "@reeve/thread/thread-messages";
 import { emptyRow, threadRow } from "@reeve/thread/thread-row";
+import type { ThreadState } from "@reeve/thread/thread-state";
+import { activeTurn } from "@reeve/thread/thread-state";
+import { turnEnded } from "@reeve/thread/turn-ended";
+import { endsRun } from "./event-selection.ts";
 import type { GatewayPorts } from "./gateway-ports.ts";
 
-type Ports = Pick<GatewayPorts, "threads" | "threadIndex">;
+type Ports = Pick<GatewayPorts, "threads" | "threadIndex" | "log">;
 
 /** The thread as it stands. Throws a Failure of kind `not_found` when there is none, or none any more. */
 export async function getThread(
@@ -38,14 +45,17 @@ export async function listThreads(
   return pageOf(threads, page, keyOf, (key, previous) => key < previous);
 }
 
-/** A page of what was said in a thread, oldest first. */
+/**
+ * A page of what was said in a thread, oldest first. Whoever has seen the end of a run finds its messages here, also in the
+ * moment before its turn is ended.
+ */
 export async function listThreadMessages(
-  { threads }: Pick<Ports, "threads">,
+  { threads, log }: Pick<Ports, "threads" | "log">,
   key: ThreadKey,
   page: PageRequest,
   signal: AbortSignal,
 ): Promise<Page<ThreadMessage>> {
-  const state = await readThread(threads, key, signal);
+  const state = await withEndedRun(log, key, await readThread(threads, key, signal), signal);
   if (state.sequence === 0 || state.isDeleted) throw noSuchThread(key.thread);
   const numbered = threadMessages(state).map((message, index) => ({
     message,
@@ -58,6 +68,26 @@ export async function listThreadMessages(
     (own, previous) => own > previous,
   );
   return { items: items.map(({ message }) => message), nextPageToken };
+}
+
+/** The thread as it will be as soon as somebody ends the turn of a run that has ended. */
+async function withEndedRun(
+  log: RunLog,
+  { tenant }: ThreadKey,
+  state: ThreadState,
+  signal: AbortSignal,
+): Promise<ThreadState> {
+  const active = activeTurn(state);
+  if (active === undefined) return state;
+  const { runId } = active;
+  const { events } = await log.read({ tenant, run: runId }, emptyTail, signal);
+  const end = events.find(endsRun);
+  if (end === undefined) return state;
+  const ended = create(TurnEndedSchema, turnEnded(runId, events));
+  const turns = state.turns.map((turn) =>
+    turn === active ? { ...turn, ended, endedAt: end.time } : turn,
+  );
+  return { ...state, turns };
 }
 
 function keyOf({ updatedAt, threadId }: Thread): string {

@@ -91,6 +91,26 @@ describe("a run on a thread", () => {
     ]);
   });
 
+  test("leaves them as soon as it has ended, also before its turn is ended", async () => {
+    const ports = await portsWithAgent();
+    const { runId } = await start(ports);
+    const thread = { tenant: "acme", thread: "t1" };
+    expect((await listThreadMessages(ports, thread, page, never)).items).toEqual([]);
+    await appendFacts(
+      ports.log,
+      runId,
+      { case: "modelCallStarted", value: {} },
+      { case: "text", value: { text: "hi" } },
+      { case: "modelTurn", value: {} },
+      { case: "status", value: { status: RunStatus.COMPLETED } },
+    );
+    const before = await listThreadMessages(ports, thread, page, never);
+    expect(before.items.map(({ text }) => text)).toEqual(["hello", "hi"]);
+    await settleThread(ports, thread, never);
+    const after = await listThreadMessages(ports, thread, page, never);
+    expect(after.items.map(({ text }) => text)).toEqual(["hello", "hi"]);
+  });
+
   test.each([
     ["messages beside the thread's own", { messages: [{ role: Role.USER, text: "a" }] }],
     ["a word about a busy thread without one", { threadId: "", onBusy: OnBusy.QUEUE }],

@@ -56,14 +56,17 @@ async function indexBatch(
     const row = await index.get(rowKey, signal);
     const before = row?.record ?? emptyRow(key.thread);
     const news = events.filter(({ sequence }) => sequence > before.lastSequence);
-    const [first] = news;
-    if (first === undefined) return;
+    const [first, last] = [news[0], news.at(-1)];
+    if (first === undefined || last === undefined) return;
     // Without a row the thread may be new, or deleted; behind a gap another gateway is about to write what came before.
     const joins = row !== undefined && first.sequence === before.lastSequence + 1;
     const after = joins
       ? threadRow(before, news)
       : threadRow(emptyRow(key.thread), (await threads.read(key, emptyTail, signal)).events);
     if (after === undefined) return await index.delete(rowKey, signal);
+    if (after.lastSequence < last.sequence) {
+      throw new Error(`the log of thread ${key.thread} is read from a replica that lags`);
+    }
     const written =
       row === undefined
         ? await index.create(rowKey, after, signal)

@@ -6,7 +6,7 @@ import { claimRun } from "./claim-run.ts";
 import { heartbeat } from "./heartbeat.ts";
 import type { Stop } from "./owned-run.ts";
 import { ownRun } from "./owned-run.ts";
-import { endTurn } from "./end-turn.ts";
+import { leaveThread } from "./leave-thread.ts";
 import { releaseCalls } from "./release-calls.ts";
 
 /** How long a run that a newer version wrote rests before it is offered again. */
@@ -36,7 +36,7 @@ export async function driveRun(
         : { kind: claim.kind, state: claim.state };
     if (rest.kind === "ended") {
       await releaseCalls(rest.state, ports, signal);
-      await endTurn(rest.state, ports, signal);
+      await leaveThread(rest.state, ports, signal);
     }
     beat.stop();
     switch (rest.kind) {

@@ -7,7 +7,6 @@ import { ApprovalSchema } from "@reeve/contracts/approval";
 import type { Dispatch, RunCreatedSchema, RunEvent, RunStatus } from "@reeve/contracts/run";
 import { DispatchSchema, RunEventSchema } from "@reeve/contracts/run";
 import type { Memory } from "@reeve/contracts/memory";
-import type { Thread } from "@reeve/contracts/thread";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import {
   PermissionClass,
@@ -40,7 +39,6 @@ export class Stage {
   readonly dispatch = new MemoryWorkQueue<Dispatch>();
   readonly memory = new LongTermMemory(new MemoryTable<Memory>(), () => 0);
   readonly threads = memoryThreadLog();
-  readonly threadIndex = new MemoryTable<Thread>();
   readonly executed: string[] = [];
   /** Told of each call that is asked for; one that is held never comes to a result. */
   onAsked: (callId: string) => "execute" | "hold" = () => "execute";
@@ -93,7 +91,6 @@ export class Stage {
       provider: () => this.#provider,
       memory: this.memory,
       threads: this.threads,
-      threadIndex: this.threadIndex,
       dispatch: this.dispatch,
       artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
       clock: { now: () => 0, sleep: async () => undefined },

@@ -28,11 +28,12 @@ function rootWords(state: RunState, frame: Frame): string {
 
 /** How and when to begin subtasks, where that is possible. */
 function decomposing(state: RunState, frame: Frame): string {
-  if (frame.depth >= limitsOf(state).depth || !frame.tools.has(runSubtaskName)) return "";
-  const parallel = frame.tools.has(parallelSubtasksName)
-    ? ` ${parallelSubtasksName} does several independent parts in one call.`
-    : "";
-  return `For a larger part that can be described by itself, call ${runSubtaskName}. Subtasks that you begin in one turn run at the same time and cannot read each other's results: begin one that depends on another in a later turn.${parallel}`;
+  const names = [runSubtaskName, parallelSubtasksName].filter((name) => frame.tools.has(name));
+  const [first] = names;
+  if (frame.depth >= limitsOf(state).depth || first === undefined) return "";
+  const parallel =
+    names.length > 1 ? ` ${parallelSubtasksName} does several independent parts in one call.` : "";
+  return `For a larger part that can be described by itself, call ${first}. Subtasks that you begin in one turn run at the same time and cannot read each other's results: begin one that depends on another in a later turn.${parallel}`;
 }
 
 const childWords =

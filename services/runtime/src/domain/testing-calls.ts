@@ -2,7 +2,9 @@ import { ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent, SubtaskChanged } from "@reeve/contracts/run";
 import { Phase } from "@reeve/contracts/run";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
+import { parallelSubtasksName } from "@reeve/agent/own-tools";
 import { plannerId } from "./frame.ts";
+import { jobsOf } from "./subtasks/jobs-of.ts";
 
 /** A call of a tool as the log tells it. */
 interface SeenCall {
@@ -14,6 +16,8 @@ interface SeenCall {
   isOfTurn: boolean;
   hasResult: boolean;
   openSubtasks: number;
+  /** Jobs that the call asks for and that have not begun. */
+  jobs: number;
 }
 
 /** The rules about calls and subtasks: their order, what may be under way at once, and what a budget lets begin. */
@@ -63,6 +67,7 @@ export class CallOrder {
           isOfTurn: false,
           hasResult: false,
           openSubtasks: 0,
+          jobs: jobsOf(event.value).length,
         });
         break;
       }
@@ -151,6 +156,7 @@ export class CallOrder {
     if (ended && isError !== (error !== "")) this.#break(envelope, "does not say why it failed");
     this.#subtasks.set(subtaskId, !ended);
     call.openSubtasks += ended ? -1 : 1;
+    if (!ended) call.jobs--;
     if (this.#subtasks.size > this.#limits.subtasks) this.#break(envelope, "is beyond the budget");
     if (!ended && envelope.depth >= this.#limits.depth) this.#break(envelope, "is too deep");
   }
@@ -161,7 +167,10 @@ export class CallOrder {
       this.#break(envelope, `of ${callId} is not asked for`);
       return;
     }
-    if (call.openSubtasks > 0) this.#break(envelope, "comes before the end of its subtasks");
+    const isLate = success && call.name === parallelSubtasksName && call.jobs > 0;
+    if (call.openSubtasks > 0 || isLate) {
+      this.#break(envelope, "comes before the end of its subtasks");
+    }
     if (success && call.approval !== undefined && call.approval !== ApprovalState.APPROVED) {
       this.#break(envelope, `of ${callId}, which nobody approved`);
     }

@@ -5,7 +5,7 @@ import type { PlayedCall, Setting } from "./testing.ts";
 import { jobs, subtask } from "./testing.ts";
 
 /** The form of the results that subtasks of these worlds owe. */
-export const resultSchema = {
+const resultSchema = {
   type: "object",
   properties: { n: { type: "integer" } },
   required: ["n"],
@@ -140,7 +140,7 @@ export const anyCalls: fc.Arbitrary<readonly PlayedCall[]> = fc.oneof(
 );
 
 /** Without the fields that are undefined: messages are made from what is there. */
-function present<T extends object>(fields: T): Record<string, unknown> {
+function present(fields: object): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields)
       .filter(([, value]) => value !== undefined)

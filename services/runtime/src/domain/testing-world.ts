@@ -63,7 +63,7 @@ export function play(
 }
 
 /** Plays a run on from where it stands. */
-export function playOn(
+function playOn(
   run: PlayedRun,
   choices: readonly Choice[],
   look: (run: PlayedRun) => void = () => undefined,
@@ -149,7 +149,10 @@ function ofEffect(run: PlayedRun, effect: Effect, chosen: Choice): readonly (() 
       const fails = (reason: string) => () => run.fails(reason, { id });
       return [
         () => answer(run, frame, usage.inputTokens),
-        ...[turn, turn, turn, turn],
+        turn,
+        turn,
+        turn,
+        turn,
         () => run.says(text, id),
         () => run.fails("unavailable", { id, retryable: true }),
         // It seldom fails for good: most of what follows would never be seen.
@@ -159,12 +162,7 @@ function ofEffect(run: PlayedRun, effect: Effect, chosen: Choice): readonly (() 
       ];
     }
     case "wait_to_retry":
-      return [
-        () =>
-          run.append([
-            fact(effect.scope, { case: "modelRetryDue", value: { attempt: effect.call.attempt } }),
-          ]),
-      ];
+      return [() => run.retries(id)];
     case "call_tool":
     case "call_own_tool": {
       const index = frameOf(run.state, id).calls.findIndex(

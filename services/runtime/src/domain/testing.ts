@@ -148,6 +148,13 @@ export class PlayedRun {
     return this.append([fact(scopeOf(this.frame(id)), { case: "modelCallFailed", value })]);
   }
 
+  /** The time to wait before the model of a frame is asked again is over. */
+  retries(id = this.#usual): this {
+    const frame = this.frame(id);
+    const value = { attempt: frame.modelCall?.attempt ?? 0 };
+    return this.append([fact(scopeOf(frame), { case: "modelRetryDue", value })]);
+  }
+
   /** The tool of the call at `index` of the open step gives a result. */
   result(index: number, content = "found", id?: string): this {
     const frame = this.frame(id);

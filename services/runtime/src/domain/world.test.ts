@@ -1,8 +1,9 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { treeOf } from "@reeve/contracts/execution-tree";
 import { RunBatchSchema } from "@reeve/contracts/run";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { applyAll } from "./apply.ts";
+import { apply, applyAll } from "./apply.ts";
 import { committedUsd } from "./budget/reserve-cost.ts";
 import { limitsOf } from "./budget/limits.ts";
 import type { PromptMessage } from "./model.ts";
@@ -44,8 +45,14 @@ test("every run of every world comes to its end, in order, and within its limits
     fc.property(anyWorld, (world) => {
       const run = play(world, expectSound);
       expectOrder(run.events);
+      // The end tells of everything before it.
+      expect(run.all("treeStored")).toEqual([
+        { ...run.all("treeStored")[0], tree: treeOf(run.state.tree) },
+      ]);
+      const { costUsd, lostUsd: _lost, resultBytes: _bytes, ...counts } = run.state.spent;
+      expect(run.all("costSummary")).toMatchObject([{ ...counts, costUsd }]);
     }),
-    { numRuns: 150 },
+    { numRuns: 80 },
   );
 });
 
@@ -64,7 +71,38 @@ test("the state is the fold of the log, however it is cut, and after it was stor
       });
       expect(applyAll(initialState, fromBinary(RunBatchSchema, stored).events)).toEqual(whole);
     }),
-    { numRuns: 50 },
+    { numRuns: 40 },
+  );
+});
+
+function forbid(): never {
+  throw new TypeError("a state is never changed in place");
+}
+
+/** Has every later change of `value`, or of anything in it, throw. */
+function freeze(value: unknown): void {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
+  // The bytes of a view cannot be frozen; nothing of the domain writes any.
+  if (ArrayBuffer.isView(value)) return;
+  if (value instanceof Map || value instanceof Set) {
+    Object.assign(value, { set: forbid, add: forbid, delete: forbid, clear: forbid });
+    for (const inner of value) freeze(inner);
+  }
+  for (const inner of Object.values(value)) freeze(inner);
+  Object.freeze(value);
+}
+
+test("folding changes neither the state before it nor the event", () => {
+  fc.assert(
+    fc.property(anyWorld, (world) => {
+      let state = initialState;
+      for (const event of play(world).events) {
+        freeze(state);
+        freeze(event);
+        expect(() => (state = apply(state, event))).not.toThrow();
+      }
+    }),
+    { numRuns: 20 },
   );
 });
 
@@ -77,6 +115,6 @@ test("a run goes on to its end in order wherever its log was cut and its worker 
         expectOrder(takeOver(events, survived, world.choices.slice(-10)).events);
       }
     }),
-    { numRuns: 150 },
+    { numRuns: 80 },
   );
 });

@@ -1,5 +1,4 @@
 import type { Dispatch } from "@reeve/contracts/run";
-import type { Thread } from "@reeve/contracts/thread";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import type { CallJournal } from "@reeve/log/call-journal";
 import type { RunLog } from "@reeve/log/run-log";
@@ -8,7 +7,6 @@ import type { WorkQueue } from "@reeve/log/work-queue";
 import type { LongTermMemory } from "@reeve/memory/long-term-memory";
 import type { Logger } from "@reeve/platform/logger";
 import type { ArtifactStore } from "@reeve/store/artifact-store";
-import type { Table } from "@reeve/store/table";
 import type { Catalogs } from "./catalogs.ts";
 import type { Clock } from "./clock.ts";
 import type { ModelProvider } from "./model-provider.ts";
@@ -24,7 +22,6 @@ export interface RunPorts {
   readonly artifacts: Pick<ArtifactStore, "get" | "read">;
   readonly memory: LongTermMemory;
   readonly threads: ThreadLog;
-  readonly threadIndex: Table<Thread>;
   /** Where runs are dispatched whose turn has come. */
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish">;
   readonly clock: Clock;

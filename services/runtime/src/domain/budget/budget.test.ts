@@ -46,9 +46,10 @@ describe("calls of models", () => {
 
   test("are counted over all subtasks, and attempts that failed are too", () => {
     const [run, a] = pair({ budgets: { maxLlmCalls: 4 } });
-    run.fails("unavailable", { retryable: true, id: a });
-    run.write({ case: "modelRetryDue", value: { attempt: 1 } });
+    run.fails("unavailable", { retryable: true, id: a }).retries(a);
     expect(run.state.end).toBeUndefined();
+    run.fails("unavailable", { retryable: true, id: a }).retries(a);
+    expectExceeded(run, "llm_calls", 4, 5);
   });
 
   test("of which none is allowed end the run before its first", () => {
