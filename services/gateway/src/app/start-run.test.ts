@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { ErrorReason } from "@reeve/contracts/error";
-import { RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
+import { OnBusy, RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
 import { Role } from "@reeve/contracts/thread";
 import { emptyTail } from "@reeve/log/log";
 import { Failure } from "@reeve/platform/failure";
@@ -116,9 +116,11 @@ describe("a run that is started", () => {
     "is one of those that are asked for at once under one id, in thread %j: the others are refused",
     async (threadId) => {
       const ports = await withAgent();
-      const request = { requestId: "r", threadId };
+      const onBusy = threadId === "" ? OnBusy.UNSPECIFIED : OnBusy.QUEUE;
+      // One that the others have to wait for, where there is a thread.
+      await start(ports, { threadId });
       const outcomes = await Promise.allSettled(
-        ["a", "b", "c"].map((input) => start(ports, { ...request, input })),
+        ["a", "b", "c"].map((input) => start(ports, { requestId: "r", threadId, onBusy, input })),
       );
       expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
       const refused = outcomes.flatMap((outcome) =>

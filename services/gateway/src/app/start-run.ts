@@ -62,10 +62,7 @@ export async function startRun(
     ...(request.chatContext && { chatContext: request.chatContext }),
   });
   if (request.threadId === "") return await append(ports, key, created, signal);
-  const head = await startTurn(ports, key, created, request.onBusy, signal);
-  // Another request with the same id may have been first, in this thread or in another one.
-  assertSame(head, requestHash);
-  return head;
+  return await startTurn(ports, key, created, request.onBusy, signal);
 }
 
 async function append(
