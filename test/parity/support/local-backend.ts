@@ -4,6 +4,7 @@ import type { RunEvent } from "@reeve/contracts/run";
 import { createLogger } from "@reeve/platform/logger";
 import type { LocalDecision } from "../../../local/src/decide-approvals.ts";
 import { runAgent } from "../../../local/src/run-agent.ts";
+import { eventSelection } from "../../../services/gateway/src/app/event-selection.ts";
 import { chatProvider } from "../../../services/runtime/src/adapters/models/chat/chat-provider.ts";
 import { McpServer } from "../../../services/toolhost/src/adapters/mcp/mcp-server.ts";
 import { mcpTools } from "../../../services/toolhost/src/adapters/mcp/mcp-tools.ts";
@@ -14,23 +15,8 @@ import { commonTools, silent } from "./backend.ts";
 
 const root = join(import.meta.dirname, "../../..");
 
-/** Facts that only the fold of a log needs; a client of a deployment does not see them either. */
-const records: ReadonlySet<string> = new Set([
-  "runCreated",
-  "runClaimed",
-  "runParked",
-  "runPrepared",
-  "modelCallStarted",
-  "modelTurn",
-  "modelCallFailed",
-  "modelRetryDue",
-  "messageSubmitted",
-  "cancelRequested",
-  "toolCallStarted",
-  "memoryWritten",
-  "todosChanged",
-  "treeStored",
-]);
+/** What a client of a deployment sees when it asks for nothing in particular. */
+const isShown = eventSelection({ case: undefined });
 
 /** One process, everything in memory. */
 export async function localBackend(): Promise<Backend> {
@@ -73,7 +59,7 @@ export async function localBackend(): Promise<Backend> {
       };
       const seen: RunEvent[] = [];
       for await (const event of run.events()) {
-        if (records.has(event.event.case ?? "")) continue;
+        if (!isShown(event)) continue;
         seen.push(event);
         await scenario.act?.(event, people);
       }
