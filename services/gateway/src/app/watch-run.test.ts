@@ -138,12 +138,17 @@ test("a client that asked for nothing of what goes on hears how far it went", as
   });
   const { promise: ticked, resolve: tick } = Promise.withResolvers<void>();
   // The first wait alone ever ends: whoever begins another at each event never comes to a heartbeat.
-  let waits = 0;
-  const sleep = (delayMs: number, signal: AbortSignal) =>
-    ++waits === 1 ? Promise.race([ticked, silent(delayMs, signal)]) : silent(delayMs, signal);
+  const { promise: waiting, resolve: waits } = Promise.withResolvers<void>();
+  let isFirst = true;
+  const sleep = (delayMs: number, signal: AbortSignal) => {
+    waits();
+    if (!isFirst) return silent(delayMs, signal);
+    isFirst = false;
+    return Promise.race([ticked, silent(delayMs, signal)]);
+  };
   const messages = watchRun({ log, sleep }, key.tenant, wanted, never)[Symbol.asyncIterator]();
   const next = messages.next();
-  while (waits === 0) await new Promise(setImmediate);
+  await waiting;
   const { tail } = await log.read(key, emptyTail, never);
   await log.append(key, tail, events.slice(3, 5), never);
   await new Promise(setImmediate);
