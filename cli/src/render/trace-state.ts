@@ -13,12 +13,12 @@ export interface TraceState {
   /** When the run was accepted, in milliseconds since the epoch. */
   readonly startedMs: number | undefined;
   readonly cost: CostSummary | undefined;
+  /** What subtasks are saying, by their ids: told once it is said, because several speak at once. */
+  readonly held: ReadonlyMap<string, string>;
 }
 
 export interface OpenLine {
   readonly kind: "text" | "reasoning";
-  /** The subtask whose text it is; empty at the root. */
-  readonly parentId: string;
   /** Whether the next character begins a new line. */
   readonly atStart: boolean;
 }
@@ -30,4 +30,5 @@ export const emptyTrace: TraceState = {
   openLine: undefined,
   startedMs: undefined,
   cost: undefined,
+  held: new Map(),
 };

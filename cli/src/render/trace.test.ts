@@ -124,13 +124,19 @@ test("shows how an approval is decided, and by whom it was", () => {
   expect(output).toContain("▲ publish rejected by ann: not yet");
 });
 
-test("indents what a subtask does", () => {
+test("indents what a subtask does, and keeps apart what several say at once", () => {
+  const ended = { case: "step", value: { state: StepState.STARTED } } as const;
   const output = shownAll([
     { event: prepared },
     { event: text("above") },
-    { event: text("below"), depth: 1, parentId: "t" },
+    { event: text("one "), depth: 1, parentId: "a" },
+    { event: text("two "), depth: 1, parentId: "b" },
+    { event: text("and more"), depth: 1, parentId: "a" },
+    { event: text("also"), depth: 1, parentId: "b" },
+    { event: ended, depth: 1, parentId: "b" },
+    { event: ended, depth: 1, parentId: "a" },
   ]);
-  expect(output).toContain("    above\n      below\n");
+  expect(output).toMatch(/ {4}above\n {6}two also\n.*\n {6}one and more\n/);
 });
 
 test("shows why a run failed", () => {

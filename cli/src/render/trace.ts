@@ -30,7 +30,7 @@ export function renderEvent(state: TraceState, event: RunEvent, style: TraceStyl
   if (content.case === "text" || content.case === "reasoning") {
     return renderText(next, event, { kind: content.case, text: content.value.text }, style);
   }
-  const lines = linesOf(next, event, style);
+  const lines = [...heldLines(next, event), ...linesOf(next, event, style)];
   // The header waits for the model's name, so that it stands before anything else.
   const isReady = content.case === "runPrepared" || lines.length > 0;
   if (!isReady) return { state: next, output: "" };
@@ -39,7 +39,7 @@ export function renderEvent(state: TraceState, event: RunEvent, style: TraceStyl
   const header = renderHeader(next, style);
   const closing = next.openLine !== undefined && !next.openLine.atStart ? "\n" : "";
   return {
-    state: { ...next, hasHeader: true, openLine: undefined },
+    state: { ...next, hasHeader: true, openLine: undefined, held: without(next, event.parentId) },
     output: closing + header + output,
   };
 }
@@ -70,6 +70,16 @@ function renderHeader(state: TraceState, { colours }: TraceStyle): string {
   return `${colours.bold(state.title)}${answering}\n`;
 }
 
+/** What a subtask has said before this event of its own. */
+function heldLines({ held }: TraceState, { parentId }: RunEvent): readonly string[] {
+  const text = held.get(parentId)?.trim() ?? "";
+  return text === "" ? [] : text.split("\n").map((line) => `    ${line}`);
+}
+
+function without({ held }: TraceState, parentId: string): TraceState["held"] {
+  return held.has(parentId) ? new Map([...held].filter(([id]) => id !== parentId)) : held;
+}
+
 function renderText(
   state: TraceState,
   { depth, parentId, phase }: RunEvent,
@@ -78,8 +88,13 @@ function renderText(
 ): Rendered {
   // What the planner writes is shown as its plan.
   if (phase === Phase.PLANNER) return { state, output: "" };
+  if (parentId !== "") {
+    if (kind === "reasoning") return { state, output: "" };
+    const said = (state.held.get(parentId) ?? "") + plainText(text);
+    return { state: { ...state, held: new Map(state.held).set(parentId, said) }, output: "" };
+  }
   const open = state.openLine;
-  const goesOn = open !== undefined && open.kind === kind && open.parentId === parentId;
+  const goesOn = open !== undefined && open.kind === kind;
   const closing = open !== undefined && !goesOn && !open.atStart ? "\n" : "";
   const margin = "  ".repeat(depth + 2);
   const paint = kind === "reasoning" ? style.colours.dim : (words: string) => words;
@@ -95,7 +110,7 @@ function renderText(
     atStart = false;
   }
   return {
-    state: { ...state, hasHeader: true, openLine: { kind, parentId, atStart } },
+    state: { ...state, hasHeader: true, openLine: { kind, atStart } },
     output: renderHeader(state, style) + closing + output,
   };
 }
