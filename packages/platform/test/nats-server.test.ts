@@ -20,7 +20,10 @@ async function connectionTo(port: number): Promise<{ readonly closed: Promise<un
   socket.on("error", () => undefined);
   socket.resume();
   await once(socket, "connect");
-  return { closed: once(socket, "close") };
+  // A server that is killed resets its connections: that is an end like any other.
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  socket.once("close", () => resolve());
+  return { closed };
 }
 
 test("a server ends with its owner, even when that one is killed", async () => {
