@@ -1,15 +1,19 @@
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: false });
 
-/** `text` cut to at most `most` bytes of UTF-8, with a word about what is missing; never within a character. */
+/**
+ * `text` cut to at most `most` bytes of UTF-8, with a word about what is missing as far as there is room for it; never
+ * within a character.
+ */
 export function cutToBytes(text: string, most: number): string {
   if (text.length * 3 <= most) return text;
   const bytes = encoder.encode(text);
   if (bytes.length <= most) return text;
   const note = `\n[cut: ${bytes.length} bytes in all, the first ${most} shown]`;
-  let end = most - note.length;
+  const told = note.length <= most ? note : "";
+  let end = most - told.length;
   while (end > 0 && isContinuation(bytes[end])) end--;
-  return decoder.decode(bytes.subarray(0, end)) + note;
+  return decoder.decode(bytes.subarray(0, end)) + told;
 }
 
 function isContinuation(byte: number | undefined): boolean {

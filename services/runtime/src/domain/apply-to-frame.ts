@@ -36,6 +36,7 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
       const failed = amendModelCall(frame, (call) => ({
         ...call,
         status: failure,
+        failures: call.failures + 1,
         reservedUsd: 0,
       }));
       const isTooLarge =
@@ -101,6 +102,7 @@ function beginModelCall(frame: Frame, started: ModelCallStarted, sequence: numbe
   const open = isNextOfPlanner ? openStep(frame, frame.step + 1) : frame;
   const modelCall: ModelCall = {
     attempt: started.attempt,
+    failures: started.attempt === 1 ? 0 : (frame.modelCall?.failures ?? 0),
     purpose: started.purpose,
     sequence,
     status: "under_way",

@@ -30,9 +30,9 @@ export interface Frame {
   readonly measured: Measure | undefined;
   /** The call of a model that the open step waits for. */
   readonly modelCall: ModelCall | undefined;
-  /** The calls of the open step, in the order of the model. */
+  /** The calls of the open step, or of the last, in the order of the model. */
   readonly calls: readonly Call[];
-  /** Whether the open step has its turn. */
+  /** Whether the open step has its turn, or the last had it. */
   readonly turnTaken: boolean;
   /** The text of the open step, as far as it stands. */
   readonly text: string;
@@ -108,6 +108,8 @@ interface Measure {
 /** An attempt to have a model answer. */
 export interface ModelCall {
   readonly attempt: number;
+  /** How many attempts the provider has failed; those that were lost with their owner are no fault of its. */
+  readonly failures: number;
   readonly purpose: ModelCallPurpose;
   /** Sequence of its `model_call_started`. */
   readonly sequence: number;

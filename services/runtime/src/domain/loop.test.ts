@@ -223,6 +223,36 @@ describe("a model that does not answer", () => {
     expect(nextEffects(run.state)).toMatchObject([{ kind: "call_model", call: { attempt: 2 } }]);
   });
 
+  test("is asked four times, each time after twice the wait", () => {
+    const run = new PlayedRun();
+    const waits: number[] = [];
+    for (let more = 10; run.state.end === undefined && more > 0; more--) {
+      run.fails("unavailable", { retryable: true });
+      for (const effect of nextEffects(run.state)) {
+        if (effect.kind === "wait_to_retry") waits.push(effect.delayMs);
+      }
+      if (run.state.end === undefined) run.retries();
+    }
+    expect(waits).toEqual([500, 1_000, 2_000]);
+    expect(run.clientTrace).toContain("error:provider_failed");
+    expect(run.all("error")[0]?.message).toContain("after 4 attempts");
+  });
+
+  test("is not blamed for attempts that were lost with their workers", () => {
+    const run = new PlayedRun().claimedAnew().claimedAnew().claimedAnew().claimedAnew();
+    run.fails("unavailable", { retryable: true });
+    expect(nextEffects(run.state)).toMatchObject([{ kind: "wait_to_retry", delayMs: 500 }]);
+    expectOrder(run.retries().says("at last").turn().events);
+  });
+
+  test("waits as long as the provider asks", () => {
+    const run = new PlayedRun();
+    const retryAfter = { seconds: 7n };
+    const value = { reason: "rate_limited", message: "", retryable: true, retryAfter };
+    run.write({ case: "modelCallFailed", value });
+    expect(nextEffects(run.state)).toMatchObject([{ kind: "wait_to_retry", delayMs: 7_000 }]);
+  });
+
   test("kills no more than ten workers in a row", () => {
     const run = new PlayedRun();
     for (let more = 50; run.state.end === undefined && more > 0; more--) run.claimedAnew();

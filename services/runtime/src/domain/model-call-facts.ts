@@ -28,7 +28,7 @@ export function modelCallFacts(state: RunState, frame: Frame, nowMs: number): re
     return [fact(scopeOf(frame), { case: "textVoided", value })];
   }
   if (status === "due") return startModelCall(state, frame, call.purpose, call.attempt + 1, nowMs);
-  if (status.retryable && call.attempt < mostAttempts) return [];
+  if (status.retryable && call.failures < mostAttempts) return [];
   if (call.purpose === ModelCallPurpose.SUMMARY) return [withoutSummary(state, frame)];
   if (status.reason === "context_overflow" && !frame.isCompacted) {
     const smaller = makeSmaller(state, frame, nowMs);
@@ -41,7 +41,7 @@ export function modelCallFacts(state: RunState, frame: Frame, nowMs: number): re
 export function retryDelayMs(call: ModelCall): number | undefined {
   if (typeof call.status === "string") return undefined;
   const asked = call.status.retryAfter;
-  const doubling = Math.min(500 * 2 ** (call.attempt - 1), 30_000);
+  const doubling = Math.min(500 * 2 ** (call.failures - 1), 30_000);
   return asked === undefined ? doubling : Math.min(durationMs(asked), 300_000);
 }
 

@@ -42,7 +42,7 @@ const defaults: Limits = {
   costUsd: undefined,
 };
 
-/** Attempts to have one turn answered. */
+/** Attempts to have one turn answered that the provider may fail. */
 export const mostAttempts = 4;
 /** Claims in a row without progress before a run is given up. */
 export const mostIdleClaims = 10;

@@ -50,7 +50,8 @@ function single(ended: Ended | undefined, mostBytes: number): Contents {
   const { id, outcome } = ended;
   if (outcome.kind === "failed") {
     const { error, message } = outcome;
-    return { content: JSON.stringify({ error, message }), isError: true };
+    const content = cutToBytes(JSON.stringify({ error, message }), mostBytes);
+    return { content, isError: true };
   }
   return {
     content: cut(outcome.content, id, mostBytes),
