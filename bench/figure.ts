@@ -65,7 +65,8 @@ function summaryOf({ name, unit, values, floors, cpuMs }: Figure) {
     max: Math.max(...values),
     cpuMs,
     floor,
-    ratio: floor === undefined ? undefined : best(values) / floor,
+    // A difference that drowned in other work is nothing to compare with.
+    ratio: floor === undefined || floor <= 0 ? undefined : best(values) / floor,
   };
 }
 

@@ -5,6 +5,8 @@ import { createAgent, run, tools } from "./runs.ts";
 import type { System } from "./system.ts";
 
 const times = 12;
+/** The loop by hand is quick, and the difference of two of its runs small: it takes more of them to see it. */
+const floorTimes = 80;
 
 /** A run that can be made longer by calls of one tool. */
 export interface Growth {
@@ -38,8 +40,8 @@ export async function oneMore(
   };
   const floor = async (count: number) => {
     const work = () => floorRun(system.modelUrl, `${kind}:${count}`, signal, floorWork);
-    await warmUp(times / 2, work);
-    return await timesOf(times, work);
+    await warmUp(floorTimes / 2, work);
+    return await timesOf(floorTimes, work);
   };
   const each = (short: readonly number[], long: readonly number[]) =>
     long.map((duration) => (duration - Math.min(...short)) / (many - few));

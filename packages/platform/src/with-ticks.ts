@@ -26,6 +26,9 @@ export async function* withTicks<Item>(
   }
 }
 
+/** One for all: an exception for each item, with its stack, is a noticeable part of what streaming one costs. */
+const itemCame = new DOMException("an item came first", "AbortError");
+
 async function firstOf<Item>(
   next: Promise<IteratorResult<Item>>,
   tick: (signal: AbortSignal) => Promise<void>,
@@ -36,7 +39,7 @@ async function firstOf<Item>(
   try {
     return await Promise.race([next, ticked]);
   } finally {
-    ticking.abort();
+    ticking.abort(itemCame);
     ticked.catch(() => undefined);
   }
 }
