@@ -17,6 +17,10 @@ export const toolhostConfig = z.object({
   REEVE_MCP_CONFIG: z.string().optional(),
   /** User and group id of sandboxed processes when the toolhost runs as root. */
   REEVE_SANDBOX_UID: z.coerce.number().int().min(1).max(4_294_967_294).default(64_017),
+  /** How long a sandbox is kept for another call over the same workspace. */
+  REEVE_SANDBOX_IDLE_MS: z.coerce.number().int().min(0).max(3_600_000).default(60_000),
+  /** How many sandboxes are kept so, over all workspaces. */
+  REEVE_SANDBOX_MOST_IDLE: z.coerce.number().int().min(0).max(1_000).default(16),
   /** How large a published file may be. */
   REEVE_MAX_ARTIFACT_BYTES: z.coerce.number().int().min(1).default(104_857_600),
 });

@@ -34,7 +34,7 @@ export async function startToolhost(
   const running = new AbortController();
   const servers = await readMcpConfig(config.REEVE_MCP_CONFIG);
   const artifacts = await openArtifactStore(nats, { maxBytes: config.REEVE_MAX_ARTIFACT_BYTES });
-  const sandboxes = await openSandboxes({ config, artifacts, log }, signal);
+  const sandboxes = starting.use(await openSandboxes({ config, artifacts, log }, signal));
   const table = await openTable(nats, ToolCatalogSchema);
   const connected: McpServer[] = [];
   const toolbox = new HostToolbox(sandboxes.tools, connected);

@@ -153,7 +153,7 @@ def between(*given, **named):
     return found
 setattr(module, "${name}", between)
 `;
-  const argv = [workspace.sandbox.python, "-I", "-c", prelude + programs.workspaceFiles];
+  const argv = ["python3", "-I", "-c", prelude + programs.workspace_files];
   const command = commandOf(...argv, JSON.stringify(request));
   const stdin = Buffer.from(JSON.stringify({ old_text: "mine", new_text: "changed" }));
   return await collect(workspace.sandbox, { ...command, stdin }, signal);
@@ -206,7 +206,7 @@ describe.skipIf(whyNoSandbox !== "")(`between a look at a path and its use${whyN
       "rm -rf box; mkdir box; head -c 200000 /dev/zero | tr '\\0' m > box/f; echo mine >> box/f",
     );
     const request = JSON.stringify({ ...edit, most: 1_000_000 });
-    const argv = [workspace.sandbox.python, "-I", "-c", programs.workspaceFiles, request];
+    const argv = ["python3", "-I", "-c", programs.workspace_files, request];
     const command = commandOf(...argv);
     const stdin = Buffer.from(JSON.stringify({ old_text: "mine", new_text: "changed" }));
     const limits = { ...command.limits, fileBytes: 100_000 };

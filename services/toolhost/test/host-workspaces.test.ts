@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { WorkspaceFileSchema } from "@reeve/contracts/tool";
 import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { BubblewrapDriver } from "../src/adapters/bubblewrap/bubblewrap-driver.ts";
 import { sandboxIdentity } from "../src/adapters/bubblewrap/identity.ts";
 import { HostWorkspaces } from "../src/adapters/host-workspaces.ts";
+import { WarmSandboxes } from "../src/adapters/warm-sandboxes.ts";
 import { workspaceRoot } from "../src/adapters/workspace-root.ts";
 import { readText, writeFile } from "../src/app/workspace-files.ts";
 import { temporaryFolder } from "./support/toolhost.ts";
@@ -14,6 +15,7 @@ import { temporaryFolder } from "./support/toolhost.ts";
 const signal = AbortSignal.timeout(60_000);
 const identity = sandboxIdentity(64_017);
 const driver = new BubblewrapDriver(identity);
+const warm = new WarmSandboxes(driver, { idleMs: 60_000, mostIdle: 4 });
 const report = await driver.probe(signal);
 const why = report.works ? "" : ` (skipped: ${report.reason})`;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -26,11 +28,12 @@ beforeEach(async () => {
 });
 
 afterEach(() => folder[Symbol.asyncDispose]());
+afterAll(() => warm[Symbol.asyncDispose]());
 
 function open(): HostWorkspaces {
   const data = join(folder.path, "data");
   const root = workspaceRoot(data, identity);
-  return new HostWorkspaces({ root, markers: join(data, "laid"), identity }, driver, artifacts);
+  return new HostWorkspaces({ root, markers: join(data, "laid"), identity }, warm, artifacts);
 }
 
 async function artifact(text: string): Promise<string> {

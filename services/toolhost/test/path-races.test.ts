@@ -53,7 +53,7 @@ over = True
 for thread in threads: thread.join()
 print("secret" in str(seen), b"mine" in seen, open("/tmp/away/f").read())
 `;
-    const command = commandOf(workspace.sandbox.python, "-I", "-c", code);
+    const command = commandOf("python3", "-I", "-c", code);
     const { text } = await collect(workspace.sandbox, command, signal);
     expect([text("stdout"), text("stderr")]).toEqual(["False True secret\n", ""]);
   });

@@ -351,7 +351,7 @@ os.scandir = swapping
       most: 10,
       most_bytes: 1_000,
     };
-    const argv = [workspace.sandbox.python, "-I", "-c", prelude + programs.workspaceSearch];
+    const argv = ["python3", "-I", "-c", prelude + programs.workspace_search];
     const command = commandOf(...argv, JSON.stringify(request));
     const { end, text } = await collect(workspace.sandbox, command, signal);
     expect([end.code, text("stderr")]).toEqual([0, ""]);

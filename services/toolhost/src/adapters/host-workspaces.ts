@@ -6,9 +6,10 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import type { ArtifactStore } from "@reeve/store/artifact-store";
 import { writeFile } from "../app/workspace-files.ts";
-import type { Sandbox, SandboxDriver } from "../ports/sandbox.ts";
+import type { Sandbox } from "../ports/sandbox.ts";
 import type { Workspaces } from "../ports/workspaces.ts";
 import type { Identity } from "./bubblewrap/identity.ts";
+import type { WarmSandboxes } from "./warm-sandboxes.ts";
 import { privateFolder } from "./workspace-root.ts";
 
 type Wanted = Parameters<Workspaces["open"]>[0];
@@ -21,26 +22,26 @@ export class HostWorkspaces implements Workspaces {
   readonly #root: string;
   readonly #markers: string;
   readonly #identity: Identity;
-  readonly #driver: SandboxDriver;
+  readonly #sandboxes: Pick<WarmSandboxes, "over">;
   readonly #artifacts: ArtifactStore;
   readonly #laying = new Map<string, Promise<void>>();
 
   constructor(
     folders: { readonly root: string; readonly markers: string; readonly identity: Identity },
-    driver: SandboxDriver,
+    sandboxes: Pick<WarmSandboxes, "over">,
     artifacts: ArtifactStore,
   ) {
     this.#root = folders.root;
     this.#markers = folders.markers;
     this.#identity = folders.identity;
-    this.#driver = driver;
+    this.#sandboxes = sandboxes;
     this.#artifacts = artifacts;
   }
 
   async open(wanted: Wanted, signal: AbortSignal): Promise<Sandbox> {
     const { tenant, runId } = wanted;
     for (const name of [tenant, runId]) refuseUnlessName(name);
-    const sandbox = this.#driver.open({ workspaceDir: this.#folder(tenant, runId) });
+    const sandbox = this.#sandboxes.over(this.#folder(tenant, runId));
     const name = `${tenant}/${runId}`;
     // Calls of one run that begin together wait for one of them to lay the files in.
     const laying = this.#laying.get(name) ?? this.#layOnce(name, wanted, sandbox, signal);

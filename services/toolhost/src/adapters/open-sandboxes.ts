@@ -16,10 +16,11 @@ import type { Workspaces } from "../ports/workspaces.ts";
 import { BubblewrapDriver } from "./bubblewrap/bubblewrap-driver.ts";
 import { sandboxIdentity } from "./bubblewrap/identity.ts";
 import { HostWorkspaces } from "./host-workspaces.ts";
+import { WarmSandboxes } from "./warm-sandboxes.ts";
 import { workspaceRoot } from "./workspace-root.ts";
 
 /** What this host has to execute foreign code, if it has. */
-export interface Sandboxes {
+export interface Sandboxes extends AsyncDisposable {
   readonly isolation: string;
   readonly tools: readonly Tool[];
   readonly workspaces: Workspaces;
@@ -47,14 +48,23 @@ export async function openSandboxes(
   if (!report.works) {
     const { reason, fixes } = report;
     log.warn({ driver: driver.name, reason, fixes }, "no sandbox works here; code does not run");
-    return { isolation: "none", tools: [], workspaces: noWorkspaces };
+    return {
+      isolation: "none",
+      tools: [],
+      workspaces: noWorkspaces,
+      [Symbol.asyncDispose]: () => Promise.resolve(),
+    };
   }
-  if (!driver.countsMemoryTogether) {
+  if (!report.bounds.memory) {
     log.info("no control groups may be made here; memory is bounded for each process by itself");
   }
   const root = workspaceRoot(config.REEVE_DATA_DIR, identity);
   const markers = resolve(config.REEVE_DATA_DIR, "laid");
   mkdirSync(markers, { recursive: true, mode: 0o700 });
+  const warm = new WarmSandboxes(driver, {
+    idleMs: config.REEVE_SANDBOX_IDLE_MS,
+    mostIdle: config.REEVE_SANDBOX_MOST_IDLE,
+  });
   const maxBytes = config.REEVE_MAX_ARTIFACT_BYTES;
   return {
     isolation: driver.name,
@@ -69,7 +79,8 @@ export async function openSandboxes(
       grepFiles,
       publishReport(artifacts, maxBytes),
     ],
-    workspaces: new HostWorkspaces({ root, markers, identity }, driver, artifacts),
+    workspaces: new HostWorkspaces({ root, markers, identity }, warm, artifacts),
+    [Symbol.asyncDispose]: () => warm[Symbol.asyncDispose](),
   };
 }
 

@@ -16,7 +16,7 @@ function out(text: string, stream: OutputStream = "stdout"): ExecEvent {
 
 /** A sandbox whose every command does what `exec` says. */
 function sandboxOf(exec: () => AsyncIterable<ExecEvent>): Sandbox {
-  return { isolation: "none", python: "python3", exec };
+  return { isolation: "none", exec };
 }
 
 /** Pauses that end when the test says so. */

@@ -1,4 +1,4 @@
-import type { ExecEnd, Sandbox, SandboxCommand } from "../ports/sandbox.ts";
+import type { ExecEnd, Sandbox, SandboxCommand, SandboxProgram } from "../ports/sandbox.ts";
 import { defaultLimits } from "../ports/sandbox.ts";
 import { collect, endNote } from "./collect.ts";
 
@@ -13,12 +13,12 @@ export type FileOutcome = { readonly end: ExecEnd } & (
 
 /** The command by which one of our programs does something to the files of a workspace. */
 export function fileCommand(
-  { python }: Sandbox,
-  program: string,
+  program: SandboxProgram,
   request: Readonly<Record<string, unknown>>,
 ): SandboxCommand {
   return {
-    argv: [python, "-I", "-B", "-c", program, JSON.stringify(request)],
+    program,
+    argv: [JSON.stringify(request)],
     limits: { ...defaultLimits, timeoutMs: usualTimeoutMs },
   };
 }

@@ -2,7 +2,6 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import type { ExecEnd, Sandbox, SandboxCommand } from "../ports/sandbox.ts";
 import { defaultLimits } from "../ports/sandbox.ts";
-import { programs } from "../sandboxed/programs.ts";
 import type { FileOutcome } from "./run-file-program.ts";
 import { fileCommand, runFileProgram } from "./run-file-program.ts";
 
@@ -30,7 +29,7 @@ export async function readText(
     limit: limit ?? null,
     most: mostReadBytes,
   };
-  return await runFileProgram(sandbox, { ...command(sandbox, request), readOnly: true }, signal);
+  return await runFileProgram(sandbox, { ...command(request), readOnly: true }, signal);
 }
 
 /** Writes a whole file of the workspace, and the folders on its way. */
@@ -41,7 +40,7 @@ export async function writeFile(
   signal: AbortSignal,
 ): Promise<FileOutcome> {
   const limits = { ...defaultLimits, timeoutMs: longTimeoutMs };
-  const write = command(sandbox, { operation: "write", path });
+  const write = command({ operation: "write", path });
   return await runFileProgram(sandbox, { ...write, stdin: content, limits }, signal);
 }
 
@@ -65,7 +64,7 @@ export async function editText(
 ): Promise<FileOutcome> {
   const request = { operation: "edit", path, expected: expected ?? null, most: mostEditBytes };
   const stdin = Buffer.from(JSON.stringify(texts));
-  return await runFileProgram(sandbox, { ...command(sandbox, request), stdin }, signal);
+  return await runFileProgram(sandbox, { ...command(request), stdin }, signal);
 }
 
 /** The bytes of a file of the workspace. Throws a Failure when there is none, or it has more than `mostBytes`. */
@@ -76,7 +75,7 @@ export async function* dumpFile(
   signal: AbortSignal,
 ): AsyncIterable<Uint8Array> {
   const limits = { ...defaultLimits, timeoutMs: longTimeoutMs, outputBytes: mostBytes };
-  const dump = command(sandbox, { operation: "dump", path });
+  const dump = command({ operation: "dump", path });
   let complaint = "";
   for await (const event of sandbox.exec({ ...dump, readOnly: true, limits }, signal)) {
     if (event.kind === "out" && event.stream === "stdout") yield event.bytes;
@@ -94,6 +93,6 @@ function throwUnlessDone(end: ExecEnd, path: string, mostBytes: number, complain
   throw new Failure("invalid", ErrorReason.INVALID_REQUEST, why);
 }
 
-function command(sandbox: Sandbox, request: Readonly<Record<string, unknown>>): SandboxCommand {
-  return fileCommand(sandbox, programs.workspaceFiles, request);
+function command(request: Readonly<Record<string, unknown>>): SandboxCommand {
+  return fileCommand("workspace_files", request);
 }

@@ -1,6 +1,5 @@
 import type { Sandbox } from "../ports/sandbox.ts";
 import { defaultLimits } from "../ports/sandbox.ts";
-import { programs } from "../sandboxed/programs.ts";
 import type { FileOutcome } from "./run-file-program.ts";
 import { fileCommand, runFileProgram } from "./run-file-program.ts";
 
@@ -40,7 +39,7 @@ export async function searchWorkspace(
   signal: AbortSignal,
 ): Promise<FileOutcome> {
   const limit = request.operation === "grep" ? { most_bytes: mostSearchedBytes } : {};
-  const command = fileCommand(sandbox, programs.workspaceSearch, { ...request, ...limit });
+  const command = fileCommand("workspace_search", { ...request, ...limit });
   const limits = { ...defaultLimits, timeoutMs };
   return await runFileProgram(sandbox, { ...command, readOnly: true, limits }, signal);
 }

@@ -2,32 +2,68 @@
 export interface SandboxDriver {
   /** Name of the isolation, as results and catalogs tell it: `bubblewrap`. */
   readonly name: string;
-  /** Tries whether it works on this machine. */
+  /** Tries whether it works on this machine, and what it can bound. */
   probe(signal: AbortSignal): Promise<ProbeReport>;
-  /** A sandbox over a folder of the host. Nothing runs yet. */
-  open(session: { readonly workspaceDir: string }): Sandbox;
+  /** A new sandbox over a folder of the host. Throws a Failure when none can be made. */
+  open(spec: SessionSpec, signal: AbortSignal): Promise<SandboxSession>;
+  /** All sandboxes of this deployment on this machine, also those of toolhosts that are gone. */
+  list(signal: AbortSignal): Promise<readonly SessionRecord[]>;
+  /** Ends a sandbox, whoever made it, and takes away what it stood on. One that is gone is no mistake. */
+  destroy(sessionId: string, signal: AbortSignal): Promise<void>;
 }
 
 /** Whether a driver works, and if it does not, why and what to do about it. */
 export type ProbeReport =
-  | { readonly works: true }
+  | { readonly works: true; readonly isolates: boolean; readonly bounds: Bounds }
   | { readonly works: false; readonly reason: string; readonly fixes: readonly string[] };
 
-/** A place where untrusted code runs, with one workspace at `/workspace`. */
-export interface Sandbox {
-  /**
-   * Runs one command. The events are `start`, any number of `out`, and exactly one `end`, by which time every process of
-   * the command is gone. An aborted signal ends the command: its reason is then `cancelled`. Never throws for what the
-   * command does; throws a Failure when it cannot be started.
-   */
-  exec(command: SandboxCommand, signal: AbortSignal): AsyncIterable<ExecEvent>;
-  readonly isolation: string;
-  /** Absolute path of the Python interpreter inside. */
-  readonly python: string;
+/** What of all processes of a sandbox together is bounded. What is not is bounded for each process by itself, or not at all. */
+export interface Bounds {
+  readonly memory: boolean;
+  readonly processes: boolean;
 }
 
+/** A sandbox to be made. Sandboxes of the same wishes are as good as each other. */
+export interface SessionSpec {
+  readonly workspaceDir: string;
+  /** Whether the workspace is mounted read-only. */
+  readonly readOnly: boolean;
+  readonly memoryBytes: number;
+  readonly processes: number;
+}
+
+export interface SessionRecord {
+  readonly sessionId: string;
+  /** Whether the toolhost that made it is gone. */
+  readonly isOrphan: boolean;
+}
+
+/** One sandbox. It runs one command at a time; nothing of a command is left for the next but the workspace. */
+export interface SandboxSession extends AsyncDisposable {
+  readonly sessionId: string;
+  /**
+   * Runs one command. The events are `start`, any number of `out` and `keepalive`, and exactly one `end`, by which time
+   * every process of the command is gone. An aborted signal ends the command: its reason is then `cancelled`. Never throws
+   * for what the command does; throws a Failure when it cannot be started.
+   */
+  exec(command: SandboxCommand, signal: AbortSignal): AsyncIterable<ExecEvent>;
+  /** Resolves when it is at rest after its last command: whether it may take another one. */
+  settled(): Promise<boolean>;
+}
+
+/** A place where untrusted code runs, with one workspace at `/workspace`; any number of commands at a time. */
+export interface Sandbox extends Pick<SandboxSession, "exec"> {
+  readonly isolation: string;
+}
+
+/** Our own programs, which know how to do something inside. */
+export type SandboxProgram =
+  "execute_code" | "workspace_files" | "workspace_search" | "workspace_archive";
+
 export interface SandboxCommand {
+  /** The program and its arguments; of one of ours, its arguments. */
   readonly argv: readonly string[];
+  readonly program?: SandboxProgram;
   /** Bytes for the standard input. Absent: it is empty. */
   readonly stdin?: Uint8Array | AsyncIterable<Uint8Array>;
   /** Additions to the minimal environment. */
@@ -85,4 +121,6 @@ export interface ExecEnd {
 export type ExecEvent =
   | { readonly kind: "start" }
   | { readonly kind: "out"; readonly stream: OutputStream; readonly bytes: Uint8Array }
+  /** Nothing was written for a while, and the command still runs. */
+  | { readonly kind: "keepalive" }
   | ExecEnd;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { BubblewrapDriver } from "../../src/adapters/bubblewrap/bubblewrap-driver.ts";
 import { sandboxIdentity } from "../../src/adapters/bubblewrap/identity.ts";
+import { WarmSandboxes } from "../../src/adapters/warm-sandboxes.ts";
 import type { Collected } from "../../src/app/collect.ts";
 import { collect } from "../../src/app/collect.ts";
 import { callSettings } from "../../src/domain/tool-settings.ts";
@@ -39,7 +40,8 @@ export async function sandboxedWorkspace(signal: AbortSignal): Promise<Sandboxed
   const workspaceDir = join(folder.path, "run_1");
   await mkdir(workspaceDir, { mode: 0o700 });
   await chown(workspaceDir, identity.uid, identity.gid);
-  const sandbox = driver.open({ workspaceDir });
+  const warm = new WarmSandboxes(driver, { idleMs: 60_000, mostIdle: 4 });
+  const sandbox = warm.over(workspaceDir);
   const sh = (script: string) => collect(sandbox, commandOf("/bin/sh", "-c", script), signal);
   return {
     sandbox,
@@ -62,7 +64,10 @@ export async function sandboxedWorkspace(signal: AbortSignal): Promise<Sandboxed
         },
         signal,
       ),
-    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => {
+      await warm[Symbol.asyncDispose]();
+      await folder[Symbol.asyncDispose]();
+    },
   };
 }
 

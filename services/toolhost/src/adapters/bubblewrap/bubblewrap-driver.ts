@@ -1,30 +1,40 @@
-import { arch } from "node:process";
+import { randomBytes } from "node:crypto";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
-import type { ProbeReport, Sandbox, SandboxDriver } from "../../ports/sandbox.ts";
-import { defaultLimits } from "../../ports/sandbox.ts";
+import type {
+  ProbeReport,
+  SandboxDriver,
+  SandboxSession,
+  SessionRecord,
+  SessionSpec,
+} from "../../ports/sandbox.ts";
+import type { AgentChannel } from "../agent/agent-channel.ts";
+import { AgentSession } from "../agent/agent-session.ts";
+import { callLimits } from "../agent/call-limits.ts";
+import { probeSession } from "../agent/probe-session.ts";
+import { isGone, ownerName } from "../owner.ts";
 import { bwrapArguments } from "./bwrap-arguments.ts";
+import type { BwrapProcess } from "./bwrap-process.ts";
+import { startBwrap } from "./bwrap-process.ts";
+import type { ControlGroup } from "./control-groups.ts";
 import { controlGroups } from "./control-groups.ts";
+import { findPrograms } from "./find-programs.ts";
 import type { Identity } from "./identity.ts";
-import { runBwrap } from "./run-bwrap.ts";
-import { seccompProgram } from "../../domain/seccomp-program.ts";
-import { systemProgram, systemView } from "./system-view.ts";
+import { systemView } from "./system-view.ts";
+import { isOverfull } from "./watch-disk.ts";
 
-const probeMs = 10_000;
+const namespaceFixes = [
+  "permit user namespaces: sysctl -w kernel.unprivileged_userns_clone=1 user.max_user_namespaces=10000",
+  "on Ubuntu 24.04 and later: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor profile for bwrap",
+  "in a container: give it a seccomp profile that permits user namespaces",
+];
 
-/** Programs of the host that sandboxes stand on. */
-interface Programs {
-  readonly bwrap: string;
-  readonly prlimit: string;
-  readonly python: string;
-  readonly seccomp: Uint8Array;
-}
-
-/** Sandboxes of Linux namespaces, one per command, by bubblewrap. */
+/** Sandboxes of Linux namespaces, by bubblewrap. They end with the toolhost that made them, however it ends. */
 export class BubblewrapDriver implements SandboxDriver {
   readonly name = "bubblewrap";
   readonly #identity: Identity;
-  readonly #openGroup = controlGroups();
+  readonly #groups = controlGroups();
+  readonly #open = new Map<string, AgentChannel>();
 
   constructor(identity: Identity) {
     this.#identity = identity;
@@ -33,74 +43,89 @@ export class BubblewrapDriver implements SandboxDriver {
   async probe(signal: AbortSignal): Promise<ProbeReport> {
     const programs = findPrograms();
     if ("reason" in programs) return programs;
-    const sandbox = this.open({ workspaceDir: "/usr/share" });
-    const argv = [programs.python, "-I", "-c", "print(6 * 7)"];
-    const command = { argv, readOnly: true, limits: { ...defaultLimits, timeoutMs: probeMs } };
-    let said = "";
-    let code: number | undefined;
-    for await (const event of sandbox.exec(command, signal)) {
-      if (event.kind === "out") said += Buffer.from(event.bytes).toString("utf8");
-      else if (event.kind === "end") ({ code } = event);
-    }
-    if (code === 0 && said.trim() === "42") return { works: true };
-    return { works: false, reason: `a probe failed: ${said.trim()}`, fixes: namespaceFixes };
+    const problem = await probeSession(this, "/usr/share", signal);
+    if (problem !== undefined) return { works: false, reason: problem, fixes: namespaceFixes };
+    const isGrouped = this.#groups !== undefined;
+    return { works: true, isolates: true, bounds: { memory: isGrouped, processes: true } };
   }
 
-  /** Whether the memory of a sandbox is bounded as a whole, not only that of each of its processes. */
-  get countsMemoryTogether(): boolean {
-    return this.#openGroup !== undefined;
-  }
-
-  open({ workspaceDir }: { readonly workspaceDir: string }): Sandbox {
+  async open(spec: SessionSpec, signal: AbortSignal): Promise<SandboxSession> {
+    signal.throwIfAborted();
     const programs = findPrograms();
     if ("reason" in programs) {
       throw new Failure("unavailable", ErrorReason.UNAVAILABLE, programs.reason);
     }
-    const { bwrap, prlimit, python, seccomp } = programs;
-    const identity = this.#identity;
-    const openGroup = this.#openGroup;
-    const isGrouped = openGroup !== undefined;
-    const system = systemView();
-    return {
-      isolation: this.name,
-      python,
-      exec: (command, signal) => {
-        const args = bwrapArguments(command, { workspaceDir, prlimit, system, isGrouped });
-        return runBwrap(
-          { program: bwrap, args, folder: workspaceDir, identity, seccomp, openGroup },
-          command,
-          signal,
-        );
+    const { bwrap, python, seccomp } = programs;
+    const sessionId = `${ownerName() ?? "0.0"}-${randomBytes(6).toString("hex")}`;
+    const args = bwrapArguments({ ...spec, python, system: systemView() });
+    const started = await startBwrap(bwrap, args, this.#identity, seccomp);
+    const group = await admitted(started, () => this.#groups?.open(sessionId, spec));
+    const channel = this.#channel(sessionId, started, group);
+    const isCounted = { memory: group !== undefined, processes: true };
+    return new AgentSession({
+      sessionId,
+      channel,
+      folders: ["/tmp", "/dev/shm"],
+      termsOf: (limits) => ({ folder: "/workspace", limits: callLimits(limits, isCounted) }),
+      isOverfull: ({ workspaceBytes: bytes, workspaceFiles: files }, until) =>
+        isOverfull({ folder: spec.workspaceDir, bytes, files }, this.#identity, until),
+    });
+  }
+
+  list(): Promise<readonly SessionRecord[]> {
+    const names = new Set([...this.#open.keys(), ...(this.#groups?.list() ?? [])]);
+    const records = [...names].map((sessionId) => ({
+      sessionId,
+      isOrphan: isGone(sessionId.split("-")[0] ?? ""),
+    }));
+    return Promise.resolve(records);
+  }
+
+  async destroy(sessionId: string): Promise<void> {
+    await this.#open.get(sessionId)?.kill();
+    await this.#groups?.destroy(sessionId);
+  }
+
+  #channel(
+    sessionId: string,
+    started: BwrapProcess,
+    group: ControlGroup | undefined,
+  ): AgentChannel {
+    const ended = started.ended.then((complaint) => {
+      this.#open.delete(sessionId);
+      group?.remove();
+      return complaint;
+    });
+    const channel: AgentChannel = {
+      input: started.input,
+      output: started.output,
+      ended,
+      kill: async () => {
+        await started.kill();
+        await ended;
       },
+      ...(group && { memoryKills: () => group.memoryKills() }),
     };
+    this.#open.set(sessionId, channel);
+    return channel;
   }
 }
 
-const namespaceFixes = [
-  "permit user namespaces: sysctl -w kernel.unprivileged_userns_clone=1 user.max_user_namespaces=10000",
-  "on Ubuntu 24.04 and later: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor profile for bwrap",
-  "in a container: give it a seccomp profile that permits user namespaces",
-];
-
-function findPrograms(): Programs | Extract<ProbeReport, { works: false }> {
-  const bwrap = systemProgram("bwrap");
-  if (bwrap === undefined) return missing("bubblewrap is not installed", "bubblewrap");
-  const prlimit = systemProgram("prlimit");
-  if (prlimit === undefined) return missing("prlimit is not installed", "util-linux");
-  const python = systemProgram("python3", "python3.13", "python3.12", "python3.11");
-  if (python === undefined) {
-    return missing(
-      "there is no Python in /usr/bin or /usr/local/bin (one in a home folder is not to be had in a sandbox)",
-      "python3",
-    );
+/** The sandbox begins only when it is in its group, so that nothing of it escapes the limits. */
+async function admitted(
+  started: BwrapProcess,
+  openGroup: () => ControlGroup | undefined,
+): Promise<ControlGroup | undefined> {
+  let group: ControlGroup | undefined;
+  try {
+    group = openGroup();
+    const first = group && (await started.firstProcess);
+    if (first !== undefined) group?.add(first);
+    started.letIn();
+    return group;
+  } catch (error) {
+    await started.kill();
+    group?.remove();
+    throw error;
   }
-  const seccomp = seccompProgram(arch);
-  if (seccomp === undefined) {
-    return { works: false, reason: `no filter of system calls is known for ${arch}`, fixes: [] };
-  }
-  return { bwrap, prlimit, python, seccomp };
-}
-
-function missing(reason: string, name: string): Extract<ProbeReport, { works: false }> {
-  return { works: false, reason, fixes: [`install the package ${name}: apt-get install ${name}`] };
 }

@@ -15,23 +15,20 @@ import { inheritedDescriptors } from "./inherited-descriptors.ts";
 const killMs = 2_000;
 /** How long output may take to drain once bwrap is gone; its processes went with it. */
 const drainMs = 2_000;
+const mostComplaint = 2_000;
 
 /** A running bwrap and the ends of its descriptors that are ours. */
 export interface BwrapProcess {
-  readonly stdin: Writable;
-  readonly stdout: Readable;
-  readonly stderr: Readable;
-  readonly result: Readable;
+  readonly input: Writable;
+  readonly output: Readable;
   /** Id of the first process of the sandbox, which waits to be let in. Undefined when bwrap ended before. */
   readonly firstProcess: Promise<number | undefined>;
   /** Lets the sandbox be made. */
   letIn(): void;
-  /** Begins the command as soon as the sandbox stands. */
-  begin(): Promise<void>;
   /** Ends the sandbox at whatever point it is. */
   kill(): Promise<void>;
-  /** Resolves when bwrap is gone and its output is read: its exit code, undefined when a signal ended bwrap itself. */
-  readonly ended: Promise<number | undefined>;
+  /** Resolves when bwrap is gone and its output is read: what it complained of. */
+  readonly ended: Promise<string>;
 }
 
 /** Starts bwrap with an empty environment, so that nothing of ours is to be found in `/proc`. Throws a Failure. */
@@ -51,13 +48,10 @@ export async function startBwrap(
   pipeOf(child, descriptors.seccomp).end(seccomp);
   const firstProcess = childPid(pipeOf(child, descriptors.info));
   return {
-    stdin: pipeOf(child, 0),
-    stdout: pipeOf(child, 1),
-    stderr: pipeOf(child, 2),
-    result: pipeOf(child, descriptors.result),
+    input: pipeOf(child, 0),
+    output: pipeOf(child, 1),
     firstProcess,
     letIn: () => void pipeOf(child, descriptors.block).end("\n"),
-    begin: () => openGate(pipeOf(child, descriptors.gate)),
     kill: () => kill(child, firstProcess),
     ended: endOf(child, exited),
   };
@@ -65,7 +59,7 @@ export async function startBwrap(
 
 /** Of our descriptors it gets pipes of its own, and nothing in place of those that we would pass on unasked. */
 function spawnAlone(program: string, args: readonly string[], identity: Identity): ChildProcess {
-  const pipes = Array.from({ length: descriptors.gate + 1 }, () => "pipe" as const);
+  const pipes = Array.from({ length: descriptors.block + 1 }, () => "pipe" as const);
   const nothing = openSync(devNull, "r+");
   const stdio: (IOType | number)[] = [...pipes];
   for (const descriptor of inheritedDescriptors()) {
@@ -88,20 +82,8 @@ function spawnAlone(program: string, args: readonly string[], identity: Identity
 }
 
 function notStarted(program: string, cause: unknown): Failure {
-  if (cause instanceof Error && "code" in cause && cause.code === "E2BIG") {
-    const problem =
-      "the command is longer than a command may be; put what is long into a file of the workspace";
-    return new Failure("invalid", ErrorReason.INVALID_REQUEST, problem, { cause });
-  }
   const problem = `the sandbox could not be started: ${program} did not run`;
   return new Failure("unavailable", ErrorReason.UNAVAILABLE, problem, { cause });
-}
-
-/** The gatekeeper says that it is there before it asks. */
-async function openGate(gate: Duplex): Promise<void> {
-  if (gate.closed) return;
-  await Promise.race([once(gate, "data"), once(gate, "close")]);
-  gate.write("go\n");
 }
 
 /**
@@ -128,17 +110,26 @@ function parentOf(pid: number): number | undefined {
   }
 }
 
-async function endOf(child: ChildProcess, exited: Promise<unknown[]>): Promise<number | undefined> {
+async function endOf(child: ChildProcess, exited: Promise<unknown[]>): Promise<string> {
+  const complaint = firstWords(pipeOf(child, 2));
   await exited;
-  const streams = [1, 2, descriptors.result].map((index) => pipeOf(child, index));
-  const open = streams.filter((each) => !each.closed);
+  const open = [1, 2].map((index) => pipeOf(child, index)).filter((each) => !each.closed);
   const closed = Promise.all(open.map((each) => once(each, "close")));
   const { promise: late, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, drainMs);
   await Promise.race([closed, late]);
   clearTimeout(timer);
   for (const each of child.stdio) each?.destroy();
-  return child.exitCode ?? undefined;
+  return complaint();
+}
+
+/** Only bwrap itself writes there, before the agent begins. */
+function firstWords(stderr: Readable): () => string {
+  let text = "";
+  stderr.on("data", (chunk: Buffer) => {
+    if (text.length < mostComplaint) text += chunk.toString();
+  });
+  return () => text.trim().slice(0, mostComplaint);
 }
 
 /** bwrap tells of its child as JSON, in one or more writes. */

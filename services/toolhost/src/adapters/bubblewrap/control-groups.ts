@@ -1,12 +1,5 @@
-import { randomBytes } from "node:crypto";
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  writeFileSync,
-} from "node:fs";
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
@@ -14,22 +7,32 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { SandboxLimits } from "../../ports/sandbox.ts";
 import { defaultLimits } from "../../ports/sandbox.ts";
 
+/** What a group bounds. */
+export type GroupLimits = Pick<SandboxLimits, "memoryBytes" | "processes">;
+
 /** One group of processes whose memory and number the kernel bounds together. */
 export interface ControlGroup {
   /** Takes in a process, and with it whatever it will start. */
   add(pid: number): void;
-  /** Whether the kernel ended a process of the group because its memory was full. */
-  ranOutOfMemory(): boolean;
+  /** How many processes the kernel has ended because the memory of the group was full. */
+  memoryKills(): number;
   /** Takes the group away once its processes are gone. */
   remove(): void;
 }
 
-export type OpenControlGroup = (limits: SandboxLimits) => ControlGroup;
+/** The groups of all sandboxes on this machine. */
+export interface ControlGroups {
+  open(name: string, limits: GroupLimits): ControlGroup;
+  /** Names of all groups that there are, whoever made them. */
+  list(): readonly string[];
+  /** Ends what is in a group, and takes it away. */
+  destroy(name: string): Promise<void>;
+}
 
 /** Files of one controller: folder of our groups, what is written into each, and where kills by memory are counted. */
 interface Controller {
   readonly parent: string;
-  readonly settings: (limits: SandboxLimits) => readonly (readonly [file: string, value: number])[];
+  readonly settings: (limits: GroupLimits) => readonly (readonly [file: string, value: number])[];
   readonly counter?: string;
 }
 
@@ -60,27 +63,35 @@ const unified: Controller = {
 };
 
 /** How groups are made on this host, or undefined when we may not: limits then hold for each process by itself. */
-export function controlGroups(): OpenControlGroup | undefined {
+export function controlGroups(): ControlGroups | undefined {
   const controllers = existsSync(join(root, "cgroup.controllers"))
     ? [unified]
     : [memoryV1, processesV1];
-  const open: OpenControlGroup = (limits) => openGroup(controllers, limits);
   try {
     if (controllers.includes(unified))
       writeFileSync(join(root, "cgroup.subtree_control"), "+memory +pids");
     for (const { parent } of controllers) mkdirSync(parent, { recursive: true });
     if (controllers.includes(unified))
       writeFileSync(join(unified.parent, "cgroup.subtree_control"), "+memory +pids");
-    for (const { parent } of controllers) sweep(parent);
-    open({ ...defaultLimits, timeoutMs: 0 }).remove();
-    return open;
+    openGroup(controllers, `trial-${randomUUID()}`, defaultLimits).remove();
   } catch {
     return undefined;
   }
+  const foldersOf = (name: string) => controllers.map(({ parent }) => join(parent, name));
+  return {
+    open: (name, limits) => openGroup(controllers, name, limits),
+    list: () => [...new Set(controllers.flatMap(({ parent }) => groupsIn(parent)))],
+    destroy: async (name) => {
+      for (const folder of foldersOf(name)) await clear(folder);
+    },
+  };
 }
 
-function openGroup(controllers: readonly Controller[], limits: SandboxLimits): ControlGroup {
-  const name = `${process.pid}-${randomBytes(6).toString("hex")}`;
+function openGroup(
+  controllers: readonly Controller[],
+  name: string,
+  limits: GroupLimits,
+): ControlGroup {
   const groups = controllers.map((controller) => ({
     controller,
     folder: join(controller.parent, name),
@@ -92,47 +103,74 @@ function openGroup(controllers: readonly Controller[], limits: SandboxLimits): C
       if (existsSync(join(folder, file))) writeFileSync(join(folder, file), String(value));
     }
   }
+  const counters = groups.flatMap(({ controller: { counter }, folder }) =>
+    counter === undefined ? [] : [join(folder, counter)],
+  );
+  let kills = 0;
+  const memoryKills = () => {
+    // A group that is gone has counted what it had to count.
+    if (counters.every((path) => existsSync(path))) kills = Math.max(...counters.map(killsIn), 0);
+    return kills;
+  };
   return {
     add: (pid) => {
       for (const { folder } of groups) writeFileSync(join(folder, "cgroup.procs"), String(pid));
     },
-    ranOutOfMemory: () =>
-      groups.some(
-        ({ controller: { counter }, folder }) =>
-          counter !== undefined &&
-          /^oom_kill [1-9]/m.test(readFileSync(join(folder, counter), "utf8")),
-      ),
+    memoryKills,
     remove: () => {
-      for (const { folder } of groups) removeFolder(folder);
+      memoryKills();
+      for (const { folder } of groups) void removeFolder(folder);
     },
   };
 }
 
-/** Takes away what toolhosts that were killed have left; the kernel keeps a group that still has processes. */
-function sweep(parent: string): void {
-  for (const name of readdirSync(parent)) {
-    const [, owner] = /^(\d+)-[0-9a-f]+$/.exec(name) ?? [];
-    if (owner === undefined || existsSync(`/proc/${owner}`)) continue;
-    removeFolder(join(parent, name));
+function killsIn(counter: string): number {
+  const [, count = "0"] = /^oom_kill (\d+)/m.exec(readFileSync(counter, "utf8")) ?? [];
+  return Number(count);
+}
+
+function groupsIn(parent: string): readonly string[] {
+  return readdirSync(parent, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+}
+
+/** Ends the processes of a group until it can be taken away. */
+async function clear(folder: string): Promise<void> {
+  for (let attempt = 0; attempt < mostAttempts && existsSync(folder); attempt++) {
+    for (const pid of processesOf(folder)) {
+      try {
+        process.kill(pid, "SIGKILL");
+      } catch {
+        // It has ended since.
+      }
+    }
+    if (await isRemoved(folder)) return;
+    await wait(retryMs);
+  }
+}
+
+function processesOf(folder: string): readonly number[] {
+  try {
+    const pids = readFileSync(join(folder, "cgroup.procs"), "utf8").split("\n").map(Number);
+    // A process of another namespace is shown as 0; that would be our own group.
+    return pids.filter((pid) => pid > 1);
+  } catch {
+    return [];
   }
 }
 
 /** The kernel refuses for a moment after the last process is gone. */
-function removeFolder(folder: string): void {
-  try {
-    rmdirSync(folder);
-  } catch {
-    void removeLater(folder);
+async function removeFolder(folder: string): Promise<void> {
+  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+    if (await isRemoved(folder)) return;
+    await wait(retryMs, undefined, { ref: false });
   }
 }
 
-async function removeLater(folder: string): Promise<void> {
-  for (let attempt = 0; attempt < mostAttempts; attempt++) {
-    await wait(retryMs, undefined, { ref: false });
-    const isGone = await rmdir(folder).then(
-      () => true,
-      () => false,
-    );
-    if (isGone) return;
-  }
+async function isRemoved(folder: string): Promise<boolean> {
+  return await rmdir(folder).then(
+    () => true,
+    () => !existsSync(folder),
+  );
 }

@@ -2,7 +2,6 @@ import { PermissionClass } from "@reeve/contracts/tool";
 import { timeoutFor } from "../../domain/tool-settings.ts";
 import { defaultLimits } from "../../ports/sandbox.ts";
 import type { Tool } from "../../ports/tool.ts";
-import { programs } from "../../sandboxed/programs.ts";
 import type { Collected } from "../collect.ts";
 import { collect, endNote } from "../collect.ts";
 import { reporting } from "../output-progress.ts";
@@ -29,7 +28,8 @@ export const executeCode: Tool = {
     const collected = await collect(
       box,
       {
-        argv: [box.python, "-I", "-B", "-c", programs.executeCode],
+        program: "execute_code",
+        argv: [],
         stdin: Buffer.from(JSON.stringify(request)),
         readOnly: settings.readOnly,
         limits: { ...defaultLimits, timeoutMs },

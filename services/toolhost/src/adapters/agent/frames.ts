@@ -1,0 +1,71 @@
+/** Messages to the agent. Its program has the same table. */
+export const toAgent = {
+  call: "C",
+  input: "I",
+  inputEnd: "E",
+  stop: "K",
+  programs: "P",
+} as const;
+
+/** Messages of the agent. */
+export const fromAgent = {
+  ready: "R",
+  began: "B",
+  taken: "T",
+  end: "X",
+  settled: "S",
+  alive: "A",
+  stdout: "o",
+  stderr: "e",
+  result: "r",
+} as const;
+
+export interface Frame {
+  readonly kind: string;
+  readonly content: Buffer;
+}
+
+const headBytes = 5;
+/** The agent is our program, but whatever can be wrong with it, its messages do not fill our memory. */
+const mostBytes = 2 ** 20;
+
+/** One message as bytes: its length, a letter, and what it holds. */
+export function frameOf(
+  kind: (typeof toAgent)[keyof typeof toAgent],
+  content: Uint8Array = new Uint8Array(),
+): Buffer {
+  const head = Buffer.alloc(headBytes);
+  head.writeUInt32BE(content.length);
+  head.write(kind, headBytes - 1);
+  return Buffer.concat([head, content]);
+}
+
+/** Cuts a stream of bytes into messages. */
+export class FrameReader {
+  #waiting: Buffer[] = [];
+  #bytes = 0;
+
+  /** The messages that are whole with this chunk. Throws for what no agent says. */
+  *read(chunk: Buffer): Iterable<Frame> {
+    this.#waiting.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes < headBytes) return;
+    let rest = Buffer.concat(this.#waiting);
+    let wanted = lengthOf(rest);
+    while (wanted !== undefined && rest.length >= headBytes + wanted) {
+      const kind = String.fromCharCode(rest[headBytes - 1] ?? 0);
+      yield { kind, content: rest.subarray(headBytes, headBytes + wanted) };
+      rest = rest.subarray(headBytes + wanted);
+      wanted = lengthOf(rest);
+    }
+    this.#waiting = [rest];
+    this.#bytes = rest.length;
+  }
+}
+
+function lengthOf(bytes: Buffer): number | undefined {
+  if (bytes.length < headBytes) return undefined;
+  const length = bytes.readUInt32BE(0);
+  if (length > mostBytes) throw new Error(`the agent sends a message of ${length} bytes`);
+  return length;
+}

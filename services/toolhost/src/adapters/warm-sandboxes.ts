@@ -1,0 +1,139 @@
+import { Failure } from "@reeve/platform/failure";
+import type {
+  ExecEvent,
+  Sandbox,
+  SandboxCommand,
+  SandboxDriver,
+  SandboxSession,
+  SessionSpec,
+} from "../ports/sandbox.ts";
+
+export interface WarmthOptions {
+  /** How long a sandbox is kept for another command. */
+  readonly idleMs: number;
+  /** How many are kept at a time, over all workspaces. */
+  readonly mostIdle: number;
+}
+
+interface Idle {
+  readonly key: string;
+  readonly session: SandboxSession;
+  readonly timer: NodeJS.Timeout;
+}
+
+/**
+ * Keeps the sandboxes of a workspace for a while, for the next command there. A sandbox never gets another workspace. As
+ * many commands as come run at a time, each in a sandbox of its own.
+ */
+export class WarmSandboxes implements AsyncDisposable {
+  readonly #driver: SandboxDriver;
+  readonly #options: WarmthOptions;
+  /** The oldest first. */
+  readonly #idle = new Set<Idle>();
+  readonly #ending = new Set<Promise<void>>();
+  #isDisposed = false;
+
+  constructor(driver: SandboxDriver, options: WarmthOptions) {
+    this.#driver = driver;
+    this.#options = options;
+  }
+
+  /** A sandbox over a folder. Nothing runs yet. */
+  over(workspaceDir: string): Sandbox {
+    return {
+      isolation: this.#driver.name,
+      exec: (command, signal) => this.#exec(workspaceDir, command, signal),
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isDisposed = true;
+    for (const idle of this.#idle) this.#drop(idle);
+    await Promise.allSettled(this.#ending);
+  }
+
+  async *#exec(
+    workspaceDir: string,
+    command: SandboxCommand,
+    signal: AbortSignal,
+  ): AsyncIterable<ExecEvent> {
+    const { readOnly = false, limits } = command;
+    const { memoryBytes, processes } = limits;
+    const spec = { workspaceDir, readOnly, memoryBytes, processes };
+    const key = JSON.stringify(spec);
+    signal.throwIfAborted();
+    yield { kind: "start" };
+    const began = performance.now();
+    for (;;) {
+      const warm = await this.#warm(key);
+      const session = warm ?? (await this.#opened(spec, signal));
+      if (session === undefined || signal.aborted) {
+        if (session !== undefined) this.#keep(key, session);
+        const durationMs = performance.now() - began;
+        return yield { kind: "end", reason: "cancelled", code: undefined, durationMs };
+      }
+      try {
+        for await (const event of session.exec(command, signal)) {
+          if (event.kind !== "start") yield event;
+        }
+        return;
+      } catch (error) {
+        // A sandbox that went away while nobody used it is no failure of the command, which has not begun.
+        if (warm === undefined || signal.aborted || !isUnavailable(error)) throw error;
+      } finally {
+        this.#keep(key, session);
+      }
+    }
+  }
+
+  /** A new one; undefined when nobody waits for it any more. */
+  async #opened(spec: SessionSpec, signal: AbortSignal): Promise<SandboxSession | undefined> {
+    try {
+      return await this.#driver.open(spec, signal);
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      throw error;
+    }
+  }
+
+  /** One that is at rest and fit for another command. */
+  async #warm(key: string): Promise<SandboxSession | undefined> {
+    for (const idle of [...this.#idle].toReversed()) {
+      if (idle.key !== key || !this.#take(idle)) continue;
+      if (await idle.session.settled()) return idle.session;
+      this.#end(idle.session);
+    }
+    return undefined;
+  }
+
+  #keep(key: string, session: SandboxSession): void {
+    if (this.#isDisposed) return this.#end(session);
+    const timer = setTimeout(() => this.#drop(idle), this.#options.idleMs);
+    timer.unref();
+    const idle: Idle = { key, session, timer };
+    this.#idle.add(idle);
+    void session.settled().then((isFit) => (isFit ? undefined : this.#drop(idle)));
+    const [oldest] = this.#idle;
+    if (this.#idle.size > this.#options.mostIdle && oldest !== undefined) this.#drop(oldest);
+  }
+
+  #take(idle: Idle): boolean {
+    clearTimeout(idle.timer);
+    return this.#idle.delete(idle);
+  }
+
+  #drop(idle: Idle): void {
+    if (this.#take(idle)) this.#end(idle.session);
+  }
+
+  #end(session: SandboxSession): void {
+    const ending = Promise.resolve(session[Symbol.asyncDispose]())
+      .catch(() => undefined)
+      .finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+  }
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof Failure && error.kind === "unavailable";
+}

@@ -1,0 +1,43 @@
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import type { Sandbox, SandboxCommand } from "../ports/sandbox.ts";
+import { defaultLimits } from "../ports/sandbox.ts";
+import { fileCommand, runFileProgram } from "./run-file-program.ts";
+
+const longTimeoutMs = 600_000;
+/** What an archive adds to each file and folder. */
+const overheadBytes = 4_096;
+
+/** The workspace as a tar stream, made inside the sandbox. Throws a Failure when it holds more than `mostBytes`. */
+export async function* snapshotWorkspace(
+  sandbox: Sandbox,
+  mostBytes: number,
+  signal: AbortSignal,
+): AsyncIterable<Uint8Array> {
+  const outputBytes = mostBytes + defaultLimits.workspaceFiles * overheadBytes;
+  const limits = { ...defaultLimits, timeoutMs: longTimeoutMs, outputBytes };
+  const snapshot = fileCommand("workspace_archive", { operation: "snapshot", most: mostBytes });
+  let complaint = "";
+  for await (const event of sandbox.exec({ ...snapshot, limits }, signal)) {
+    if (event.kind === "out" && event.stream === "stdout") yield event.bytes;
+    else if (event.kind === "out") complaint += Buffer.from(event.bytes).toString("utf8");
+    else if (event.kind === "end" && (event.reason !== "exit" || event.code !== 0)) {
+      const why = complaint.trim() || event.reason;
+      throw new Failure("exhausted", ErrorReason.TOO_LARGE, `no snapshot was made: ${why}`);
+    }
+  }
+}
+
+/** Lays a snapshot into the workspace, inside the sandbox. Throws a Failure when it does not fit there. */
+export async function restoreWorkspace(
+  sandbox: Sandbox,
+  archive: NonNullable<SandboxCommand["stdin"]>,
+  signal: AbortSignal,
+): Promise<void> {
+  const limits = { ...defaultLimits, timeoutMs: longTimeoutMs };
+  const command = fileCommand("workspace_archive", { operation: "restore" });
+  const outcome = await runFileProgram(sandbox, { ...command, stdin: archive, limits }, signal);
+  if (outcome.kind === "done") return;
+  const problem = `the snapshot was not laid in: ${outcome.reason}`;
+  throw new Failure("invalid", ErrorReason.INVALID_REQUEST, problem);
+}

@@ -1,0 +1,93 @@
+"""The agent's side of the pipe to the toolhost. The first part of the program that is the first process of a sandbox.
+
+Each message is its length in four bytes, a byte that says what it is, and what it holds.
+"""
+
+import errno
+import json
+import os
+import select
+import signal
+import sys
+import time
+
+CALL, INPUT, INPUT_END, STOP, PROGRAMS = b"C", b"I", b"E", b"K", b"P"
+READY, BEGAN, TAKEN, END, SETTLED, ALIVE = b"R", b"B", b"T", b"X", b"S", b"A"
+CHUNK = 1 << 16
+# How much may wait to be written to the toolhost before what a call writes is left in its pipes.
+MOST_WAITING = 1 << 19
+# Ends of the pipe lie above what calls use.
+CONTROL = 100
+COMPLAINTS = CONTROL + 2
+
+
+class Host:
+    def __init__(self):
+        self.input, self.output = CONTROL, CONTROL + 1
+        for fd, to in ((0, self.input), (1, self.output), (2, COMPLAINTS)):
+            os.dup2(fd, to, inheritable=False)
+            os.set_blocking(to, False)
+        nothing = os.open(os.devnull, os.O_RDWR)
+        # No pipe of a call gets a number that a call needs.
+        for fd in range(5):
+            if fd != nothing:
+                os.dup2(nothing, fd, inheritable=fd < 3)
+        self.arrived = bytearray()
+        self.waiting = bytearray()
+
+    def say(self, kind, content=b""):
+        self.waiting += len(content).to_bytes(4, "big") + kind + content
+        self.push()
+
+    def tell(self, kind, **content):
+        self.say(kind, json.dumps(content).encode())
+
+    def push(self):
+        """Writes as much as the toolhost takes now."""
+        try:
+            while self.waiting:
+                with memoryview(self.waiting)[: 4 * CHUNK] as part:
+                    written = os.write(self.output, part)
+                del self.waiting[:written]
+        except BlockingIOError:
+            pass
+        except OSError:
+            leave()
+
+    def pull(self):
+        """Reads what the toolhost has said. Without a toolhost there is nothing to live for."""
+        try:
+            chunk = os.read(self.input, 4 * CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            chunk = b""
+        if not chunk:
+            leave()
+        self.arrived += chunk
+
+    def messages(self):
+        while len(self.arrived) >= 5:
+            length = int.from_bytes(self.arrived[:4], "big")
+            if len(self.arrived) < 5 + length:
+                return
+            kind, content = bytes(self.arrived[4:5]), bytes(self.arrived[5 : 5 + length])
+            del self.arrived[: 5 + length]
+            yield kind, content
+
+
+def leave():
+    end_all()
+    os._exit(0)
+
+
+def speak_of_myself(yes):
+    """Whether others with our id may look into this process and its descriptors."""
+    import _ctypes
+
+    prctl = _ctypes.dlsym(_ctypes.dlopen(None, 2), "prctl")
+    PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
+    if _ctypes.call_function(prctl, (PR_SET_DUMPABLE, int(yes), 0, 0, 0)) != 0:
+        raise OSError("the process cannot be hidden")
+    if not yes:
+        _ctypes.call_function(prctl, (PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
