@@ -22,7 +22,8 @@ def become_call(call, ends, failure, program):
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.chdir(call["folder"])
-        os.environ.update(call["env"])
+        os.environ.clear()
+        os.environ.update(call["env"], PWD=call["folder"])
         for name, (soft, hard) in call["limits"].items():
             limit(getattr(resource, name), soft, hard)
         if program is None:

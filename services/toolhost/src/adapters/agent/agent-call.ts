@@ -13,7 +13,9 @@ const signalBase = 128;
 
 /** What an agent is told of a call. */
 export interface CallTerms {
+  /** Where the workspace lies, in which it begins. */
   readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
   readonly limits: Readonly<Record<string, readonly [soft: number, hard: number]>>;
 }
 
@@ -39,7 +41,7 @@ export class AgentCall {
   #outputBytes = 0;
   #stopped: EndReason | undefined;
 
-  constructor(link: AgentLink, command: SandboxCommand, { folder, limits }: CallTerms) {
+  constructor(link: AgentLink, command: SandboxCommand, terms: CallTerms) {
     this.#link = link;
     this.#command = command;
     this.#events = new ExecEvents(link);
@@ -51,8 +53,8 @@ export class AgentCall {
     });
     link.listen((frame) => this.#hear(frame));
     void link.gone.then((complaint) => this.#gone(complaint));
-    const { argv, program, env = {} } = command;
-    const call = { argv, program, env, folder, limits };
+    const { argv, program } = command;
+    const call = { ...terms, argv, program, env: { ...terms.env, ...command.env } };
     link.send(toAgent.call, Buffer.from(JSON.stringify(call)));
   }
 

@@ -4,6 +4,14 @@ import type { CallTerms } from "./agent-call.ts";
 const reservedPerUsed = 4;
 const openFiles = 1_024;
 
+/** All that a command finds in its environment, beside the folder in which it begins. */
+export const environment: Readonly<Record<string, string>> = {
+  PATH: "/usr/local/bin:/usr/bin:/bin",
+  HOME: "/workspace",
+  TMPDIR: "/tmp",
+  LANG: "C.UTF-8",
+};
+
 /**
  * The limits that the kernel holds for each process of a call. Where memory is counted for all of them together, programs
  * may reserve more addresses than they use; where processes are counted by their user beyond the sandbox, their number is

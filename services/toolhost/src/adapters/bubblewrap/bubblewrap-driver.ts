@@ -10,8 +10,8 @@ import type {
 } from "../../ports/sandbox.ts";
 import type { AgentChannel } from "../agent/agent-channel.ts";
 import { AgentSession } from "../agent/agent-session.ts";
-import { callLimits } from "../agent/call-limits.ts";
-import { probeSession } from "../agent/probe-session.ts";
+import { callLimits, environment } from "../agent/call-limits.ts";
+import { agentArguments, probeSession } from "../agent/probe-session.ts";
 import { isGone, ownerName } from "../owner.ts";
 import { bwrapArguments } from "./bwrap-arguments.ts";
 import type { BwrapProcess } from "./bwrap-process.ts";
@@ -35,6 +35,7 @@ export class BubblewrapDriver implements SandboxDriver {
   readonly #identity: Identity;
   readonly #groups = controlGroups();
   readonly #open = new Map<string, AgentChannel>();
+  #bytecode: string | undefined;
 
   constructor(identity: Identity) {
     this.#identity = identity;
@@ -43,8 +44,9 @@ export class BubblewrapDriver implements SandboxDriver {
   async probe(signal: AbortSignal): Promise<ProbeReport> {
     const programs = findPrograms();
     if ("reason" in programs) return programs;
-    const problem = await probeSession(this, "/usr/share", signal);
-    if (problem !== undefined) return { works: false, reason: problem, fixes: namespaceFixes };
+    const probed = await probeSession(this, programs.python, "/usr/share", signal);
+    if ("problem" in probed) return { works: false, reason: probed.problem, fixes: namespaceFixes };
+    this.#bytecode = probed.agent;
     const isGrouped = this.#groups !== undefined;
     return { works: true, isolates: true, bounds: { memory: isGrouped, processes: true } };
   }
@@ -57,7 +59,8 @@ export class BubblewrapDriver implements SandboxDriver {
     }
     const { bwrap, python, seccomp } = programs;
     const sessionId = `${ownerName() ?? "0.0"}-${randomBytes(6).toString("hex")}`;
-    const args = bwrapArguments({ ...spec, python, system: systemView() });
+    const agent = agentArguments(python, this.#bytecode);
+    const args = bwrapArguments({ ...spec, agent, system: systemView() });
     const started = await startBwrap(bwrap, args, this.#identity, seccomp);
     const group = await admitted(started, () => this.#groups?.open(sessionId, spec));
     const channel = this.#channel(sessionId, started, group);
@@ -66,7 +69,11 @@ export class BubblewrapDriver implements SandboxDriver {
       sessionId,
       channel,
       folders: ["/tmp", "/dev/shm"],
-      termsOf: (limits) => ({ folder: "/workspace", limits: callLimits(limits, isCounted) }),
+      termsOf: (limits) => ({
+        folder: "/workspace",
+        env: environment,
+        limits: callLimits(limits, isCounted),
+      }),
       isOverfull: ({ workspaceBytes: bytes, workspaceFiles: files }, until) =>
         isOverfull({ folder: spec.workspaceDir, bytes, files }, this.#identity, until),
     });

@@ -1,4 +1,4 @@
-import { agentProgram } from "../../sandboxed/programs.ts";
+import { environment } from "../agent/call-limits.ts";
 
 /** What of the host a sandbox sees, read-only. */
 export interface SystemView {
@@ -16,18 +16,11 @@ export const descriptors = { seccomp: 3, info: 4, block: 5 } as const;
 const tmpBytes = 256 * 2 ** 20;
 const sharedMemoryBytes = 64 * 2 ** 20;
 
-/** All that a command finds in its environment. */
-export const environment: Readonly<Record<string, string>> = {
-  PATH: "/usr/local/bin:/usr/bin:/bin",
-  HOME: "/workspace",
-  TMPDIR: "/tmp",
-  LANG: "C.UTF-8",
-};
-
 export interface BwrapSetting {
   readonly workspaceDir: string;
   readonly readOnly: boolean;
-  readonly python: string;
+  /** What runs as the first process. */
+  readonly agent: readonly string[];
   readonly system: SystemView;
 }
 
@@ -35,7 +28,7 @@ export interface BwrapSetting {
 export function bwrapArguments({
   workspaceDir,
   readOnly,
-  python,
+  agent,
   system,
 }: BwrapSetting): readonly string[] {
   return [
@@ -51,6 +44,6 @@ export function bwrapArguments({
     [readOnly ? "--ro-bind" : "--bind", workspaceDir, "/workspace", "--chdir", "/workspace"],
     ["--info-fd", String(descriptors.info), "--block-fd", String(descriptors.block)],
     ["--cap-drop", "ALL", "--seccomp", String(descriptors.seccomp), "--remount-ro", "/", "--"],
-    [python, "-I", "-B", "-c", agentProgram],
+    agent,
   ].flat();
 }

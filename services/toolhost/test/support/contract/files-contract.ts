@@ -1,0 +1,96 @@
+import { existsSync } from "node:fs";
+import { readFile, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { restoreWorkspace, snapshotWorkspace } from "../../../src/app/workspace-archive.ts";
+import { readText, writeFile } from "../../../src/app/workspace-files.ts";
+import type { SandboxBench } from "./sandbox-bench.ts";
+import { signal } from "./sandbox-bench.ts";
+
+/** Files of a workspace, read and written inside. */
+export function filesContract(bench: () => SandboxBench): void {
+  const read = (path: string) =>
+    readText(bench().box, { path, offset: 0, limit: undefined }, signal);
+
+  describe("has files that", () => {
+    test("are written with their folders and read back, whole or in lines", async () => {
+      const { box } = bench();
+      await writeFile(box, "a/b/c.txt", Buffer.from("one\ntwo\nthree"), signal);
+      expect(await read("a/b/c.txt")).toMatchObject({ kind: "done", text: "one\ntwo\nthree" });
+      expect(await read("/workspace/a/b/c.txt")).toMatchObject({ kind: "done" });
+      const some = { path: "a/b/c.txt", offset: 1, limit: 1 };
+      expect(await readText(box, some, signal)).toMatchObject({ kind: "done", text: "two\n" });
+    });
+
+    test.each([
+      ["/etc/ld.so.cache", "outside"],
+      ["../../usr/bin/env", "outside"],
+      ["out", "outside"],
+      ["folder", "is a folder"],
+      ["pipe", "not a regular file"],
+      ["nothing", "does not exist"],
+      ["binary", "not a text file"],
+      ["", "empty"],
+    ])("are refused when the path is %s", async (path, reason) => {
+      const prepare =
+        "ln -sfn /usr/bin/env out; mkdir -p folder; mkfifo pipe; printf '\\0' > binary";
+      await bench().run(["/bin/sh", "-c", prepare]);
+      expect(await read(path)).toMatchObject({
+        kind: "refused",
+        reason: expect.stringContaining(reason) as string,
+      });
+    });
+
+    test("are not written through links that lead out", async () => {
+      const { run, box } = bench();
+      await run(["/bin/sh", "-c", "ln -sfn /tmp away; ln -sfn /tmp/x gone"]);
+      for (const path of ["away/x", "gone"]) {
+        const outcome = await writeFile(box, path, Buffer.from("x"), signal);
+        expect(outcome).toMatchObject({ kind: "refused" });
+      }
+    });
+
+    test("are refused when they are too large, unless lines of them are asked for", async () => {
+      const { box, workspace } = bench();
+      await writeFile(box, "large.csv", Buffer.from("0123456789\n".repeat(200_000)), signal);
+      expect(await read("large.csv")).toMatchObject({ kind: "refused" });
+      const some = { path: "large.csv", offset: 199_999, limit: 5 };
+      expect(await readText(box, some, signal)).toMatchObject({ text: "0123456789\n" });
+      expect(existsSync(join(workspace, "large.csv"))).toBe(true);
+    });
+
+    test("are taken along as a stream, and laid in again", async () => {
+      const { box, run, workspace } = bench();
+      const prepare =
+        "rm -rf *; mkdir d; echo kept > d/f; chmod 700 d/f; ln -s d/f link; ln -s /etc/x away; mkfifo pipe";
+      await run(["/bin/sh", "-c", prepare]);
+      const archive = await Array.fromAsync(snapshotWorkspace(box, 1_000_000, signal));
+      for (const name of await readdir(workspace))
+        await rm(join(workspace, name), { recursive: true });
+      await restoreWorkspace(box, Buffer.concat(archive), signal);
+      const shown = await run(["/bin/sh", "-c", "cat link; readlink away; stat -c %a d/f; ls"]);
+      expect(shown.text("stdout")).toBe("kept\n/etc/x\n700\naway\nd\nlink\n");
+    });
+
+    test("are not taken along when they are too large", async () => {
+      const { box, run } = bench();
+      await run(["/bin/sh", "-c", "head -c 2000000 /dev/zero > large"]);
+      const taken = Array.fromAsync(snapshotWorkspace(box, 1_000_000, signal));
+      await expect(taken).rejects.toMatchObject({ kind: "exhausted" });
+      await run(["rm", "large"]);
+    });
+
+    test("are not laid in outside of the workspace, whatever an archive says", async () => {
+      const { box, run, workspace } = bench();
+      const forge = `
+import io, sys, tarfile
+with tarfile.open(fileobj=sys.stdout.buffer, mode="w|") as archive:
+    entry = tarfile.TarInfo("../tmp/x"); entry.size = 1; archive.addfile(entry, io.BytesIO(b"x"))`;
+      const { text } = await run(["python3", "-I", "-c", forge]);
+      await expect(restoreWorkspace(box, Buffer.from(text("stdout")), signal)).rejects.toThrow(
+        "outside of the workspace",
+      );
+      expect(await readFile(join(workspace, "d/f"), "utf8")).toBe("kept\n");
+    });
+  });
+}

@@ -1,0 +1,75 @@
+import { chmod, chown, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Identity } from "../../../src/adapters/bubblewrap/identity.ts";
+import { WarmSandboxes } from "../../../src/adapters/warm-sandboxes.ts";
+import type { Collected } from "../../../src/app/collect.ts";
+import { collect } from "../../../src/app/collect.ts";
+import type {
+  Bounds,
+  Sandbox,
+  SandboxDriver,
+  SandboxLimits,
+  SandboxSession,
+} from "../../../src/ports/sandbox.ts";
+import { defaultLimits } from "../../../src/ports/sandbox.ts";
+import { temporaryFolder } from "../toolhost.ts";
+
+/** A driver that is held to the contract. */
+export interface Contender {
+  readonly driver: SandboxDriver;
+  readonly identity: Identity;
+  readonly bounds: Bounds;
+  /** Paths that no sandbox of it has. */
+  readonly hidden: readonly string[];
+}
+
+export const secret = "the-secret-of-the-host";
+export const signal = AbortSignal.timeout(300_000);
+
+/** Two workspaces of two runs, each with a secret, and sandboxes over the first. */
+export interface SandboxBench extends AsyncDisposable, Contender {
+  readonly folder: string;
+  readonly workspace: string;
+  readonly box: Sandbox;
+  /** A sandbox of its own over the workspace. */
+  open(): Promise<SandboxSession>;
+  run(argv: readonly string[], limits?: Partial<SandboxLimits>): Promise<Collected>;
+  /** Runs Python and gives what it printed, or the last line of its complaint. */
+  python(code: string, limits?: Partial<SandboxLimits>): Promise<string>;
+}
+
+export async function sandboxBench(contender: Contender): Promise<SandboxBench> {
+  const { driver, identity } = contender;
+  const resources = new AsyncDisposableStack();
+  const folder = resources.use(await temporaryFolder()).path;
+  await chmod(folder, 0o711);
+  for (const run of ["run_a", "run_b"]) {
+    await mkdir(join(folder, run), { mode: 0o700 });
+    await writeFile(join(folder, run, "secret.txt"), secret);
+    for (const path of [run, `${run}/secret.txt`]) {
+      await chown(join(folder, path), identity.uid, identity.gid);
+    }
+  }
+  const workspace = join(folder, "run_a");
+  const warm = resources.use(new WarmSandboxes(driver, { idleMs: 300_000, mostIdle: 4 }));
+  const box = warm.over(workspace);
+  const run: SandboxBench["run"] = (argv, limits = {}) =>
+    collect(box, { argv, limits: limitsOf(limits) }, signal);
+  return {
+    ...contender,
+    folder,
+    workspace,
+    box,
+    run,
+    open: () => driver.open({ ...defaultLimits, workspaceDir: workspace, readOnly: false }, signal),
+    python: async (code, limits) => {
+      const { text } = await run(["python3", "-I", "-c", code], limits);
+      return text("stdout").trim() || (text("stderr").trim().split("\n").at(-1) ?? "");
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+export function limitsOf(limits: Partial<SandboxLimits> = {}): SandboxLimits {
+  return { ...defaultLimits, timeoutMs: 60_000, ...limits };
+}
