@@ -72,6 +72,7 @@ export class System implements AsyncDisposable {
           OPENAI_API_KEY: "none",
           OPENAI_BASE_URL: modelUrl,
           REEVE_MCP_CONFIG: join(folder, "mcp.json"),
+          REEVE_SANDBOX: "bubblewrap",
           REEVE_SCRIPTS: join(import.meta.dirname, "scripts"),
           ...settings,
         },

@@ -38,6 +38,7 @@ test("the canonical trace comes out of one process", async () => {
         settings: {
           REEVE_SCRIPTS: join(import.meta.dirname, "support/scripts"),
           REEVE_MCP_CONFIG: join(folder, "mcp.json"),
+          REEVE_SANDBOX: "bubblewrap",
         },
         log: createLogger("test", "silent"),
       },

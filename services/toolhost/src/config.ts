@@ -15,6 +15,8 @@ export const toolhostConfig = z.object({
   REEVE_TOOLHOST_CONCURRENCY: z.coerce.number().int().min(1).max(1_000).default(4),
   /** JSON file with the MCP servers: { "servers": { "<name>": { "command", "args", "env" } } }. */
   REEVE_MCP_CONFIG: z.string().optional(),
+  /** The isolation of code. `auto`: the first of docker and bubblewrap that works here. `unsafe-local` is none. */
+  REEVE_SANDBOX: z.enum(["auto", "docker", "bubblewrap", "unsafe-local", "none"]).default("auto"),
   /** User and group id of sandboxed processes when the toolhost runs as root. */
   REEVE_SANDBOX_UID: z.coerce.number().int().min(1).max(4_294_967_294).default(64_017),
   /** How long a sandbox is kept for another call over the same workspace. */

@@ -12,6 +12,7 @@ import { HostToolbox, catalogOf } from "./adapters/host-toolbox.ts";
 import { openSandboxes } from "./adapters/open-sandboxes.ts";
 import { readMcpConfig } from "./adapters/mcp/mcp-config.ts";
 import { McpServer } from "./adapters/mcp/mcp-server.ts";
+import { reapSessions } from "./app/reap-sessions.ts";
 import { workCalls } from "./app/work-calls.ts";
 import type { ToolhostConfig } from "./config.ts";
 import type { ToolhostPorts } from "./ports/toolhost-ports.ts";
@@ -20,6 +21,8 @@ import type { ToolhostPorts } from "./ports/toolhost-ports.ts";
 const ackWaitMs = 1_000;
 /** How long a large result may take on its way into the store. */
 const keepMs = 30_000;
+/** How often is looked for what lost toolhosts have left. */
+const reapMs = 60_000;
 /** How long running calls may go on when the toolhost ends. */
 const drainMs = 10_000;
 
@@ -63,6 +66,10 @@ export async function startToolhost(
       running: running.signal,
     }),
   );
+  const { driver } = sandboxes;
+  if (driver !== undefined) {
+    background.keep((until) => reapSessions(driver, reapMs, log, until));
+  }
   starting.defer(() => {
     taking.abort(new DOMException("the toolhost goes away", "AbortError"));
     setTimeout(() => running.abort(taking.signal.reason), drainMs).unref();

@@ -9,5 +9,11 @@ const hidden = ["/etc/shadow", "/etc/passwd", "/root", "/home", "/var", "/run", 
 
 // Without bubblewrap there is nothing to attack; the reason is in the name of what is skipped.
 if (report.works)
-  sandboxContract("bubblewrap", { driver, identity, bounds: report.bounds, hidden });
+  sandboxContract("bubblewrap", {
+    driver,
+    identity,
+    bounds: report.bounds,
+    inside: "/workspace",
+    hidden,
+  });
 else sandboxContract("bubblewrap", undefined, ` (skipped: ${report.reason})`);

@@ -1,8 +1,5 @@
-import type { ChildProcess } from "node:child_process";
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import type { CallJournal } from "@reeve/log/call-journal";
 import { openCallJournal } from "@reeve/log/nats-journal";
@@ -12,6 +9,7 @@ import { createLogger } from "@reeve/platform/logger";
 import { connectNats } from "@reeve/platform/nats";
 import { startNatsServer } from "@reeve/platform/nats-server";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { startToolhostProcess } from "./support/toolhost-process.ts";
 import { factsUntilEnd, keyOf, requestOf, resultOf, temporaryFolder } from "./support/toolhost.ts";
 
 const log = createLogger("test", "silent");
@@ -34,26 +32,6 @@ beforeAll(async () => {
 
 afterAll(() => resources.disposeAsync());
 
-/** A toolhost as a process of its own, at work. */
-async function startProcess(): Promise<ChildProcess> {
-  const main = join(import.meta.dirname, "../src/main.ts");
-  const child = spawn(process.execPath, [main], {
-    stdio: ["ignore", "ignore", "pipe"],
-    env: {
-      PATH: process.env["PATH"],
-      REEVE_NATS_URL: natsUrl,
-      REEVE_DATA_DIR: join(folder, "data"),
-    },
-  });
-  resources.defer(() => void child.kill("SIGKILL"));
-  if (child.stderr === null) throw new Error("stderr is a pipe");
-  for await (const line of createInterface({ input: child.stderr })) {
-    if (line.includes('"toolhost works"')) break;
-  }
-  child.stderr.resume();
-  return child;
-}
-
 async function started(request: ToolCallRequest): Promise<void> {
   await queue.publish(request, { dedupeId: keyOf(request).call }, signal);
   for await (const { events } of journal.follow(keyOf(request), 0, signal)) {
@@ -62,14 +40,14 @@ async function started(request: ToolCallRequest): Promise<void> {
 }
 
 test("a call whose host is killed has an unknown outcome, or is made again where that does no harm", async () => {
-  const first = await startProcess();
+  const first = await startToolhostProcess({ natsUrl, folder }, resources);
   const args = { command: ["sleep", "2"] };
   const harmful = requestOf({ name: "run_command", args, callId: "run_1-2-0" });
   const harmless = requestOf({ name: "run_command", args, callId: "run_1-2-1", idempotent: true });
   await started(harmful);
   await started(harmless);
   first.kill("SIGKILL");
-  const second = await startProcess();
+  const second = await startToolhostProcess({ natsUrl, folder }, resources);
   const unknown = resultOf(await factsUntilEnd(journal, keyOf(harmful), signal));
   expect(unknown.isError).toBe(true);
   expect(unknown.content).toContain("unknown");
@@ -81,7 +59,7 @@ test("a call whose host is killed has an unknown outcome, or is made again where
 });
 
 test("a toolhost that is asked to end finishes its calls first", async () => {
-  const host = await startProcess();
+  const host = await startToolhostProcess({ natsUrl, folder }, resources);
   const args = { command: ["sleep", "1"] };
   const request = requestOf({ name: "run_command", args, callId: "run_1-3-0" });
   await started(request);

@@ -29,6 +29,7 @@ export async function natsBackend(): Promise<Backend> {
     OPENAI_API_KEY: "k",
     OPENAI_BASE_URL: models.url,
     REEVE_MCP_CONFIG: join(folder, "mcp.json"),
+    REEVE_SANDBOX: "bubblewrap",
   };
   const log = createLogger("test", "silent");
   const embedded = opening.use(

@@ -28,7 +28,12 @@ export async function playDemo(
   const folder = mkdtempSync(join(tmpdir(), "reeve-demo-test-"));
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
   const mark = randomUUID();
-  const environment = withoutModels({ ...process.env, INIT_CWD: folder, REEVE_TEST_MARK: mark });
+  const environment = withoutModels({
+    ...process.env,
+    INIT_CWD: folder,
+    REEVE_TEST_MARK: mark,
+    REEVE_SANDBOX: "bubblewrap",
+  });
   const child = spawn(process.execPath, [bootstrap, "demo", ...args], {
     cwd: folder,
     env: environment,

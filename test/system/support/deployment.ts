@@ -69,6 +69,7 @@ export class Deployment implements AsyncDisposable {
       REEVE_TOKENS: `${token}=acme/tester`,
       REEVE_SCRIPTS: join(import.meta.dirname, "scripts"),
       REEVE_MCP_CONFIG: join(folder, "mcp.json"),
+      REEVE_SANDBOX: "bubblewrap",
       ...settings,
     };
     this.reeve = openReeve({ url: this.url, token });

@@ -11,11 +11,14 @@ import { publishReport } from "../app/tools/publish-report.ts";
 import { runCommand } from "../app/tools/run-command.ts";
 import { globFiles, grepFiles, listFiles } from "../app/tools/search-files.ts";
 import type { ToolhostConfig } from "../config.ts";
+import type { SandboxDriver } from "../ports/sandbox.ts";
 import type { Tool } from "../ports/tool.ts";
 import type { Workspaces } from "../ports/workspaces.ts";
 import { BubblewrapDriver } from "./bubblewrap/bubblewrap-driver.ts";
 import { sandboxIdentity } from "./bubblewrap/identity.ts";
+import { chooseDriver } from "./choose-driver.ts";
 import { HostWorkspaces } from "./host-workspaces.ts";
+import { UnsafeLocalDriver } from "./unsafe-local/unsafe-local-driver.ts";
 import { WarmSandboxes } from "./warm-sandboxes.ts";
 import { workspaceRoot } from "./workspace-root.ts";
 
@@ -24,6 +27,14 @@ export interface Sandboxes extends AsyncDisposable {
   readonly isolation: string;
   readonly tools: readonly Tool[];
   readonly workspaces: Workspaces;
+  /** What makes the sandboxes. Absent: there are none. */
+  readonly driver?: SandboxDriver;
+}
+
+export interface SandboxesOptions {
+  readonly config: ToolhostConfig;
+  readonly artifacts: ArtifactStore;
+  readonly log: Logger;
 }
 
 /**
@@ -31,32 +42,16 @@ export interface Sandboxes extends AsyncDisposable {
  * would help.
  */
 export async function openSandboxes(
-  {
-    config,
-    artifacts,
-    log,
-  }: {
-    readonly config: ToolhostConfig;
-    readonly artifacts: ArtifactStore;
-    readonly log: Logger;
-  },
+  { config, artifacts, log }: SandboxesOptions,
   signal: AbortSignal,
 ): Promise<Sandboxes> {
   const identity = sandboxIdentity(config.REEVE_SANDBOX_UID);
-  const driver = new BubblewrapDriver(identity);
-  const report = await driver.probe(signal);
-  if (!report.works) {
-    const { reason, fixes } = report;
-    log.warn({ driver: driver.name, reason, fixes }, "no sandbox works here; code does not run");
-    return {
-      isolation: "none",
-      tools: [],
-      workspaces: noWorkspaces,
-      [Symbol.asyncDispose]: () => Promise.resolve(),
-    };
-  }
-  if (!report.bounds.memory) {
-    log.info("no control groups may be made here; memory is bounded for each process by itself");
+  const drivers = [new BubblewrapDriver(identity), new UnsafeLocalDriver(identity)];
+  const { driver } = await chooseDriver(config.REEVE_SANDBOX, drivers, log, signal);
+  if (driver === undefined) {
+    const nothing = () => Promise.resolve();
+    const isolation = "none";
+    return { isolation, tools: [], workspaces: noWorkspaces, [Symbol.asyncDispose]: nothing };
   }
   const root = workspaceRoot(config.REEVE_DATA_DIR, identity);
   const markers = resolve(config.REEVE_DATA_DIR, "laid");
@@ -65,9 +60,9 @@ export async function openSandboxes(
     idleMs: config.REEVE_SANDBOX_IDLE_MS,
     mostIdle: config.REEVE_SANDBOX_MOST_IDLE,
   });
-  const maxBytes = config.REEVE_MAX_ARTIFACT_BYTES;
   return {
     isolation: driver.name,
+    driver,
     tools: [
       executeCode,
       runCommand,
@@ -77,7 +72,7 @@ export async function openSandboxes(
       listFiles,
       globFiles,
       grepFiles,
-      publishReport(artifacts, maxBytes),
+      publishReport(artifacts, config.REEVE_MAX_ARTIFACT_BYTES),
     ],
     workspaces: new HostWorkspaces({ root, markers, identity }, warm, artifacts),
     [Symbol.asyncDispose]: () => warm[Symbol.asyncDispose](),

@@ -9,7 +9,8 @@ import os
 import stat
 import sys
 
-ROOT = "/workspace"
+# The folder in which every program begins.
+ROOT = os.getcwd()
 # How much of a file is looked at to tell whether it is text.
 PROBE = 8192
 

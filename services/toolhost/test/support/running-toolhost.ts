@@ -37,6 +37,7 @@ export async function runningToolhost(signal: AbortSignal): Promise<RunningToolh
   await writeFile(mcp, JSON.stringify({ servers: { demo: { command: process.execPath, args } } }));
   const config = readConfig(toolhostConfig, {
     REEVE_DATA_DIR: join(folder.path, "data"),
+    REEVE_SANDBOX: "bubblewrap",
     REEVE_MCP_CONFIG: mcp,
   });
   starting.use(await startToolhost(config, { nats, log }, signal));

@@ -12,6 +12,10 @@ export const environment: Readonly<Record<string, string>> = {
   LANG: "C.UTF-8",
 };
 
+function both(most: number): readonly [number, number] {
+  return [most, most];
+}
+
 /**
  * The limits that the kernel holds for each process of a call. Where memory is counted for all of them together, programs
  * may reserve more addresses than they use; where processes are counted by their user beyond the sandbox, their number is
@@ -23,7 +27,6 @@ export function callLimits(
 ): CallTerms["limits"] {
   const addressBytes = memoryBytes * (isCounted.memory ? reservedPerUsed : 1);
   const cpuSeconds = Math.ceil(timeoutMs / 1_000) + 1;
-  const both = (most: number) => [most, most] as const;
   return {
     RLIMIT_AS: both(addressBytes),
     ...(isCounted.processes && { RLIMIT_NPROC: both(processes) }),

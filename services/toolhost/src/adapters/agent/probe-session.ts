@@ -35,12 +35,3 @@ export async function probeSession(
     throw error;
   }
 }
-
-/** The arguments by which an interpreter becomes the agent: from bytecode where a probe has made it. */
-export function agentArguments(python: string, bytecode: string | undefined): readonly string[] {
-  const program =
-    bytecode === undefined
-      ? agentProgram
-      : "import marshal, sys; exec(marshal.loads(bytes.fromhex(sys.argv.pop())))";
-  return [python, "-I", "-B", "-c", program, ...(bytecode === undefined ? [] : [bytecode])];
-}

@@ -9,9 +9,10 @@ import type {
   SessionSpec,
 } from "../../ports/sandbox.ts";
 import type { AgentChannel } from "../agent/agent-channel.ts";
+import { agentArguments } from "../agent/agent-program.ts";
 import { AgentSession } from "../agent/agent-session.ts";
 import { callLimits, environment } from "../agent/call-limits.ts";
-import { agentArguments, probeSession } from "../agent/probe-session.ts";
+import { probeSession } from "../agent/probe-session.ts";
 import { isGone, ownerName } from "../owner.ts";
 import { bwrapArguments } from "./bwrap-arguments.ts";
 import type { BwrapProcess } from "./bwrap-process.ts";

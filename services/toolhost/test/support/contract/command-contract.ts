@@ -14,7 +14,7 @@ export function commandContract(bench: () => SandboxBench): void {
       const command = { argv, stdin: Buffer.from("given"), limits: limitsOf() };
       const { end, text } = await collect(bench().box, command, signal);
       expect(end).toMatchObject({ reason: "exit", code: 3 });
-      expect(text("stdout")).toBe("/workspace\ngiven");
+      expect(text("stdout")).toBe(`${bench().inside}\ngiven`);
       expect(text("stderr")).toBe("lost\n");
     });
 

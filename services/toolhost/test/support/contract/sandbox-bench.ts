@@ -19,6 +19,8 @@ export interface Contender {
   readonly driver: SandboxDriver;
   readonly identity: Identity;
   readonly bounds: Bounds;
+  /** Where the workspace lies inside; as outside when it is not told. */
+  readonly inside?: string;
   /** Paths that no sandbox of it has. */
   readonly hidden: readonly string[];
 }
@@ -30,6 +32,7 @@ export const signal = AbortSignal.timeout(300_000);
 export interface SandboxBench extends AsyncDisposable, Contender {
   readonly folder: string;
   readonly workspace: string;
+  readonly inside: string;
   readonly box: Sandbox;
   /** A sandbox of its own over the workspace. */
   open(): Promise<SandboxSession>;
@@ -57,6 +60,7 @@ export async function sandboxBench(contender: Contender): Promise<SandboxBench> 
     collect(box, { argv, limits: limitsOf(limits) }, signal);
   return {
     ...contender,
+    inside: contender.inside ?? workspace,
     folder,
     workspace,
     box,

@@ -8,18 +8,20 @@ import type { Contender, SandboxBench } from "./sandbox-bench.ts";
 import { sandboxBench } from "./sandbox-bench.ts";
 import { sessionContract } from "./session-contract.ts";
 
+/** What is promised even without isolation. */
+export function commandsContract(name: string, contender: Contender): void {
+  describe(`a ${name} sandbox`, () => {
+    const given = benchFor(contender);
+    commandContract(given);
+    filesContract(given);
+    sessionContract(given);
+  });
+}
+
 /** What every driver that isolates promises. Without a contender its tests are skipped, and `why` is in their names. */
 export function sandboxContract(name: string, contender: Contender | undefined, why = ""): void {
   describe.skipIf(contender === undefined)(`a ${name} sandbox${why}`, () => {
-    let bench: SandboxBench | undefined;
-    beforeAll(async () => {
-      if (contender !== undefined) bench = await sandboxBench(contender);
-    });
-    afterAll(() => bench?.[Symbol.asyncDispose]());
-    const given = () => {
-      if (bench === undefined) throw new Error("the bench is not ready");
-      return bench;
-    };
+    const given = benchFor(contender);
     commandContract(given);
     isolationContract(given, contender?.hidden ?? []);
     agentContract(given);
@@ -27,4 +29,16 @@ export function sandboxContract(name: string, contender: Contender | undefined, 
     filesContract(given);
     sessionContract(given);
   });
+}
+
+function benchFor(contender: Contender | undefined): () => SandboxBench {
+  let bench: SandboxBench | undefined;
+  beforeAll(async () => {
+    if (contender !== undefined) bench = await sandboxBench(contender);
+  });
+  afterAll(() => bench?.[Symbol.asyncDispose]());
+  return () => {
+    if (bench === undefined) throw new Error("the bench is not ready");
+    return bench;
+  };
 }

@@ -1,8 +1,8 @@
-import { globSync, readFileSync } from "node:fs";
 import { setImmediate as immediate } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import { WarmSandboxes } from "../../../src/adapters/warm-sandboxes.ts";
 import { collect } from "../../../src/app/collect.ts";
+import { processesWith } from "../processes-with.ts";
 import type { SandboxBench } from "./sandbox-bench.ts";
 import { limitsOf, signal } from "./sandbox-bench.ts";
 
@@ -80,16 +80,4 @@ export function sessionContract(bench: () => SandboxBench): void {
 
 async function ids({ driver }: SandboxBench): Promise<readonly string[]> {
   return (await driver.list(signal)).map(({ sessionId }) => sessionId);
-}
-
-/** Commands of this machine's processes that have `word` as an argument. */
-function processesWith(word: string): readonly string[] {
-  return globSync("/proc/[0-9]*/cmdline").flatMap((path) => {
-    try {
-      const argv = readFileSync(path, "utf8").split("\0");
-      return argv.includes(word) ? [argv.join(" ")] : [];
-    } catch {
-      return [];
-    }
-  });
 }
