@@ -19,6 +19,10 @@ export const toolhostConfig = z.object({
   REEVE_SANDBOX: z.enum(["auto", "docker", "bubblewrap", "unsafe-local", "none"]).default("auto"),
   /** User and group id of sandboxed processes when the toolhost runs as root. */
   REEVE_SANDBOX_UID: z.coerce.number().int().min(1).max(4_294_967_294).default(64_017),
+  /** The image of docker sandboxes; `scripts/sandbox-image.ts` makes one. */
+  REEVE_SANDBOX_IMAGE: z.string().default("reeve-sandbox:latest"),
+  /** Where the container engine is: unix:// or tcp://. */
+  DOCKER_HOST: z.string().optional(),
   /** How long a sandbox is kept for another call over the same workspace. */
   REEVE_SANDBOX_IDLE_MS: z.coerce.number().int().min(0).max(3_600_000).default(60_000),
   /** How many sandboxes are kept so, over all workspaces. */

@@ -17,6 +17,7 @@ import type { Workspaces } from "../ports/workspaces.ts";
 import { BubblewrapDriver } from "./bubblewrap/bubblewrap-driver.ts";
 import { sandboxIdentity } from "./bubblewrap/identity.ts";
 import { chooseDriver } from "./choose-driver.ts";
+import { DockerDriver } from "./docker/docker-driver.ts";
 import { HostWorkspaces } from "./host-workspaces.ts";
 import { UnsafeLocalDriver } from "./unsafe-local/unsafe-local-driver.ts";
 import { WarmSandboxes } from "./warm-sandboxes.ts";
@@ -46,7 +47,16 @@ export async function openSandboxes(
   signal: AbortSignal,
 ): Promise<Sandboxes> {
   const identity = sandboxIdentity(config.REEVE_SANDBOX_UID);
-  const drivers = [new BubblewrapDriver(identity), new UnsafeLocalDriver(identity)];
+  const drivers = [
+    new DockerDriver({
+      identity,
+      address: config.DOCKER_HOST,
+      image: config.REEVE_SANDBOX_IMAGE,
+      probeDir: () => workspaceRoot(config.REEVE_DATA_DIR, identity),
+    }),
+    new BubblewrapDriver(identity),
+    new UnsafeLocalDriver(identity),
+  ];
   const { driver } = await chooseDriver(config.REEVE_SANDBOX, drivers, log, signal);
   if (driver === undefined) {
     const nothing = () => Promise.resolve();

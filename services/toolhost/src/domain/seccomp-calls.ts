@@ -12,9 +12,19 @@ export interface Calls {
   readonly missing: readonly number[];
 }
 
+/** What denied calls are answered with. */
+export const errors = { EPERM: 1, ENOSYS: 38, EAFNOSUPPORT: 97 } as const;
+/** CLONE_NEWNS, CGROUP, UTS, IPC, USER, PID, NET and TIME. */
+export const newNamespaces = 0x7e02_0080;
+/** Families of sockets that are permitted. */
+export const families = { unix: 1, inet: 2, inet6: 10 } as const;
+/** TIOCSTI and TIOCLINUX put words into a terminal, for somebody else to be run. */
+export const terminalInjections = [0x5412, 0x541c] as const;
+
 type Numbers = readonly [x64: number | undefined, arm64: number | undefined];
 
-const denied: Readonly<Record<string, Numbers>> = {
+/** Calls that are not permitted, by name. */
+export const denied: Readonly<Record<string, Numbers>> = {
   ptrace: [101, 117],
   process_vm_readv: [310, 270],
   process_vm_writev: [311, 271],
@@ -87,7 +97,7 @@ const denied: Readonly<Record<string, Numbers>> = {
  * clone3 hides its flags behind a pointer, where no filter can read them; io_uring passes by every filter; a message queue
  * outlives whoever made it, and cannot be found.
  */
-const missing: Readonly<Record<string, Numbers>> = {
+export const missing: Readonly<Record<string, Numbers>> = {
   clone3: [435, 435],
   mq_open: [240, 180],
   io_uring_setup: [425, 425],

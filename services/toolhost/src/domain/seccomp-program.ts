@@ -1,5 +1,5 @@
 import type { Calls } from "./seccomp-calls.ts";
-import { callsOf } from "./seccomp-calls.ts";
+import { callsOf, errors, families, newNamespaces, terminalInjections } from "./seccomp-calls.ts";
 
 /** One instruction of classic BPF. */
 interface Instruction {
@@ -21,14 +21,7 @@ const offsets = { call: 0, architecture: 4, first: 16, second: 24 } as const;
 const allow = 0x7fff_0000;
 const killProcess = 0x8000_0000;
 const errno = (number: number) => 0x0005_0000 | number;
-const EPERM = 1;
-const ENOSYS = 38;
-const EAFNOSUPPORT = 97;
 
-/** CLONE_NEWNS, CGROUP, UTS, IPC, USER, PID, NET and TIME. */
-const newNamespaces = 0x7e02_0080;
-const families = { unix: 1, inet: 2, inet6: 10 } as const;
-const terminalInjections = [0x5412, 0x541c];
 /** Calls of the x32 ABI have this bit. */
 const x32 = 0x4000_0000;
 const personalities = [0, 0xffff_ffff];
@@ -48,29 +41,29 @@ function program(calls: Calls, hasX32: boolean): readonly Instruction[] {
     load(offsets.architecture),
     ...unlessEqual(calls.audit, [answer(killProcess)]),
     load(offsets.call),
-    ...(hasX32 ? ifAtLeast(x32, [answer(errno(ENOSYS))]) : []),
-    ...calls.missing.flatMap((call) => ifEqual(call, [answer(errno(ENOSYS))])),
-    ...calls.denied.flatMap((call) => ifEqual(call, [answer(errno(EPERM))])),
+    ...(hasX32 ? ifAtLeast(x32, [answer(errno(errors.ENOSYS))]) : []),
+    ...calls.missing.flatMap((call) => ifEqual(call, [answer(errno(errors.ENOSYS))])),
+    ...calls.denied.flatMap((call) => ifEqual(call, [answer(errno(errors.EPERM))])),
     ...ifEqual(calls.clone, [
       load(offsets.first),
       { code: andWith, jt: 0, jf: 0, k: newNamespaces },
-      ...unlessEqual(0, [answer(errno(EPERM))]),
+      ...unlessEqual(0, [answer(errno(errors.EPERM))]),
       answer(allow),
     ]),
     ...ifEqual(calls.socket, [
       load(offsets.first),
       ...Object.values(families).flatMap((family) => ifEqual(family, [answer(allow)])),
-      answer(errno(EAFNOSUPPORT)),
+      answer(errno(errors.EAFNOSUPPORT)),
     ]),
     ...ifEqual(calls.ioctl, [
       load(offsets.second),
-      ...terminalInjections.flatMap((request) => ifEqual(request, [answer(errno(EPERM))])),
+      ...terminalInjections.flatMap((request) => ifEqual(request, [answer(errno(errors.EPERM))])),
       answer(allow),
     ]),
     ...ifEqual(calls.personality, [
       load(offsets.first),
       ...personalities.flatMap((persona) => ifEqual(persona, [answer(allow)])),
-      answer(errno(EPERM)),
+      answer(errno(errors.EPERM)),
     ]),
     answer(allow),
   ];

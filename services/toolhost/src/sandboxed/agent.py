@@ -17,7 +17,7 @@ class Call:
         self.program = programs.code(call["program"]) if call.get("program") else None
         self.to_call = bytearray()
         self.no_more_input = False
-        self.began = time.monotonic()
+        self.kills = memory_kills()
 
     def make(self):
         (input, self.input), *outputs = self.pipes = [os.pipe() for _ in range(4)]
@@ -46,7 +46,7 @@ class Call:
         while self.sources:
             self.wait()
         self.close(failed)
-        self.host.tell(END, **told(status), seconds=time.monotonic() - self.began)
+        self.host.tell(END, **told(status), oom=memory_kills() > self.kills)
 
     def close(self, *more):
         for end in (self.input, *self.sources, *more):

@@ -22,6 +22,7 @@ def become_call(call, ends, failure, program):
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.chdir(call["folder"])
+        prefer_to_end()
         os.environ.clear()
         os.environ.update(call["env"], PWD=call["folder"])
         for name, (soft, hard) in call["limits"].items():
@@ -33,6 +34,15 @@ def become_call(call, ends, failure, program):
         os.write(2, f"the call could not be begun: {error!r}\n".encode("utf-8", "backslashreplace"))
     finally:
         os._exit(70)
+
+
+def prefer_to_end():
+    """When memory is full the kernel is to end what fills it, not the agent."""
+    try:
+        with open("/proc/self/oom_score_adj", "w") as file:
+            file.write("1000")
+    except OSError:
+        pass
 
 
 def limit(which, soft, hard):

@@ -9,7 +9,6 @@ import os
 import select
 import signal
 import sys
-import time
 
 CALL, INPUT, INPUT_END, STOP, PROGRAMS = b"C", b"I", b"E", b"K", b"P"
 READY, BEGAN, TAKEN, END, SETTLED, ALIVE = b"R", b"B", b"T", b"X", b"S", b"A"

@@ -23,6 +23,7 @@ const endOf = z.object({
   code: z.number().optional(),
   signal: z.number().optional(),
   failure: z.literal("too_long").optional(),
+  oom: z.boolean().optional(),
 });
 const settlementOf = z.object({ clean: z.boolean() });
 
@@ -115,9 +116,9 @@ export class AgentCall {
     this.#events.push({ kind: "out", stream, bytes });
   }
 
-  #ended({ code, signal, failure }: z.infer<typeof endOf>): void {
+  #ended({ code, signal, failure, oom = false }: z.infer<typeof endOf>): void {
     if (failure !== undefined) return this.#fail(tooLong());
-    const own = signal === undefined ? "exit" : "signal";
+    const own = oom ? "oom" : signal === undefined ? "exit" : "signal";
     this.#finish(own, signal === undefined ? code : signalBase + signal);
   }
 

@@ -1,14 +1,18 @@
 import { Failure } from "@reeve/platform/failure";
+import { z } from "zod";
 import type { SandboxDriver } from "../../ports/sandbox.ts";
 import { defaultLimits } from "../../ports/sandbox.ts";
 import { agentProgram } from "../../sandboxed/programs.ts";
 
 const probeMs = 20_000;
-const compile =
-  "import marshal, sys; print(marshal.dumps(compile(sys.argv[1], '<agent>', 'exec')).hex())";
+const compile = `import json, marshal, os, sys
+agent = marshal.dumps(compile(sys.argv[1], "<agent>", "exec")).hex()
+print(json.dumps({"agent": agent, "files": os.listdir()}))`;
 
-/** What a probe came to: the agent as bytecode of the interpreter inside, or what went wrong. */
-export type Probed = { readonly agent: string } | { readonly problem: string };
+const answer = z.object({ agent: z.string(), files: z.array(z.string()) });
+
+/** What a probe came to: the agent as bytecode of the interpreter inside and what lies in the workspace, or what went wrong. */
+export type Probed = z.infer<typeof answer> | { readonly problem: string };
 
 /** Makes a sandbox and has it compile the agent, so that later ones need not. No foreign code has run in it. */
 export async function probeSession(
@@ -27,11 +31,19 @@ export async function probeSession(
     for await (const event of session.exec({ argv, readOnly: true, limits }, until)) {
       if (event.kind === "out") said += Buffer.from(event.bytes).toString("utf8");
     }
-    const [, agent] = /^((?:[0-9a-f]{2})+)\n$/.exec(said) ?? [];
-    return agent === undefined ? { problem: `a probe failed: ${said.trim()}` } : { agent };
+    const parsed = answer.safeParse(jsonOf(said));
+    return parsed.success ? parsed.data : { problem: `a probe failed: ${said.trim()}` };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof Failure) return { problem: error.message };
     throw error;
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }

@@ -1,0 +1,68 @@
+import {
+  denied,
+  errors,
+  families,
+  missing,
+  newNamespaces,
+  terminalInjections,
+} from "./seccomp-calls.ts";
+
+/** A rule of the seccomp profiles of container engines. */
+interface Rule {
+  readonly names: readonly string[];
+  readonly action: "SCMP_ACT_ERRNO";
+  readonly errnoRet: number;
+  readonly args?: readonly {
+    readonly index: number;
+    readonly value: number;
+    readonly valueTwo: number;
+    readonly op: "SCMP_CMP_MASKED_EQ";
+  }[];
+}
+
+const architectures: Readonly<Record<string, string>> = {
+  x64: "SCMP_ARCH_X86_64",
+  arm64: "SCMP_ARCH_AARCH64",
+};
+
+/** The kernel knows of fewer families of sockets, and answers for the others by itself. */
+const mostFamilies = 64;
+const lowerHalf = 0xffff_ffff;
+const bits = Array.from({ length: 32 }, (_, bit) => 2 ** bit);
+
+/**
+ * The filter of system calls as container engines take it: the same one as the program of bubblewrap, in rules that can
+ * only compare for equality. Undefined when the architecture is none that we know.
+ */
+export function seccompProfile(architecture: string): object | undefined {
+  const own = architectures[architecture];
+  if (own === undefined) return undefined;
+  const others = Array.from({ length: mostFamilies }, (_, family) => family).filter(
+    (family) => !Object.values<number>(families).includes(family),
+  );
+  const syscalls: readonly Rule[] = [
+    { names: Object.keys(missing), action: "SCMP_ACT_ERRNO", errnoRet: errors.ENOSYS },
+    { names: Object.keys(denied), action: "SCMP_ACT_ERRNO", errnoRet: errors.EPERM },
+    // One rule for each bit, because none can say "any of these".
+    ...bits
+      .filter((bit) => bit & newNamespaces)
+      .map((bit) => when("clone", { index: 0, mask: bit, value: bit }, errors.EPERM)),
+    ...bits.map((bit) => when("personality", { index: 0, mask: bit, value: bit }, errors.EPERM)),
+    ...others.map((value) =>
+      when("socket", { index: 0, mask: lowerHalf, value }, errors.EAFNOSUPPORT),
+    ),
+    ...terminalInjections.map((value) =>
+      when("ioctl", { index: 1, mask: lowerHalf, value }, errors.EPERM),
+    ),
+  ];
+  return { defaultAction: "SCMP_ACT_ALLOW", architectures: [own], syscalls };
+}
+
+function when(
+  name: string,
+  { index, mask, value }: { readonly index: number; readonly mask: number; readonly value: number },
+  errnoRet: number,
+): Rule {
+  const args = [{ index, value: mask, valueTwo: value, op: "SCMP_CMP_MASKED_EQ" as const }];
+  return { names: [name], action: "SCMP_ACT_ERRNO", errnoRet, args };
+}
