@@ -7,8 +7,11 @@ const bounds = { memory: true, processes: true };
 const works: ProbeReport = { works: true, isolates: true, bounds };
 const broken: ProbeReport = { works: false, reason: "it is broken", fixes: ["mend it"] };
 
+function never(): Promise<never> {
+  return Promise.reject(new Error("nothing is opened here"));
+}
+
 function driver(name: string, report: ProbeReport): SandboxDriver {
-  const never = () => Promise.reject(new Error("nothing is opened here"));
   return { name, probe: () => Promise.resolve(report), open: never, list: never, destroy: never };
 }
 

@@ -57,11 +57,16 @@ export async function openSandboxes(
     new BubblewrapDriver(identity),
     new UnsafeLocalDriver(identity),
   ];
-  const { driver } = await chooseDriver(config.REEVE_SANDBOX, drivers, log, signal);
+  const choice = await chooseDriver(config.REEVE_SANDBOX, drivers, log, signal);
+  const { driver } = choice;
   if (driver === undefined) {
-    const nothing = () => Promise.resolve();
     const isolation = "none";
-    return { isolation, tools: [], workspaces: noWorkspaces, [Symbol.asyncDispose]: nothing };
+    return {
+      isolation,
+      tools: [],
+      workspaces: noWorkspaces(choice.refusal),
+      [Symbol.asyncDispose]: () => Promise.resolve(),
+    };
   }
   const root = workspaceRoot(config.REEVE_DATA_DIR, identity);
   const markers = resolve(config.REEVE_DATA_DIR, "laid");
@@ -89,9 +94,8 @@ export async function openSandboxes(
   };
 }
 
-const noWorkspaces: Workspaces = {
-  open: () =>
-    Promise.reject(
-      new Failure("unavailable", ErrorReason.UNAVAILABLE, "this toolhost has no sandbox"),
-    ),
-};
+function noWorkspaces(refusal: string): Workspaces {
+  return {
+    open: () => Promise.reject(new Failure("unavailable", ErrorReason.UNAVAILABLE, refusal)),
+  };
+}

@@ -10,10 +10,10 @@ export function ownerName(pid: number = process.pid): string | undefined {
   return began === undefined ? undefined : `${pid}.${began}`;
 }
 
-/** Whether the process of such a name is gone. */
+/** Whether the process of such a name is gone. Of another name nothing is known, so that it is left alone. */
 export function isGone(owner: string): boolean {
   const [, pid] = /^(\d+)\.\d+$/.exec(owner) ?? [];
-  return pid === undefined || ownerName(Number(pid)) !== owner;
+  return pid !== undefined && ownerName(Number(pid)) !== owner;
 }
 
 function startOf(pid: number): string | undefined {

@@ -35,6 +35,8 @@ export class BubblewrapDriver implements SandboxDriver {
   readonly name = "bubblewrap";
   readonly #identity: Identity;
   readonly #groups = controlGroups();
+  /** Names of our own, from before they are made until they are gone. */
+  readonly #names = new Set<string>();
   readonly #open = new Map<string, AgentChannel>();
   #bytecode: string | undefined;
 
@@ -62,10 +64,11 @@ export class BubblewrapDriver implements SandboxDriver {
     const sessionId = `${ownerName() ?? "0.0"}-${randomBytes(6).toString("hex")}`;
     const agent = agentArguments(python, this.#bytecode);
     const args = bwrapArguments({ ...spec, agent, system: systemView() });
-    const started = await startBwrap(bwrap, args, this.#identity, seccomp);
-    const group = await admitted(started, () => this.#groups?.open(sessionId, spec));
-    const channel = this.#channel(sessionId, started, group);
-    const isCounted = { memory: group !== undefined, processes: true };
+    this.#names.add(sessionId);
+    const channel = await this.#start(sessionId, spec, () =>
+      startBwrap(bwrap, args, this.#identity, seccomp),
+    );
+    const isCounted = { memory: this.#groups !== undefined, processes: true };
     return new AgentSession({
       sessionId,
       channel,
@@ -81,11 +84,13 @@ export class BubblewrapDriver implements SandboxDriver {
   }
 
   list(): Promise<readonly SessionRecord[]> {
-    const names = new Set([...this.#open.keys(), ...(this.#groups?.list() ?? [])]);
-    const records = [...names].map((sessionId) => ({
-      sessionId,
-      isOrphan: isGone(sessionId.split("-")[0] ?? ""),
-    }));
+    const names = new Set([...this.#names, ...(this.#groups?.list() ?? [])]);
+    const records = [...names].map((sessionId) => {
+      const owner = sessionId.split("-")[0] ?? "";
+      // One of ours that we know nothing of any more could not be taken away in its time.
+      const isLost = owner === ownerName() && !this.#names.has(sessionId);
+      return { sessionId, isOrphan: isLost || isGone(owner) };
+    });
     return Promise.resolve(records);
   }
 
@@ -94,14 +99,30 @@ export class BubblewrapDriver implements SandboxDriver {
     await this.#groups?.destroy(sessionId);
   }
 
+  async #start(
+    sessionId: string,
+    spec: SessionSpec,
+    start: () => Promise<BwrapProcess>,
+  ): Promise<AgentChannel> {
+    try {
+      const started = await start();
+      const group = await admitted(started, () => this.#groups?.open(sessionId, spec));
+      return this.#channel(sessionId, started, group);
+    } catch (error) {
+      this.#names.delete(sessionId);
+      throw error;
+    }
+  }
+
   #channel(
     sessionId: string,
     started: BwrapProcess,
     group: ControlGroup | undefined,
   ): AgentChannel {
-    const ended = started.ended.then((complaint) => {
+    const ended = started.ended.then(async (complaint) => {
       this.#open.delete(sessionId);
-      group?.remove();
+      await group?.remove();
+      this.#names.delete(sessionId);
       return complaint;
     });
     const channel: AgentChannel = {
@@ -133,7 +154,7 @@ async function admitted(
     return group;
   } catch (error) {
     await started.kill();
-    group?.remove();
+    await group?.remove();
     throw error;
   }
 }

@@ -16,8 +16,8 @@ export interface ControlGroup {
   add(pid: number): void;
   /** How many processes the kernel has ended because the memory of the group was full. */
   memoryKills(): number;
-  /** Takes the group away once its processes are gone. */
-  remove(): void;
+  /** Takes the group away, whose processes are gone. */
+  remove(): Promise<void>;
 }
 
 /** The groups of all sandboxes on this machine. */
@@ -73,7 +73,7 @@ export function controlGroups(): ControlGroups | undefined {
     for (const { parent } of controllers) mkdirSync(parent, { recursive: true });
     if (controllers.includes(unified))
       writeFileSync(join(unified.parent, "cgroup.subtree_control"), "+memory +pids");
-    openGroup(controllers, `trial-${randomUUID()}`, defaultLimits).remove();
+    void openGroup(controllers, `trial-${randomUUID()}`, defaultLimits).remove();
   } catch {
     return undefined;
   }
@@ -117,9 +117,9 @@ function openGroup(
       for (const { folder } of groups) writeFileSync(join(folder, "cgroup.procs"), String(pid));
     },
     memoryKills,
-    remove: () => {
+    remove: async () => {
       memoryKills();
-      for (const { folder } of groups) void removeFolder(folder);
+      for (const { folder } of groups) await removeFolder(folder);
     },
   };
 }

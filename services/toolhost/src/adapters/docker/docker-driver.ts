@@ -50,6 +50,8 @@ type EngineTraits = Pick<Parameters<typeof containerConfig>[1], "runtime" | "mac
 export class DockerDriver implements SandboxDriver {
   readonly name = "docker";
   readonly #options: DockerOptions;
+  /** Names of our own, from before they are made until they are gone. */
+  readonly #open = new Set<string>();
   #bytecode: string | undefined;
   #traits: EngineTraits | undefined;
 
@@ -100,7 +102,14 @@ export class DockerDriver implements SandboxDriver {
       agent: agentArguments(python, this.#bytecode),
       labels: { [labels.machine]: machine(), [labels.owner]: owner },
     });
-    const channel = await startContainer(engine, sessionId, config, signal);
+    this.#open.add(sessionId);
+    const channel = await startContainer(engine, sessionId, config, signal).catch(
+      (error: unknown) => {
+        this.#open.delete(sessionId);
+        throw error;
+      },
+    );
+    void channel.ended.then(() => this.#open.delete(sessionId));
     return new AgentSession({
       sessionId,
       channel,
@@ -120,10 +129,13 @@ export class DockerDriver implements SandboxDriver {
       JSON.stringify({ label: [`${labels.machine}=${machine()}`] }),
     );
     const answer = await this.#engine().get(`/containers/json?all=1&filters=${filters}`, signal);
-    return listed.parse(answer).map(({ Names: [name = ""], Labels }) => ({
-      sessionId: name.replace(/^\//, ""),
-      isOrphan: isGone(Labels[labels.owner] ?? ""),
-    }));
+    return listed.parse(answer).map(({ Names: [name = ""], Labels }) => {
+      const sessionId = name.replace(/^\//, "");
+      const owner = Labels[labels.owner] ?? "";
+      // One of ours that we know nothing of any more could not be taken away in its time.
+      const isLost = owner === ownerName() && !this.#open.has(sessionId);
+      return { sessionId, isOrphan: isLost || isGone(owner) };
+    });
   }
 
   async destroy(sessionId: string, signal: AbortSignal): Promise<void> {

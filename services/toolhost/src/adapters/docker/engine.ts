@@ -40,13 +40,15 @@ export class Engine {
   /** A connection to the streams of a container. */
   async attach(path: string, signal: AbortSignal): Promise<Duplex> {
     const headers = { connection: "Upgrade", upgrade: "tcp" };
-    const asking = this.#request("POST", path, { headers, signal });
+    const asking = this.#request("POST", path, { headers });
+    const stop = () => asking.destroy(new Error("it takes too long"));
+    signal.addEventListener("abort", stop, { once: true });
     asking.end();
     const { promise, resolve, reject } = Promise.withResolvers<Duplex>();
     asking.once("upgrade", (_, socket: Duplex) => resolve(socket));
     asking.once("response", (answer) => reject(refusal(path, answer.statusCode ?? 0, "")));
     asking.once("error", (cause) => reject(unreachable(cause)));
-    return await promise;
+    return await promise.finally(() => signal.removeEventListener("abort", stop));
   }
 
   async #ask(method: string, path: string, body: unknown, signal: AbortSignal): Promise<unknown> {

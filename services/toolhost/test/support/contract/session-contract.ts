@@ -1,5 +1,6 @@
 import { setImmediate as immediate } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
+import { ownerName } from "../../../src/adapters/owner.ts";
 import { WarmSandboxes } from "../../../src/adapters/warm-sandboxes.ts";
 import { collect } from "../../../src/app/collect.ts";
 import { processesWith } from "../processes-with.ts";
@@ -60,7 +61,7 @@ export function sessionContract(bench: () => SandboxBench): void {
     });
 
     test("leaves nothing behind at whatever moment its command is ended", async () => {
-      const { box } = bench();
+      const { box, driver } = bench();
       const mark = "86399.5";
       const endedAfter = async (turns: number) => {
         const stop = new AbortController();
@@ -74,6 +75,11 @@ export function sessionContract(bench: () => SandboxBench): void {
         expect(await endedAfter(turns)).toBe("cancelled");
       }
       await vi.waitFor(() => expect(processesWith(mark)).toEqual([]), 10_000);
+      await vi.waitFor(async () => {
+        const records = await driver.list(signal);
+        const own = records.filter(({ sessionId }) => sessionId.includes(ownerName() ?? ""));
+        expect(own.filter(({ isOrphan }) => isOrphan)).toEqual([]);
+      }, 10_000);
     });
   });
 }
