@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { conversation } from "./benchmarks/conversation.ts";
 import { fanOut } from "./benchmarks/fan-out.ts";
 import { fold } from "./benchmarks/fold.ts";
+import { isolation } from "./benchmarks/isolation.ts";
 import { sandbox } from "./benchmarks/sandbox.ts";
 import { steps } from "./benchmarks/steps.ts";
 import { subtasks } from "./benchmarks/subtasks.ts";
@@ -24,6 +25,7 @@ const benchmarks = [
   subtasks,
   fanOut,
   sandbox,
+  isolation,
   throughput,
   waitingRuns,
 ];

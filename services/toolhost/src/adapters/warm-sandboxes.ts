@@ -68,7 +68,7 @@ export class WarmSandboxes implements AsyncDisposable {
       const warm = await this.#warm(key);
       const session = warm ?? (await this.#opened(spec, signal));
       if (session === undefined || signal.aborted) {
-        if (session !== undefined) this.#keep(key, session);
+        if (session !== undefined) this.#end(session);
         const durationMs = performance.now() - began;
         return yield { kind: "end", reason: "cancelled", code: undefined, durationMs };
       }
@@ -81,7 +81,9 @@ export class WarmSandboxes implements AsyncDisposable {
         // A sandbox that went away while nobody used it is no failure of the command, which has not begun.
         if (warm === undefined || signal.aborted || !isUnavailable(error)) throw error;
       } finally {
-        this.#keep(key, session);
+        // Who cancels a call mostly cancels its run, after which nothing comes any more.
+        if (signal.aborted) this.#end(session);
+        else this.#keep(key, session);
       }
     }
   }

@@ -8,7 +8,7 @@ import type { SandboxLimits } from "../../ports/sandbox.ts";
 import { defaultLimits } from "../../ports/sandbox.ts";
 
 /** What a group bounds. */
-export type GroupLimits = Pick<SandboxLimits, "memoryBytes" | "processes">;
+type GroupLimits = Pick<SandboxLimits, "memoryBytes" | "processes">;
 
 /** One group of processes whose memory and number the kernel bounds together. */
 export interface ControlGroup {
