@@ -13,7 +13,7 @@ import type { Benchmark, Figure } from "../figure.ts";
 import { barePython } from "../floor.ts";
 import { timesOf, warmUp } from "../measure.ts";
 
-const coldTimes = 20;
+const coldTimes = 10;
 const warmTimes = 100;
 const sessions = 5;
 const giBytes = 2 ** 30;
@@ -68,6 +68,13 @@ async function* figuresOf(
   await warmUp(3, () => collect(box, print, signal));
   const values = await timesOf(warmTimes, () => collect(box, print, signal));
   yield { name: `${driver.name}: the next hundred calls there`, unit, values, floors };
+  const before = residentKiB();
+  await using idle = new WarmSandboxes(driver, { idleMs: 60_000, mostIdle: sessions });
+  await Promise.all(
+    Array.from({ length: sessions }, () => collect(idle.over(workspace), print, signal)),
+  );
+  const resident = (residentKiB() - before) / sessions / 1_024;
+  yield { name: `${driver.name}: an idle sandbox`, unit: "MiB", values: [resident] };
   const argv = ["head", "-c", String(giBytes), "/dev/zero"];
   const [flood = 0] = await timesOf(1, async () => {
     const flooding = { argv, limits: { ...limits, outputBytes: 2 * giBytes } };
@@ -76,13 +83,6 @@ async function* figuresOf(
     }
   });
   yield { name: `${driver.name}: 1 GiB of output`, unit: "MiB/s", values: [1_024_000 / flood] };
-  const before = residentKiB();
-  await using idle = new WarmSandboxes(driver, { idleMs: 60_000, mostIdle: sessions });
-  await Promise.all(
-    Array.from({ length: sessions }, () => collect(idle.over(workspace), print, signal)),
-  );
-  const resident = (residentKiB() - before) / sessions / 1_024;
-  yield { name: `${driver.name}: an idle sandbox`, unit: "MiB", values: [resident] };
 }
 
 /** Memory of the whole machine that is not available, which other work on it changes as well. */

@@ -2,11 +2,9 @@
 
 import ast
 import json
-import linecache
 import os
 import sys
 import time
-import traceback
 
 NAME = "<code>"
 
@@ -55,14 +53,18 @@ def run(code, allowed):
     last = None
     if tree.body and isinstance(tree.body[-1], ast.Expr):
         last = ast.fix_missing_locations(ast.Expression(tree.body.pop().value))
-    linecache.cache[NAME] = (len(code), None, code.splitlines(True), NAME)
     scope = {"__name__": "__main__", "__builtins__": __builtins__}
     exec(compile(tree, NAME, "exec"), scope)
     return text_of(eval(compile(last, NAME, "eval"), scope)) if last is not None else None
 
 
-def explain(error):
+def explain(error, code):
     """The traceback, without the frames of this program."""
+    # Code that is right does not wait for what only tells of mistakes.
+    import linecache
+    import traceback
+
+    linecache.cache[NAME] = (len(code), None, code.splitlines(True), NAME)
     frames = error.__traceback__
     while frames is not None and frames.tb_frame.f_code.co_filename != NAME:
         frames = frames.tb_next
@@ -87,7 +89,7 @@ def main():
             print(leaving.code, file=sys.stderr)
     except BaseException as error:
         success = False
-        sys.stderr.write(explain(error))
+        sys.stderr.write(explain(error, request["code"]))
     elapsed = (time.perf_counter() - started) * 1000
     for stream in (sys.stdout, sys.stderr):
         try:

@@ -119,19 +119,20 @@ export class BubblewrapDriver implements SandboxDriver {
     started: BwrapProcess,
     group: ControlGroup | undefined,
   ): AgentChannel {
-    const ended = started.ended.then(async (complaint) => {
+    const clear = async () => {
+      await started.ended;
       this.#open.delete(sessionId);
       await group?.remove();
       this.#names.delete(sessionId);
-      return complaint;
-    });
+    };
+    const cleared = clear();
     const channel: AgentChannel = {
       input: started.input,
       output: started.output,
-      ended,
+      ended: started.ended,
       kill: async () => {
         await started.kill();
-        await ended;
+        await cleared;
       },
       ...(group && { memoryKills: () => group.memoryKills() }),
     };

@@ -164,7 +164,7 @@ function processesOf(folder: string): readonly number[] {
 async function removeFolder(folder: string): Promise<void> {
   for (let attempt = 0; attempt < mostAttempts; attempt++) {
     if (await isRemoved(folder)) return;
-    await wait(retryMs, undefined, { ref: false });
+    await wait(retryMs);
   }
 }
 
