@@ -1,17 +1,23 @@
 import { globSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
 import { openCallJournal } from "@reeve/log/nats-journal";
 import { openToolCallQueue } from "@reeve/log/nats-queue";
 import { createLogger } from "@reeve/platform/logger";
 import { connectNats } from "@reeve/platform/nats";
 import { startNatsServer } from "@reeve/platform/nats-server";
-import { afterAll, expect, test, vi } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
+import { sandboxIdentity } from "../src/adapters/bubblewrap/identity.ts";
+import { DockerDriver } from "../src/adapters/docker/docker-driver.ts";
 import { processesWith } from "./support/processes-with.ts";
 import { startToolhostProcess } from "./support/toolhost-process.ts";
 import { factsUntilEnd, keyOf, requestOf, resultOf, temporaryFolder } from "./support/toolhost.ts";
 
 const log = createLogger("test", "silent");
 const signal = AbortSignal.timeout(110_000);
+const address = process.env["DOCKER_HOST"];
+const image = process.env["REEVE_SANDBOX_IMAGE"] ?? "reeve-sandbox:latest";
 const resources = new AsyncDisposableStack();
 
 afterAll(() => resources.disposeAsync());
@@ -27,30 +33,49 @@ function mountsBelow(folder: string): readonly string[] {
     .filter((line) => line.includes(folder));
 }
 
-test("a toolhost that is killed in the middle of a call leaves no process, and the next one takes away the rest", async () => {
-  const folder = resources.use(await temporaryFolder()).path;
-  const storeDir = join(folder, "nats");
-  const server = resources.use(await startNatsServer({ storeDir, log }, signal));
-  const nats = resources.use(await connectNats(server.url, { name: "test", log }, signal));
-  const journal = await openCallJournal(nats);
-  const queue = await openToolCallQueue(nats, { pool: "default", ackWaitMs: 1_000 });
-  const settings = { natsUrl: server.url, folder };
-  const first = await startToolhostProcess(settings, resources);
-  const { pid = 0 } = first;
-  const mark = "86398.25";
-  const script = `echo kept > file; (setsid sh -c 'trap "" TERM HUP; sleep ${mark}' &); echo ready; sleep ${mark}`;
-  const call = requestOf({ name: "run_command", args: { command: ["sh", "-c", script] } });
-  await queue.publish(call, { dedupeId: keyOf(call).call }, signal);
-  for await (const { events } of journal.follow(keyOf(call), 0, signal)) {
-    if (events.some(({ fact }) => fact.case === "progress")) break;
-  }
-  await vi.waitFor(() => expect(processesWith(mark).length).toBeGreaterThanOrEqual(2), 20_000);
-  first.kill("SIGKILL");
-  await vi.waitFor(() => expect(processesWith(mark)).toEqual([]), 20_000);
-  await startToolhostProcess(settings, resources);
-  await vi.waitFor(() => expect(groupsOf(pid)).toEqual([]), 20_000);
-  expect(mountsBelow(folder)).toEqual([]);
-  const read = requestOf({ name: "read_file", args: { path: "file" }, callId: "run_1-3-0" });
-  await queue.publish(read, { dedupeId: keyOf(read).call }, signal);
-  expect(resultOf(await factsUntilEnd(journal, keyOf(read), signal)).content).toBe("kept\n");
+/** Containers of the sandboxes that a toolhost has made. */
+async function containersOf(pid: number): Promise<readonly string[]> {
+  if (address === undefined) return [];
+  const options = { identity: sandboxIdentity(64_017), address, image, probeDir: tmpdir };
+  const records = await new DockerDriver(options).list(signal);
+  return records.map(({ sessionId }) => sessionId).filter((id) => id.includes(`-${pid}.`));
+}
+
+describe.each([
+  ["bubblewrap", false, ""],
+  ["docker", address === undefined, " (skipped: DOCKER_HOST names no container engine)"],
+])("with %s", (sandbox, isSkipped, why) => {
+  test.skipIf(isSkipped)(
+    `a toolhost that is killed in the middle of a call leaves no process, and the next one takes away the rest${isSkipped ? why : ""}`,
+    async () => {
+      const folder = resources.use(await temporaryFolder()).path;
+      const storeDir = join(folder, "nats");
+      const server = resources.use(await startNatsServer({ storeDir, log }, signal));
+      const nats = resources.use(await connectNats(server.url, { name: "test", log }, signal));
+      const journal = await openCallJournal(nats);
+      const queue = await openToolCallQueue(nats, { pool: "default", ackWaitMs: 1_000 });
+      const settings = { natsUrl: server.url, folder, sandbox };
+      const first = await startToolhostProcess(settings, resources);
+      const { pid = 0 } = first;
+      const mark = `86398.${sandbox.length}25`;
+      const script = `echo kept > file; (setsid sh -c 'trap "" TERM HUP; sleep ${mark}' &); echo ready; sleep ${mark}`;
+      const call = requestOf({ name: "run_command", args: { command: ["sh", "-c", script] } });
+      await queue.publish(call, { dedupeId: keyOf(call).call }, signal);
+      for await (const { events } of journal.follow(keyOf(call), 0, signal)) {
+        if (events.some(({ fact }) => fact.case === "progress")) break;
+      }
+      await vi.waitFor(() => expect(processesWith(mark).length).toBeGreaterThanOrEqual(2), 20_000);
+      first.kill("SIGKILL");
+      await vi.waitFor(() => expect(processesWith(mark)).toEqual([]), 20_000);
+      await startToolhostProcess(settings, resources);
+      await vi.waitFor(() => expect(groupsOf(pid)).toEqual([]), 20_000);
+      await vi.waitFor(async () => expect(await containersOf(pid)).toEqual([]), 20_000);
+      expect(mountsBelow(folder)).toEqual([]);
+      const read = requestOf({ name: "read_file", args: { path: "file" }, callId: "run_1-3-0" });
+      await queue.publish(read, { dedupeId: keyOf(read).call }, signal);
+      const result = resultOf(await factsUntilEnd(journal, keyOf(read), signal));
+      expect(result.content).toBe("kept\n");
+      expect(result.metadata?.isolation).toBe(sandbox);
+    },
+  );
 });

@@ -5,7 +5,11 @@ import { createInterface } from "node:readline";
 
 /** A toolhost as a process of its own, at work. It ends with `resources` at the latest. */
 export async function startToolhostProcess(
-  { natsUrl, folder }: { readonly natsUrl: string; readonly folder: string },
+  {
+    natsUrl,
+    folder,
+    sandbox = "bubblewrap",
+  }: { readonly natsUrl: string; readonly folder: string; readonly sandbox?: string },
   resources: AsyncDisposableStack,
 ): Promise<ChildProcess> {
   const main = join(import.meta.dirname, "../../src/main.ts");
@@ -15,7 +19,8 @@ export async function startToolhostProcess(
       PATH: process.env["PATH"],
       REEVE_NATS_URL: natsUrl,
       REEVE_DATA_DIR: join(folder, "data"),
-      REEVE_SANDBOX: "bubblewrap",
+      REEVE_SANDBOX: sandbox,
+      ...(process.env["DOCKER_HOST"] && { DOCKER_HOST: process.env["DOCKER_HOST"] }),
     },
   });
   resources.defer(() => void child.kill("SIGKILL"));
