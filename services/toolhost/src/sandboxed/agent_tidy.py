@@ -3,6 +3,7 @@
 # How much is taken away; a sandbox with more is not used again.
 MOST_LEFT = 2_000
 LIMITS = 16
+ROUND_S = 0.002
 
 
 def end_all():
@@ -20,11 +21,10 @@ def end_all():
                     os.kill(pid, signal.SIGKILL)
                 except ProcessLookupError:
                     pass
-        try:
-            while True:
-                remember(*os.waitpid(-1, 0))
-        except ChildProcessError:
+        if not reap():
             return
+        # What was begun while the others were looked for is found in the next round.
+        select.select([], [], [], ROUND_S)
 
 
 # How processes ended whose end is waited for.
@@ -37,12 +37,13 @@ def remember(pid, status):
 
 
 def reap():
-    """Takes note of what has ended. Of what nobody waits for, nothing is left to be counted against a limit."""
+    """Takes note of what has ended, so that it is not counted against a limit. False when there is nothing that could."""
     try:
         while (found := os.waitpid(-1, os.WNOHANG)) != (0, 0):
             remember(*found)
     except ChildProcessError:
-        pass
+        return False
+    return True
 
 
 def descendants():
