@@ -32,7 +32,7 @@ class Call:
         for end in (*ends, failure):
             os.close(end)
         if self.program is None and os.read(failed, 16):
-            self.host.tell(END, failure="too_long")
+            self.host.tell(END, too_long=True)
             os.waitpid(self.pid, 0)
             self.close(failed)
             return
@@ -157,11 +157,11 @@ def main():
     while True:
         for kind, content in host.messages():
             if kind == PROGRAMS:
-                given = json.loads(content)
+                given = parsed(content)
                 programs, wanted, idle_s = Programs(given["programs"]), given["imports"], given["idle_s"]
                 traces = Traces(given["folders"])
             elif kind == CALL:
-                Call(host, json.loads(content), programs).make()
+                Call(host, parsed(content), programs).make()
                 host.tell(SETTLED, clean=traces.remove())
                 break
         else:

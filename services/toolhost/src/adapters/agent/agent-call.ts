@@ -22,7 +22,7 @@ export interface CallTerms {
 const endOf = z.object({
   code: z.number().optional(),
   signal: z.number().optional(),
-  failure: z.literal("too_long").optional(),
+  too_long: z.boolean().optional(),
   oom: z.boolean().optional(),
 });
 const settlementOf = z.object({ clean: z.boolean() });
@@ -116,8 +116,8 @@ export class AgentCall {
     this.#events.push({ kind: "out", stream, bytes });
   }
 
-  #ended({ code, signal, failure, oom = false }: z.infer<typeof endOf>): void {
-    if (failure !== undefined) return this.#fail(tooLong());
+  #ended({ code, signal, too_long: isTooLong = false, oom = false }: z.infer<typeof endOf>): void {
+    if (isTooLong) return this.#fail(tooLong());
     const own = oom ? "oom" : signal === undefined ? "exit" : "signal";
     this.#finish(own, signal === undefined ? code : signalBase + signal);
   }

@@ -18,7 +18,7 @@ const abandonedS = 900;
 
 /** What the code of agents imports most, and our own programs need. */
 const imports = [
-  "ast linecache traceback stat fnmatch re math datetime collections itertools functools",
+  "json ast linecache traceback stat fnmatch re math datetime collections itertools functools",
   "typing dataclasses pathlib csv random statistics",
 ].flatMap((names) => names.split(" "));
 
