@@ -1,6 +1,8 @@
 import { once } from "node:events";
+import type { ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
 import { chunk, done, usageChunk } from "./model-answers.ts";
 
 /** What a played model is asked, as an OpenAI-compatible server hears it. */
@@ -26,6 +28,8 @@ export interface Played {
   readonly fails?: { readonly status: number; readonly message: string };
   /** Whether the answer, once begun, never ends. */
   readonly hangs?: boolean;
+  /** The pause after each word. Absent: the whole answer comes at once. */
+  readonly paceMs?: number;
 }
 
 export interface PlayingServer extends AsyncDisposable {
@@ -53,7 +57,8 @@ export async function startPlayingServer(play: (asked: Asked) => Played): Promis
       }
       response.writeHead(200, { "content-type": "text/event-stream" });
       if (played.hangs === true) response.write(beginningOf(played));
-      else response.end(streamOf(played));
+      else if (played.paceMs === undefined) response.end(streamOf(played));
+      else await streamSlowly(response, played, played.paceMs);
     })();
   });
   server.listen(0, "127.0.0.1");
@@ -91,6 +96,16 @@ function textOf(content: unknown): string {
   if (!Array.isArray(content)) return "";
   const parts: readonly { readonly text?: string }[] = content;
   return parts.map(({ text = "" }) => text).join("\n");
+}
+
+/** Whoever asked may go away meanwhile. */
+async function streamSlowly(response: ServerResponse, played: Played, paceMs: number) {
+  for (const piece of streamOf(played).split(/(?<=\n\n)/u)) {
+    if (response.closed) return;
+    response.write(piece);
+    await wait(paceMs);
+  }
+  response.end();
 }
 
 function beginningOf({ text = "" }: Played): string {
