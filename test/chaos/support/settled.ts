@@ -1,8 +1,16 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { fromBinary } from "@bufbuild/protobuf";
+import type { JetStreamManager } from "@nats-io/jetstream";
 import { jetstreamManager } from "@nats-io/jetstream";
+import { DispatchSchema } from "@reeve/contracts/run";
+import { ToolCallRequestSchema } from "@reeve/contracts/tool";
 import type { Cluster } from "./cluster.ts";
 
-const queues = ["DISPATCH", "TOOL_CALLS"];
+/** The queues of work, and whose work a message is. */
+const queues: Readonly<Record<string, (message: Uint8Array) => string>> = {
+  DISPATCH: (message) => fromBinary(DispatchSchema, message).runId,
+  TOOL_CALLS: (message) => fromBinary(ToolCallRequestSchema, message).call?.callId ?? "",
+};
 const patienceMs = 30_000;
 const pauseMs = 200;
 
@@ -19,9 +27,23 @@ export async function settled({ nats }: Cluster): Promise<readonly string[]> {
 async function remaining({ connection }: Cluster["nats"]): Promise<readonly string[]> {
   const manager = await jetstreamManager(connection);
   const left: string[] = [];
-  for (const name of queues) {
+  for (const [name, nameOf] of Object.entries(queues)) {
     const { state } = await manager.streams.info(name);
-    if (state.messages > 0) left.push(`${state.messages} messages are left in ${name}`);
+    const settledThrough = await floorOf(manager, name);
+    // Of what was acknowledged, a server that is killed may forget that it has deleted it.
+    for (let seq = Math.max(state.first_seq, settledThrough + 1); seq <= state.last_seq; seq++) {
+      const message = await manager.streams.getMessage(name, { seq }).catch(() => null);
+      if (message !== null) left.push(`${name} still holds ${seq} for ${nameOf(message.data)}`);
+    }
   }
   return left;
+}
+
+/** Up to where every message was acknowledged. */
+async function floorOf(manager: JetStreamManager, stream: string): Promise<number> {
+  let floor = Number.POSITIVE_INFINITY;
+  for await (const info of manager.consumers.list(stream)) {
+    floor = Math.min(floor, info.ack_floor.stream_seq);
+  }
+  return floor;
 }
