@@ -41,7 +41,8 @@ export function playPlans(planAt: (index: number) => RunPlan): (asked: Asked) =>
   };
 }
 
-function callOf(index: number, { tag, kind, lastsMs }: PlannedEffect) {
+/** How the played model calls the tool of an effect. */
+export function callOf(index: number, { tag, kind, lastsMs }: PlannedEffect) {
   switch (kind) {
     case "code":
       return { name: "execute_code", args: { code: codeOf(tag, lastsMs) } };
