@@ -5,8 +5,8 @@
  *     npm run chaos -- --minutes 30 --seed 1        seed after seed, for a while
  *     npm run chaos -- --all                        the ten seeds from 7001 on, a hundred runs each
  *
- * `--quiet` prints a line for each seed, `--json FILE` keeps the reports, `--logs FOLDER` what the services say. Exit code
- * 1: a promise was broken.
+ * `--only "kill -9,nats kill"` narrows what is done, `--hands N` says how much of it at a time. `--quiet` prints a line for
+ * each seed, `--json FILE` keeps the reports, `--logs FOLDER` what the services say. Exit code 1: a promise was broken.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,12 +21,13 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
     runs: { type: "string", default: "100" },
     abreast: { type: "string", default: "14" },
-    hands: { type: "string", default: "2" },
+    hands: { type: "string", default: "3" },
     minutes: { type: "string" },
     all: { type: "boolean", default: false },
     quiet: { type: "boolean", default: false },
     json: { type: "string" },
     logs: { type: "string" },
+    only: { type: "string" },
   },
 });
 
@@ -38,6 +39,7 @@ for (const seed of seeds()) {
     runs: Number(values.runs),
     abreast: Number(values.abreast),
     hands: Number(values.hands),
+    only: values.only?.split(","),
     logs: values.logs === undefined ? undefined : join(values.logs, String(seed)),
     note: (line) => {
       if (!values.quiet) process.stderr.write(`${line}\n`);

@@ -16,7 +16,7 @@ import { startCounter } from "./counter.ts";
 import { Damage } from "./damage.ts";
 import type { RunEvidence } from "./evidence.ts";
 import { gather } from "./evidence.ts";
-import { harm } from "./faults.ts";
+import { faultNames, harm } from "./faults.ts";
 import { randomFrom } from "./random.ts";
 import type { ChaosReport } from "./report.ts";
 import type { RunPlan } from "./run-plan.ts";
@@ -31,6 +31,8 @@ export interface ChaosOptions {
   readonly abreast: number;
   /** How many things are done to the processes at a time. */
   readonly hands: number;
+  /** Names of the faults that are allowed. Absent: all. */
+  readonly only?: readonly string[] | undefined;
   /** Folder for the logs of the services. */
   readonly logs?: string | undefined;
   /** Hears what is done to the processes, and how far the runs are. */
@@ -67,7 +69,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const busy = new Set<string>();
   const harming = Array.from({ length: options.hands }, (_, hand) => {
     const random = randomFrom(seed, `hand ${hand}`);
-    return harm({ cluster, random, damage, busy, note }, over.signal);
+    return harm({ cluster, random, damage, busy, note }, options.only ?? faultNames, over.signal);
   });
   const seen = new Map<RunPlan, { readonly seen: Seen; readonly isStuck: boolean }>();
   let next = 0;
@@ -138,6 +140,10 @@ async function brokenThreads(
 
 function figuresOf(evidence: readonly RunEvidence[]) {
   const ends = evidence.map(({ stored }) => endOf(stored));
+  // A turn of a thread waits for the turns before it.
+  const pauses = evidence
+    .filter(({ plan }) => plan.thread === undefined)
+    .map(({ seen }) => seen.longestPauseMs);
   const sum = (figure: (known: RunEvidence) => number) =>
     evidence.reduce((total, known) => total + figure(known), 0);
   const count = (kind: string) =>
@@ -151,7 +157,7 @@ function figuresOf(evidence: readonly RunEvidence[]) {
     unknownOutcomes: sum(({ stored }) => unknownOutcomes(stored)),
     takeovers: count("runClaimed") - evidence.filter(({ stored }) => hasClaim(stored)).length,
     interruptions: sum(({ seen }) => seen.interruptions),
-    longestPauseMs: Math.round(Math.max(0, ...evidence.map(({ seen }) => seen.longestPauseMs))),
+    longestPauseMs: Math.round(Math.max(0, ...pauses)),
   };
 }
 

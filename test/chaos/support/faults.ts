@@ -26,42 +26,44 @@ const weights: Readonly<Record<Service, number>> = {
   approvals: 1,
 };
 
-/** All faults, each with its share. */
-const faults: readonly (readonly [number, Fault])[] = [
-  [6, on("kill -9", killed)],
-  [3, on("SIGTERM", ended)],
-  [5, on("SIGSTOP", stopped)],
-  [3, on("connection to NATS cut", (scene, { way }) => cut(scene, way))],
-  [3, on("connection to NATS held up", (scene, { way }) => heldUp(scene, way))],
+const doors: readonly Service[] = ["gateway", "approvals"];
+
+/** All faults, each with its name and its share. */
+const faults: readonly (readonly [string, number, Fault])[] = [
+  ["kill -9", 6, on("kill -9", killed)],
+  ["SIGTERM", 3, on("SIGTERM", ended)],
+  ["SIGSTOP", 5, on("SIGSTOP", stopped)],
+  ["cut", 3, on("connection to NATS cut", (scene, { way }) => cut(scene, way))],
+  ["held up", 3, on("connection to NATS held up", (scene, { way }) => heldUp(scene, way))],
+  ["door cut", 1, on("connections of clients cut", (scene, { door }) => cut(scene, door), doors)],
   [
+    "door held up",
     1,
-    on("connections of clients cut", (scene, { door }) => cut(scene, door), [
-      "gateway",
-      "approvals",
-    ]),
+    on("connections of clients held up", (scene, { door }) => heldUp(scene, door), doors),
   ],
-  [
-    1,
-    on("connections of clients held up", (scene, { door }) => heldUp(scene, door), [
-      "gateway",
-      "approvals",
-    ]),
-  ],
-  [1.5, killBoth],
-  [1.5, onNats("kill -9", killedNats)],
-  [1, onNats("SIGSTOP", stoppedNats)],
-  [1, onNats("slow", slowNats)],
+  ["both", 1.5, killBoth],
+  ["nats kill", 1.5, onNats("kill -9", killedNats)],
+  ["nats stop", 1, onNats("SIGSTOP", stoppedNats)],
+  ["nats slow", 1, onNats("stands still most of the time", slowNats)],
 ];
 
-/** Does one thing after another until `signal` aborts; then everything works again. */
-export async function harm(scene: Scene, signal: AbortSignal): Promise<void> {
+/** The names of all faults. */
+export const faultNames: readonly string[] = faults.map(([name]) => name);
+
+/** Does one thing of those named `only` after another until `signal` aborts; then everything works again. */
+export async function harm(
+  scene: Scene,
+  only: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
   const { random } = scene;
-  const total = faults.reduce((sum, [share]) => sum + share, 0);
+  const among = faults.filter(([name]) => only.includes(name));
+  const total = among.reduce((sum, [, share]) => sum + share, 0);
   while (!signal.aborted) {
     await wait(random.between(200, 1_500), undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
     let place = random.next() * total;
-    const [, fault] = faults.find(([share]) => (place -= share) < 0) ?? [];
+    const [, , fault] = among.find(([, share]) => (place -= share) < 0) ?? [];
     await fault?.(scene);
   }
 }

@@ -29,21 +29,33 @@ async function remaining({ connection }: Cluster["nats"]): Promise<readonly stri
   const left: string[] = [];
   for (const [name, nameOf] of Object.entries(queues)) {
     const { state } = await manager.streams.info(name);
-    const settledThrough = await floorOf(manager, name);
+    const { floor: settledThrough, said } = await consumersOf(manager, name);
     // Of what was acknowledged, a server that is killed may forget that it has deleted it.
     for (let seq = Math.max(state.first_seq, settledThrough + 1); seq <= state.last_seq; seq++) {
       const message = await manager.streams.getMessage(name, { seq }).catch(() => null);
-      if (message !== null) left.push(`${name} still holds ${seq} for ${nameOf(message.data)}`);
+      if (message !== null)
+        left.push(`${name} still holds ${seq} for ${nameOf(message.data)}: ${said}`);
     }
   }
   return left;
 }
 
-/** Up to where every message was acknowledged. */
-async function floorOf(manager: JetStreamManager, stream: string): Promise<number> {
+/** Up to where every message was acknowledged, and what the consumers say of themselves. */
+async function consumersOf(manager: JetStreamManager, stream: string) {
   let floor = Number.POSITIVE_INFINITY;
+  const said: string[] = [];
   for await (const info of manager.consumers.list(stream)) {
-    floor = Math.min(floor, info.ack_floor.stream_seq);
+    const {
+      delivered,
+      ack_floor: acknowledged,
+      num_ack_pending: open,
+      num_pending: waiting,
+    } = info;
+    floor = Math.min(floor, acknowledged.stream_seq);
+    said.push(
+      `${info.name} delivered ${delivered.stream_seq}, floor ${floor}, ${open} open, ${waiting} waiting, ` +
+        `${info.num_redelivered} again, ${info.num_waiting} pulls`,
+    );
   }
-  return floor;
+  return { floor, said: said.join("; ") };
 }
