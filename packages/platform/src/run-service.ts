@@ -4,6 +4,7 @@ import { readConfig } from "./config.ts";
 import { Failure } from "./failure.ts";
 import type { Logger } from "./logger.ts";
 import { createLogger } from "./logger.ts";
+import { startService } from "./start-service.ts";
 
 /** Exit codes of a service. */
 const exits = { done: 0, crashed: 1, misconfigured: 2 } as const;
@@ -17,7 +18,7 @@ export interface ServiceContext {
 }
 
 /**
- * Runs a service as a process: reads its settings from the environment, starts it, and ends it in order on SIGTERM or
+ * Runs a service as a process: reads its settings from the environment, starts it as soon as its store answers, and ends it in order on SIGTERM or
  * SIGINT; a second signal ends it at once. Exit code 2: settings are missing or wrong, all of them are listed. 1: a fault.
  */
 export async function runService<Config extends { readonly REEVE_LOG_LEVEL: string }>(
@@ -54,8 +55,11 @@ async function live<Config>(
 ): Promise<number> {
   try {
     const config = readConfig(schema, process.env);
-    await using resources = new AsyncDisposableStack();
-    await start(config, { log, signal, resources });
+    await using _resources = await startService(
+      (resources) => start(config, { log, signal, resources }),
+      log,
+      signal,
+    );
     await aborted(signal);
     log.info("service ends");
     return exits.done;
