@@ -55,10 +55,9 @@ async function live<Config>(
 ): Promise<number> {
   try {
     const config = readConfig(schema, process.env);
-    await using _resources = await startService(
-      (resources) => start(config, { log, signal, resources }),
-      log,
-      signal,
+    await using running = new AsyncDisposableStack();
+    running.use(
+      await startService((resources) => start(config, { log, signal, resources }), log, signal),
     );
     await aborted(signal);
     log.info("service ends");

@@ -50,7 +50,6 @@ export function harmTable(reports: readonly ChaosReport[]): string {
     }
   }
   const columns = [...targets].toSorted();
-  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   return [
     line(["what was done", ...columns]),
     line(["---", ...columns.map(() => "---:")]),
@@ -58,4 +57,8 @@ export function harmTable(reports: readonly ChaosReport[]): string {
       line([what, ...columns.map((column) => String(row.get(column) ?? ""))]),
     ),
   ].join("\n");
+}
+
+function line(cells: readonly string[]): string {
+  return `| ${cells.join(" | ")} |`;
 }
