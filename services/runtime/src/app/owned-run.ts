@@ -55,6 +55,8 @@ class OwnedRun implements AsyncDisposable {
   readonly #end = new AbortController();
   #state: RunState;
   #tail: Tail;
+  /** Whether others have written something from which more may follow. */
+  #isUnsettled = false;
 
   constructor({ key, epoch, state, tail }: Claimed, ports: RunPorts) {
     this.#key = key;
@@ -82,7 +84,7 @@ class OwnedRun implements AsyncDisposable {
       this.#outbox.keepOnly(new Set(wanted.map(({ id }) => id)));
       if (soon.aborted) this.#effects.wind(wanted);
       else this.#effects.reconcile(wanted);
-      if (!this.#outbox.isEmpty) await this.#flush(bounded);
+      if (!this.#outbox.isEmpty || this.#isUnsettled) await this.#flush(bounded);
       else if (soon.aborted && !this.#effects.isListening) {
         return { kind: "released", state: this.#state };
       } else if (this.#effects.isIdle) {
@@ -116,6 +118,8 @@ class OwnedRun implements AsyncDisposable {
   async #append(facts: readonly Fact[], signal: AbortSignal): Promise<boolean> {
     const { log, clock } = this.#ports;
     const { events, state } = settle(this.#state, facts, clock.now());
+    this.#isUnsettled = false;
+    if (events.length === 0) return true;
     const startedAt = clock.now();
     const outcome = await log.append(this.#key, this.#tail, events, signal);
     if (outcome.kind === "appended") {
@@ -134,6 +138,7 @@ class OwnedRun implements AsyncDisposable {
     const unseen = events.filter(({ sequence }) => sequence > this.#state.sequence);
     this.#state = applyAll(this.#state, unseen);
     this.#tail = tail;
+    this.#isUnsettled = true;
   }
 
   #take(news: readonly News[]): void {

@@ -13,11 +13,12 @@ export interface Settled {
 
 /**
  * Places `facts` after `state`, and after them everything that follows from them without any effect: facts that are known
- * together are appended together. Nothing is placed after a terminal status.
+ * together are appended together. Without facts it is what follows from what others have written. Nothing is placed
+ * after a terminal status.
  */
 export function settle(state: RunState, facts: readonly Fact[], nowMs: number): Settled {
   const events: RunEvent[] = [];
-  let pending = facts;
+  let pending = facts.length > 0 ? facts : consequences(state, nowMs);
   while (pending.length > 0 && state.end === undefined) {
     for (const fact of pending) {
       if (state.end !== undefined) break;
