@@ -55,7 +55,7 @@ test.each<[string, RegExp, Spoil]>([
     /INTERNAL/,
     (evidence) => ({ ...evidence, seen: { ...evidence.seen, wrong: ["INTERNAL"] } }),
   ],
-  ["the run is forgotten", /did not end/, (evidence) => ({ ...evidence, isStuck: true })],
+  ["the run is forgotten", /did not end/, (evidence) => ({ ...evidence, stuck: "lost" })],
   [
     "it was cancelled and completed",
     /ended as COMPLETED/,

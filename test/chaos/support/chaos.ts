@@ -21,7 +21,7 @@ import { randomFrom } from "./random.ts";
 import type { ChaosReport } from "./report.ts";
 import type { RunPlan } from "./run-plan.ts";
 import { planOf } from "./run-plan.ts";
-import { settled } from "./settled.ts";
+import { lostDispatch, settled } from "./settled.ts";
 import { playPlans, workerAgent } from "./worker-agent.ts";
 
 export interface ChaosOptions {
@@ -71,14 +71,15 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     const random = randomFrom(seed, `hand ${hand}`);
     return harm({ cluster, random, damage, busy, note }, options.only ?? faultNames, over.signal);
   });
-  const seen = new Map<RunPlan, { readonly seen: Seen; readonly isStuck: boolean }>();
+  const seen = new Map<RunPlan, { readonly seen: Seen; readonly stuck: string | undefined }>();
   let next = 0;
   const lane = async () => {
     for (let plan = plans[next++]; plan !== undefined; plan = plans[next++]) {
       const client = new Client(reeves, randomFrom(seed, `client ${plan.index}`));
       const late = AbortSignal.timeout(patienceMs);
       const run = await client.carryOut(plan, `chaos-${seed}-${plan.index}`, late);
-      seen.set(plan, { seen: run, isStuck: late.aborted });
+      const stuck = late.aborted ? await whyStuck(cluster, run.runId) : undefined;
+      seen.set(plan, { seen: run, stuck });
       note(`${seen.size} of ${runs} runs have ended`);
     }
   };
@@ -94,9 +95,9 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const log = await openRunLog(cluster.nats);
   const journal = await openCallJournal(cluster.nats);
   const evidence: RunEvidence[] = [];
-  for (const [plan, { seen: run, isStuck }] of seen) {
+  for (const [plan, { seen: run, stuck }] of seen) {
     const sources = { cluster, counter, log, journal, statusAt };
-    evidence.push(await gather(sources, plan, run, isStuck));
+    evidence.push(await gather(sources, plan, run, stuck));
   }
   const hurt = (host: string, fromMs: number, toMs: number) => {
     const member = cluster.members.find(({ hosts }) => hosts.has(host));
@@ -119,6 +120,14 @@ function planAt(plans: readonly RunPlan[], index: number): RunPlan {
   const plan = plans[index];
   if (plan === undefined) throw new Error(`there is no plan ${index}`);
   return plan;
+}
+
+async function whyStuck({ nats }: Cluster, run: string): Promise<string> {
+  const ask = async () => {
+    const log = await openRunLog(nats);
+    return await lostDispatch(nats, (await log.read({ tenant, run }, emptyTail, never)).events);
+  };
+  return await ask().catch((error: unknown) => `nothing more is known: ${String(error)}`);
 }
 
 async function brokenThreads(

@@ -11,13 +11,15 @@ const isVisible = eventSelection({ case: undefined });
 
 /** Every promise that a run broke. `hurt` says whether the host of a call was harmed while it had it. */
 export function runViolations(evidence: RunEvidence, hurt: Hurt): readonly string[] {
-  const { plan, seen, isStuck, stored } = evidence;
+  const { plan, seen, stuck, stored } = evidence;
   const name = `run ${plan.index} (${seen.runId})`;
   const broken = [
     ...seen.wrong,
-    ...(isStuck ? [`did not end; its log ends with ${lastOf(stored)}`] : endViolations(evidence)),
+    ...(stuck === undefined
+      ? endViolations(evidence)
+      : [`did not end; its log ends with ${lastOf(stored)}; ${stuck}`]),
     ...streamViolations(evidence),
-    ...orderViolations(upToEnd(stored), !isStuck),
+    ...orderViolations(upToEnd(stored), stuck === undefined),
     ...callViolations(evidence, hurt),
   ];
   return broken.map((what) => `${name}: ${what}`);
@@ -59,7 +61,7 @@ function allowed(
 }
 
 /** What was watched is what is stored, each event once, and nothing that a client sees follows the end. */
-function streamViolations({ seen, stored, isStuck }: RunEvidence): readonly string[] {
+function streamViolations({ seen, stored, stuck }: RunEvidence): readonly string[] {
   const broken: string[] = [];
   for (const [index, { sequence }] of stored.entries()) {
     if (sequence !== index + 1) broken.push(`event ${index + 1} has the sequence ${sequence}`);
@@ -68,7 +70,7 @@ function streamViolations({ seen, stored, isStuck }: RunEvidence): readonly stri
   for (const event of stored.slice(whole.length)) {
     if (isVisible(event)) broken.push(`${event.event.case} ${event.sequence} follows the end`);
   }
-  if (!isStuck && seen.events.length !== whole.length) {
+  if (stuck === undefined && seen.events.length !== whole.length) {
     broken.push(`its client saw ${seen.events.length} of ${whole.length} events`);
   }
   const different = seen.events.findIndex((event, index) => !isSame(event, stored[index]));

@@ -25,8 +25,8 @@ export interface Marks {
 export interface RunEvidence {
   readonly plan: RunPlan;
   readonly seen: Seen;
-  /** Whether its client gave up waiting for its end. */
-  readonly isStuck: boolean;
+  /** What is known of a run whose client gave up waiting for its end. */
+  readonly stuck: string | undefined;
   /** The log as it is stored. */
   readonly stored: readonly RunEvent[];
   /** The journals of its calls, by id. */
@@ -52,7 +52,7 @@ export async function gather(
   { cluster, counter, log, journal, statusAt }: Sources,
   plan: RunPlan,
   seen: Seen,
-  isStuck: boolean,
+  stuck: string | undefined,
 ): Promise<RunEvidence> {
   const { runId } = seen;
   const key = { tenant, run: runId };
@@ -77,7 +77,7 @@ export async function gather(
   }
   const gateways = cluster.of("gateway");
   const shown = await Promise.all(gateways.map((_, index) => statusAt(index, runId)));
-  return { plan, seen, isStuck, stored, journals, marks, shown };
+  return { plan, seen, stuck, stored, journals, marks, shown };
 }
 
 async function marksOf(path: string): Promise<Marks> {

@@ -1,4 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { fromBinary } from "@bufbuild/protobuf";
+import { DispatchSchema } from "@reeve/contracts/run";
+import type { RunEvent } from "@reeve/contracts/run";
 import type { JetStreamManager } from "@nats-io/jetstream";
 import { jetstreamManager } from "@nats-io/jetstream";
 import type { Cluster } from "./cluster.ts";
@@ -41,14 +44,41 @@ export async function settled({ nats }: Cluster): Promise<readonly string[]> {
   }
 }
 
-async function queueOf({ connection }: Cluster["nats"], name: string): Promise<Queue> {
+async function queueOf(
+  { connection }: Pick<Cluster["nats"], "connection">,
+  name: string,
+): Promise<Queue> {
   const manager: JetStreamManager = await jetstreamManager(connection);
   const { messages } = (await manager.streams.info(name)).state;
   let [waiting, delivered] = [0, 0];
+  let open = 0;
+  let last = 0;
   for await (const info of manager.consumers.list(name)) {
     waiting += info.num_pending;
     delivered += info.delivered.consumer_seq;
+    open += info.num_ack_pending;
+    last = Math.max(last, info.delivered.stream_seq);
   }
-  const said = `${name} has ${messages} messages, ${waiting} never delivered, and made ${delivered} deliveries`;
+  const said = `${name} has ${messages} messages, ${waiting} never delivered, ${open} unacknowledged, and made ${delivered} deliveries, up to message ${last}`;
   return { messages, waiting, delivered, said };
+}
+
+/** What the queue of runs knows of a run that does not go on: its claims, and what became of the messages behind them. */
+export async function lostDispatch(
+  { connection }: Pick<Cluster["nats"], "connection">,
+  stored: readonly RunEvent[],
+): Promise<string> {
+  const manager: JetStreamManager = await jetstreamManager(connection);
+  const { state } = await manager.streams.info("DISPATCH");
+  const queue = await queueOf({ connection }, "DISPATCH");
+  const claims: string[] = [];
+  for (const { event, sequence } of stored) {
+    if (event.case !== "runClaimed") continue;
+    const seq = Number(event.value.dispatchSequence);
+    const found = await manager.streams.getMessage("DISPATCH", { seq }).catch(() => null);
+    const whose =
+      found === null ? "is gone" : `is there, for ${fromBinary(DispatchSchema, found.data).runId}`;
+    claims.push(`${sequence} by ${event.value.worker} for message ${seq}, which ${whose}`);
+  }
+  return `claims: ${claims.join("; ")}; messages ${state.first_seq} to ${state.last_seq}; ${queue.said}`;
 }

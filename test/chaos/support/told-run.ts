@@ -68,7 +68,7 @@ function evidenceOf(stored: RunEvidence["stored"], status: RunStatus): RunEviden
     longestPauseMs: 0,
     wrong: [],
   } as const;
-  return { plan, seen, isStuck: false, stored, journals, marks, shown: [status, status] };
+  return { plan, seen, stuck: undefined, stored, journals, marks, shown: [status, status] };
 }
 
 function journalOf(callId: string): readonly ToolCallFact[] {
