@@ -24,12 +24,12 @@ export interface AskedMessage {
 export interface Played {
   readonly text?: string;
   readonly calls?: readonly { readonly name: string; readonly args: object }[];
+  /** The pause after each word. Absent: the whole answer comes at once. */
+  readonly paceMs?: number;
   readonly inputTokens?: number;
   readonly fails?: { readonly status: number; readonly message: string };
   /** Whether the answer, once begun, never ends. */
   readonly hangs?: boolean;
-  /** The pause after each word. Absent: the whole answer comes at once. */
-  readonly paceMs?: number;
 }
 
 export interface PlayingServer extends AsyncDisposable {
@@ -56,9 +56,9 @@ export async function startPlayingServer(play: (asked: Asked) => Played): Promis
         return;
       }
       response.writeHead(200, { "content-type": "text/event-stream" });
+      if (played.paceMs !== undefined) return streamSlowly(response, played, played.paceMs);
       if (played.hangs === true) response.write(beginningOf(played));
-      else if (played.paceMs === undefined) response.end(streamOf(played));
-      else await streamSlowly(response, played, played.paceMs);
+      else response.end(streamOf(played));
     })();
   });
   server.listen(0, "127.0.0.1");

@@ -15,6 +15,7 @@ import { Link } from "./link.ts";
 import type { Service } from "./member.ts";
 import { Member } from "./member.ts";
 
+const root = join(import.meta.dirname, "../../..");
 const log = createLogger("chaos", "silent");
 const never = new AbortController().signal;
 const token = "chaos-token-0123456789";
@@ -56,7 +57,7 @@ export class Cluster implements AsyncDisposable {
     const folder = mkdtempSync(join(tmpdir(), "reeve-chaos-"));
     if (options.logs !== undefined) mkdirSync(options.logs, { recursive: true });
     const env = { COUNTER_URL: options.counterUrl };
-    const args = [join(import.meta.dirname, "counter-tools.ts")];
+    const args = [join(root, "services/toolhost/test/support/counter-server.ts")];
     const servers = { counter: { command: process.execPath, args, env } };
     writeFileSync(join(folder, "mcp.json"), JSON.stringify({ servers }));
     const server = await startNatsServer({ storeDir: join(folder, "nats"), log }, never);
