@@ -98,16 +98,6 @@ function textOf(content: unknown): string {
   return parts.map(({ text = "" }) => text).join("\n");
 }
 
-/** Whoever asked may go away meanwhile. */
-async function streamSlowly(response: ServerResponse, played: Played, paceMs: number) {
-  for (const piece of streamOf(played).split(/(?<=\n\n)/u)) {
-    if (response.closed) return;
-    response.write(piece);
-    await wait(paceMs);
-  }
-  response.end();
-}
-
 function beginningOf({ text = "" }: Played): string {
   const words = text.match(/\S+\s*|\s+/gu) ?? [];
   return [
@@ -135,4 +125,14 @@ function streamOf({ text = "", calls = [], inputTokens = 10 }: Played): string {
     usageChunk(inputTokens, 10),
     done,
   ].join("");
+}
+
+/** Whoever asked may go away meanwhile. */
+async function streamSlowly(response: ServerResponse, played: Played, paceMs: number) {
+  for (const piece of streamOf(played).split(/(?<=\n\n)/u)) {
+    if (response.closed) return;
+    response.write(piece);
+    await wait(paceMs);
+  }
+  response.end();
 }

@@ -2,9 +2,9 @@ import process from "node:process";
 import type { z } from "zod";
 import { readConfig } from "./config.ts";
 import { Failure } from "./failure.ts";
+import { startService } from "./start-service.ts";
 import type { Logger } from "./logger.ts";
 import { createLogger } from "./logger.ts";
-import { startService } from "./start-service.ts";
 
 /** Exit codes of a service. */
 const exits = { done: 0, crashed: 1, misconfigured: 2 } as const;

@@ -1,4 +1,5 @@
 import { ErrorReason } from "@reeve/contracts/error";
+import { errors } from "@nats-io/transport-node";
 import { expect, test } from "vitest";
 import { Failure } from "./failure.ts";
 import { createLogger } from "./logger.ts";
@@ -15,7 +16,8 @@ test("a service whose store does not answer gives back what it opened, and start
     const attempt = ++attempts;
     seen.push(`open ${attempt}`);
     resources.defer(() => void seen.push(`close ${attempt}`));
-    if (attempt < 3) throw unanswered();
+    if (attempt === 1) throw unanswered();
+    if (attempt === 2) throw new errors.TimeoutError();
   };
   await using resources = await startService(start, log, never);
   expect(seen).toEqual(["open 1", "close 1", "open 2", "close 2", "open 3"]);

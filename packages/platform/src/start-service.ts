@@ -1,4 +1,7 @@
 import type { Logger } from "./logger.ts";
+import { errors } from "@nats-io/transport-node";
+import { Failure } from "./failure.ts";
+import { unanswered } from "./unanswered.ts";
 import { patiently } from "./patiently.ts";
 
 /**
@@ -15,10 +18,21 @@ export async function startService(
     try {
       await start(resources);
     } catch (error) {
-      if (!signal.aborted) log.warn({ err: error }, "service could not start");
-      throw error;
+      if (!isStoreAway(error)) throw error;
+      if (!signal.aborted) log.warn({ err: error }, "the store does not answer; starting again");
+      throw unanswered(error);
     }
     return resources.move();
   };
   return await patiently(once, Number.POSITIVE_INFINITY, signal);
+}
+
+/** A client of NATS has its own words for a server that does not answer. */
+function isStoreAway(error: unknown): boolean {
+  if (error instanceof Failure) return error.kind === "unavailable";
+  return (
+    error instanceof errors.TimeoutError ||
+    error instanceof errors.NoRespondersError ||
+    error instanceof errors.RequestError
+  );
 }
