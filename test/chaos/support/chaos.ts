@@ -69,7 +69,10 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const busy = new Set<string>();
   const harming = Array.from({ length: options.hands }, (_, hand) => {
     const random = randomFrom(seed, `hand ${hand}`);
-    return harm({ cluster, random, damage, busy, note }, options.only ?? faultNames, over.signal);
+    const scene = { cluster, random, damage, busy, note };
+    return harm(scene, options.only ?? faultNames, over.signal).catch((error: unknown) => {
+      broken.push(`what was harmed could not be made good: ${String(error)}`);
+    });
   });
   const seen = new Map<RunPlan, { readonly seen: Seen; readonly stuck: string | undefined }>();
   let next = 0;

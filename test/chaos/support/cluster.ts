@@ -24,6 +24,7 @@ export const tenant = "acme";
 const services: readonly Service[] = ["toolhost", "runtime", "approvals", "gateway"];
 /** How many processes of each service there are. */
 const abreast = 2;
+const mostStarts = 5;
 
 export interface ClusterOptions {
   /** Base URL of the models, and where the counter outside of the sandboxes is. */
@@ -103,7 +104,15 @@ export class Cluster implements AsyncDisposable {
   async startNats(): Promise<void> {
     const { port } = this.#server;
     const storeDir = join(this.#folder, "nats");
-    this.#server = await startNatsServer({ storeDir, port, log }, never);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        this.#server = await startNatsServer({ storeDir, port, log }, never);
+        return;
+      } catch (error) {
+        // A machine that is busy with everything else may take longer than the server is given.
+        if (attempt === mostStarts) throw error;
+      }
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
