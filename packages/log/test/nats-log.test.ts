@@ -181,12 +181,6 @@ test("gives a follower of a very long log one part after another", async () => {
   expect(whole.tail).toEqual(tail);
 });
 
-test("refuses a batch that is larger than the store takes", async () => {
-  await expect(
-    log.append(freshRun(), emptyTail, texts(emptyTail, "x".repeat(1_200_000)), signal),
-  ).rejects.toMatchObject({ kind: "exhausted", reason: ErrorReason.TOO_LARGE });
-});
-
 test("finds its way among 10,000 runs", async () => {
   const keys = range(1, 10_000).map((index) => ({ tenant: "many", run: `run_${index}` }));
   for (let start = 0; start < keys.length; start += 500) {

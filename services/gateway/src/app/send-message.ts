@@ -39,6 +39,7 @@ export async function sendMessage(
       if (before.created === undefined) throw noSuchRun(runId);
       if (hasSent(before, messageId, text)) return [];
       if (isTerminal(before.status)) throw ended(key, before);
+      assertRoom(before, text);
       return [{ case: "messageSubmitted", value: { messageId, message, submittedBy: subject } }];
     },
     signal,
@@ -54,6 +55,22 @@ function hasSent(head: RunHead, messageId: string, text: string): boolean {
     ErrorReason.REQUEST_ID_REUSED,
     `message id ${messageId} was used in run ${head.runId} with another text; choose a new id`,
     { metadata: { run_id: head.runId } },
+  );
+}
+
+/** What may wait in a run for its next step: beyond that nobody is reading. */
+const mostUntaken = 100;
+const mostUntakenBytes = 2 * 1024 * 1024;
+
+function assertRoom({ runId, untaken }: RunHead, text: string): void {
+  const bytes =
+    [...untaken.values()].reduce((sum, size) => sum + size, 0) + Buffer.byteLength(text);
+  if (untaken.size < mostUntaken && bytes <= mostUntakenBytes) return;
+  throw new Failure(
+    "exhausted",
+    ErrorReason.INBOX_FULL,
+    `${untaken.size} messages wait in run ${runId} for its next step, and at most ${mostUntaken} with ${mostUntakenBytes} bytes may; send this one when some were taken up`,
+    { metadata: { run_id: runId } },
   );
 }
 
