@@ -3,6 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { ErrorReason } from "@reeve/contracts/error";
 import { MessageSchema, Role } from "@reeve/contracts/thread";
 import { commitForeign, ended } from "@reeve/log/commit-foreign";
+import { assertRoom, assertWords } from "@reeve/log/message-to-run";
 import type { RunHead } from "@reeve/log/run-head";
 import { isTerminal, messageOf } from "@reeve/log/run-head";
 import { Failure } from "@reeve/platform/failure";
@@ -27,8 +28,7 @@ export async function sendMessage(
   signal: AbortSignal,
 ): Promise<SentMessage> {
   const { runId, text } = request;
-  // The contract's pattern knows only the blanks of ASCII.
-  if (text.trim() === "") throw wordless(runId);
+  assertWords(runId, text);
   const messageId = request.messageId === "" ? randomUUID() : request.messageId;
   const key = runKeyOf(tenant, runId);
   const message = create(MessageSchema, { role: Role.USER, text });
@@ -56,27 +56,4 @@ function hasSent(head: RunHead, messageId: string, text: string): boolean {
     `message id ${messageId} was used in run ${head.runId} with another text; choose a new id`,
     { metadata: { run_id: head.runId } },
   );
-}
-
-/** What may wait in a run for its next step: beyond that nobody is reading. */
-const mostUntaken = 100;
-const mostUntakenBytes = 2 * 1024 * 1024;
-
-function assertRoom({ runId, untaken }: RunHead, text: string): void {
-  const bytes =
-    [...untaken.values()].reduce((sum, size) => sum + size, 0) + Buffer.byteLength(text);
-  if (untaken.size < mostUntaken && bytes <= mostUntakenBytes) return;
-  throw new Failure(
-    "exhausted",
-    ErrorReason.INBOX_FULL,
-    `${untaken.size} messages wait in run ${runId} for its next step, and at most ${mostUntaken} with ${mostUntakenBytes} bytes may; send this one when some were taken up`,
-    { metadata: { run_id: runId } },
-  );
-}
-
-function wordless(runId: string): Failure {
-  const message = `a message to run ${runId} must say something; it has only blanks`;
-  return new Failure("invalid", ErrorReason.INVALID_REQUEST, message, {
-    violations: [{ field: "text", description: "has only blanks", reason: "EMPTY" }],
-  });
 }

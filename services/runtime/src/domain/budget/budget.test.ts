@@ -186,6 +186,26 @@ describe("a cap on cost", () => {
     expectExceeded(run, "cost", 2.5, 3);
   });
 
+  test("keeps what a call had reserved that failed while it spoke, for it may be billed", () => {
+    const run = new PlayedRun({ budgets: { maxCostUsd: 2.5 } }, { prepared: { model: priced } });
+    run.says("almost all of").fails("unavailable", { retryable: true }).retries();
+    expect(run.state.spent.lostUsd).toBe(1);
+    run.fails("unavailable", { retryable: true }).retries();
+    expect(run.state.spent.lostUsd).toBe(1);
+    run.says("almost").fails("unavailable", { retryable: true }).retries();
+    expectExceeded(run, "cost", 2.5, 3);
+  });
+
+  test("reckons a prompt of another script than Latin with a token for each character", () => {
+    const model = { ...priced, pricing: { inputUsdPerMillion: 1_000, outputUsdPerMillion: 0 } };
+    const input = "漢字測試".repeat(1_000);
+    const run = new PlayedRun(
+      { budgets: { maxCostUsd: 3.9 } },
+      { prepared: { model }, created: { input } },
+    );
+    expectExceeded(run, "cost", 3.9);
+  });
+
   test("gives back the part of a reservation that a call did not use", () => {
     const run = new PlayedRun({ budgets: { maxCostUsd: 1.5 } }, { prepared: { model: priced } });
     for (let round = 0; round < 5; round++) run.turn({ name: "search" }).result(0);
