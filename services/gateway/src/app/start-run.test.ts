@@ -188,17 +188,16 @@ describe("a run that could not start", () => {
   });
 });
 
-describe("a run that could not start is refused at its start", () => {
-  const refused = async (spec: Parameters<typeof storeAgent>[2]) => {
-    const ports = memoryPorts();
-    await storeAgent(ports, "writer", spec);
-    const failure: unknown = await start(ports, { requestId: "r" }).catch(
-      (error: unknown) => error,
-    );
-    expect(ports.log.batches).toEqual([]);
-    return failure;
-  };
+/** How the start of an agent with this spec is refused, of which the log knows nothing. */
+async function refused(spec: Parameters<typeof storeAgent>[2]): Promise<unknown> {
+  const ports = memoryPorts();
+  await storeAgent(ports, "writer", spec);
+  const failure: unknown = await start(ports, { requestId: "r" }).catch((error: unknown) => error);
+  expect(ports.log.batches).toEqual([]);
+  return failure;
+}
 
+describe("a run that could not start is refused at its start", () => {
   test("under a cap on cost, for a model without a price", async () => {
     const spec = { budgets: { maxCostUsd: 1 } };
     expect(await refused(spec)).toMatchObject({
