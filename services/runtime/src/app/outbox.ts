@@ -75,6 +75,14 @@ const mostCharacters = 65_536;
 /** Half of the largest message of the bus: what follows from the facts goes into the same one. */
 const mostBytes = 512 * 1024;
 
+/** What a fact takes beside its text. */
+const small = 512;
+
 function sizeOf(facts: readonly Fact[]): number {
-  return facts.reduce((sum, fact) => sum + bytesOf(fact), 0);
+  return facts.reduce((sum, fact) => {
+    const { event } = fact;
+    // Most of what leaves is text, whose size needs no look at its message.
+    const isText = event.case === "text" || event.case === "reasoning";
+    return sum + (isText ? small + Buffer.byteLength(event.value.text ?? "") : bytesOf(fact));
+  }, 0);
 }
