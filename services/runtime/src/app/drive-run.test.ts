@@ -206,6 +206,39 @@ test("a run that is cancelled while a tool works ends there, and its open calls 
   expect(facts.map(({ fact }) => fact.case)).toEqual(["cancelled"]);
 });
 
+test("a call that a person approves runs at once, however long its sibling takes", async () => {
+  const calls = ["a", "b"].map((id) => ({
+    providerCallId: id,
+    name: "count",
+    argumentsText: "{}",
+  }));
+  const turn = { messageJson: "{}", finishReason: "tool_calls", usage: undefined, model: "x" };
+  const model: ModelProvider = {
+    descriptor: create(ProviderDescriptorSchema, { name: "test" }),
+    format: "test",
+    async *stream() {
+      yield { kind: "turn", turn: { ...turn, calls } };
+    },
+  };
+  const stage = await new Stage(model).create({ hitlTools: ["count"] });
+  const asked = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];
+  let count = 0;
+  stage.onAsked = (callId) => {
+    asked[count++]?.resolve(callId);
+    return "hold";
+  };
+  await stage.drive("w1");
+  const approvals = [...foldHead(emptyHead, await stage.events()).approvals.keys()];
+  await stage.decide(ApprovalState.APPROVED, approvals[0]);
+  const driving = stage.drive("w2", 2);
+  expect(await asked[0]?.promise).toBe(approvals[0]);
+  await stage.decide(ApprovalState.APPROVED, approvals[1]);
+  expect(await asked[1]?.promise).toBe(approvals[1]);
+  const cancelled = { case: "status", value: { status: RunStatus.CANCELLED } } as const;
+  await commitForeign(stage, key, () => [cancelled], never);
+  expect(await driving).toBe("acknowledged");
+});
+
 test("a run that a newer version wrote is given back untouched", async () => {
   const stage = await new Stage(countingModel(0)).create();
   const unknown = create(RunEventSchema, { runId: key.run, sequence: 2 });
