@@ -1,0 +1,165 @@
+import type { Delivery } from "@reeve/log/work-queue";
+import type { Actor, Choice, Scheduler } from "./scheduler.ts";
+
+interface Queued<Message> {
+  readonly message: Message;
+  readonly sequence: number;
+  attempt: number;
+  /** Who has it, as far as the queue knows; undefined: it is offered. */
+  holder: Actor | undefined;
+  /** Whether its holder has let go of it without a word. */
+  isForgotten: boolean;
+}
+
+/**
+ * A work queue as JetStream has it: an acknowledgement is sent and not answered, counts whoever sends it, and a message
+ * whose holder is silent is delivered again, whether or not the holder lives.
+ */
+export class QueueModel<Message> {
+  readonly #name: string;
+  readonly #scheduler: Scheduler;
+  readonly #queued = new Map<number, Queued<Message>>();
+  readonly #published = new Map<string, number>();
+  readonly #dedupes: boolean;
+  #sequence = 0;
+
+  constructor(name: string, scheduler: Scheduler, { dedupes = true } = {}) {
+    this.#name = name;
+    this.#scheduler = scheduler;
+    this.#dedupes = dedupes;
+  }
+
+  get isEmpty(): boolean {
+    return this.#queued.size === 0;
+  }
+
+  holds(sequence: number): boolean {
+    return this.#queued.has(sequence);
+  }
+
+  /** Whether `actor` has a message and has not let go of it. */
+  isHeldBy(actor: Actor, sequence?: number): boolean {
+    return [...this.#queued.values()].some(
+      (queued) =>
+        queued.holder === actor &&
+        !queued.isForgotten &&
+        (sequence === undefined || queued.sequence === sequence),
+    );
+  }
+
+  /** Two queues of one name cannot be told apart. */
+  get name(): string {
+    const held = [...this.#queued.values()].map(
+      ({ sequence, holder, isForgotten }) =>
+        `${sequence}${holder === undefined ? "" : `@${holder.name}${isForgotten ? "?" : ""}`}`,
+    );
+    return `${this.#name} ${held.join(" ")}`;
+  }
+
+  /** As an actor has it. */
+  of(actor: Actor) {
+    return {
+      publish: (message: Message, { dedupeId }: { readonly dedupeId: string }) =>
+        this.#scheduler.act({
+          actor,
+          label: `publishes ${this.#name} ${dedupeId}`,
+          kind: "write",
+          happen: async () => this.publish(message, dedupeId),
+          tell: String,
+        }),
+      holds: (sequence: number) =>
+        this.#scheduler.act({
+          actor,
+          label: `asks for ${this.#name} ${sequence}`,
+          kind: "look",
+          happen: async () => this.holds(sequence),
+          tell: String,
+        }),
+      take: (_: number, signal: AbortSignal) => this.#take(actor, signal),
+    };
+  }
+
+  publish(message: Message, dedupeId: string): number {
+    const known = this.#published.get(dedupeId);
+    if (known !== undefined && this.#dedupes) return known;
+    const sequence = ++this.#sequence;
+    this.#published.set(dedupeId, sequence);
+    const queued = { message, sequence, attempt: 0, holder: undefined, isForgotten: false };
+    this.#queued.set(sequence, queued);
+    return sequence;
+  }
+
+  /** The time passes in which ids are remembered. */
+  forgetIds(): void {
+    this.#published.clear();
+  }
+
+  /** What the queue does by itself, and what may befall it. */
+  choices(): readonly Choice[] {
+    return [...this.#queued.values()].flatMap((queued): readonly Choice[] => {
+      const { sequence, holder, isForgotten } = queued;
+      const name = `${this.#name} ${sequence}`;
+      const lost = { name: `${name} is lost`, faults: 1, take: () => this.#remove(sequence) };
+      if (holder === undefined) return [lost];
+      const isSilent = !holder.isAlive || isForgotten;
+      const again = {
+        name: `${name} is offered again${isSilent ? "" : ` while ${holder.name} lives`}`,
+        faults: isSilent ? 0 : 1,
+        take: () => offer(queued),
+      };
+      return [again, lost];
+    });
+  }
+
+  async *#take(actor: Actor, signal: AbortSignal): AsyncIterable<Delivery<Message>> {
+    for (;;) {
+      signal.throwIfAborted();
+      yield await this.#scheduler.act({
+        actor,
+        label: `takes ${this.#name}`,
+        kind: "look",
+        isPossible: () => this.#offered() !== undefined,
+        happen: async () => this.#deliver(actor),
+        tell: ({ sequence }) => String(sequence),
+      });
+    }
+  }
+
+  #offered(): Queued<Message> | undefined {
+    return [...this.#queued.values()].find(({ holder }) => holder === undefined);
+  }
+
+  #deliver(actor: Actor): Delivery<Message> {
+    const queued = this.#offered();
+    if (queued === undefined) throw new Error("nothing is offered");
+    queued.holder = actor;
+    queued.isForgotten = false;
+    queued.attempt++;
+    const { message, sequence, attempt } = queued;
+    const say = (what: string, happen: () => void) => {
+      const label = `${what} ${this.#name} ${sequence}`;
+      const act = { actor, label, kind: "say", happen: async () => happen(), tell: () => "" } as const;
+      this.#scheduler.act(act).catch(() => undefined);
+    };
+    return {
+      message,
+      sequence,
+      attempt,
+      extend: () => undefined,
+      acknowledge: () => say("acknowledges", () => this.#remove(sequence)),
+      giveBack: () => say("gives back", () => offer(queued)),
+      forget: () => {
+        if (queued.attempt === attempt) queued.isForgotten = true;
+      },
+    };
+  }
+
+  #remove(sequence: number): void {
+    this.#queued.delete(sequence);
+  }
+}
+
+function offer<Message>(queued: Queued<Message>): void {
+  queued.holder = undefined;
+  queued.isForgotten = false;
+}
