@@ -4,11 +4,9 @@ import type { Actor, Choice, Scheduler } from "./scheduler.ts";
 interface Queued<Message> {
   readonly message: Message;
   readonly sequence: number;
-  attempt: number;
-  /** Who has it, as far as the queue knows; undefined: it is offered. */
-  holder: Actor | undefined;
-  /** Whether its holder has let go of it without a word. */
-  isForgotten: boolean;
+  isOffered: boolean;
+  /** To whom it was delivered, one after the other. */
+  readonly deliveries: { readonly actor: Actor; isSettled: boolean }[];
 }
 
 /**
@@ -37,23 +35,24 @@ export class QueueModel<Message> {
     return this.#queued.has(sequence);
   }
 
-  /** Whether `actor` has a message and has not let go of it. */
+  /** Whether `actor` is the last to whom a message was delivered, and has not let go of it. */
   isHeldBy(actor: Actor, sequence?: number): boolean {
     return [...this.#queued.values()].some(
       (queued) =>
-        queued.holder === actor &&
-        !queued.isForgotten &&
+        !queued.isOffered &&
+        queued.deliveries.at(-1)?.actor === actor &&
+        queued.deliveries.some((each) => each.actor === actor && !each.isSettled) &&
         (sequence === undefined || queued.sequence === sequence),
     );
   }
 
   /** Two queues of one name cannot be told apart. */
   get name(): string {
-    const held = [...this.#queued.values()].map(
-      ({ sequence, holder, isForgotten }) =>
-        `${sequence}${holder === undefined ? "" : `@${holder.name}${isForgotten ? "?" : ""}`}`,
-    );
-    return `${this.#name} ${held.join(" ")}`;
+    const queued = [...this.#queued.values()].map(({ sequence, isOffered, deliveries }) => {
+      const holders = deliveries.map(({ actor, isSettled }) => actor.name + (isSettled ? "-" : "+"));
+      return `${sequence}${isOffered ? "!" : ""}${holders.join("")}`;
+    });
+    return `${this.#name} ${queued.join(" ")}`;
   }
 
   /** As an actor has it. */
@@ -84,7 +83,7 @@ export class QueueModel<Message> {
     if (known !== undefined && this.#dedupes) return known;
     const sequence = ++this.#sequence;
     this.#published.set(dedupeId, sequence);
-    const queued = { message, sequence, attempt: 0, holder: undefined, isForgotten: false };
+    const queued = { message, sequence, isOffered: true, deliveries: [] };
     this.#queued.set(sequence, queued);
     return sequence;
   }
@@ -97,14 +96,15 @@ export class QueueModel<Message> {
   /** What the queue does by itself, and what may befall it. */
   choices(): readonly Choice[] {
     return [...this.#queued.values()].flatMap((queued): readonly Choice[] => {
-      const { sequence, holder, isForgotten } = queued;
+      const { sequence, isOffered, deliveries } = queued;
       const name = `${this.#name} ${sequence}`;
       const lost = { name: `${name} is lost`, faults: 1, take: () => this.#remove(sequence) };
-      if (holder === undefined) return [lost];
-      const isSilent = !holder.isAlive || isForgotten;
+      if (isOffered) return [lost];
+      // Whoever has not settled a delivery extends it.
+      const holder = deliveries.find(({ actor, isSettled }) => actor.isAlive && !isSettled)?.actor;
       const again = {
-        name: `${name} is offered again${isSilent ? "" : ` while ${holder.name} lives`}`,
-        faults: isSilent ? 0 : 1,
+        name: `${name} is offered again${holder === undefined ? "" : ` while ${holder.name} lives`}`,
+        faults: holder === undefined ? 0 : 1,
         take: () => offer(queued),
       };
       return [again, lost];
@@ -126,30 +126,35 @@ export class QueueModel<Message> {
   }
 
   #offered(): Queued<Message> | undefined {
-    return [...this.#queued.values()].find(({ holder }) => holder === undefined);
+    return [...this.#queued.values()].find(({ isOffered }) => isOffered);
   }
 
   #deliver(actor: Actor): Delivery<Message> {
     const queued = this.#offered();
     if (queued === undefined) throw new Error("nothing is offered");
-    queued.holder = actor;
-    queued.isForgotten = false;
-    queued.attempt++;
-    const { message, sequence, attempt } = queued;
+    const { message, sequence } = queued;
+    const delivery = { actor, isSettled: false };
+    queued.isOffered = false;
+    queued.deliveries.push(delivery);
     const say = (what: string, happen: () => void) => {
       const label = `${what} ${this.#name} ${sequence}`;
-      const act = { actor, label, kind: "say", happen: async () => happen(), tell: () => "" } as const;
+      const happened = async () => {
+        delivery.isSettled = true;
+        happen();
+      };
+      const drop = () => (delivery.isSettled = true);
+      const act = { actor, label, kind: "say", happen: happened, drop, tell: () => "" } as const;
       this.#scheduler.act(act).catch(() => undefined);
     };
     return {
       message,
       sequence,
-      attempt,
+      attempt: queued.deliveries.length,
       extend: () => undefined,
       acknowledge: () => say("acknowledges", () => this.#remove(sequence)),
       giveBack: () => say("gives back", () => offer(queued)),
       forget: () => {
-        if (queued.attempt === attempt) queued.isForgotten = true;
+        delivery.isSettled = true;
       },
     };
   }
@@ -160,6 +165,5 @@ export class QueueModel<Message> {
 }
 
 function offer<Message>(queued: Queued<Message>): void {
-  queued.holder = undefined;
-  queued.isForgotten = false;
+  queued.isOffered = true;
 }

@@ -26,6 +26,8 @@ export interface Act<Value> {
   /** Withdraws the act when it aborts. */
   readonly signal?: AbortSignal;
   readonly happen: () => Promise<Value>;
+  /** What becomes of it when it is lost. */
+  readonly drop?: () => void;
   /** What its actor learns of it. */
   readonly tell: (value: Value) => string;
 }
@@ -133,7 +135,10 @@ export class Scheduler {
     const unsaid = {
       name: `${name}, but it is lost`,
       faults: 1,
-      take: () => this.#remove(waiting),
+      take: () => {
+        this.#remove(waiting);
+        act.drop?.();
+      },
     };
     if (act.kind === "write") return [happens, lost];
     return act.kind === "say" ? [happens, unsaid] : [happens];

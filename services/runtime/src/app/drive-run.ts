@@ -1,5 +1,6 @@
 import { UnknownEvent } from "../domain/unknown-event.ts";
 import type { Dispatch } from "@reeve/contracts/run";
+import { commitForeign } from "@reeve/log/commit-foreign";
 import type { Delivery } from "@reeve/log/work-queue";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { claimRun } from "./claim-run.ts";
@@ -29,11 +30,13 @@ export async function driveRun(
   const key = { tenant, run: runId };
   using beat = heartbeat(delivery, ports.heartbeatMs);
   try {
-    const claim = await claimRun(key, delivery.sequence, ports, signal);
+    const claim = await claimRun(key, delivery, ports, signal);
     const rest =
       claim.kind === "claimed"
         ? await ownRun(claim.claimed, ports, stop)
         : { kind: claim.kind, state: claim.state };
+    // Whoever wrote after the run was parked may have died before it said so.
+    if (rest.kind === "spent") await commitForeign(ports, key, () => [], signal);
     if (rest.kind === "ended") {
       await releaseCalls(rest.state, ports, signal);
       await leaveThread(rest.state, ports, signal);

@@ -86,7 +86,10 @@ export class Stage {
     return {
       log: this.log,
       journal: this.journal,
-      toolCalls: async () => ({ publish: (request) => this.#execute(request) }),
+      toolCalls: async () => ({
+        publish: (request) => this.#execute(request),
+        holds: async () => true,
+      }),
       catalogs: () => ({ tools, models }),
       provider: () => this.#provider,
       memory: this.memory,
@@ -100,14 +103,15 @@ export class Stage {
     };
   }
 
-  async #execute({ call }: ToolCallRequest): Promise<void> {
+  async #execute({ call }: ToolCallRequest): Promise<number> {
     const callKey = { ...key, call: call?.callId ?? "" };
     const { tail } = await this.journal.read(callKey, emptyTail, never);
-    if (tail.sequence > 0 || this.onAsked(callKey.call) === "hold") return;
+    if (tail.sequence > 0 || this.onAsked(callKey.call) === "hold") return 1;
     this.executed.push(callKey.call);
     const value = create(ToolResultSchema, { callId: callKey.call, name: "count", content: "1" });
     const result = create(ToolCallFactSchema, { fact: { case: "result", value } });
     await this.journal.append(callKey, tail, [result], never);
+    return 1;
   }
 
   /** Lets a worker take the run by one message, until it lets go. */
