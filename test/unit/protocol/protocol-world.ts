@@ -13,6 +13,7 @@ import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { createLogger } from "@reeve/platform/logger";
 import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
 import { MemoryTable } from "@reeve/store/memory-table";
+import { sweepRun, unseen } from "../../../services/gateway/src/app/sweep-run.ts";
 import { workRuns } from "../../../services/runtime/src/app/work-runs.ts";
 import type { ModelProvider } from "../../../services/runtime/src/ports/model-provider.ts";
 import type { RunPorts } from "../../../services/runtime/src/ports/run-ports.ts";
@@ -41,6 +42,8 @@ export interface Breakage {
   readonly append?: (log: Log<RunKey, RunEvent>) => Log<RunKey, RunEvent>["append"];
   readonly journalAppend?: (log: Log<CallKey, ToolCallFact>) => Log<CallKey, ToolCallFact>["append"];
   readonly dedupes?: boolean;
+  /** Whether nobody looks after the run. */
+  readonly isUnswept?: boolean;
   /** The ports of a worker as they ought not to be. */
   readonly worker?: (ports: RunPorts) => RunPorts;
 }
@@ -57,12 +60,11 @@ export class ProtocolWorld implements World {
   readonly journal: LogModel<CallKey, ToolCallFact>;
   readonly dispatch: QueueModel<Dispatch>;
   readonly calls: QueueModel<ToolCallRequest>;
-  /** Looks after runs as a gateway does, once. Absent: nobody does. */
-  repair: ((actor: Actor) => Promise<void>) | undefined;
   readonly #play: Play;
   readonly #breakage: Breakage;
   readonly #actors: Actor[] = [];
   readonly #failures: string[] = [];
+  #looked = unseen;
   #hadFaults = false;
 
   constructor(play: Play, breakage: Breakage = {}) {
@@ -102,6 +104,7 @@ export class ProtocolWorld implements World {
   }
 
   get name(): string {
+    for (const actor of this.#actors) if (this.#isIdle(actor)) actor.learned = "";
     const actors = this.#actors.map(({ name, isAlive, learned }) =>
       isAlive ? `${name}:${learned}` : `${name} is dead`,
     );
@@ -179,6 +182,12 @@ export class ProtocolWorld implements World {
     void workCalls(this.calls.of(actor), ports, 4, signals).catch(() => undefined);
   }
 
+  /** A gateway looks after the run, once. */
+  async sweep(actor: Actor): Promise<void> {
+    const ports = { log: this.log.of(actor), dispatch: this.dispatch.of(actor) };
+    this.#looked = await sweepRun(ports, key, this.#looked, never);
+  }
+
   choices(): readonly Choice[] {
     const deaths = this.#actors.filter((actor) => this.#mayDie(actor)).map((actor) => ({
       name: `${actor.name} dies`,
@@ -206,10 +215,10 @@ export class ProtocolWorld implements World {
       // Longer than message ids are remembered.
       this.dispatch.forgetIds();
       this.calls.forgetIds();
-      if (this.repair !== undefined) {
+      if (this.#breakage.isUnswept !== true) {
         note("the sweeper looks");
-        const repairing = this.repair(this.actor(`sweeper of round ${round}`));
-        repairing.catch((error: unknown) => this.#failures.push(String(error)));
+        const sweeping = this.sweep(this.actor(`sweeper of round ${round}`));
+        sweeping.catch((error: unknown) => this.#failures.push(String(error)));
         await this.#untilQuiet(note);
       }
     }
@@ -230,6 +239,11 @@ export class ProtocolWorld implements World {
       await next.take();
     }
     this.#failures.push("it never comes to rest");
+  }
+
+  #isIdle(actor: Actor): boolean {
+    const holds = this.dispatch.isHeldBy(actor) || this.calls.isHeldBy(actor);
+    return !holds && this.scheduler.isIdle(actor);
   }
 
   #lives(role: string): number {

@@ -35,12 +35,10 @@ export class QueueModel<Message> {
     return this.#queued.has(sequence);
   }
 
-  /** Whether `actor` is the last to whom a message was delivered, and has not let go of it. */
+  /** Whether `actor` has a message, this one or any, and has not let go of it. */
   isHeldBy(actor: Actor, sequence?: number): boolean {
     return [...this.#queued.values()].some(
       (queued) =>
-        !queued.isOffered &&
-        queued.deliveries.at(-1)?.actor === actor &&
         queued.deliveries.some((each) => each.actor === actor && !each.isSettled) &&
         (sequence === undefined || queued.sequence === sequence),
     );
@@ -49,8 +47,8 @@ export class QueueModel<Message> {
   /** Two queues of one name cannot be told apart. */
   get name(): string {
     const queued = [...this.#queued.values()].map(({ sequence, isOffered, deliveries }) => {
-      const holders = deliveries.map(({ actor, isSettled }) => actor.name + (isSettled ? "-" : "+"));
-      return `${sequence}${isOffered ? "!" : ""}${holders.join("")}`;
+      const holders = deliveries.map(({ actor, isSettled }) => (isSettled ? "-" : actor.name));
+      return `${sequence}${isOffered ? "!" : ""} ${holders.join(",")}`;
     });
     return `${this.#name} ${queued.join(" ")}`;
   }
@@ -118,6 +116,7 @@ export class QueueModel<Message> {
         actor,
         label: `takes ${this.#name}`,
         kind: "look",
+        isIdle: true,
         isPossible: () => this.#offered() !== undefined,
         happen: async () => this.#deliver(actor),
         tell: ({ sequence }) => String(sequence),

@@ -82,6 +82,9 @@ export class Rules {
         this.wrong.push(`${actor.name} claims a run for which nothing came`);
       }
       if (claim === undefined || parkedAt !== undefined || claim.worker === actor.name) return;
+      const { dispatchSequence, attempt } = first.event.value;
+      // Delivered again, the message of an owner belongs to somebody else.
+      if (dispatchSequence === claim.dispatchSequence && attempt > claim.attempt) return;
       if (this.#ownership.isLiveOwner(claim.worker, Number(claim.dispatchSequence))) {
         this.wrong.push(`${actor.name} takes the run from ${claim.worker}, who lives and has it`);
       }

@@ -23,6 +23,8 @@ export interface Act<Value> {
   readonly isPossible?: () => boolean;
   /** Whether it changes nothing for anybody, and may as well happen at once. */
   readonly isTrivial?: () => boolean;
+  /** Whether an actor that waits for this and nothing else has forgotten all that was before. */
+  readonly isIdle?: boolean;
   /** Withdraws the act when it aborts. */
   readonly signal?: AbortSignal;
   readonly happen: () => Promise<Value>;
@@ -83,7 +85,12 @@ export class Scheduler {
   choices(): readonly Choice[] {
     const possible = this.#waiting.filter(({ act }) => act.isPossible?.() !== false);
     const moving = possible.filter(({ act }) => act.kind !== "wait");
-    return (moving.length > 0 ? moving : possible).flatMap((waiting) => this.#waysOf(waiting));
+    const ways = moving.length > 0 ? moving : possible;
+    // Of several who are idle it does not matter who takes something.
+    const idle = ways.filter(({ act }) => this.isIdle(act.actor));
+    return ways
+      .filter((each) => idle.find(({ act }) => act.label === each.act.label) === each || !idle.includes(each))
+      .flatMap((waiting) => this.#waysOf(waiting));
   }
 
   /** What keeps an actor: `moves` has something to lose by its death, `stands` can do nothing. */
@@ -94,6 +101,12 @@ export class Scheduler {
     );
     if (possible.length === 0) return "stands";
     return possible.some(({ act }) => act.kind !== "look") ? "moves" : "looks";
+  }
+
+  /** Whether an actor has nothing in mind but to take what is offered. */
+  isIdle(actor: Actor): boolean {
+    const acts = this.#waiting.filter(({ act }) => act.actor === actor);
+    return acts.length === 1 && acts[0]?.act.isIdle === true;
   }
 
   kill(actor: Actor): void {
