@@ -8,6 +8,8 @@ interface Parts<Key, Event> {
   readonly kindOf: (event: Event) => string;
   /** Hears of each append that stands, before anybody else does. */
   readonly onAppended: (actor: Actor, key: Key, tail: Tail, events: readonly Event[]) => void;
+  /** Whether followers hear of a fact at once. */
+  readonly isPrompt: boolean;
   /** An append as a broken protocol makes it; absent: as it ought to be. */
   readonly append?: Log<Key, Event>["append"] | undefined;
 }
@@ -92,7 +94,8 @@ export class LogModel<Key, Event> {
         // To hear of what one has written oneself tells nothing.
         isTrivial: () => {
           const log = this.#logs.get(name);
-          return log?.last === actor && log.length > known.sequence && log.since <= known.sequence;
+          if (log === undefined || log.length <= known.sequence) return false;
+          return this.#parts.isPrompt || (log.last === actor && log.since <= known.sequence);
         },
         happen: () => this.#parts.inner.read(key, known, signal),
         tell: (heard) => String(heard.tail.sequence),

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { ModelCatalogSchema, ProviderDescriptorSchema } from "@reeve/contracts/agent";
 import type { Dispatch, RunEvent } from "@reeve/contracts/run";
 import { DispatchSchema, RunEventSchema } from "@reeve/contracts/run";
-import type { ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
+import type { ToolCallFact, ToolCallRequest, ToolCatalog } from "@reeve/contracts/tool";
 import { PermissionClass, ToolCatalogSchema, ToolDescriptorSchema } from "@reeve/contracts/tool";
 import type { CallKey } from "@reeve/log/call-journal";
 import type { Log } from "@reeve/log/log";
@@ -35,6 +35,8 @@ export interface Play {
   readonly tool?: "plain" | "approved" | "idempotent";
   readonly workers?: number;
   readonly toolhosts?: number;
+  /** Whether it takes a while until a fact is heard of, a model has spoken, a call is executed; else it does not. */
+  readonly isSlow?: boolean;
 }
 
 /** What is left out of the protocol, or done wrong, to see that it is missed. */
@@ -51,6 +53,20 @@ export interface Breakage {
 const logger = createLogger("test", "silent");
 /** Longer than anything that is simulated. */
 const heartbeatMs = 2 ** 31 - 1;
+
+/** Made once: to compile a schema takes longer than a whole world. */
+const catalogs = { plain: catalogOf(false), idempotent: catalogOf(true) };
+
+function catalogOf(idempotent: boolean): ToolCatalog {
+  const tool = {
+    name: "count",
+    permissionClass: PermissionClass.SAFE,
+    source: "builtin",
+    inputSchema: { type: "object" },
+    idempotent,
+  };
+  return create(ToolCatalogSchema, { isolation: "none", pool: "default", tools: [tool] });
+}
 
 /** A run, its workers, its toolhosts and those who write to it from outside, over one store. */
 export class ProtocolWorld implements World {
@@ -88,6 +104,7 @@ export class ProtocolWorld implements World {
       kindOf: ({ event }) => event.case ?? "unknown",
       onAppended: (actor, _, tail, events) => this.rules.appended(actor, tail, events),
       append: breakage.append?.(runs),
+      isPrompt: play.isSlow !== true,
     });
     const journals = memoryCallJournal();
     this.journal = new LogModel(this.scheduler, {
@@ -96,6 +113,7 @@ export class ProtocolWorld implements World {
       kindOf: ({ fact }) => fact.case ?? "unknown",
       onAppended: (_, { call }, __, facts) => this.rules.journalled(call, facts),
       append: breakage.journalAppend?.(journals),
+      isPrompt: play.isSlow !== true,
     });
     this.dispatch = new QueueModel("dispatch", this.scheduler, {
       dedupes: breakage.dedupes ?? true,
@@ -123,6 +141,12 @@ export class ProtocolWorld implements World {
     const actor = { name, isAlive: true, learned: "" };
     this.#actors.push(actor);
     return actor;
+  }
+
+  /** Everybody moves until nobody can. */
+  async advance(): Promise<this> {
+    await this.#untilQuiet(() => undefined);
+    return this;
   }
 
   /** A process that does one thing and ends. What it throws is its own affair: whoever asked may ask again. */
@@ -269,20 +293,7 @@ export class ProtocolWorld implements World {
   }
 
   #runPorts(actor: Actor): RunPorts {
-    const tools = [
-      create(ToolCatalogSchema, {
-        isolation: "none",
-        pool: "default",
-        tools: [
-          {
-            name: "count",
-            permissionClass: PermissionClass.SAFE,
-            source: "builtin",
-            idempotent: this.#play.tool === "idempotent",
-          },
-        ],
-      }),
-    ];
+    const tools = [catalogs[this.#play.tool === "idempotent" ? "idempotent" : "plain"]];
     const provider = this.#provider(actor);
     const models = create(ModelCatalogSchema, { providers: [provider.descriptor] });
     const dispatch = this.dispatch.of(actor);
@@ -319,6 +330,7 @@ export class ProtocolWorld implements World {
   /** A model that calls the tool once, if there is one, and then answers. */
   #provider(actor: Actor): ModelProvider {
     const { scheduler } = this;
+    const isPrompt = this.#play.isSlow !== true;
     const calls = [{ providerCallId: "p", name: "count", argumentsText: "{}" }];
     const usesTool = this.#play.tool !== undefined;
     return {
@@ -331,6 +343,7 @@ export class ProtocolWorld implements World {
           actor,
           label: "hears its model",
           kind: "look",
+          isTrivial: () => isPrompt,
           signal,
           happen: async () => undefined,
           tell: () => "",
@@ -344,15 +357,18 @@ export class ProtocolWorld implements World {
 
   #tool(actor: Actor): Tool {
     const { scheduler, rules } = this;
+    const isPrompt = this.#play.isSlow !== true;
     const idempotent = this.#play.tool === "idempotent";
+    const catalog = catalogs[idempotent ? "idempotent" : "plain"];
     return {
-      descriptor: create(ToolDescriptorSchema, { name: "count", inputSchema: { type: "object" } }),
+      descriptor: catalog.tools[0] ?? create(ToolDescriptorSchema),
       async call({ callId }, signal) {
         rules.begins(actor.name, callId, idempotent);
         await scheduler.act({
           actor,
           label: "executes the call",
           kind: "look",
+          isTrivial: () => isPrompt,
           signal,
           happen: async () => undefined,
           tell: () => "",
