@@ -194,6 +194,7 @@ export class ProtocolWorld implements World {
     const tool = this.#tool(actor);
     const ports = {
       journal: this.journal.of(actor),
+      requests: this.calls.of(actor),
       toolbox: { find: () => tool, list: () => [tool] },
       workspaces: { open: () => Promise.reject(new Error("there are no files here")) },
       artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
@@ -235,6 +236,7 @@ export class ProtocolWorld implements World {
       if (this.#play.tool !== undefined && this.#lives("toolhost") === 0) {
         this.host(`toolhost of round ${round}`);
       }
+      this.scheduler.patience = mostWaits;
       await this.#untilQuiet(note);
       // Longer than message ids are remembered.
       this.dispatch.forgetIds();
@@ -250,15 +252,10 @@ export class ProtocolWorld implements World {
   }
 
   async #untilQuiet(note: (what: string) => void): Promise<void> {
-    const waited = new Map<string, number>();
     for (let count = 0; count < mostSteps; count++) {
       await this.scheduler.settled();
-      const next = this.choices().find(({ faults, name }) => {
-        const often = (waited.get(name) ?? 0) + 1;
-        return faults === 0 && (!name.includes(waits) || often <= mostWaits);
-      });
-      if (next === undefined || next.faults > 0) return;
-      if (next.name.includes(waits)) waited.set(next.name, (waited.get(next.name) ?? 0) + 1);
+      const next = this.choices().find(({ faults }) => faults === 0);
+      if (next === undefined) return;
       note(next.name);
       await next.take();
     }
@@ -319,7 +316,7 @@ export class ProtocolWorld implements World {
     if (delayMs === 0) return;
     await this.scheduler.act({
       actor,
-      label: `${waits} ${delayMs} ms`,
+      label: `waits ${delayMs} ms`,
       kind: "wait",
       signal,
       happen: async () => undefined,
@@ -379,8 +376,7 @@ export class ProtocolWorld implements World {
   }
 }
 
-const waits = "waits";
 /** How often whoever repairs looks, in a world that came to rest. */
 const rounds = 3;
-const mostWaits = 3;
+const mostWaits = 6;
 const mostSteps = 500;

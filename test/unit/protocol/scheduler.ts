@@ -52,6 +52,8 @@ export interface Choice {
 export class Scheduler {
   /** While the scene is set, everything happens at once. */
   isFree = true;
+  /** How often time may still pass, when nobody can do anything. */
+  patience = 0;
   #waiting: Waiting[] = [];
   #isOver = false;
 
@@ -85,7 +87,7 @@ export class Scheduler {
   choices(): readonly Choice[] {
     const possible = this.#waiting.filter(({ act }) => act.isPossible?.() !== false);
     const moving = possible.filter(({ act }) => act.kind !== "wait");
-    const ways = moving.length > 0 ? moving : possible;
+    const ways = moving.length > 0 || this.patience === 0 ? moving : possible;
     // Of several who are idle it does not matter who takes something.
     const idle = ways.filter(({ act }) => this.isIdle(act.actor));
     return ways
@@ -160,6 +162,7 @@ export class Scheduler {
   async #happen(waiting: Waiting): Promise<void> {
     this.#remove(waiting);
     const { act, resolve, reject } = waiting;
+    if (act.kind === "wait") this.patience--;
     try {
       const value = await act.happen();
       act.actor.learned += ` ${act.label}:${act.tell(value)}`;

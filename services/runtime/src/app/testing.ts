@@ -96,7 +96,7 @@ export class Stage {
       threads: this.threads,
       dispatch: this.dispatch,
       artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
-      clock: { now: () => 0, sleep: async () => undefined },
+      clock: { now: () => 0, sleep: passing },
       worker,
       heartbeatMs: 60_000,
       logger: createLogger("test", "silent"),
@@ -153,6 +153,14 @@ export class Stage {
       never,
     );
   }
+}
+
+/** Short waits are over at once; those of whoever only looks after something last for ever. */
+async function passing(delayMs: number, signal: AbortSignal): Promise<void> {
+  if (delayMs < 10_000) return;
+  const { promise, reject } = Promise.withResolvers<never>();
+  signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  await promise;
 }
 
 /** The log is dense and ends in exactly one terminal status. */
