@@ -120,7 +120,11 @@ class Walk {
 /** Takes `walks` ways through worlds by chance, the same ones each time, with up to so many faults in each. */
 export async function wander(
   setUp: () => Promise<World>,
-  { faults, walks, seed }: { readonly faults: number; readonly walks: number; readonly seed: number },
+  {
+    faults,
+    walks,
+    seed,
+  }: { readonly faults: number; readonly walks: number; readonly seed: number },
 ): Promise<Explored> {
   const random = chance(seed);
   const seen = new Set<string>();
@@ -130,9 +134,7 @@ export async function wander(
     try {
       for (;;) {
         seen.add(world.name);
-        const possible = world
-          .choices()
-          .filter((choice) => walk.faults + choice.faults <= faults);
+        const possible = world.choices().filter((choice) => walk.faults + choice.faults <= faults);
         const free = possible.filter((choice) => choice.faults === 0);
         const faulty = possible.filter((choice) => choice.faults > 0);
         const wanted = faulty.length > 0 && (free.length === 0 || random() < 0.08) ? faulty : free;

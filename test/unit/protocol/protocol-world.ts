@@ -42,7 +42,9 @@ export interface Play {
 /** What is left out of the protocol, or done wrong, to see that it is missed. */
 export interface Breakage {
   readonly append?: (log: Log<RunKey, RunEvent>) => Log<RunKey, RunEvent>["append"];
-  readonly journalAppend?: (log: Log<CallKey, ToolCallFact>) => Log<CallKey, ToolCallFact>["append"];
+  readonly journalAppend?: (
+    log: Log<CallKey, ToolCallFact>,
+  ) => Log<CallKey, ToolCallFact>["append"];
   readonly dedupes?: boolean;
   /** Whether nobody looks after the run. */
   readonly isUnswept?: boolean;
@@ -214,11 +216,13 @@ export class ProtocolWorld implements World {
   }
 
   choices(): readonly Choice[] {
-    const deaths = this.#actors.filter((actor) => this.#mayDie(actor)).map((actor) => ({
-      name: `${actor.name} dies`,
-      faults: 1,
-      take: () => this.scheduler.kill(actor),
-    }));
+    const deaths = this.#actors
+      .filter((actor) => this.#mayDie(actor))
+      .map((actor) => ({
+        name: `${actor.name} dies`,
+        faults: 1,
+        take: () => this.scheduler.kill(actor),
+      }));
     const all = [
       ...this.scheduler.choices(),
       ...this.dispatch.choices(),

@@ -37,7 +37,9 @@ export class Rules {
     }
     if (tail.sequence !== before.lastSequence) this.wrong.push("an append follows no tail");
     if (isTerminal(before.status)) this.wrong.push(`${actor.name} writes after the end`);
-    const ends = events.filter(({ event }) => event.case === "status" && isTerminal(event.value.status));
+    const ends = events.filter(
+      ({ event }) => event.case === "status" && isTerminal(event.value.status),
+    );
     if (ends.length > 1) this.wrong.push("the run ends twice");
     this.#checkWriter(actor, events);
     this.head = foldHead(before, events);

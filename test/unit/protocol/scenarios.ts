@@ -23,7 +23,9 @@ export function fresh(play: Play, ...others: readonly Other[]): Scenario {
 /** A run that waits for an approval, and whose worker has let go of it. */
 export function parked(play: Play, ...others: readonly Other[]): Scenario {
   return async (breakage) => {
-    const world = (await new ProtocolWorld({ ...play, tool: "approved" }, breakage).create()).begin();
+    const world = (
+      await new ProtocolWorld({ ...play, tool: "approved" }, breakage).create()
+    ).begin();
     await world.advance();
     for (const other of others) other(world);
     return world;
@@ -38,13 +40,17 @@ export const sweeping: Other = (world) => world.start("sweeper", (actor) => worl
 
 /** A person approves, as soon as there is something to approve. */
 export function approving(name = "person"): Other {
-  return writing(name, ({ approvals }) =>
-    [...approvals.values()]
-      .filter(({ state }) => state === ApprovalState.PENDING)
-      .map((pending) => ({
-        case: "approval",
-        value: { approval: create(ApprovalSchema, { ...pending, state: ApprovalState.APPROVED }) },
-      })),
+  return writing(
+    name,
+    ({ approvals }) =>
+      [...approvals.values()]
+        .filter(({ state }) => state === ApprovalState.PENDING)
+        .map((pending) => ({
+          case: "approval",
+          value: {
+            approval: create(ApprovalSchema, { ...pending, state: ApprovalState.APPROVED }),
+          },
+        })),
     (head) => pendingApprovals(head).length > 0,
   );
 }

@@ -91,16 +91,17 @@ export class Scheduler {
     // Of several who are idle it does not matter who takes something.
     const idle = ways.filter(({ act }) => this.isIdle(act.actor));
     return ways
-      .filter((each) => idle.find(({ act }) => act.label === each.act.label) === each || !idle.includes(each))
+      .filter(
+        (each) =>
+          idle.find(({ act }) => act.label === each.act.label) === each || !idle.includes(each),
+      )
       .flatMap((waiting) => this.#waysOf(waiting));
   }
 
   /** What keeps an actor: `moves` has something to lose by its death, `stands` can do nothing. */
   stateOf(actor: Actor): "moves" | "looks" | "stands" {
     const acts = this.#waiting.filter(({ act }) => act.actor === actor);
-    const possible = acts.filter(
-      ({ act }) => act.kind !== "wait" && act.isPossible?.() !== false,
-    );
+    const possible = acts.filter(({ act }) => act.kind !== "wait" && act.isPossible?.() !== false);
     if (possible.length === 0) return "stands";
     return possible.some(({ act }) => act.kind !== "look") ? "moves" : "looks";
   }

@@ -27,6 +27,8 @@ export type Ticket = Pick<Delivery<Dispatch>, "sequence" | "attempt">;
 
 /** How often a claim is tried again when others write at the same time. */
 const mostAttempts = 20;
+/** How often a run may be delivered before it is claimed ahead of all that its preparation takes. */
+const mostUncounted = 5;
 
 /**
  * Claims the run for the delivery of a dispatch message, with all that is known at once in the same batch: the starting
@@ -47,13 +49,18 @@ export async function claimRun(
     if (state.created === undefined || state.end !== undefined) return { kind: "ended", state };
     const taken = await takenBy(state, ticket, ports, signal);
     if (taken !== undefined) return { kind: taken, state };
-    const facts = await claimFacts(state, ticket, ports, signal);
-    const settled = settle(state, facts, ports.clock.now());
+    // Those who had this delivery before died over it, or failed: a claim by itself counts them.
+    const isAlone = state.prepared === undefined && ticket.attempt > mostUncounted;
+    const claim = isOurs(state, ticket, ports) ? [] : [claimFact(state, ticket, ports)];
+    const prepared = isAlone && claim.length > 0 ? [] : await preparation(state, ports, signal);
+    const settled = settle(state, [...claim, ...prepared], ports.clock.now());
     const outcome = await ports.log.append(key, tail, settled.events, signal);
     if (outcome.kind === "conflict") continue;
-    if (settled.state.end !== undefined) return { kind: "ended", state: settled.state };
-    const epoch = settled.state.claim?.epoch ?? 0;
-    return { kind: "claimed", claimed: { key, epoch, state: settled.state, tail: outcome.tail } };
+    ({ state } = settled);
+    ({ tail } = outcome);
+    if (state.end !== undefined) return { kind: "ended", state };
+    if (state.prepared === undefined) continue;
+    return { kind: "claimed", claimed: { key, epoch: state.claim?.epoch ?? 0, state, tail } };
   }
   throw new Error(`run ${key.run} could not be claimed: others wrote first ${mostAttempts} times`);
 }
@@ -76,18 +83,26 @@ async function takenBy(
   return isHeld ? "owned" : undefined;
 }
 
-async function claimFacts(
+function isOurs({ claim }: RunState, { sequence, attempt }: Ticket, { worker }: RunPorts): boolean {
+  return (
+    claim?.worker === worker &&
+    claim.dispatchSequence === BigInt(sequence) &&
+    claim.attempt === attempt
+  );
+}
+
+function claimFact(state: RunState, { sequence, attempt }: Ticket, { worker }: RunPorts): Fact {
+  const epoch = (state.claim?.epoch ?? 0) + 1;
+  const value = { worker, epoch, dispatchSequence: BigInt(sequence), attempt };
+  return fact(rootScope, { case: "runClaimed", value });
+}
+
+async function preparation(
   state: RunState,
-  { sequence, attempt }: Ticket,
   ports: RunPorts,
   signal: AbortSignal,
 ): Promise<readonly Fact[]> {
-  const epoch = (state.claim?.epoch ?? 0) + 1;
-  const claim = fact(rootScope, {
-    case: "runClaimed",
-    value: { worker: ports.worker, epoch, dispatchSequence: BigInt(sequence), attempt },
-  });
-  if (state.prepared !== undefined || state.created === undefined) return [claim];
+  if (state.prepared !== undefined || state.created === undefined) return [];
   const starting = fact(rootScope, { case: "status", value: { status: RunStatus.STARTING } });
-  return [claim, starting, ...(await prepareRun(state, state.created, ports, signal))];
+  return [starting, ...(await prepareRun(state, state.created, ports, signal))];
 }

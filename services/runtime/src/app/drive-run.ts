@@ -9,11 +9,7 @@ import type { Stop } from "./owned-run.ts";
 import { ownRun } from "./owned-run.ts";
 import { leaveThread } from "./leave-thread.ts";
 import { releaseCalls } from "./release-calls.ts";
-
-/** How long a run that a newer version wrote rests before it is offered again. */
-const unknownEventDelayMs = 5_000;
-/** How long a run rests whose worker met a failure of its surroundings. */
-const failureDelayMs = 1_000;
+import { restAfterFailure } from "./rest-after-failure.ts";
 
 /**
  * Takes one dispatch message to the point where the run rests: ended, or waiting for somebody else. Whoever holds the
@@ -56,9 +52,9 @@ export async function driveRun(
     if (signal.aborted) return delivery.giveBack(0);
     if (error instanceof UnknownEvent) {
       logger.warn({ sequence: error.sequence }, "a newer version wrote this run; giving it back");
-      return delivery.giveBack(unknownEventDelayMs);
+      return delivery.giveBack(restAfterFailure(delivery.attempt));
     }
     logger.error({ err: error }, "run could not be driven; giving it back");
-    delivery.giveBack(failureDelayMs);
+    delivery.giveBack(restAfterFailure(delivery.attempt));
   }
 }

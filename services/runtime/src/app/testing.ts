@@ -40,6 +40,10 @@ export class Stage {
   readonly memory = new LongTermMemory(new MemoryTable<Memory>(), () => 0);
   readonly threads = memoryThreadLog();
   readonly executed: string[] = [];
+  /** Places of dispatch messages that are in the queue no more, though nobody acknowledged them. */
+  readonly gone = new Set<number>();
+  /** How long each run is to rest that was given back. */
+  readonly rests: number[] = [];
   /** Told of each call that is asked for; one that is held never comes to a result. */
   onAsked: (callId: string) => "execute" | "hold" = () => "execute";
   readonly #provider: ModelProvider;
@@ -94,7 +98,10 @@ export class Stage {
       provider: () => this.#provider,
       memory: this.memory,
       threads: this.threads,
-      dispatch: this.dispatch,
+      dispatch: {
+        publish: (...args) => this.dispatch.publish(...args),
+        holds: async (sequence) => !this.gone.has(sequence),
+      },
       artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
       clock: { now: () => 0, sleep: passing },
       worker,
@@ -119,15 +126,19 @@ export class Stage {
     worker: string,
     sequence = 1,
     stop: Stop = { now: never, soon: never },
+    attempt = 1,
   ): Promise<string> {
     const settled: string[] = [];
     const delivery = {
       message: create(DispatchSchema, { tenant: key.tenant, runId: key.run }),
       sequence,
-      attempt: 1,
+      attempt,
       extend: () => undefined,
       acknowledge: () => void settled.push("acknowledged"),
-      giveBack: () => void settled.push("given back"),
+      giveBack: (delayMs: number) => {
+        settled.push("given back");
+        this.rests.push(delayMs);
+      },
       forget: () => void settled.push("forgotten"),
     };
     await driveRun(delivery, this.ports(worker), stop);
