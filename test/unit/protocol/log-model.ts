@@ -7,7 +7,7 @@ interface Parts<Key, Event> {
   readonly nameOf: (key: Key) => string;
   readonly kindOf: (event: Event) => string;
   /** Hears of each append that stands, before anybody else does. */
-  readonly onAppended: (actor: Actor, key: Key, tail: Tail, events: readonly Event[]) => void;
+  readonly onAppended: (actor: Actor, key: Key, events: readonly Event[]) => void;
   /** Whether followers hear of a fact at once. */
   readonly isPrompt: boolean;
   /** An append as a broken protocol makes it; absent: as it ought to be. */
@@ -72,7 +72,8 @@ export class LogModel<Key, Event> {
     const said = `${before?.said ?? ""} ${actor.name}>${events.map(kindOf).join(" ")}`;
     const since = before?.last === actor ? before.since : tail.sequence;
     this.#logs.set(name, { said, length: outcome.tail.sequence, last: actor, since });
-    onAppended(actor, key, tail, events);
+    // A broken protocol may have written something else.
+    onAppended(actor, key, inner.batches.at(-1)?.events ?? []);
     return outcome;
   }
 

@@ -4,6 +4,7 @@ import type { Dispatch, RunEvent } from "@reeve/contracts/run";
 import { DispatchSchema, RunEventSchema } from "@reeve/contracts/run";
 import type { ToolCallFact, ToolCallRequest, ToolCatalog } from "@reeve/contracts/tool";
 import { PermissionClass, ToolCatalogSchema, ToolDescriptorSchema } from "@reeve/contracts/tool";
+import type { ForeignPorts } from "@reeve/log/commit-foreign";
 import type { CallKey } from "@reeve/log/call-journal";
 import type { Log } from "@reeve/log/log";
 import { emptyTail } from "@reeve/log/log";
@@ -48,6 +49,8 @@ export interface Breakage {
   readonly dedupes?: boolean;
   /** Whether nobody looks after the run. */
   readonly isUnswept?: boolean;
+  /** Whether what outsiders dispatch reaches nobody. */
+  readonly isSilent?: boolean;
   /** The ports of a worker as they ought not to be. */
   readonly worker?: (ports: RunPorts) => RunPorts;
 }
@@ -104,7 +107,7 @@ export class ProtocolWorld implements World {
       inner: runs,
       nameOf: () => "the run",
       kindOf: ({ event }) => event.case ?? "unknown",
-      onAppended: (actor, _, tail, events) => this.rules.appended(actor, tail, events),
+      onAppended: (actor, _, events) => this.rules.appended(actor, events),
       append: breakage.append?.(runs),
       isPrompt: play.isSlow !== true,
     });
@@ -113,7 +116,7 @@ export class ProtocolWorld implements World {
       inner: journals,
       nameOf: ({ call }) => `call ${call}`,
       kindOf: ({ fact }) => fact.case ?? "unknown",
-      onAppended: (_, { call }, __, facts) => this.rules.journalled(call, facts),
+      onAppended: (_, { call }, facts) => this.rules.journalled(call, facts),
       append: breakage.journalAppend?.(journals),
       isPrompt: play.isSlow !== true,
     });
@@ -143,6 +146,16 @@ export class ProtocolWorld implements World {
     const actor = { name, isAlive: true, learned: "" };
     this.#actors.push(actor);
     return actor;
+  }
+
+  /** What somebody has who writes to the run from outside. */
+  outside(actor: Actor): ForeignPorts {
+    const publish = this.dispatch.of(actor).publish;
+    const silent = async () => 0;
+    return {
+      log: this.log.of(actor),
+      dispatch: { publish: this.#breakage.isSilent === true ? silent : publish },
+    };
   }
 
   /** Everybody moves until nobody can. */

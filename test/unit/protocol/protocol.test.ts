@@ -1,25 +1,41 @@
-import { test } from "vitest";
-import { explore } from "./explore.ts";
-import { approving, cancelling, fresh, messaging, parked, sweeping } from "./scenarios.ts";
+import { describe, expect, test } from "vitest";
+import { explore, wander } from "./explore.ts";
+import { smallScenarios, wideScenarios } from "./scenarios.ts";
 
-const F = Number(process.env["F"] ?? 1);
-test.each([
-  ["fresh", fresh({}, sweeping)],
-  ["hitl fresh + approve", fresh({ tool: "approved" }, approving())],
-  ["parked approve sweeping", parked({}, approving(), sweeping)],
-  ["parked approve message", parked({}, approving(), messaging())],
-  ["parked cancel", parked({}, approving(), cancelling)],
-  ["fresh cancel", fresh({ tool: "plain", workers: 1 }, cancelling)],
-  ["fresh message", fresh({}, messaging())],
-  ["tool plain 2 hosts", fresh({ tool: "plain", workers: 1, toolhosts: 2 })],
-  ["tool idempotent 2 hosts", fresh({ tool: "idempotent", workers: 1, toolhosts: 2 })],
-  ["tool plain 2 workers", fresh({ tool: "plain" })],
-])(
-  "%s",
-  async (name, scenario) => {
-    const at = performance.now();
-    const seen = await explore(() => scenario(), { faults: F, worlds: 30000 });
-    console.log(name, seen, performance.now() - at);
-  },
-  60_000,
-);
+/** Long enough for a machine that has much else to do. */
+const patienceMs = 120_000;
+
+describe("whatever the order in which everybody acts", () => {
+  test.each(smallScenarios)(
+    "a run is well kept: %s",
+    async (_, scenario) => {
+      const { worlds, isAll } = await explore(() => scenario(), { faults: 0, worlds: 700 });
+      expect(worlds).toBeGreaterThan(5);
+      expect(isAll).toBe(true);
+    },
+    patienceMs,
+  );
+});
+
+describe("whoever dies, whatever is lost or comes again", () => {
+  test(
+    "a fresh run is well kept, in every world with one fault",
+    async () => {
+      const [[, scenario]] = smallScenarios;
+      const { worlds, ends, isAll } = await explore(() => scenario(), { faults: 1 });
+      expect(worlds).toBeGreaterThan(100);
+      expect(ends).toBeGreaterThan(5);
+      expect(isAll).toBe(true);
+    },
+    patienceMs,
+  );
+
+  test.each(wideScenarios)(
+    "a run is well kept, wherever chance leads: %s",
+    async (_, scenario) => {
+      const { worlds } = await wander(() => scenario(), { faults: 3, walks: 60, seed: 1 });
+      expect(worlds).toBeGreaterThan(100);
+    },
+    patienceMs,
+  );
+});

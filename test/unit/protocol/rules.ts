@@ -1,14 +1,13 @@
 import type { RunEvent } from "@reeve/contracts/run";
 import type { ToolCallFact } from "@reeve/contracts/tool";
-import type { Tail } from "@reeve/log/log";
 import type { RunHead } from "@reeve/log/run-head";
-import { emptyHead, foldHead, isTerminal, messageOf, pendingApprovals } from "@reeve/log/run-head";
+import { emptyHead, foldHead, isTerminal, pendingApprovals } from "@reeve/log/run-head";
 import type { Actor } from "./scheduler.ts";
 
 /** What is known of a worker at this moment. */
 export interface Ownership {
   /** Whether the worker lives and has the message by which it claimed the run. */
-  isLiveOwner(worker: string, dispatchSequence: number): boolean;
+  isLiveOwner(worker: string, dispatchSequence: number | undefined): boolean;
   /** Whether anything befell this world that excuses a claim without a cause. */
   readonly hadFaults: boolean;
 }
@@ -28,14 +27,13 @@ export class Rules {
   }
 
   /** A worker or somebody from outside has appended to the log of the run. */
-  appended(actor: Actor, tail: Tail, events: readonly RunEvent[]): void {
+  appended(actor: Actor, events: readonly RunEvent[]): void {
     const before = this.head;
     for (const [index, { sequence }] of events.entries()) {
       if (sequence !== before.lastSequence + 1 + index) {
         this.wrong.push(`after ${before.lastSequence + index} comes ${sequence}`);
       }
     }
-    if (tail.sequence !== before.lastSequence) this.wrong.push("an append follows no tail");
     if (isTerminal(before.status)) this.wrong.push(`${actor.name} writes after the end`);
     const ends = events.filter(
       ({ event }) => event.case === "status" && isTerminal(event.value.status),
@@ -87,7 +85,8 @@ export class Rules {
       const { dispatchSequence, attempt } = first.event.value;
       // Delivered again, the message of an owner belongs to somebody else.
       if (dispatchSequence === claim.dispatchSequence && attempt > claim.attempt) return;
-      if (this.#ownership.isLiveOwner(claim.worker, Number(claim.dispatchSequence))) {
+      const held = claim.dispatchSequence === 0n ? undefined : Number(claim.dispatchSequence);
+      if (this.#ownership.isLiveOwner(claim.worker, held)) {
         this.wrong.push(`${actor.name} takes the run from ${claim.worker}, who lives and has it`);
       }
       return;
@@ -95,10 +94,4 @@ export class Rules {
     if (!actor.name.startsWith("worker")) return;
     if (claim?.worker !== actor.name) this.wrong.push(`${actor.name} writes to a run that it lost`);
   }
-}
-
-/** A message that was accepted is taken up, unless the run ended before. */
-export function messageIsKept(messageId: string) {
-  return (head: RunHead): string | undefined =>
-    messageOf(head, messageId) === undefined ? `message ${messageId} is gone` : undefined;
 }

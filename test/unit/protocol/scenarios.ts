@@ -1,8 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
+import { DispatchSchema } from "@reeve/contracts/run";
 import { cancelRun } from "@reeve/log/cancel-run";
 import type { ForeignFact } from "@reeve/log/commit-foreign";
 import { commitForeign } from "@reeve/log/commit-foreign";
+import { emptyTail } from "@reeve/log/log";
 import type { RunHead } from "@reeve/log/run-head";
 import { isTerminal, messageOf, pendingApprovals } from "@reeve/log/run-head";
 import type { Breakage, Play } from "./protocol-world.ts";
@@ -38,6 +40,15 @@ type Other = (world: ProtocolWorld) => void;
 /** A gateway looks after the run, once, at any time. */
 export const sweeping: Other = (world) => world.start("sweeper", (actor) => world.sweep(actor));
 
+/** A gateway is asked for the run once more, long after, and dispatches it if it sees no claim. */
+export const repeating: Other = (world) =>
+  world.start("gateway", async (actor) => {
+    const { events } = await world.log.of(actor).read(key, emptyTail, never);
+    if (events.some(({ event }) => event.case === "runClaimed")) return;
+    const message = create(DispatchSchema, { tenant: key.tenant, runId: key.run });
+    await world.outside(actor).dispatch.publish(message, { dedupeId: "once more" }, never);
+  });
+
 /** A person approves, as soon as there is something to approve. */
 export function approving(name = "person"): Other {
   return writing(
@@ -68,8 +79,7 @@ export function messaging(name = "sender"): Other {
 /** Somebody cancels the run. */
 export const cancelling: Other = (world) =>
   world.start("canceller", async (actor) => {
-    const ports = { log: world.log.of(actor), dispatch: world.dispatch.of(actor) };
-    await cancelRun(ports, key, { requestedBy: "ann", reason: "enough" }, never);
+    await cancelRun(world.outside(actor), key, { requestedBy: "ann", reason: "enough" }, never);
     world.rules.promised.push(({ status }) =>
       isTerminal(status) ? undefined : "a cancelled run goes on",
     );
@@ -90,7 +100,47 @@ function writing(
         happen: async () => undefined,
         tell: () => "",
       });
-      const ports = { log: world.log.of(actor), dispatch: world.dispatch.of(actor) };
-      await commitForeign(ports, key, decide, never);
+      await commitForeign(world.outside(actor), key, decide, never);
     });
 }
+
+const two = { workers: 2, toolhosts: 2 } as const;
+
+/** Scenarios all of whose orders can be gone through. */
+export const smallScenarios: readonly [
+  readonly [string, Scenario],
+  ...(readonly [string, Scenario])[],
+] = [
+  ["two workers", fresh({})],
+  ["two workers, and a sweeper beside them", fresh({}, sweeping)],
+  ["a start that is repeated late", fresh({}, repeating)],
+  ["a message from outside", fresh({}, messaging())],
+  ["a decision around the park", fresh({ tool: "approved" }, approving())],
+  ["a decision after the park, and a sweeper", parked({}, approving(), sweeping)],
+  ["a call, and two toolhosts", fresh({ ...two, tool: "plain", isSlow: true })],
+  ["a call that may be repeated", fresh({ ...two, tool: "idempotent", isSlow: true })],
+];
+
+/** Scenarios with more worlds than can be gone through. */
+export const wideScenarios: readonly (readonly [string, Scenario])[] = [
+  [
+    "two decisions, a message and a sweeper",
+    fresh(
+      { ...two, tool: "approved", isSlow: true },
+      approving(),
+      approving("another person"),
+      messaging(),
+      sweeping,
+    ),
+  ],
+  [
+    "a message and a cancellation while a run waits",
+    parked({ ...two, isSlow: true }, approving(), messaging(), cancelling, sweeping),
+  ],
+  [
+    "a call, and a cancellation",
+    fresh({ ...two, tool: "plain", isSlow: true }, cancelling, sweeping),
+  ],
+  ["a call, and a message", fresh({ ...two, tool: "plain", isSlow: true }, messaging(), repeating)],
+  ["a call that may be repeated", fresh({ ...two, tool: "idempotent", isSlow: true }, sweeping)],
+];

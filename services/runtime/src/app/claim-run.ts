@@ -1,4 +1,4 @@
-import type { Dispatch } from "@reeve/contracts/run";
+import type { Dispatch, RunEvent } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
 import type { RunKey } from "@reeve/log/run-log";
 import { emptyTail } from "@reeve/log/log";
@@ -42,11 +42,15 @@ export async function claimRun(
 ): Promise<Claim> {
   let state = initialState;
   let tail = emptyTail;
+  let parkedAt = 0;
   for (let attempt = 0; attempt < mostAttempts; attempt++) {
     const missed = await ports.log.read(key, tail, signal);
     state = applyAll(state, missed.events);
     tail = missed.tail;
     if (state.created === undefined || state.end !== undefined) return { kind: "ended", state };
+    parkedAt = missed.events.findLast(isPark)?.sequence ?? parkedAt;
+    // Nothing came since it was parked: a message that came late, or twice.
+    if (state.parked && parkedAt === state.sequence) return { kind: "spent", state };
     const taken = await takenBy(state, ticket, ports, signal);
     if (taken !== undefined) return { kind: taken, state };
     // Those who had this delivery before died over it, or failed: a claim by itself counts them.
@@ -63,6 +67,10 @@ export async function claimRun(
     return { kind: "claimed", claimed: { key, epoch: state.claim?.epoch ?? 0, state, tail } };
   }
   throw new Error(`run ${key.run} could not be claimed: others wrote first ${mostAttempts} times`);
+}
+
+function isPark({ event }: RunEvent): boolean {
+  return event.case === "runParked";
 }
 
 /** Why a delivery is no ticket to the run; undefined: it is one. */
