@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { explore, wander } from "../unit/protocol/explore.ts";
 import { smallScenarios, wideScenarios } from "../unit/protocol/scenarios.ts";
 
-const most = 1_500;
+const most = 400;
 
 test.each(smallScenarios)("a run is well kept in worlds with a fault: %s", async (_, scenario) => {
   const { worlds, isAll } = await explore(() => scenario(), { faults: 1, worlds: most });
