@@ -255,9 +255,6 @@ export class ProtocolWorld implements World {
       }
       this.scheduler.patience = mostWaits;
       await this.#untilQuiet(note);
-      // Longer than message ids are remembered.
-      this.dispatch.forgetIds();
-      this.calls.forgetIds();
       if (this.#breakage.isUnswept !== true) {
         note("the sweeper looks");
         const sweeping = this.sweep(this.actor(`sweeper of round ${round}`));

@@ -86,11 +86,6 @@ export class QueueModel<Message> {
     return sequence;
   }
 
-  /** The time passes in which ids are remembered. */
-  forgetIds(): void {
-    this.#published.clear();
-  }
-
   /** What the queue does by itself, and what may befall it. */
   choices(): readonly Choice[] {
     return [...this.#queued.values()].flatMap((queued): readonly Choice[] => {
