@@ -12,7 +12,7 @@ import {
   wakesNobody,
 } from "./breakages.ts";
 import { Counterexample, explore, wander } from "./explore.ts";
-import type { Breakage } from "./protocol-world.ts";
+import type { Breakage } from "./play.ts";
 import type { Scenario } from "./scenarios.ts";
 import { approving, fresh, messaging, parked, repeating } from "./scenarios.ts";
 

@@ -4,7 +4,7 @@ import { RunClaimedSchema, RunEventSchema } from "@reeve/contracts/run";
 import type { Log, Tail } from "@reeve/log/log";
 import { emptyTail } from "@reeve/log/log";
 import type { RunPorts } from "../../../services/runtime/src/ports/run-ports.ts";
-import type { Breakage } from "./protocol-world.ts";
+import type { Breakage } from "./play.ts";
 
 /** Writes whatever others have written meanwhile. */
 function regardless<Key, Event>(log: Log<Key, Event>): Log<Key, Event>["append"] {
@@ -79,9 +79,7 @@ export const unswept: Breakage = { isUnswept: true };
 export const callsUnwatched: Breakage = {
   worker: (ports) => {
     const { now } = ports.clock;
-    const sleep = (delayMs: number, signal: AbortSignal) =>
-      delayMs < 10_000 ? Promise.resolve() : aborted(signal);
-    return { ...ports, clock: { now, sleep } };
+    return { ...ports, clock: { now, sleep: restless } };
   },
 };
 
@@ -93,10 +91,12 @@ export const seesNoMessages: Breakage = {
   },
 };
 
-async function aborted(signal: AbortSignal): Promise<never> {
+/** Looks that come after a long wait never come. */
+async function restless(delayMs: number, signal: AbortSignal): Promise<void> {
+  if (delayMs < 10_000) return;
   const { promise, reject } = Promise.withResolvers<never>();
   signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  return await promise;
+  await promise;
 }
 
 /** Whoever writes after the park tells nobody. */

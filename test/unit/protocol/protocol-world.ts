@@ -1,12 +1,10 @@
 import { create } from "@bufbuild/protobuf";
-import { ModelCatalogSchema, ProviderDescriptorSchema } from "@reeve/contracts/agent";
+import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import type { Dispatch, RunEvent } from "@reeve/contracts/run";
 import { DispatchSchema, RunEventSchema } from "@reeve/contracts/run";
-import type { ToolCallFact, ToolCallRequest, ToolCatalog } from "@reeve/contracts/tool";
-import { PermissionClass, ToolCatalogSchema, ToolDescriptorSchema } from "@reeve/contracts/tool";
+import type { ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
 import type { ForeignPorts } from "@reeve/log/commit-foreign";
 import type { CallKey } from "@reeve/log/call-journal";
-import type { Log } from "@reeve/log/log";
 import { emptyTail } from "@reeve/log/log";
 import { memoryCallJournal, memoryRunLog, memoryThreadLog } from "@reeve/log/memory-log";
 import type { RunKey } from "@reeve/log/run-log";
@@ -16,62 +14,21 @@ import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
 import { MemoryTable } from "@reeve/store/memory-table";
 import { sweepRun, unseen } from "../../../services/gateway/src/app/sweep-run.ts";
 import { workRuns } from "../../../services/runtime/src/app/work-runs.ts";
-import type { ModelProvider } from "../../../services/runtime/src/ports/model-provider.ts";
 import type { RunPorts } from "../../../services/runtime/src/ports/run-ports.ts";
 import { workCalls } from "../../../services/toolhost/src/app/work-calls.ts";
-import type { Tool } from "../../../services/toolhost/src/ports/tool.ts";
 import type { World } from "./explore.ts";
 import { LogModel } from "./log-model.ts";
+import type { Breakage, Play } from "./play.ts";
+import { key, never } from "./play.ts";
+import { catalogFor, countingTool, scriptedModel, sleeping } from "./players.ts";
 import { QueueModel } from "./queue-model.ts";
 import { Rules } from "./rules.ts";
 import type { Actor, Choice } from "./scheduler.ts";
 import { Scheduler } from "./scheduler.ts";
 
-export const key: RunKey = { tenant: "acme", run: "run_1" };
-export const never = new AbortController().signal;
-
-/** How the run behaves. */
-export interface Play {
-  /** Whether the model calls a tool before it answers. */
-  readonly tool?: "plain" | "approved" | "idempotent";
-  readonly workers?: number;
-  readonly toolhosts?: number;
-  /** Whether it takes a while until a fact is heard of, a model has spoken, a call is executed; else it does not. */
-  readonly isSlow?: boolean;
-}
-
-/** What is left out of the protocol, or done wrong, to see that it is missed. */
-export interface Breakage {
-  readonly append?: (log: Log<RunKey, RunEvent>) => Log<RunKey, RunEvent>["append"];
-  readonly journalAppend?: (
-    log: Log<CallKey, ToolCallFact>,
-  ) => Log<CallKey, ToolCallFact>["append"];
-  readonly dedupes?: boolean;
-  /** Whether nobody looks after the run. */
-  readonly isUnswept?: boolean;
-  /** Whether what outsiders dispatch reaches nobody. */
-  readonly isSilent?: boolean;
-  /** The ports of a worker as they ought not to be. */
-  readonly worker?: (ports: RunPorts) => RunPorts;
-}
-
 const logger = createLogger("test", "silent");
 /** Longer than anything that is simulated. */
 const heartbeatMs = 2 ** 31 - 1;
-
-/** Made once: to compile a schema takes longer than a whole world. */
-const catalogs = { plain: catalogOf(false), idempotent: catalogOf(true) };
-
-function catalogOf(idempotent: boolean): ToolCatalog {
-  const tool = {
-    name: "count",
-    permissionClass: PermissionClass.SAFE,
-    source: "builtin",
-    inputSchema: { type: "object" },
-    idempotent,
-  };
-  return create(ToolCatalogSchema, { isolation: "none", pool: "default", tools: [tool] });
-}
 
 /** A run, its workers, its toolhosts and those who write to it from outside, over one store. */
 export class ProtocolWorld implements World {
@@ -150,12 +107,8 @@ export class ProtocolWorld implements World {
 
   /** What somebody has who writes to the run from outside. */
   outside(actor: Actor): ForeignPorts {
-    const publish = this.dispatch.of(actor).publish;
-    const silent = async () => 0;
-    return {
-      log: this.log.of(actor),
-      dispatch: { publish: this.#breakage.isSilent === true ? silent : publish },
-    };
+    const { publish } = this.#breakage.isSilent === true ? silence : this.dispatch.of(actor);
+    return { log: this.log.of(actor), dispatch: { publish } };
   }
 
   /** Everybody moves until nobody can. */
@@ -206,7 +159,7 @@ export class ProtocolWorld implements World {
 
   host(name: string): void {
     const actor = this.actor(name);
-    const tool = this.#tool(actor);
+    const tool = countingTool(this.scheduler, actor, this.#play, this.rules);
     const ports = {
       journal: this.journal.of(actor),
       requests: this.calls.of(actor),
@@ -304,8 +257,8 @@ export class ProtocolWorld implements World {
   }
 
   #runPorts(actor: Actor): RunPorts {
-    const tools = [catalogs[this.#play.tool === "idempotent" ? "idempotent" : "plain"]];
-    const provider = this.#provider(actor);
+    const tools = [catalogFor(this.#play)];
+    const provider = scriptedModel(this.scheduler, actor, this.#play);
     const models = create(ModelCatalogSchema, { providers: [provider.descriptor] });
     const dispatch = this.dispatch.of(actor);
     const calls = this.calls.of(actor);
@@ -319,73 +272,10 @@ export class ProtocolWorld implements World {
       threads: memoryThreadLog(),
       dispatch,
       artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
-      clock: { now: () => 0, sleep: (delayMs, signal) => this.#sleep(actor, delayMs, signal) },
+      clock: { now: () => 0, sleep: sleeping(this.scheduler, actor) },
       worker: actor.name,
       heartbeatMs,
       logger,
-    };
-  }
-
-  async #sleep(actor: Actor, delayMs: number, signal: AbortSignal): Promise<void> {
-    if (delayMs === 0) return;
-    await this.scheduler.act({
-      actor,
-      label: `waits ${delayMs} ms`,
-      kind: "wait",
-      signal,
-      happen: async () => undefined,
-      tell: () => "",
-    });
-  }
-
-  /** A model that calls the tool once, if there is one, and then answers. */
-  #provider(actor: Actor): ModelProvider {
-    const { scheduler } = this;
-    const isPrompt = this.#play.isSlow !== true;
-    const calls = [{ providerCallId: "p", name: "count", argumentsText: "{}" }];
-    const usesTool = this.#play.tool !== undefined;
-    return {
-      descriptor: create(ProviderDescriptorSchema, { name: "test" }),
-      format: "test",
-      async *stream({ messages }, signal) {
-        const isFirst = !messages.some(({ role }) => role === "verbatim");
-        const made = isFirst && usesTool ? calls : [];
-        await scheduler.act({
-          actor,
-          label: "hears its model",
-          kind: "look",
-          isTrivial: () => isPrompt,
-          signal,
-          happen: async () => undefined,
-          tell: () => "",
-        });
-        const finishReason = made.length > 0 ? "tool_calls" : "stop";
-        const more = { usage: undefined, model: "test" };
-        yield { kind: "turn", turn: { messageJson: "{}", finishReason, calls: made, ...more } };
-      },
-    };
-  }
-
-  #tool(actor: Actor): Tool {
-    const { scheduler, rules } = this;
-    const isPrompt = this.#play.isSlow !== true;
-    const idempotent = this.#play.tool === "idempotent";
-    const catalog = catalogs[idempotent ? "idempotent" : "plain"];
-    return {
-      descriptor: catalog.tools[0] ?? create(ToolDescriptorSchema),
-      async call({ callId }, signal) {
-        rules.begins(actor.name, callId, idempotent);
-        await scheduler.act({
-          actor,
-          label: "executes the call",
-          kind: "look",
-          isTrivial: () => isPrompt,
-          signal,
-          happen: async () => undefined,
-          tell: () => "",
-        });
-        return { content: "1", isError: false };
-      },
     };
   }
 }
@@ -394,3 +284,5 @@ export class ProtocolWorld implements World {
 const rounds = 3;
 const mostWaits = 6;
 const mostSteps = 500;
+/** A queue that takes everything and keeps nothing. */
+const silence = { publish: async () => 0 };

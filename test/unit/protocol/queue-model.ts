@@ -130,15 +130,17 @@ export class QueueModel<Message> {
     const delivery = { actor, isSettled: false };
     queued.isOffered = false;
     queued.deliveries.push(delivery);
+    const settle = () => {
+      delivery.isSettled = true;
+    };
     const say = (what: string, happen: () => void) => {
       const label = `${what} ${this.#name} ${sequence}`;
       const happened = async () => {
-        delivery.isSettled = true;
+        settle();
         happen();
       };
-      const drop = () => (delivery.isSettled = true);
-      const act = { actor, label, kind: "say", happen: happened, drop, tell: () => "" } as const;
-      this.#scheduler.act(act).catch(() => undefined);
+      const act = { actor, label, kind: "say", happen: happened, tell: () => "" } as const;
+      this.#scheduler.act({ ...act, drop: settle }).catch(() => undefined);
     };
     return {
       message,
@@ -147,9 +149,7 @@ export class QueueModel<Message> {
       extend: () => undefined,
       acknowledge: () => say("acknowledges", () => this.#remove(sequence)),
       giveBack: () => say("gives back", () => offer(queued)),
-      forget: () => {
-        delivery.isSettled = true;
-      },
+      forget: settle,
     };
   }
 

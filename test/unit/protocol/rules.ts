@@ -53,8 +53,6 @@ export class Rules {
   }
 
   journalled(callId: string, facts: readonly ToolCallFact[]): void {
-    const isLast = ({ fact: { case: kind } }: ToolCallFact) =>
-      kind === "result" || kind === "cancelled";
     if (facts.length === 0) return;
     if (this.#finished.has(callId)) this.wrong.push("a journal goes on after its end");
     if (facts.some(isLast)) this.#finished.add(callId);
@@ -94,4 +92,8 @@ export class Rules {
     if (!actor.name.startsWith("worker")) return;
     if (claim?.worker !== actor.name) this.wrong.push(`${actor.name} writes to a run that it lost`);
   }
+}
+
+function isLast({ fact: { case: kind } }: ToolCallFact): boolean {
+  return kind === "result" || kind === "cancelled";
 }

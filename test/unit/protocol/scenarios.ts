@@ -7,8 +7,9 @@ import { commitForeign } from "@reeve/log/commit-foreign";
 import { emptyTail } from "@reeve/log/log";
 import type { RunHead } from "@reeve/log/run-head";
 import { isTerminal, messageOf, pendingApprovals } from "@reeve/log/run-head";
-import type { Breakage, Play } from "./protocol-world.ts";
-import { key, never, ProtocolWorld } from "./protocol-world.ts";
+import type { Breakage, Play } from "./play.ts";
+import { key, never } from "./play.ts";
+import { ProtocolWorld } from "./protocol-world.ts";
 
 /** Makes the same world each time. */
 export type Scenario = (breakage?: Breakage) => Promise<ProtocolWorld>;
