@@ -7,7 +7,12 @@ import { AgentSpecSchema } from "@reeve/contracts/agent";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
 import { rateOf } from "./measure.ts";
-import type { System } from "./system.ts";
+import type { Reeve } from "../cli/src/client.ts";
+
+/** Whatever runs are started on. */
+interface Driven {
+  readonly reeve: Reeve;
+}
 
 /** A run that completed. */
 export interface WatchedRun {
@@ -22,7 +27,7 @@ type SpecInit = Omit<MessageInitShape<typeof AgentSpecSchema>, "$typeName" | "$u
 
 /** Stores an agent whose runs are not ended by any limit that a benchmark comes near. */
 export async function createAgent(
-  { reeve }: System,
+  { reeve }: Driven,
   spec: SpecInit,
   signal: AbortSignal,
 ): Promise<void> {
@@ -38,7 +43,7 @@ export function tools(...names: readonly string[]): ListValue {
 
 /** One run, watched to its end. Throws when it does not complete. */
 export async function run(
-  { reeve }: System,
+  { reeve }: Driven,
   agentId: string,
   signal: AbortSignal,
 ): Promise<WatchedRun> {
@@ -66,19 +71,31 @@ export async function run(
 
 /** How often the list of runs is looked at. */
 const lookMs = 500;
+const pageSize = 1_000;
 
-/** Starts runs, at most 1,000, and returns when all runs of their agent wait for a person. Nobody watches them. */
+/** Starts runs, and returns when all runs of their agent wait for a person. Nobody watches them. */
 export async function waits(
-  { reeve }: System,
+  { reeve }: Driven,
   agentId: string,
   count: number,
   signal: AbortSignal,
 ): Promise<void> {
+  const before = await waiting({ reeve }, agentId, signal);
   await rateOf(count, 50, () => reeve.runs.startRun({ agentId, input: "go" }, { signal }));
-  const statuses = [RunStatus.WAITING];
-  for (;;) {
-    const { runs } = await reeve.runs.listRuns({ agentId, statuses, pageSize: count }, { signal });
-    if (runs.length === count) return;
+  while ((await waiting({ reeve }, agentId, signal)) < before + count) {
     await setTimeout(lookMs, undefined, { signal });
   }
+}
+
+/** How many runs of an agent wait. */
+async function waiting({ reeve }: Driven, agentId: string, signal: AbortSignal): Promise<number> {
+  const statuses = [RunStatus.WAITING];
+  let count = 0;
+  let pageToken = "";
+  do {
+    const page = await reeve.runs.listRuns({ agentId, statuses, pageSize, pageToken }, { signal });
+    count += page.runs.length;
+    pageToken = page.nextPageToken;
+  } while (pageToken !== "");
+  return count;
 }
