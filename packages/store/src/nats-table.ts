@@ -91,19 +91,23 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
   }
 
   async *watch(prefix: string, signal: AbortSignal): AsyncIterable<Change<MessageShape<Schema>>> {
-    const there = await this.list(prefix, signal);
-    const reached = Math.max(0, ...there.map(({ revision }) => revision));
+    const reached = await this.reached(prefix, signal);
     let isCurrent = reached === 0;
     if (isCurrent) yield { kind: "current" };
     for await (const entry of this.#entries(prefix, signal)) {
       yield entry.operation === "PUT"
         ? { kind: "written", row: this.#row(entry) }
-        : { kind: "deleted", key: entry.key };
+        : { kind: "deleted", key: entry.key, revision: entry.revision };
       if (!isCurrent && entry.revision >= reached) {
         isCurrent = true;
         yield { kind: "current" };
       }
     }
+  }
+
+  async reached(prefix: string, signal: AbortSignal): Promise<number> {
+    const look = () => this.#lastRevision(prefix);
+    return (await patientRead(this.#connection, look, signal)) ?? 0;
   }
 
   /** The last entry of every key. */

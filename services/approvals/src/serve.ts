@@ -13,6 +13,7 @@ import { openTable } from "@reeve/store/nats-table";
 import type { ApprovalPorts } from "./app/approval-ports.ts";
 import { expireApprovals } from "./app/expire-approvals.ts";
 import type { ApprovalsConfig } from "./config.ts";
+import { openApprovalLists } from "./app/read-approvals.ts";
 import { keepInbox } from "./projections/inbox.ts";
 import { approvalService } from "./rpc/approval-service.ts";
 
@@ -27,10 +28,12 @@ export async function startApprovals(
 ): Promise<RunningServer> {
   await using starting = new AsyncDisposableStack();
   const background = starting.use(new Background(log, signal));
+  const inbox = await openTable(nats, ApprovalSchema);
   const ports: ApprovalPorts = {
     log: await openRunLog(nats),
     dispatch: await openDispatchQueue(nats, { ackWaitMs }),
-    inbox: await openTable(nats, ApprovalSchema),
+    inbox,
+    lists: openApprovalLists(inbox, background.signal),
     clock: {
       now: () => Date.now(),
       sleep: (delayMs, until) => sleep(delayMs, undefined, { signal: until }),

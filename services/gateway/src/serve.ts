@@ -28,6 +28,7 @@ import { openArtifactStore } from "@reeve/store/nats-artifact-store";
 import { openTable } from "@reeve/store/nats-table";
 import { mergeModels } from "./app/merge-models.ts";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
+import { openRunLists } from "./app/list-runs.ts";
 import { StartSweeper } from "./app/sweep-starts.ts";
 import { repairThreads } from "./app/repair-threads.ts";
 import type { GatewayConfig } from "./config.ts";
@@ -120,11 +121,13 @@ async function openPorts(
 ): Promise<GatewayPorts> {
   const tools = await openLiveView(await openTable(nats, ToolCatalogSchema), log, signal);
   const models = await openLiveView(await openTable(nats, ModelCatalogSchema), log, signal);
+  const runs = await openTable(nats, RunSchema);
   return {
     log: await openRunLog(nats),
     dispatch: await openDispatchQueue(nats, { ackWaitMs }),
     agents: await openTable(nats, AgentSchema),
-    runs: await openTable(nats, RunSchema),
+    runs,
+    runLists: openRunLists(runs, signal),
     artifacts: await openArtifactStore(nats, { maxBytes: config.REEVE_MAX_ARTIFACT_BYTES }),
     memory: new LongTermMemory(await openTable(nats, MemorySchema), clock.now),
     threads: await openThreadLog(nats),

@@ -120,6 +120,7 @@ test("nothing goes on once the inbox cannot be watched", async () => {
   const { promise: broken, reject: breakWatch } = Promise.withResolvers<never>();
   const inbox: ApprovalPorts["inbox"] = {
     get: (...asked) => ports.inbox.get(...asked),
+    reached: (...asked) => ports.inbox.reached(...asked),
     create: (...asked) => ports.inbox.create(...asked),
     update: (...asked) => ports.inbox.update(...asked),
     put: (...asked) => ports.inbox.put(...asked),
