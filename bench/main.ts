@@ -11,6 +11,7 @@ import { resume } from "./benchmarks/resume.ts";
 import { sandbox } from "./benchmarks/sandbox.ts";
 import { steps } from "./benchmarks/steps.ts";
 import { subtasks } from "./benchmarks/subtasks.ts";
+import { takeover } from "./benchmarks/takeover.ts";
 import { throughput } from "./benchmarks/throughput.ts";
 import { turns } from "./benchmarks/turns.ts";
 import { waitingRuns } from "./benchmarks/waiting.ts";
@@ -28,6 +29,7 @@ const benchmarks = [
   throughput,
   waitingRuns,
   resume,
+  takeover,
 ];
 /** The longest that one benchmark may take unless it says otherwise, and all of those together. */
 const usualMs = 60_000;

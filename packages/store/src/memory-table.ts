@@ -74,10 +74,11 @@ export class MemoryTable<Record> implements Table<Record> {
     const stop = () => wake?.();
     signal.addEventListener("abort", stop, { once: true });
     const rows = this.#below(prefix);
+    const revision = this.#revision;
     this.#watchers.add(watcher);
     try {
       for (const row of rows) yield { kind: "written", row: structuredClone(row) };
-      yield { kind: "current" };
+      yield { kind: "current", revision };
       for (;;) {
         signal.throwIfAborted();
         const [next] = changes;

@@ -93,14 +93,14 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
   async *watch(prefix: string, signal: AbortSignal): AsyncIterable<Change<MessageShape<Schema>>> {
     const reached = await this.reached(prefix, signal);
     let isCurrent = reached === 0;
-    if (isCurrent) yield { kind: "current" };
+    if (isCurrent) yield { kind: "current", revision: reached };
     for await (const entry of this.#entries(prefix, signal)) {
       yield entry.operation === "PUT"
         ? { kind: "written", row: this.#row(entry) }
         : { kind: "deleted", key: entry.key, revision: entry.revision };
       if (!isCurrent && entry.revision >= reached) {
         isCurrent = true;
-        yield { kind: "current" };
+        yield { kind: "current", revision: reached };
       }
     }
   }

@@ -33,7 +33,7 @@ export interface Table<Record> {
   reached(prefix: string, signal: AbortSignal): Promise<number>;
   /**
    * The rows of `prefix` as they are, then the changes as they are made; a deletion has no record. `current` marks the point
-   * at which everything that was there at the start has been given; before it there may be deletions of keys that are long
+   * at which everything that was there at the start has been given, up to its revision; before it there may be deletions of keys that are long
    * gone. A watcher that lags may be given only the latest change of a key. Rejects with the reason of `signal`, or with a
    * Failure when the store is lost.
    */
@@ -43,4 +43,4 @@ export interface Table<Record> {
 export type Change<Record> =
   | { readonly kind: "written"; readonly row: Row<Record> }
   | { readonly kind: "deleted"; readonly key: string; readonly revision: number }
-  | { readonly kind: "current" };
+  | { readonly kind: "current"; readonly revision: number };

@@ -88,6 +88,7 @@ export class ViewOfPrefix<Record, Facet> {
     switch (change.kind) {
       case "current":
         this.#isCurrent = true;
+        this.#seen = Math.max(this.#seen, change.revision);
         return;
       case "deleted":
         this.#seen = Math.max(this.#seen, change.revision);
