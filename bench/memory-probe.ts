@@ -7,3 +7,5 @@ process.on("message", () => {
   process.send?.(heapUsed + external);
 });
 process.channel?.unref();
+// A driver that was killed leaves nothing behind.
+process.on("disconnect", () => process.kill(process.pid, "SIGTERM"));

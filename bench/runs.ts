@@ -1,4 +1,3 @@
-import { setTimeout } from "node:timers/promises";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create, fromJson } from "@bufbuild/protobuf";
 import type { ListValue } from "@bufbuild/protobuf/wkt";
@@ -69,33 +68,32 @@ export async function run(
   return { runId, firstTextMs, events: seen };
 }
 
-/** How often the list of runs is looked at. */
-const lookMs = 500;
-const pageSize = 1_000;
-
-/** Starts runs, and returns when all runs of their agent wait for a person. Nobody watches them. */
+/** Starts the first runs of an agent, and returns when all of them wait for a person. Nobody watches them or lists them. */
 export async function waits(
   { reeve }: Driven,
   agentId: string,
   count: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const before = await waiting({ reeve }, agentId, signal);
+  const end = new AbortController();
+  const until = AbortSignal.any([signal, end.signal]);
+  const asked = asks({ reeve }, agentId, count, until);
   await rateOf(count, 50, () => reeve.runs.startRun({ agentId, input: "go" }, { signal }));
-  while ((await waiting({ reeve }, agentId, signal)) < before + count) {
-    await setTimeout(lookMs, undefined, { signal });
-  }
+  await asked;
+  end.abort();
 }
 
-/** How many runs of an agent wait. */
-async function waiting({ reeve }: Driven, agentId: string, signal: AbortSignal): Promise<number> {
-  const statuses = [RunStatus.WAITING];
-  let count = 0;
-  let pageToken = "";
-  do {
-    const page = await reeve.runs.listRuns({ agentId, statuses, pageSize, pageToken }, { signal });
-    count += page.runs.length;
-    pageToken = page.nextPageToken;
-  } while (pageToken !== "");
-  return count;
+/** Resolves when so many runs of an agent have asked a person. */
+async function asks(
+  { reeve }: Driven,
+  agentId: string,
+  count: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const seen = new Set<string>();
+  for await (const { approvals } of reeve.approvals.watchApprovals({}, { signal })) {
+    for (const approval of approvals) if (approval.agentId === agentId) seen.add(approval.runId);
+    if (seen.size === count) return;
+  }
+  throw new Error("the inbox ended");
 }

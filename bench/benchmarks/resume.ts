@@ -22,14 +22,16 @@ export const resume: Benchmark = {
     const tool = "mcp__srv__search";
     const agent = { model: "openai:tool-once", mcpServers: ["srv"], allowedTools: tools(tool) };
     await createAgent(cluster, { ...agent, id: "once" }, signal);
-    await createAgent(cluster, { ...agent, id: "waits", hitlTools: [tool] }, signal);
-    await waits(cluster, "waits", few, signal);
+    const hitlTools = [tool];
+    await createAgent(cluster, { ...agent, hitlTools, id: "few" }, signal);
+    await createAgent(cluster, { ...agent, hitlTools, id: "many" }, signal);
+    await waits(cluster, "few", few, signal);
     yield* restarts(cluster, few, signal);
     // A process that has just started grows by whatever it does.
     await rateOf(1_000, 50, () => run(cluster, "once", signal));
     yield* figuresWith(cluster, few, signal);
     const before = { kept: await cluster.keptBytes(signal), usage: cluster.usage() };
-    await waits(cluster, "waits", many - few, signal);
+    await waits(cluster, "many", many - few, signal);
     yield* memoryOf(cluster, before, many - few, signal);
     yield* figuresWith(cluster, many, signal);
     yield* restarts(cluster, many, signal);

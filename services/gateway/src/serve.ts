@@ -93,7 +93,11 @@ export async function startGateway(
   background.keep((until) => repairThreads(ports, clock, log, until));
   const sweeper = new StartSweeper(ports, clock);
   background.keep((until) => sweeper.sweep(log, until));
-  const indexed = { ...ports, accepted: (key: RunKey) => sweeper.accepted(key) };
+  const indexed = {
+    ...ports,
+    accepted: (key: RunKey) => sweeper.accepted(key),
+    claimed: (key: RunKey) => sweeper.claimed(key),
+  };
   background.keep(async (until) => indexRuns(await openRunFeed(nats), indexed, log, until));
   background.keep(async (until) => {
     const { threads, threadIndex: index } = ports;

@@ -24,12 +24,16 @@ function eagerClock(): SweepClock & { readonly slept: number[] } {
   };
 }
 
-async function swept(ports: MemoryPorts): Promise<readonly number[]> {
+async function swept(
+  ports: MemoryPorts,
+  tell: (sweeper: StartSweeper) => void = () => undefined,
+): Promise<readonly number[]> {
   const clock = eagerClock();
   const sweeper = new StartSweeper(ports, clock);
   const ending = new AbortController();
   const sweeping = sweeper.sweep(log, ending.signal).catch(() => undefined);
   sweeper.accepted(key);
+  tell(sweeper);
   while (clock.slept.length === 0) await new Promise(setImmediate);
   for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
   ending.abort();
@@ -52,6 +56,19 @@ test.each([
   await appendFacts(ports.log, key.run, { case: "runCreated", value: {} }, fact);
   await swept(ports);
   expect(ports.dispatch.length).toBe(0);
+});
+
+test("a run that is said to be taken is not looked at", async () => {
+  const ports = memoryPorts();
+  const looked: string[] = [];
+  const log: MemoryPorts["log"] = Object.create(ports.log, {
+    read: { value: (asked: typeof key) => Promise.reject(new Error(`${looked.push(asked.run)}`)) },
+  });
+  await swept({ ...ports, log }, (sweeper) => {
+    sweeper.accepted({ ...key, run: "run_untaken0" });
+    sweeper.claimed(key);
+  });
+  expect(looked).toEqual(["run_untaken0"]);
 });
 
 test("a run that waits for its turn in a thread is left to the thread", async () => {

@@ -16,14 +16,20 @@ export interface SweepClock {
   sleep(delayMs: number, signal: AbortSignal): Promise<void>;
 }
 
+interface Due {
+  readonly key: RunKey;
+  readonly atMs: number;
+}
+
 /**
- * Dispatches runs whose gateway died between storing and dispatching them. Each run that is accepted is looked at once,
- * some seconds later; the queue drops a dispatch that it has had before.
+ * Dispatches runs whose gateway died between storing and dispatching them. Each run that is accepted, and of which nobody
+ * said meanwhile that it was taken, is looked at once, some seconds later; the queue drops a dispatch that it has had before.
  */
 export class StartSweeper {
   readonly #ports: Pick<GatewayPorts, "log" | "dispatch">;
   readonly #clock: SweepClock;
-  readonly #due: { readonly key: RunKey; readonly atMs: number }[] = [];
+  /** By tenant and run, in the order in which they are due. */
+  readonly #due = new Map<string, Due>();
   #wake = Promise.withResolvers<void>();
 
   constructor(ports: Pick<GatewayPorts, "log" | "dispatch">, clock: SweepClock) {
@@ -33,29 +39,35 @@ export class StartSweeper {
 
   /** Hears of a run that was accepted. */
   accepted(key: RunKey): void {
-    if (this.#due.length >= mostWatched) return;
-    this.#due.push({ key, atMs: this.#clock.now() + graceMs });
+    if (this.#due.size >= mostWatched) return;
+    this.#due.set(nameOf(key), { key, atMs: this.#clock.now() + graceMs });
     this.#wake.resolve();
+  }
+
+  /** Hears of a run that a worker has taken: it needs no look. */
+  claimed(key: RunKey): void {
+    this.#due.delete(nameOf(key));
   }
 
   /** Looks after runs until `signal` aborts, which it rejects with. */
   async sweep(log: Logger, signal: AbortSignal): Promise<void> {
     for (;;) {
       signal.throwIfAborted();
-      const [next] = this.#due;
+      const [next] = this.#due.values();
       if (next === undefined) {
         this.#wake = Promise.withResolvers<void>();
         await orAborted(this.#wake.promise, signal);
         continue;
       }
       await this.#clock.sleep(Math.max(0, next.atMs - this.#clock.now()), signal);
-      if (await this.#isForgotten(next.key, signal)) {
+      const name = nameOf(next.key);
+      if (this.#due.has(name) && (await this.#isForgotten(next.key, signal))) {
         const { tenant, run } = next.key;
         const message = create(DispatchSchema, { tenant, runId: run });
         await this.#ports.dispatch.publish(message, { dedupeId: `${run}:start` }, signal);
         log.info({ tenant, runId: run }, "run dispatched once more");
       }
-      this.#due.shift();
+      this.#due.delete(name);
     }
   }
 
@@ -66,6 +78,10 @@ export class StartSweeper {
     if (created === undefined || created.threadId !== "") return false;
     return claim === undefined && !isTerminal(status);
   }
+}
+
+function nameOf({ tenant, run }: RunKey): string {
+  return `${tenant}.${run}`;
 }
 
 async function orAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {

@@ -18,6 +18,8 @@ export interface IndexPorts {
   readonly log: Pick<RunLog, "read">;
   /** Hears of each run that was accepted. */
   accepted?(key: RunKey): void;
+  /** Hears of each run that a worker has taken. */
+  claimed?(key: RunKey): void;
 }
 
 /**
@@ -35,6 +37,7 @@ export async function indexRuns(
     try {
       await indexBatch(ports, batch, signal);
       if (batch.events[0]?.sequence === 1) ports.accepted?.(batch.key);
+      else if (batch.events[0]?.event.case === "runClaimed") ports.claimed?.(batch.key);
       batch.acknowledge();
     } catch (error) {
       if (signal.aborted) return;
