@@ -4,12 +4,14 @@
  */
 import process from "node:process";
 import { parseArgs } from "node:util";
+import { againstLocal } from "./benchmarks/against-local.ts";
 import { conversation } from "./benchmarks/conversation.ts";
 import { fanOut } from "./benchmarks/fan-out.ts";
 import { fold } from "./benchmarks/fold.ts";
 import { resume } from "./benchmarks/resume.ts";
 import { sandbox } from "./benchmarks/sandbox.ts";
 import { steps } from "./benchmarks/steps.ts";
+import { streams } from "./benchmarks/streams.ts";
 import { subtasks } from "./benchmarks/subtasks.ts";
 import { takeover } from "./benchmarks/takeover.ts";
 import { throughput } from "./benchmarks/throughput.ts";
@@ -30,6 +32,8 @@ const benchmarks = [
   waitingRuns,
   resume,
   takeover,
+  againstLocal,
+  streams,
 ];
 /** The longest that one benchmark may take unless it says otherwise, and all of those together. */
 const usualMs = 60_000;

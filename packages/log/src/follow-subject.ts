@@ -5,7 +5,7 @@ import { emptyTail } from "./log.ts";
 import { patiently } from "@reeve/platform/patiently";
 import { Signalled } from "./signalled.ts";
 import type { StoredBatch } from "./stored-batch.ts";
-import { liveBatch } from "./stored-batch.ts";
+import { givenBatch } from "./stored-batch.ts";
 
 /** What was read at a time. */
 export interface Part<Event> extends Stretch<Event> {
@@ -97,7 +97,7 @@ class LiveBatches {
     this.#quietMs = quietMs;
     const subscription = connection.subscribe(liveSubject, {
       callback: (error, message) => {
-        const batch = error === null ? liveBatch(message) : undefined;
+        const batch = error === null ? givenBatch(message) : undefined;
         if (batch !== undefined && batch.last > this.#seen) this.#keep(batch);
       },
     });

@@ -13,12 +13,11 @@ import type { Appended, Log, Stretch, Tail } from "./log.ts";
 import { emptyTail } from "./log.ts";
 import type { LogDefinition } from "./log-definition.ts";
 import { patiently } from "@reeve/platform/patiently";
-import type { StreamPublisher } from "./publisher.ts";
-import { publisherOf } from "./publisher.ts";
+import { StreamPublisher } from "./publisher.ts";
 import { unanswered } from "@reeve/platform/unanswered";
 import { failureOfRefusal, isConflict } from "./store-failure.ts";
 import type { StoredBatch } from "./stored-batch.ts";
-import { batchHeaders, eventsAfter } from "./stored-batch.ts";
+import { batchHeaders, eventsAfter, expectedLast } from "./stored-batch.ts";
 import { SubjectReader } from "./subject-reader.ts";
 
 /** What a follower reads at a time of a log that is far ahead: it may be slow, and there may be many. */
@@ -59,7 +58,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage> implements Log<Key,
     this.#definition = definition;
     this.#channel = channelOf(definition.schema);
     this.#reader = reader;
-    this.#publisher = publisherOf(connection);
+    this.#publisher = new StreamPublisher(connection);
     this.#quietMs = quietMs;
     this.#patienceMs = patienceMs;
   }
@@ -135,7 +134,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage> implements Log<Key,
 
   #describe({ sequence, revision }: Tail, events: readonly Event[], write: string): MsgHdrs {
     const described = headers();
-    described.set("Nats-Expected-Last-Subject-Sequence", String(revision));
+    described.set(expectedLast, String(revision));
     described.set(batchHeaders.first, String(sequence + 1));
     described.set(batchHeaders.last, String(sequence + events.length));
     described.set(batchHeaders.kinds, this.#definition.kinds(events).join(","));

@@ -12,8 +12,7 @@ import { channelOf } from "@reeve/contracts/channel";
 import { Capacity } from "./capacity.ts";
 import { ensureConsumer } from "./consumers.ts";
 import { patiently, pause } from "@reeve/platform/patiently";
-import type { StreamPublisher } from "./publisher.ts";
-import { publisherOf } from "./publisher.ts";
+import { StreamPublisher } from "./publisher.ts";
 import { unanswered } from "@reeve/platform/unanswered";
 import { failureOfRefusal } from "./store-failure.ts";
 import { ensureStream, managerOf } from "./streams.ts";
@@ -95,7 +94,7 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
       max_ack_pending: mostHeld,
     });
     const consumer = await jetstream(connection).consumers.get(stream, durable);
-    return new NatsQueue(schema, subject, publisherOf(connection), consumer);
+    return new NatsQueue(schema, subject, new StreamPublisher(connection), consumer);
   }
 
   async publish(
