@@ -12,6 +12,8 @@ import { createAgent, run, tools } from "../runs.ts";
 import { System } from "../system.ts";
 
 const times = 12;
+/** A run in this process is quick, and the difference of two small: it takes more of them to see it. */
+const timesHere = 40;
 const root = join(import.meta.dirname, "../..");
 const tool = "mcp__srv__search";
 
@@ -45,28 +47,31 @@ export const againstLocal: Benchmark = {
           allowedTools: tools(...uses),
         };
         await createAgent(system, spec, signal);
-        return await durations(() => run(system, id, signal));
+        return await durations(times, () => run(system, id, signal));
       };
       const local = async (model: string) => {
         const offered = mcpTools(server).filter(({ descriptor }) =>
           uses.some((used) => used === descriptor?.name),
         );
-        return await durations(() => runHere(system.modelUrl, model, offered, signal));
+        return await durations(timesHere, () => runHere(system.modelUrl, model, offered, signal));
       };
       const each = (short: readonly number[], long: readonly number[]) =>
         long.map((duration) => (duration - Math.min(...short)) / by);
-      const values = each(await durable(few), await durable(many));
-      const floors = each(await local(few), await local(many));
+      const [long, longHere] = [await durable(many), await local(many)];
+      const values = each(await durable(few), long);
+      const floors = each(await local(few), longHere);
       yield { name, unit: "ms", values, floors };
     }
     const [short] = growths;
-    const values = await durations(() => run(system, short.few.replace(":", "-"), signal));
-    const floors = await durations(() => runHere(system.modelUrl, short.few, [], signal));
+    const values = await durations(times, () => run(system, short.few.replace(":", "-"), signal));
+    const floors = await durations(timesHere, () =>
+      runHere(system.modelUrl, short.few, [], signal),
+    );
     yield { name: `a run of ${short.few}`, unit: "ms", values, floors };
   },
 };
 
-async function durations(work: () => Promise<unknown>): Promise<readonly number[]> {
+async function durations(times: number, work: () => Promise<unknown>): Promise<readonly number[]> {
   await warmUp(times, work);
   return await timesOf(times, work);
 }

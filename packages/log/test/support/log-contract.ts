@@ -33,6 +33,26 @@ export function logContract<Key, Event extends { readonly sequence: number }>(
       expect(await other.read(key, second, signal)).toEqual({ events: [], tail: second });
     });
 
+    test("reads a log of any length whole, and from after any of its batches", async () => {
+      const [log, other] = writers();
+      const [key, between] = [fresh(), fresh()];
+      const words = Array.from({ length: 14 }, (_, index) => `word${index}`);
+      const tails = [emptyTail];
+      let aside = emptyTail;
+      for (const [length, word] of words.entries()) {
+        const tail = tails[length] ?? emptyTail;
+        tails.push(await appended(log, key, tail, batch(tail, word, "more"), signal));
+        aside = await appended(log, between, aside, batch(aside, "other"), signal);
+        for (const [from, start] of tails.entries()) {
+          const { events, tail: reached } = await other.read(key, start, signal);
+          expect(events.map(({ sequence }) => sequence)).toEqual(
+            Array.from({ length: 2 * (length + 1 - from) }, (_, index) => 2 * from + 1 + index),
+          );
+          expect(reached).toEqual(tails.at(-1));
+        }
+      }
+    });
+
     test("keeps runs and tenants apart", async () => {
       const [log] = writers();
       const key = fresh();
