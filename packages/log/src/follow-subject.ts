@@ -19,8 +19,8 @@ export interface Followed<Event> {
   readonly liveSubject: string;
   /** How long the log may be quiet before its stored tail is looked at: a lost last message is invisible otherwise. */
   readonly quietMs: number;
-  /** What is stored after `afterSequence`, or a first part; events before it may be among it. */
-  readAfter(afterSequence: number): Promise<Part<Event>>;
+  /** What is stored after the sequence that is followed from, or a first part; events before it may be among it. */
+  readFirst(): Promise<Part<Event>>;
   read(tail: Tail): Promise<Part<Event>>;
   /** The events of `batches`, which join on to each other, after `tail`. */
   stretch(tail: Tail, batches: readonly StoredBatch[]): Stretch<Event>;
@@ -49,9 +49,7 @@ export async function* followSubject<Event>(
     for (;;) {
       let next: Stretch<Event> | undefined;
       if (isFirst || live.isBehind) {
-        const read = isFirst
-          ? () => followed.readAfter(afterSequence)
-          : () => followed.read(cursor);
+        const read = isFirst ? () => followed.readFirst() : () => followed.read(cursor);
         isFirst = false;
         live.isBehind = false;
         const { isAll, ...stretch } = await patiently(read, patienceMs, signal);

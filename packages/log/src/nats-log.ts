@@ -114,13 +114,17 @@ export class NatsLog<Key, Event, Schema extends DescMessage> implements Log<Key,
     return stretch;
   }
 
-  follow(key: Key, afterSequence: number, signal: AbortSignal): AsyncIterable<Stretch<Event>> {
+  follow(key: Key, after: number | Tail, signal: AbortSignal): AsyncIterable<Stretch<Event>> {
     const subject = this.#subject(key);
+    const afterSequence = typeof after === "number" ? after : after.sequence;
     const followed = {
       connection: this.#connection,
       liveSubject: this.#channel.liveSubject(this.#definition.tokens(key)),
       quietMs: this.#quietMs,
-      readAfter: (sequence: number) => this.#readAfter(subject, sequence, signal),
+      readFirst: () =>
+        typeof after === "number"
+          ? this.#readAfter(subject, after, signal)
+          : this.#readPart(subject, after, partBytes, signal),
       read: (tail: Tail) => this.#readPart(subject, tail, partBytes, signal),
       stretch: (tail: Tail, batches: readonly StoredBatch[]) =>
         this.#stretch(subject, tail, batches),

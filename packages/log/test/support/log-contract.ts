@@ -133,6 +133,18 @@ export function logContract<Key, Event extends { readonly sequence: number }>(
       },
     );
 
+    test("follows from after what was read", async () => {
+      const [log, other] = writers();
+      const key = fresh();
+      const first = await appended(log, key, emptyTail, batch(emptyTail, "a", "b"), signal);
+      const { tail: read } = await other.read(key, emptyTail, signal);
+      const tail = await appended(log, key, first, batch(first, "c"), signal);
+      const following = followedTo(other.follow(key, read, signal), 5);
+      const later = await appended(log, key, tail, batch(tail, "d"), signal);
+      await appended(log, key, later, batch(later, "e"), signal);
+      expect(wordsOf(await following)).toEqual(["3 c", "4 d", "5 e"]);
+    });
+
     test("follows from beyond the end once the log gets there", async () => {
       const [log, other] = writers();
       const key = fresh();
