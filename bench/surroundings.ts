@@ -7,7 +7,6 @@ const root = join(import.meta.dirname, "..");
 
 /** Writes into `folder` which MCP servers there are: `srv`, of the tests, and `bench`. Gives the path. */
 export function writeMcpConfig(folder: string): string {
-  const server = (path: string) => ({ command: process.execPath, args: [join(root, path)] });
   const servers = {
     srv: server("services/toolhost/test/support/progress-server.ts"),
     bench: server("bench/tools-server.ts"),
@@ -17,11 +16,15 @@ export function writeMcpConfig(folder: string): string {
   return path;
 }
 
+function server(path: string) {
+  return { command: process.execPath, args: [join(root, path)] };
+}
+
 /** Starts a model that answers at once, in a process of its own. Gives its base URL. */
 export async function startModel(
   resources: AsyncDisposableStack,
   signal: AbortSignal,
 ): Promise<string> {
-  const server = join(root, "test/support/model-server.ts");
-  return await resources.use(new Program([server, "--port", "0"])).says(/(http:\S+)/, signal);
+  const main = join(root, "test/support/model-server.ts");
+  return await resources.use(new Program([main, "--port", "0"])).says(/(http:\S+)/, signal);
 }

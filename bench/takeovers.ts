@@ -1,6 +1,41 @@
 import type { RunEvent } from "@reeve/contracts/run";
 import type { Reeve } from "../cli/src/client.ts";
+import { create } from "@bufbuild/protobuf";
+import { ToolCallRequestSchema } from "@reeve/contracts/tool";
+import { openToolCallQueue } from "@reeve/log/nats-queue";
+import { createLogger } from "@reeve/platform/logger";
+import { connectNats } from "@reeve/platform/nats";
 import { everything } from "./decisions.ts";
+
+/** The ack-wait of runs; a message whose taker says nothing at all is offered again so long after it was taken. */
+const ackWaitMs = 1_000;
+const redelivered = 4;
+
+/** How long the store takes, by itself, to offer a message again whose taker fell silent as soon as it had it. */
+export async function redeliveries(
+  natsUrl: string,
+  signal: AbortSignal,
+): Promise<readonly number[]> {
+  const log = createLogger("bench", "silent");
+  await using nats = await connectNats(natsUrl, { name: "bench", log }, signal);
+  const queue = await openToolCallQueue(nats, { pool: "floor", ackWaitMs });
+  const times: number[] = [];
+  for (let turn = 0; turn < redelivered; turn++) {
+    const message = create(ToolCallRequestSchema);
+    await queue.publish(message, { dedupeId: `floor-${turn}` }, signal);
+    let takenAt: number | undefined;
+    for await (const delivery of queue.take(1, signal)) {
+      if (takenAt !== undefined) {
+        times.push(performance.now() - takenAt);
+        delivery.acknowledge();
+        break;
+      }
+      takenAt = performance.now();
+      delivery.forget();
+    }
+  }
+  return times;
+}
 
 /** How long a run was silent whose worker was killed, in milliseconds since then. */
 export interface Taken {

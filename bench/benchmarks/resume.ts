@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import type { Approval } from "@reeve/contracts/approval";
 import type { ServiceName } from "../cluster.ts";
 import { Cluster } from "../cluster.ts";
@@ -9,9 +10,11 @@ import { memoryOf } from "../memory-of.ts";
 import { createAgent, run, tools, waits } from "../runs.ts";
 
 const few = 100;
-const many = Number(process.env["MANY"] ?? 10_000);
+const many = 10_000;
 const decisions = 60;
 const listings = 10;
+/** How long all rest before memory is measured: the store holds what was just written for some seconds. */
+const restMs = 15_000;
 
 /** What runs cost that wait for a person, and how quickly a decision brings one back: with few and with many that wait. */
 export const resume: Benchmark = {
@@ -32,6 +35,7 @@ export const resume: Benchmark = {
     yield* figuresWith(cluster, few, signal);
     const before = { kept: await cluster.keptBytes(signal), usage: cluster.usage() };
     await waits(cluster, "many", many - few, signal);
+    await setTimeout(restMs, undefined, { signal });
     yield* memoryOf(cluster, before, many - few, signal);
     yield* figuresWith(cluster, many, signal);
     yield* restarts(cluster, many, signal);

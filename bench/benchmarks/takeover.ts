@@ -2,7 +2,7 @@ import { Cluster } from "../cluster.ts";
 import type { Benchmark, Figure } from "../figure.ts";
 import { createAgent, tools } from "../runs.ts";
 import type { Taken } from "../takeovers.ts";
-import { Watched } from "../takeovers.ts";
+import { redeliveries, Watched } from "../takeovers.ts";
 
 const kills = 24;
 /** Of each kind, and at each kill. */
@@ -21,6 +21,7 @@ export const takeover: Benchmark = {
     await createAgent(cluster, { id: "streams", model: "openai:paced:1000:20" }, signal);
     const calls = { mcpServers: ["bench"], allowedTools: tools("mcp__bench__rest") };
     await createAgent(cluster, { ...calls, id: "calls", model: "openai:tool-once" }, signal);
+    const floors = await redeliveries(cluster.natsUrl, signal);
     const taken: Taken[] = [];
     for (let kill = 0; kill < kills; kill++) taken.push(...(await killOnce(cluster, signal)));
     for (const [agentId, where] of [
@@ -29,7 +30,13 @@ export const takeover: Benchmark = {
     ] as const) {
       const values = taken.filter((each) => each.agentId === agentId);
       const next = values.map(({ nextEventMs }) => nextEventMs);
-      yield { name: `worker killed ${where}, to the next event`, unit: "ms", values: next, aim };
+      yield {
+        name: `worker killed ${where}, to the next event`,
+        unit: "ms",
+        values: next,
+        floors,
+        aim,
+      };
       const on = values.map(({ goesOnMs }) => goesOnMs);
       const what = agentId === "streams" ? "next token" : "result of the tool";
       yield { name: `worker killed ${where}, to the ${what}`, unit: "ms", values: on };

@@ -15,8 +15,9 @@ const agent = (name: string, revision = 1): Agent =>
   create(AgentSchema, { revision, spec: { name, model: "m" } });
 const nameOf = ({ spec }: Agent): string => spec?.name ?? "";
 
+const facetOf = ({ revision }: Agent): number => revision;
+
 function viewOf(table: Table<Agent>, options: Partial<ListOptions<Agent, number>> = {}) {
-  const facetOf = ({ revision }: Agent) => revision;
   const usual = { facetOf, orderOf: nameOf, direction: "ascending", idleMs: 60_000 } as const;
   const view = new ListView(table, AgentSchema, { ...usual, ...options }, never);
   return {

@@ -31,7 +31,6 @@ export type ApprovalLists = ListView<typeof ApprovalSchema, ApprovalFacet>;
 
 /** Lists of the approvals in an inbox, until `signal` aborts. */
 export function openApprovalLists(inbox: Table<Approval>, signal: AbortSignal): ApprovalLists {
-  const facetOf = ({ runId, state }: Approval) => ({ runId, state });
   return new ListView(inbox, ApprovalSchema, { facetOf, orderOf, direction: "ascending" }, signal);
 }
 
@@ -46,6 +45,10 @@ export async function listApprovals(
     (request.includeClosed || state === ApprovalState.PENDING) &&
     (request.runId === "" || runId === request.runId);
   return await lists.page(tenant, request, isWanted, signal);
+}
+
+function facetOf({ runId, state }: Approval): ApprovalFacet {
+  return { runId, state };
 }
 
 function orderOf({ requestedAt, approvalId }: Approval): string {

@@ -13,7 +13,6 @@ export type RunLists = ListView<typeof RunSchema, RunFacet>;
 
 /** Lists of the runs in an index, until `signal` aborts. */
 export function openRunLists(runs: Table<Run>, signal: AbortSignal): RunLists {
-  const facetOf = ({ agentId, threadId, status }: Run) => ({ agentId, threadId, status });
   return new ListView(runs, RunSchema, { facetOf, orderOf, direction: "descending" }, signal);
 }
 
@@ -30,6 +29,10 @@ export async function listRuns(
     (request.threadId === "" || threadId === request.threadId) &&
     (statuses.size === 0 || statuses.has(status));
   return await lists.page(tenant, request, isWanted, signal);
+}
+
+function facetOf({ agentId, threadId, status }: Run): RunFacet {
+  return { agentId, threadId, status };
 }
 
 /** Sorts by the time of creation, and by id within one millisecond. */

@@ -66,6 +66,8 @@ class Held {
   }
 }
 
+const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+
 async function statusOf(log: RunLog, key: (typeof runs)[number]): Promise<RunStatus> {
   return foldHead(emptyHead, (await log.read(key, emptyTail, never)).events).status;
 }
@@ -88,7 +90,6 @@ test("runs that wait for a person are held by no worker, and go on when they are
     }
     while (held.deliveries > 0 || held.follows > 0) await new Promise(setImmediate);
   };
-  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
   const [timersBefore, listenersBefore] = [
     timers(),
     getEventListeners(stop.signal, "abort").length,
