@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { ApprovalSchema, ApprovalService } from "@reeve/contracts/approval";
 import { openDispatchQueue } from "@reeve/log/nats-queue";
 import { openRunFeed } from "@reeve/log/nats-run-feed";
@@ -9,6 +8,7 @@ import type { Logger } from "@reeve/platform/logger";
 import type { Nats } from "@reeve/platform/nats";
 import type { RunningServer } from "@reeve/platform/server";
 import { serve } from "@reeve/platform/server";
+import { sleep } from "@reeve/platform/sleep";
 import { openTable } from "@reeve/store/nats-table";
 import type { ApprovalPorts } from "./app/approval-ports.ts";
 import { expireApprovals } from "./app/expire-approvals.ts";
@@ -34,10 +34,7 @@ export async function startApprovals(
     dispatch: await openDispatchQueue(nats, { ackWaitMs }),
     inbox,
     lists: openApprovalLists(inbox, background.signal),
-    clock: {
-      now: () => Date.now(),
-      sleep: (delayMs, until) => sleep(delayMs, undefined, { signal: until }),
-    },
+    clock: { now: () => Date.now(), sleep },
   };
   const server = starting.use(
     await serve(

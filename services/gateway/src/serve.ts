@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { AgentSchema, AgentService, ModelCatalogSchema } from "@reeve/contracts/agent";
@@ -23,6 +22,7 @@ import type { Principal } from "@reeve/platform/principal";
 import { authenticate } from "@reeve/platform/principal";
 import type { RunningServer } from "@reeve/platform/server";
 import { serve } from "@reeve/platform/server";
+import { sleep } from "@reeve/platform/sleep";
 import { openLiveView } from "@reeve/store/live-view";
 import { openArtifactStore } from "@reeve/store/nats-artifact-store";
 import { openTable } from "@reeve/store/nats-table";
@@ -114,7 +114,7 @@ export async function startGateway(
 
 const clock = {
   now: () => Date.now(),
-  sleep: (delayMs: number, signal: AbortSignal) => sleep(delayMs, undefined, { signal }),
+  sleep,
 };
 
 async function openPorts(
