@@ -95,13 +95,15 @@ async function start() {
         if (filed.size >= count) return;
       }
     },
-    async listed(state: ApprovalState): Promise<readonly string[]> {
+    async listed(state?: ApprovalState): Promise<readonly string[]> {
       const found: string[] = [];
       let pageToken = "";
       do {
         const request = { pageSize: 500, pageToken, includeClosed: true };
         const page = await client.listApprovals(request);
-        const wanted = page.approvals.filter((approval) => approval.state === state);
+        const wanted = page.approvals.filter(
+          (approval) => state === undefined || approval.state === state,
+        );
         found.push(...wanted.map(({ approvalId }) => approvalId));
         pageToken = page.nextPageToken;
       } while (pageToken !== "");
@@ -127,26 +129,19 @@ async function told(): Promise<number> {
   return delivered.consumer_seq;
 }
 
-test("with many that wait, approvals starts again from its inbox, loses none, and closes what expired meanwhile", async () => {
+test("with many that wait, approvals starts again from its inbox, loses none, and closes what has expired", async () => {
   const all = Array.from({ length: waiting }, (_, index) => index);
   const expiring = all.slice(0, 20);
-  // These are due while approvals is away, or come to be it just before: the outcome is the same.
-  const soonMs = Date.now() + 1_500;
-  const laterMs = soonMs + 86_400_000;
+  const waitOn = all.slice(expiring.length);
+  const longAgoMs = Date.now() - 60_000;
   {
     await using first = await start();
-    await Promise.all(all.map((index) => park(index, index < expiring.length ? soonMs : laterMs)));
-    await first.hasFiled(waiting);
+    await Promise.all(waitOn.map((index) => park(index, Date.now() + 86_400_000)));
+    await first.hasFiled(waitOn.length);
   }
+  await Promise.all(expiring.map((index) => park(index, longAgoMs)));
   const before = await told();
   await using second = await start();
-  const ids = all.map(approvalOf).toSorted();
-  expect(
-    [
-      ...(await second.listed(ApprovalState.PENDING)),
-      ...(await second.listed(ApprovalState.TIMED_OUT)),
-    ].toSorted(),
-  ).toEqual(ids);
   await Promise.all(expiring.map(expired));
   const closed = expiring.map(approvalOf).toSorted();
   // The inbox follows the logs with a short delay.
@@ -154,6 +149,7 @@ test("with many that wait, approvals starts again from its inbox, loses none, an
     await new Promise(setImmediate);
   }
   expect(await second.listed(ApprovalState.TIMED_OUT)).toEqual(closed);
+  expect(await second.listed(ApprovalState.PENDING)).toEqual(waitOn.map(approvalOf));
   // Told again of what was not acknowledged in time, and of the expiries; not of all that waits.
   expect((await told()) - before).toBeLessThan(waiting / 2);
   const [decided] = await second.listed(ApprovalState.PENDING);
