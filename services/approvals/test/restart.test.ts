@@ -5,7 +5,6 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { jetstreamManager } from "@nats-io/jetstream";
 import { ApprovalService, ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
@@ -113,19 +112,20 @@ async function start() {
   };
 }
 
+const isExpiry = ({ event }: RunEvent) =>
+  event.case === "approval" && event.value.approval?.state === ApprovalState.TIMED_OUT;
+
 /** Resolves when the log of a run says that its approval expired. */
 async function expired(index: number): Promise<void> {
   for await (const { events } of runLog.follow({ tenant: "acme", run: runOf(index) }, 0, never)) {
-    const isExpiry = ({ event }: RunEvent) =>
-      event.case === "approval" && event.value.approval?.state === ApprovalState.TIMED_OUT;
     if (events.some(isExpiry)) return;
   }
 }
 
 /** How many batches of logs approvals was told of, over all its processes. */
 async function told(): Promise<number> {
-  const manager = await jetstreamManager(nats.connection);
-  const { delivered } = await manager.consumers.info("RUNS", "approvals-inbox");
+  const answer = await nats.connection.request("$JS.API.CONSUMER.INFO.RUNS.approvals-inbox");
+  const { delivered } = answer.json<{ readonly delivered: { readonly consumer_seq: number } }>();
   return delivered.consumer_seq;
 }
 
