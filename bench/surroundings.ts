@@ -26,5 +26,9 @@ export async function startModel(
   signal: AbortSignal,
 ): Promise<string> {
   const main = join(root, "test/support/model-server.ts");
-  return await resources.use(new Program([main, "--port", "0"])).says(/(http:\S+)/, signal);
+  // With the probe it ends when its driver is killed.
+  const probe = ["--import", join(import.meta.dirname, "memory-probe.ts")];
+  return await resources
+    .use(new Program([...probe, main, "--port", "0"]))
+    .says(/(http:\S+)/, signal);
 }
