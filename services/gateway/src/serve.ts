@@ -9,6 +9,7 @@ import { MemorySchema, MemoryService } from "@reeve/contracts/memory";
 import { RunSchema, RunService } from "@reeve/contracts/run";
 import { ThreadSchema, ThreadService } from "@reeve/contracts/thread";
 import { ToolCatalogSchema, ToolService } from "@reeve/contracts/tool";
+import { openCallJournal } from "@reeve/log/nats-journal";
 import { openDispatchQueue } from "@reeve/log/nats-queue";
 import { openRunFeed } from "@reeve/log/nats-run-feed";
 import { openRunLog } from "@reeve/log/nats-run-log";
@@ -122,6 +123,7 @@ async function openPorts(
   const models = await openLiveView(await openTable(nats, ModelCatalogSchema), log, signal);
   return {
     log: await openRunLog(nats),
+    journal: await openCallJournal(nats),
     dispatch: await openDispatchQueue(nats, { ackWaitMs }),
     agents: await openTable(nats, AgentSchema),
     runs: await openTable(nats, RunSchema),

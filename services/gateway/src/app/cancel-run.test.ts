@@ -70,6 +70,22 @@ describe("cancelling a run", () => {
     expect(ports.dispatch.length).toBe(1);
   });
 
+  test("withdraws the calls that are out, whether or not a worker lives, and no others", async () => {
+    const out = (callId: string): ForeignFact => ({ case: "toolCallStarted", value: { callId } });
+    const done = { case: "toolResult", value: { result: { callId: "ended" } } } as const;
+    const ports = await withRun(claimed, out("ended"), out("first"), done, out("second"));
+    await Promise.all([1, 2, 3].map(() => cancelRun(ports, ann, request, never)));
+    const journal = async (call: string) => {
+      const { events } = await ports.journal.read({ ...ann, run: runId, call }, emptyTail, never);
+      return events.map(({ fact }) => fact.case);
+    };
+    expect(await Promise.all(["first", "second", "ended"].map(journal))).toEqual([
+      ["cancelled"],
+      ["cancelled"],
+      [],
+    ]);
+  });
+
   test("again makes up for a dispatch that was lost", async () => {
     const ports = await withRun(claimed, { case: "runParked", value: {} });
     const lost = cancelRun({ ...ports, dispatch: { publish } }, ann, request, never);
