@@ -14,6 +14,7 @@ const request = { runId, reason: "enough" };
 const created: ForeignFact = { case: "runCreated", value: { tenant: "acme" } };
 const claimed: ForeignFact = { case: "runClaimed", value: { worker: "w" } };
 const completed: ForeignFact = { case: "status", value: { status: RunStatus.COMPLETED } };
+const out = (callId: string): ForeignFact => ({ case: "toolCallStarted", value: { callId } });
 const ends = ["cancelRequested", "costSummary", "treeStored", "status"];
 
 async function withRun(...facts: readonly ForeignFact[]) {
@@ -71,7 +72,6 @@ describe("cancelling a run", () => {
   });
 
   test("withdraws the calls that are out, whether or not a worker lives, and no others", async () => {
-    const out = (callId: string): ForeignFact => ({ case: "toolCallStarted", value: { callId } });
     const done = { case: "toolResult", value: { result: { callId: "ended" } } } as const;
     const ports = await withRun(claimed, out("ended"), out("first"), done, out("second"));
     await Promise.all([1, 2, 3].map(() => cancelRun(ports, ann, request, never)));
