@@ -47,7 +47,9 @@ export interface PlayingServer extends AsyncDisposable {
 }
 
 /** An OpenAI-compatible server on loopback whose models a test plays. */
-export async function startPlayingServer(play: (asked: Asked) => Played): Promise<PlayingServer> {
+export async function startPlayingServer(
+  play: (asked: Asked) => Played | Promise<Played>,
+): Promise<PlayingServer> {
   const all: Asked[] = [];
   let speaking = 0;
   const server = createServer((request, response) => {
@@ -56,7 +58,7 @@ export async function startPlayingServer(play: (asked: Asked) => Played): Promis
       for await (const piece of request) body += String(piece);
       const asked = askedOf(JSON.parse(body));
       all.push(asked);
-      const played = play(asked);
+      const played = await play(asked);
       if (played.fails !== undefined) {
         const { status, message, retryAfterMs } = played.fails;
         response.writeHead(status, {

@@ -1,6 +1,6 @@
 import { toBinary } from "@bufbuild/protobuf";
 import type { RunEvent, WatchRunRequest } from "@reeve/contracts/run";
-import { RunEventSchema } from "@reeve/contracts/run";
+import { RunEventSchema, RunStatus } from "@reeve/contracts/run";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { RunLog } from "@reeve/log/run-log";
 import { Failure } from "@reeve/platform/failure";
@@ -13,6 +13,8 @@ export interface Watched {
   readonly events: readonly RunEvent[];
   /** Nothing that was asked for is missing up to this sequence. */
   readonly throughSequence: number;
+  /** How the run ended, when nothing follows any more. */
+  readonly endStatus?: RunStatus;
 }
 
 export interface WatchPorts {
@@ -37,23 +39,28 @@ export async function* watchRun(
   signal: AbortSignal,
 ): AsyncIterable<Watched> {
   const key = runKeyOf(tenant, runId);
-  const { lastSequence, endSequence } = await readRun(log, key, signal);
+  const { lastSequence, endSequence, status } = await readRun(log, key, signal);
   if (afterSequence > lastSequence) throw beyondEnd(runId, afterSequence, lastSequence);
   if (endSequence !== undefined && afterSequence >= endSequence) {
-    yield { events: [], throughSequence: afterSequence };
+    yield { events: [], throughSequence: afterSequence, endStatus: status };
     return;
   }
   const isWanted = eventSelection(selection);
   let throughSequence = afterSequence;
   // Silence is what the client hears, however much goes on that it did not ask for.
-  async function* wanted(until: AbortSignal): AsyncIterable<Watched & { readonly isEnd: boolean }> {
+  async function* wanted(until: AbortSignal): AsyncIterable<Watched> {
     for await (const { events, tail } of log.follow(key, afterSequence, until)) {
-      const last = events.findIndex(endsRun);
-      const shown = last < 0 ? events : events.slice(0, last + 1);
-      const reached = last < 0 ? tail.sequence : (shown.at(-1)?.sequence ?? tail.sequence);
+      const end = events.find(endsRun);
+      const shown = end === undefined ? events : events.slice(0, events.indexOf(end) + 1);
       const chosen = shown.filter(isWanted);
-      if (chosen.length === 0 && last < 0) throughSequence = reached;
-      else yield { events: chosen, throughSequence: reached, isEnd: last >= 0 };
+      if (end?.event.case === "status") {
+        yield {
+          events: chosen,
+          throughSequence: end.sequence,
+          endStatus: end.event.value.status,
+        };
+      } else if (chosen.length === 0) throughSequence = tail.sequence;
+      else yield { events: chosen, throughSequence: tail.sequence };
     }
   }
   for await (const next of withTicks(wanted, (until) => sleep(heartbeatMs, until), signal)) {
@@ -62,7 +69,7 @@ export async function* watchRun(
       continue;
     }
     yield* portions(next);
-    if (next.isEnd) return;
+    if (next.endStatus !== undefined) return;
     ({ throughSequence } = next);
   }
 }
@@ -71,7 +78,7 @@ export async function* watchRun(
  * The same in messages that every client accepts: one over the limit of a client would end its stream, and again at each
  * attempt to watch on.
  */
-function* portions({ events, throughSequence }: Watched): Iterable<Watched> {
+function* portions({ events, ...rest }: Watched): Iterable<Watched> {
   let portion: RunEvent[] = [];
   let bytes = 0;
   for (const event of events) {
@@ -84,7 +91,7 @@ function* portions({ events, throughSequence }: Watched): Iterable<Watched> {
     portion.push(event);
     bytes += size;
   }
-  yield { events: portion, throughSequence };
+  yield { events: portion, ...rest };
 }
 
 function beyondEnd(runId: string, afterSequence: number, lastSequence: number): Failure {

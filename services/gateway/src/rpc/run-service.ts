@@ -45,9 +45,7 @@ export function runService(
       // A client that leaves ends the iteration from outside: neither the loop comes to its end, nor does anything fail.
       let isLeft = true;
       try {
-        for await (const { events, throughSequence } of watched) {
-          yield { events: [...events], throughSequence };
-        }
+        for await (const { events, ...rest } of watched) yield { events: [...events], ...rest };
         isLeft = false;
       } catch (error) {
         isLeft = context.signal.aborted;
