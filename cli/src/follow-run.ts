@@ -65,7 +65,8 @@ export async function* followRun(
       failures += 1;
       if (!isLostStream(error, failure) || failures >= backOff.attempts) throw failure;
       yield { kind: "lost", failure, after: seen };
-      await backOff.sleep(delayAfter(failures, backOff), signal);
+      const delayMs = Math.max(delayAfter(failures, backOff), failure.retryAfterMs ?? 0);
+      await backOff.sleep(delayMs, signal);
     }
   }
 }

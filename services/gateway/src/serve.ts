@@ -54,7 +54,6 @@ export async function startGateway(
   await using starting = new AsyncDisposableStack();
   const background = starting.use(new Background(log, signal));
   const ending = new AbortController();
-  const isEnding = () => signal.aborted || ending.signal.aborted;
   const ports = await openPorts(config, nats, log, background.signal);
   const approvals = createClient(
     ApprovalService,
@@ -63,7 +62,10 @@ export async function startGateway(
   const server = starting.use(
     await serve(
       (router) => {
-        router.service(RunService, runService(ports, { ...clock, isEnding, log }));
+        router.service(
+          RunService,
+          runService(ports, { ...clock, ending: AbortSignal.any([signal, ending.signal]), log }),
+        );
         router.service(AgentService, agentService(ports));
         router.service(ArtifactService, artifactService(ports.artifacts));
         router.service(MemoryService, memoryService(ports.memory));

@@ -1,6 +1,6 @@
 import { toBinary } from "@bufbuild/protobuf";
-import type { RunEvent, WatchRunRequest } from "@reeve/contracts/run";
-import { RunEventSchema, RunStatus } from "@reeve/contracts/run";
+import type { RunEvent, RunStatus, WatchRunRequest } from "@reeve/contracts/run";
+import { RunEventSchema } from "@reeve/contracts/run";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { RunLog } from "@reeve/log/run-log";
 import { Failure } from "@reeve/platform/failure";
