@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
+import { offersSandbox, refuseUnhonoured } from "@reeve/agent/execution-backends";
 import { resolveModel } from "@reeve/agent/resolve-model";
 import { toolbelt } from "@reeve/agent/toolbelt";
 import type { Agent } from "@reeve/contracts/agent";
@@ -121,6 +122,7 @@ function dispatch({ dispatch: queue }: GatewayPorts, { tenant, run }: RunKey, si
 function resolveDry({ offer }: GatewayPorts, { spec }: Agent): void {
   if (spec === undefined) return;
   const { models, tools } = offer();
+  refuseUnhonoured({ spec }, "nats", new Set(offersSandbox(tools) ? ["sandbox"] : []));
   resolveModel(spec, models);
   toolbelt(spec, tools);
 }

@@ -192,7 +192,8 @@ export type StartRunRequest = Message<"reeve.run.v1.StartRunRequest"> & {
   threadId: string;
 
   /**
-   * The execution backend. Empty: `nats`. Others are refused.
+   * The execution backend. Empty, or `nats`: the workers of this deployment. Every other is refused by name with
+   * UNIMPLEMENTED, also one that there is elsewhere.
    *
    * @generated from field: string executor = 8;
    */
