@@ -26,7 +26,8 @@ const selection = {
 let deployment: Deployment;
 
 beforeAll(async () => {
-  deployment = await Deployment.start();
+  // What ends in order is handed over at once. A process that a busy machine leaves without time is not to be taken for dead.
+  deployment = await Deployment.start({ REEVE_ACK_WAIT_MS: "30000" });
   await Promise.all(services.map((name) => deployment.start(`${name}-2`)));
   await deployment.agent("roll", {
     permissionClasses: ["execute"],
@@ -118,7 +119,8 @@ function expectUntouched(events: readonly RunEvent[]): void {
   expect(kinds).not.toContain("textVoided");
   expect(kinds).not.toContain("modelCallFailed");
   const results = events.flatMap(({ event }) => (event.case === "toolResult" ? event.value : []));
-  expect(results.map(({ success }) => success)).toEqual([true, true, true]);
+  expect(results.filter(({ success }) => !success)).toEqual([]);
+  expect(results).toHaveLength(3);
 }
 
 test("every service is restarted in turn, and who watches runs sees a pause and nothing else", async () => {

@@ -16,9 +16,6 @@ import type { ApprovalsConfig } from "./config.ts";
 import { keepInbox } from "./projections/inbox.ts";
 import { approvalService } from "./rpc/approval-service.ts";
 
-/** How long a worker may be silent; approvals only makes sure that the queue is there. */
-const ackWaitMs = 1_000;
-
 /** Keeps the inbox of approvals, takes decisions and lets approvals expire, until it is disposed. */
 export async function startApprovals(
   config: ApprovalsConfig,
@@ -29,7 +26,7 @@ export async function startApprovals(
   const background = starting.use(new Background(log, signal));
   const ports: ApprovalPorts = {
     log: await openRunLog(nats),
-    dispatch: await openDispatchQueue(nats, { ackWaitMs }),
+    dispatch: await openDispatchQueue(nats, { ackWaitMs: config.REEVE_ACK_WAIT_MS }),
     inbox: await openTable(nats, ApprovalSchema),
     clock: {
       now: () => Date.now(),

@@ -42,9 +42,6 @@ import { runService } from "./rpc/run-service.ts";
 import { threadService } from "./rpc/thread-service.ts";
 import { toolService } from "./rpc/tool-service.ts";
 
-/** How long a worker may be silent; the gateway only makes sure that the queue is there. */
-const ackWaitMs = 1_000;
-
 /** The public door: serves the API, keeps the indexes of runs and threads, and looks after threads, until it is disposed. */
 export async function startGateway(
   config: GatewayConfig,
@@ -126,7 +123,7 @@ async function openPorts(
   return {
     log: await openRunLog(nats),
     journal: await openCallJournal(nats),
-    dispatch: await openDispatchQueue(nats, { ackWaitMs }),
+    dispatch: await openDispatchQueue(nats, { ackWaitMs: config.REEVE_ACK_WAIT_MS }),
     agents: await openTable(nats, AgentSchema),
     runs: await openTable(nats, RunSchema),
     artifacts: await openArtifactStore(nats, { maxBytes: config.REEVE_MAX_ARTIFACT_BYTES }),
