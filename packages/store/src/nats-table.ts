@@ -53,7 +53,7 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
     const stored = await patiently(() => this.#requests.get(key), patience, signal);
     if (stored === undefined) return undefined;
     const { bytes, revision } = stored;
-    return { key, record: fromBinary(this.#schema, bytes), revision };
+    return { key, record: fromBinary(this.#schema, bytes, asStored), revision };
   }
 
   async create(

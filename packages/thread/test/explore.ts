@@ -146,8 +146,9 @@ class World {
   }
 
   #portsOf(actor: Actor): ThreadPorts {
-    const { threads, log, dispatch } = this.#stage;
+    const { threads, log, journal, dispatch } = this.#stage;
     return {
+      journal,
       threads: this.#watched(actor, threads, "thread", ({ thread }) => thread),
       log: this.#watched(actor, log, "run", ({ run }) => run),
       dispatch: {

@@ -1,3 +1,4 @@
+import { ackWait } from "@reeve/platform/ack-wait";
 import { isLoopback, parseListenAddress } from "@reeve/platform/config";
 import { z } from "zod";
 
@@ -13,6 +14,7 @@ export const approvalsConfig = z
   .object({
     REEVE_NATS_URL: z.string().default("nats://127.0.0.1:4222"),
     REEVE_LOG_LEVEL: z.string().default("info"),
+    REEVE_ACK_WAIT_MS: ackWait,
     REEVE_APPROVALS_LISTEN: listen.prefault("127.0.0.1:4681"),
     /** What gateway and approvals share; every other caller is refused. */
     REEVE_INTERNAL_TOKEN: z.string().min(16).optional(),

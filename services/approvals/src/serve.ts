@@ -17,9 +17,6 @@ import { openApprovalLists } from "./app/read-approvals.ts";
 import { keepInbox } from "./projections/inbox.ts";
 import { approvalService } from "./rpc/approval-service.ts";
 
-/** How long a worker may be silent; approvals only makes sure that the queue is there. */
-const ackWaitMs = 1_000;
-
 /** Keeps the inbox of approvals, takes decisions and lets approvals expire, until it is disposed. */
 export async function startApprovals(
   config: ApprovalsConfig,
@@ -31,7 +28,7 @@ export async function startApprovals(
   const inbox = await openTable(nats, ApprovalSchema);
   const ports: ApprovalPorts = {
     log: await openRunLog(nats),
-    dispatch: await openDispatchQueue(nats, { ackWaitMs }),
+    dispatch: await openDispatchQueue(nats, { ackWaitMs: config.REEVE_ACK_WAIT_MS }),
     inbox,
     lists: openApprovalLists(inbox, background.signal),
     clock: { now: () => Date.now(), sleep },

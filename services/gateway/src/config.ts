@@ -1,3 +1,4 @@
+import { ackWait } from "@reeve/platform/ack-wait";
 import { isLoopback, parseListenAddress } from "@reeve/platform/config";
 import type { Principal } from "@reeve/platform/principal";
 import { z } from "zod";
@@ -33,6 +34,7 @@ export const gatewayConfig = z
   .object({
     REEVE_NATS_URL: z.string().default("nats://127.0.0.1:4222"),
     REEVE_LOG_LEVEL: z.string().default("info"),
+    REEVE_ACK_WAIT_MS: ackWait,
     REEVE_LISTEN: listen.prefault("127.0.0.1:4680"),
     /** Bearer tokens and who has them. Without any, a token for development is made and printed. */
     REEVE_TOKENS: tokens.prefault(""),

@@ -8,6 +8,7 @@ import { MemorySchema, MemoryService } from "@reeve/contracts/memory";
 import { RunSchema, RunService } from "@reeve/contracts/run";
 import { ThreadSchema, ThreadService } from "@reeve/contracts/thread";
 import { ToolCatalogSchema, ToolService } from "@reeve/contracts/tool";
+import { openCallJournal } from "@reeve/log/nats-journal";
 import { openDispatchQueue } from "@reeve/log/nats-queue";
 import { openRunFeed } from "@reeve/log/nats-run-feed";
 import { openRunLog } from "@reeve/log/nats-run-log";
@@ -41,9 +42,6 @@ import { runService } from "./rpc/run-service.ts";
 import { threadService } from "./rpc/thread-service.ts";
 import { toolService } from "./rpc/tool-service.ts";
 
-/** How long a worker may be silent; the gateway only makes sure that the queue is there. */
-const ackWaitMs = 1_000;
-
 /** The public door: serves the API, keeps the indexes of runs and threads, and looks after threads, until it is disposed. */
 export async function startGateway(
   config: GatewayConfig,
@@ -53,7 +51,6 @@ export async function startGateway(
   await using starting = new AsyncDisposableStack();
   const background = starting.use(new Background(log, signal));
   const ending = new AbortController();
-  const isEnding = () => signal.aborted || ending.signal.aborted;
   const ports = await openPorts(config, nats, log, background.signal);
   const approvals = createClient(
     ApprovalService,
@@ -62,7 +59,10 @@ export async function startGateway(
   const server = starting.use(
     await serve(
       (router) => {
-        router.service(RunService, runService(ports, { ...clock, isEnding, log }));
+        router.service(
+          RunService,
+          runService(ports, { ...clock, ending: AbortSignal.any([signal, ending.signal]), log }),
+        );
         router.service(AgentService, agentService(ports));
         router.service(ArtifactService, artifactService(ports.artifacts));
         router.service(MemoryService, memoryService(ports.memory));
@@ -121,7 +121,8 @@ async function openPorts(
   const runs = await openTable(nats, RunSchema);
   return {
     log: await openRunLog(nats),
-    dispatch: await openDispatchQueue(nats, { ackWaitMs }),
+    journal: await openCallJournal(nats),
+    dispatch: await openDispatchQueue(nats, { ackWaitMs: config.REEVE_ACK_WAIT_MS }),
     agents: await openTable(nats, AgentSchema),
     runs,
     runLists: openRunLists(runs, signal),

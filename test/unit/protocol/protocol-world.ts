@@ -3,7 +3,7 @@ import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import type { Dispatch, RunEvent } from "@reeve/contracts/run";
 import { DispatchSchema, RunEventSchema } from "@reeve/contracts/run";
 import type { ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
-import type { ForeignPorts } from "@reeve/log/commit-foreign";
+import type { CancelPorts } from "@reeve/log/cancel-run";
 import type { CallKey } from "@reeve/log/call-journal";
 import { emptyTail } from "@reeve/log/log";
 import { memoryCallJournal, memoryRunLog, memoryThreadLog } from "@reeve/log/memory-log";
@@ -106,9 +106,9 @@ export class ProtocolWorld implements World {
   }
 
   /** What somebody has who writes to the run from outside. */
-  outside(actor: Actor): ForeignPorts {
+  outside(actor: Actor): CancelPorts {
     const { publish } = this.#breakage.isSilent === true ? silence : this.dispatch.of(actor);
-    return { log: this.log.of(actor), dispatch: { publish } };
+    return { log: this.log.of(actor), journal: this.journal.of(actor), dispatch: { publish } };
   }
 
   /** Everybody moves until nobody can. */

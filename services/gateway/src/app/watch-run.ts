@@ -1,5 +1,5 @@
 import { toBinary } from "@bufbuild/protobuf";
-import type { RunEvent, WatchRunRequest } from "@reeve/contracts/run";
+import type { RunEvent, RunStatus, WatchRunRequest } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { Stretch, Tail } from "@reeve/log/log";
@@ -17,6 +17,8 @@ export interface Watched {
   readonly events: readonly RunEvent[];
   /** Nothing that was asked for is missing up to this sequence. */
   readonly throughSequence: number;
+  /** How the run ended, when nothing follows any more. */
+  readonly endStatus?: RunStatus;
 }
 
 export interface WatchPorts {
@@ -43,23 +45,33 @@ export async function* watchRun(
   signal: AbortSignal,
 ): AsyncIterable<Watched> {
   const key = runKeyOf(tenant, runId);
-  const { lastSequence, endSequence, ...read } = await standing(log, key, afterSequence, signal);
+  const { lastSequence, endSequence, status, ...read } = await standing(
+    log,
+    key,
+    afterSequence,
+    signal,
+  );
   if (afterSequence > lastSequence) throw beyondEnd(runId, afterSequence, lastSequence);
   if (endSequence !== undefined && afterSequence >= endSequence) {
-    yield { events: [], throughSequence: afterSequence };
+    yield { events: [], throughSequence: afterSequence, endStatus: status };
     return;
   }
   const isWanted = eventSelection(selection);
   let throughSequence = afterSequence;
   // Silence is what the client hears, however much goes on that it did not ask for.
-  async function* wanted(until: AbortSignal): AsyncIterable<Watched & { readonly isEnd: boolean }> {
+  async function* wanted(until: AbortSignal): AsyncIterable<Watched> {
     for await (const { events, tail } of following(read, log, key, until)) {
-      const last = events.findIndex(endsRun);
-      const shown = last < 0 ? events : events.slice(0, last + 1);
-      const reached = last < 0 ? tail.sequence : (shown.at(-1)?.sequence ?? tail.sequence);
+      const end = events.find(endsRun);
+      const shown = end === undefined ? events : events.slice(0, events.indexOf(end) + 1);
       const chosen = shown.filter(isWanted);
-      if (chosen.length === 0 && last < 0) throughSequence = reached;
-      else yield { events: chosen, throughSequence: reached, isEnd: last >= 0 };
+      if (end?.event.case === "status") {
+        yield {
+          events: chosen,
+          throughSequence: end.sequence,
+          endStatus: end.event.value.status,
+        };
+      } else if (chosen.length === 0) throughSequence = tail.sequence;
+      else yield { events: chosen, throughSequence: tail.sequence };
     }
   }
   for await (const next of withTicks(wanted, (until) => sleep(heartbeatMs, until), signal)) {
@@ -68,7 +80,7 @@ export async function* watchRun(
       continue;
     }
     yield* portions(next);
-    if (next.isEnd) return;
+    if (next.endStatus !== undefined) return;
     ({ throughSequence } = next);
   }
 }
@@ -85,15 +97,15 @@ async function standing(
   key: RunKey,
   sequence: number,
   signal: AbortSignal,
-): Promise<Beginning & Pick<RunHead, "lastSequence" | "endSequence">> {
+): Promise<Beginning & Pick<RunHead, "lastSequence" | "endSequence" | "status">> {
   const { events, tail } = await log.read(key, emptyTail, signal);
   if (events.length === 0) throw noSuchRun(key.run);
-  const { lastSequence, endSequence } = foldHead(emptyHead, events);
+  const { lastSequence, endSequence, status } = foldHead(emptyHead, events);
   const missed = events.slice(sequence);
   // Much is read again, in parts, instead of being held for a client that may be slow.
   const beginning =
     missed.length > mostHeld ? { missed: [], after: sequence } : { missed, after: tail };
-  return { lastSequence, endSequence, ...beginning };
+  return { lastSequence, endSequence, status, ...beginning };
 }
 
 async function* following(
@@ -114,7 +126,7 @@ async function* following(
  * The same in messages that every client accepts: one over the limit of a client would end its stream, and again at each
  * attempt to watch on.
  */
-function* portions({ events, throughSequence }: Watched): Iterable<Watched> {
+function* portions({ events, ...rest }: Watched): Iterable<Watched> {
   let portion: RunEvent[] = [];
   let bytes = 0;
   for (const event of events) {
@@ -127,7 +139,7 @@ function* portions({ events, throughSequence }: Watched): Iterable<Watched> {
     portion.push(event);
     bytes += size;
   }
-  yield { events: portion, throughSequence };
+  yield { events: portion, ...rest };
 }
 
 function beyondEnd(runId: string, afterSequence: number, lastSequence: number): Failure {

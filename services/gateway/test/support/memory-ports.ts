@@ -9,7 +9,7 @@ import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import type { ForeignFact } from "@reeve/log/commit-foreign";
 import { emptyTail } from "@reeve/log/log";
 import type { MemoryLog } from "@reeve/log/memory-log";
-import { memoryRunLog, memoryThreadLog } from "@reeve/log/memory-log";
+import { memoryCallJournal, memoryRunLog, memoryThreadLog } from "@reeve/log/memory-log";
 import { MemoryWorkQueue } from "@reeve/log/memory-queue";
 import type { RunKey } from "@reeve/log/run-log";
 import type { ThreadKey } from "@reeve/log/thread-log";
@@ -42,6 +42,7 @@ export function memoryPorts(): MemoryPorts {
   const runs = new MemoryTable<Run>();
   return {
     log: memoryRunLog(),
+    journal: memoryCallJournal(),
     dispatch: new MemoryWorkQueue(),
     agents: new MemoryTable(),
     runs,
