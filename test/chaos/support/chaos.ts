@@ -39,8 +39,6 @@ export interface ChaosOptions {
   note(line: string): void;
 }
 
-/** How long a run may take to its end, of which it spends some seconds at work. */
-const patienceMs = 150_000;
 const never = new AbortController().signal;
 
 /** Carries out runs that act on the world while the processes around them are harmed, and says what came of it. */
@@ -48,7 +46,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const { seed, runs, note } = options;
   const beganAt = performance.now();
   const broken: string[] = [];
-  const damage = new Damage();
+  using damage = new Damage();
   const plans = Array.from({ length: runs }, (_, index) => planOf(seed, index));
   await using models = await startPlayingServer(playPlans((index) => planAt(plans, index)));
   await using counter = await startCounter();
@@ -79,9 +77,8 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const lane = async () => {
     for (let plan = plans[next++]; plan !== undefined; plan = plans[next++]) {
       const client = new Client(reeves, randomFrom(seed, `client ${plan.index}`));
-      const late = AbortSignal.timeout(patienceMs);
-      const run = await client.carryOut(plan, `chaos-${seed}-${plan.index}`, late);
-      const stuck = late.aborted ? await whyStuck(cluster, run.runId) : undefined;
+      const run = await client.carryOut(plan, `chaos-${seed}-${plan.index}`);
+      const stuck = run.isGivenUp ? await whyStuck(cluster, run.runId) : undefined;
       seen.set(plan, { seen: run, stuck });
       note(`${seen.size} of ${runs} runs have ended`);
     }
