@@ -8,7 +8,7 @@ import { openReeve } from "../../../cli/src/client.ts";
 import { startPlayingServer } from "../../support/playing-server.ts";
 import { endOf, runViolations } from "./check-run.ts";
 import { threadViolations } from "./check-threads.ts";
-import { unknownOutcomes } from "./check-calls.ts";
+import { falseAlarms, unknownOutcomes } from "./check-calls.ts";
 import type { Seen } from "./client.ts";
 import { Client } from "./client.ts";
 import { Cluster, tenant } from "./cluster.ts";
@@ -104,13 +104,14 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     // A host that nobody heard of was killed before it said that it works.
     return member === undefined || damage.hurt(member.name, fromMs, toMs);
   };
-  broken.push(...evidence.flatMap((known) => runViolations(known, hurt)));
+  broken.push(...evidence.flatMap((known) => runViolations(known)));
   broken.push(...(await brokenThreads(cluster, evidence)));
   return {
     seed,
     runs,
     seconds: Math.round((performance.now() - beganAt) / 1_000),
     ...figuresOf(evidence),
+    falseAlarms: evidence.reduce((sum, known) => sum + falseAlarms(known, hurt), 0),
     harm: damage.counts(),
     harmDone: damage.total,
     broken,
