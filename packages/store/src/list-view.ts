@@ -1,5 +1,6 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { asStored } from "@reeve/contracts/nesting";
 import { Failure, isRetryable } from "@reeve/platform/failure";
 import type { Page, PageRequest } from "./page.ts";
 import { pageOf } from "./page.ts";
@@ -61,8 +62,17 @@ export class ListView<Schema extends DescMessage, Facet> {
       this.#options.direction === "ascending" ? order > previous : order < previous;
     const listed = await this.#listed(prefix, signal);
     const wanted = listed.filter(({ facet }) => isWanted(facet));
-    const { items, nextPageToken } = pageOf(wanted, request, ({ order }) => order, isAfter);
-    return { items: items.map(({ bytes }) => fromBinary(this.#schema, bytes)), nextPageToken };
+    const { items, nextPageToken } = pageOf(
+      wanted,
+      request,
+      ({ order }) => order,
+      isAfter,
+      ({ bytes }) => bytes.length,
+    );
+    return {
+      items: items.map(({ bytes }) => fromBinary(this.#schema, bytes, asStored)),
+      nextPageToken,
+    };
   }
 
   async #listed(prefix: string, signal: AbortSignal): Promise<readonly Listed<Facet>[]> {

@@ -6,6 +6,7 @@ import type { KV, KvEntry } from "@nats-io/kv";
 import { Kvm } from "@nats-io/kv";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { bucketOf } from "@reeve/contracts/channel";
+import { asStored } from "@reeve/contracts/nesting";
 import { patiently } from "@reeve/platform/patiently";
 import { unanswered } from "@reeve/platform/unanswered";
 import { BucketRequests } from "./bucket-requests.ts";
@@ -52,7 +53,7 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
     const stored = await patiently(() => this.#requests.get(key), patience, signal);
     if (stored === undefined) return undefined;
     const { bytes, revision } = stored;
-    return { key, record: fromBinary(this.#schema, bytes), revision };
+    return { key, record: fromBinary(this.#schema, bytes, asStored), revision };
   }
 
   async create(
@@ -177,7 +178,7 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
   }
 
   #row({ key, value, revision }: KvEntry): Row<MessageShape<Schema>> {
-    return { key, record: fromBinary(this.#schema, value), revision };
+    return { key, record: fromBinary(this.#schema, value, asStored), revision };
   }
 }
 

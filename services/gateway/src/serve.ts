@@ -12,7 +12,6 @@ import { openDispatchQueue } from "@reeve/log/nats-queue";
 import { openRunFeed } from "@reeve/log/nats-run-feed";
 import { openRunLog } from "@reeve/log/nats-run-log";
 import { openThreadFeed } from "@reeve/log/nats-thread-feed";
-import type { RunKey } from "@reeve/log/run-log";
 import { openThreadLog } from "@reeve/log/nats-thread-log";
 import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { Background } from "@reeve/platform/background";
@@ -29,8 +28,8 @@ import { openTable } from "@reeve/store/nats-table";
 import { mergeModels } from "./app/merge-models.ts";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
 import { openRunLists } from "./app/list-runs.ts";
-import { StartSweeper } from "./app/sweep-starts.ts";
 import { repairThreads } from "./app/repair-threads.ts";
+import { sweepRuns } from "./app/sweep-runs.ts";
 import type { GatewayConfig } from "./config.ts";
 import { indexRuns } from "./projections/run-index.ts";
 import { indexThreads } from "./projections/thread-index.ts";
@@ -91,14 +90,8 @@ export async function startGateway(
   );
   starting.defer(() => ending.abort());
   background.keep((until) => repairThreads(ports, clock, log, until));
-  const sweeper = new StartSweeper(ports, clock);
-  background.keep((until) => sweeper.sweep(log, until));
-  const indexed = {
-    ...ports,
-    accepted: (key: RunKey) => sweeper.accepted(key),
-    claimed: (key: RunKey) => sweeper.claimed(key),
-  };
-  background.keep(async (until) => indexRuns(await openRunFeed(nats), indexed, log, until));
+  background.keep((until) => sweepRuns(ports, clock, log, until));
+  background.keep(async (until) => indexRuns(await openRunFeed(nats), ports, log, until));
   background.keep(async (until) => {
     const { threads, threadIndex: index } = ports;
     await indexThreads({ feed: await openThreadFeed(nats), threads, index }, log, until);

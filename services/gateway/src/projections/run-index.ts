@@ -5,7 +5,7 @@ import { RunSchema, RunStatus } from "@reeve/contracts/run";
 import { emptyTail } from "@reeve/log/log";
 import type { FedBatch, RunFeed } from "@reeve/log/run-feed";
 import { emptyHead, foldHead, isTerminal } from "@reeve/log/run-head";
-import type { RunKey, RunLog } from "@reeve/log/run-log";
+import type { RunLog } from "@reeve/log/run-log";
 import type { Logger } from "@reeve/platform/logger";
 import type { Table } from "@reeve/store/table";
 import { RecentRows } from "./recent-rows.ts";
@@ -19,10 +19,6 @@ const mostRows = 2_000;
 export interface IndexPorts {
   readonly runs: Table<Run>;
   readonly log: Pick<RunLog, "read">;
-  /** Hears of each run that was accepted. */
-  accepted?(key: RunKey): void;
-  /** Hears of each run that a worker has taken. */
-  claimed?(key: RunKey): void;
 }
 
 /**
@@ -40,8 +36,6 @@ export async function indexRuns(
   for await (const batch of feed.consume("run-index", rowKinds, signal)) {
     try {
       await indexBatch(ports, recent, batch, signal);
-      if (batch.events[0]?.sequence === 1) ports.accepted?.(batch.key);
-      else if (batch.events[0]?.event.case === "runClaimed") ports.claimed?.(batch.key);
       batch.acknowledge();
     } catch (error) {
       if (signal.aborted) return;
