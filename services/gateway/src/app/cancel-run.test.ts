@@ -92,7 +92,12 @@ describe("cancelling a run", () => {
 
   test("again makes up for a dispatch that was lost", async () => {
     const ports = await withRun(claimed, { case: "runParked", value: {} });
-    const lost = cancelRun({ ...ports, dispatch: { publish } }, ann, request, never);
+    const lost = cancelRun(
+      { ...ports, dispatch: { publish, holds: async () => false } },
+      ann,
+      request,
+      never,
+    );
     await expect(lost).rejects.toMatchObject({ kind: "unavailable" });
     await cancelRun(ports, ann, request, never);
     expect(ports.dispatch.length).toBeGreaterThan(0);

@@ -12,7 +12,7 @@ import type { Table } from "@reeve/store/table";
 /** Everything outside of the gateway that its calls need. */
 export interface GatewayPorts {
   readonly log: RunLog;
-  readonly dispatch: Pick<WorkQueue<Dispatch>, "publish">;
+  readonly dispatch: Pick<WorkQueue<Dispatch>, "publish" | "holds">;
   readonly agents: Table<Agent>;
   /** The index of runs: follows their logs with a short delay. */
   readonly runs: Table<Run>;

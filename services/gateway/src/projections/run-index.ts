@@ -5,7 +5,7 @@ import { RunSchema } from "@reeve/contracts/run";
 import { emptyTail } from "@reeve/log/log";
 import type { FedBatch, RunFeed } from "@reeve/log/run-feed";
 import { emptyHead, foldHead } from "@reeve/log/run-head";
-import type { RunKey, RunLog } from "@reeve/log/run-log";
+import type { RunLog } from "@reeve/log/run-log";
 import type { Logger } from "@reeve/platform/logger";
 import type { Table } from "@reeve/store/table";
 import { rowAfter, rowKinds, rowOf } from "./run-row.ts";
@@ -16,8 +16,6 @@ const mostAttempts = 20;
 export interface IndexPorts {
   readonly runs: Table<Run>;
   readonly log: Pick<RunLog, "read">;
-  /** Hears of each run that was accepted. */
-  accepted?(key: RunKey): void;
 }
 
 /**
@@ -34,7 +32,6 @@ export async function indexRuns(
   for await (const batch of feed.consume("run-index", rowKinds, signal)) {
     try {
       await indexBatch(ports, batch, signal);
-      if (batch.events[0]?.sequence === 1) ports.accepted?.(batch.key);
       batch.acknowledge();
     } catch (error) {
       if (signal.aborted) return;

@@ -57,7 +57,7 @@ class OwnedRun implements AsyncDisposable {
   #state: RunState;
   #tail: Tail;
   /** Whether facts may follow from the state that no append held: of facts from outside, or because they were too many. */
-  #isUnsettled: boolean;
+  #mayOwe: boolean;
 
   constructor({ key, epoch, state, tail, isWhole }: Claimed, ports: RunPorts) {
     this.#key = key;
@@ -65,7 +65,7 @@ class OwnedRun implements AsyncDisposable {
     this.#ports = ports;
     this.#state = state;
     this.#tail = tail;
-    this.#isUnsettled = !isWhole;
+    this.#mayOwe = !isWhole;
     this.#effects = new RunningEffects(
       (effect, signal) => perform(this.#state, effect, ports, signal),
       (news) => this.#mailbox.post(news),
@@ -86,7 +86,7 @@ class OwnedRun implements AsyncDisposable {
       this.#outbox.keepOnly(new Set(wanted.map(({ id }) => id)));
       if (soon.aborted) this.#effects.wind(wanted);
       else this.#effects.reconcile(wanted);
-      if (this.#isUnsettled) await this.#append([], bounded);
+      if (this.#mayOwe) await this.#append([], bounded);
       else if (!this.#outbox.isEmpty) await this.#flush(bounded);
       else if (soon.aborted && !this.#effects.isListening) {
         return { kind: "released", state: this.#state };
@@ -117,10 +117,7 @@ class OwnedRun implements AsyncDisposable {
     );
   }
 
-  /**
-   * Whether the facts stand, with what follows; without facts, what follows alone. Otherwise somebody else wrote first, and
-   * the state now has what they wrote.
-   */
+  /** Whether the facts stand, with all that follows; without facts, what follows alone. Otherwise somebody else wrote first, and the state now has what they wrote. */
   async #append(facts: readonly Fact[], signal: AbortSignal): Promise<boolean> {
     const { log, clock } = this.#ports;
     const before = { state: this.#state, tail: this.#tail };
@@ -133,7 +130,7 @@ class OwnedRun implements AsyncDisposable {
     if (written.kind === "appended") {
       this.#state = written.state;
       this.#tail = written.tail;
-      this.#isUnsettled = !written.isWhole;
+      this.#mayOwe = !written.isWhole;
       return true;
     }
     this.#fold(await log.read(this.#key, this.#tail, signal));
@@ -147,7 +144,7 @@ class OwnedRun implements AsyncDisposable {
     const unseen = events.filter(({ sequence }) => sequence > this.#state.sequence);
     this.#state = applyAll(this.#state, unseen);
     this.#tail = tail;
-    this.#isUnsettled = true;
+    this.#mayOwe = true;
   }
 
   #take(news: readonly News[]): void {
@@ -171,7 +168,7 @@ class OwnedRun implements AsyncDisposable {
   async #followOthers(signal: AbortSignal): Promise<void> {
     const { log } = this.#ports;
     try {
-      for await (const stretch of log.follow(this.#key, this.#tail.sequence, signal)) {
+      for await (const stretch of log.follow(this.#key, this.#tail, signal)) {
         if (stretch.tail.sequence > this.#tail.sequence) {
           this.#mailbox.post({ kind: "foreign", stretch });
         }

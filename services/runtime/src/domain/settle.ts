@@ -17,9 +17,8 @@ export interface Settled {
 
 /**
  * Places `facts` after `state`, and after them everything that follows from them without any effect: facts that are known
- * together are appended together. Without facts it is what follows from what others have written. Nothing is placed
- * after a terminal status. With `mostBytes`, `facts` are placed whole, and of what follows as much as fits; the rest follows
- * from the state that is given back.
+ * together are appended together. Nothing is placed after a terminal status. With `mostBytes`, `facts` are placed whole, and
+ * of what follows as much as fits; the rest follows from the state that is given back.
  */
 export function settle(
   state: RunState,
