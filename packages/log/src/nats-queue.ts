@@ -14,8 +14,7 @@ import { Capacity } from "./capacity.ts";
 import { ensureConsumer } from "./consumers.ts";
 import { stateOf } from "@reeve/platform/connection-state";
 import { patiently, pause } from "@reeve/platform/patiently";
-import type { StreamPublisher } from "./publisher.ts";
-import { publisherOf } from "./publisher.ts";
+import { StreamPublisher } from "./publisher.ts";
 import { unanswered } from "@reeve/platform/unanswered";
 import { failureOfRefusal } from "./store-failure.ts";
 import { ensureStream, managerOf } from "./streams.ts";
@@ -108,7 +107,7 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
         throw unanswered(error);
       }
     };
-    return new NatsQueue(schema, subject, publisherOf(connection), consumer, look);
+    return new NatsQueue(schema, subject, new StreamPublisher(connection), consumer, look);
   }
 
   async publish(

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { AgentSchema, AgentService, ModelCatalogSchema } from "@reeve/contracts/agent";
@@ -22,11 +21,13 @@ import type { Principal } from "@reeve/platform/principal";
 import { authenticate } from "@reeve/platform/principal";
 import type { RunningServer } from "@reeve/platform/server";
 import { serve } from "@reeve/platform/server";
+import { sleep } from "@reeve/platform/sleep";
 import { openLiveView } from "@reeve/store/live-view";
 import { openArtifactStore } from "@reeve/store/nats-artifact-store";
 import { openTable } from "@reeve/store/nats-table";
 import { mergeModels } from "./app/merge-models.ts";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
+import { openRunLists } from "./app/list-runs.ts";
 import { repairThreads } from "./app/repair-threads.ts";
 import { sweepRuns } from "./app/sweep-runs.ts";
 import type { GatewayConfig } from "./config.ts";
@@ -106,7 +107,7 @@ export async function startGateway(
 
 const clock = {
   now: () => Date.now(),
-  sleep: (delayMs: number, signal: AbortSignal) => sleep(delayMs, undefined, { signal }),
+  sleep,
 };
 
 async function openPorts(
@@ -117,11 +118,13 @@ async function openPorts(
 ): Promise<GatewayPorts> {
   const tools = await openLiveView(await openTable(nats, ToolCatalogSchema), log, signal);
   const models = await openLiveView(await openTable(nats, ModelCatalogSchema), log, signal);
+  const runs = await openTable(nats, RunSchema);
   return {
     log: await openRunLog(nats),
     dispatch: await openDispatchQueue(nats, { ackWaitMs }),
     agents: await openTable(nats, AgentSchema),
-    runs: await openTable(nats, RunSchema),
+    runs,
+    runLists: openRunLists(runs, signal),
     artifacts: await openArtifactStore(nats, { maxBytes: config.REEVE_MAX_ARTIFACT_BYTES }),
     memory: new LongTermMemory(await openTable(nats, MemorySchema), clock.now),
     threads: await openThreadLog(nats),

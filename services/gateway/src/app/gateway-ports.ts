@@ -8,6 +8,7 @@ import type { WorkQueue } from "@reeve/log/work-queue";
 import type { LongTermMemory } from "@reeve/memory/long-term-memory";
 import type { ArtifactStore } from "@reeve/store/artifact-store";
 import type { Table } from "@reeve/store/table";
+import type { RunLists } from "./list-runs.ts";
 
 /** Everything outside of the gateway that its calls need. */
 export interface GatewayPorts {
@@ -16,6 +17,7 @@ export interface GatewayPorts {
   readonly agents: Table<Agent>;
   /** The index of runs: follows their logs with a short delay. */
   readonly runs: Table<Run>;
+  readonly runLists: RunLists;
   readonly artifacts: ArtifactStore;
   readonly memory: LongTermMemory;
   readonly threads: ThreadLog;

@@ -80,7 +80,12 @@ export function runService(
     },
     listRuns: async (request, context) => {
       const { tenant } = principalOf(context);
-      const { items, nextPageToken } = await listRuns(ports.runs, tenant, request, context.signal);
+      const { items, nextPageToken } = await listRuns(
+        ports.runLists,
+        tenant,
+        request,
+        context.signal,
+      );
       return { runs: [...items], nextPageToken };
     },
     cancelRun: async (request, context) => ({
