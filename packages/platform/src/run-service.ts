@@ -4,6 +4,7 @@ import { readConfig } from "./config.ts";
 import { Failure } from "./failure.ts";
 import type { Logger } from "./logger.ts";
 import { createLogger } from "./logger.ts";
+import { commonSettings } from "./settings.ts";
 
 /** Exit codes of a service. */
 const exits = { done: 0, crashed: 1, misconfigured: 2 } as const;
@@ -35,7 +36,9 @@ export async function runService<Config extends { readonly REEVE_LOG_LEVEL: stri
       end.abort(new DOMException(`${name} got ${signal}`, "AbortError"));
     });
   }
-  const log = createLogger(name, process.env["REEVE_LOG_LEVEL"] ?? "info");
+  // A level that there is not is told with all other settings that are wrong.
+  const level = commonSettings.REEVE_LOG_LEVEL.catch("info").parse(process.env["REEVE_LOG_LEVEL"]);
+  const log = createLogger(name, level);
   const crash = (error: unknown) => {
     log.fatal({ err: error }, "fault; the process ends");
     process.exit(exits.crashed);

@@ -20,8 +20,6 @@ import type { ToolhostPorts } from "./ports/toolhost-ports.ts";
 const ackWaitMs = 1_000;
 /** How long a large result may take on its way into the store. */
 const keepMs = 30_000;
-/** How long running calls may go on when the toolhost ends. */
-const drainMs = 10_000;
 
 /** Executes tool calls until it is disposed, which lets running calls finish for a while and gives back the rest. */
 export async function startToolhost(
@@ -65,7 +63,7 @@ export async function startToolhost(
   );
   starting.defer(() => {
     taking.abort(new DOMException("the toolhost goes away", "AbortError"));
-    setTimeout(() => running.abort(taking.signal.reason), drainMs).unref();
+    setTimeout(() => running.abort(taking.signal.reason), config.REEVE_DRAIN_MS).unref();
   });
   const { host } = ports;
   log.info(

@@ -36,6 +36,11 @@ const ready: Readonly<Record<ServiceName, string>> = {
   approvals: "approvals listens",
 };
 
+/** Where a process answers probes; it may not have said so yet. */
+interface Probes {
+  readonly url: Promise<string>;
+}
+
 /** The four services as processes of their own, beside a NATS server, with scripts instead of models. */
 export class Deployment implements AsyncDisposable {
   readonly reeve: Reeve;
@@ -46,6 +51,7 @@ export class Deployment implements AsyncDisposable {
   readonly #folder: string;
   readonly #environment: Readonly<Record<string, string>>;
   readonly #processes = new Map<ServiceName, ChildProcess>();
+  readonly #probes = new Map<ServiceName, Probes>();
 
   private constructor(
     server: NatsServer,
@@ -102,15 +108,23 @@ export class Deployment implements AsyncDisposable {
     });
     this.#processes.set(name, child);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const probes = Promise.withResolvers<string>();
+    this.#probes.set(name, { url: probes.promise });
     const said: string[] = [];
     createInterface({ input: child.stderr }).on("line", (line) => {
       said.push(line);
+      if (line.includes("probes are answered")) probes.resolve(urlIn(line));
       if (line.includes(ready[name])) resolve();
     });
     child.once("exit", (code) =>
       reject(new Error(`${name} ended with ${code}: ${said.join("\n")}`)),
     );
     await promise;
+  }
+
+  /** Where a service that was started answers probes, as soon as it does. */
+  async probesOf(name: ServiceName): Promise<string> {
+    return (await this.#probes.get(name)?.url) ?? "";
   }
 
   signal(name: ServiceName, signal: NodeJS.Signals): void {
@@ -155,6 +169,10 @@ export class Deployment implements AsyncDisposable {
     await this.#server[Symbol.asyncDispose]();
     rmSync(this.#folder, { recursive: true, force: true });
   }
+}
+
+function urlIn(line: string): string {
+  return (JSON.parse(line) as { readonly url: string }).url;
 }
 
 /** Where each file is, once it is written. */
