@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { fromJson } from "@bufbuild/protobuf";
 import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import { createClient } from "@connectrpc/connect";
@@ -60,7 +59,7 @@ async function expectNotReady(name: ServiceName): Promise<void> {
   expect(await health.check({})).toMatchObject({ status: Status.NOT_SERVING });
 }
 
-async function* once_<Asked>(question: Asked) {
+async function* only<Asked>(question: Asked) {
   yield await Promise.resolve(question);
 }
 
@@ -81,7 +80,7 @@ describe.each(names)("%s", (name) => {
       createClient(ServerReflection, transport),
       createClient(ServerReflectionAlpha, transport),
     ]) {
-      for await (const { messageResponse } of reflection.serverReflectionInfo(once_(asked))) {
+      for await (const { messageResponse } of reflection.serverReflectionInfo(only(asked))) {
         expect(messageResponse.case).toBe("listServicesResponse");
         break;
       }

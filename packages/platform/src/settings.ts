@@ -6,7 +6,7 @@ import type { ListenAddress } from "./config.ts";
 const natsUrl = z
   .string()
   .regex(
-    /^(?:(?:nats|tls):\/\/)?(?:\[[0-9a-fA-F:]+\]|[^\s:/@[\]]+)(?::\d{1,5})?$/,
+    /^(?:(?:nats|tls):\/\/)?(?:\[[0-9a-fA-F:]+\]|[^\s:/@,[\]]+)(?::\d{1,5})?$/,
     "is not nats://host:port or tls://host:port",
   );
 

@@ -96,7 +96,15 @@ export class Deployment implements AsyncDisposable {
       settings: { ...settings, ...written(folder, files) },
     });
     // Each makes what it needs of the store, in whatever order they come.
-    await Promise.all((Object.keys(ready) as ServiceName[]).map((name) => deployment.start(name)));
+    try {
+      await Promise.all(
+        (Object.keys(ready) as ServiceName[]).map((name) => deployment.start(name)),
+      );
+    } catch (error) {
+      // The others would keep the process of the tests.
+      await deployment[Symbol.asyncDispose]();
+      throw error;
+    }
     return deployment;
   }
 
