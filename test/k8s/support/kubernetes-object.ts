@@ -1,0 +1,34 @@
+import type {
+  V1Container,
+  V1LabelSelector,
+  V1NetworkPolicySpec,
+  V1PodSpec,
+} from "@kubernetes/client-node";
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** An object as it is sent to a cluster. Its schema is checked apart; whoever reads it says by `specOf` what it takes it for. */
+export interface KubernetesObject {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string; namespace?: string; labels?: Labels };
+  spec?: unknown;
+  data?: Record<string, string>;
+  rules?: unknown;
+  automountServiceAccountToken?: boolean;
+}
+
+/** The specification of an object whose kind is known to have this shape. */
+export function specOf<Spec>(object: KubernetesObject): Spec {
+  return object.spec as Spec;
+}
+
+export type NetworkPolicy = V1NetworkPolicySpec;
+export type Container = V1Container;
+export type PodSpec = V1PodSpec;
+export type Selector = V1LabelSelector;
+
+/** `Kind name`, for messages. */
+export function nameOf({ kind, metadata }: KubernetesObject): string {
+  return `${kind} ${metadata.name}`;
+}
