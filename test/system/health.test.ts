@@ -9,11 +9,20 @@ import {
 } from "../../packages/platform/gen/grpc/health/v1/health_pb.ts";
 import { ServerReflection } from "../../packages/platform/gen/grpc/reflection/v1/reflection_pb.ts";
 import { ServerReflection as ServerReflectionAlpha } from "../../packages/platform/gen/grpc/reflection/v1alpha/reflection_pb.ts";
+import { publicServices } from "../k8s/support/public-services.ts";
 import type { ServiceName } from "./support/deployment.ts";
 import { Deployment } from "./support/deployment.ts";
 import { eventOf, firstCall, started } from "./support/watching.ts";
 
 const names = ["gateway", "runtime", "toolhost", "approvals"] as const;
+
+/** What each serves; those that take work from queues serve probes alone. */
+const served: Readonly<Record<ServiceName, readonly string[]>> = {
+  gateway: publicServices,
+  approvals: ["reeve.approval.v1.ApprovalService"],
+  runtime: ["grpc.health.v1.Health"],
+  toolhost: ["grpc.health.v1.Health"],
+};
 
 let deployment: Deployment;
 
@@ -80,10 +89,11 @@ describe.each(names)("%s", (name) => {
       createClient(ServerReflection, transport),
       createClient(ServerReflectionAlpha, transport),
     ]) {
-      for await (const { messageResponse } of reflection.serverReflectionInfo(only(asked))) {
-        expect(messageResponse.case).toBe("listServicesResponse");
-        break;
-      }
+      const [answer] = await Array.fromAsync(reflection.serverReflectionInfo(only(asked)));
+      const { messageResponse } = answer ?? {};
+      const listed =
+        messageResponse?.case === "listServicesResponse" ? messageResponse.value : undefined;
+      expect(listed?.service.map((service) => service.name).toSorted()).toEqual(served[name]);
     }
   });
 });

@@ -55,7 +55,9 @@ function add(id: string, schema: object): void {
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
   if (typeof schema !== "object" || schema === null) return schema;
-  const read = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]));
+  const read = Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [key, closed(value)]),
+  );
   if (read["x-kubernetes-int-or-string"] === true) return { ...read, type: ["string", "integer"] };
   if (typeof read["pattern"] === "string") {
     // Go lets a flag stand alone.

@@ -1,7 +1,8 @@
 import type {
   V1Container,
   V1LabelSelector,
-  V1NetworkPolicySpec,
+  V1NetworkPolicyPeer,
+  V1NetworkPolicyPort,
   V1PodSpec,
 } from "@kubernetes/client-node";
 
@@ -23,7 +24,17 @@ export function specOf<Spec>(object: KubernetesObject): Spec {
   return object.spec as Spec;
 }
 
-export type NetworkPolicy = V1NetworkPolicySpec;
+export type Peer = V1NetworkPolicyPeer;
+export type PolicyPort = V1NetworkPolicyPort;
+
+/** The client of Kubernetes has another name for `from`. */
+export interface NetworkPolicy {
+  readonly podSelector?: Selector;
+  readonly policyTypes?: readonly string[];
+  readonly ingress?: readonly { readonly from?: Peer[]; readonly ports?: PolicyPort[] }[];
+  readonly egress?: readonly { readonly to?: Peer[]; readonly ports?: PolicyPort[] }[];
+}
+
 export type Container = V1Container;
 export type PodSpec = V1PodSpec;
 export type Selector = V1LabelSelector;

@@ -35,7 +35,10 @@ export function modelSchemas(name: string): ReadonlyMap<string, Schema> {
   const open = [name];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (schemas.has(next)) continue;
-    schemas.set(next, schemaOf(next, (used) => open.push(used)));
+    schemas.set(
+      next,
+      schemaOf(next, (used) => open.push(used)),
+    );
   }
   return schemas;
 }
