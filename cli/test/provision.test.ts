@@ -65,7 +65,7 @@ test("a cluster that asks for a name and a password keeps every stream on three 
     REEVE_STREAM_REPLICAS: "3",
   };
   const { code, streams, noted } = await provision(environment);
-  expect(code, noted).toBe(exitCodes.ok);
+  expect({ code, noted }).toEqual({ code: exitCodes.ok, noted: "pools: default\n" });
   const { replicas } = await storeAt(cluster.url, streams, { user, pass });
   expect(replicas).toEqual(Object.fromEntries(streams.map((name) => [name, 3])));
 });

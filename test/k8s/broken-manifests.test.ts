@@ -490,6 +490,14 @@ const breaks: readonly Break[] = [
   ],
 ];
 
+function finderIn(objects: readonly KubernetesObject[]): Find {
+  return (kind, name) => {
+    const found = objects.find((one) => one.kind === kind && one.metadata.name === name);
+    if (found === undefined) throw new Error(`there is no ${kind} ${name}`);
+    return found;
+  };
+}
+
 describe.skipIf(renderer === undefined)(
   `a copy of the manifests${renderer === undefined ? `: ${noRenderer}` : ""}`,
   () => {
@@ -497,12 +505,7 @@ describe.skipIf(renderer === undefined)(
 
     test.each(breaks)("fails the check of %s for %s", (name, _, breakIt, said) => {
       const objects = structuredClone(whole) as KubernetesObject[];
-      breakIt(
-        (kind, named) =>
-          objects.find((one) => one.kind === kind && one.metadata.name === named) ??
-          expect.fail(`there is no ${kind} ${named}`),
-        objects,
-      );
+      breakIt(finderIn(objects), objects);
       expect(policies[name](objects).join("\n")).toContain(said);
     });
   },

@@ -17,10 +17,7 @@ export interface Door extends AsyncDisposable {
 
 /** Opens a port. Throws a Failure when the address cannot be had. */
 export async function openDoor({ host, port }: ListenAddress, log: Logger): Promise<Door> {
-  let answer: HttpHandler = (_, response) => {
-    response.statusCode = 503;
-    response.end("starting\n");
-  };
+  let answer = refuse;
   const open = await openSharedPort({ host, port }, (request, response) =>
     answer(request, response),
   );
@@ -36,3 +33,9 @@ export async function openDoor({ host, port }: ListenAddress, log: Logger): Prom
     [Symbol.asyncDispose]: () => open[Symbol.asyncDispose](),
   };
 }
+
+/** Nobody has taken the door yet. */
+const refuse: HttpHandler = (_, response) => {
+  response.statusCode = 503;
+  response.end("starting\n");
+};

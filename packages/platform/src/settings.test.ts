@@ -6,12 +6,14 @@ import { commonSettings, neededBeyondLoopback } from "./settings.ts";
 const common = z.object(commonSettings);
 
 describe("the address of NATS", () => {
-  test.each(["nats://127.0.0.1:4222", "tls://nats.reeve.svc", "localhost:4222", "nats://[::1]:4222"])(
-    "may be %s",
-    (url) => {
-      expect(readConfig(common, { REEVE_NATS_URL: url }).REEVE_NATS_URL).toBe(url);
-    },
-  );
+  test.each([
+    "nats://127.0.0.1:4222",
+    "tls://nats.reeve.svc",
+    "localhost:4222",
+    "nats://[::1]:4222",
+  ])("may be %s", (url) => {
+    expect(readConfig(common, { REEVE_NATS_URL: url }).REEVE_NATS_URL).toBe(url);
+  });
 
   test.each(["http://host", "nats://me:secret@host", "nats://host:port", "nats://a,b"])(
     "is not %s",
@@ -31,8 +33,6 @@ describe("a rule over two settings", () => {
   });
 
   test("says nothing of a setting that is wrong itself", () => {
-    expect(() => readConfig(schema, {})).toThrow(
-      /^settings are missing or wrong:\n {2}A: [^\n]*$/,
-    );
+    expect(() => readConfig(schema, {})).toThrow(/^settings are missing or wrong:\n {2}A: [^\n]*$/);
   });
 });

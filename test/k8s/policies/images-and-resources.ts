@@ -40,8 +40,11 @@ function scratchProblems(
   const limit = containers.map(({ resources }) =>
     bytesOf(resources?.limits?.["ephemeral-storage"] ?? "0"),
   );
-  const sum = (sizes: readonly number[]) => sizes.reduce((total, size) => total + size, 0);
   return sum(scratch) > sum(limit) ? [`${name} is evicted before its volumes are full`] : [];
+}
+
+function sum(sizes: readonly number[]): number {
+  return sizes.reduce((total, size) => total + size, 0);
 }
 
 function bytesOf(quantity: string): number {

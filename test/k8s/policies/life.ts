@@ -1,6 +1,6 @@
 import type { V1DeploymentSpec, V1PodDisruptionBudgetSpec, V1Probe } from "@kubernetes/client-node";
 import type { Container, KubernetesObject } from "../support/kubernetes-object.ts";
-import { nameOf, specOf } from "../support/kubernetes-object.ts";
+import { nameOf } from "../support/kubernetes-object.ts";
 import type { Workload } from "../support/manifests.ts";
 import { hasPort, ofKind, selects, workloadsOf } from "../support/manifests.ts";
 import { programOf } from "../support/services.ts";
@@ -66,7 +66,7 @@ export function rollout(objects: readonly KubernetesObject[]): readonly string[]
   return workloadsOf(objects)
     .filter(({ object }) => object.kind === "Deployment")
     .flatMap(({ object, name, pod, labels }) => {
-      const { strategy } = specOf<V1DeploymentSpec>(object);
+      const { strategy } = object.spec as V1DeploymentSpec;
       const { maxSurge, maxUnavailable } = strategy?.rollingUpdate ?? {};
       const spread = (key: string) =>
         pod.topologySpreadConstraints?.some(
@@ -91,7 +91,7 @@ export function disruption(objects: readonly KubernetesObject[]): readonly strin
   const services = workloadsOf(objects).filter(({ isService }) => isService);
   const covering = (labels: Workload["labels"]) =>
     budgets.filter((budget) => {
-      const { selector } = specOf<V1PodDisruptionBudgetSpec>(budget);
+      const { selector } = budget.spec as V1PodDisruptionBudgetSpec;
       return selector !== undefined && selects(selector, labels);
     });
   return [
@@ -100,7 +100,7 @@ export function disruption(objects: readonly KubernetesObject[]): readonly strin
       .map(({ name, labels }) => `${name} has ${covering(labels).length} disruption budgets`),
     ...budgets.flatMap((budget) => {
       const { maxUnavailable, unhealthyPodEvictionPolicy } =
-        specOf<V1PodDisruptionBudgetSpec>(budget);
+        budget.spec as V1PodDisruptionBudgetSpec;
       return [
         ...(maxUnavailable === 1 ? [] : [`${nameOf(budget)} does not let one pod go`]),
         ...(unhealthyPodEvictionPolicy === "AlwaysAllow"

@@ -4,7 +4,7 @@ import type {
   Peer,
   PolicyPort,
 } from "../support/kubernetes-object.ts";
-import { nameOf, specOf } from "../support/kubernetes-object.ts";
+import { nameOf } from "../support/kubernetes-object.ts";
 import type { Workload } from "../support/manifests.ts";
 import { hasPort, ofKind, selects, workloadsOf } from "../support/manifests.ts";
 
@@ -21,7 +21,7 @@ export function defaultDeny(objects: readonly KubernetesObject[]): readonly stri
 }
 
 function deniesAll(policy: KubernetesObject): boolean {
-  const { podSelector, policyTypes = [], ingress, egress } = specOf<NetworkPolicy>(policy);
+  const { podSelector, policyTypes = [], ingress, egress } = policy.spec as NetworkPolicy;
   return (
     Object.keys(podSelector ?? {}).length === 0 &&
     policyTypes.includes("Ingress") &&
@@ -35,7 +35,7 @@ function deniesAll(policy: KubernetesObject): boolean {
 export function networkSelectors(objects: readonly KubernetesObject[]): readonly string[] {
   const workloads = workloadsOf(objects);
   return ofKind(objects, "NetworkPolicy").flatMap((policy) => {
-    const { podSelector = {}, ingress = [], egress = [] } = specOf<NetworkPolicy>(policy);
+    const { podSelector = {}, ingress = [], egress = [] } = policy.spec as NetworkPolicy;
     const name = nameOf(policy);
     const meant = workloads.filter(({ labels }) => selects(podSelector, labels));
     const nobody = meant.length === 0 ? [`${name} is for no pod`] : [];
@@ -89,7 +89,7 @@ function portProblems(
 /** Only the runtime reaches out of the cluster, and there only what is on the internet. */
 export function internet(objects: readonly KubernetesObject[]): readonly string[] {
   return ofKind(objects, "NetworkPolicy").flatMap((policy) => {
-    const { podSelector, egress = [] } = specOf<NetworkPolicy>(policy);
+    const { podSelector, egress = [] } = policy.spec as NetworkPolicy;
     const blocks = egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
     if (blocks.length === 0) return [];
     const { "app.kubernetes.io/name": reader } = podSelector?.matchLabels ?? {};

@@ -1,7 +1,7 @@
 import type { V1ServiceSpec } from "@kubernetes/client-node";
 import { publicServices } from "../support/public-services.ts";
 import type { KubernetesObject } from "../support/kubernetes-object.ts";
-import { nameOf, specOf } from "../support/kubernetes-object.ts";
+import { nameOf } from "../support/kubernetes-object.ts";
 import { ofKind } from "../support/manifests.ts";
 
 interface RouteSpec {
@@ -19,12 +19,12 @@ interface RouteSpec {
 /** The world reaches exactly the services of the contracts, at hostnames of their own, for as long as a stream lasts. */
 export function routes(objects: readonly KubernetesObject[]): readonly string[] {
   const all = ofKind(objects, "GRPCRoute", "HTTPRoute");
-  const hosts = all.flatMap((route) => specOf<RouteSpec>(route).hostnames ?? []);
+  const hosts = all.flatMap((route) => (route.spec as RouteSpec).hostnames ?? []);
   const shared = hosts.filter((host, index) => hosts.indexOf(host) !== index);
   return [
     ...shared.map((host) => `two routes are for ${host}`),
     ...all.flatMap((route) => {
-      const { rules } = specOf<RouteSpec>(route);
+      const { rules } = route.spec as RouteSpec;
       const open = rules.flatMap(({ matches = [] }) => matches).map(openedBy);
       return [
         ...publicServices
@@ -54,7 +54,7 @@ function backendProblems(
     ...(ends ? [`${nameOf(route)} ends streams`] : []),
     ...backendRefs.flatMap(({ name, port }) => {
       const found = services.find(({ metadata }) => metadata.name === name);
-      const served = found && specOf<V1ServiceSpec>(found).ports?.find((one) => one.port === port);
+      const served = found && (found.spec as V1ServiceSpec).ports?.find((one) => one.port === port);
       if (served === undefined)
         return [`${nameOf(route)} leads to ${name}:${port}, which there is not`];
       return served.appProtocol === "kubernetes.io/h2c"

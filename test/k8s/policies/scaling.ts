@@ -1,8 +1,9 @@
+import type { DescMessage } from "@bufbuild/protobuf";
 import { DispatchSchema } from "@reeve/contracts/run";
 import { ToolCallRequestSchema } from "@reeve/contracts/tool";
 import { channelOf } from "@reeve/contracts/channel";
 import type { KubernetesObject } from "../support/kubernetes-object.ts";
-import { nameOf, specOf } from "../support/kubernetes-object.ts";
+import { nameOf } from "../support/kubernetes-object.ts";
 import type { Workload } from "../support/manifests.ts";
 import { ofKind, valueOf, workloadsOf } from "../support/manifests.ts";
 import { programNameOf } from "../support/services.ts";
@@ -17,7 +18,6 @@ interface ScalerSpec {
 export function replicas(objects: readonly KubernetesObject[]): readonly string[] {
   const scalers = ofKind(objects, "ScaledObject", "HorizontalPodAutoscaler");
   const deployments = workloadsOf(objects).filter(({ object }) => object.kind === "Deployment");
-  const targetOf = (scaler: KubernetesObject) => specOf<ScalerSpec>(scaler).scaleTargetRef.name;
   return [
     ...scalers
       .filter(
@@ -26,7 +26,7 @@ export function replicas(objects: readonly KubernetesObject[]): readonly string[
       .map((scaler) => `${nameOf(scaler)} scales ${targetOf(scaler)}, which there is not`),
     ...deployments.flatMap(({ object, name }) => {
       const own = scalers.filter((scaler) => targetOf(scaler) === object.metadata.name);
-      const { replicas: given } = specOf<{ readonly replicas?: number }>(object);
+      const { replicas: given } = object.spec as { readonly replicas?: number };
       if (own.length > 1) return [`${name} is scaled by ${own.map(nameOf).join(" and ")}`];
       if (own.length === 1 && given !== undefined)
         return [`${name} takes its pods back from ${own.map(nameOf).join()}`];
@@ -35,6 +35,10 @@ export function replicas(objects: readonly KubernetesObject[]): readonly string[
         : [];
     }),
   ];
+}
+
+function targetOf(scaler: KubernetesObject): string {
+  return (scaler.spec as ScalerSpec).scaleTargetRef.name;
 }
 
 /** A ScaledObject asks for the lag of the very queue that its pods take from, and that the job provisions. */
@@ -49,7 +53,7 @@ export function queues(objects: readonly KubernetesObject[]): readonly string[] 
   return workers.flatMap((workload) => {
     const { name, object } = workload;
     const scaler = scaled.find(
-      (one) => specOf<ScalerSpec>(one).scaleTargetRef.name === object.metadata.name,
+      (one) => (one.spec as ScalerSpec).scaleTargetRef.name === object.metadata.name,
     );
     if (scaler === undefined) return [`${name} is not scaled by its queue`];
     const queue = queueOf(workload);
@@ -62,6 +66,10 @@ export function queues(objects: readonly KubernetesObject[]): readonly string[] 
   });
 }
 
+function streamOf(schema: DescMessage): string {
+  return channelOf(schema).stream?.name ?? "";
+}
+
 interface Queue {
   readonly stream: string;
   readonly consumer: string;
@@ -72,8 +80,6 @@ interface Queue {
 /** The queue from which a workload takes, as the contracts declare it. */
 function queueOf(workload: Workload): Queue | undefined {
   const program = programNameOf(workload);
-  const streamOf = (schema: Parameters<typeof channelOf>[0]) =>
-    channelOf(schema).stream?.name ?? "";
   if (program === "runtime") {
     const concurrency = Number(valueOf(workload, "REEVE_RUNTIME_CONCURRENCY") ?? 200);
     return { stream: streamOf(DispatchSchema), consumer: "runtime", concurrency };
@@ -85,7 +91,7 @@ function queueOf(workload: Workload): Queue | undefined {
 }
 
 function scalerProblems(scaler: KubernetesObject, queue: Queue | undefined): readonly string[] {
-  const { triggers = [], fallback } = specOf<ScalerSpec>(scaler);
+  const { triggers = [], fallback } = scaler.spec as ScalerSpec;
   const name = nameOf(scaler);
   const lost =
     fallback === undefined ? [`${name} scales to nothing known while NATS is silent`] : [];

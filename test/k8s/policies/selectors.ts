@@ -1,6 +1,6 @@
 import type { V1DeploymentSpec, V1ServiceSpec } from "@kubernetes/client-node";
 import type { KubernetesObject, Selector } from "../support/kubernetes-object.ts";
-import { nameOf, specOf } from "../support/kubernetes-object.ts";
+import { nameOf } from "../support/kubernetes-object.ts";
 import { hasPort, ofKind, selects, workloadsOf } from "../support/manifests.ts";
 
 /** Whoever chooses pods by their labels finds some, with the ports that are meant, and no two choose the same. */
@@ -13,7 +13,7 @@ function owners(objects: readonly KubernetesObject[]): readonly string[] {
   return workloads
     .filter(({ isService }) => isService)
     .flatMap(({ object, name }) => {
-      const { selector } = specOf<V1DeploymentSpec>(object);
+      const { selector } = object.spec as V1DeploymentSpec;
       const found = workloads.filter(({ labels }) => selects(selector, labels));
       const isOwn = found.length === 1 && found[0]?.name === name;
       return isOwn
@@ -25,7 +25,7 @@ function owners(objects: readonly KubernetesObject[]): readonly string[] {
 function services(objects: readonly KubernetesObject[]): readonly string[] {
   const workloads = workloadsOf(objects);
   return ofKind(objects, "Service").flatMap((service) => {
-    const { selector = {}, ports = [] } = specOf<V1ServiceSpec>(service);
+    const { selector = {}, ports = [] } = service.spec as V1ServiceSpec;
     const found = workloads.filter(({ labels }) => selects({ matchLabels: selector }, labels));
     if (found.length === 0) return [`${nameOf(service)} selects nothing`];
     return ports.flatMap(({ port, targetPort }) =>
@@ -47,7 +47,7 @@ function monitors(objects: readonly KubernetesObject[]): readonly string[] {
     containers.some(({ name }) => name === "reeve"),
   );
   return ofKind(objects, "PodMonitor").flatMap((monitor) => {
-    const { selector, podMetricsEndpoints } = specOf<MonitorSpec>(monitor);
+    const { selector, podMetricsEndpoints } = monitor.spec as MonitorSpec;
     return workloads
       .filter(({ isService }) => isService)
       .filter(

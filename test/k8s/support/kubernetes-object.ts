@@ -8,7 +8,7 @@ import type {
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** An object as it is sent to a cluster. Its schema is checked apart; whoever reads it says by `specOf` what it takes it for. */
+/** An object as it is sent to a cluster. Its schema is checked apart; whoever reads it says what it takes it for. */
 export interface KubernetesObject {
   apiVersion: string;
   kind: string;
@@ -17,11 +17,6 @@ export interface KubernetesObject {
   data?: Record<string, string>;
   rules?: unknown;
   automountServiceAccountToken?: boolean;
-}
-
-/** The specification of an object whose kind is known to have this shape. */
-export function specOf<Spec>(object: KubernetesObject): Spec {
-  return object.spec as Spec;
 }
 
 export type Peer = V1NetworkPolicyPeer;

@@ -5,7 +5,7 @@ import type {
   PodSpec,
   Selector,
 } from "./kubernetes-object.ts";
-import { nameOf, specOf } from "./kubernetes-object.ts";
+import { nameOf } from "./kubernetes-object.ts";
 
 /** Something that makes pods. */
 export interface Workload {
@@ -29,7 +29,7 @@ export function workloadsOf(objects: readonly KubernetesObject[]): readonly Work
   return objects
     .filter(({ kind }) => kindsWithPods.includes(kind))
     .map((object) => {
-      const { metadata, spec } = specOf<WithTemplate>(object).template;
+      const { metadata, spec } = (object.spec as WithTemplate).template;
       return {
         object,
         name: nameOf(object),
