@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import process from "node:process";
 import { text } from "node:stream/consumers";
@@ -56,3 +58,15 @@ test.each([
     expect(msg).not.toContain("secret");
   },
 );
+
+test("a service whose port is taken says so and ends, and does not wait for its store", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  // A TCP listener has an address and a port.
+  const { port } = taken.address() as AddressInfo;
+  const listen = `127.0.0.1:${port}`;
+  const { lines, code } = await startWith("runtime", { REEVE_RUNTIME_LISTEN: listen });
+  taken.close();
+  expect(code).toBe(1);
+  expect(lines).toEqual([expect.stringContaining(`cannot listen on ${listen}`)]);
+});

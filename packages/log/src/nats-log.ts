@@ -13,6 +13,7 @@ import type { Appended, Log, Stretch, Tail } from "./log.ts";
 import { emptyTail } from "./log.ts";
 import type { LogDefinition } from "./log-definition.ts";
 import { patiently } from "@reeve/platform/patiently";
+import { headerBytes, oversized, usualPayloadBytes } from "./oversized.ts";
 import type { StreamPublisher } from "./publisher.ts";
 import { publisherOf } from "./publisher.ts";
 import { unanswered } from "@reeve/platform/unanswered";
@@ -168,14 +169,8 @@ export class NatsLog<Key, Event, Schema extends DescMessage> implements Log<Key,
   }
 
   #refuseOversized(subject: string, data: Uint8Array): void {
-    // Headers count too; they are far below a kilobyte.
-    const most = (this.#connection.info?.max_payload ?? 1024 * 1024) - 1024;
-    if (data.length <= most) return;
-    throw new Failure(
-      "exhausted",
-      ErrorReason.TOO_LARGE,
-      `a batch of ${data.length} bytes for ${subject} is over the ${most} that the store takes; pass large content as an artifact`,
-    );
+    const most = (this.#connection.info?.max_payload ?? usualPayloadBytes) - headerBytes;
+    if (data.length > most) throw oversized(subject, data.length, most);
   }
 
   #stretch(subject: string, tail: Tail, batches: readonly StoredBatch[]): Stretch<Event> {

@@ -9,6 +9,7 @@ import { DispatchSchema } from "@reeve/contracts/run";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import { ToolCallRequestSchema } from "@reeve/contracts/tool";
 import { channelOf } from "@reeve/contracts/channel";
+import { asStored } from "@reeve/contracts/nesting";
 import { Capacity } from "./capacity.ts";
 import { ensureConsumer } from "./consumers.ts";
 import { patiently, pause } from "@reeve/platform/patiently";
@@ -156,7 +157,7 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
 
   #contentOf(message: JsMsg): MessageShape<Schema> | undefined {
     try {
-      return fromBinary(this.#schema, message.data);
+      return fromBinary(this.#schema, message.data, asStored);
     } catch {
       // It would come back for ever, and no taker could read it.
       message.term(`not a ${this.#schema.typeName}`);

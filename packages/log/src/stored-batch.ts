@@ -2,6 +2,7 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import { fromBinary } from "@bufbuild/protobuf";
 import type { StoredMsg } from "@nats-io/jetstream";
 import type { Msg, MsgHdrs } from "@nats-io/transport-node";
+import { asStored } from "@reeve/contracts/nesting";
 import type { LogDefinition } from "./log-definition.ts";
 
 /** Headers of a stored batch, so that a reader knows what is inside without decoding it. */
@@ -52,7 +53,7 @@ export function eventsAfter<Key, Event, Schema extends DescMessage>(
   { data }: StoredBatch,
   afterSequence: number,
 ): readonly Event[] {
-  const { firstSequence, events } = eventsOf(fromBinary(schema, data));
+  const { firstSequence, events } = eventsOf(fromBinary(schema, data, asStored));
   const known = Math.max(0, afterSequence + 1 - firstSequence);
   return known === 0 ? events : events.slice(known);
 }

@@ -6,6 +6,7 @@ import type { KV, KvEntry } from "@nats-io/kv";
 import { Kvm } from "@nats-io/kv";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { bucketOf } from "@reeve/contracts/channel";
+import { asStored } from "@reeve/contracts/nesting";
 import { patientRead } from "./patient-read.ts";
 import { storeCall, storeFailure } from "./store-call.ts";
 import type { Change, Row, Table } from "./table.ts";
@@ -161,7 +162,7 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
   }
 
   #row({ key, value, revision }: KvEntry): Row<MessageShape<Schema>> {
-    return { key, record: fromBinary(this.#schema, value), revision };
+    return { key, record: fromBinary(this.#schema, value, asStored), revision };
   }
 }
 

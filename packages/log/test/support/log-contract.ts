@@ -1,3 +1,4 @@
+import { ErrorReason } from "@reeve/contracts/error";
 import { describe, expect, test } from "vitest";
 import { emptyTail } from "../../src/log.ts";
 import type { Log } from "../../src/log.ts";
@@ -39,6 +40,17 @@ export function logContract<Key, Event extends { readonly sequence: number }>(
       await appended(log, key, emptyTail, batch(emptyTail, "a"), signal);
       const other = await log.read(elsewhere(key), emptyTail, signal);
       expect(other.events).toEqual([]);
+    });
+
+    test("refuses a batch that is larger than the store takes, and keeps nothing of it", async () => {
+      const [log] = writers();
+      const key = fresh();
+      const half = "x".repeat(600_000);
+      await expect(
+        log.append(key, emptyTail, batch(emptyTail, half, half), signal),
+      ).rejects.toMatchObject({ kind: "exhausted", reason: ErrorReason.TOO_LARGE });
+      const tail = await appended(log, key, emptyTail, batch(emptyTail, half), signal);
+      expect(tail.sequence).toBe(1);
     });
 
     test("refuses an append after a tail that is no longer the end", async () => {

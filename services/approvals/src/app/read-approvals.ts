@@ -1,3 +1,4 @@
+import { toBinary } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Approval, ListApprovalsRequest } from "@reeve/contracts/approval";
 import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
@@ -36,7 +37,13 @@ export async function listApprovals(
     .filter(({ state }) => request.includeClosed || state === ApprovalState.PENDING)
     .filter(({ runId }) => request.runId === "" || runId === request.runId)
     .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-  return pageOf(wanted, request, keyOf, (key, previous) => key > previous);
+  return pageOf(
+    wanted,
+    request,
+    keyOf,
+    (key, previous) => key > previous,
+    (approval) => toBinary(ApprovalSchema, approval).length,
+  );
 }
 
 function keyOf({ requestedAt, approvalId }: Approval): string {

@@ -1,5 +1,7 @@
+import { toBinary } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ListRunsRequest, Run } from "@reeve/contracts/run";
+import { RunSchema } from "@reeve/contracts/run";
 import type { Page } from "@reeve/store/page";
 import { pageOf } from "@reeve/store/page";
 import type { Table } from "@reeve/store/table";
@@ -19,7 +21,13 @@ export async function listRuns(
     .filter(({ threadId }) => request.threadId === "" || threadId === request.threadId)
     .filter(({ status }) => statuses.size === 0 || statuses.has(status))
     .toSorted((a, b) => (keyOf(a) < keyOf(b) ? 1 : -1));
-  return pageOf(wanted, request, keyOf, (key, previous) => key < previous);
+  return pageOf(
+    wanted,
+    request,
+    keyOf,
+    (key, previous) => key < previous,
+    (run) => toBinary(RunSchema, run).length,
+  );
 }
 
 /** Sorts by the time of creation, and by id within one millisecond. */

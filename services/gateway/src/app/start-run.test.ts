@@ -187,3 +187,34 @@ describe("a run that could not start", () => {
     expect(ports.dispatch.length).toBe(0);
   });
 });
+
+/** How the start of an agent with this spec is refused, of which the log knows nothing. */
+async function refused(spec: Parameters<typeof storeAgent>[2]): Promise<unknown> {
+  const ports = memoryPorts();
+  await storeAgent(ports, "writer", spec);
+  const failure: unknown = await start(ports, { requestId: "r" }).catch((error: unknown) => error);
+  expect(ports.log.batches).toEqual([]);
+  return failure;
+}
+
+describe("a run that could not start is refused at its start", () => {
+  test("under a cap on cost, for a model without a price", async () => {
+    const spec = { budgets: { maxCostUsd: 1 } };
+    expect(await refused(spec)).toMatchObject({
+      kind: "precondition",
+      message: expect.stringContaining('model "known" has no price'),
+    });
+  });
+
+  test("for a planner whose model is gone", async () => {
+    const spec = { planningEnabled: true, planningModel: "gone" };
+    expect(await refused(spec)).toMatchObject({ reason: ErrorReason.MODEL_NOT_FOUND });
+  });
+
+  test("for a tool that has a parameter by now which the agent injects", async () => {
+    expect(await refused({ injectedToolArgs: { title: "why" } })).toMatchObject({
+      reason: ErrorReason.INVALID_AGENT,
+      message: expect.stringContaining('"title" is a parameter of the tool'),
+    });
+  });
+});

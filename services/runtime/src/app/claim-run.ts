@@ -6,8 +6,8 @@ import type { Fact } from "../domain/fact.ts";
 import { fact, rootScope } from "../domain/fact.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { initialState } from "../domain/run-state.ts";
-import { settle } from "../domain/settle.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
+import { appendFacts, endOversized } from "./append-facts.ts";
 import type { Claimed } from "./owned-run.ts";
 import { prepareRun } from "./prepare-run.ts";
 
@@ -38,12 +38,15 @@ export async function claimRun(
     if (state.created === undefined || state.end !== undefined) return { kind: "ended", state };
     if (isOwnedByAnother(state, dispatchSequence)) return { kind: "owned", state };
     const facts = await claimFacts(state, dispatchSequence, ports, signal);
-    const settled = settle(state, facts, ports.clock.now());
-    const outcome = await ports.log.append(key, tail, settled.events, signal);
-    if (outcome.kind === "conflict") continue;
-    if (settled.state.end !== undefined) return { kind: "ended", state: settled.state };
-    const epoch = settled.state.claim?.epoch ?? 0;
-    return { kind: "claimed", claimed: { key, epoch, state: settled.state, tail: outcome.tail } };
+    const before = { state, tail };
+    let written = await appendFacts(key, before, facts, ports, signal);
+    if (written.kind === "oversized") {
+      written = await appendFacts(key, before, endOversized(state, facts), ports, signal);
+    }
+    if (written.kind !== "appended") continue;
+    if (written.state.end !== undefined) return { kind: "ended", state: written.state };
+    const epoch = written.state.claim?.epoch ?? 0;
+    return { kind: "claimed", claimed: { ...written, key, epoch } };
   }
   throw new Error(`run ${key.run} could not be claimed: others wrote first ${mostAttempts} times`);
 }

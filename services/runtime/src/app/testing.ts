@@ -78,7 +78,8 @@ export class Stage {
 
   ports(worker: string): RunPorts {
     const count = { name: "count", permissionClass: PermissionClass.SAFE, source: "builtin" };
-    const tools = [create(ToolCatalogSchema, { tools: [count], isolation: "none" })];
+    const other = { ...count, name: "other", parallelSafe: true };
+    const tools = [create(ToolCatalogSchema, { tools: [count, other], isolation: "none" })];
     const models = create(ModelCatalogSchema, {
       models: [...this.#models],
       providers: [this.#provider.descriptor],
