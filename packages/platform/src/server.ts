@@ -2,17 +2,20 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
 import type { ListenAddress } from "./config.ts";
+import type { Door } from "./door.ts";
+import { openDoor } from "./door.ts";
 import { mapErrors } from "./error-interceptor.ts";
 import { serveHealth } from "./health.ts";
 import type { Logger } from "./logger.ts";
 import { plainHttp, withCors } from "./plain-http.ts";
 import { serveReflection } from "./reflection.ts";
 import { rpcHandler } from "./rpc-handler.ts";
-import { openSharedPort } from "./shared-port.ts";
 import { validateRequests } from "./validate-interceptor.ts";
 
 export interface ServeOptions extends ListenAddress {
   readonly log: Logger;
+  /** A port that is open already. It stays open when the server ends. Absent: the address is opened. */
+  readonly door?: Door | undefined;
   /** What the server offers, for health and reflection. */
   readonly services: readonly DescService[];
   /** Run after errors are mapped and before requests are validated: authentication. */
@@ -41,14 +44,14 @@ export interface RunningServer extends AsyncDisposable {
 
 /**
  * Serves `routes` as gRPC, gRPC-Web and Connect on one port, over HTTP/2 without TLS and HTTP/1.1, with health and
- * reflection, `GET /healthz` and `GET /readyz`. Throws a Failure when the address cannot be had.
+ * reflection, `GET /livez`, `/readyz` and `/metrics`. Throws a Failure when the address cannot be had.
  */
 export async function serve(
   routes: (router: ConnectRouter) => void,
   options: ServeOptions,
   signal: AbortSignal,
 ): Promise<RunningServer> {
-  const { log, services, host } = options;
+  const { log, services } = options;
   const drain = new AbortController();
   const draining = AbortSignal.any([signal, drain.signal]);
   const late = new AbortController();
@@ -79,14 +82,14 @@ export async function serve(
     plainHttp(ready),
     log,
   );
-  const port = await openSharedPort(options, withCors(handler));
-  const shown = host.includes(":") ? `[${host}]` : host;
+  const door = options.door ?? (await openDoor(options, log));
+  door.answerBy(withCors(handler));
   return {
-    url: `http://${shown}:${port.port}`,
-    port: port.port,
+    url: door.url,
+    port: door.port,
     async [Symbol.asyncDispose]() {
       drain.abort(new DOMException("the server is going away", "AbortError"));
-      await port[Symbol.asyncDispose]();
+      if (options.door === undefined) await door[Symbol.asyncDispose]();
     },
   };
 }

@@ -188,13 +188,14 @@ test("an address that is taken is refused with what to do", async () => {
   });
 });
 
-test("health, readiness and what there is not are plain HTTP", async () => {
+test("health, readiness, metrics and what there is not are plain HTTP", async () => {
   let isReady = true;
   await using bench = await served({}, { ready: () => isReady });
   const status = async (path: string) => (await fetch(`${bench.server.url}${path}`)).status;
   expect([await status("/healthz"), await status("/readyz")]).toEqual([200, 200]);
   isReady = false;
   expect([await status("/healthz"), await status("/readyz")]).toEqual([200, 503]);
+  expect([await status("/livez"), await status("/metrics")]).toEqual([200, 200]);
   expect(await status("/nothing?x=1")).toBe(404);
 });
 

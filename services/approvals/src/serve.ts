@@ -4,6 +4,8 @@ import { openRunFeed } from "@reeve/log/nats-run-feed";
 import { openRunLog } from "@reeve/log/nats-run-log";
 import { Background } from "@reeve/platform/background";
 import { authenticateInternally } from "@reeve/platform/internal-principal";
+import { stateOf } from "@reeve/platform/connection-state";
+import type { Door } from "@reeve/platform/door";
 import type { Logger } from "@reeve/platform/logger";
 import type { Nats } from "@reeve/platform/nats";
 import type { RunningServer } from "@reeve/platform/server";
@@ -20,7 +22,7 @@ import { approvalService } from "./rpc/approval-service.ts";
 /** Keeps the inbox of approvals, takes decisions and lets approvals expire, until it is disposed. */
 export async function startApprovals(
   config: ApprovalsConfig,
-  { nats, log }: { readonly nats: Nats; readonly log: Logger },
+  { nats, log, door }: { readonly nats: Nats; readonly log: Logger; readonly door?: Door },
   signal: AbortSignal,
 ): Promise<RunningServer> {
   await using starting = new AsyncDisposableStack();
@@ -41,7 +43,8 @@ export async function startApprovals(
         log,
         services: [ApprovalService],
         interceptors: [authenticateInternally(config.REEVE_INTERNAL_TOKEN)],
-        ready: () => !nats.connection.isClosed(),
+        door,
+        ready: () => stateOf(nats.connection).isUp,
       },
       signal,
     ),

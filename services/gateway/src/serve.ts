@@ -16,6 +16,8 @@ import { openThreadFeed } from "@reeve/log/nats-thread-feed";
 import { openThreadLog } from "@reeve/log/nats-thread-log";
 import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { Background } from "@reeve/platform/background";
+import { stateOf } from "@reeve/platform/connection-state";
+import type { Door } from "@reeve/platform/door";
 import type { Logger } from "@reeve/platform/logger";
 import type { Nats } from "@reeve/platform/nats";
 import type { Principal } from "@reeve/platform/principal";
@@ -45,7 +47,7 @@ import { toolService } from "./rpc/tool-service.ts";
 /** The public door: serves the API, keeps the indexes of runs and threads, and looks after threads, until it is disposed. */
 export async function startGateway(
   config: GatewayConfig,
-  { nats, log }: { readonly nats: Nats; readonly log: Logger },
+  { nats, log, door }: { readonly nats: Nats; readonly log: Logger; readonly door?: Door },
   signal: AbortSignal,
 ): Promise<RunningServer> {
   await using starting = new AsyncDisposableStack();
@@ -83,7 +85,8 @@ export async function startGateway(
           ApprovalService,
         ],
         interceptors: [authenticate(tokensOf(config, log))],
-        ready: () => !nats.connection.isClosed(),
+        door,
+        ready: () => stateOf(nats.connection).isUp,
       },
       signal,
     ),

@@ -1,11 +1,11 @@
-import { ackWait } from "@reeve/platform/ack-wait";
+import { commonSettings, probeAddress } from "@reeve/platform/settings";
 import { z } from "zod";
 
 /** The settings of a toolhost, from environment variables. */
 export const toolhostConfig = z.object({
-  REEVE_NATS_URL: z.string().default("nats://127.0.0.1:4222"),
-  REEVE_LOG_LEVEL: z.string().default("info"),
-  REEVE_ACK_WAIT_MS: ackWait,
+  ...commonSettings,
+  /** Where probes are answered. */
+  REEVE_TOOLHOST_LISTEN: probeAddress,
   /** Folder below which the workspaces of runs lie. */
   REEVE_DATA_DIR: z.string().default(".reeve"),
   /** The pool whose calls this toolhost takes. */

@@ -43,6 +43,11 @@ function serviceOf(instance: Instance): ServiceName {
   return instance.replace(/-2$/, "") as ServiceName;
 }
 
+/** Where a process answers probes; it may not have said so yet. */
+interface Probes {
+  readonly url: Promise<string>;
+}
+
 /** The four services as processes of their own, beside a NATS server, with scripts instead of models. */
 export class Deployment implements AsyncDisposable {
   readonly reeve: Reeve;
@@ -56,6 +61,7 @@ export class Deployment implements AsyncDisposable {
   readonly #environment: Readonly<Record<string, string>>;
   readonly #seconds: Settings;
   readonly #processes = new Map<Instance, ChildProcess>();
+  readonly #probes = new Map<Instance, Probes>();
 
   private constructor(
     server: NatsServer,
@@ -105,7 +111,15 @@ export class Deployment implements AsyncDisposable {
       settings: { ...settings, ...written(folder, files) },
     });
     // Each makes what it needs of the store, in whatever order they come.
-    await Promise.all((Object.keys(ready) as ServiceName[]).map((name) => deployment.start(name)));
+    try {
+      await Promise.all(
+        (Object.keys(ready) as ServiceName[]).map((name) => deployment.start(name)),
+      );
+    } catch (error) {
+      // The others would keep the process of the tests.
+      await deployment[Symbol.asyncDispose]();
+      throw error;
+    }
     return deployment;
   }
 
@@ -118,15 +132,23 @@ export class Deployment implements AsyncDisposable {
     });
     this.#processes.set(instance, child);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const probes = Promise.withResolvers<string>();
+    this.#probes.set(instance, { url: probes.promise });
     const said: string[] = [];
     createInterface({ input: child.stderr }).on("line", (line) => {
       said.push(line);
+      if (line.includes("probes are answered")) probes.resolve(urlIn(line));
       if (line.includes(ready[name])) resolve();
     });
     child.once("exit", (code) =>
       reject(new Error(`${instance} ended with ${code}: ${said.join("\n")}`)),
     );
     await promise;
+  }
+
+  /** Where a service that was started answers probes, as soon as it does. */
+  async probesOf(instance: Instance): Promise<string> {
+    return (await this.#probes.get(instance)?.url) ?? "";
   }
 
   signal(instance: Instance, signal: NodeJS.Signals): void {
@@ -182,6 +204,10 @@ export class Deployment implements AsyncDisposable {
     await this.#server[Symbol.asyncDispose]();
     rmSync(this.#folder, { recursive: true, force: true });
   }
+}
+
+function urlIn(line: string): string {
+  return (JSON.parse(line) as { readonly url: string }).url;
 }
 
 /** Where each file is, once it is written. */
