@@ -15,6 +15,7 @@ const system = [
   "test/system/**/*.test.ts",
   "test/parity/**/*.test.ts",
   "test/chaos/**/*.test.ts",
+  "test/k8s/**/*.test.ts",
 ];
 
 export default defineConfig({

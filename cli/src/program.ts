@@ -5,6 +5,7 @@ import { approvalCommands } from "./commands/approvals.ts";
 import { artifactsCommand } from "./commands/artifacts.ts";
 import { demoCommand } from "./commands/demo.ts";
 import { memoriesCommand } from "./commands/memories.ts";
+import { provisionCommand } from "./commands/provision.ts";
 import { runCommands } from "./commands/runs.ts";
 import { threadsCommand } from "./commands/threads.ts";
 import { toolsCommand } from "./commands/tools.ts";
@@ -39,6 +40,7 @@ export function createProgram(cli: Cli): Command {
     agentsCommand(cli),
     toolsCommand(cli),
     artifactsCommand(cli),
+    provisionCommand(cli),
   ];
   for (const command of commands) program.addCommand(command);
   for (const command of withSubcommands(program)) speakThrough(cli, command);

@@ -46,8 +46,12 @@ export interface RunHead {
   readonly endSequence: number | undefined;
   /** What it did up to now. */
   readonly tree: TreeNodes;
+  /** Ids of the calls that were handed out and have no result. */
+  readonly callsOut: ReadonlySet<string>;
   /** The messages that were sent into the run, last one first. */
   readonly messages: SentMessage | undefined;
+  /** Bytes of the messages that no step has taken up, by id. */
+  readonly untaken: ReadonlyMap<string, number>;
 }
 
 /** A message that was sent into a run. */
@@ -82,7 +86,9 @@ export const emptyHead: RunHead = {
   endedAt: undefined,
   endSequence: undefined,
   tree: new Map(),
+  callsOut: new Set(),
   messages: undefined,
+  untaken: new Map(),
 };
 
 const terminal: ReadonlySet<RunStatus> = new Set([
@@ -150,21 +156,31 @@ function applyToHead(head: RunHead, envelope: RunEvent): RunHead {
       if (approval === undefined) return next;
       return { ...next, approvals: new Map(head.approvals).set(approval.approvalId, approval) };
     }
-    case "messageSubmitted":
-      return { ...next, messages: withMessage(head.messages, event.value, sequence) };
+    case "messageSubmitted": {
+      const { messageId, message } = event.value;
+      const untaken = new Map(head.untaken).set(messageId, Buffer.byteLength(message?.text ?? ""));
+      return { ...next, untaken, messages: withMessage(head.messages, event.value, sequence) };
+    }
+    case "messageInjected": {
+      const untaken = new Map(head.untaken);
+      untaken.delete(event.value.messageId);
+      return { ...next, untaken };
+    }
     case "error":
       return envelope.parentId === "" && envelope.phase !== Phase.PLANNER
         ? { ...next, error: event.value }
         : next;
     case "costSummary":
       return { ...next, cost: event.value };
+    case "toolCallStarted":
+      return { ...next, callsOut: new Set(head.callsOut).add(event.value.callId) };
+    case "toolResult":
+      return { ...next, callsOut: without(head.callsOut, event.value.result?.callId) };
     case "reasoning":
     case "toolCall":
-    case "toolResult":
     case "mcpProgress":
     case "usage":
     case "context":
-    case "messageInjected":
     case "plan":
     case "subtask":
     case "budgetExceeded":
@@ -172,7 +188,6 @@ function applyToHead(head: RunHead, envelope: RunEvent): RunHead {
     case "modelTurn":
     case "modelCallFailed":
     case "cancelRequested":
-    case "toolCallStarted":
     case "memoryWritten":
     case "todosChanged":
     case "treeStored":
@@ -208,6 +223,13 @@ function withoutText(
     kept = kept.before;
   }
   return kept;
+}
+
+function without(calls: ReadonlySet<string>, callId = ""): ReadonlySet<string> {
+  if (!calls.has(callId)) return calls;
+  const left = new Set(calls);
+  left.delete(callId);
+  return left;
 }
 
 function withMessage(

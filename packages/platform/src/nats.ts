@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { connect } from "@nats-io/transport-node";
+import { stateOf } from "./connection-state.ts";
 import type { Logger } from "./logger.ts";
 
 /** A connection to NATS that ends with its owner. */
@@ -12,10 +13,16 @@ export interface NatsOptions {
   /** Name of this client, for the server's monitoring. */
   readonly name: string;
   readonly log: Logger;
-  /** File with the credentials of the server's JWT authentication. */
-  readonly user?: string;
-  readonly pass?: string;
-  readonly token?: string;
+  readonly user?: string | undefined;
+  readonly pass?: string | undefined;
+}
+
+/** What the settings of a service say about who it is. */
+export function credentialsOf(config: {
+  readonly REEVE_NATS_USER?: string | undefined;
+  readonly REEVE_NATS_PASSWORD?: string | undefined;
+}): Pick<NatsOptions, "user" | "pass"> {
+  return { user: config.REEVE_NATS_USER, pass: config.REEVE_NATS_PASSWORD };
 }
 
 const firstDelayMs = 100;
@@ -33,6 +40,8 @@ export async function connectNats(
   const end = new AbortController();
   const connection = await firstConnection(url, { name, ...credentials }, log, signal);
   void logStates(connection, log, end.signal);
+  // Whoever asks later would have missed what happened since.
+  stateOf(connection);
   return {
     connection,
     async [Symbol.asyncDispose]() {
@@ -51,7 +60,7 @@ export async function connectNats(
 
 async function firstConnection(
   url: string,
-  options: Omit<NatsOptions, "log">,
+  { name, user, pass }: Omit<NatsOptions, "log">,
   log: Logger,
   signal: AbortSignal,
 ): Promise<NatsConnection> {
@@ -59,7 +68,9 @@ async function firstConnection(
     signal.throwIfAborted();
     try {
       return await connect({
-        ...options,
+        name,
+        ...(user !== undefined && { user }),
+        ...(pass !== undefined && { pass }),
         servers: url,
         maxReconnectAttempts: -1,
         reconnectTimeWait: 250,

@@ -1,15 +1,17 @@
 import { cors } from "@connectrpc/connect";
+import { readMetrics } from "./metrics.ts";
 import type { HttpHandler } from "./rpc-handler.ts";
 
-/** Answers what is no call: probes as plain HTTP, and 404. */
+/** Answers what is no call: probes as plain HTTP, metrics in the format of Prometheus, and 404. */
 export function plainHttp(ready: () => boolean): HttpHandler {
   return (request, response) => {
     const [path = ""] = (request.url ?? "").split("?", 1);
     const isRead = request.method === "GET" || request.method === "HEAD";
-    if (isRead && path === "/healthz") return end(response, 200, "ok\n");
+    if (isRead && (path === "/livez" || path === "/healthz")) return end(response, 200, "ok\n");
     if (isRead && path === "/readyz") {
       return ready() ? end(response, 200, "ready\n") : end(response, 503, "not ready\n");
     }
+    if (isRead && path === "/metrics") return void tellMetrics(response);
     return end(response, 404, `nothing is served at ${path}\n`);
   };
 }
@@ -34,8 +36,18 @@ export function withCors(handler: HttpHandler): HttpHandler {
 const exposed = cors.exposedHeaders.join(", ");
 const allowed = [...cors.allowedHeaders, "Authorization"].join(", ");
 
-function end(response: Parameters<HttpHandler>[1], status: number, text: string): void {
+async function tellMetrics(response: Parameters<HttpHandler>[1]): Promise<void> {
+  const { type, text } = await readMetrics();
+  end(response, 200, text, type);
+}
+
+function end(
+  response: Parameters<HttpHandler>[1],
+  status: number,
+  text: string,
+  type = "text/plain; charset=utf-8",
+): void {
   response.statusCode = status;
-  response.setHeader("content-type", "text/plain; charset=utf-8");
+  response.setHeader("content-type", type);
   response.end(text);
 }

@@ -1,30 +1,46 @@
 import process from "node:process";
 import type { z } from "zod";
+import type { ListenAddress } from "./config.ts";
 import { readConfig } from "./config.ts";
+import type { Door } from "./door.ts";
 import { Failure } from "./failure.ts";
+import { startService } from "./start-service.ts";
 import type { Logger } from "./logger.ts";
 import { createLogger } from "./logger.ts";
+import { openProbes } from "./probes.ts";
+import { commonSettings } from "./settings.ts";
 
 /** Exit codes of a service. */
 const exits = { done: 0, crashed: 1, misconfigured: 2 } as const;
 
 export interface ServiceContext {
   readonly log: Logger;
+  /** The port of the service, where probes are answered already. */
+  readonly door: Door;
   /** Aborts when the process is asked to end. */
   readonly signal: AbortSignal;
   /** What the service opened; disposed in reverse when it ends. */
   readonly resources: AsyncDisposableStack;
 }
 
+/** A service, as its process needs to know it. */
+export interface ServiceDefinition<Config> {
+  readonly name: string;
+  /** Its settings, from environment variables. */
+  readonly settings: z.ZodType<Config>;
+  /** Where it listens. */
+  address(config: Config): ListenAddress;
+}
+
 /**
- * Runs a service as a process: reads its settings from the environment, starts it, and ends it in order on SIGTERM or
- * SIGINT; a second signal ends it at once. Exit code 2: settings are missing or wrong, all of them are listed. 1: a fault.
+ * Runs a service as a process: reads its settings from the environment, answers probes from then on, starts it as soon as its
+ * store answers, and ends it in order on SIGTERM or SIGINT; a second signal ends it at once. Exit code 2: settings are missing or wrong, all of them are listed. 1: a fault.
  */
 export async function runService<Config extends { readonly REEVE_LOG_LEVEL: string }>(
-  name: string,
-  schema: z.ZodType<Config>,
-  start: (config: Config, context: ServiceContext) => Promise<void>,
+  service: ServiceDefinition<Config>,
+  start: Start<Config>,
 ): Promise<void> {
+  const { name } = service;
   const end = new AbortController();
   for (const [signal, number] of [
     ["SIGTERM", 15],
@@ -35,27 +51,31 @@ export async function runService<Config extends { readonly REEVE_LOG_LEVEL: stri
       end.abort(new DOMException(`${name} got ${signal}`, "AbortError"));
     });
   }
-  const log = createLogger(name, process.env["REEVE_LOG_LEVEL"] ?? "info");
+  // A level that there is not is told with all other settings that are wrong.
+  const level = commonSettings.REEVE_LOG_LEVEL.catch("info").parse(process.env["REEVE_LOG_LEVEL"]);
+  const log = createLogger(name, level);
   const crash = (error: unknown) => {
     log.fatal({ err: error }, "fault; the process ends");
     process.exit(exits.crashed);
   };
   process.on("uncaughtException", crash);
   process.on("unhandledRejection", crash);
-  process.exitCode = await live(schema, start, { log, signal: end.signal });
+  process.exitCode = await live(service, start, { log, signal: end.signal });
   // What a library left running must not keep a process that has given back everything.
   process.exit();
 }
 
 async function live<Config>(
-  schema: z.ZodType<Config>,
-  start: (config: Config, context: ServiceContext) => Promise<void>,
-  { log, signal }: Omit<ServiceContext, "resources">,
+  { settings, address }: ServiceDefinition<Config>,
+  start: Start<Config>,
+  { log, signal }: Pick<ServiceContext, "log" | "signal">,
 ): Promise<number> {
   try {
-    const config = readConfig(schema, process.env);
+    const config = readConfig(settings, process.env);
     await using resources = new AsyncDisposableStack();
-    await start(config, { log, signal, resources });
+    // Outside of what is started again: probes are answered while the store is away.
+    const door = resources.use(await openProbes(address(config), log, signal));
+    await whenStoreAnswers(start)(config, { log, signal, resources, door });
     await aborted(signal);
     log.info("service ends");
     return exits.done;
@@ -68,6 +88,15 @@ async function live<Config>(
     log.fatal({ err: error }, "service could not start");
     return exits.crashed;
   }
+}
+
+type Start<Config> = (config: Config, context: ServiceContext) => Promise<void>;
+
+function whenStoreAnswers<Config>(start: Start<Config>): Start<Config> {
+  return async (config, { resources, ...context }) => {
+    const once = (opened: AsyncDisposableStack) => start(config, { ...context, resources: opened });
+    resources.use(await startService(once, context.log, context.signal));
+  };
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {

@@ -2,17 +2,20 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
 import type { ListenAddress } from "./config.ts";
+import type { Door } from "./door.ts";
+import { openDoor } from "./door.ts";
 import { mapErrors } from "./error-interceptor.ts";
 import { serveHealth } from "./health.ts";
 import type { Logger } from "./logger.ts";
 import { plainHttp, withCors } from "./plain-http.ts";
 import { serveReflection } from "./reflection.ts";
 import { rpcHandler } from "./rpc-handler.ts";
-import { openSharedPort } from "./shared-port.ts";
 import { validateRequests } from "./validate-interceptor.ts";
 
 export interface ServeOptions extends ListenAddress {
   readonly log: Logger;
+  /** A port that is open already. It stays open when the server ends. Absent: the address is opened. */
+  readonly door?: Door | undefined;
   /** What the server offers, for health and reflection. */
   readonly services: readonly DescService[];
   /** Run after errors are mapped and before requests are validated: authentication. */
@@ -23,7 +26,16 @@ export interface ServeOptions extends ListenAddress {
   readonly maxMessageBytes?: number;
 }
 
-/** A server that is open, until it is disposed: then its streams end UNAVAILABLE and its connections close. */
+/** What is nested deeper than readers of messages like is read here, so that the refusal of it can say so. */
+const readDeep = { recursionLimit: 1_000 };
+
+/** How long requests may take to be answered once the server goes away. */
+const graceMs = 1_000;
+
+/**
+ * A server that is open, until it is disposed: then it takes no more requests, answers those that it has, ends after a
+ * while UNAVAILABLE what does not come to an end, and closes its connections.
+ */
 export interface RunningServer extends AsyncDisposable {
   /** `http://host:port` with the port that was really taken. */
   readonly url: string;
@@ -32,23 +44,28 @@ export interface RunningServer extends AsyncDisposable {
 
 /**
  * Serves `routes` as gRPC, gRPC-Web and Connect on one port, over HTTP/2 without TLS and HTTP/1.1, with health and
- * reflection, `GET /healthz` and `GET /readyz`. Throws a Failure when the address cannot be had.
+ * reflection, `GET /livez`, `/readyz` and `/metrics`. Throws a Failure when the address cannot be had.
  */
 export async function serve(
   routes: (router: ConnectRouter) => void,
   options: ServeOptions,
   signal: AbortSignal,
 ): Promise<RunningServer> {
-  const { log, services, host } = options;
+  const { log, services } = options;
   const drain = new AbortController();
   const draining = AbortSignal.any([signal, drain.signal]);
+  const late = new AbortController();
+  const hurry = () => {
+    setTimeout(() => late.abort(draining.reason), graceMs).unref();
+  };
+  draining.addEventListener("abort", hurry, { once: true });
   const ready = () => !draining.aborted && (options.ready?.() ?? true);
   const handler = rpcHandler(
     (router) => {
       serveHealth(router, {
         services: services.map(({ typeName }) => typeName),
         ready,
-        sleep: (ms, until) => wait(ms, undefined, { signal: until }),
+        sleep: (ms, until) => wait(ms, undefined, { signal: AbortSignal.any([until, draining]) }),
       });
       serveReflection(router, services);
       routes(router);
@@ -56,21 +73,23 @@ export async function serve(
     {
       interceptors: [mapErrors(log, draining), ...(options.interceptors ?? []), validateRequests()],
       readMaxBytes: options.maxMessageBytes ?? 4 * 1024 * 1024,
+      binaryOptions: readDeep,
+      jsonOptions: readDeep,
       compressMinBytes: 16 * 1024,
       maxTimeoutMs: 24 * 3_600_000,
-      shutdownSignal: draining,
+      shutdownSignal: late.signal,
     },
     plainHttp(ready),
     log,
   );
-  const port = await openSharedPort(options, withCors(handler));
-  const shown = host.includes(":") ? `[${host}]` : host;
+  const door = options.door ?? (await openDoor(options, log));
+  door.answerBy(withCors(handler));
   return {
-    url: `http://${shown}:${port.port}`,
-    port: port.port,
+    url: door.url,
+    port: door.port,
     async [Symbol.asyncDispose]() {
       drain.abort(new DOMException("the server is going away", "AbortError"));
-      await port[Symbol.asyncDispose]();
+      if (options.door === undefined) await door[Symbol.asyncDispose]();
     },
   };
 }

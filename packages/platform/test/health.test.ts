@@ -18,7 +18,10 @@ test("a server tells its health, as a whole and by service", async () => {
   expect((await health.check({ service: typeName })).status).toBe(Status.SERVING);
   isReady = false;
   expect((await health.check({ service: typeName })).status).toBe(Status.NOT_SERVING);
+  expect((await health.check({ service: "readiness" })).status).toBe(Status.NOT_SERVING);
+  expect((await health.check({ service: "liveness" })).status).toBe(Status.SERVING);
   expect((await health.list({})).statuses).toMatchObject({
+    liveness: { status: Status.SERVING },
     "": { status: Status.NOT_SERVING },
     [typeName]: { status: Status.NOT_SERVING },
   });

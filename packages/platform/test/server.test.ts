@@ -1,11 +1,16 @@
 import { once } from "node:events";
 import { connect } from "node:net";
+import type { JsonObject } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
+import { ApprovalService } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
 import { RunService } from "@reeve/contracts/run";
+import { pino } from "pino";
 import { describe, expect, test } from "vitest";
 import { failureFrom } from "../src/connect-failure.ts";
 import { Failure } from "../src/failure.ts";
+import { serve } from "../src/server.ts";
 import { served } from "./support/served.ts";
 
 /** What a call is refused with. */
@@ -17,6 +22,10 @@ async function refusalOf(call: Promise<unknown> | AsyncIterable<unknown>): Promi
     return failureFrom(error);
   }
   throw new Error("the call was not refused");
+}
+
+function nested(levels: number): JsonObject {
+  return levels === 0 ? {} : { a: nested(levels - 1) };
 }
 
 describe("what a handler throws", () => {
@@ -103,6 +112,33 @@ test("a request that breaks the rules of its contract reaches no handler, and he
   expect(calls).toBe(0);
 });
 
+test("a request that is nested too deep for any reader is refused as such, over every protocol", async () => {
+  await using server = await serve(
+    (router) => router.service(ApprovalService, { decideApproval: () => ({}) }),
+    { host: "127.0.0.1", port: 0, log: pino({ level: "silent" }), services: [ApprovalService] },
+    new AbortController().signal,
+  );
+  const refusal = {
+    kind: "invalid",
+    reason: ErrorReason.INVALID_REQUEST,
+    message: "the request is nested deeper than 32 levels; give a plainer one",
+  };
+  const options = { baseUrl: server.url, httpVersion: "2" } as const;
+  const transports = [
+    createGrpcTransport(options),
+    createConnectTransport(options),
+    createConnectTransport({ ...options, useBinaryFormat: false }),
+  ];
+  for (const transport of transports) {
+    const client = createClient(ApprovalService, transport);
+    const decide = (levels: number) =>
+      client.decideApproval({ approvalId: "a", approved: true, editedArguments: nested(levels) });
+    expect(await refusalOf(decide(60))).toMatchObject(refusal);
+    expect(await refusalOf(decide(300))).toMatchObject(refusal);
+    expect(await decide(24)).toBeDefined();
+  }
+});
+
 test("a method that there is not is told by its protocol", async () => {
   await using bench = await served();
   const client = createClient(RunService, bench.transport);
@@ -125,6 +161,25 @@ test("a server that goes away ends its streams with a word on how to go on", asy
   expect(await next).toMatchObject({ kind: "unavailable", reason: ErrorReason.DRAINING });
 });
 
+test("a server that goes away answers what it was asked before", async () => {
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<void>();
+  const bench = await served({
+    async startRun() {
+      asked.resolve();
+      await answer.promise;
+      return { run: { runId: "r" } };
+    },
+  });
+  const client = createClient(RunService, bench.transport);
+  const started = client.startRun({ agentId: "known", input: "hello" });
+  await asked.promise;
+  const gone = bench[Symbol.asyncDispose]();
+  answer.resolve();
+  expect((await started).run?.runId).toBe("r");
+  await gone;
+});
+
 test("an address that is taken is refused with what to do", async () => {
   await using first = await served();
   await expect(served({}, { port: first.server.port })).rejects.toMatchObject({
@@ -133,13 +188,14 @@ test("an address that is taken is refused with what to do", async () => {
   });
 });
 
-test("health, readiness and what there is not are plain HTTP", async () => {
+test("health, readiness, metrics and what there is not are plain HTTP", async () => {
   let isReady = true;
   await using bench = await served({}, { ready: () => isReady });
   const status = async (path: string) => (await fetch(`${bench.server.url}${path}`)).status;
   expect([await status("/healthz"), await status("/readyz")]).toEqual([200, 200]);
   isReady = false;
   expect([await status("/healthz"), await status("/readyz")]).toEqual([200, 503]);
+  expect([await status("/livez"), await status("/metrics")]).toEqual([200, 200]);
   expect(await status("/nothing?x=1")).toBe(404);
 });
 

@@ -15,7 +15,7 @@ import { storeFailure } from "./store-call.ts";
 import type { Table } from "./table.ts";
 
 /** The bytes lie in an object store beside the bucket of their descriptions. */
-const bytesBucket = `${bucketOf(ArtifactSchema).name}-bytes`;
+export const bytesBucket = `${bucketOf(ArtifactSchema).name}-bytes`;
 
 /** Opens the store of artifacts, and makes it where it is missing. A file has at most `maxBytes`. */
 export async function openArtifactStore(

@@ -1,11 +1,17 @@
-import { connectNats } from "@reeve/platform/nats";
+import { connectNats, credentialsOf } from "@reeve/platform/nats";
 import { runService } from "@reeve/platform/run-service";
+import type { ApprovalsConfig } from "./config.ts";
 import { approvalsConfig } from "./config.ts";
 import { startApprovals } from "./serve.ts";
 
-await runService("approvals", approvalsConfig, async (config, { log, signal, resources }) => {
-  const nats = resources.use(
-    await connectNats(config.REEVE_NATS_URL, { name: "approvals", log }, signal),
-  );
-  resources.use(await startApprovals(config, { nats, log }, signal));
+const service = {
+  name: "approvals",
+  settings: approvalsConfig,
+  address: ({ REEVE_APPROVALS_LISTEN: address }: ApprovalsConfig) => address,
+};
+
+await runService(service, async (config, { log, signal, resources, door }) => {
+  const options = { name: "approvals", log, ...credentialsOf(config) };
+  const nats = resources.use(await connectNats(config.REEVE_NATS_URL, options, signal));
+  resources.use(await startApprovals(config, { nats, log, door }, signal));
 });

@@ -1,5 +1,6 @@
-import { isLoopback, parseListenAddress } from "@reeve/platform/config";
+import { isLoopback } from "@reeve/platform/config";
 import type { Principal } from "@reeve/platform/principal";
+import { commonSettings, listenAddress, neededBeyondLoopback } from "@reeve/platform/settings";
 import { z } from "zod";
 
 /** `token=tenant/subject`, separated by commas. */
@@ -21,19 +22,11 @@ const tokens = z.string().transform((text, context): ReadonlyMap<string, Princip
   return principals;
 });
 
-const listen = z.string().transform((text, context) => {
-  const address = parseListenAddress(text);
-  if (address !== undefined) return address;
-  context.addIssue(`"${text}" is not host:port`);
-  return z.NEVER;
-});
-
 /** The settings of a gateway, from environment variables. */
 export const gatewayConfig = z
   .object({
-    REEVE_NATS_URL: z.string().default("nats://127.0.0.1:4222"),
-    REEVE_LOG_LEVEL: z.string().default("info"),
-    REEVE_LISTEN: listen.prefault("127.0.0.1:4680"),
+    ...commonSettings,
+    REEVE_LISTEN: listenAddress.prefault("127.0.0.1:4680"),
     /** Bearer tokens and who has them. Without any, a token for development is made and printed. */
     REEVE_TOKENS: tokens.prefault(""),
     REEVE_APPROVALS_URL: z.url().default("http://127.0.0.1:4681"),
@@ -47,13 +40,9 @@ export const gatewayConfig = z
       .max(2 ** 32 - 1)
       .default(104_857_600),
   })
-  .superRefine((config, context) => {
-    if (isLoopback(config.REEVE_LISTEN.host) || config.REEVE_TOKENS.size > 0) return;
-    context.addIssue({
-      code: "custom",
-      path: ["REEVE_TOKENS"],
-      message: `is needed to listen on ${config.REEVE_LISTEN.host}: without tokens only loopback is served`,
-    });
-  });
+  .refine(
+    ({ REEVE_LISTEN: { host }, REEVE_TOKENS: tokens }) => isLoopback(host) || tokens.size > 0,
+    neededBeyondLoopback("REEVE_TOKENS", "REEVE_LISTEN"),
+  );
 
 export type GatewayConfig = z.infer<typeof gatewayConfig>;

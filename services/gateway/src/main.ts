@@ -1,11 +1,17 @@
-import { connectNats } from "@reeve/platform/nats";
+import { connectNats, credentialsOf } from "@reeve/platform/nats";
 import { runService } from "@reeve/platform/run-service";
+import type { GatewayConfig } from "./config.ts";
 import { gatewayConfig } from "./config.ts";
 import { startGateway } from "./serve.ts";
 
-await runService("gateway", gatewayConfig, async (config, { log, signal, resources }) => {
-  const nats = resources.use(
-    await connectNats(config.REEVE_NATS_URL, { name: "gateway", log }, signal),
-  );
-  resources.use(await startGateway(config, { nats, log }, signal));
+const service = {
+  name: "gateway",
+  settings: gatewayConfig,
+  address: ({ REEVE_LISTEN: address }: GatewayConfig) => address,
+};
+
+await runService(service, async (config, { log, signal, resources, door }) => {
+  const options = { name: "gateway", log, ...credentialsOf(config) };
+  const nats = resources.use(await connectNats(config.REEVE_NATS_URL, options, signal));
+  resources.use(await startGateway(config, { nats, log, door }, signal));
 });

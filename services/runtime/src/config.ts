@@ -1,9 +1,11 @@
+import { commonSettings, probeAddress } from "@reeve/platform/settings";
 import { z } from "zod";
 
 /** The settings of a runtime, from environment variables. */
 export const runtimeConfig = z.object({
-  REEVE_NATS_URL: z.string().default("nats://127.0.0.1:4222"),
-  REEVE_LOG_LEVEL: z.string().default("info"),
+  ...commonSettings,
+  /** Where probes are answered. */
+  REEVE_RUNTIME_LISTEN: probeAddress,
   /** How many runs one worker drives at a time. */
   REEVE_RUNTIME_CONCURRENCY: z.coerce.number().int().min(1).max(10_000).default(200),
   /** How long a worker that ends listens to models that are speaking, in milliseconds. */

@@ -1,11 +1,19 @@
-import { connectNats } from "@reeve/platform/nats";
+import { connectNats, credentialsOf } from "@reeve/platform/nats";
+import { serveProbes } from "@reeve/platform/probes";
 import { runService } from "@reeve/platform/run-service";
+import type { RuntimeConfig } from "./config.ts";
 import { runtimeConfig } from "./config.ts";
 import { startRuntime } from "./serve.ts";
 
-await runService("runtime", runtimeConfig, async (config, { log, signal, resources }) => {
-  const nats = resources.use(
-    await connectNats(config.REEVE_NATS_URL, { name: "runtime", log }, signal),
-  );
+const service = {
+  name: "runtime",
+  settings: runtimeConfig,
+  address: ({ REEVE_RUNTIME_LISTEN: address }: RuntimeConfig) => address,
+};
+
+await runService(service, async (config, { log, signal, resources, door }) => {
+  const options = { name: "runtime", log, ...credentialsOf(config) };
+  const nats = resources.use(await connectNats(config.REEVE_NATS_URL, options, signal));
   resources.use(await startRuntime(config, { nats, log }, signal));
+  await serveProbes(door, { nats, log }, signal);
 });

@@ -1,9 +1,11 @@
+import { commonSettings, probeAddress } from "@reeve/platform/settings";
 import { z } from "zod";
 
 /** The settings of a toolhost, from environment variables. */
 export const toolhostConfig = z.object({
-  REEVE_NATS_URL: z.string().default("nats://127.0.0.1:4222"),
-  REEVE_LOG_LEVEL: z.string().default("info"),
+  ...commonSettings,
+  /** Where probes are answered. */
+  REEVE_TOOLHOST_LISTEN: probeAddress,
   /** Folder below which the workspaces of runs lie. */
   REEVE_DATA_DIR: z.string().default(".reeve"),
   /** The pool whose calls this toolhost takes. */
@@ -13,6 +15,8 @@ export const toolhostConfig = z.object({
     .default("default"),
   /** How many calls run at a time. */
   REEVE_TOOLHOST_CONCURRENCY: z.coerce.number().int().min(1).max(1_000).default(4),
+  /** How long running calls may go on when the toolhost ends, in milliseconds. */
+  REEVE_DRAIN_MS: z.coerce.number().int().min(0).default(30_000),
   /** JSON file with the MCP servers: { "servers": { "<name>": { "command", "args", "env" } } }. */
   REEVE_MCP_CONFIG: z.string().optional(),
   /** The isolation of code. `auto`: the first of docker and bubblewrap that works here. `unsafe-local` is none. */

@@ -1,11 +1,19 @@
-import { connectNats } from "@reeve/platform/nats";
+import { connectNats, credentialsOf } from "@reeve/platform/nats";
+import { serveProbes } from "@reeve/platform/probes";
 import { runService } from "@reeve/platform/run-service";
+import type { ToolhostConfig } from "./config.ts";
 import { toolhostConfig } from "./config.ts";
 import { startToolhost } from "./serve.ts";
 
-await runService("toolhost", toolhostConfig, async (config, { log, signal, resources }) => {
-  const nats = resources.use(
-    await connectNats(config.REEVE_NATS_URL, { name: "toolhost", log }, signal),
-  );
+const service = {
+  name: "toolhost",
+  settings: toolhostConfig,
+  address: ({ REEVE_TOOLHOST_LISTEN: address }: ToolhostConfig) => address,
+};
+
+await runService(service, async (config, { log, signal, resources, door }) => {
+  const options = { name: "toolhost", log, ...credentialsOf(config) };
+  const nats = resources.use(await connectNats(config.REEVE_NATS_URL, options, signal));
   resources.use(await startToolhost(config, { nats, log }, signal));
+  await serveProbes(door, { nats, log }, signal);
 });

@@ -17,14 +17,10 @@ import { workCalls } from "./app/work-calls.ts";
 import type { ToolhostConfig } from "./config.ts";
 import type { ToolhostPorts } from "./ports/toolhost-ports.ts";
 
-/** How long a toolhost may be silent before its calls go to another; the runtime opens the queue with the same. */
-const ackWaitMs = 1_000;
 /** How long a large result may take on its way into the store. */
 const keepMs = 30_000;
 /** How often is looked for what lost toolhosts have left. */
 const reapMs = 60_000;
-/** How long running calls may go on when the toolhost ends. */
-const drainMs = 10_000;
 
 /** Executes tool calls until it is disposed, which lets running calls finish for a while and gives back the rest. */
 export async function startToolhost(
@@ -47,9 +43,11 @@ export async function startToolhost(
     connected.push(starting.use(new McpServer(name, server, log, () => announcer.changed())));
   }
   await Promise.all(connected.map(({ tried }) => tried));
+  const ackWaitMs = config.REEVE_ACK_WAIT_MS;
   const queue = await openToolCallQueue(nats, { pool: config.REEVE_POOL, ackWaitMs });
   const ports: ToolhostPorts = {
     journal: await openCallJournal(nats),
+    requests: queue,
     toolbox,
     workspaces: sandboxes.workspaces,
     artifacts,
@@ -72,7 +70,7 @@ export async function startToolhost(
   }
   starting.defer(() => {
     taking.abort(new DOMException("the toolhost goes away", "AbortError"));
-    setTimeout(() => running.abort(taking.signal.reason), drainMs).unref();
+    setTimeout(() => running.abort(taking.signal.reason), config.REEVE_DRAIN_MS).unref();
   });
   const { host } = ports;
   log.info(

@@ -14,6 +14,7 @@ const request = { runId, reason: "enough" };
 const created: ForeignFact = { case: "runCreated", value: { tenant: "acme" } };
 const claimed: ForeignFact = { case: "runClaimed", value: { worker: "w" } };
 const completed: ForeignFact = { case: "status", value: { status: RunStatus.COMPLETED } };
+const out = (callId: string): ForeignFact => ({ case: "toolCallStarted", value: { callId } });
 const ends = ["cancelRequested", "costSummary", "treeStored", "status"];
 
 async function withRun(...facts: readonly ForeignFact[]) {
@@ -51,6 +52,26 @@ describe("cancelling a run", () => {
     expect(ports.dispatch.length).toBe(1);
   });
 
+  test("succeeds after a thousand large calls: what it did is told as far as a batch has room", async () => {
+    const ports = await withRun(claimed);
+    for (let index = 0; index < 1_000; index++) {
+      const call = { callId: `${runId}-${index}-0`, name: "grep" };
+      const text = "漢".repeat(600);
+      await appendFacts(
+        ports.log,
+        runId,
+        { case: "toolCall", value: { ...call, arguments: { pattern: text } } },
+        { case: "toolResult", value: { result: { ...call, content: text }, success: true } },
+      );
+    }
+    expect(await cancelRun(ports, ann, request, never)).toMatchObject({
+      status: RunStatus.CANCELLED,
+    });
+    const stored = ports.log.batches.at(-1)?.events[2]?.event;
+    const nodes = stored?.case === "treeStored" ? stored.value.tree?.nodes : undefined;
+    expect(nodes).toHaveLength(1_000);
+  });
+
   test("knows no cost when a model without a price was called", async () => {
     const ports = await withRun(
       { case: "usage", value: { inputTokens: 1, costUsd: 0.5 } },
@@ -70,9 +91,29 @@ describe("cancelling a run", () => {
     expect(ports.dispatch.length).toBe(1);
   });
 
+  test("withdraws the calls that are out, whether or not a worker lives, and no others", async () => {
+    const done = { case: "toolResult", value: { result: { callId: "ended" } } } as const;
+    const ports = await withRun(claimed, out("ended"), out("first"), done, out("second"));
+    await Promise.all([1, 2, 3].map(() => cancelRun(ports, ann, request, never)));
+    const journal = async (call: string) => {
+      const { events } = await ports.journal.read({ ...ann, run: runId, call }, emptyTail, never);
+      return events.map(({ fact }) => fact.case);
+    };
+    expect(await Promise.all(["first", "second", "ended"].map(journal))).toEqual([
+      ["cancelled"],
+      ["cancelled"],
+      [],
+    ]);
+  });
+
   test("again makes up for a dispatch that was lost", async () => {
     const ports = await withRun(claimed, { case: "runParked", value: {} });
-    const lost = cancelRun({ ...ports, dispatch: { publish } }, ann, request, never);
+    const lost = cancelRun(
+      { ...ports, dispatch: { publish, holds: async () => false } },
+      ann,
+      request,
+      never,
+    );
     await expect(lost).rejects.toMatchObject({ kind: "unavailable" });
     await cancelRun(ports, ann, request, never);
     expect(ports.dispatch.length).toBeGreaterThan(0);

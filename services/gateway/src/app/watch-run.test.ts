@@ -68,6 +68,20 @@ test("everything but records is streamed, up to the terminal status", async () =
   expect(messages.at(-1)?.throughSequence).toBe(7);
 });
 
+async function ends(...asked: Parameters<typeof watched>) {
+  return (await watched(...asked)).map(({ endStatus }) => endStatus);
+}
+
+test("the last message, and no other, says how the run ended", async () => {
+  const { COMPLETED } = RunStatus;
+  expect((await ends()).at(-1)).toBe(COMPLETED);
+  expect(await ends({ afterSequence: 7 })).toEqual([COMPLETED]);
+  const families = [EventFamily.USAGE];
+  const usage = await ends({ selection: { case: "families", value: { families } } });
+  expect(usage.at(-1)).toBe(COMPLETED);
+  expect([...(await ends()), ...usage].filter((status) => status !== undefined)).toHaveLength(2);
+});
+
 test("a narrowed stream has what a person reads, and the terminal status", async () => {
   expect(sequences(await watched({ selection: { case: "detailed", value: false } }))).toEqual([
     5, 7,
@@ -87,7 +101,7 @@ test("exactly the named families are streamed, and none for none", async () => {
 
 test("a client that comes back gets what it has not seen, also after the end", async () => {
   expect(sequences(await watched({ afterSequence: 5 }))).toEqual([6, 7]);
-  expect(await watched({ afterSequence: 7 })).toEqual([{ events: [], throughSequence: 7 }]);
+  expect(await watched({ afterSequence: 7 })).toMatchObject([{ events: [], throughSequence: 7 }]);
 });
 
 test("a sequence beyond the end, an unknown run and another tenant's run are refused", async () => {
@@ -120,7 +134,11 @@ test("a long history comes in messages that every client accepts", async () => {
     ...Array.from({ length: 10 }, () => ({ case: "text", value: { text } }) as const),
     { case: "status", value: { status: RunStatus.COMPLETED } } as const,
   ].map((event, index) => create(RunEventSchema, { runId: key.run, sequence: index + 1, event }));
-  await log.append(key, emptyTail, long, never);
+  let tail = emptyTail;
+  for (const event of long) {
+    const outcome = await log.append(key, tail, [event], never);
+    if (outcome.kind === "appended") ({ tail } = outcome);
+  }
   const messages: Watched[] = [];
   const wanted = create(RequestSchema, { runId: key.run });
   for await (const message of watchRun({ log, sleep: silent }, key.tenant, wanted, never)) {

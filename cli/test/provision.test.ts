@@ -1,0 +1,77 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { jetstreamManager } from "@nats-io/jetstream";
+import { createLogger } from "@reeve/platform/logger";
+import { connectNats } from "@reeve/platform/nats";
+import { startNatsServer } from "@reeve/platform/nats-server";
+import { expect, test } from "vitest";
+import { exitCodes } from "../src/exit-code.ts";
+import { runCli } from "../src/run-cli.ts";
+import { MemoryTerminal } from "../src/testing.ts";
+import { startNatsCluster } from "./support/nats-cluster.ts";
+
+const never = new AbortController().signal;
+const log = createLogger("test", "silent");
+
+async function provision(environment: NodeJS.ProcessEnv) {
+  const terminal = new MemoryTerminal();
+  const code = await runCli(["provision"], { terminal, environment, signal: never });
+  return { code, streams: terminal.said.trim().split("\n"), noted: terminal.noted };
+}
+
+/** On how many servers each of `streams` is kept, and the consumers of the queues. */
+async function storeAt(
+  url: string,
+  streams: readonly string[],
+  credentials: { user?: string; pass?: string } = {},
+) {
+  await using nats = await connectNats(url, { name: "test", log, ...credentials }, never);
+  const manager = await jetstreamManager(nats.connection);
+  const replicas: Record<string, number> = {};
+  for (const name of streams) {
+    replicas[name] = (await manager.streams.info(name)).config.num_replicas;
+  }
+  const consumers: Record<string, readonly string[]> = {};
+  for (const queue of ["DISPATCH", "TOOL_CALLS"]) {
+    const found = await Array.fromAsync(manager.consumers.list(queue));
+    consumers[queue] = found.map(({ name }) => name).toSorted();
+  }
+  return { replicas, consumers };
+}
+
+test("a store is provisioned with all streams, buckets and queues, and again without a change", async () => {
+  const storeDir = mkdtempSync(join(tmpdir(), "reeve-provision-"));
+  await using server = await startNatsServer({ storeDir, log }, never);
+  const environment = { REEVE_NATS_URL: server.url, REEVE_POOLS: "default,large" };
+  const { code, streams } = await provision(environment);
+  expect(code).toBe(exitCodes.ok);
+  expect(streams).toEqual(expect.arrayContaining(["RUNS", "KV_agents", "OBJ_artifacts-bytes"]));
+  const store = await storeAt(server.url, streams);
+  expect(store.consumers).toEqual({ DISPATCH: ["runtime"], TOOL_CALLS: ["default", "large"] });
+  expect(await provision(environment)).toMatchObject({ code: exitCodes.ok, streams });
+  expect(await storeAt(server.url, streams)).toEqual(store);
+  rmSync(storeDir, { recursive: true });
+});
+
+test("a cluster that asks for a name and a password keeps every stream on three servers", async () => {
+  const [user, pass] = ["reeve", "a-password"];
+  await using cluster = await startNatsCluster(user, pass);
+  const environment = {
+    REEVE_NATS_URL: cluster.url,
+    REEVE_NATS_USER: user,
+    REEVE_NATS_PASSWORD: pass,
+    REEVE_LOG_LEVEL: "silent",
+    REEVE_STREAM_REPLICAS: "3",
+  };
+  const { code, streams, noted } = await provision(environment);
+  expect({ code, noted }).toEqual({ code: exitCodes.ok, noted: "pools: default\n" });
+  const { replicas } = await storeAt(cluster.url, streams, { user, pass });
+  expect(replicas).toEqual(Object.fromEntries(streams.map((name) => [name, 3])));
+});
+
+test("settings that are wrong are all told, and nothing is made", async () => {
+  const { code, noted } = await provision({ REEVE_POOLS: "a b", REEVE_STREAM_REPLICAS: "9" });
+  expect(code).toBe(exitCodes.failed);
+  expect(noted).toMatch(/REEVE_POOLS: .*\n.*REEVE_STREAM_REPLICAS: /);
+});

@@ -1,0 +1,60 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { findProgram } from "@reeve/platform/nats-server";
+
+export interface NatsCluster extends AsyncDisposable {
+  readonly url: string;
+}
+
+/** Three NATS servers that keep what they have together, and let in whoever has this name and password. */
+export async function startNatsCluster(user: string, password: string): Promise<NatsCluster> {
+  await using starting = new AsyncDisposableStack();
+  const folder = mkdtempSync(join(tmpdir(), "reeve-cluster-"));
+  starting.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const ports = await freePorts(6);
+  const [clients, routes] = [ports.slice(0, 3), ports.slice(3)];
+  for (const [index, port] of clients.entries()) {
+    const config = {
+      server_name: `nats-${index}`,
+      listen: `127.0.0.1:${port}`,
+      jetstream: { store_dir: join(folder, `${index}`) },
+      authorization: { user, password },
+      cluster: {
+        name: "reeve",
+        listen: `127.0.0.1:${routes[index]}`,
+        routes: routes.map((route) => `nats-route://127.0.0.1:${route}`),
+      },
+    };
+    const file = join(folder, `${index}.conf`);
+    // NATS reads JSON.
+    writeFileSync(file, JSON.stringify(config));
+    const child = spawn(findProgram("nats-server") ?? "nats-server", ["--config", file], {
+      stdio: "ignore",
+    });
+    const ended = once(child, "exit");
+    starting.defer(async () => {
+      child.kill("SIGKILL");
+      await ended;
+    });
+  }
+  const resources = starting.move();
+  return {
+    url: `nats://127.0.0.1:${clients[0]}`,
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+/** Ports that are free, each another one. */
+async function freePorts(count: number): Promise<readonly number[]> {
+  const probes = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
+  await Promise.all(probes.map((probe) => once(probe, "listening")));
+  // A TCP listener has an address and a port.
+  const ports = probes.map((probe) => (probe.address() as AddressInfo).port);
+  await Promise.all(probes.map((probe) => once(probe.close(), "close")));
+  return ports;
+}

@@ -1,0 +1,29 @@
+import type { DescMessage } from "@bufbuild/protobuf";
+import { hasOption } from "@bufbuild/protobuf";
+import * as agent from "./agent.ts";
+import * as approval from "./approval.ts";
+import * as artifact from "./artifact.ts";
+import { bucket, channel } from "./bus.ts";
+import * as memory from "./memory.ts";
+import * as run from "./run.ts";
+import * as thread from "./thread.ts";
+import * as tool from "./tool.ts";
+
+const messages = [agent, approval, artifact, memory, run, thread, tool]
+  .flatMap((declarations): readonly unknown[] => Object.values(declarations))
+  .filter(isMessage);
+
+/** Every message that is published on a channel. */
+export const messagesWithChannel = messages.filter((message) => hasOption(message, channel));
+
+/** Every message that is kept in a key-value bucket. */
+export const messagesWithBucket = messages.filter((message) => hasOption(message, bucket));
+
+function isMessage(declaration: unknown): declaration is DescMessage {
+  return (
+    typeof declaration === "object" &&
+    declaration !== null &&
+    "kind" in declaration &&
+    declaration.kind === "message"
+  );
+}

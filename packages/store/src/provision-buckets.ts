@@ -1,0 +1,19 @@
+import type { NatsConnection } from "@nats-io/transport-node";
+import { bucketOf } from "@reeve/contracts/channel";
+import { messagesWithBucket } from "@reeve/contracts/declared";
+import { bytesBucket, openArtifactStore } from "./nats-artifact-store.ts";
+import { openTable } from "./nats-table.ts";
+
+/** Makes every bucket that the contracts declare, and the store of artifacts. Returns the names of their streams. */
+export async function provisionBuckets(
+  nats: { readonly connection: NatsConnection },
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  for (const message of messagesWithBucket) {
+    signal.throwIfAborted();
+    await openTable(nats, message);
+  }
+  await openArtifactStore(nats, { maxBytes: 0 });
+  const tables = messagesWithBucket.map((message) => `KV_${bucketOf(message).name}`);
+  return [...tables, `OBJ_${bytesBucket}`];
+}

@@ -1,0 +1,32 @@
+import process from "node:process";
+import { describe, expect, test } from "vitest";
+import { policies } from "./policies/all-policies.ts";
+import { noRenderer, render, renderer } from "./support/render.ts";
+
+/** What is checked: each overlay, and everything together. */
+const folders = ["deploy/k8s/overlays/dev", "deploy/k8s/overlays/prod", "test/k8s/overlays/all"];
+
+test.skipIf(renderer === undefined && process.env["CI"] === undefined)(
+  "there is a program that renders manifests",
+  () => {
+    expect(renderer === undefined ? noRenderer : undefined).toBeUndefined();
+  },
+);
+
+describe.skipIf(renderer === undefined).each(folders)(
+  `%s${renderer === undefined ? `: ${noRenderer}` : ""}`,
+  (folder) => {
+    const objects = renderer === undefined ? [] : render(folder);
+
+    test("has the four services", () => {
+      const names = objects
+        .filter(({ kind }) => kind === "Deployment")
+        .map(({ metadata }) => metadata.name);
+      expect(names.toSorted()).toEqual(["approvals", "gateway", "runtime", "toolhost"]);
+    });
+
+    test.each(Object.entries(policies))("passes the check of %s", (_, policy) => {
+      expect(policy(objects)).toEqual([]);
+    });
+  },
+);

@@ -1,0 +1,35 @@
+import type { KubernetesObject } from "../support/kubernetes-object.ts";
+import { schemaViolations } from "../support/check-schema.ts";
+import { images, resources } from "./images-and-resources.ts";
+import { disruption, grace, probes, rollout } from "./life.ts";
+import { defaultDeny, internet, networkSelectors } from "./network.ts";
+import { identity, podSecurity } from "./pod-security.ts";
+import { routes } from "./routes.ts";
+import { queues, replicas } from "./scaling.ts";
+import { selectors } from "./selectors.ts";
+import { secrets, settings } from "./settings.ts";
+
+/** Says in sentences what is wrong with the objects of one deployment. */
+export type Policy = (objects: readonly KubernetesObject[]) => readonly string[];
+
+/** Everything that is checked of the objects of a deployment. */
+export const policies = {
+  schema: schemaViolations,
+  podSecurity,
+  identity,
+  images,
+  resources,
+  probes,
+  grace,
+  rollout,
+  disruption,
+  defaultDeny,
+  networkSelectors,
+  internet,
+  selectors,
+  replicas,
+  queues,
+  settings,
+  secrets,
+  routes,
+} satisfies Readonly<Record<string, Policy>>;

@@ -1,0 +1,115 @@
+import type { DescMessage } from "@bufbuild/protobuf";
+import { DispatchSchema } from "@reeve/contracts/run";
+import { ToolCallRequestSchema } from "@reeve/contracts/tool";
+import { channelOf } from "@reeve/contracts/channel";
+import type { KubernetesObject } from "../support/kubernetes-object.ts";
+import { nameOf } from "../support/kubernetes-object.ts";
+import type { Workload } from "../support/manifests.ts";
+import { ofKind, valueOf, workloadsOf } from "../support/manifests.ts";
+import { programNameOf } from "../support/services.ts";
+
+interface ScalerSpec {
+  readonly scaleTargetRef: { readonly name: string };
+  readonly fallback?: unknown;
+  readonly triggers?: readonly { readonly metadata: Readonly<Record<string, string>> }[];
+}
+
+/** Either a manifest says how many pods there are, or exactly one autoscaler does. */
+export function replicas(objects: readonly KubernetesObject[]): readonly string[] {
+  const scalers = ofKind(objects, "ScaledObject", "HorizontalPodAutoscaler");
+  const deployments = workloadsOf(objects).filter(({ object }) => object.kind === "Deployment");
+  return [
+    ...scalers
+      .filter(
+        (scaler) => !deployments.some(({ object }) => object.metadata.name === targetOf(scaler)),
+      )
+      .map((scaler) => `${nameOf(scaler)} scales ${targetOf(scaler)}, which there is not`),
+    ...deployments.flatMap(({ object, name }) => {
+      const own = scalers.filter((scaler) => targetOf(scaler) === object.metadata.name);
+      const { replicas: given } = object.spec as { readonly replicas?: number };
+      if (own.length > 1) return [`${name} is scaled by ${own.map(nameOf).join(" and ")}`];
+      if (own.length === 1 && given !== undefined)
+        return [`${name} takes its pods back from ${own.map(nameOf).join()}`];
+      return own.length === 0 && given === undefined
+        ? [`${name} does not say how many pods it has`]
+        : [];
+    }),
+  ];
+}
+
+function targetOf(scaler: KubernetesObject): string {
+  return (scaler.spec as ScalerSpec).scaleTargetRef.name;
+}
+
+/** A ScaledObject asks for the lag of the very queue that its pods take from, and that the job provisions. */
+export function queues(objects: readonly KubernetesObject[]): readonly string[] {
+  const scaled = ofKind(objects, "ScaledObject");
+  if (scaled.length === 0) return [];
+  const workloads = workloadsOf(objects);
+  const provisioned = workloads
+    .filter((workload) => programNameOf(workload) === "provision")
+    .flatMap((workload) => (valueOf(workload, "REEVE_POOLS") ?? "default").split(","));
+  const workers = workloads.filter((workload) => queueOf(workload) !== undefined);
+  return workers.flatMap((workload) => {
+    const { name, object } = workload;
+    const scaler = scaled.find(
+      (one) => (one.spec as ScalerSpec).scaleTargetRef.name === object.metadata.name,
+    );
+    if (scaler === undefined) return [`${name} is not scaled by its queue`];
+    const queue = queueOf(workload);
+    return [
+      ...scalerProblems(scaler, queue),
+      ...(queue?.pool === undefined || provisioned.includes(queue.pool)
+        ? []
+        : [`nobody provisions pool ${queue.pool} of ${name}`]),
+    ];
+  });
+}
+
+function streamOf(schema: DescMessage): string {
+  return channelOf(schema).stream?.name ?? "";
+}
+
+interface Queue {
+  readonly stream: string;
+  readonly consumer: string;
+  readonly pool?: string;
+  readonly concurrency: number;
+}
+
+/** The queue from which a workload takes, as the contracts declare it. */
+function queueOf(workload: Workload): Queue | undefined {
+  const program = programNameOf(workload);
+  if (program === "runtime") {
+    const concurrency = Number(valueOf(workload, "REEVE_RUNTIME_CONCURRENCY") ?? 200);
+    return { stream: streamOf(DispatchSchema), consumer: "runtime", concurrency };
+  }
+  if (program !== "toolhost") return undefined;
+  const pool = valueOf(workload, "REEVE_POOL") ?? "default";
+  const concurrency = Number(valueOf(workload, "REEVE_TOOLHOST_CONCURRENCY") ?? 4);
+  return { stream: streamOf(ToolCallRequestSchema), consumer: pool, pool, concurrency };
+}
+
+function scalerProblems(scaler: KubernetesObject, queue: Queue | undefined): readonly string[] {
+  const { triggers = [], fallback } = scaler.spec as ScalerSpec;
+  const name = nameOf(scaler);
+  const lost =
+    fallback === undefined ? [`${name} scales to nothing known while NATS is silent`] : [];
+  return [
+    ...lost,
+    ...triggers.flatMap(({ metadata }) => [
+      ...(metadata["stream"] === queue?.stream
+        ? []
+        : [`${name} reads another stream than ${queue?.stream}`]),
+      ...(metadata["consumer"] === queue?.consumer
+        ? []
+        : [`${name} reads another consumer than ${queue?.consumer}`]),
+      ...(Number(metadata["lagThreshold"]) <= (queue?.concurrency ?? 0)
+        ? []
+        : [`${name} adds a pod only after calls wait`]),
+      ...(metadata["natsServerMonitoringEndpoint"]?.includes("-headless.") === true
+        ? []
+        : [`${name} asks one server of many`]),
+    ]),
+  ];
+}

@@ -1,0 +1,92 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { KubernetesObject } from "../support/kubernetes-object.ts";
+import { nameOf } from "../support/kubernetes-object.ts";
+import { environmentOf } from "../support/environment.ts";
+import { ofKind, workloadsOf } from "../support/manifests.ts";
+import { programNameOf, programOf } from "../support/services.ts";
+
+/** Every program of ours starts with what it is given: its settings exist, none is missing, and each is right. */
+export function settings(objects: readonly KubernetesObject[]): readonly string[] {
+  const configs = ofKind(objects, "ConfigMap").map(({ metadata }) => metadata.name);
+  return workloadsOf(objects).flatMap((workload) => {
+    const { name, containers } = workload;
+    const isOurs = containers.some(({ name: container }) => container === "reeve");
+    const program = programOf(workload);
+    if (program === undefined) return isOurs ? [`${name} runs a program that there is not`] : [];
+    const given = environmentOf(objects, workload);
+    const named = containers.flatMap(({ env = [] }) => env.map((variable) => variable.name));
+    const unknown = [...named, ...Object.keys(given)].filter(
+      (variable) => !program.variables.includes(variable),
+    );
+    return [
+      ...[...new Set(unknown)].map((variable) => `${name} has no setting ${variable}`),
+      ...containers
+        .flatMap(({ envFrom = [] }) => envFrom.map(({ configMapRef }) => configMapRef?.name ?? ""))
+        .filter((config) => !configs.includes(config))
+        .map((config) => `${name} reads ConfigMap ${config}, which there is not`),
+      ...problemsOf(() => program.read(given)).map((problem) => `${name}: ${problem}`),
+    ];
+  });
+}
+
+function problemsOf(read: () => unknown): readonly string[] {
+  try {
+    read();
+    return [];
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)];
+  }
+}
+
+/** Which programs may see which secret; every other secret is for nobody. */
+const readers: Readonly<Record<string, readonly string[]>> = {
+  "reeve-nats": ["gateway", "runtime", "toolhost", "approvals", "provision", "nats"],
+  "reeve-tokens": ["gateway"],
+  "reeve-internal": ["gateway", "approvals"],
+  "reeve-models": ["runtime"],
+};
+
+const docs = readFileSync(join(import.meta.dirname, "../../../docs/deploy.md"), "utf8");
+/** The keys of secrets that the page on deployment says how to make. */
+const documented = new Set(
+  [...docs.matchAll(/^\| `([a-z-]+)` +\| `(\w+)` +\|/gm)].map(
+    ([, secret, key]) => `${secret} ${key}`,
+  ),
+);
+
+/** A secret is seen by those alone who use it, and each key is made here or named where it says what to make beforehand. */
+export function secrets(objects: readonly KubernetesObject[]): readonly string[] {
+  const made = ofKind(objects, "Secret");
+  return workloadsOf(objects).flatMap((workload) => {
+    const { name, containers, pod } = workload;
+    const reader = programNameOf(workload) ?? workload.object.metadata.name;
+    const refs = containers.flatMap(({ env = [] }) =>
+      env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? []),
+    );
+    const whole = [
+      ...containers.flatMap(({ envFrom = [] }) => envFrom.map(({ secretRef }) => secretRef?.name)),
+      ...(pod.volumes ?? []).map(({ secret }) => secret?.secretName),
+    ].filter((secret) => secret !== undefined);
+    return [
+      ...whole.map((secret) => `${name} takes the whole of secret ${secret}`),
+      ...refs.flatMap(({ name: secret = "", key }) => {
+        const base = Object.keys(readers).find((known) => isNamed(secret, known)) ?? "";
+        const there = made.find((object) => nameOf(object) === `Secret ${secret}`);
+        const isMade = there?.data?.[key] !== undefined;
+        const isDocumented = secret === base && documented.has(`${secret} ${key}`);
+        return [
+          ...(readers[base]?.includes(reader) === true ? [] : [`${name} may not see ${secret}`]),
+          ...(isMade || isDocumented
+            ? []
+            : [`${name} reads key ${key} of secret ${secret}, which nobody makes`]),
+        ];
+      }),
+    ];
+  });
+}
+
+/** Whether a secret is the one of this name, with or without the mark of its content. */
+function isNamed(secret: string, known: string): boolean {
+  return secret === known || new RegExp(`^${known}-[a-z0-9]{10}$`).test(secret);
+}

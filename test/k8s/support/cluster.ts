@@ -1,0 +1,103 @@
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import { findProgram } from "@reeve/platform/nats-server";
+import type { V1PodSpec } from "@kubernetes/client-node";
+import type { KubernetesObject } from "./kubernetes-object.ts";
+import { workloadsOf } from "./manifests.ts";
+import { render } from "./render.ts";
+
+const namespace = "reeve";
+
+/** Why nothing can be tried on a cluster, or undefined when it can. */
+export function whyNoCluster(): string | undefined {
+  const { KUBECONFIG: config = "", REEVE_TEST_IMAGE: image = "" } = process.env;
+  if (config === "") return "KUBECONFIG is not set";
+  if (!existsSync(config)) return `KUBECONFIG names ${config}, which there is not`;
+  if (image === "") return "REEVE_TEST_IMAGE does not name an image that the cluster can pull";
+  if (findProgram("kubectl") === undefined) return "kubectl is not on the PATH";
+  return undefined;
+}
+
+/** Asks the cluster something by kubectl. Throws with what kubectl says. */
+function kubectl(args: readonly string[], input = ""): string {
+  return execFileSync("kubectl", args, { encoding: "utf8", input, maxBuffer: 64 * 1024 * 1024 });
+}
+
+/** The overlay for development on a cluster, until it is disposed: then its namespace is gone. */
+export interface OnCluster extends AsyncDisposable {
+  /** Where the gateway is reached from here. */
+  readonly url: string;
+}
+
+/** Applies the overlay with an image and a folder of scripts. Throws when the namespace is in use. */
+export async function deployToCluster(scripts: string): Promise<OnCluster> {
+  if (kubectl(["get", "namespace", namespace, "--ignore-not-found", "-o", "name"]) !== "") {
+    throw new Error(`namespace ${namespace} exists on that cluster; remove it first`);
+  }
+  await using starting = new AsyncDisposableStack();
+  starting.defer(() => void kubectl(["delete", "namespace", namespace, "--wait=false"]));
+  const items = [...adapted(render("deploy/k8s/overlays/dev")), scriptsIn(scripts)];
+  kubectl(["apply", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "List", items }));
+  const inside = ["--namespace", namespace, "--timeout=300s"];
+  kubectl(["wait", "--for=condition=complete", "job/provision", ...inside]);
+  for (const name of ["gateway", "runtime", "toolhost", "approvals"]) {
+    kubectl(["rollout", "status", `deployment/${name}`, ...inside]);
+  }
+  const forward = spawn("kubectl", ["port-forward", "-n", namespace, "service/gateway", ":80"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = once(forward, "exit");
+  starting.defer(async () => {
+    forward.kill();
+    await ended;
+  });
+  const url = await forwarded(forward.stdout);
+  const resources = starting.move();
+  return { url, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+}
+
+/** Replaces the pods of a deployment one by one, and resolves when all are new. */
+export async function restart(name: string): Promise<void> {
+  const ask = promisify(execFile);
+  await ask("kubectl", ["rollout", "restart", "-n", namespace, `deployment/${name}`]);
+  const inside = ["-n", namespace, "--timeout=400s"];
+  await ask("kubectl", ["rollout", "status", `deployment/${name}`, ...inside]);
+}
+
+function adapted(objects: readonly KubernetesObject[]): readonly KubernetesObject[] {
+  const changed = structuredClone(objects) as KubernetesObject[];
+  for (const { object, pod, containers } of workloadsOf(changed)) {
+    for (const container of containers) {
+      if (container.name === "reeve") container.image = process.env["REEVE_TEST_IMAGE"] ?? "";
+    }
+    if (object.metadata.name === "runtime") mountScripts(pod);
+  }
+  return changed;
+}
+
+function mountScripts(pod: V1PodSpec): void {
+  pod.volumes = [...(pod.volumes ?? []), { name: "scripts", configMap: { name: "scripts" } }];
+  for (const container of pod.containers) {
+    container.volumeMounts = [{ name: "scripts", mountPath: "/scripts" }];
+    const scripts = container.env?.find(({ name }) => name === "REEVE_SCRIPTS");
+    if (scripts !== undefined) scripts.value = "/scripts";
+  }
+}
+
+function scriptsIn(folder: string): KubernetesObject {
+  const data = { "talk.yaml": readFileSync(join(folder, "talk.yaml"), "utf8") };
+  return { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "scripts", namespace }, data };
+}
+
+async function forwarded(output: NodeJS.ReadableStream): Promise<string> {
+  for await (const line of createInterface({ input: output })) {
+    const [, port] = /Forwarding from 127\.0\.0\.1:(\d+)/.exec(line) ?? [];
+    if (port !== undefined) return `http://127.0.0.1:${port}`;
+  }
+  throw new Error("kubectl port-forward ended");
+}

@@ -1,0 +1,24 @@
+import type { Environment } from "@reeve/platform/config";
+import type { KubernetesObject } from "./kubernetes-object.ts";
+import type { Workload } from "./manifests.ts";
+import { ofKind } from "./manifests.ts";
+
+/** Secrets whose form matters, by variable; any other is a text. */
+const placeholders: Environment = { REEVE_TOKENS: "a-token-of-somebody=acme/ada" };
+
+/** The environment of a workload's first container, with something for each secret that has to be there. */
+export function environmentOf(
+  objects: readonly KubernetesObject[],
+  { containers: [container] }: Workload,
+): Environment {
+  const configs = ofKind(objects, "ConfigMap");
+  const from = (container?.envFrom ?? []).flatMap(({ configMapRef }) =>
+    Object.entries(
+      configs.find(({ metadata }) => metadata.name === configMapRef?.name)?.data ?? {},
+    ),
+  );
+  const own = (container?.env ?? [])
+    .filter(({ valueFrom }) => valueFrom?.secretKeyRef?.optional !== true)
+    .map(({ name, value }) => [name, value ?? placeholders[name] ?? "a-secret-of-some-length"]);
+  return Object.fromEntries([...from, ...own]);
+}

@@ -1,0 +1,18 @@
+import { AgentService } from "@reeve/contracts/agent";
+import { ApprovalService } from "@reeve/contracts/approval";
+import { ArtifactService } from "@reeve/contracts/artifact";
+import { MemoryService } from "@reeve/contracts/memory";
+import { RunService } from "@reeve/contracts/run";
+import { ThreadService } from "@reeve/contracts/thread";
+import { ToolService } from "@reeve/contracts/tool";
+
+/** The services that the gateway serves to clients. */
+export const publicServices: readonly string[] = [
+  AgentService,
+  ApprovalService,
+  ArtifactService,
+  MemoryService,
+  RunService,
+  ThreadService,
+  ToolService,
+].map(({ typeName }) => typeName);

@@ -1,0 +1,32 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { findProgram } from "@reeve/platform/nats-server";
+import { parseAllDocuments } from "yaml";
+import type { KubernetesObject } from "./kubernetes-object.ts";
+
+const root = join(import.meta.dirname, "../../..");
+
+/** The programs that render, and how each is asked. */
+const renderers = [
+  { name: "kubectl", args: ["kustomize"] },
+  { name: "kustomize", args: ["build"] },
+] as const;
+
+/** The program that renders on this machine, if there is one. */
+export const renderer = renderers
+  .map(({ name, args }) => ({ program: findProgram(name), args }))
+  .find(({ program }) => program !== undefined);
+
+/** What is missing on a machine that has no renderer. */
+export const noRenderer =
+  "neither kubectl (1.25 or later) nor kustomize (4.5 or later) is on the PATH";
+
+/** The objects that a kustomization of this repository comes to. */
+export function render(folder: string): readonly KubernetesObject[] {
+  if (renderer?.program === undefined) throw new Error(noRenderer);
+  const output = execFileSync(renderer.program, [...renderer.args, join(root, folder)], {
+    encoding: "utf8",
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  return parseAllDocuments(output).map((document) => document.toJS() as KubernetesObject);
+}

@@ -1,0 +1,56 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Environment } from "@reeve/platform/config";
+import { readConfig } from "@reeve/platform/config";
+import { provisionConfig } from "../../../cli/src/provision-config.ts";
+import { approvalsConfig } from "../../../services/approvals/src/config.ts";
+import { gatewayConfig } from "../../../services/gateway/src/config.ts";
+import { runtimeConfig } from "../../../services/runtime/src/config.ts";
+import { toolhostConfig } from "../../../services/toolhost/src/config.ts";
+import type { Workload } from "./manifests.ts";
+
+const root = join(import.meta.dirname, "../../..");
+
+/** A program of ours, as its own code describes it. */
+interface Program {
+  readonly variables: readonly string[];
+  /** The settings as the program would read them. Throws a Failure that lists what is wrong. */
+  read(environment: Environment): Readonly<Record<string, unknown>>;
+}
+
+const programs: Readonly<Record<string, Program>> = {
+  gateway: {
+    variables: Object.keys(gatewayConfig.shape),
+    read: (environment) => readConfig(gatewayConfig, environment),
+  },
+  runtime: {
+    variables: Object.keys(runtimeConfig.shape),
+    read: (environment) => readConfig(runtimeConfig, environment),
+  },
+  toolhost: {
+    variables: Object.keys(toolhostConfig.shape),
+    read: (environment) => readConfig(toolhostConfig, environment),
+  },
+  approvals: {
+    variables: Object.keys(approvalsConfig.shape),
+    read: (environment) => readConfig(approvalsConfig, environment),
+  },
+  provision: {
+    variables: Object.keys(provisionConfig.shape),
+    read: (environment) => readConfig(provisionConfig, environment),
+  },
+};
+
+/** The name of the program of ours that a workload runs; undefined when it is somebody else's. */
+export function programNameOf({ containers }: Workload): string | undefined {
+  const [first] = containers;
+  const [node, script = "", command] = first?.command ?? [];
+  if (node !== "node" || !existsSync(join(root, script))) return undefined;
+  const [, service] = /^services\/(\w+)\/src\/main\.ts$/.exec(script) ?? [];
+  return service ?? (script === "cli/src/main.ts" ? command : undefined);
+}
+
+/** The program of ours that a workload runs. */
+export function programOf(workload: Workload): Program | undefined {
+  return programs[programNameOf(workload) ?? ""];
+}
