@@ -33,6 +33,6 @@ export function assertSandbox({ offer }: Embedded): void {
   const why =
     findProgram("bwrap") === undefined
       ? "bubblewrap is not installed; install the package bubblewrap of your distribution, or run: npm start"
-      : "bubblewrap is installed but cannot start a sandbox (its log lines say why)";
+      : "no sandbox works here; the log lines say what was tried, and what would help";
   throw new MissingError(`code cannot be isolated: ${why}`);
 }
