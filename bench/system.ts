@@ -43,7 +43,11 @@ export class System implements AsyncDisposable {
     await using starting = new AsyncDisposableStack();
     const folder = mkdtempSync(join(tmpdir(), "reeve-bench-"));
     starting.defer(() => rmSync(folder, { recursive: true, force: true }));
-    const server = (path: string) => ({ command: process.execPath, args: [join(root, path)] });
+    const server = (path: string) => ({
+      command: process.execPath,
+      args: [join(root, path)],
+      sandbox: false,
+    });
     const servers = {
       srv: server("services/toolhost/test/support/progress-server.ts"),
       bench: server("bench/tools-server.ts"),

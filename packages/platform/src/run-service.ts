@@ -1,5 +1,6 @@
 import process from "node:process";
 import type { z } from "zod";
+import type { Environment } from "./config.ts";
 import { readConfig } from "./config.ts";
 import { Failure } from "./failure.ts";
 import type { Logger } from "./logger.ts";
@@ -10,6 +11,8 @@ const exits = { done: 0, crashed: 1, misconfigured: 2 } as const;
 
 export interface ServiceContext {
   readonly log: Logger;
+  /** The environment of the process, for what settings name in it. */
+  readonly environment: Environment;
   /** Aborts when the process is asked to end. */
   readonly signal: AbortSignal;
   /** What the service opened; disposed in reverse when it ends. */
@@ -50,12 +53,12 @@ export async function runService<Config extends { readonly REEVE_LOG_LEVEL: stri
 async function live<Config>(
   schema: z.ZodType<Config>,
   start: (config: Config, context: ServiceContext) => Promise<void>,
-  { log, signal }: Omit<ServiceContext, "resources">,
+  { log, signal }: Omit<ServiceContext, "resources" | "environment">,
 ): Promise<number> {
   try {
     const config = readConfig(schema, process.env);
     await using resources = new AsyncDisposableStack();
-    await start(config, { log, signal, resources });
+    await start(config, { log, environment: process.env, signal, resources });
     await aborted(signal);
     log.info("service ends");
     return exits.done;

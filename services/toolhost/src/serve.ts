@@ -2,12 +2,14 @@ import { randomBytes } from "node:crypto";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import { openCallJournal } from "@reeve/log/nats-journal";
 import { openToolCallQueue } from "@reeve/log/nats-queue";
+import type { Environment } from "@reeve/platform/config";
 import { Background } from "@reeve/platform/background";
 import type { Logger } from "@reeve/platform/logger";
 import type { Nats } from "@reeve/platform/nats";
 import { openArtifactStore } from "@reeve/store/nats-artifact-store";
 import { openTable } from "@reeve/store/nats-table";
 import { Announcer } from "./adapters/announce.ts";
+import { sandboxIdentity } from "./adapters/bubblewrap/identity.ts";
 import { HostToolbox, catalogOf } from "./adapters/host-toolbox.ts";
 import { openSandboxes } from "./adapters/open-sandboxes.ts";
 import { readMcpConfig } from "./adapters/mcp/mcp-config.ts";
@@ -23,16 +25,23 @@ const keepMs = 30_000;
 /** How long running calls may go on when the toolhost ends. */
 const drainMs = 10_000;
 
+export interface ToolhostResources {
+  readonly nats: Nats;
+  readonly log: Logger;
+  /** The variables that the configuration files may name. */
+  readonly environment: Environment;
+}
+
 /** Executes tool calls until it is disposed, which lets running calls finish for a while and gives back the rest. */
 export async function startToolhost(
   config: ToolhostConfig,
-  { nats, log }: { readonly nats: Nats; readonly log: Logger },
+  { nats, log, environment }: ToolhostResources,
   signal: AbortSignal,
 ): Promise<AsyncDisposable> {
   await using starting = new AsyncDisposableStack();
   const taking = new AbortController();
   const running = new AbortController();
-  const servers = await readMcpConfig(config.REEVE_MCP_CONFIG);
+  const servers = await readMcpConfig(config.REEVE_MCP_CONFIG, environment);
   const artifacts = await openArtifactStore(nats, { maxBytes: config.REEVE_MAX_ARTIFACT_BYTES });
   const sandboxes = await openSandboxes({ config, artifacts, log }, signal);
   const table = await openTable(nats, ToolCatalogSchema);
@@ -40,8 +49,10 @@ export async function startToolhost(
   const toolbox = new HostToolbox(sandboxes.tools, connected);
   const catalog = () => catalogOf(toolbox, config.REEVE_POOL, sandboxes.isolation);
   const announcer = new Announcer(table, catalog, log, AbortSignal.any([signal, taking.signal]));
+  const identity = sandboxIdentity(config.REEVE_SANDBOX_UID);
+  const onTools = () => announcer.changed();
   for (const [name, server] of servers) {
-    connected.push(starting.use(new McpServer(name, server, log, () => announcer.changed())));
+    connected.push(starting.use(new McpServer(name, server, { log, identity, onTools })));
   }
   await Promise.all(connected.map(({ tried }) => tried));
   const queue = await openToolCallQueue(nats, { pool: config.REEVE_POOL, ackWaitMs });

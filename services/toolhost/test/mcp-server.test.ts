@@ -2,6 +2,8 @@ import { join } from "node:path";
 import { createLogger } from "@reeve/platform/logger";
 import { PermissionClass } from "@reeve/contracts/tool";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { sandboxIdentity } from "../src/adapters/bubblewrap/identity.ts";
+import { mcpServerConfig } from "../src/adapters/mcp/mcp-config.ts";
 import { McpServer } from "../src/adapters/mcp/mcp-server.ts";
 import { mcpTools } from "../src/adapters/mcp/mcp-tools.ts";
 import { callSettings } from "../src/domain/tool-settings.ts";
@@ -10,12 +12,13 @@ import type { CallContext, Progress } from "../src/ports/tool.ts";
 const log = createLogger("test", "silent");
 const never = new AbortController().signal;
 const program = join(import.meta.dirname, "support/progress-server.ts");
-const config = { command: process.execPath, args: [program], env: {} };
+const config = mcpServerConfig({ command: process.execPath, args: [program], sandbox: false });
+const identity = sandboxIdentity(64_017);
 let listed = Promise.withResolvers<void>();
 let server: McpServer;
 
 beforeAll(async () => {
-  server = new McpServer("demo", config, log, () => listed.resolve());
+  server = new McpServer("demo", config, { log, identity, onTools: () => listed.resolve() });
   await server.tried;
 });
 
@@ -86,8 +89,12 @@ test("fails a call whose answer is larger than a message may be, and goes on", a
 });
 
 test("comes up without a server that cannot be started", async () => {
-  const missing = { command: "/nothing/here", args: [], env: {} };
-  await using absent = new McpServer("absent", missing, log, () => undefined);
+  const missing = mcpServerConfig({ command: "/nothing/here", sandbox: false });
+  await using absent = new McpServer("absent", missing, {
+    log,
+    identity,
+    onTools: () => undefined,
+  });
   await absent.tried;
   expect(mcpTools(absent)).toEqual([]);
   await expect(absent.call("search", contextOf(), never)).rejects.toThrow(/not connected/);
