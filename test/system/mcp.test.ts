@@ -1,0 +1,98 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import type { RunEvent } from "@reeve/contracts/run";
+import { EventFamily } from "@reeve/contracts/run";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Deployment } from "./support/deployment.ts";
+import {
+  everythingProgram,
+  publicServer,
+  startEverythingServer,
+} from "./support/everything-server.ts";
+import { canonicalFamilies, traceOf } from "./support/traces.ts";
+
+/** Servers of the public registry, one over its standard input and output, one over HTTP. */
+const resources = new AsyncDisposableStack();
+let deployment: Deployment;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "reeve-mcp-test-"));
+  resources.defer(() => rm(folder, { recursive: true, force: true }));
+  const remote = resources.use(await startEverythingServer());
+  const program = { command: process.execPath, sandbox: false };
+  const servers = {
+    files: { ...program, args: [publicServer("server-filesystem"), folder] },
+    local: { ...program, args: [everythingProgram], elicitation: true },
+    remote: { url: remote.url, allow_addresses: ["127.0.0.1"] },
+  };
+  deployment = resources.use(
+    await Deployment.start({}, { REEVE_MCP_CONFIG: JSON.stringify({ servers }) }),
+  );
+});
+
+afterAll(() => resources.disposeAsync());
+
+describe("a server of the public registry", () => {
+  test("lets an agent work on the files that it serves, and on no others", async () => {
+    await deployment.agent("mcp-files", { mcpServers: ["files"] });
+    const results = (await watched("mcp-files", folder)).flatMap(({ event }) =>
+      event.case === "toolResult" ? [event.value] : [],
+    );
+    expect(results.map(({ success }) => success)).toEqual([true, true, false]);
+    expect(results[1]?.result?.content).toBe("kept by a real server");
+    expect(results[2]?.result?.content).toContain("outside allowed directories");
+    expect(await readFile(join(folder, "note.txt"), "utf8")).toBe("kept by a real server");
+  });
+
+  test("gives a picture as an artifact, links, and a record", async () => {
+    await deployment.agent("mcp-contents", { mcpServers: ["remote"] });
+    const results = (await watched("mcp-contents", "go")).flatMap(({ event }) =>
+      event.case === "toolResult" && event.value.result ? [event.value.result] : [],
+    );
+    expect(results[0]?.content).toMatch(/\[image 1: image\/png, \d+ bytes\]/);
+    expect(results[0]?.metadata?.offloadedArtifactId).toMatch(/^art_/);
+    expect(results[1]?.content).toMatch(/\[.+: demo:\/\/resource\/.+\]/);
+    expect(results[2]?.structured).toMatchObject({ conditions: expect.any(String) });
+  });
+
+  test.each([
+    ["its standard output", "local"],
+    ["streamable HTTP", "remote"],
+  ])("shows its progress over %s, in the canonical order", async (_, server) => {
+    await deployment.agent(`mcp-${server}`, { mcpServers: [server] });
+    const tool = `mcp__${server}__trigger-long-running-operation`;
+    expect(traceOf(await watched(`mcp-${server}`, "go"))).toEqual([
+      "status starting",
+      "step 1 started",
+      "usage 1",
+      `tool_call ${tool}`,
+      "mcp_progress 1/2 ",
+      "mcp_progress 2/2 ",
+      `tool_result ${tool} true`,
+      "step 1 completed",
+      "step 2 started",
+      'text "Final answer"',
+      "usage 2",
+      "step 2 completed",
+      "status completed",
+    ]);
+  });
+});
+
+/** What a client sees of a run of an agent, to its end. */
+async function watched(agentId: string, input: string): Promise<readonly RunEvent[]> {
+  const { runs } = deployment.reeve;
+  const { run } = await runs.startRun({ agentId, input });
+  const events: RunEvent[] = [];
+  const families = [...canonicalFamilies, EventFamily.APPROVAL];
+  for await (const { events: more } of runs.watchRun({
+    runId: run?.runId ?? "",
+    selection: { case: "families", value: { families } },
+  })) {
+    events.push(...more);
+  }
+  return events;
+}
