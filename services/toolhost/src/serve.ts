@@ -10,10 +10,14 @@ import { openArtifactStore } from "@reeve/store/nats-artifact-store";
 import { openTable } from "@reeve/store/nats-table";
 import { Announcer } from "./adapters/announce.ts";
 import { sandboxIdentity } from "./adapters/bubblewrap/identity.ts";
+import type { ToolSource } from "./adapters/host-toolbox.ts";
 import { HostToolbox, catalogOf } from "./adapters/host-toolbox.ts";
 import { openSandboxes } from "./adapters/open-sandboxes.ts";
 import { readMcpConfig } from "./adapters/mcp/mcp-config.ts";
 import { McpServer } from "./adapters/mcp/mcp-server.ts";
+import { mcpTools } from "./adapters/mcp/mcp-tools.ts";
+import { readProviderConfig } from "./adapters/providers/provider-config.ts";
+import { ToolProvider } from "./adapters/providers/tool-provider.ts";
 import { workCalls } from "./app/work-calls.ts";
 import type { ToolhostConfig } from "./config.ts";
 import type { ToolhostPorts } from "./ports/toolhost-ports.ts";
@@ -42,19 +46,28 @@ export async function startToolhost(
   const taking = new AbortController();
   const running = new AbortController();
   const servers = await readMcpConfig(config.REEVE_MCP_CONFIG, environment);
+  const providers = await readProviderConfig(config.REEVE_PROVIDERS_CONFIG, environment);
   const artifacts = await openArtifactStore(nats, { maxBytes: config.REEVE_MAX_ARTIFACT_BYTES });
   const sandboxes = await openSandboxes({ config, artifacts, log }, signal);
   const table = await openTable(nats, ToolCatalogSchema);
-  const connected: McpServer[] = [];
-  const toolbox = new HostToolbox(sandboxes.tools, connected);
+  const sources: ToolSource[] = [];
+  const toolbox = new HostToolbox(sandboxes.tools, sources);
   const catalog = () => catalogOf(toolbox, config.REEVE_POOL, sandboxes.isolation);
   const announcer = new Announcer(table, catalog, log, AbortSignal.any([signal, taking.signal]));
   const identity = sandboxIdentity(config.REEVE_SANDBOX_UID);
   const onTools = () => announcer.changed();
+  const tried: Promise<void>[] = [];
   for (const [name, server] of servers) {
-    connected.push(starting.use(new McpServer(name, server, { log, identity, onTools })));
+    const connected = starting.use(new McpServer(name, server, { log, identity, onTools }));
+    sources.push(() => mcpTools(connected));
+    tried.push(connected.tried);
   }
-  await Promise.all(connected.map(({ tried }) => tried));
+  for (const [name, provider] of providers) {
+    const asked = starting.use(new ToolProvider(name, provider, { log, onTools }));
+    sources.push(() => asked.tools);
+    tried.push(asked.tried);
+  }
+  await Promise.all(tried);
   const queue = await openToolCallQueue(nats, { pool: config.REEVE_POOL, ackWaitMs });
   const ports: ToolhostPorts = {
     journal: await openCallJournal(nats),

@@ -2,17 +2,18 @@ import { create } from "@bufbuild/protobuf";
 import type { ToolCatalog } from "@reeve/contracts/tool";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import type { Tool, Toolbox } from "../ports/tool.ts";
-import type { McpServer } from "./mcp/mcp-server.ts";
-import { mcpTools } from "./mcp/mcp-tools.ts";
 
-/** The built-in tools, and those that the MCP servers list at the moment. */
+/** The tools that one place offers at the moment. */
+export type ToolSource = () => readonly Tool[];
+
+/** The built-in tools, and those that MCP servers and providers list at the moment. */
 export class HostToolbox implements Toolbox {
   readonly #builtin: readonly Tool[];
-  readonly #servers: readonly McpServer[];
+  readonly #sources: readonly ToolSource[];
 
-  constructor(builtin: readonly Tool[], servers: readonly McpServer[]) {
+  constructor(builtin: readonly Tool[], sources: readonly ToolSource[]) {
     this.#builtin = builtin;
-    this.#servers = servers;
+    this.#sources = sources;
   }
 
   find(name: string): Tool | undefined {
@@ -20,7 +21,7 @@ export class HostToolbox implements Toolbox {
   }
 
   list(): readonly Tool[] {
-    return [...this.#builtin, ...this.#servers.flatMap(mcpTools)];
+    return [...this.#builtin, ...this.#sources.flatMap((tools) => tools())];
   }
 }
 

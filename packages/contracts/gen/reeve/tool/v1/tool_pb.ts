@@ -110,7 +110,7 @@ export type ToolDescriptor = Message<"reeve.tool.v1.ToolDescriptor"> & {
   idempotent: boolean;
 
   /**
-   * Where the tool comes from: `builtin`, or `mcp:<server>`.
+   * Where the tool comes from: `builtin`, `mcp:<server>`, or `provider:<name>`.
    *
    * @generated from field: string source = 8;
    */
