@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import type { ServiceError } from "@grpc/grpc-js";
 import { status } from "@grpc/grpc-js";
 import type { ExecuteToolResponse, ProvidedResult } from "@reeve/contracts/tool-provider";
 import { ExecuteToolRequestSchema } from "@reeve/contracts/tool-provider";
@@ -102,7 +103,7 @@ function failed(error: unknown, { provider, hasSpoken, timeLimitMs }: Circumstan
   const unknown = "the outcome of the call is unknown";
   switch (error.code) {
     case status.UNAVAILABLE:
-      return isUnsent(error.details) && !hasSpoken
+      return isUnsent(error) && !hasSpoken
         ? told(`the tool provider ${provider} is not available; the call was not made (${details})`)
         : told(`the tool provider ${provider} went away during the call; ${unknown} (${details})`);
     case status.DEADLINE_EXCEEDED:
@@ -131,9 +132,10 @@ function failed(error: unknown, { provider, hasSpoken, timeLimitMs }: Circumstan
   }
 }
 
-/** A call that never left this host: no address answered, or the name has none. */
-function isUnsent(details: string): boolean {
-  return /^(No connection established|Name resolution failed)/.test(details);
+/** A call that never left this host: no address answered, or the name has none. A status with metadata is somebody's. */
+function isUnsent({ details, metadata }: ServiceError): boolean {
+  const isOurs = Object.keys(metadata.getMap()).length === 0;
+  return isOurs && /^(\w+: )?(No connection established|Name resolution failed)/.test(details);
 }
 
 function broken(provider: string, what: string): ToolOutcome {
