@@ -74,6 +74,7 @@ export class ToolProvider implements AsyncDisposable {
   }
 
   #take(described: DescribeToolsResponse): void {
+    described.tools.sort((a, b) => (a.name < b.name ? -1 : 1));
     const known = this.#described;
     if (known !== undefined && equals(DescribeToolsResponseSchema, known, described)) return;
     this.#described = described;
