@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Deployment } from "./support/deployment.ts";
 import {
   everythingProgram,
-  publicServer,
+  filesystemProgram,
   startEverythingServer,
 } from "./support/everything-server.ts";
 import { canonicalFamilies, traceOf } from "./support/traces.ts";
@@ -24,7 +24,7 @@ beforeAll(async () => {
   const remote = resources.use(await startEverythingServer());
   const program = { command: process.execPath, sandbox: false };
   const servers = {
-    files: { ...program, args: [publicServer("server-filesystem"), folder] },
+    files: { ...program, args: [filesystemProgram, folder] },
     local: { ...program, args: [everythingProgram], elicitation: true },
     remote: { url: remote.url, allow_addresses: ["127.0.0.1"] },
   };

@@ -237,7 +237,7 @@ test("a toolhost comes up without a provider that is not there, and has its tool
   await using provider = new ToolProvider("acme", config, { log, onTools: listed.resolve });
   await provider.tried;
   expect(provider.tools).toEqual([]);
-  await using _server = await ProviderServer.start(
+  await using server = await ProviderServer.start(
     { tools: [echo] },
     answering("back"),
     undefined,
@@ -246,6 +246,7 @@ test("a toolhost comes up without a provider that is not there, and has its tool
   await listed.promise;
   const outcome = await toolNamed(provider, "acme__echo").call(contextOf(), never);
   expect(outcome.content).toBe("back");
+  expect(server.calls).toHaveLength(1);
 });
 
 /** A provider that was there. */

@@ -1,24 +1,25 @@
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
 
 const mostAttempts = 5;
 
-/** Where the program of the public server stands that shows everything of the protocol. */
-export const everythingProgram = publicServer("server-everything");
+const require = createRequire(import.meta.url);
 
-/** The program of a server of the registry. */
-export function publicServer(name: string): string {
-  return join(
-    import.meta.dirname,
-    `../../../node_modules/@modelcontextprotocol/${name}/dist/index.js`,
-  );
-}
+/** The program of the public server that shows everything of the protocol. */
+export const everythingProgram = require.resolve(
+  "@modelcontextprotocol/server-everything/dist/index.js",
+);
+
+/** The program of the public server that serves the files of folders. */
+export const filesystemProgram = require.resolve(
+  "@modelcontextprotocol/server-filesystem/dist/index.js",
+);
 
 /** That server as a process of its own, over streamable HTTP on loopback. */
 export async function startEverythingServer(): Promise<AsyncDisposable & { readonly url: string }> {

@@ -23,5 +23,3 @@ export const toolPolicy = z.strictObject({
   exclusive_lock: z.string().optional(),
   parallel_safe: z.boolean().optional(),
 });
-
-export type ToolPolicy = z.infer<typeof toolPolicy>;

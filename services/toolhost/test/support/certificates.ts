@@ -32,7 +32,7 @@ export class Authority {
   }
 
   static async create(): Promise<Authority> {
-    cryptoProvider.set(webcrypto as unknown as typeof globalThis.crypto);
+    cryptoProvider.set(globalThis.crypto);
     const keys = await newKeys();
     const certificate = await X509CertificateGenerator.createSelfSigned({
       serialNumber: "01",

@@ -6,8 +6,9 @@ import type {
   ServerWritableStream,
   ServiceDefinition,
   sendUnaryData,
+  status,
 } from "@grpc/grpc-js";
-import { Server, ServerCredentials, status } from "@grpc/grpc-js";
+import { Server, ServerCredentials } from "@grpc/grpc-js";
 import type { ExecuteToolRequest } from "@reeve/contracts/tool-provider";
 import {
   DescribeToolsResponseSchema,

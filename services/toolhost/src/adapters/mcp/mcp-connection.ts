@@ -75,11 +75,11 @@ export class McpConnection implements AsyncDisposable {
   /** Makes a call. What the server refuses is an outcome; rejects when the connection is lost or `signal` aborts. */
   async call(name: string, context: CallContext, signal: AbortSignal): Promise<ToolOutcome> {
     const { traceparent, args } = context;
-    const _meta = traceparent === "" ? undefined : { traceparent };
+    const trace = traceparent === "" ? undefined : { traceparent };
     const bounded = AbortSignal.any([signal, this.lost]);
     try {
       const result = await this.#client.callTool(
-        { name, arguments: args, ...(_meta && { _meta }) },
+        { name, arguments: args, ...(trace && { _meta: trace }) },
         {
           signal: bounded,
           timeout: silenceMs,
@@ -137,10 +137,12 @@ export class McpConnection implements AsyncDisposable {
 
   /** Lists the tools again, one time after the other. A server that does not list them is lost. */
   async #look(): Promise<void> {
-    this.#listing = this.#listing.then(async () => {
-      if (this.lost.aborted) return;
-      await this.#list(this.lost).catch((error: unknown) => this.#lose(error));
-    });
+    const before = this.#listing;
+    const listing = async () => {
+      await before;
+      if (!this.lost.aborted) await this.#list(this.lost);
+    };
+    this.#listing = listing().catch((error: unknown) => this.#lose(error));
     await this.#listing;
   }
 

@@ -44,8 +44,6 @@ export function sandboxedCommand(
   if (filter === undefined) throw unavailable(`no filter of system calls is known for ${arch}`);
   writeFileSync(filterFile, filter, { mode: 0o444 });
   const system = systemView();
-  const bound = (flag: string, paths: readonly string[]) =>
-    paths.flatMap((path) => [flag, path, path]);
   const sandbox = [
     ["--unshare-all", ...(network ? ["--share-net"] : [])],
     ["--unshare-user", "--disable-userns", "--die-with-parent", "--new-session"],
@@ -81,6 +79,10 @@ function environmentOf(env: StdioServerConfig["env"]): readonly string[] {
       .filter(([name]) => !isOwn(name))
       .flatMap(([name, value]) => ["--setenv", name, value]),
   ];
+}
+
+function bound(flag: string, paths: readonly string[]): readonly string[] {
+  return paths.flatMap((path) => [flag, path, path]);
 }
 
 /** Root's sandboxes are nobody's: a program that breaks out of one is not root. */
