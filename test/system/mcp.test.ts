@@ -2,7 +2,10 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
+import type { DecideApprovalRequestSchema } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
+import type { ToolResult } from "@reeve/contracts/tool";
 import { EventFamily } from "@reeve/contracts/run";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Deployment } from "./support/deployment.ts";
@@ -12,6 +15,12 @@ import {
   startEverythingServer,
 } from "./support/everything-server.ts";
 import { canonicalFamilies, traceOf } from "./support/traces.ts";
+import { eventOf } from "./support/watching.ts";
+
+const askingServer = join(
+  import.meta.dirname,
+  "../../services/toolhost/test/support/asking-server.ts",
+);
 
 /** Servers of the public registry, one over its standard input and output, one over HTTP. */
 const resources = new AsyncDisposableStack();
@@ -25,6 +34,7 @@ beforeAll(async () => {
   const program = { command: process.execPath, sandbox: false };
   const servers = {
     files: { ...program, args: [filesystemProgram, folder] },
+    asking: { ...program, args: [askingServer], elicitation: true },
     local: { ...program, args: [everythingProgram], elicitation: true },
     remote: { url: remote.url, allow_addresses: ["127.0.0.1"] },
   };
@@ -82,14 +92,85 @@ describe("a server of the public registry", () => {
   });
 });
 
+describe("a server that asks a person", () => {
+  test.each<[string, JsonObject, RegExp]>([
+    ["asks-legacy", { name: "Ada", integer: 7 }, /- Name: Ada[^]*- Favorite Integer: 7/],
+    ["asks-modern", { dish: "soup" }, /^order 1: soup$/],
+  ])("gets the answer in the middle of its call (%s)", async (script, answer, said) => {
+    const { events } = await asked(script, { approved: true, answer });
+    expect(traceOf(events).slice(3, 7)).toEqual([
+      expect.stringContaining("tool_call"),
+      "approval",
+      "approval",
+      expect.stringMatching(/tool_result .* true/),
+    ]);
+    expect(resultOf(events)?.content).toMatch(said);
+  });
+
+  test.each([
+    ["asks-legacy", /declined/],
+    ["asks-modern", /^order 1: decline$/],
+  ])("learns that nobody wants to answer (%s)", async (script, said) => {
+    const { events } = await asked(script, { approved: false, reason: "no" });
+    expect(resultOf(events)?.content).toMatch(said);
+  });
+
+  test("never gets an answer that does not hold to its question", async () => {
+    const { approval, events } = await asked("asks-modern", { approved: false }, async (id) => {
+      const wrong = { approvalId: id, approved: true, answer: { dish: "stone" } };
+      const decided = deployment.reeve.approvals.decideApproval(wrong);
+      await expect(decided).rejects.toThrow(/answer to question .* does not fit it: answer.dish/);
+    });
+    expect(approval?.question).toMatchObject({
+      message: "What is it to be?",
+      askedBy: "mcp:asking",
+      schema: { required: ["dish"] },
+    });
+    expect(resultOf(events)?.content).toBe("order 1: decline");
+  });
+});
+
+/** A run whose tool asks, and which is answered so, after `before`. */
+async function asked(
+  script: string,
+  decision: MessageInitShape<typeof DecideApprovalRequestSchema>,
+  before: (approvalId: string) => Promise<void> = async () => undefined,
+) {
+  const { runs, approvals, agents } = deployment.reeve;
+  const agentId = `mcp-${script}`;
+  const { agents: known } = await agents.listAgents({});
+  if (!known.some(({ spec }) => spec?.id === agentId)) {
+    await deployment.agent(agentId, { mcpServers: ["local", "asking"] });
+  }
+  const { run } = await runs.startRun({ agentId, input: "go" });
+  const runId = run?.runId ?? "";
+  const { event } = await eventOf(deployment, runId, "approval");
+  const approval = event.case === "approval" ? event.value.approval : undefined;
+  const approvalId = approval?.approvalId ?? "";
+  await before(approvalId);
+  await approvals.decideApproval({ ...decision, approvalId });
+  return { approval, events: await seen(runId) };
+}
+
+function resultOf(events: readonly RunEvent[]): ToolResult | undefined {
+  return events.flatMap(({ event }) =>
+    event.case === "toolResult" ? [event.value.result] : [],
+  )[0];
+}
+
 /** What a client sees of a run of an agent, to its end. */
 async function watched(agentId: string, input: string): Promise<readonly RunEvent[]> {
   const { runs } = deployment.reeve;
   const { run } = await runs.startRun({ agentId, input });
+  return await seen(run?.runId ?? "");
+}
+
+async function seen(runId: string): Promise<readonly RunEvent[]> {
+  const { runs } = deployment.reeve;
   const events: RunEvent[] = [];
   const families = [...canonicalFamilies, EventFamily.APPROVAL];
   for await (const { events: more } of runs.watchRun({
-    runId: run?.runId ?? "",
+    runId,
     selection: { case: "families", value: { families } },
   })) {
     events.push(...more);

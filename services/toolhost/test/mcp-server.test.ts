@@ -6,8 +6,8 @@ import { sandboxIdentity } from "../src/adapters/bubblewrap/identity.ts";
 import { mcpServerConfig } from "../src/adapters/mcp/mcp-config.ts";
 import { McpServer } from "../src/adapters/mcp/mcp-server.ts";
 import { mcpTools } from "../src/adapters/mcp/mcp-tools.ts";
-import { callSettings } from "../src/domain/tool-settings.ts";
-import type { CallContext, Progress } from "../src/ports/tool.ts";
+import type { Progress } from "../src/ports/tool.ts";
+import { contextOf } from "./support/call-context.ts";
 
 const log = createLogger("test", "silent");
 const never = new AbortController().signal;
@@ -24,18 +24,7 @@ beforeAll(async () => {
 
 afterAll(() => server[Symbol.asyncDispose]());
 
-function contextOf(report: (progress: Progress) => void = () => undefined): CallContext {
-  return {
-    tenant: "acme",
-    runId: "run_1",
-    callId: "run_1-2-0",
-    traceparent: "",
-    args: { q: "tea" },
-    settings: callSettings(undefined),
-    sandbox: () => Promise.reject(new Error("an MCP tool has no sandbox")),
-    report,
-  };
-}
+const args = { q: "tea" };
 
 test("offers the tools of the server, as network tools under its name", () => {
   const [search] = mcpTools(server);
@@ -52,7 +41,7 @@ test("reports all progress before the result, every time", async () => {
     const reports: Progress[] = [];
     const outcome = await server.call(
       "search",
-      contextOf((report) => reports.push(report)),
+      contextOf(args, (report) => reports.push(report)),
       never,
     );
     expect(outcome).toMatchObject({ content: 'found: "tea"', isError: false });
@@ -67,25 +56,25 @@ test("lets go of a call that is cancelled", async () => {
   const stop = new AbortController();
   const call = server.call(
     "hang",
-    contextOf(() => stop.abort(new Error("enough"))),
+    contextOf(args, () => stop.abort(new Error("enough"))),
     stop.signal,
   );
   await expect(call).rejects.toThrow("enough");
-  expect(await server.call("search", contextOf(), never)).toMatchObject({ isError: false });
+  expect(await server.call("search", contextOf(args), never)).toMatchObject({ isError: false });
 });
 
 test("fails the call at which the server dies, and starts it again", async () => {
   listed = Promise.withResolvers();
-  await expect(server.call("crash", contextOf(), never)).rejects.toThrow(/not connected/);
+  await expect(server.call("crash", contextOf(args), never)).rejects.toThrow(/not connected/);
   await listed.promise;
-  expect(await server.call("search", contextOf(), never)).toMatchObject({ isError: false });
+  expect(await server.call("search", contextOf(args), never)).toMatchObject({ isError: false });
 });
 
 test("fails a call whose answer is larger than a message may be, and goes on", async () => {
   listed = Promise.withResolvers();
-  await expect(server.call("flood", contextOf(), never)).rejects.toThrow(/not connected/);
+  await expect(server.call("flood", contextOf(args), never)).rejects.toThrow(/not connected/);
   await listed.promise;
-  expect(await server.call("search", contextOf(), never)).toMatchObject({ isError: false });
+  expect(await server.call("search", contextOf(args), never)).toMatchObject({ isError: false });
 });
 
 test("comes up without a server that cannot be started", async () => {
@@ -97,5 +86,5 @@ test("comes up without a server that cannot be started", async () => {
   });
   await absent.tried;
   expect(mcpTools(absent)).toEqual([]);
-  await expect(absent.call("search", contextOf(), never)).rejects.toThrow(/not connected/);
+  await expect(absent.call("search", contextOf(args), never)).rejects.toThrow(/not connected/);
 });

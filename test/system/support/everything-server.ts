@@ -12,14 +12,12 @@ const mostAttempts = 5;
 const require = createRequire(import.meta.url);
 
 /** The program of the public server that shows everything of the protocol. */
-export const everythingProgram = require.resolve(
-  "@modelcontextprotocol/server-everything/dist/index.js",
-);
+export const everythingProgram =
+  require.resolve("@modelcontextprotocol/server-everything/dist/index.js");
 
 /** The program of the public server that serves the files of folders. */
-export const filesystemProgram = require.resolve(
-  "@modelcontextprotocol/server-filesystem/dist/index.js",
-);
+export const filesystemProgram =
+  require.resolve("@modelcontextprotocol/server-filesystem/dist/index.js");
 
 /** That server as a process of its own, over streamable HTTP on loopback. */
 export async function startEverythingServer(): Promise<AsyncDisposable & { readonly url: string }> {

@@ -3,6 +3,7 @@ import { apply } from "./apply.ts";
 import { consequences } from "./consequences.ts";
 import type { Fact } from "./fact.ts";
 import { stamp } from "./fact.ts";
+import { withdrawn } from "./questions.ts";
 import type { RunState } from "./run-state.ts";
 
 /** Events in their places, and the state after them. */
@@ -20,10 +21,12 @@ export function settle(state: RunState, facts: readonly Fact[], nowMs: number): 
   let pending = facts;
   while (pending.length > 0 && state.end === undefined) {
     for (const fact of pending) {
-      if (state.end !== undefined) break;
-      const event = stamp(state.runId, state.sequence + 1, nowMs, fact);
-      events.push(event);
-      state = apply(state, event);
+      for (const placed of [...withdrawn(state, fact), fact]) {
+        if (state.end !== undefined) break;
+        const event = stamp(state.runId, state.sequence + 1, nowMs, placed);
+        events.push(event);
+        state = apply(state, event);
+      }
     }
     pending = consequences(state, nowMs);
   }

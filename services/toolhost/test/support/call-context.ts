@@ -6,6 +6,7 @@ import type { CallContext, Progress } from "../../src/ports/tool.ts";
 export function contextOf(
   args: JsonObject = {},
   report: (progress: Progress) => void = () => undefined,
+  more: Partial<CallContext> = {},
 ): CallContext {
   return {
     tenant: "acme",
@@ -16,5 +17,7 @@ export function contextOf(
     settings: callSettings(undefined),
     sandbox: () => Promise.reject(new Error("this tool has no sandbox")),
     report,
+    ask: () => Promise.reject(new Error("nobody is to be asked")),
+    ...more,
   };
 }

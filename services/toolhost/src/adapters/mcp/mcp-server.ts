@@ -99,12 +99,14 @@ export class McpServer implements AsyncDisposable {
   async #connect(signal: AbortSignal): Promise<void> {
     const { log, identity, onTools } = this.#ports;
     await using way = await openTransport(this.config, identity, log);
-    const take = (tools: readonly McpTool[]) => {
+    const take = (tools: readonly McpTool[]): void => {
       this.#tools = tools;
       onTools();
     };
+    const { elicitation } = this.config;
+    const options = { name: this.name, elicitation, onTools: take };
     try {
-      await using connection = await McpConnection.open(way, take, signal);
+      await using connection = await McpConnection.open(way, options, signal);
       this.#connection = connection;
       take(connection.tools);
       const { protocol } = connection;
