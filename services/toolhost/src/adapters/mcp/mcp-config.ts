@@ -4,6 +4,7 @@ import type { Environment } from "@reeve/platform/config";
 import { z } from "zod";
 import { fillVariables } from "../fill-variables.ts";
 import { readJsonConfig } from "../json-config.ts";
+import { named } from "../named.ts";
 import { permissionClass, toolPolicy } from "../tool-policy.ts";
 
 const setting = "REEVE_MCP_CONFIG";
@@ -47,11 +48,19 @@ const http = z.strictObject({
   allow_addresses: z.array(addressRange).default([]),
 });
 
+/** One with a URL is reached over HTTP; what is wrong with it is then told of that kind alone. */
+const server = z.unknown().transform((given, context): McpServerConfig => {
+  const isHttp = typeof given === "object" && given !== null && "url" in given;
+  const parsed = (isHttp ? http : stdio).safeParse(given);
+  if (parsed.success) return parsed.data;
+  for (const { path, message } of parsed.error.issues) {
+    context.issues.push({ code: "custom", path, message, input: given });
+  }
+  return z.NEVER;
+});
+
 const config = z.strictObject({
-  servers: z.record(
-    z.string().regex(/^[A-Za-z0-9-]{1,32}$/, "a name has letters, digits and -"),
-    z.union([stdio, http]),
-  ),
+  servers: named(server),
 });
 
 /** A server that is a program of this host. */
@@ -84,5 +93,5 @@ export async function readMcpConfig(
 export function mcpServerConfig(
   given: z.input<typeof stdio> | z.input<typeof http>,
 ): McpServerConfig {
-  return z.union([stdio, http]).parse(given);
+  return server.parse(given);
 }

@@ -4,6 +4,7 @@ import type { Environment } from "@reeve/platform/config";
 import { z } from "zod";
 import { fillVariables } from "../fill-variables.ts";
 import { invalidConfig, readJsonConfig } from "../json-config.ts";
+import { named } from "../named.ts";
 import { permissionClass, toolPolicy } from "../tool-policy.ts";
 
 const setting = "REEVE_PROVIDERS_CONFIG";
@@ -33,12 +34,7 @@ const provider = z.strictObject({
 });
 
 /** `mcp` would give tools the names of those of MCP servers. */
-const providerName = z
-  .string()
-  .regex(/^[A-Za-z0-9-]{1,32}$/, "a name has letters, digits and -")
-  .refine((name) => name !== "mcp", "is the name of something else");
-
-const config = z.strictObject({ providers: z.record(providerName, provider) });
+const config = z.strictObject({ providers: named(provider, ["mcp"]) });
 
 /** The contents of the files that secure a connection. */
 export interface ProviderTls {
