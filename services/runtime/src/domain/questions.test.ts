@@ -36,6 +36,13 @@ function decide(run: PlayedRun, state: ApprovalState, answer?: JsonObject): Play
 const states = (run: PlayedRun) => run.all("approval").map(({ approval }) => approval?.state);
 const effects = (run: PlayedRun) => nextEffects(run.state).map(({ kind }) => kind);
 
+/** How long there is to answer, where approvals expire after so long. */
+function givenSeconds(seconds: bigint): number {
+  const run = asking({ approvalPolicy: { timeout: { seconds } } });
+  const { requestedAt, expiresAt } = run.all("approval")[0]?.approval ?? {};
+  return Number((expiresAt?.seconds ?? 0n) - (requestedAt?.seconds ?? 0n));
+}
+
 describe("a question of a running tool", () => {
   test("is an approval that says what is asked, of whom, and until when", () => {
     const run = asking();
@@ -52,11 +59,6 @@ describe("a question of a running tool", () => {
   });
 
   test("expires when the approvals of its agent do, if that is sooner than its server waits", () => {
-    const givenSeconds = (seconds: bigint) => {
-      const run = asking({ approvalPolicy: { timeout: { seconds } } });
-      const { requestedAt, expiresAt } = run.all("approval")[0]?.approval ?? {};
-      return Number((expiresAt?.seconds ?? 0n) - (requestedAt?.seconds ?? 0n));
-    };
     expect(givenSeconds(60n)).toBe(60);
     expect(givenSeconds(86_400n)).toBe(1_500);
   });
