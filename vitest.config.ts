@@ -20,7 +20,10 @@ const system = [
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: "unit", include: unit, testTimeout: 10_000 } },
+      {
+        // No unit test changes what is global, so that none needs a process of its own.
+        test: { name: "unit", include: unit, testTimeout: 10_000, isolate: false },
+      },
       {
         test: {
           name: "system",

@@ -8,7 +8,7 @@ const groups: readonly (readonly (readonly [string, string])[])[] = [
     ["contracts", "node scripts/generate.ts --check && buf lint && node scripts/breaking.ts"],
     [
       "format",
-      "prettier --check --log-level warn . && buf format -d --exit-code --path proto/reeve",
+      "prettier --check --cache --log-level warn . && buf format -d --exit-code --path proto/reeve",
     ],
     ["lint", "oxlint --type-aware packages services cli local test bench scripts"],
     ["dead code", "knip --no-progress"],
