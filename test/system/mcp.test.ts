@@ -130,6 +130,14 @@ describe("a server that asks a person", () => {
   });
 });
 
+test("a question is answered although the worker that took it is gone", async () => {
+  const { events } = await asked("asks-modern", { approved: true, answer: { dish: "salad" } }, () =>
+    deployment.kill("runtime").then(() => deployment.start("runtime")),
+  );
+  expect(traceOf(events).filter((line) => line === "approval")).toHaveLength(2);
+  expect(resultOf(events)?.content).toBe("order 1: salad");
+});
+
 /** A run whose tool asks, and which is answered so, after `before`. */
 async function asked(
   script: string,

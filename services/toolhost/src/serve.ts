@@ -52,7 +52,10 @@ export async function startToolhost(
   const table = await openTable(nats, ToolCatalogSchema);
   const sources: ToolSource[] = [];
   const toolbox = new HostToolbox(sandboxes.tools, sources);
-  const catalog = () => catalogOf(toolbox, config.REEVE_POOL, sandboxes.isolation);
+  const catalog = () =>
+    catalogOf(toolbox, config.REEVE_POOL, sandboxes.isolation, (tool) =>
+      log.warn({ tool }, "too much is said of a tool; it is not announced"),
+    );
   const announcer = new Announcer(table, catalog, log, AbortSignal.any([signal, taking.signal]));
   const identity = sandboxIdentity(config.REEVE_SANDBOX_UID);
   const onTools = () => announcer.changed();

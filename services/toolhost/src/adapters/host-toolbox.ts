@@ -1,7 +1,11 @@
-import { create } from "@bufbuild/protobuf";
-import type { ToolCatalog } from "@reeve/contracts/tool";
-import { ToolCatalogSchema } from "@reeve/contracts/tool";
+import { create, toBinary } from "@bufbuild/protobuf";
+import type { ToolCatalog, ToolDescriptor } from "@reeve/contracts/tool";
+import { ToolCatalogSchema, ToolDescriptorSchema } from "@reeve/contracts/tool";
 import type { Tool, Toolbox } from "../ports/tool.ts";
+
+/** Bytes of the tools of one catalog, and of one of them: a message of the bus holds a megabyte. */
+const mostBytes = 900_000;
+const mostBytesOfTool = 100_000;
 
 /** The tools that one place offers at the moment. */
 export type ToolSource = () => readonly Tool[];
@@ -25,8 +29,25 @@ export class HostToolbox implements Toolbox {
   }
 }
 
-/** What a toolhost announces. */
-export function catalogOf(toolbox: Toolbox, pool: string, isolation: string): ToolCatalog {
-  const tools = toolbox.list().map(({ descriptor }) => ({ ...descriptor, pool }));
+/**
+ * What a toolhost announces: one message, however much others have to say of their tools. `onLeftOut` hears of each that
+ * does not go into it.
+ */
+export function catalogOf(
+  toolbox: Toolbox,
+  pool: string,
+  isolation: string,
+  onLeftOut: (tool: string) => void = () => undefined,
+): ToolCatalog {
+  const tools: ToolDescriptor[] = [];
+  let bytes = 0;
+  for (const { descriptor } of toolbox.list()) {
+    const size = toBinary(ToolDescriptorSchema, descriptor).length;
+    if (size > mostBytesOfTool || bytes + size > mostBytes) onLeftOut(descriptor.name);
+    else {
+      tools.push({ ...descriptor, pool });
+      bytes += size;
+    }
+  }
   return create(ToolCatalogSchema, { pool, isolation, tools });
 }

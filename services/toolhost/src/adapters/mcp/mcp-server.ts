@@ -33,6 +33,7 @@ export class McpServer implements AsyncDisposable {
   readonly #living: Promise<void>;
   #connection: McpConnection | undefined;
   #problem = "it has not answered yet";
+  #said: () => string = () => "";
   #tools: readonly McpTool[] = [];
 
   /** Connects at once. */
@@ -83,21 +84,24 @@ export class McpServer implements AsyncDisposable {
         await this.#connect(signal);
       } catch (error) {
         this.#problem = describeProblem(error);
+        if (performance.now() - began > stableMs) delayMs = firstDelayMs;
         const { log } = this.#ports;
-        if (!signal.aborted) log.warn({ err: error, delayMs }, "MCP server does not answer");
+        // What a program says of itself is for its operator; a model is told no more than that it is away.
+        const said = this.#said();
+        if (!signal.aborted) log.warn({ err: error, said, delayMs }, "MCP server does not answer");
       } finally {
         this.#connection = undefined;
         this.#first.resolve();
       }
-      delayMs =
-        performance.now() - began > stableMs ? firstDelayMs : Math.min(delayMs * 2, longestDelayMs);
       await wait(delayMs, undefined, { signal }).catch(() => undefined);
+      delayMs = Math.min(delayMs * 2, longestDelayMs);
     }
   }
 
   /** One connection, from its start to its loss. */
   async #connect(signal: AbortSignal): Promise<void> {
     const { log, identity, onTools } = this.#ports;
+    this.#said = () => "";
     await using way = await openTransport(this.config, identity, log);
     const take = (tools: readonly McpTool[]): void => {
       this.#tools = tools;
@@ -105,23 +109,17 @@ export class McpServer implements AsyncDisposable {
     };
     const { elicitation } = this.config;
     const options = { name: this.name, elicitation, onTools: take };
-    try {
-      await using connection = await McpConnection.open(way, options, signal);
-      this.#connection = connection;
-      take(connection.tools);
-      const { protocol } = connection;
-      log.info({ tools: this.#tools.length, protocol }, "MCP server connected");
-      this.#first.resolve();
-      await aborted(AbortSignal.any([signal, connection.lost]));
-      this.#connection = undefined;
-      signal.throwIfAborted();
-      throw connection.lost.reason;
-    } catch (error) {
-      const said = way.said();
-      throw said === ""
-        ? error
-        : new Error(`${describeProblem(error)}; it said: ${said}`, { cause: error });
-    }
+    this.#said = way.said;
+    await using connection = await McpConnection.open(way, options, signal);
+    this.#connection = connection;
+    take(connection.tools);
+    const { protocol } = connection;
+    log.info({ tools: this.#tools.length, protocol }, "MCP server connected");
+    this.#first.resolve();
+    await aborted(AbortSignal.any([signal, connection.lost]));
+    this.#connection = undefined;
+    signal.throwIfAborted();
+    throw connection.lost.reason;
   }
 
   #away(problem: string, cause?: unknown): Failure {

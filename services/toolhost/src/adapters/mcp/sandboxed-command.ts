@@ -15,6 +15,9 @@ export interface Command {
 
 const tmpBytes = 256 * 2 ** 20;
 
+/** Of each process by itself: bytes that it writes to, processes beside it, files, and what it leaves when it breaks. */
+const limits = [`--data=${4 * 2 ** 30}`, "--nproc=256", "--nofile=4096", "--core=0"];
+
 /** What names and certificates need, for a server that may use the network. */
 const networkFiles = [
   "/etc/resolv.conf",
@@ -40,6 +43,7 @@ export function sandboxedCommand(
   filterFile: string,
 ): Command {
   const bwrap = program("bwrap", "bubblewrap");
+  const prlimit = program("prlimit", "util-linux");
   const filter = seccompProgram(arch);
   if (filter === undefined) throw unavailable(`no filter of system calls is known for ${arch}`);
   writeFileSync(filterFile, filter, { mode: 0o444 });
@@ -57,7 +61,7 @@ export function sandboxedCommand(
     bound("--ro-bind", read),
     bound("--bind", write),
     ["--chdir", "/tmp", "--cap-drop", "ALL", "--seccomp", "4", "--remount-ro", "/"],
-    ["--", command, ...args],
+    ["--", prlimit, ...limits, "--", command, ...args],
   ].flat();
   return {
     command: "/bin/sh",

@@ -59,16 +59,18 @@ export class ToolProvider implements AsyncDisposable {
 
   async #live(signal: AbortSignal): Promise<void> {
     for (let delayMs = firstDelayMs; !signal.aborted;) {
+      let pauseMs = lookMs;
       try {
         this.#take(await this.#channel.describe(signal));
-        delayMs = lookMs;
+        delayMs = firstDelayMs;
       } catch (error) {
         const { log } = this.#ports;
         if (!signal.aborted) log.warn({ err: error, delayMs }, "tool provider does not answer");
+        pauseMs = delayMs;
         delayMs = Math.min(delayMs * 2, lookMs);
       }
       this.#first.resolve();
-      await wait(delayMs, undefined, { signal, ref: false }).catch(() => undefined);
+      await wait(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
     this.#first.resolve();
   }
