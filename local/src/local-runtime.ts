@@ -95,6 +95,7 @@ export class LocalRuntime {
     const runs = workRuns(this.#dispatch, this.ports, concurrency, { now: signal, soon: signal });
     const toolhost = {
       journal: this.ports.journal,
+      requests: this.#calls,
       toolbox: this.#toolbox,
       workspaces: this.#parts.workspaces ?? noWorkspaces,
       artifacts: this.#artifacts,

@@ -11,6 +11,8 @@ import { Role } from "@reeve/contracts/thread";
 import { commitForeign } from "@reeve/log/commit-foreign";
 import { emptyTail } from "@reeve/log/log";
 import { emptyHead, foldHead, isTerminal, runOf } from "@reeve/log/run-head";
+import { assertRoom, assertWords } from "@reeve/log/message-to-run";
+import type { RunHead } from "@reeve/log/run-head";
 import type { RunKey } from "@reeve/log/run-log";
 import { Failure } from "@reeve/platform/failure";
 import { AgentSpecSchema as SpecSchema } from "@reeve/contracts/agent";
@@ -63,10 +65,15 @@ export function runAgent(
     ended,
     events: () => eventsOf(runtime, key),
     async send(text) {
+      assertWords(key.run, text);
       const message = { role: Role.USER, text };
       const value = { messageId: randomUUID(), message, submittedBy: "local" };
       const submitted = { case: "messageSubmitted", value } as const;
-      await commitForeign(runtime.ports, key, () => [submitted], runtime.signal);
+      const decided = (head: RunHead) => {
+        assertRoom(head, text);
+        return [submitted];
+      };
+      await commitForeign(runtime.ports, key, decided, runtime.signal);
     },
   };
 }

@@ -1,6 +1,8 @@
 import { once } from "node:events";
+import type { ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
 import { chunk, done, usageChunk } from "./model-answers.ts";
 
 /** What a played model is asked, as an OpenAI-compatible server hears it. */
@@ -22,6 +24,8 @@ export interface AskedMessage {
 export interface Played {
   readonly text?: string;
   readonly calls?: readonly { readonly name: string; readonly args: object }[];
+  /** The pause after each word. Absent: the whole answer comes at once. */
+  readonly paceMs?: number;
   readonly inputTokens?: number;
   readonly fails?: { readonly status: number; readonly message: string };
   /** Whether the answer, once begun, never ends. */
@@ -52,6 +56,7 @@ export async function startPlayingServer(play: (asked: Asked) => Played): Promis
         return;
       }
       response.writeHead(200, { "content-type": "text/event-stream" });
+      if (played.paceMs !== undefined) return streamSlowly(response, played, played.paceMs);
       if (played.hangs === true) response.write(beginningOf(played));
       else response.end(streamOf(played));
     })();
@@ -120,4 +125,14 @@ function streamOf({ text = "", calls = [], inputTokens = 10 }: Played): string {
     usageChunk(inputTokens, 10),
     done,
   ].join("");
+}
+
+/** Whoever asked may go away meanwhile. */
+async function streamSlowly(response: ServerResponse, played: Played, paceMs: number) {
+  for (const piece of streamOf(played).split(/(?<=\n\n)/u)) {
+    if (response.closed) return;
+    response.write(piece);
+    await wait(paceMs);
+  }
+  response.end();
 }

@@ -173,6 +173,26 @@ describe("a spec is refused for", () => {
     },
   );
 
+  test("a cap on cost under which its model, or that of its planner, could never be called", () => {
+    const pricing = { inputUsdPerMillion: 1, outputUsdPerMillion: 2 };
+    const models = create(ModelCatalogSchema, {
+      models: [
+        { id: "default", provider: "openai", upstreamName: "gpt", pricing },
+        { id: "script", provider: "openai", upstreamName: "free" },
+      ],
+      providers: [{ name: "openai" }],
+    });
+    const under = (init: Omit<SpecInit, "$typeName" | "$unknown">) =>
+      check({ budgets: { maxCostUsd: 1 }, ...init }, { ...offer, models });
+    const field = "budgets.max_cost_usd";
+    expect(under({ maxTokens: 100 }).violations).toEqual([]);
+    expect(under({}).violations).toMatchObject([{ field, reason: "UNKNOWN_COST" }]);
+    const planned = { planningEnabled: true, planningModel: "script", maxTokens: 100 };
+    expect(under(planned).violations).toMatchObject([
+      { field, description: expect.stringContaining('model "script" has no price') },
+    ]);
+  });
+
   test("a name of which no id can be made", () => {
     expect(broken({ name: "助手" })).toEqual(["id: REQUIRED"]);
   });
@@ -223,10 +243,13 @@ describe("limits of a spec", () => {
     maxRounds: 30,
     budgets: { maxLlmCalls: 100, maxCostUsd: 2, maxWallClock: { seconds: 600n } },
   });
+  const { providers } = offer.models;
+  const pricing = { inputUsdPerMillion: 1, outputUsdPerMillion: 2 };
+  const priced = { id: "default", provider: "openai", maxOutputTokens: 1_000, pricing };
   const within = (init: SpecInit) =>
     checkSpec(create(AgentSpecSchema, { name: "a", model: "default", ...init }), {
       ...offer,
-      models: create(ModelCatalogSchema, { ...offer.models, maxima }),
+      models: create(ModelCatalogSchema, { models: [priced], providers, maxima }),
     }).violations.map(({ field, reason }) => `${field}: ${reason}`);
 
   test("may be raised up to what the deployment allows, and no further", () => {

@@ -10,8 +10,9 @@ import { violationOf } from "@reeve/platform/validate-interceptor";
 import { catalogFilter } from "./catalog-filter.ts";
 import { checkFields } from "./check-fields.ts";
 import { toolWithParameter } from "./injected-args.ts";
-import { limitViolations } from "./limits.ts";
+import { limitViolations, limitsFor } from "./limits.ts";
 import { longTermMemoryTools } from "./own-tools.ts";
+import { priceProblem } from "./price-problem.ts";
 import { resolveModel } from "./resolve-model.ts";
 import type { Toolbelt } from "./toolbelt.ts";
 import { toolbelt } from "./toolbelt.ts";
@@ -44,6 +45,7 @@ export function checkSpec(given: AgentSpec, offer: Offer): CheckedSpec {
     ...modelViolations(spec, offer.models),
     ...plannerViolations(spec, offer.models),
     ...limitViolations(spec, offer.models.maxima),
+    ...priceViolations(spec, offer.models),
     ...belt.violations,
     ...hitlViolations(spec, belt, offer.tools),
     ...injectedViolations(spec, belt),
@@ -110,6 +112,24 @@ function plannerViolations(
     ...violation,
     field: "planning_model",
   }));
+}
+
+/** A model that cannot be resolved has a violation of its own. */
+function priceViolations(spec: AgentSpec, models: ModelCatalog): readonly Violation[] {
+  const { model, planningEnabled, planningModel } = spec;
+  const limits = limitsFor(spec, models.maxima);
+  const references = [model, ...(planningEnabled && planningModel ? [planningModel] : [])];
+  return references.flatMap((reference) => {
+    if (modelViolations({ model: reference }, models).length > 0 || reference === "") return [];
+    const description = priceProblem(
+      spec,
+      resolveModel({ model: reference }, models).model,
+      limits,
+    );
+    return description === undefined
+      ? []
+      : [{ field: "budgets.max_cost_usd", description, reason: "UNKNOWN_COST" }];
+  });
 }
 
 function beltOf(

@@ -1,4 +1,5 @@
 import type { AgentSpec } from "@reeve/contracts/agent";
+import { isStorable } from "@reeve/contracts/nesting";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionClass } from "@reeve/contracts/tool";
 import { ownSource } from "./own-tools.ts";
@@ -26,13 +27,19 @@ const categories: Readonly<Record<string, "filesystem" | "terminal" | "code" | "
   complete_todo: "planning",
 };
 
+/** How deep the schema of a tool may be nested: it is kept in the log of each run that has the tool. */
+const mostSchemaLevels = 40;
+
 /** Why policy leaves a tool out of an agent, whatever its catalog filter says. Undefined: the agent may have it. */
 export function whyLeftOut(
   spec: AgentSpec,
   isEditor: boolean,
 ): ({ descriptor, isolation }: OfferedTool) => string | undefined {
   const classes = grantedClasses(spec.permissionClasses, isEditor);
-  return ({ descriptor: { name, source, permissionClass }, isolation }) => {
+  return ({ descriptor: { name, source, permissionClass, inputSchema }, isolation }) => {
+    if (!isStorable(inputSchema, mostSchemaLevels)) {
+      return `its schema is nested deeper than ${mostSchemaLevels} levels`;
+    }
     if (!classes.has(permissionClass)) {
       return `it needs the permission class ${nameOfClass(permissionClass)}`;
     }

@@ -1,4 +1,4 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import { create, fromJson } from "@bufbuild/protobuf";
 import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
@@ -36,6 +36,16 @@ test("has none that execute where nothing isolates them, and says so to who asks
   const belt = beltOf({ permissionClasses: ["execute"], allowedTools }, open);
   expect(names(belt)).toEqual(["grep"]);
   expect(belt.warnings).toEqual([expect.stringMatching(/"execute_code".*sandbox/)]);
+});
+
+test("has none whose schema is nested so deep that no log of a run could hold it", () => {
+  const nested = (levels: number): JsonObject => (levels === 1 ? {} : { a: nested(levels - 1) });
+  const catalog = (levels: number) =>
+    create(ToolCatalogSchema, { tools: [tool("deep", { inputSchema: nested(levels) })] });
+  expect(names(beltOf({}, [catalog(40)]))).toEqual(["deep"]);
+  const belt = beltOf({}, [catalog(41)]);
+  expect(names(belt)).toEqual([]);
+  expect(belt.leftOut.get("deep")).toContain("nested deeper than 40 levels");
 });
 
 test("never has a tool without a class, and secrets only when they are granted", () => {

@@ -34,7 +34,7 @@ export function treeAfter(nodes: TreeNodes, envelope: RunEvent): TreeNodes {
   }
 }
 
-/** The tree of a run, as it is stored and shown. */
+/** The tree of a run, all of it. */
 export function treeOf(nodes: TreeNodes): ExecutionTree {
   return create(ExecutionTreeSchema, {
     version: 1,

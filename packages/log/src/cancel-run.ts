@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { treeOf } from "@reeve/contracts/execution-tree";
+import { storedTreeOf } from "@reeve/contracts/fit-tree";
 import { DispatchSchema, RunStatus } from "@reeve/contracts/run";
 import type { ForeignPorts } from "./commit-foreign.ts";
 import { commitForeign } from "./commit-foreign.ts";
@@ -27,7 +27,7 @@ export async function cancelRun(
         : [
             { case: "cancelRequested", value: { requestedBy, reason } },
             { case: "costSummary", value: spent },
-            { case: "treeStored", value: { tree: treeOf(tree) } },
+            { case: "treeStored", value: { tree: storedTreeOf(tree) } },
             { case: "status", value: { status: RunStatus.CANCELLED, message: reason } },
           ],
     signal,

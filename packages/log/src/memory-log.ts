@@ -1,11 +1,19 @@
+import { toBinary } from "@bufbuild/protobuf";
 import type { RunEvent } from "@reeve/contracts/run";
+import { RunBatchSchema } from "@reeve/contracts/run";
 import type { ThreadEvent } from "@reeve/contracts/thread";
+import { ThreadBatchSchema } from "@reeve/contracts/thread";
 import type { ToolCallFact } from "@reeve/contracts/tool";
+import { ToolCallJournalSchema } from "@reeve/contracts/tool";
 import { Audience } from "./audience.ts";
 import type { CallKey } from "./call-journal.ts";
+import { callJournalDefinition, runLogDefinition, threadLogDefinition } from "./definitions.ts";
 import type { Appended, Log, Stretch, Tail } from "./log.ts";
+import { headerBytes, oversized, usualPayloadBytes } from "./oversized.ts";
 import type { RunKey } from "./run-log.ts";
 import type { ThreadKey } from "./thread-log.ts";
+
+const mostBytes = usualPayloadBytes - headerBytes;
 
 interface Stored<Event> {
   readonly events: Event[];
@@ -28,8 +36,12 @@ export class MemoryLog<Key, Event> implements Log<Key, Event> {
   readonly #nameOf: (key: Key) => string;
   readonly #logs = new Map<string, Stored<Event>>();
 
-  constructor(nameOf: (key: Key) => string) {
+  readonly #sizeOf: (events: readonly Event[]) => number;
+
+  /** Batches whose size by `sizeOf` is over that of a server in its usual settings are refused, as by the server. */
+  constructor(nameOf: (key: Key) => string, sizeOf: (events: readonly Event[]) => number) {
     this.#nameOf = nameOf;
+    this.#sizeOf = sizeOf;
   }
 
   async append(
@@ -40,6 +52,8 @@ export class MemoryLog<Key, Event> implements Log<Key, Event> {
   ): Promise<Appended> {
     signal.throwIfAborted();
     await Promise.resolve();
+    const bytes = this.#sizeOf(events);
+    if (bytes > mostBytes) throw oversized(this.#nameOf(key), bytes, mostBytes);
     const log = this.#log(key);
     if (log.appends !== tail.revision) return { kind: "conflict" };
     log.events.push(...events);
@@ -62,12 +76,12 @@ export class MemoryLog<Key, Event> implements Log<Key, Event> {
 
   async *follow(
     key: Key,
-    afterSequence: number,
+    after: number | Tail,
     signal: AbortSignal,
   ): AsyncIterable<Stretch<Event>> {
     const { changed: audience } = this.#log(key);
     const changed = audience.join();
-    let cursor: Tail = { sequence: afterSequence, revision: 0 };
+    let cursor: Tail = typeof after === "number" ? { sequence: after, revision: 0 } : after;
     try {
       for (;;) {
         const missed = await this.read(key, cursor, signal);
@@ -92,13 +106,22 @@ export class MemoryLog<Key, Event> implements Log<Key, Event> {
 }
 
 export function memoryRunLog(): MemoryLog<RunKey, RunEvent> {
-  return new MemoryLog(({ tenant, run }) => `${tenant}.${run}`);
+  return new MemoryLog(
+    ({ tenant, run }) => `${tenant}.${run}`,
+    (events) => toBinary(RunBatchSchema, runLogDefinition.batch(1, events)).length,
+  );
 }
 
 export function memoryThreadLog(): MemoryLog<ThreadKey, ThreadEvent> {
-  return new MemoryLog(({ tenant, thread }) => `${tenant}.${thread}`);
+  return new MemoryLog(
+    ({ tenant, thread }) => `${tenant}.${thread}`,
+    (events) => toBinary(ThreadBatchSchema, threadLogDefinition.batch(1, events)).length,
+  );
 }
 
 export function memoryCallJournal(): MemoryLog<CallKey, ToolCallFact> {
-  return new MemoryLog(({ tenant, run, call }) => `${tenant}.${run}.${call}`);
+  return new MemoryLog(
+    ({ tenant, run, call }) => `${tenant}.${run}.${call}`,
+    (facts) => toBinary(ToolCallJournalSchema, callJournalDefinition.batch(1, facts)).length,
+  );
 }

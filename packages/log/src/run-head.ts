@@ -48,6 +48,8 @@ export interface RunHead {
   readonly tree: TreeNodes;
   /** The messages that were sent into the run, last one first. */
   readonly messages: SentMessage | undefined;
+  /** Bytes of the messages that no step has taken up, by id. */
+  readonly untaken: ReadonlyMap<string, number>;
 }
 
 /** A message that was sent into a run. */
@@ -83,6 +85,7 @@ export const emptyHead: RunHead = {
   endSequence: undefined,
   tree: new Map(),
   messages: undefined,
+  untaken: new Map(),
 };
 
 const terminal: ReadonlySet<RunStatus> = new Set([
@@ -150,8 +153,16 @@ function applyToHead(head: RunHead, envelope: RunEvent): RunHead {
       if (approval === undefined) return next;
       return { ...next, approvals: new Map(head.approvals).set(approval.approvalId, approval) };
     }
-    case "messageSubmitted":
-      return { ...next, messages: withMessage(head.messages, event.value, sequence) };
+    case "messageSubmitted": {
+      const { messageId, message } = event.value;
+      const untaken = new Map(head.untaken).set(messageId, Buffer.byteLength(message?.text ?? ""));
+      return { ...next, untaken, messages: withMessage(head.messages, event.value, sequence) };
+    }
+    case "messageInjected": {
+      const untaken = new Map(head.untaken);
+      untaken.delete(event.value.messageId);
+      return { ...next, untaken };
+    }
     case "error":
       return envelope.parentId === "" && envelope.phase !== Phase.PLANNER
         ? { ...next, error: event.value }
@@ -164,7 +175,6 @@ function applyToHead(head: RunHead, envelope: RunEvent): RunHead {
     case "mcpProgress":
     case "usage":
     case "context":
-    case "messageInjected":
     case "plan":
     case "subtask":
     case "budgetExceeded":

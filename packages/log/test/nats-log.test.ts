@@ -2,6 +2,7 @@ import { jetstreamManager } from "@nats-io/jetstream";
 import type { NatsConnection, SubscriptionOptions } from "@nats-io/transport-node";
 import { ErrorReason } from "@reeve/contracts/error";
 import { ToolCallFactSchema } from "@reeve/contracts/tool";
+import type { JsonObject } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { emptyTail } from "../src/log.ts";
@@ -13,6 +14,7 @@ import type { ThreadLog } from "../src/thread-log.ts";
 import { commitContract } from "./support/commit-contract.ts";
 import {
   appended,
+  eventsAfter,
   followedTo,
   freshRun,
   runSort,
@@ -181,10 +183,13 @@ test("gives a follower of a very long log one part after another", async () => {
   expect(whole.tail).toEqual(tail);
 });
 
-test("refuses a batch that is larger than the store takes", async () => {
-  await expect(
-    log.append(freshRun(), emptyTail, texts(emptyTail, "x".repeat(1_200_000)), signal),
-  ).rejects.toMatchObject({ kind: "exhausted", reason: ErrorReason.TOO_LARGE });
+test("reads what is nested deeper than anything that is let in, should it be there", async () => {
+  const key = freshRun();
+  const nested = (levels: number): JsonObject => (levels === 0 ? {} : { a: nested(levels - 1) });
+  const value = { callId: "c", name: "deep", arguments: nested(60) };
+  await appended(log, key, emptyTail, eventsAfter(0, { case: "toolCall", value }), signal);
+  const { events } = await other.read(key, emptyTail, signal);
+  expect(events[0]?.event).toMatchObject({ case: "toolCall", value });
 });
 
 test("finds its way among 10,000 runs", async () => {

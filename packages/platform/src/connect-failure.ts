@@ -49,7 +49,7 @@ export function failureFrom(error: unknown): Failure {
   const status = ConnectError.from(error);
   const [info] = status.findDetails(ErrorInfoSchema);
   const [badRequest] = status.findDetails(BadRequestSchema);
-  const kind = kindOf(status.code);
+  const kind = info === undefined && lost.has(status.code) ? "unavailable" : kindOf(status.code);
   return new Failure(kind, reasonOf(info?.reason, kind), status.rawMessage, {
     violations: badRequest?.fieldViolations ?? [],
     metadata: info?.metadata ?? {},
@@ -57,8 +57,10 @@ export function failureFrom(error: unknown): Failure {
   });
 }
 
+/** What a client is told whose connection broke or whose time ran out; a conflict of ours says so in its details. */
+const lost: ReadonlySet<Code> = new Set([Code.Aborted, Code.Canceled, Code.DeadlineExceeded]);
+
 function kindOf(code: Code): FailureKind {
-  if (code === Code.DeadlineExceeded || code === Code.Canceled) return "unavailable";
   const found = Object.entries(codes).find(([, candidate]) => candidate === code);
   // The keys of the table are the kinds.
   return (found?.[0] as FailureKind | undefined) ?? "internal";

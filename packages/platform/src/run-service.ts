@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { Environment } from "./config.ts";
 import { readConfig } from "./config.ts";
 import { Failure } from "./failure.ts";
+import { startService } from "./start-service.ts";
 import type { Logger } from "./logger.ts";
 import { createLogger } from "./logger.ts";
 
@@ -20,8 +21,8 @@ export interface ServiceContext {
 }
 
 /**
- * Runs a service as a process: reads its settings from the environment, starts it, and ends it in order on SIGTERM or
- * SIGINT; a second signal ends it at once. Exit code 2: settings are missing or wrong, all of them are listed. 1: a fault.
+ * Runs a service as a process: reads its settings from the environment, starts it as soon as its store answers, and ends it
+ * in order on SIGTERM or SIGINT; a second signal ends it at once. Exit code 2: settings are missing or wrong, all of them are listed. 1: a fault.
  */
 export async function runService<Config extends { readonly REEVE_LOG_LEVEL: string }>(
   name: string,
@@ -45,7 +46,7 @@ export async function runService<Config extends { readonly REEVE_LOG_LEVEL: stri
   };
   process.on("uncaughtException", crash);
   process.on("unhandledRejection", crash);
-  process.exitCode = await live(schema, start, { log, signal: end.signal });
+  process.exitCode = await live(schema, whenStoreAnswers(start), { log, signal: end.signal });
   // What a library left running must not keep a process that has given back everything.
   process.exit();
 }
@@ -71,6 +72,15 @@ async function live<Config>(
     log.fatal({ err: error }, "service could not start");
     return exits.crashed;
   }
+}
+
+type Start<Config> = (config: Config, context: ServiceContext) => Promise<void>;
+
+function whenStoreAnswers<Config>(start: Start<Config>): Start<Config> {
+  return async (config, { resources, ...context }) => {
+    const once = (opened: AsyncDisposableStack) => start(config, { ...context, resources: opened });
+    resources.use(await startService(once, context.log, context.signal));
+  };
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {

@@ -23,6 +23,9 @@ export interface ServeOptions extends ListenAddress {
   readonly maxMessageBytes?: number;
 }
 
+/** What is nested deeper than readers of messages like is read here, so that the refusal of it can say so. */
+const readDeep = { recursionLimit: 1_000 };
+
 /** A server that is open, until it is disposed: then its streams end UNAVAILABLE and its connections close. */
 export interface RunningServer extends AsyncDisposable {
   /** `http://host:port` with the port that was really taken. */
@@ -56,6 +59,8 @@ export async function serve(
     {
       interceptors: [mapErrors(log, draining), ...(options.interceptors ?? []), validateRequests()],
       readMaxBytes: options.maxMessageBytes ?? 4 * 1024 * 1024,
+      binaryOptions: readDeep,
+      jsonOptions: readDeep,
       compressMinBytes: 16 * 1024,
       maxTimeoutMs: 24 * 3_600_000,
       shutdownSignal: draining,

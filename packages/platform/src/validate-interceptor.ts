@@ -5,6 +5,7 @@ import type { Interceptor } from "@connectrpc/connect";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { Violation } from "./failure.ts";
 import { Failure } from "./failure.ts";
+import { isDeeperThan, mostRequestLevels } from "./nesting.ts";
 
 /** Refuses a request that breaks the rules of its contract, with every violation at once. */
 export function validateRequests(validator: Validator = createValidator()): Interceptor {
@@ -25,6 +26,10 @@ export function validateRequests(validator: Validator = createValidator()): Inte
 }
 
 function assertValid(validator: Validator, schema: DescMessage, message: Message): void {
+  if (isDeeperThan(message, mostRequestLevels)) {
+    const words = `the request is nested deeper than ${mostRequestLevels} levels; give a plainer one`;
+    throw new Failure("invalid", ErrorReason.INVALID_REQUEST, words);
+  }
   const result = validator.validate(schema, message);
   if (result.kind === "valid") return;
   if (result.kind === "error") throw result.error;

@@ -1,11 +1,16 @@
 import { once } from "node:events";
 import { connect } from "node:net";
+import type { JsonObject } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
+import { ApprovalService } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
 import { RunService } from "@reeve/contracts/run";
+import { pino } from "pino";
 import { describe, expect, test } from "vitest";
 import { failureFrom } from "../src/connect-failure.ts";
 import { Failure } from "../src/failure.ts";
+import { serve } from "../src/server.ts";
 import { served } from "./support/served.ts";
 
 /** What a call is refused with. */
@@ -17,6 +22,10 @@ async function refusalOf(call: Promise<unknown> | AsyncIterable<unknown>): Promi
     return failureFrom(error);
   }
   throw new Error("the call was not refused");
+}
+
+function nested(levels: number): JsonObject {
+  return levels === 0 ? {} : { a: nested(levels - 1) };
 }
 
 describe("what a handler throws", () => {
@@ -101,6 +110,33 @@ test("a request that breaks the rules of its contract reaches no handler, and he
     'labels["long"]',
   ]);
   expect(calls).toBe(0);
+});
+
+test("a request that is nested too deep for any reader is refused as such, over every protocol", async () => {
+  await using server = await serve(
+    (router) => router.service(ApprovalService, { decideApproval: () => ({}) }),
+    { host: "127.0.0.1", port: 0, log: pino({ level: "silent" }), services: [ApprovalService] },
+    new AbortController().signal,
+  );
+  const refusal = {
+    kind: "invalid",
+    reason: ErrorReason.INVALID_REQUEST,
+    message: "the request is nested deeper than 32 levels; give a plainer one",
+  };
+  const options = { baseUrl: server.url, httpVersion: "2" } as const;
+  const transports = [
+    createGrpcTransport(options),
+    createConnectTransport(options),
+    createConnectTransport({ ...options, useBinaryFormat: false }),
+  ];
+  for (const transport of transports) {
+    const client = createClient(ApprovalService, transport);
+    const decide = (levels: number) =>
+      client.decideApproval({ approvalId: "a", approved: true, editedArguments: nested(levels) });
+    expect(await refusalOf(decide(60))).toMatchObject(refusal);
+    expect(await refusalOf(decide(300))).toMatchObject(refusal);
+    expect(await decide(24)).toBeDefined();
+  }
 });
 
 test("a method that there is not is told by its protocol", async () => {

@@ -32,6 +32,21 @@ test("pages one after another give everything once", () => {
   );
 });
 
+test("a page ends early where its items are large, and has one at least", () => {
+  const sizes = [400_000, 600_000, 100_000, 2_000_000, 5];
+  const all = items(sizes.length);
+  const pages: number[] = [];
+  let pageToken = "";
+  do {
+    const request = { pageSize: 0, pageToken };
+    const bytesOf = (item: string) => sizes[all.indexOf(item)] ?? 0;
+    const next = pageOf(all, request, itself, isAfter, bytesOf);
+    pages.push(next.items.length);
+    pageToken = next.nextPageToken;
+  } while (pageToken !== "");
+  expect(pages).toEqual([2, 1, 1, 1]);
+});
+
 test.each(["nonsense", "k:a", "🙂", "azph=", " ", Buffer.from("x:a").toString("base64url"), "\0"])(
   "%j is no token of a page",
   (token) => {

@@ -20,22 +20,33 @@ export interface Page<Item> {
 
 /**
  * One page of `items`, which are in order. A token holds the key of the last item of its page, so that items that come or
- * go in between neither hide nor repeat others. `keyOf` must be unique; `isAfter` says whether an item comes after a key.
+ * go in between neither hide nor repeat others. A page ends early where its items come to a mebibyte by `bytesOf`, so that
+ * every client accepts it. `keyOf` must be unique; `isAfter` says whether an item comes after a key.
  */
 export function pageOf<Item>(
   items: readonly Item[],
   { pageSize, pageToken }: PageRequest,
   keyOf: (item: Item) => string,
   isAfter: (key: string, previous: string) => boolean,
+  bytesOf: (item: Item) => number = () => 0,
 ): Page<Item> {
   const size = pageSize === 0 ? defaultSize : Math.min(pageSize, largestSize);
   const previous = keyIn(pageToken);
   const rest =
     previous === undefined ? items : items.filter((item) => isAfter(keyOf(item), previous));
-  const page = rest.slice(0, size);
+  const page = fitting(rest.slice(0, size), bytesOf);
   const last = page.at(-1);
-  const isLast = last === undefined || rest.length <= size;
+  const isLast = last === undefined || rest.length === page.length;
   return { items: page, nextPageToken: isLast ? "" : tokenOf(keyOf(last)) };
+}
+
+const mostBytes = 1024 * 1024;
+
+/** The first of the items that are small enough together; one at least. */
+function fitting<Item>(items: readonly Item[], bytesOf: (item: Item) => number): readonly Item[] {
+  let room = mostBytes;
+  const end = items.findIndex((item) => (room -= bytesOf(item)) < 0);
+  return end === -1 ? items : items.slice(0, Math.max(1, end));
 }
 
 function tokenOf(key: string): string {

@@ -1,3 +1,4 @@
+import { readingLength, readingLengthOfBytes } from "@reeve/agent/reading-length";
 import { toBinary } from "@bufbuild/protobuf";
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import { HistoryMessageSchema } from "@reeve/contracts/thread";
@@ -10,21 +11,21 @@ export function bytesOf(message: HistoryMessage): number {
   return toBinary(HistoryMessageSchema, message).length + overhead;
 }
 
-/** What a model reads of a message, in characters: a turn verbatim, or what it said and called, never both. */
+/** What a model reads of a message, as its reading length: a turn verbatim, or what it said and called, never both. */
 export function charactersOf({ message }: HistoryMessage): number {
   switch (message.case) {
     case "user":
-      return message.value.text.length;
+      return readingLength(message.value.text);
     case "assistant": {
       const { text, messageJson, calls } = message.value;
-      if (messageJson.length > 0) return messageJson.length;
+      if (messageJson.length > 0) return readingLengthOfBytes(messageJson);
       return calls.reduce(
-        (sum, { name, argumentsText }) => sum + name.length + argumentsText.length,
-        text.length,
+        (sum, { name, argumentsText }) => sum + readingLength(name) + readingLength(argumentsText),
+        readingLength(text),
       );
     }
     case "toolResult":
-      return message.value.content.length;
+      return readingLength(message.value.content);
     case undefined:
       return 0;
   }

@@ -1,6 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { cutToBytes } from "@reeve/agent/cut-to-bytes";
 import { treeOf } from "@reeve/contracts/execution-tree";
+import { fitTree } from "@reeve/contracts/fit-tree";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
 import type { TurnEndedSchema } from "@reeve/contracts/thread";
@@ -8,7 +9,6 @@ import { TurnOutcome } from "@reeve/contracts/thread";
 import type { RunHead } from "@reeve/log/run-head";
 import { emptyHead, foldHead, isTerminal, outputOf } from "@reeve/log/run-head";
 import { fitHistory } from "./fit-history.ts";
-import { fitTree } from "./fit-tree.ts";
 import { turnHistory } from "./turn-history.ts";
 
 /** What the parts may take at most, in bytes; together well below the largest message of the bus. */

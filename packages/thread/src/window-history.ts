@@ -1,9 +1,9 @@
+import { charactersAToken } from "@reeve/agent/reading-length";
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import { fitHistory } from "./fit-history.ts";
 import { bytesOf, charactersOf } from "./history-length.ts";
 import type { ThreadState } from "./thread-state.ts";
 
-const charactersAToken = 4;
 /** What the history in a run's own log may take: well below the largest message of the bus. */
 const mostBytes = 512 * 1024;
 

@@ -153,8 +153,9 @@ class World {
       dispatch: {
         publish: async (...args) => {
           await turn(actor, "publish");
-          await dispatch.publish(...args);
+          const sequence = await dispatch.publish(...args);
           actor.learned += "p";
+          return sequence;
         },
       },
     };

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { ApprovalSchema, ApprovalService } from "@reeve/contracts/approval";
 import { openDispatchQueue } from "@reeve/log/nats-queue";
 import { openRunFeed } from "@reeve/log/nats-run-feed";
@@ -9,10 +8,12 @@ import type { Logger } from "@reeve/platform/logger";
 import type { Nats } from "@reeve/platform/nats";
 import type { RunningServer } from "@reeve/platform/server";
 import { serve } from "@reeve/platform/server";
+import { sleep } from "@reeve/platform/sleep";
 import { openTable } from "@reeve/store/nats-table";
 import type { ApprovalPorts } from "./app/approval-ports.ts";
 import { expireApprovals } from "./app/expire-approvals.ts";
 import type { ApprovalsConfig } from "./config.ts";
+import { openApprovalLists } from "./app/read-approvals.ts";
 import { keepInbox } from "./projections/inbox.ts";
 import { approvalService } from "./rpc/approval-service.ts";
 
@@ -27,14 +28,13 @@ export async function startApprovals(
 ): Promise<RunningServer> {
   await using starting = new AsyncDisposableStack();
   const background = starting.use(new Background(log, signal));
+  const inbox = await openTable(nats, ApprovalSchema);
   const ports: ApprovalPorts = {
     log: await openRunLog(nats),
     dispatch: await openDispatchQueue(nats, { ackWaitMs }),
-    inbox: await openTable(nats, ApprovalSchema),
-    clock: {
-      now: () => Date.now(),
-      sleep: (delayMs, until) => sleep(delayMs, undefined, { signal: until }),
-    },
+    inbox,
+    lists: openApprovalLists(inbox, background.signal),
+    clock: { now: () => Date.now(), sleep },
   };
   const server = starting.use(
     await serve(

@@ -74,6 +74,7 @@ export async function startToolhost(
   const queue = await openToolCallQueue(nats, { pool: config.REEVE_POOL, ackWaitMs });
   const ports: ToolhostPorts = {
     journal: await openCallJournal(nats),
+    requests: queue,
     toolbox,
     workspaces: sandboxes.workspaces,
     artifacts,

@@ -1,178 +1,179 @@
-import { setTimeout as wait } from "node:timers/promises";
-import { Code, ConnectError } from "@connectrpc/connect";
-import type { RunEvent } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
-import type { ServiceName } from "../../system/support/deployment.ts";
-import { Deployment } from "../../system/support/deployment.ts";
-import { watchToEnd } from "../../system/support/watching.ts";
+import { openCallJournal } from "@reeve/log/nats-journal";
+import { openRunLog } from "@reeve/log/nats-run-log";
+import { openThreadLog } from "@reeve/log/nats-thread-log";
+import { emptyTail } from "@reeve/log/log";
+import { patiently } from "@reeve/platform/patiently";
+import { openReeve } from "../../../cli/src/client.ts";
 import { startPlayingServer } from "../../support/playing-server.ts";
+import { endOf, runViolations } from "./check-run.ts";
+import { threadViolations } from "./check-threads.ts";
+import { unknownOutcomes } from "./check-calls.ts";
+import type { Seen } from "./client.ts";
+import { Client } from "./client.ts";
+import { Cluster, tenant } from "./cluster.ts";
+import { startCounter } from "./counter.ts";
+import { Damage } from "./damage.ts";
+import type { RunEvidence } from "./evidence.ts";
+import { gather } from "./evidence.ts";
+import { faultNames, harm } from "./faults.ts";
 import { randomFrom } from "./random.ts";
-import { effects, playWorker, workerAgent } from "./worker-agent.ts";
+import type { ChaosReport } from "./report.ts";
+import type { RunPlan } from "./run-plan.ts";
+import { planOf } from "./run-plan.ts";
+import { lostDispatch, settled } from "./settled.ts";
+import { playPlans, workerAgent } from "./worker-agent.ts";
 
 export interface ChaosOptions {
   readonly seed: number;
   /** How many runs in all, and how many of them at a time. */
   readonly runs: number;
   readonly abreast: number;
-  /** Hears what is done to the processes. */
+  /** How many things are done to the processes at a time. */
+  readonly hands: number;
+  /** Names of the faults that are allowed. Absent: all. */
+  readonly only?: readonly string[] | undefined;
+  /** Folder for the logs of the services. */
+  readonly logs?: string | undefined;
+  /** Hears what is done to the processes, and how far the runs are. */
   note(line: string): void;
 }
 
-/** What came of it. */
-export interface ChaosReport {
-  readonly kills: number;
-  /** Everything that broke a promise, with the run; empty: nothing did. */
-  readonly broken: readonly string[];
-  readonly completed: number;
-  /** Calls whose outcome nobody knows, which the model was told. */
-  readonly unknownOutcomes: number;
-}
+/** How long a run may take to its end, of which it spends some seconds at work. */
+const patienceMs = 150_000;
+const never = new AbortController().signal;
 
-/** Carries out runs whose tools have real effects while the processes are killed and stopped at random. */
+/** Carries out runs that act on the world while the processes around them are harmed, and says what came of it. */
 export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
-  const random = randomFrom(options.seed);
-  await using models = await startPlayingServer(playWorker);
-  await using deployment = await Deployment.start({
-    OPENAI_API_KEY: "k",
-    OPENAI_BASE_URL: models.url,
+  const { seed, runs, note } = options;
+  const beganAt = performance.now();
+  const broken: string[] = [];
+  const damage = new Damage();
+  const plans = Array.from({ length: runs }, (_, index) => planOf(seed, index));
+  await using models = await startPlayingServer(playPlans((index) => planAt(plans, index)));
+  await using counter = await startCounter();
+  await using cluster = await Cluster.start({
+    modelsUrl: models.url,
+    counterUrl: counter.url,
+    logs: options.logs,
+    onTrouble: (what) => {
+      note(what);
+      broken.push(what);
+    },
   });
-  await deployment.reeve.agents.createAgent({ spec: workerAgent });
+  using gateways = new DisposableStack();
+  const reeves = cluster.addresses.map((address) => gateways.use(openReeve(address)));
+  await reeves[0]?.agents.createAgent({ spec: workerAgent });
+
   const over = new AbortController();
-  const destruction = destroy(deployment, random, options.note, over.signal);
-  const logs = new Map<string, readonly RunEvent[]>();
+  const busy = new Set<string>();
+  const harming = Array.from({ length: options.hands }, (_, hand) => {
+    const random = randomFrom(seed, `hand ${hand}`);
+    const scene = { cluster, random, damage, busy, note };
+    return harm(scene, options.only ?? faultNames, over.signal).catch((error: unknown) => {
+      broken.push(`what was harmed could not be made good: ${String(error)}`);
+    });
+  });
+  const seen = new Map<RunPlan, { readonly seen: Seen; readonly stuck: string | undefined }>();
   let next = 0;
   const lane = async () => {
-    for (let index = next++; index < options.runs; index = next++) {
-      const runId = await start(deployment, `chaos-${options.seed}-${index}`);
-      const approving = approve(deployment, runId, over.signal);
-      logs.set(runId, await watchToEnd(deployment, runId));
-      await approving;
-      options.note(`${logs.size} of ${options.runs} runs have ended`);
+    for (let plan = plans[next++]; plan !== undefined; plan = plans[next++]) {
+      const client = new Client(reeves, randomFrom(seed, `client ${plan.index}`));
+      const late = AbortSignal.timeout(patienceMs);
+      const run = await client.carryOut(plan, `chaos-${seed}-${plan.index}`, late);
+      const stuck = late.aborted ? await whyStuck(cluster, run.runId) : undefined;
+      seen.set(plan, { seen: run, stuck });
+      note(`${seen.size} of ${runs} runs have ended`);
     }
   };
   await Promise.all(Array.from({ length: options.abreast }, lane));
   over.abort();
-  const kills = await destruction;
-  const findings = [...logs].map(([runId, events]) => examine(runId, events));
+  await Promise.all(harming);
+
+  broken.push(...(await settled(cluster)));
+  const statusAt = async (gateway: number, runId: string) => {
+    const { run } = (await reeves[gateway]?.runs.getRun({ runId })) ?? {};
+    return run?.status ?? RunStatus.UNSPECIFIED;
+  };
+  const log = await openRunLog(cluster.nats);
+  const journal = await openCallJournal(cluster.nats);
+  const evidence: RunEvidence[] = [];
+  for (const [plan, { seen: run, stuck }] of seen) {
+    const sources = { cluster, counter, log, journal, statusAt };
+    evidence.push(await gather(sources, plan, run, stuck));
+  }
+  const hurt = (host: string, fromMs: number, toMs: number) => {
+    const member = cluster.members.find(({ hosts }) => hosts.has(host));
+    // A host that nobody heard of was killed before it said that it works.
+    return member === undefined || damage.hurt(member.name, fromMs, toMs);
+  };
+  broken.push(...evidence.flatMap((known) => runViolations(known, hurt)));
+  broken.push(...(await brokenThreads(cluster, evidence)));
   return {
-    kills,
-    broken: findings.flatMap(({ broken }) => broken),
-    completed: findings.filter(({ isCompleted }) => isCompleted).length,
-    unknownOutcomes: findings.reduce((sum, { unknown }) => sum + unknown, 0),
+    seed,
+    runs,
+    seconds: Math.round((performance.now() - beganAt) / 1_000),
+    ...figuresOf(evidence),
+    harm: damage.counts(),
+    harmDone: damage.total,
+    broken,
   };
 }
 
-const victims: readonly ServiceName[] = ["runtime", "toolhost", "gateway", "approvals"];
-
-/** Kills or stops something now and then, and brings it back. Returns how often. */
-async function destroy(
-  deployment: Deployment,
-  random: () => number,
-  note: (line: string) => void,
-  signal: AbortSignal,
-): Promise<number> {
-  let kills = 0;
-  while (!signal.aborted) {
-    await wait(200 + random() * 1_300);
-    const victim = victims[Math.floor(random() * victims.length)] ?? "runtime";
-    const fate = random();
-    kills++;
-    if (fate < 0.15) {
-      note("kill nats");
-      await deployment.killNats();
-      await wait(random() * 500);
-      await deployment.startNats();
-    } else if (fate < 0.4) {
-      note(`stop ${victim}`);
-      deployment.signal(victim, "SIGSTOP");
-      await wait(500 + random() * 2_500);
-      deployment.signal(victim, "SIGCONT");
-    } else {
-      note(`kill ${victim}`);
-      await deployment.kill(victim);
-      await wait(random() * 300);
-      await deployment.start(victim);
-    }
-  }
-  return kills;
+function planAt(plans: readonly RunPlan[], index: number): RunPlan {
+  const plan = plans[index];
+  if (plan === undefined) throw new Error(`there is no plan ${index}`);
+  return plan;
 }
 
-/** Asks again until there is an answer, as any client does: the same id is the same run. */
-async function start(deployment: Deployment, requestId: string): Promise<string> {
-  const request = { agentId: "worker", input: "work", requestId };
-  const { run } = await stubborn(() => deployment.reeve.runs.startRun(request));
-  return run?.runId ?? "";
+async function whyStuck({ nats }: Cluster, run: string): Promise<string> {
+  const ask = async () => {
+    const log = await openRunLog(nats);
+    return await lostDispatch(nats, (await log.read({ tenant, run }, emptyTail, never)).events);
+  };
+  return await ask().catch((error: unknown) => `nothing more is known: ${String(error)}`);
 }
 
-/** A person who looks at the run now and then, and approves what it asks for. */
-async function approve(deployment: Deployment, runId: string, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    const { run } = await stubborn(() => deployment.reeve.runs.getRun({ runId }));
-    if (run === undefined || run.status >= RunStatus.COMPLETED) return;
-    for (const approvalId of run.pendingApprovals) {
-      const decision = { approvalId, approved: true, decisionId: `yes-${approvalId}` };
-      await stubborn(() => deployment.reeve.approvals.decideApproval(decision));
-    }
-    await wait(100);
-  }
-}
-
-async function stubborn<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
-  for (;;) {
-    try {
-      return await ask();
-    } catch (error) {
-      const { code } = ConnectError.from(error);
-      if (code !== Code.Unavailable && code !== Code.Canceled && code !== Code.Aborted) throw error;
-      await wait(50);
-    }
-  }
-}
-
-interface Finding {
-  readonly broken: readonly string[];
-  readonly isCompleted: boolean;
-  readonly unknown: number;
-}
-
-/** Whether a run kept every promise, as far as its log and the files of its sandbox tell. */
-function examine(runId: string, events: readonly RunEvent[]): Finding {
+async function brokenThreads(
+  { nats }: Cluster,
+  evidence: readonly RunEvidence[],
+): Promise<readonly string[]> {
+  const log = await openThreadLog(nats);
+  const threads = Map.groupBy(evidence, ({ plan }) => plan.thread);
   const broken: string[] = [];
-  const breaks = (what: string) => broken.push(`${runId}: ${what}`);
-  for (const [index, { sequence }] of events.entries()) {
-    if (sequence !== index + 1) breaks(`event ${index + 1} has the sequence ${sequence}`);
+  for (const [thread, runs] of threads) {
+    if (thread === undefined) continue;
+    const read = () => log.read({ tenant, thread }, emptyTail, never);
+    const { events } = await patiently(read, 30_000, never);
+    const ids = runs.map(({ seen }) => seen.runId);
+    broken.push(...threadViolations(thread, events, ids));
   }
-  const ends = events.filter(
-    ({ event }) => event.case === "status" && event.value.status >= RunStatus.COMPLETED,
-  );
-  if (ends.length !== 1) breaks(`${ends.length} terminal events`);
-  const results = events.flatMap(({ event }) => (event.case === "toolResult" ? [event.value] : []));
-  const ids = results.map(({ result }) => result?.callId ?? "");
-  if (new Set(ids).size !== ids.length) breaks("a call has two results");
-  const code = results.filter(({ result }) => result?.name === "execute_code");
-  const counted = countsIn(code.at(-1)?.result?.content ?? "");
-  for (let index = 0; index < effects; index++) {
-    const times = counted[`effect-${index}`] ?? 0;
-    const isKnown = code[index]?.success === true;
-    // An effect whose outcome nobody knows may be there or not, but never twice.
-    if (times > 1) breaks(`effect ${index} happened ${times} times`);
-    if (counted["known"] === 1 && isKnown && times !== 1) {
-      breaks(`effect ${index} succeeded and happened ${times} times`);
-    }
-  }
-  const last = ends[0]?.event;
-  const isCompleted = last?.case === "status" && last.value.status === RunStatus.COMPLETED;
-  if (!isCompleted) breaks(`did not complete: ${JSON.stringify(last?.value)}`);
-  const unknown = code.filter(({ error }) => error.includes("unknown")).length;
-  return { broken, isCompleted, unknown };
+  return broken;
 }
 
-/** The lines of each effect, as the last call counted them; without `known` it came to no count. */
-function countsIn(content: string): Readonly<Record<string, number>> {
-  try {
-    const { stdout } = JSON.parse(content) as { readonly stdout: string };
-    return { known: 1, ...(JSON.parse(stdout) as Record<string, number>) };
-  } catch {
-    return {};
-  }
+function figuresOf(evidence: readonly RunEvidence[]) {
+  const ends = evidence.map(({ stored }) => endOf(stored));
+  // A turn of a thread waits for the turns before it.
+  const pauses = evidence
+    .filter(({ plan }) => plan.thread === undefined)
+    .map(({ seen }) => seen.longestPauseMs);
+  const sum = (figure: (known: RunEvidence) => number) =>
+    evidence.reduce((total, known) => total + figure(known), 0);
+  const count = (kind: string) =>
+    sum(({ stored }) => stored.filter(({ event }) => event.case === kind).length);
+  return {
+    completed: ends.filter((end) => end === RunStatus.COMPLETED).length,
+    cancelled: ends.filter((end) => end === RunStatus.CANCELLED).length,
+    events: sum(({ stored }) => stored.length),
+    calls: sum(({ journals }) => journals.size),
+    effects: sum(({ marks }) => [...marks.values()].filter(({ times }) => times > 0).length),
+    unknownOutcomes: sum(({ stored }) => unknownOutcomes(stored)),
+    takeovers: count("runClaimed") - evidence.filter(({ stored }) => hasClaim(stored)).length,
+    interruptions: sum(({ seen }) => seen.interruptions),
+    longestPauseMs: Math.round(Math.max(0, ...pauses)),
+  };
+}
+
+function hasClaim(stored: RunEvidence["stored"]): boolean {
+  return stored.some(({ event }) => event.case === "runClaimed");
 }

@@ -3,37 +3,68 @@ import { fromJson } from "@bufbuild/protobuf";
 import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import type { AgentSpecSchema } from "@reeve/contracts/agent";
 import type { Asked, Played } from "../../support/playing-server.ts";
+import type { PlannedEffect, RunPlan } from "./run-plan.ts";
+import { instructionsOf } from "./run-plan.ts";
 
-/** How often each run has an effect of its own, in the sandbox and to be counted. */
-export const effects = 3;
-
-/** An agent whose every effect leaves a line in a file of its own, and that counts the lines at its end. */
+/** An agent whose tools act on the world, inside of a sandbox and outside. */
 export const workerAgent: MessageInitShape<typeof AgentSpecSchema> = {
   id: "worker",
   name: "worker",
   model: "openai:played",
-  permissionClasses: ["execute"],
-  hitlTools: ["add_todo"],
-  deepAgent: { allowedImports: fromJson(ListValueSchema, ["glob", "json"]) },
+  permissionClasses: ["execute", "network"],
+  mcpServers: ["counter"],
+  hitlTools: ["mcp__counter__pay"],
+  deepAgent: { allowedImports: fromJson(ListValueSchema, ["time"]) },
   budgets: { maxLlmCalls: 500, maxWallClock: { seconds: 3_600n } },
 };
 
-const effect = (index: number) => `open("effect-${index}", "a").write("x\\n")`;
-const count = `import glob, json
-print(json.dumps({name: len(open(name).readlines()) for name in sorted(glob.glob("effect-*"))}))`;
+const asks = /Carry out (?:turn (\d+) of )?plan (\d+)\./;
 
-const call = (name: string, args: object): Played => ({ calls: [{ name, args }] });
+/** Plays the model of every run: what it answers follows from the plan and from how many turns it has had. */
+export function playPlans(planAt: (index: number) => RunPlan): (asked: Asked) => Played {
+  return ({ messages }) => {
+    const last = messages.findLastIndex(({ role, text }) => role === "user" && asks.test(text));
+    const [, turnOfSubtask, index] = asks.exec(messages[last]?.text ?? "") ?? [];
+    const plan = planAt(Number(index));
+    const had = messages.slice(last).filter(({ role }) => role === "assistant").length;
+    const { paceMs } = plan;
+    const number = turnOfSubtask === undefined ? had : Number(turnOfSubtask);
+    const turn = plan.turns[number];
+    const isOver = turn === undefined || (turnOfSubtask !== undefined && had > 0);
+    if (isOver) return { text: plan.answer, paceMs };
+    const { text } = turn;
+    if (turn.isSubtask && turnOfSubtask === undefined) {
+      const args = { title: `turn ${number}`, instructions: instructionsOf(plan.index, number) };
+      return { text, paceMs, calls: [{ name: "run_subtask", args }] };
+    }
+    return { text, paceMs, calls: turn.effects.map((effect) => callOf(plan.index, effect)) };
+  };
+}
 
-/** One effect a turn, a person's approval and a subtask in between, and the count as the answer. */
-export function playWorker(asked: Asked): Played {
-  const input = asked.messages[0]?.text ?? "";
-  const results = asked.messages.filter(({ role }) => role === "tool");
-  if (input === "say yes") return { text: "Yes, it is done." };
-  const turn = asked.messages.filter(({ role }) => role === "assistant").length;
-  if (turn < effects)
-    return { text: `Effect ${turn}.`, ...call("execute_code", { code: effect(turn) }) };
-  if (turn === effects) return call("add_todo", { text: "ask somebody" });
-  if (turn === effects + 1) return call("run_subtask", { title: "yes", instructions: "say yes" });
-  if (turn === effects + 2) return call("execute_code", { code: count });
-  return { text: results.at(-1)?.text ?? "" };
+/** How the played model calls the tool of an effect. */
+export function callOf(index: number, { tag, kind, lastsMs }: PlannedEffect) {
+  switch (kind) {
+    case "code":
+      return { name: "execute_code", args: { code: codeOf(tag, lastsMs) } };
+    case "write":
+      return { name: "write_file", args: { path: tag, content: tag } };
+    case "charge":
+    case "note":
+    case "pay":
+      return { name: `mcp__counter__${kind}`, args: { key: `${index}/${tag}`, lastsMs } };
+  }
+}
+
+function codeOf(tag: string, lastsMs: number): string {
+  const pause = `time.sleep(${lastsMs / 2_000})`;
+  const mark = (what: string) => `open("${tag}", "a").write("${what}\\n")`;
+  return ["import time", pause, mark("begun"), pause, mark("ended"), `print("${tag}")`].join("\n");
+}
+
+/** The tag of the effect that a call has, by its arguments. */
+export function tagOf(args: Readonly<Record<string, unknown>>): string {
+  const { key, path, code } = args;
+  if (typeof path === "string") return path;
+  if (typeof key === "string") return key.split("/")[1] ?? "";
+  return typeof code === "string" ? (/open\("(\w+)"/.exec(code)?.[1] ?? "") : "";
 }

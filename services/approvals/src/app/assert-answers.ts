@@ -1,5 +1,6 @@
 import type { Approval, Decision } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
+import { isStorable } from "@reeve/contracts/nesting";
 import { Failure } from "@reeve/platform/failure";
 import { argumentViolations } from "./argument-violations.ts";
 
@@ -19,6 +20,9 @@ export function assertAnswers(
   if (!approved) {
     if (answer === undefined) return;
     throw invalid(`question ${approvalId} is either answered or rejected`, field);
+  }
+  if (answer !== undefined && !isStorable(answer)) {
+    throw invalid(`the answer to question ${approvalId} is nested too deeply`, field);
   }
   const violations = argumentViolations(field, answer ?? {}, question.schema ?? {});
   if (violations.length === 0) return;

@@ -1,8 +1,9 @@
-import { create } from "@bufbuild/protobuf";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { ApprovalState, DecideApprovalRequestSchema } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
-import { RunEventSchema, RunStatus } from "@reeve/contracts/run";
+import { RunBatchSchema, RunEventSchema, RunStatus } from "@reeve/contracts/run";
 import { QuestionSchema } from "@reeve/contracts/tool";
 import { emptyTail } from "@reeve/log/log";
 import { describe, expect, test } from "vitest";
@@ -13,6 +14,18 @@ import { decideApproval } from "./decide-approval.ts";
 const never = new AbortController().signal;
 const request = (approved: boolean, decisionId = "", more = {}) =>
   create(DecideApprovalRequestSchema, { approvalId, approved, decisionId, ...more });
+
+function nested(levels: number): JsonObject {
+  return levels === 1 ? { a: 1 } : { a: nested(levels - 1) };
+}
+
+/** Somebody approves a call of `list` with other arguments. */
+async function editing(editedArguments: JsonObject) {
+  const tools = [{ name: "list", inputSchema: { type: "object" } }];
+  const ports = await parkedRun({ allowEditedArguments: true, call: { name: "list" } }, tools);
+  const deciding = decideApproval(ports, ada, request(true, "", { editedArguments }), never);
+  return { deciding, log: ports.log };
+}
 
 describe("a decision", () => {
   test("is a fact in the log of its run, and wakes the run once", async () => {
@@ -87,6 +100,25 @@ describe("a decision", () => {
     const right = { editedArguments: { path: "a", depth: 2 } };
     const decided = await decideApproval(ports, ada, request(true, "", right), never);
     expect(decided.state).toBe(ApprovalState.APPROVED);
+  });
+
+  test("with arguments nested so deep that nobody could read the log is refused", async () => {
+    const refusal = {
+      kind: "invalid",
+      violations: [{ field: "edited_arguments", reason: "NOT_STORABLE" }],
+    };
+    for (const levels of [25, 40, 48]) {
+      const { deciding } = await editing(nested(levels));
+      await expect(deciding).rejects.toMatchObject(refusal);
+    }
+  });
+
+  test("with arguments as deep as they may be leaves a log that everybody can read", async () => {
+    const { deciding, log } = await editing(nested(24));
+    await deciding;
+    const { events } = await log.read(runKey, emptyTail, never);
+    const stored = toBinary(RunBatchSchema, create(RunBatchSchema, { events: [...events] }));
+    expect(fromBinary(RunBatchSchema, stored).events).toEqual(events);
   });
 
   test("that rejects takes no other arguments", async () => {

@@ -4,6 +4,7 @@ import { StructSchema, timestampFromMs, timestampMs } from "@bufbuild/protobuf/w
 import type { Approval, DecideApprovalRequest, Decision } from "@reeve/contracts/approval";
 import { ApprovalSchema, ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
+import { isStorable, mostLevels } from "@reeve/contracts/nesting";
 import { commitForeign } from "@reeve/log/commit-foreign";
 import type { RunHead } from "@reeve/log/run-head";
 import { isTerminal } from "@reeve/log/run-head";
@@ -129,6 +130,13 @@ function assertFits(
     const description = "go only with an approval";
     throw new Failure("invalid", ErrorReason.INVALID_REQUEST, message, {
       violations: [{ field, description, reason: "CONTRADICTION" }],
+    });
+  }
+  if (!isStorable(editedArguments)) {
+    const message = `the arguments for approval ${approvalId} are nested deeper than ${mostLevels} levels; give plainer ones`;
+    const description = `are nested deeper than ${mostLevels} levels, or hold what is no text`;
+    throw new Failure("invalid", ErrorReason.INVALID_REQUEST, message, {
+      violations: [{ field, description, reason: "NOT_STORABLE" }],
     });
   }
   const schema = prepared?.tools.find(({ name }) => name === call?.name)?.inputSchema;

@@ -1,4 +1,4 @@
-import { create } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import type { CheckedSpec } from "@reeve/agent/check-spec";
 import { checkSpec } from "@reeve/agent/check-spec";
@@ -106,6 +106,7 @@ export async function listAgents(
     page,
     ({ spec }) => spec?.id ?? "",
     (key, previous) => key > previous,
+    (agent) => toBinary(AgentSchema, agent).length,
   );
 }
 

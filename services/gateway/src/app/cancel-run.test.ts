@@ -51,6 +51,26 @@ describe("cancelling a run", () => {
     expect(ports.dispatch.length).toBe(1);
   });
 
+  test("succeeds after a thousand large calls: what it did is told as far as a batch has room", async () => {
+    const ports = await withRun(claimed);
+    for (let index = 0; index < 1_000; index++) {
+      const call = { callId: `${runId}-${index}-0`, name: "grep" };
+      const text = "漢".repeat(600);
+      await appendFacts(
+        ports.log,
+        runId,
+        { case: "toolCall", value: { ...call, arguments: { pattern: text } } },
+        { case: "toolResult", value: { result: { ...call, content: text }, success: true } },
+      );
+    }
+    expect(await cancelRun(ports, ann, request, never)).toMatchObject({
+      status: RunStatus.CANCELLED,
+    });
+    const stored = ports.log.batches.at(-1)?.events[2]?.event;
+    const nodes = stored?.case === "treeStored" ? stored.value.tree?.nodes : undefined;
+    expect(nodes).toHaveLength(1_000);
+  });
+
   test("knows no cost when a model without a price was called", async () => {
     const ports = await withRun(
       { case: "usage", value: { inputTokens: 1, costUsd: 0.5 } },
@@ -72,7 +92,12 @@ describe("cancelling a run", () => {
 
   test("again makes up for a dispatch that was lost", async () => {
     const ports = await withRun(claimed, { case: "runParked", value: {} });
-    const lost = cancelRun({ ...ports, dispatch: { publish } }, ann, request, never);
+    const lost = cancelRun(
+      { ...ports, dispatch: { publish, holds: async () => false } },
+      ann,
+      request,
+      never,
+    );
     await expect(lost).rejects.toMatchObject({ kind: "unavailable" });
     await cancelRun(ports, ann, request, never);
     expect(ports.dispatch.length).toBeGreaterThan(0);

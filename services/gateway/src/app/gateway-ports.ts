@@ -8,14 +8,16 @@ import type { WorkQueue } from "@reeve/log/work-queue";
 import type { LongTermMemory } from "@reeve/memory/long-term-memory";
 import type { ArtifactStore } from "@reeve/store/artifact-store";
 import type { Table } from "@reeve/store/table";
+import type { RunLists } from "./list-runs.ts";
 
 /** Everything outside of the gateway that its calls need. */
 export interface GatewayPorts {
   readonly log: RunLog;
-  readonly dispatch: Pick<WorkQueue<Dispatch>, "publish">;
+  readonly dispatch: Pick<WorkQueue<Dispatch>, "publish" | "holds">;
   readonly agents: Table<Agent>;
   /** The index of runs: follows their logs with a short delay. */
   readonly runs: Table<Run>;
+  readonly runLists: RunLists;
   readonly artifacts: ArtifactStore;
   readonly memory: LongTermMemory;
   readonly threads: ThreadLog;

@@ -1,5 +1,7 @@
+import { toBinary } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Memory } from "@reeve/contracts/memory";
+import { MemorySchema } from "@reeve/contracts/memory";
 import type { LongTermMemory, Owner } from "@reeve/memory/long-term-memory";
 import type { Page, PageRequest } from "@reeve/store/page";
 import { pageOf } from "@reeve/store/page";
@@ -14,7 +16,13 @@ export async function listMemories(
   const memories = (await memory.list(owner, signal)).toSorted((a, b) =>
     keyOf(a) < keyOf(b) ? 1 : -1,
   );
-  return pageOf(memories, page, keyOf, (key, previous) => key < previous);
+  return pageOf(
+    memories,
+    page,
+    keyOf,
+    (key, previous) => key < previous,
+    (memory) => toBinary(MemorySchema, memory).length,
+  );
 }
 
 function keyOf({ updatedAt, memoryId }: Memory): string {

@@ -1,7 +1,7 @@
-import { create } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Thread, ThreadMessage } from "@reeve/contracts/thread";
-import { TurnEndedSchema } from "@reeve/contracts/thread";
+import { ThreadMessageSchema, ThreadSchema, TurnEndedSchema } from "@reeve/contracts/thread";
 import { emptyTail } from "@reeve/log/log";
 import type { RunLog } from "@reeve/log/run-log";
 import type { ThreadKey } from "@reeve/log/thread-log";
@@ -42,7 +42,13 @@ export async function listThreads(
   const threads = rows
     .map(({ record }) => record)
     .toSorted((a, b) => (keyOf(a) < keyOf(b) ? 1 : -1));
-  return pageOf(threads, page, keyOf, (key, previous) => key < previous);
+  return pageOf(
+    threads,
+    page,
+    keyOf,
+    (key, previous) => key < previous,
+    (thread) => toBinary(ThreadSchema, thread).length,
+  );
 }
 
 /**
@@ -66,6 +72,7 @@ export async function listThreadMessages(
     page,
     (item) => item.place,
     (own, previous) => own > previous,
+    ({ message }) => toBinary(ThreadMessageSchema, message).length,
   );
   return { items: items.map(({ message }) => message), nextPageToken };
 }

@@ -54,6 +54,20 @@ describe("a message", () => {
     expect(await kindsOf(ports.log, runId)).toEqual(["runCreated", "messageSubmitted"]);
   });
 
+  test("is refused where a hundred wait, or two mebibytes, until some were taken up", async () => {
+    const refusal = { kind: "exhausted", reason: ErrorReason.INBOX_FULL };
+    const many = await withRun();
+    for (let n = 0; n < 100; n++) await sendMessage(many, ann, message("hi", `m${n}`), never);
+    await expect(sendMessage(many, ann, message("hi"), never)).rejects.toMatchObject(refusal);
+    expect(await sendMessage(many, ann, message("hi", "m7"), never)).toMatchObject({ sequence: 9 });
+    const large = await withRun();
+    const text = "x".repeat(262_144);
+    for (let n = 0; n < 8; n++) await sendMessage(large, ann, message(text, `m${n}`), never);
+    await expect(sendMessage(large, ann, message("hi"), never)).rejects.toMatchObject(refusal);
+    await appendFacts(large.log, runId, { case: "messageInjected", value: { messageId: "m0" } });
+    await sendMessage(large, ann, message("hi"), never);
+  });
+
   test("with an id that another one has is refused, not lost in silence", async () => {
     const ports = await withRun();
     await sendMessage(ports, ann, message("left", "m"), never);

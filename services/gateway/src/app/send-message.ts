@@ -3,6 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { ErrorReason } from "@reeve/contracts/error";
 import { MessageSchema, Role } from "@reeve/contracts/thread";
 import { commitForeign, ended } from "@reeve/log/commit-foreign";
+import { assertRoom, assertWords } from "@reeve/log/message-to-run";
 import type { RunHead } from "@reeve/log/run-head";
 import { isTerminal, messageOf } from "@reeve/log/run-head";
 import { Failure } from "@reeve/platform/failure";
@@ -27,8 +28,7 @@ export async function sendMessage(
   signal: AbortSignal,
 ): Promise<SentMessage> {
   const { runId, text } = request;
-  // The contract's pattern knows only the blanks of ASCII.
-  if (text.trim() === "") throw wordless(runId);
+  assertWords(runId, text);
   const messageId = request.messageId === "" ? randomUUID() : request.messageId;
   const key = runKeyOf(tenant, runId);
   const message = create(MessageSchema, { role: Role.USER, text });
@@ -39,6 +39,7 @@ export async function sendMessage(
       if (before.created === undefined) throw noSuchRun(runId);
       if (hasSent(before, messageId, text)) return [];
       if (isTerminal(before.status)) throw ended(key, before);
+      assertRoom(before, text);
       return [{ case: "messageSubmitted", value: { messageId, message, submittedBy: subject } }];
     },
     signal,
@@ -55,11 +56,4 @@ function hasSent(head: RunHead, messageId: string, text: string): boolean {
     `message id ${messageId} was used in run ${head.runId} with another text; choose a new id`,
     { metadata: { run_id: head.runId } },
   );
-}
-
-function wordless(runId: string): Failure {
-  const message = `a message to run ${runId} must say something; it has only blanks`;
-  return new Failure("invalid", ErrorReason.INVALID_REQUEST, message, {
-    violations: [{ field: "text", description: "has only blanks", reason: "EMPTY" }],
-  });
 }

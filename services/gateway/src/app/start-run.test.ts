@@ -133,7 +133,10 @@ describe("a run that is started", () => {
 
   test("is dispatched by a repetition when its first dispatch was lost", async () => {
     const ports = await withAgent();
-    const lost = start({ ...ports, dispatch: { publish } }, { requestId: "r" });
+    const lost = start(
+      { ...ports, dispatch: { publish, holds: async () => false } },
+      { requestId: "r" },
+    );
     await expect(lost).rejects.toMatchObject({ kind: "unavailable" });
     const { runId } = await start(ports, { requestId: "r" });
     expect(ports.dispatch.length).toBe(1);
@@ -185,5 +188,36 @@ describe("a run that could not start", () => {
     });
     expect(ports.log.batches).toEqual([]);
     expect(ports.dispatch.length).toBe(0);
+  });
+});
+
+/** How the start of an agent with this spec is refused, of which the log knows nothing. */
+async function refused(spec: Parameters<typeof storeAgent>[2]): Promise<unknown> {
+  const ports = memoryPorts();
+  await storeAgent(ports, "writer", spec);
+  const failure: unknown = await start(ports, { requestId: "r" }).catch((error: unknown) => error);
+  expect(ports.log.batches).toEqual([]);
+  return failure;
+}
+
+describe("a run that could not start is refused at its start", () => {
+  test("under a cap on cost, for a model without a price", async () => {
+    const spec = { budgets: { maxCostUsd: 1 } };
+    expect(await refused(spec)).toMatchObject({
+      kind: "precondition",
+      message: expect.stringContaining('model "known" has no price'),
+    });
+  });
+
+  test("for a planner whose model is gone", async () => {
+    const spec = { planningEnabled: true, planningModel: "gone" };
+    expect(await refused(spec)).toMatchObject({ reason: ErrorReason.MODEL_NOT_FOUND });
+  });
+
+  test("for a tool that has a parameter by now which the agent injects", async () => {
+    expect(await refused({ injectedToolArgs: { title: "why" } })).toMatchObject({
+      reason: ErrorReason.INVALID_AGENT,
+      message: expect.stringContaining('"title" is a parameter of the tool'),
+    });
   });
 });

@@ -1,8 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
-import { resolveModel } from "@reeve/agent/resolve-model";
-import { toolbelt } from "@reeve/agent/toolbelt";
+import { placeOf, resolveAgent } from "@reeve/agent/resolve-agent";
 import type { Agent } from "@reeve/contracts/agent";
 import type { RunCreated, StartRunRequest } from "@reeve/contracts/run";
 import {
@@ -43,7 +42,7 @@ export async function startRun(
     request.requestId === "" ? undefined : await knownRun(ports, key, requestHash, signal);
   if (known !== undefined) return known;
   const agent = await getAgent(ports, tenant, request.agentId, signal);
-  resolveDry(ports, agent);
+  resolveDry(ports, agent, request);
   const created = create(RunCreatedSchema, {
     tenant,
     agentId: request.agentId,
@@ -118,11 +117,8 @@ function dispatch({ dispatch: queue }: GatewayPorts, { tenant, run }: RunKey, si
 }
 
 /** What could not start is refused now, with the reason, instead of failing later. */
-function resolveDry({ offer }: GatewayPorts, { spec }: Agent): void {
-  if (spec === undefined) return;
-  const { models, tools } = offer();
-  resolveModel(spec, models);
-  toolbelt(spec, tools);
+function resolveDry({ offer }: GatewayPorts, { spec }: Agent, request: StartRunRequest): void {
+  if (spec !== undefined) resolveAgent(spec, offer(), placeOf(request));
 }
 
 /** 130 bits of a digest in lower-case base32, which can stand in a subject. */

@@ -120,7 +120,11 @@ test("a long history comes in messages that every client accepts", async () => {
     ...Array.from({ length: 10 }, () => ({ case: "text", value: { text } }) as const),
     { case: "status", value: { status: RunStatus.COMPLETED } } as const,
   ].map((event, index) => create(RunEventSchema, { runId: key.run, sequence: index + 1, event }));
-  await log.append(key, emptyTail, long, never);
+  let tail = emptyTail;
+  for (const event of long) {
+    const outcome = await log.append(key, tail, [event], never);
+    if (outcome.kind === "appended") ({ tail } = outcome);
+  }
   const messages: Watched[] = [];
   const wanted = create(RequestSchema, { runId: key.run });
   for await (const message of watchRun({ log, sleep: silent }, key.tenant, wanted, never)) {

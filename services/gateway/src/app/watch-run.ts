@@ -2,11 +2,15 @@ import { toBinary } from "@bufbuild/protobuf";
 import type { RunEvent, WatchRunRequest } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { RunLog } from "@reeve/log/run-log";
+import type { Stretch, Tail } from "@reeve/log/log";
+import { emptyTail } from "@reeve/log/log";
+import type { RunHead } from "@reeve/log/run-head";
+import { emptyHead, foldHead } from "@reeve/log/run-head";
+import type { RunKey, RunLog } from "@reeve/log/run-log";
 import { Failure } from "@reeve/platform/failure";
 import { withTicks } from "@reeve/platform/with-ticks";
 import { endsRun, eventSelection } from "./event-selection.ts";
-import { readRun, runKeyOf } from "./read-run.ts";
+import { noSuchRun, runKeyOf } from "./read-run.ts";
 
 /** What a client gets at a time. */
 export interface Watched {
@@ -25,6 +29,8 @@ export interface WatchPorts {
 const heartbeatMs = 5_000;
 /** What the events of one message may have together; clients of gRPC accept 4 MiB unless told otherwise. */
 const mostBytes = 1024 * 1024;
+/** How many events that were read are kept for a client to take them. */
+const mostHeld = 200;
 
 /**
  * The events of a run after a sequence, each once and in order, until its terminal status; then nothing. An empty message
@@ -37,7 +43,7 @@ export async function* watchRun(
   signal: AbortSignal,
 ): AsyncIterable<Watched> {
   const key = runKeyOf(tenant, runId);
-  const { lastSequence, endSequence } = await readRun(log, key, signal);
+  const { lastSequence, endSequence, ...read } = await standing(log, key, afterSequence, signal);
   if (afterSequence > lastSequence) throw beyondEnd(runId, afterSequence, lastSequence);
   if (endSequence !== undefined && afterSequence >= endSequence) {
     yield { events: [], throughSequence: afterSequence };
@@ -47,7 +53,7 @@ export async function* watchRun(
   let throughSequence = afterSequence;
   // Silence is what the client hears, however much goes on that it did not ask for.
   async function* wanted(until: AbortSignal): AsyncIterable<Watched & { readonly isEnd: boolean }> {
-    for await (const { events, tail } of log.follow(key, afterSequence, until)) {
+    for await (const { events, tail } of following(read, log, key, until)) {
       const last = events.findIndex(endsRun);
       const shown = last < 0 ? events : events.slice(0, last + 1);
       const reached = last < 0 ? tail.sequence : (shown.at(-1)?.sequence ?? tail.sequence);
@@ -65,6 +71,43 @@ export async function* watchRun(
     if (next.isEnd) return;
     ({ throughSequence } = next);
   }
+}
+
+/** Where a watcher begins: after a tail, with what was missed up to there, or after a sequence from the store. */
+interface Beginning {
+  missed: readonly RunEvent[];
+  readonly after: Tail | number;
+}
+
+/** The run as it stands, and where somebody begins who has seen it up to `sequence`. */
+async function standing(
+  log: RunLog,
+  key: RunKey,
+  sequence: number,
+  signal: AbortSignal,
+): Promise<Beginning & Pick<RunHead, "lastSequence" | "endSequence">> {
+  const { events, tail } = await log.read(key, emptyTail, signal);
+  if (events.length === 0) throw noSuchRun(key.run);
+  const { lastSequence, endSequence } = foldHead(emptyHead, events);
+  const missed = events.slice(sequence);
+  // Much is read again, in parts, instead of being held for a client that may be slow.
+  const beginning =
+    missed.length > mostHeld ? { missed: [], after: sequence } : { missed, after: tail };
+  return { lastSequence, endSequence, ...beginning };
+}
+
+async function* following(
+  read: Beginning,
+  log: RunLog,
+  key: RunKey,
+  signal: AbortSignal,
+): AsyncIterable<Stretch<RunEvent>> {
+  const { after } = read;
+  if (typeof after === "object" && read.missed.length > 0) {
+    yield { events: read.missed, tail: after };
+    read.missed = [];
+  }
+  yield* log.follow(key, after, signal);
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { treeOf } from "@reeve/contracts/execution-tree";
+import { fitTree } from "@reeve/contracts/fit-tree";
 import type { RunService } from "@reeve/contracts/run";
 import { runOf } from "@reeve/log/run-head";
 import type { Logger } from "@reeve/platform/logger";
@@ -22,6 +23,9 @@ export interface WatchSurroundings {
   isEnding(): boolean;
   readonly log: Logger;
 }
+
+/** A tree stays below what clients of gRPC accept. */
+const mostTreeBytes = 1024 * 1024;
 
 export function runService(
   ports: GatewayPorts,
@@ -69,11 +73,19 @@ export function runService(
     getExecutionTree: async ({ runId }, context) => {
       const key = runKeyOf(principalOf(context).tenant, runId);
       const head = await readRun(ports.log, key, context.signal);
-      return { tree: treeOf(head.tree), throughSequence: head.lastSequence };
+      return {
+        tree: fitTree(treeOf(head.tree), mostTreeBytes),
+        throughSequence: head.lastSequence,
+      };
     },
     listRuns: async (request, context) => {
       const { tenant } = principalOf(context);
-      const { items, nextPageToken } = await listRuns(ports.runs, tenant, request, context.signal);
+      const { items, nextPageToken } = await listRuns(
+        ports.runLists,
+        tenant,
+        request,
+        context.signal,
+      );
       return { runs: [...items], nextPageToken };
     },
     cancelRun: async (request, context) => ({

@@ -17,6 +17,7 @@ import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
 import { MemoryTable } from "@reeve/store/memory-table";
 import type { GatewayPorts } from "../../src/app/gateway-ports.ts";
+import { openRunLists } from "../../src/app/list-runs.ts";
 
 const never = new AbortController().signal;
 
@@ -38,11 +39,13 @@ export function memoryPorts(): MemoryPorts {
     providers: [{ name: "scripted", scripted: true }],
   });
   const tools = [create(ToolCatalogSchema, { pool: "default", isolation: "bubblewrap" })];
+  const runs = new MemoryTable<Run>();
   return {
     log: memoryRunLog(),
     dispatch: new MemoryWorkQueue(),
     agents: new MemoryTable(),
-    runs: new MemoryTable(),
+    runs,
+    runLists: openRunLists(runs, never),
     artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
     memory: new LongTermMemory(new MemoryTable(), () => 0),
     threads: memoryThreadLog(),

@@ -1,7 +1,7 @@
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { ModelCallPurpose } from "@reeve/contracts/run";
-import type { Fact } from "../domain/fact.ts";
-import { fact, spoken } from "../domain/fact.ts";
+import type { Fact, Scope } from "../domain/fact.ts";
+import { bytesOf, fact, spoken } from "../domain/fact.ts";
 import type { TakenTurn } from "../domain/model-turn-facts.ts";
 import { modelTurnFacts, summaryFacts } from "../domain/model-turn-facts.ts";
 import type { Effect } from "../domain/next-effects.ts";
@@ -11,6 +11,7 @@ import type { ModelProvider } from "../ports/model-provider.ts";
 import { ModelFailure } from "../ports/model-provider.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { charactersOf, modelRequest } from "./model-request.ts";
+import { WholeCharacters } from "./whole-characters.ts";
 
 /** Calls the model once, and yields what it says as it says it, then its turn, or why there is none. */
 export async function* callModel(
@@ -25,6 +26,7 @@ export async function* callModel(
     const request = modelRequest(state, frame, call);
     const provider = providerOf(request.model.provider, ports);
     let said = "";
+    const whole = { text: new WholeCharacters(), reasoning: new WholeCharacters() };
     for await (const part of provider.stream(request, signal)) {
       if (part.kind === "turn") {
         const taken: TakenTurn = {
@@ -34,14 +36,17 @@ export async function* callModel(
           turn: part.turn,
           promptCharacters: charactersOf(request),
         };
-        yield isSummary
-          ? summaryFacts(state, frame, taken, said)
-          : modelTurnFacts(state, frame, taken);
+        yield storable(
+          scope,
+          isSummary ? summaryFacts(state, frame, taken, said) : modelTurnFacts(state, frame, taken),
+        );
         return;
       }
       if (part.kind === "text") said += part.text;
       // A summary is for the next prompt and for nobody's eyes while it is written.
-      if (!isSummary) yield [spoken(scope, part.kind, part.text)];
+      if (isSummary) continue;
+      const text = whole[part.kind].take(part.text);
+      if (text !== "") yield [spoken(scope, part.kind, text)];
     }
     throw new ModelFailure("malformed", "the answer ended without a turn");
   } catch (error) {
@@ -55,6 +60,23 @@ export async function* callModel(
     };
     yield [fact(scope, { case: "modelCallFailed", value })];
   }
+}
+
+/** A turn takes one batch, with room for what follows from it at once. */
+const mostTurnBytes = 700 * 1024;
+
+/** The facts of an answer; of one that no log can hold, what it cost and that it is none: the next would be as large. */
+function storable(scope: Scope, facts: readonly Fact[]): readonly Fact[] {
+  const bytes = facts.reduce((sum, fact) => sum + bytesOf(fact), 0);
+  if (bytes <= mostTurnBytes) return facts;
+  const message = `its answer takes ${bytes} bytes, and a turn may have ${mostTurnBytes}; set max_tokens, or have large content written to files part by part`;
+  return [
+    ...facts.filter(({ event }) => event.case === "usage"),
+    fact(scope, {
+      case: "modelCallFailed",
+      value: { reason: "too_large", message, retryable: false },
+    }),
+  ];
 }
 
 function providerOf(name: string, ports: RunPorts): ModelProvider {

@@ -5,7 +5,7 @@ import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema, RunStatus } from "@reeve/contracts/run";
 import { commitForeign } from "@reeve/log/commit-foreign";
 import { emptyTail } from "@reeve/log/log";
-import { foldHead, emptyHead } from "@reeve/log/run-head";
+import { emptyHead, foldHead, outputOf } from "@reeve/log/run-head";
 import { describe, expect, test } from "vitest";
 import type { ModelProvider } from "../ports/model-provider.ts";
 import { ModelFailure } from "../ports/model-provider.ts";
@@ -124,6 +124,52 @@ describe("a run that waits for a person", () => {
   });
 });
 
+describe("a decision that its owner sees", () => {
+  test("in the moment in which it lets go moves the run on at once", async () => {
+    const stage = await new Stage(countingModel(1)).create({ hitlTools: ["count"] });
+    const append = stage.log.append.bind(stage.log);
+    stage.log.append = async (to, tail, events, signal) => {
+      if (events.some(({ event }) => event.case === "runParked")) {
+        stage.log.append = append;
+        await stage.decide(ApprovalState.APPROVED);
+      }
+      return append(to, tail, events, signal);
+    };
+    expect(await stage.drive("w1")).toBe("acknowledged");
+    expectWhole(await stage.events(), RunStatus.COMPLETED);
+    expect(stage.executed).toHaveLength(1);
+  });
+
+  test("while another call works begins its call at once", async () => {
+    const model = countingModel(0);
+    const calls = ["count", "other"].map((name) => ({
+      providerCallId: name,
+      name,
+      argumentsText: "{}",
+    }));
+    const stage = await new Stage({
+      ...model,
+      async *stream() {
+        const turn = { messageJson: "{}", finishReason: "tool_calls", calls, model: "test" };
+        yield { kind: "turn", turn: { ...turn, usage: undefined } };
+      },
+    }).create({ hitlTools: ["count"] });
+    const asked: PromiseWithResolvers<void>[] = [Promise.withResolvers(), Promise.withResolvers()];
+    let count = 0;
+    stage.onAsked = () => {
+      asked[count++]?.resolve();
+      return "hold";
+    };
+    const stop = new AbortController();
+    const driving = stage.drive("w1", 1, { now: stop.signal, soon: never });
+    await asked[0]?.promise;
+    await stage.decide(ApprovalState.APPROVED);
+    await asked[1]?.promise;
+    stop.abort();
+    expect(await driving).toBe("given back");
+  });
+});
+
 describe("two workers", () => {
   test("with the same message: the later claim wins, and the run ends once", async () => {
     const stage = await new Stage(countingModel(3)).create();
@@ -158,6 +204,39 @@ test("a run that is cancelled while a tool works ends there, and its open calls 
   expectWhole(await stage.events(), RunStatus.CANCELLED);
   const { events: facts } = await stage.journal.read({ ...key, call }, emptyTail, never);
   expect(facts.map(({ fact }) => fact.case)).toEqual(["cancelled"]);
+});
+
+test("a call that a person approves runs at once, however long its sibling takes", async () => {
+  const calls = ["a", "b"].map((id) => ({
+    providerCallId: id,
+    name: "count",
+    argumentsText: "{}",
+  }));
+  const turn = { messageJson: "{}", finishReason: "tool_calls", usage: undefined, model: "x" };
+  const model: ModelProvider = {
+    descriptor: create(ProviderDescriptorSchema, { name: "test" }),
+    format: "test",
+    async *stream() {
+      yield { kind: "turn", turn: { ...turn, calls } };
+    },
+  };
+  const stage = await new Stage(model).create({ hitlTools: ["count"] });
+  const asked = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];
+  let count = 0;
+  stage.onAsked = (callId) => {
+    asked[count++]?.resolve(callId);
+    return "hold";
+  };
+  await stage.drive("w1");
+  const approvals = [...foldHead(emptyHead, await stage.events()).approvals.keys()];
+  await stage.decide(ApprovalState.APPROVED, approvals[0]);
+  const driving = stage.drive("w2", 2);
+  expect(await asked[0]?.promise).toBe(approvals[0]);
+  await stage.decide(ApprovalState.APPROVED, approvals[1]);
+  expect(await asked[1]?.promise).toBe(approvals[1]);
+  const cancelled = { case: "status", value: { status: RunStatus.CANCELLED } } as const;
+  await commitForeign(stage, key, () => [cancelled], never);
+  expect(await driving).toBe("acknowledged");
 });
 
 test("a run that a newer version wrote is given back untouched", async () => {
@@ -201,10 +280,37 @@ describe("a worker that is to end soon", () => {
 
   test("that may not wait any longer gives the run back at once, and its text is voided", async () => {
     const ending = new AbortController();
-    const stage = await new Stage(interrupting(ending)).create();
-    const stop = { now: ending.signal, soon: ending.signal };
-    expect(await stage.drive("w1", 1, stop)).toBe("given back");
-    await stage.drive("w2");
-    expectWhole(await stage.events(), RunStatus.COMPLETED);
+    const stage = await new Stage(neverFinishing()).create();
+    const driving = stage.drive("w1", 1, { now: ending.signal, soon: ending.signal });
+    for await (const { events } of stage.log.follow(key, 0, never)) {
+      if (events.some(({ event }) => event.case === "text")) break;
+    }
+    ending.abort();
+    expect(await driving).toBe("given back");
+    const said = (await stage.events()).find(({ event }) => event.case === "text");
+    await stage.drive("w2", 1, undefined, 2);
+    const events = await stage.events();
+    expectWhole(events, RunStatus.COMPLETED);
+    const voided = events.find(({ event }) => event.case === "textVoided");
+    expect(voided?.event.value).toMatchObject({ firstSequence: said?.sequence });
+    expect(outputOf(foldHead(emptyHead, events))).toBe("turn 0 goes on");
   });
 });
+
+/** Speaks, and then is silent until it is ended; asked again, it answers. */
+function neverFinishing(): ModelProvider {
+  const inner = countingModel(0);
+  let isFirst = true;
+  return {
+    descriptor: inner.descriptor,
+    format: inner.format,
+    async *stream(request, signal) {
+      if (!isFirst) return yield* inner.stream(request, signal);
+      isFirst = false;
+      yield { kind: "text", text: "half an ans" };
+      await new Promise((_, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+      });
+    },
+  };
+}

@@ -1,4 +1,5 @@
 import { exposeTools } from "@reeve/agent/injected-args";
+import { readingLength } from "@reeve/agent/reading-length";
 import { finishSubtaskName } from "@reeve/agent/own-tools";
 import { ModelCallPurpose } from "@reeve/contracts/run";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
@@ -58,23 +59,23 @@ function shownTools(
   return finish === undefined ? shown : [...shown, finish];
 }
 
-/** Characters of a request, for an estimate of what it costs. */
+/** The reading length of a request, for an estimate of what it costs. */
 export function charactersOf({ instructions, messages }: ModelRequest): number {
   return messages.reduce((sum, message) => {
     switch (message.role) {
       case "tool":
-        return sum + message.content.length + noteCharacters(message.notes);
+        return sum + readingLength(message.content) + noteCharacters(message.notes);
       case "verbatim":
-        return sum + message.messageJson.length;
+        return sum + readingLength(message.messageJson);
       case "user":
-        return sum + message.text.length + noteCharacters(message.notes);
+        return sum + readingLength(message.text) + noteCharacters(message.notes);
       case "assistant":
-        return sum + message.text.length;
+        return sum + readingLength(message.text);
     }
     return sum;
-  }, instructions.length);
+  }, readingLength(instructions));
 }
 
 function noteCharacters(notes: readonly string[] = []): number {
-  return notes.reduce((sum, note) => sum + note.length, 0);
+  return notes.reduce((sum, note) => sum + readingLength(note), 0);
 }

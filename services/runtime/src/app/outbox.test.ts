@@ -11,9 +11,9 @@ test("adjacent text of one effect leaves as one event", () => {
   outbox.add("a", [spoken(rootScope, "text", "one ")]);
   outbox.add("a", [spoken(rootScope, "text", "two")]);
   outbox.add("b", [spoken(rootScope, "text", "other")]);
-  expect(outbox.take().map((pending) => pending.fact.event.value)).toEqual([
-    { text: "one two" },
-    { text: "other" },
+  expect(outbox.take().map(({ facts }) => facts.map(({ event }) => event.value))).toEqual([
+    [{ text: "one two" }],
+    [{ text: "other" }],
   ]);
 });
 
@@ -22,7 +22,17 @@ test("large results that come together leave one after the other, in their order
   for (let index = 0; index < 4; index++) outbox.add(`${index}`, [result("x".repeat(200_000))]);
   const batches: number[] = [];
   while (!outbox.isEmpty) batches.push(outbox.take().length);
-  expect(batches).toEqual([1, 1, 1, 1]);
+  expect(batches).toEqual([2, 2]);
+});
+
+test("facts that are told together leave together, however large they are", () => {
+  const outbox = new Outbox();
+  outbox.add("a", [result("small")]);
+  outbox.add("b", [result("x".repeat(400_000)), result("x".repeat(300_000)), result("end")]);
+  outbox.add("c", [result("small")]);
+  const batches: number[] = [];
+  while (!outbox.isEmpty) batches.push(outbox.take().flatMap(({ facts }) => facts).length);
+  expect(batches).toEqual([1, 3, 1]);
 });
 
 test("what did not come to be appended is first the next time", () => {

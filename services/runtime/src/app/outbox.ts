@@ -1,10 +1,10 @@
 import type { Fact, Scope } from "../domain/fact.ts";
-import { spoken } from "../domain/fact.ts";
+import { bytesOf, spoken } from "../domain/fact.ts";
 
-/** A fact, and the effect that it came of. */
+/** Facts that are told together, in one append, and the effect that they came of. */
 export interface Pending {
   readonly effectId: string;
-  readonly fact: Fact;
+  readonly facts: readonly Fact[];
 }
 
 /**
@@ -19,18 +19,19 @@ export class Outbox {
   }
 
   add(effectId: string, facts: readonly Fact[]): void {
-    for (const fact of facts) {
-      const last = this.#pending.at(-1);
-      const merged = last?.effectId === effectId ? merge(last.fact, fact) : undefined;
-      if (merged === undefined) this.#pending.push({ effectId, fact });
-      else this.#pending[this.#pending.length - 1] = { effectId, fact: merged };
-    }
+    const last = this.#pending.at(-1);
+    const merged = last?.effectId === effectId ? merge(last.facts, facts) : undefined;
+    if (merged === undefined) this.#pending.push({ effectId, facts });
+    else this.#pending[this.#pending.length - 1] = { effectId, facts: [merged] };
   }
 
-  /** Takes out what one append can hold, oldest first; at least one fact. The rest leaves with the next. */
+  /**
+   * Takes out what one append can hold, oldest first, and never parts facts that were added together: the calls of a turn
+   * without the turn would never get results. At least one addition; the rest leaves with the next append.
+   */
   take(): readonly Pending[] {
     let room = mostBytes;
-    const fitting = this.#pending.findIndex(({ fact }) => (room -= sizeOf(fact)) < 0);
+    const fitting = this.#pending.findIndex(({ facts }) => (room -= sizeOf(facts)) < 0);
     const count = fitting === -1 ? this.#pending.length : Math.max(1, fitting);
     return this.#pending.splice(0, count);
   }
@@ -46,7 +47,11 @@ export class Outbox {
   }
 }
 
-function merge({ scope, event: a }: Fact, { event: b }: Fact): Fact | undefined {
+function merge(before: readonly Fact[], after: readonly Fact[]): Fact | undefined {
+  const [first, next] = [before[0], after[0]];
+  if (before.length !== 1 || after.length !== 1 || !first || !next) return undefined;
+  const { scope, event: a } = first;
+  const { event: b } = next;
   if (a.case === "text" && b.case === "text")
     return joined(scope, a.case, a.value.text, b.value.text);
   if (a.case === "reasoning" && b.case === "reasoning") {
@@ -70,24 +75,14 @@ const mostCharacters = 65_536;
 /** Half of the largest message of the bus: what follows from the facts goes into the same one. */
 const mostBytes = 512 * 1024;
 
-/** About how many bytes a fact takes; those that are small by nature count as one size. */
-function sizeOf({ event }: Fact): number {
-  const small = 512;
-  switch (event.case) {
-    case "text":
-    case "reasoning":
-      return small + Buffer.byteLength(event.value.text ?? "");
-    case "toolResult": {
-      const { content = "", structured = {} } = event.value.result ?? {};
-      return small + 2 * Buffer.byteLength(content) + Buffer.byteLength(JSON.stringify(structured));
-    }
-    case "modelTurn":
-      return small + (event.value.messageJson?.length ?? 0);
-    case "toolCall": {
-      const { arguments: args = {}, rawArguments = "" } = event.value;
-      return small + Buffer.byteLength(rawArguments) + Buffer.byteLength(JSON.stringify(args));
-    }
-    default:
-      return small;
-  }
+/** What a fact takes beside its text. */
+const small = 512;
+
+function sizeOf(facts: readonly Fact[]): number {
+  return facts.reduce((sum, fact) => {
+    const { event } = fact;
+    // Most of what leaves is text, whose size needs no look at its message.
+    const isText = event.case === "text" || event.case === "reasoning";
+    return sum + (isText ? small + Buffer.byteLength(event.value.text ?? "") : bytesOf(fact));
+  }, 0);
 }

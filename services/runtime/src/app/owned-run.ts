@@ -6,8 +6,9 @@ import type { Fact } from "../domain/fact.ts";
 import { fact, rootScope } from "../domain/fact.ts";
 import { nextEffects, openWaits } from "../domain/next-effects.ts";
 import type { RunState } from "../domain/run-state.ts";
-import { settle } from "../domain/settle.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
+import type { Standing } from "./append-facts.ts";
+import { appendFacts, endOversized } from "./append-facts.ts";
 import { Mailbox } from "./mailbox.ts";
 import { Outbox } from "./outbox.ts";
 import { perform } from "./perform.ts";
@@ -29,11 +30,11 @@ export interface Stop {
 type News = EffectNews | { readonly kind: "foreign"; readonly stretch: Stretch<RunEvent> };
 
 /** A run that this worker has claimed: its state and the tail at which the claim stands. */
-export interface Claimed {
+export interface Claimed extends Standing {
   readonly key: RunKey;
   readonly epoch: number;
-  readonly state: RunState;
-  readonly tail: Tail;
+  /** Whether nothing more follows from the state. */
+  readonly isWhole: boolean;
 }
 
 /**
@@ -55,13 +56,16 @@ class OwnedRun implements AsyncDisposable {
   readonly #end = new AbortController();
   #state: RunState;
   #tail: Tail;
+  /** Whether facts may follow from the state that no append held: of facts from outside, or because they were too many. */
+  #mayOwe: boolean;
 
-  constructor({ key, epoch, state, tail }: Claimed, ports: RunPorts) {
+  constructor({ key, epoch, state, tail, isWhole }: Claimed, ports: RunPorts) {
     this.#key = key;
     this.#epoch = epoch;
     this.#ports = ports;
     this.#state = state;
     this.#tail = tail;
+    this.#mayOwe = !isWhole;
     this.#effects = new RunningEffects(
       (effect, signal) => perform(this.#state, effect, ports, signal),
       (news) => this.#mailbox.post(news),
@@ -82,7 +86,8 @@ class OwnedRun implements AsyncDisposable {
       this.#outbox.keepOnly(new Set(wanted.map(({ id }) => id)));
       if (soon.aborted) this.#effects.wind(wanted);
       else this.#effects.reconcile(wanted);
-      if (!this.#outbox.isEmpty) await this.#flush(bounded);
+      if (this.#mayOwe) await this.#append([], bounded);
+      else if (!this.#outbox.isEmpty) await this.#flush(bounded);
       else if (soon.aborted && !this.#effects.isListening) {
         return { kind: "released", state: this.#state };
       } else if (this.#effects.isIdle) {
@@ -95,7 +100,7 @@ class OwnedRun implements AsyncDisposable {
   async #flush(signal: AbortSignal): Promise<void> {
     const taken = this.#outbox.take();
     const stands = await this.#append(
-      taken.map((pending) => pending.fact),
+      taken.flatMap(({ facts }) => facts),
       signal,
     );
     if (!stands) this.#outbox.putBack(taken);
@@ -112,15 +117,20 @@ class OwnedRun implements AsyncDisposable {
     );
   }
 
-  /** Whether the facts stand. Otherwise somebody else wrote first, and the state now has what they wrote. */
+  /** Whether the facts stand, with all that follows; without facts, what follows alone. Otherwise somebody else wrote first, and the state now has what they wrote. */
   async #append(facts: readonly Fact[], signal: AbortSignal): Promise<boolean> {
     const { log, clock } = this.#ports;
-    const { events, state } = settle(this.#state, facts, clock.now());
+    const before = { state: this.#state, tail: this.#tail };
     const startedAt = clock.now();
-    const outcome = await log.append(this.#key, this.#tail, events, signal);
-    if (outcome.kind === "appended") {
-      this.#state = state;
-      this.#tail = outcome.tail;
+    let written = await appendFacts(this.#key, before, facts, this.#ports, signal);
+    if (written.kind === "oversized") {
+      const end = endOversized(this.#state, facts);
+      written = await appendFacts(this.#key, before, end, this.#ports, signal);
+    }
+    if (written.kind === "appended") {
+      this.#state = written.state;
+      this.#tail = written.tail;
+      this.#mayOwe = !written.isWhole;
       return true;
     }
     this.#fold(await log.read(this.#key, this.#tail, signal));
@@ -134,6 +144,7 @@ class OwnedRun implements AsyncDisposable {
     const unseen = events.filter(({ sequence }) => sequence > this.#state.sequence);
     this.#state = applyAll(this.#state, unseen);
     this.#tail = tail;
+    this.#mayOwe = true;
   }
 
   #take(news: readonly News[]): void {
@@ -157,7 +168,7 @@ class OwnedRun implements AsyncDisposable {
   async #followOthers(signal: AbortSignal): Promise<void> {
     const { log } = this.#ports;
     try {
-      for await (const stretch of log.follow(this.#key, this.#tail.sequence, signal)) {
+      for await (const stretch of log.follow(this.#key, this.#tail, signal)) {
         if (stretch.tail.sequence > this.#tail.sequence) {
           this.#mailbox.post({ kind: "foreign", stretch });
         }

@@ -9,16 +9,34 @@ import { retrieveArtifact } from "./retrieve-artifact.ts";
 const never = new AbortController().signal;
 const content = "0123456789".repeat(3_000);
 
-async function* once(text: string): AsyncIterable<Uint8Array> {
-  yield Buffer.from(text.slice(0, 7));
-  yield Buffer.from(text.slice(7));
+async function* once(kept: string | Uint8Array): AsyncIterable<Uint8Array> {
+  const bytes = Buffer.from(kept);
+  yield bytes.subarray(0, 7);
+  yield bytes.subarray(7);
 }
 
+/** What a model has read that goes on as it is told to, and from where to where each part reached. */
+async function readOn({ artifacts, artifactId, state }: Keeper, limit?: number) {
+  const texts: string[] = [];
+  const ranges: string[] = [];
+  for (let offset: string | undefined = "0"; offset !== undefined;) {
+    const args = { artifact_id: artifactId, offset: Number(offset), ...(limit && { limit }) };
+    const { content } = await retrieveArtifact(state, args, { artifacts }, never);
+    const [text = "", note = ""] = content.split("\n[bytes ");
+    texts.push(text);
+    ranges.push(note.replace(/ of .*/, ""));
+    offset = /read on with offset (\d+)/.exec(note)?.[1];
+  }
+  return { texts, ranges };
+}
+
+type Keeper = Awaited<ReturnType<typeof keeper>>;
+
 /** A run that has kept a result of 30,000 bytes. */
-async function keeper(runId = "run_mine") {
+async function keeper(runId = "run_mine", kept: string | Uint8Array = content) {
   const artifacts = new MemoryArtifactStore({ maxBytes: 100_000 });
   const draft = { name: "r.txt", mediaType: "text/plain", runId: "run_mine" };
-  const { artifactId } = await artifacts.put("acme", draft, once(content), never);
+  const { artifactId } = await artifacts.put("acme", draft, once(kept), never);
   const state: RunState = {
     ...initialState,
     runId,
@@ -46,6 +64,28 @@ describe("a result that was kept", () => {
       whole += read.content.split("\n[bytes")[0];
     }
     expect(whole).toBe(content);
+  });
+
+  test.each([undefined, 1_000, 2])(
+    "has no character cut, however it is parted: %s",
+    async (limit) => {
+      const text = "a漢😀é".repeat(limit === 2 ? 5 : 3_000);
+      const { texts, ranges } = await readOn(await keeper("run_mine", text), limit);
+      expect(texts.join("")).toBe(text);
+      expect(texts.length).toBeGreaterThan(1);
+      expect(ranges.at(-1)).toContain(`to ${Buffer.byteLength(text)}`);
+    },
+  );
+
+  test("that is no text is told in full, as much at a time as there is room for", async () => {
+    const bytes = new Uint8Array(50_000).fill(0xff);
+    const { texts, ranges } = await readOn(await keeper("run_mine", bytes), 40_000);
+    expect(texts.join("")).toBe("\ufffd".repeat(50_000));
+    for (const text of texts) expect(Buffer.byteLength(text)).toBeLessThan(50_000);
+    const ends = ranges.map((range) => Number(range.split(" to ")[1]));
+    expect(texts.map(({ length }) => length)).toEqual(
+      ends.map((end, index) => end - (ends[index - 1] ?? 0)),
+    );
   });
 
   test("has nothing behind its end", async () => {

@@ -1,6 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Artifact } from "@reeve/contracts/artifact";
-import { cutToBytes } from "@reeve/agent/cut-to-bytes";
 import { limitsOf } from "../domain/budget/limits.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
@@ -29,11 +28,12 @@ export async function retrieveArtifact(
   const offset = typeof args["offset"] === "number" ? args["offset"] : 0;
   const most = Math.max(1, limitsOf(state).resultBytes - noteBytes);
   const limit = Math.min(typeof args["limit"] === "number" ? args["limit"] : usualBytes, most);
-  const bytes = await part(artifacts.read(tenant, artifactId, signal), offset, limit);
+  const read = await part(artifacts.read(tenant, artifactId, signal), offset, limit + longest);
+  const { text, taken } = shown(read, limit, most);
   const total = artifact.sizeBytes;
-  const end = Math.min(offset, total) + bytes.length;
+  const end = Math.min(offset, total) + taken;
   const note = `[bytes ${Math.min(offset, total)} to ${end} of ${total}${end < total ? `; read on with offset ${end}` : ""}]`;
-  return { content: `${cutToBytes(textOf(bytes), most)}\n${note}`, isError: false };
+  return { content: `${text}\n${note}`, isError: false };
 }
 
 /** What the run made or was given; artifacts of others in the tenant are not its model's to read. */
@@ -60,7 +60,46 @@ async function part(
   return Buffer.concat(taken);
 }
 
-/** Bytes that are no text are shown as what stands for them. */
+/** The bytes of the longest character. */
+const longest = 4;
+
+/**
+ * At most `limit` of the bytes as a text of at most `most`, and how many they are: they end with a whole character, and have
+ * at least one. Bytes that are no text are shown as what stands for them, which takes more than they do.
+ */
+function shown(
+  bytes: Uint8Array,
+  limit: number,
+  most: number,
+): { readonly text: string; readonly taken: number } {
+  let taken = wholeCharacters(bytes, limit);
+  let text = textOf(bytes.subarray(0, taken));
+  for (let size = Buffer.byteLength(text); size > most; size = Buffer.byteLength(text)) {
+    const fewer = wholeCharacters(bytes, Math.max(1, Math.floor((taken * most) / size)));
+    if (fewer >= taken) break;
+    taken = fewer;
+    text = textOf(bytes.subarray(0, taken));
+  }
+  return { text, taken };
+}
+
+/** How many of the first `most` bytes are whole characters; those of one at least. */
+function wholeCharacters(bytes: Uint8Array, most: number): number {
+  if (bytes.length <= most) return bytes.length;
+  let end = most;
+  while (end > 0 && most - end < longest && isInside(bytes[end])) end--;
+  // Bytes that are no text begin and end anywhere.
+  if (isInside(bytes[end])) return most;
+  if (end > 0) return end;
+  end = most;
+  while (end < bytes.length && isInside(bytes[end])) end++;
+  return end;
+}
+
+function isInside(byte = 0): boolean {
+  return byte >= 0x80 && byte <= 0xbf;
+}
+
 function textOf(bytes: Uint8Array): string {
-  return new TextDecoder("utf-8", { fatal: false }).decode(bytes);
+  return new TextDecoder("utf-8", { fatal: false, ignoreBOM: true }).decode(bytes);
 }

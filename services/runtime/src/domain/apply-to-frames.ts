@@ -21,6 +21,8 @@ export function applyToFrames(state: RunState, envelope: RunEvent): RunState {
         : subtaskBegan(state, envelope, event.value);
     case "runClaimed":
       return abandoned(state, envelope);
+    case "modelCallFailed":
+      return failed(state, envelope);
     case "approval": {
       // Whoever decided does not know in which frame the call was made.
       const callId = event.value.approval?.call?.callId;
@@ -45,10 +47,14 @@ export function applyToFrames(state: RunState, envelope: RunEvent): RunState {
 }
 
 function toOne(state: RunState, envelope: RunEvent): RunState {
-  const frame = state.frames.get(envelope.phase === Phase.PLANNER ? plannerId : envelope.parentId);
+  const frame = frameOf(state, envelope);
   if (frame === undefined) return state;
   const after = applyToFrame(frame, envelope);
   return after === frame ? state : withFrame(state, after);
+}
+
+function frameOf({ frames }: RunState, { phase, parentId }: RunEvent): Frame | undefined {
+  return frames.get(phase === Phase.PLANNER ? plannerId : parentId);
 }
 
 /** The root, and the planner if there is to be one, as they begin. */
@@ -101,6 +107,14 @@ function abandoned(state: RunState, envelope: RunEvent): RunState {
   });
   const spent = { ...state.spent, lostUsd: state.spent.lostUsd + lostUsd };
   return { ...state, frames: new Map(frames), spent };
+}
+
+/** What a call that failed had streamed may be billed, and nobody will ever tell how much it was. */
+function failed(state: RunState, envelope: RunEvent): RunState {
+  const call = frameOf(state, envelope)?.modelCall;
+  const lost = call?.streamedFrom === undefined ? 0 : call.reservedUsd;
+  const spent = { ...state.spent, lostUsd: state.spent.lostUsd + lost };
+  return { ...toOne(state, envelope), spent };
 }
 
 function withoutSubtasks(state: RunState, callId: string | undefined): RunState {

@@ -100,8 +100,8 @@ function ending(state: RunState, more: Partial<Ending>): RunState {
 }
 
 /**
- * Whether an event shows that an owner got somewhere. What a claim brings along by itself does not count, or a run that
- * kills each of its workers would never be given up.
+ * Whether an event shows that an owner got somewhere. What a claim brings along by itself does not count, nor do words that
+ * never came to a turn, or a run that kills each of its workers would never be given up.
  */
 function isProgress(kind: RunEvent["event"]["case"]): boolean {
   return kind !== undefined && !broughtAlong.has(kind);
@@ -113,6 +113,8 @@ const broughtAlong: ReadonlySet<string> = new Set([
   "status",
   "step",
   "messageInjected",
+  "text",
+  "reasoning",
   "textVoided",
   "modelCallStarted",
   "toolCallStarted",

@@ -17,7 +17,7 @@ describe("a call that a person has to approve", () => {
         injectedToolArgs: { origin: "who calls" },
         approvalPolicy: { allowEditedArguments: true, timeout: { seconds: 60n } },
       },
-      { created: { startedBy: "ann" } },
+      { created: { startedBy: "ann", threadId: "sales" } },
     );
     run.turn({ name: "search", args: { q: "a", origin: "console" } });
     const [asked] = run.all("approval");
@@ -25,6 +25,7 @@ describe("a call that a person has to approve", () => {
       state: ApprovalState.PENDING,
       agentId: "tester",
       runId: "run_test",
+      threadId: "sales",
       requestedBy: "ann",
       allowEditedArguments: true,
       parentId: "",

@@ -1,7 +1,7 @@
 import { endRun, failRun } from "./end-run.ts";
 import { mostIdleClaims } from "./budget/limits.ts";
 import { endOverBudget } from "./budget/over-budget.ts";
-import { tooManyCalls } from "./budget/too-many-calls.ts";
+import { refusedCalls } from "./budget/refused-calls.ts";
 import type { Fact } from "./fact.ts";
 import { fact } from "./fact.ts";
 import type { Frame } from "./frame.ts";
@@ -25,7 +25,7 @@ export function consequences(state: RunState, nowMs: number): readonly Fact[] {
   if (state.exceeded !== undefined) return endOverBudget(state, state.exceeded);
   if (state.idleClaims > mostIdleClaims) return lost(state);
   if (state.prepared === undefined) return [];
-  const refused = tooManyCalls(state, nowMs);
+  const refused = refusedCalls(state, nowMs);
   if (refused.length > 0) return refused;
   for (const frame of liveFrames(state)) {
     const facts = ofFrame(state, frame, nowMs);

@@ -1,5 +1,5 @@
 import { RunStatus } from "@reeve/contracts/run";
-import { treeOf } from "@reeve/contracts/execution-tree";
+import { storedTreeOf } from "@reeve/contracts/fit-tree";
 import type { Fact, Scope } from "./fact.ts";
 import { fact, rootScope } from "./fact.ts";
 import type { RunState } from "./run-state.ts";
@@ -20,7 +20,7 @@ export function endRun(
     ...(ending?.hasCost === true ? [] : [cost]),
     ...(ending?.hasTree === true
       ? []
-      : [fact(rootScope, { case: "treeStored", value: { tree: treeOf(tree) } })]),
+      : [fact(rootScope, { case: "treeStored", value: { tree: storedTreeOf(tree) } })]),
     fact(rootScope, { case: "status", value: { status, message } }),
   ];
 }

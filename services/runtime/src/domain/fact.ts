@@ -1,5 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { create } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { RunEvent } from "@reeve/contracts/run";
 import { Phase, RunEventSchema } from "@reeve/contracts/run";
@@ -36,6 +36,11 @@ export function spoken(scope: Scope, kind: "text" | "reasoning", text: string): 
 
 export function fact(scope: Scope, event: Happening): Fact {
   return { scope, event };
+}
+
+/** How many bytes of a batch a fact takes. */
+export function bytesOf(fact: Fact): number {
+  return toBinary(RunEventSchema, stamp("", 1, 0, fact)).length;
 }
 
 /** Gives a fact its place in the log. */

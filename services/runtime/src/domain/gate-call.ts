@@ -95,6 +95,7 @@ function requestApproval(
     call,
     state: ApprovalState.PENDING,
     agentId: created?.agentId ?? "",
+    threadId: created?.threadId ?? "",
     requestedBy: created?.startedBy ?? "",
     requestedAt: timestampFromMs(nowMs),
     allowEditedArguments: policy?.allowEditedArguments ?? false,

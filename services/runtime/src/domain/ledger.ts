@@ -11,7 +11,7 @@ export interface Ledger {
   readonly resultBytes: number;
   /** US dollars; undefined once a model without a price was called. */
   readonly costUsd: number | undefined;
-  /** US dollars that were reserved for calls whose usage nobody will ever tell. */
+  /** US dollars that were reserved for calls of which usage nobody will ever tell: those that were lost, or failed while they spoke. */
   readonly lostUsd: number;
 }
 

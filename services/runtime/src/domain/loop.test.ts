@@ -262,6 +262,15 @@ describe("a model that does not answer", () => {
   });
 });
 
+test("kills no more than ten workers in a row, whatever their models began to say", () => {
+  const run = new PlayedRun();
+  for (let more = 50; run.state.end === undefined && more > 0; more--) {
+    run.says("hello").claimedAnew();
+  }
+  expect(run.clientTrace).toContain("error:worker_lost");
+  expect(run.state.claim?.epoch).toBe(11);
+});
+
 test("a cancelled run wants nothing any more, and leaves its open calls to be released", () => {
   const run = new PlayedRun().turn({ name: "search" });
   run.write(

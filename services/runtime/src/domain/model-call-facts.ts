@@ -57,6 +57,7 @@ const reasons: ReadonlySet<string> = new Set([
   "context_overflow",
   "rate_limited",
   "refused",
+  "too_large",
   "unauthenticated",
 ]);
 

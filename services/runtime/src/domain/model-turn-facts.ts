@@ -1,4 +1,5 @@
 import type { ModelSpec } from "@reeve/contracts/agent";
+import { readingLength } from "@reeve/agent/reading-length";
 import { splitInjected } from "@reeve/agent/injected-args";
 import { finishSubtaskName } from "@reeve/agent/own-tools";
 import { compacted } from "./before-model-call.ts";
@@ -22,7 +23,7 @@ export interface TakenTurn {
   /** The format of the provider's messages. */
   readonly format: string;
   readonly turn: ModelTurn;
-  /** Characters of the prompt, from which usage is estimated when the provider does not tell. */
+  /** Reading length of the prompt, from which usage is estimated when the provider does not tell. */
   readonly promptCharacters: number;
 }
 
@@ -88,7 +89,7 @@ function usageOf({ turn, promptCharacters }: TakenTurn): ModelUsage {
   return (
     turn.usage ?? {
       inputTokens: tokensOf(promptCharacters),
-      outputTokens: tokensOf(turn.messageJson.length),
+      outputTokens: tokensOf(readingLength(turn.messageJson)),
       cachedInputTokens: 0,
       reasoningTokens: 0,
     }

@@ -29,7 +29,7 @@ export function nextStep(state: RunState, frame: Frame, nowMs: number): readonly
   if (frame.id === plannerId)
     return beforeModelCall(state, { ...frame, isCompacted: false }, nowMs);
   const scope: Scope = { ...rootScope, ...scopeOf(frame), step: frame.step + 1 };
-  const injected = frame.id === rootId ? state.inbox : [];
+  const injected = frame.id === rootId ? fitting(state.inbox) : [];
   return [
     fact(scope, { case: "step", value: { state: StepState.STARTED } }),
     ...injected.map(({ messageId, message }) =>
@@ -39,6 +39,21 @@ export function nextStep(state: RunState, frame: Frame, nowMs: number): readonly
       }),
     ),
   ];
+}
+
+/** What one step takes up of the messages that wait; the next step takes up the rest. */
+const mostInjectedBytes = 256 * 1024;
+
+function fitting(inbox: RunState["inbox"]): RunState["inbox"] {
+  let room = mostInjectedBytes;
+  const end = inbox.findIndex(({ message }) => (room -= bytesIn(message?.text)) < 0);
+  return end === -1 ? inbox : inbox.slice(0, Math.max(1, end));
+}
+
+const encoder = new TextEncoder();
+
+function bytesIn(text = ""): number {
+  return encoder.encode(text).length;
 }
 
 function nameOf({ id, subtask }: Frame): string {

@@ -55,6 +55,13 @@ test("the surplus over the cap goes to the end of the serial queue", () => {
   ).toEqual(["c"]);
 });
 
+test("where only one may run, all run in the order in which the model made them", () => {
+  const calls = [call("alone", "a"), call("free", "b"), call("alone", "c")];
+  expect(ids(calls, 1)).toEqual(["a"]);
+  const later = calls.map((each, index) => (index === 0 ? done(each) : each));
+  expect(ids(later, 1)).toEqual(["b"]);
+});
+
 test("a call that waits for a person holds up only the serial calls behind it", () => {
   const calls = [waiting(call("alone", "a")), call("alone", "b"), call("free", "c")];
   expect(ids(calls)).toEqual(["c"]);

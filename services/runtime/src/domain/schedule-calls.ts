@@ -6,7 +6,7 @@ import { isCleared } from "./gate-call.ts";
 
 /**
  * The calls of a turn that may run now. Parallel-safe ones run together, at most `parallelCalls`; the others, and then the
- * surplus, run one by one in the order of the model. A call that waits for a person holds up only the serial calls behind it.
+ * surplus, run one by one in the order of the model; all of them do where only one may run. A call that waits for a person holds up only the serial calls behind it.
  */
 export function schedule(
   { calls, tools }: Pick<Frame, "calls" | "tools">,
@@ -14,7 +14,7 @@ export function schedule(
 ): readonly Call[] {
   const isParallel = ({ call }: Call) => {
     const tool = tools.get(call.name);
-    return tool !== undefined && lockOf(tool) === undefined;
+    return parallelCalls > 1 && tool !== undefined && lockOf(tool) === undefined;
   };
   const placed = calls.filter(takesPlace);
   const together = placed.filter(isParallel);

@@ -1,4 +1,6 @@
+import { toBinary } from "@bufbuild/protobuf";
 import type { RunEvent } from "@reeve/contracts/run";
+import { RunEventSchema } from "@reeve/contracts/run";
 import { apply } from "./apply.ts";
 import { consequences } from "./consequences.ts";
 import type { Fact } from "./fact.ts";
@@ -10,25 +12,39 @@ import type { RunState } from "./run-state.ts";
 export interface Settled {
   readonly events: readonly RunEvent[];
   readonly state: RunState;
+  /** Whether all that follows is among them. */
+  readonly isWhole: boolean;
 }
 
 /**
  * Places `facts` after `state`, and after them everything that follows from them without any effect: facts that are known
- * together are appended together. Nothing is placed after a terminal status.
+ * together are appended together. Nothing is placed after a terminal status. With `mostBytes`, `facts` are placed whole, and
+ * of what follows as much as fits; the rest follows from the state that is given back.
  */
-export function settle(state: RunState, facts: readonly Fact[], nowMs: number): Settled {
+export function settle(
+  state: RunState,
+  facts: readonly Fact[],
+  nowMs: number,
+  mostBytes = Infinity,
+): Settled {
   const events: RunEvent[] = [];
-  let pending = facts;
+  let room = mostBytes;
+  let pending = facts.length > 0 ? facts : consequences(state, nowMs);
+  let isGiven = facts.length > 0;
   while (pending.length > 0 && state.end === undefined) {
     for (const fact of pending) {
       for (const placed of [...withdrawn(state, fact), fact]) {
         if (state.end !== undefined) break;
         const event = stamp(state.runId, state.sequence + 1, nowMs, placed);
+        // Nobody asks for the size where nothing bounds it.
+        if (room !== Infinity) room -= toBinary(RunEventSchema, event).length;
+        if (room < 0 && !isGiven && events.length > 0) return { events, state, isWhole: false };
         events.push(event);
         state = apply(state, event);
       }
     }
+    isGiven = false;
     pending = consequences(state, nowMs);
   }
-  return { events, state };
+  return { events, state, isWhole: true };
 }

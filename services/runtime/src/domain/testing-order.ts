@@ -10,7 +10,7 @@ export function expectOrder(events: readonly RunEvent[], isWhole = true): void {
 }
 
 /** Everything in which a history breaks the rules about the order of events. */
-function orderViolations(events: readonly RunEvent[], isWhole = true): readonly string[] {
+export function orderViolations(events: readonly RunEvent[], isWhole = true): readonly string[] {
   const order = new Order();
   for (const event of events) order.see(event);
   return order.violations(isWhole);

@@ -163,6 +163,40 @@ test("bytes of results in total end the run once models were given more", () => 
   expectExceeded(run, "bytes", 5, 6);
 });
 
+describe("before a call is handed out", () => {
+  const serial = [{ name: "read", parallelSafe: false }];
+  const reads = [{ name: "read" }, { name: "read" }, { name: "read" }];
+
+  test("bytes in total are looked at: those that wait are refused, and the run ends", () => {
+    const run = new PlayedRun({ budgets: { maxTotalBytes: 5 } }, { tools: serial });
+    run.turn(...reads).result(0, "enough");
+    expect(run.all("toolCallStarted")).toHaveLength(1);
+    const results = run.all("toolResult").map(({ result }) => result?.content);
+    expect(results.slice(1)).toEqual(reads.slice(1).map(() => expect.stringContaining("5 bytes")));
+    expectExceeded(run, "bytes", 5);
+  });
+
+  test("calls that are under way come to their results first", () => {
+    const tools = [{ name: "search" }, ...serial];
+    const run = new PlayedRun({ budgets: { maxTotalBytes: 5 } }, { tools });
+    run.turn({ name: "search" }, ...reads).result(1, "enough");
+    expect(run.state.end).toBeUndefined();
+    run.result(0, "found");
+    expect(run.all("toolResult").map(({ success }) => success)).toEqual([true, false, false, true]);
+    expectExceeded(run, "bytes", 5);
+  });
+
+  test("tokens in total and what was spent are looked at", () => {
+    const tokens = new PlayedRun({ budgets: { maxTotalTokens: 14 } }).turn({ name: "search" });
+    expect(tokens.all("toolCallStarted")).toEqual([]);
+    expectExceeded(tokens, "tokens", 14, 15);
+    const cost = new PlayedRun({ budgets: { maxCostUsd: 1.5 } }, { prepared: { model: priced } });
+    cost.turnIn("", [{ name: "search" }], { outputTokens: 1_600 });
+    expect(cost.all("toolCallStarted")).toEqual([]);
+    expectExceeded(cost, "cost", 1.5);
+  });
+});
+
 describe("a cap on cost", () => {
   test("forbids a call whose worst case would cross it", () => {
     const run = new PlayedRun({ budgets: { maxCostUsd: 0.99 } }, { prepared: { model: priced } });
@@ -184,6 +218,26 @@ describe("a cap on cost", () => {
     expect(run.state.spent.lostUsd).toBe(1);
     run.claimedAnew();
     expectExceeded(run, "cost", 2.5, 3);
+  });
+
+  test("keeps what a call had reserved that failed while it spoke, for it may be billed", () => {
+    const run = new PlayedRun({ budgets: { maxCostUsd: 2.5 } }, { prepared: { model: priced } });
+    run.says("almost all of").fails("unavailable", { retryable: true }).retries();
+    expect(run.state.spent.lostUsd).toBe(1);
+    run.fails("unavailable", { retryable: true }).retries();
+    expect(run.state.spent.lostUsd).toBe(1);
+    run.says("almost").fails("unavailable", { retryable: true }).retries();
+    expectExceeded(run, "cost", 2.5, 3);
+  });
+
+  test("reckons a prompt of another script than Latin with a token for each character", () => {
+    const model = { ...priced, pricing: { inputUsdPerMillion: 1_000, outputUsdPerMillion: 0 } };
+    const input = "漢字測試".repeat(1_000);
+    const run = new PlayedRun(
+      { budgets: { maxCostUsd: 3.9 } },
+      { prepared: { model }, created: { input } },
+    );
+    expectExceeded(run, "cost", 3.9);
   });
 
   test("gives back the part of a reservation that a call did not use", () => {

@@ -28,13 +28,31 @@ export function exceededBy(
   const { spent } = state;
   const limits = limitsOf(state);
   const cost = costObserved(state, frame, promptTokens);
-  const checks: readonly (readonly [Exceeded["reason"], number | undefined, number])[] = [
+  return firstOver([
     ["wall_clock", limits.wallClockMs, workedMs(state.worked, nowMs)],
     ["llm_calls", limits.llmCalls, spent.llmCalls + 1],
-    ["tokens", limits.totalTokens, spent.inputTokens + spent.outputTokens],
-    ["bytes", limits.totalBytes, spent.resultBytes],
+    ...totals(state),
     ["cost", limits.costUsd, cost],
+  ]);
+}
+
+/** What the run has exceeded already, with nothing more done. */
+export function exceededTotal(state: RunState): Exceeded | undefined {
+  return firstOver([...totals(state), ["cost", limitsOf(state).costUsd, committedUsd(state)]]);
+}
+
+type Check = readonly [Exceeded["reason"], limit: number | undefined, observed: number];
+
+function totals(state: RunState): readonly Check[] {
+  const { spent } = state;
+  const { totalTokens, totalBytes } = limitsOf(state);
+  return [
+    ["tokens", totalTokens, spent.inputTokens + spent.outputTokens],
+    ["bytes", totalBytes, spent.resultBytes],
   ];
+}
+
+function firstOver(checks: readonly Check[]): Exceeded | undefined {
   for (const [reason, limit, observed] of checks) {
     if (limit !== undefined && observed > limit) return { reason, limit, observed };
   }

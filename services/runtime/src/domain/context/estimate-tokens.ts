@@ -1,10 +1,9 @@
+import { charactersAToken, readingLength, readingLengthOfBytes } from "@reeve/agent/reading-length";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { viewOf } from "../conversation.ts";
 import type { Call, Frame, Unit } from "../frame.ts";
 
-/** Characters of a token, the usual rule of thumb for text. */
-const charactersAToken = 4;
-
+/** Tokens of a text of this reading length. */
 export function tokensOf(characters: number): number {
   return Math.ceil(characters / charactersAToken);
 }
@@ -22,37 +21,50 @@ export function estimateTokens(frame: Frame, systemPrompt: string): number {
     return measured.tokens + tokensOf(results + after);
   }
   const view = viewOf(frame);
-  const fixed = systemPrompt.length + view.summary.length + schemaCharacters(frame.tools);
+  const fixed =
+    readingLength(systemPrompt) + readingLength(view.summary) + schemaCharacters(frame.tools);
   return tokensOf(view.units.reduce((sum, unit) => sum + charactersOf(unit), fixed));
 }
 
+/** The reading length of a unit. */
 export function charactersOf(unit: Unit): number {
+  const before = lengths.get(unit);
+  if (before !== undefined) return before;
+  const length = lengthOf(unit);
+  lengths.set(unit, length);
+  return length;
+}
+
+/** Conversations are measured again and again, and their units never change. */
+const lengths = new WeakMap<Unit, number>();
+
+function lengthOf(unit: Unit): number {
   switch (unit.kind) {
     case "user":
     case "assistant":
-      return unit.text.length;
+      return readingLength(unit.text);
     case "past":
       return unit.messages.reduce((sum, { message }) => {
         switch (message.case) {
           case "assistant":
-            return sum + message.value.messageJson.length;
+            return sum + readingLengthOfBytes(message.value.messageJson);
           case "toolResult":
-            return sum + message.value.content.length;
+            return sum + readingLength(message.value.content);
           case "user":
-            return sum + message.value.text.length;
+            return sum + readingLength(message.value.text);
           case undefined:
             return sum;
         }
         return sum;
       }, 0);
     case "turn":
-      return unit.turn.messageJson.length + resultCharacters(unit.calls);
+      return readingLengthOfBytes(unit.turn.messageJson) + resultCharacters(unit.calls);
   }
   return 0;
 }
 
 function resultCharacters(calls: readonly Call[]): number {
-  return calls.reduce((sum, { result }) => sum + (result?.content.length ?? 0), 0);
+  return calls.reduce((sum, { result }) => sum + readingLength(result?.content ?? ""), 0);
 }
 
 const known = new WeakMap<ReadonlyMap<string, ToolDescriptor>, number>();
@@ -62,7 +74,7 @@ function schemaCharacters(tools: ReadonlyMap<string, ToolDescriptor>): number {
   if (before !== undefined) return before;
   const characters = [...tools.values()].reduce(
     (sum, { name, description, inputSchema }) =>
-      sum + name.length + description.length + JSON.stringify(inputSchema ?? {}).length,
+      sum + readingLength(`${name}${description}${JSON.stringify(inputSchema ?? {})}`),
     0,
   );
   known.set(tools, characters);

@@ -1,3 +1,4 @@
+import { firstCharacters, lastCharacters } from "@reeve/agent/cut-characters";
 import { viewOf } from "../conversation.ts";
 import type { Call, Frame, Unit } from "../frame.ts";
 
@@ -13,7 +14,7 @@ export function transcript(frame: Frame, removed: number, mostTokens: number): s
   const before = view.summary === "" ? [] : [`Summary of what was before:\n${view.summary}`];
   const whole = [...before, ...view.units.flatMap(lines)].join("\n\n");
   // The newest part says most of where the work stands.
-  return whole.slice(-Math.max(mostCharacters, mostTokens * 3));
+  return lastCharacters(whole, Math.max(mostCharacters, mostTokens * 3));
 }
 
 function lines(unit: Unit): readonly string[] {
@@ -48,5 +49,5 @@ function callLine({ call, result }: Call): string {
 }
 
 function cut(text: string): string {
-  return text.length <= mostCharacters ? text : `${text.slice(0, mostCharacters)} …`;
+  return text.length <= mostCharacters ? text : `${firstCharacters(text, mostCharacters)} …`;
 }

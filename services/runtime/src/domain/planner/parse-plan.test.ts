@@ -28,6 +28,12 @@ test("a plan is bounded in steps and in words", () => {
   expect(steps?.[0]).toHaveLength(2_000);
 });
 
+test("no step ends within a character", () => {
+  const [step = ""] = parsePlan(JSON.stringify([`${"a".repeat(1_999)}😀b`])) ?? [];
+  expect(step).toBe("a".repeat(1_999));
+  expect(parsePlan(`["half \\ud83d"]`)?.every((step) => step.isWellFormed())).toBe(true);
+});
+
 test.each([
   ["a fence that never ends", `\`\`\`${"\n".repeat(1_000_000)}`],
   ["many fences", "```\n".repeat(20_001)],

@@ -1,3 +1,5 @@
+import { firstCharacters } from "@reeve/agent/cut-characters";
+
 /** The most steps of a plan, and characters of one. */
 const mostSteps = 50;
 const mostCharacters = 2_000;
@@ -9,7 +11,7 @@ const mostCharacters = 2_000;
 export function parsePlan(text: string): readonly string[] | undefined {
   const steps = jsonSteps(text) ?? listItems(text);
   return steps
-    ?.map((step) => step.trim().slice(0, mostCharacters))
+    ?.map((step) => firstCharacters(step.trim().toWellFormed(), mostCharacters))
     .filter((step) => step !== "")
     .slice(0, mostSteps);
 }

@@ -38,7 +38,8 @@ const titleCharacters = 80;
 /** The first line of a task, for people. */
 function titleOf(task: string): string {
   const [line = ""] = task.trim().split("\n", 1);
-  const characters = Array.from(line.slice(0, titleCharacters * 2));
+  // A character has at most two units: one more than so many is more than fit.
+  const characters = Array.from(line.slice(0, titleCharacters * 2 + 1));
   return characters.length <= titleCharacters
     ? line
     : `${characters.slice(0, titleCharacters - 1).join("")}…`;

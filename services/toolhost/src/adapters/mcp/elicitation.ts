@@ -1,6 +1,11 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { ElicitRequest, ElicitResult, InputRequests } from "@modelcontextprotocol/client";
+import { isStorable } from "@reeve/contracts/nesting";
+import { fitsMessage } from "../../domain/record-size.ts";
 import type { AskedQuestion, GivenAnswer } from "../../ports/tool.ts";
+
+/** Bytes of what a server may ask for: it is kept in the log of the run. */
+const mostSchemaBytes = 16_384;
 
 /** Asks a person on behalf of a call. */
 export type Ask = (question: AskedQuestion) => Promise<GivenAnswer>;
@@ -12,10 +17,12 @@ export async function elicit(
   ask: Ask,
 ): Promise<ElicitResult> {
   if (!("requestedSchema" in params)) return { action: "decline" };
+  // It came as JSON, so it is nothing else.
+  const schema = params.requestedSchema as unknown as JsonObject;
+  if (!isStorable(schema) || !fitsMessage(schema, mostSchemaBytes)) return { action: "decline" };
   const answer = await ask({
     message: params.message,
-    // It came as JSON, so it is nothing else.
-    schema: params.requestedSchema as unknown as JsonObject,
+    schema,
     askedBy: `mcp:${server}`,
   });
   switch (answer.kind) {

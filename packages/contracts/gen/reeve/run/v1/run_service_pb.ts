@@ -756,6 +756,7 @@ export const RunService: GenService<{
   },
   /**
    * Sends a message into a run that is under way. It is stored at once, and taken up at the start of the next step.
+   * RESOURCE_EXHAUSTED with reason INBOX_FULL: 100 messages, or 2 MiB of them, wait already.
    *
    * @generated from rpc reeve.run.v1.RunService.SendMessage
    */

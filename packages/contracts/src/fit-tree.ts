@@ -1,12 +1,21 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import { previewOf } from "@reeve/contracts/execution-tree";
-import type { ExecutionTree, ExecutionTreeNode } from "@reeve/contracts/thread";
-import { ExecutionTreeNodeSchema, ExecutionTreeSchema } from "@reeve/contracts/thread";
+import type { TreeNodes } from "./execution-tree.ts";
+import { previewOf, treeOf } from "./execution-tree.ts";
+import type { ExecutionTree, ExecutionTreeNode } from "./thread.ts";
+import { ExecutionTreeNodeSchema, ExecutionTreeSchema } from "./thread.ts";
 
 /** Characters of previews that are left, one after the other until the tree fits. */
 const previews = [200, 50, 0] as const;
 /** A node costs its tag and its length too. */
 const nodeOverhead = 6;
+
+/** What a stored tree may take: it stands in one batch with the end of its run. */
+const mostStoredBytes = 256 * 1024;
+
+/** The tree of a run, as it stands in its log. */
+export function storedTreeOf(nodes: TreeNodes): ExecutionTree {
+  return fitTree(treeOf(nodes), mostStoredBytes);
+}
 
 /** The tree so that it takes at most `mostBytes`: with shorter previews, and at last without the newest nodes. */
 export function fitTree(tree: ExecutionTree, mostBytes: number): ExecutionTree {

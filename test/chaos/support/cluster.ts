@@ -1,0 +1,175 @@
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { createLogger } from "@reeve/platform/logger";
+import type { Nats } from "@reeve/platform/nats";
+import { connectNats } from "@reeve/platform/nats";
+import type { NatsServer } from "@reeve/platform/nats-server";
+import { startNatsServer } from "@reeve/platform/nats-server";
+import type { ServerAddress } from "../../../cli/src/server-address.ts";
+import { Link } from "./link.ts";
+import type { Service } from "./member.ts";
+import { Member } from "./member.ts";
+
+const root = join(import.meta.dirname, "../../..");
+const log = createLogger("chaos", "silent");
+const never = new AbortController().signal;
+const token = "chaos-token-0123456789";
+/** The tenant of the token. */
+export const tenant = "acme";
+const services: readonly Service[] = ["toolhost", "runtime", "approvals", "gateway"];
+/** How many processes of each service there are. */
+const abreast = 2;
+const mostStarts = 5;
+
+export interface ClusterOptions {
+  /** Base URL of the models, and where the counter outside of the sandboxes is. */
+  readonly modelsUrl: string;
+  readonly counterUrl: string;
+  /** Folder for the logs of the services. */
+  readonly logs?: string | undefined;
+  readonly onTrouble: (what: string) => void;
+}
+
+/** Two processes of each service beside one NATS server; between any two of them is a link that can fail. */
+export class Cluster implements AsyncDisposable {
+  readonly members: readonly Member[];
+  /** A connection to NATS that nothing happens to but what happens to NATS. */
+  readonly nats: Nats;
+  readonly #folder: string;
+  #server: NatsServer;
+
+  private constructor(
+    folder: string,
+    server: NatsServer,
+    { nats, members }: { readonly nats: Nats; readonly members: readonly Member[] },
+  ) {
+    this.#folder = folder;
+    this.#server = server;
+    this.nats = nats;
+    this.members = members;
+  }
+
+  static async start(options: ClusterOptions): Promise<Cluster> {
+    const folder = mkdtempSync(join(tmpdir(), "reeve-chaos-"));
+    if (options.logs !== undefined) mkdirSync(options.logs, { recursive: true });
+    const env = { COUNTER_URL: options.counterUrl };
+    const args = [join(root, "services/toolhost/test/support/counter-server.ts")];
+    const servers = { counter: { command: process.execPath, args, env } };
+    writeFileSync(join(folder, "mcp.json"), JSON.stringify({ servers }));
+    const server = await startNatsServer({ storeDir: join(folder, "nats"), log }, never);
+    const nats = await connectNats(server.url, { name: "chaos", log }, never);
+    const members: Member[] = [];
+    for (const service of services) {
+      for (let number = 1; number <= abreast; number++) {
+        members.push(await memberOf(service, number, { server, folder, members, options }));
+      }
+    }
+    await Promise.all(members.map((member) => member.start()));
+    return new Cluster(folder, server, { nats, members });
+  }
+
+  /** Where clients reach the gateways. */
+  get addresses(): readonly ServerAddress[] {
+    return this.of("gateway").map(({ door }) => ({
+      url: `http://127.0.0.1:${door?.port ?? 0}`,
+      token,
+    }));
+  }
+
+  /** The folder of the files of a run. */
+  workspaceOf(runId: string): string {
+    return join(this.#folder, "workspaces", tenant, runId);
+  }
+
+  of(service: Service): readonly Member[] {
+    return this.members.filter((member) => member.service === service);
+  }
+
+  signalNats(signal: NodeJS.Signals): void {
+    process.kill(this.#server.pid, signal);
+  }
+
+  /** Ends the NATS server at once, as a power cut would. */
+  async killNats(): Promise<void> {
+    this.signalNats("SIGKILL");
+    await this.#server[Symbol.asyncDispose]();
+  }
+
+  /** Starts the NATS server again, where it was and with what it had. */
+  async startNats(): Promise<void> {
+    const { port } = this.#server;
+    const storeDir = join(this.#folder, "nats");
+    for (let attempt = 1; ; attempt++) {
+      try {
+        this.#server = await startNatsServer({ storeDir, port, log }, never);
+        return;
+      } catch (error) {
+        // A machine that is busy with everything else may take longer than the server is given.
+        if (attempt === mostStarts) throw error;
+      }
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.members.map((member) => member[Symbol.asyncDispose]()));
+    await this.nats[Symbol.asyncDispose]();
+    await this.#server[Symbol.asyncDispose]();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+interface Surroundings {
+  readonly server: NatsServer;
+  readonly folder: string;
+  readonly members: readonly Member[];
+  readonly options: ClusterOptions;
+}
+
+async function memberOf(
+  service: Service,
+  number: number,
+  { server, folder, members, options }: Surroundings,
+): Promise<Member> {
+  const way = await Link.to(server.port);
+  const listens = service === "gateway" || service === "approvals" ? await freePort() : undefined;
+  const door = listens === undefined ? undefined : await Link.to(listens);
+  const approvals = members.find(({ name }) => name === `approvals-${number}`);
+  const environment = {
+    PATH: process.env["PATH"] ?? "",
+    REEVE_NATS_URL: `nats://127.0.0.1:${way.port}`,
+    REEVE_DATA_DIR: folder,
+    REEVE_LISTEN: `127.0.0.1:${listens ?? 0}`,
+    REEVE_APPROVALS_LISTEN: `127.0.0.1:${listens ?? 0}`,
+    REEVE_APPROVALS_URL: `http://127.0.0.1:${approvals?.door?.port ?? 0}`,
+    REEVE_INTERNAL_TOKEN: "internal-token-0123456789",
+    REEVE_TOKENS: `${token}=${tenant}/chaos`,
+    REEVE_MCP_CONFIG: join(folder, "mcp.json"),
+    REEVE_DRAIN_MS: "3000",
+    OPENAI_API_KEY: "k",
+    OPENAI_BASE_URL: options.modelsUrl,
+  };
+  return new Member({
+    service,
+    name: `${service}-${number}`,
+    way,
+    ...(door && { door }),
+    environment,
+    logs: options.logs,
+    onTrouble: options.onTrouble,
+  });
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  // A TCP listener has an address and a port.
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, "close");
+  return port;
+}

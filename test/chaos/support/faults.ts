@@ -1,0 +1,174 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { Cluster } from "./cluster.ts";
+import type { Damage } from "./damage.ts";
+import type { Link } from "./link.ts";
+import type { Member, Service } from "./member.ts";
+import type { Random } from "./random.ts";
+
+/** What a fault works on, and where it is noted. */
+interface Scene {
+  readonly cluster: Cluster;
+  readonly random: Random;
+  readonly damage: Damage;
+  /** Targets that something is being done to. */
+  readonly busy: Set<string>;
+  note(line: string): void;
+}
+
+/** Does harm for a while and makes it good again. */
+type Fault = (scene: Scene) => Promise<void>;
+
+/** How often each process is chosen. */
+const weights: Readonly<Record<Service, number>> = {
+  runtime: 3,
+  toolhost: 3,
+  gateway: 2,
+  approvals: 1,
+};
+
+const doors: readonly Service[] = ["gateway", "approvals"];
+
+/** All faults, each with its name and its share. */
+const faults: readonly (readonly [string, number, Fault])[] = [
+  ["kill -9", 6, on("kill -9", killed)],
+  ["SIGTERM", 3, on("SIGTERM", ended)],
+  ["SIGSTOP", 5, on("SIGSTOP", stopped)],
+  ["cut", 3, on("connection to NATS cut", (scene, { way }) => cut(scene, way))],
+  ["held up", 3, on("connection to NATS held up", (scene, { way }) => heldUp(scene, way))],
+  ["door cut", 1, on("connections of clients cut", (scene, { door }) => cut(scene, door), doors)],
+  [
+    "door held up",
+    1,
+    on("connections of clients held up", (scene, { door }) => heldUp(scene, door), doors),
+  ],
+  ["both", 1.5, killBoth],
+  ["nats kill", 1.5, onNats("kill -9", killedNats)],
+  ["nats stop", 1, onNats("SIGSTOP", stoppedNats)],
+  ["nats slow", 1, onNats("stands still most of the time", slowNats)],
+];
+
+/** The names of all faults. */
+export const faultNames: readonly string[] = faults.map(([name]) => name);
+
+/** Does one thing of those named `only` after another until `signal` aborts; then everything works again. */
+export async function harm(
+  scene: Scene,
+  only: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { random } = scene;
+  const among = faults.filter(([name]) => only.includes(name));
+  const total = among.reduce((sum, [, share]) => sum + share, 0);
+  while (!signal.aborted) {
+    await wait(random.between(200, 1_500), undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    let place = random.next() * total;
+    const [, , fault] = among.find(([, share]) => (place -= share) < 0) ?? [];
+    await fault?.(scene);
+  }
+}
+
+type Harm = (scene: Scene, member: Member) => Promise<void>;
+
+function on(
+  what: string,
+  does: Harm,
+  among: readonly Service[] = Object.keys(weights) as Service[],
+): Fault {
+  return async (scene) => {
+    const { cluster, random, busy } = scene;
+    const drawn = among.flatMap((service) =>
+      Array.from({ length: weights[service] }, () => cluster.of(service)).flat(),
+    );
+    const member = random.pick(drawn);
+    if (busy.has(member.name)) return;
+    await noted(scene, what, [member.name], () => does(scene, member));
+  };
+}
+
+function onNats(what: string, does: (scene: Scene) => Promise<void>): Fault {
+  return async (scene) => {
+    if (scene.busy.has("nats")) return;
+    await noted(scene, what, ["nats"], () => does(scene));
+  };
+}
+
+async function noted(
+  { busy, damage, note }: Scene,
+  what: string,
+  targets: readonly string[],
+  does: () => Promise<void>,
+): Promise<void> {
+  note(`${what}: ${targets.join(" and ")}`);
+  for (const target of targets) busy.add(target);
+  const over = targets.map((target) => damage.begin(what, target));
+  await does();
+  for (const end of over) end();
+  for (const target of targets) busy.delete(target);
+}
+
+async function killed({ random }: Scene, member: Member): Promise<void> {
+  await member.kill();
+  await wait(random.between(0, 500));
+  await member.start();
+}
+
+async function ended(_scene: Scene, member: Member): Promise<void> {
+  await member.end();
+  await member.start();
+}
+
+async function stopped({ random }: Scene, member: Member): Promise<void> {
+  member.signal("SIGSTOP");
+  await wait(random.between(300, 4_000));
+  member.signal("SIGCONT");
+}
+
+async function cut({ random }: Scene, link: Link | undefined): Promise<void> {
+  const isLong = random.chance(0.5);
+  link?.cut(isLong);
+  if (isLong) await wait(random.between(100, 1_500));
+  link?.open();
+}
+
+async function heldUp({ random }: Scene, link: Link | undefined): Promise<void> {
+  link?.holdUp();
+  await wait(random.between(300, 4_000));
+  link?.letGo();
+}
+
+/** A worker and the host of its calls, at once. */
+async function killBoth(scene: Scene): Promise<void> {
+  const { cluster, random, busy } = scene;
+  const pair = [random.pick(cluster.of("runtime")), random.pick(cluster.of("toolhost"))];
+  const names = pair.map(({ name }) => name);
+  if (names.some((name) => busy.has(name))) return;
+  await noted(scene, "kill -9, with the other", names, async () => {
+    await Promise.all(pair.map((member) => member.kill()));
+    await wait(random.between(0, 500));
+    await Promise.all(pair.map((member) => member.start()));
+  });
+}
+
+async function killedNats({ cluster, random }: Scene): Promise<void> {
+  await cluster.killNats();
+  await wait(random.between(0, 1_000));
+  await cluster.startNats();
+}
+
+async function stoppedNats({ cluster, random }: Scene): Promise<void> {
+  cluster.signalNats("SIGSTOP");
+  await wait(random.between(200, 2_500));
+  cluster.signalNats("SIGCONT");
+}
+
+/** A server that answers late, as one does whose disk is slow: it stands still most of the time. */
+async function slowNats({ cluster, random }: Scene): Promise<void> {
+  const times = random.whole(5, 20);
+  for (let time = 0; time < times; time++) {
+    cluster.signalNats("SIGSTOP");
+    await wait(random.between(20, 150));
+    cluster.signalNats("SIGCONT");
+    await wait(random.between(5, 30));
+  }
+}
