@@ -6,10 +6,10 @@ import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 /** An MCP server on standard input and output whose tools count at the address in `COUNTER_URL`, outside of any sandbox. */
 const server = new Server({ name: "counter", version: "1.0.0" }, { capabilities: { tools: {} } });
 const inputSchema = {
-  type: "object",
+  type: "object" as const,
   properties: { key: { type: "string" }, lastsMs: { type: "number" } },
   required: ["key", "lastsMs"],
-} as const;
+};
 
 server.setRequestHandler("tools/list", () => ({
   tools: [
