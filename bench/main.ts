@@ -4,12 +4,16 @@
  */
 import process from "node:process";
 import { parseArgs } from "node:util";
+import { againstLocal } from "./benchmarks/against-local.ts";
 import { conversation } from "./benchmarks/conversation.ts";
 import { fanOut } from "./benchmarks/fan-out.ts";
 import { fold } from "./benchmarks/fold.ts";
+import { resume } from "./benchmarks/resume.ts";
 import { sandbox } from "./benchmarks/sandbox.ts";
 import { steps } from "./benchmarks/steps.ts";
+import { streams } from "./benchmarks/streams.ts";
 import { subtasks } from "./benchmarks/subtasks.ts";
+import { takeover } from "./benchmarks/takeover.ts";
 import { throughput } from "./benchmarks/throughput.ts";
 import { turns } from "./benchmarks/turns.ts";
 import { waitingRuns } from "./benchmarks/waiting.ts";
@@ -26,9 +30,13 @@ const benchmarks = [
   sandbox,
   throughput,
   waitingRuns,
+  resume,
+  takeover,
+  againstLocal,
+  streams,
 ];
-/** The longest that one benchmark may take, and all of them together. */
-const mostMs = 60_000;
+/** The longest that one benchmark may take unless it says otherwise, and all of those together. */
+const usualMs = 60_000;
 const mostInAllMs = 170_000;
 
 const { values: options } = parseArgs({
@@ -43,9 +51,11 @@ if (unknown.length > 0) {
 
 const figures: Figure[] = [];
 const all = AbortSignal.timeout(mostInAllMs);
-for (const { name, measure } of benchmarks) {
-  if (options.only !== undefined && !options.only.includes(name)) continue;
-  const signal = AbortSignal.any([all, AbortSignal.timeout(mostMs)]);
+for (const { name, mostMs, measure } of benchmarks) {
+  const isAsked = options.only === undefined ? mostMs === undefined : options.only.includes(name);
+  if (!isAsked) continue;
+  const bound = AbortSignal.timeout(mostMs ?? usualMs);
+  const signal = mostMs === undefined ? AbortSignal.any([all, bound]) : bound;
   try {
     signal.throwIfAborted();
     for await (const figure of measure(signal)) {

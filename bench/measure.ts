@@ -4,6 +4,12 @@ export function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
+/** The figure below which that share of all figures is. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
 /** Does `work` a number of times, one after the other, before anything is measured. */
 export async function warmUp(times: number, work: () => unknown): Promise<void> {
   for (let turn = 0; turn < times; turn++) await work();

@@ -4,13 +4,26 @@ import { once } from "node:events";
 import process from "node:process";
 import { createInterface } from "node:readline";
 
+interface ProgramOptions {
+  readonly environment?: NodeJS.ProcessEnv;
+  /** Which of its outputs is read; the other one is shown. */
+  readonly reads?: "stdout" | "stderr";
+}
+
 /** A program of ours on the same Node, until it is disposed. */
 export class Program implements AsyncDisposable {
   readonly #child: ChildProcess;
+  readonly #reads: "stdout" | "stderr";
 
-  constructor(args: readonly string[], environment: NodeJS.ProcessEnv = process.env) {
+  constructor(
+    args: readonly string[],
+    { environment = process.env, reads = "stdout" }: ProgramOptions = {},
+  ) {
+    const [out, error] =
+      reads === "stdout" ? (["pipe", "inherit"] as const) : (["inherit", "pipe"] as const);
+    this.#reads = reads;
     this.#child = spawn(process.execPath, args, {
-      stdio: ["ignore", "pipe", "inherit", "ipc"],
+      stdio: ["ignore", out, error, "ipc"],
       env: environment,
     });
   }
@@ -25,8 +38,9 @@ export class Program implements AsyncDisposable {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     this.#child.once("exit", (code) => reject(new Error(`a process ended with ${code}`)));
     signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
-    if (this.#child.stdout !== null) {
-      createInterface({ input: this.#child.stdout }).on("line", (line) => {
+    const output = this.#child[this.#reads];
+    if (output !== null) {
+      createInterface({ input: output }).on("line", (line) => {
         const found = pattern.exec(line)?.[1];
         if (found !== undefined) resolve(found);
       });
@@ -42,10 +56,19 @@ export class Program implements AsyncDisposable {
     return Number(bytes);
   }
 
+  /** Ends the program at once, as a power cut would, and resolves when it is gone. */
+  async kill(): Promise<void> {
+    await this.#end("SIGKILL");
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#end("SIGTERM");
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const ended = once(this.#child, "exit");
-    this.#child.kill("SIGTERM");
+    this.#child.kill(signal);
     await ended;
   }
 }

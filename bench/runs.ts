@@ -1,4 +1,3 @@
-import { setTimeout } from "node:timers/promises";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create, fromJson } from "@bufbuild/protobuf";
 import type { ListValue } from "@bufbuild/protobuf/wkt";
@@ -7,7 +6,12 @@ import { AgentSpecSchema } from "@reeve/contracts/agent";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
 import { rateOf } from "./measure.ts";
-import type { System } from "./system.ts";
+import type { Reeve } from "../cli/src/client.ts";
+
+/** Whatever runs are started on. */
+interface Driven {
+  readonly reeve: Reeve;
+}
 
 /** A run that completed. */
 export interface WatchedRun {
@@ -22,7 +26,7 @@ type SpecInit = Omit<MessageInitShape<typeof AgentSpecSchema>, "$typeName" | "$u
 
 /** Stores an agent whose runs are not ended by any limit that a benchmark comes near. */
 export async function createAgent(
-  { reeve }: System,
+  { reeve }: Driven,
   spec: SpecInit,
   signal: AbortSignal,
 ): Promise<void> {
@@ -38,7 +42,7 @@ export function tools(...names: readonly string[]): ListValue {
 
 /** One run, watched to its end. Throws when it does not complete. */
 export async function run(
-  { reeve }: System,
+  { reeve }: Driven,
   agentId: string,
   signal: AbortSignal,
 ): Promise<WatchedRun> {
@@ -64,21 +68,32 @@ export async function run(
   return { runId, firstTextMs, events: seen };
 }
 
-/** How often the list of runs is looked at. */
-const lookMs = 500;
-
-/** Starts runs, at most 1,000, and returns when all runs of their agent wait for a person. Nobody watches them. */
+/** Starts the first runs of an agent, and returns when all of them wait for a person. Nobody watches them or lists them. */
 export async function waits(
-  { reeve }: System,
+  { reeve }: Driven,
   agentId: string,
   count: number,
   signal: AbortSignal,
 ): Promise<void> {
+  const end = new AbortController();
+  const until = AbortSignal.any([signal, end.signal]);
+  const asked = asks({ reeve }, agentId, count, until);
   await rateOf(count, 50, () => reeve.runs.startRun({ agentId, input: "go" }, { signal }));
-  const statuses = [RunStatus.WAITING];
-  for (;;) {
-    const { runs } = await reeve.runs.listRuns({ agentId, statuses, pageSize: count }, { signal });
-    if (runs.length === count) return;
-    await setTimeout(lookMs, undefined, { signal });
+  await asked;
+  end.abort();
+}
+
+/** Resolves when so many runs of an agent have asked a person. */
+async function asks(
+  { reeve }: Driven,
+  agentId: string,
+  count: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const seen = new Set<string>();
+  for await (const { approvals } of reeve.approvals.watchApprovals({}, { signal })) {
+    for (const approval of approvals) if (approval.agentId === agentId) seen.add(approval.runId);
+    if (seen.size === count) return;
   }
+  throw new Error("the inbox ended");
 }

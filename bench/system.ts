@@ -1,15 +1,16 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import type { Reeve } from "../cli/src/client.ts";
 import { openReeve } from "../cli/src/client.ts";
 import { freePort } from "./free-port.ts";
+import type { Usage } from "./process-usage.ts";
+import { usageOf } from "./process-usage.ts";
 import { Program } from "./program.ts";
+import { startModel, writeMcpConfig } from "./surroundings.ts";
 
 const root = join(import.meta.dirname, "..");
-const ticksPerSecond = 100;
-const pageBytes = 4096;
 
 export interface SystemOptions {
   /** Base URL of the model server. Absent: one of its own, in a process of its own. */
@@ -43,12 +44,7 @@ export class System implements AsyncDisposable {
     await using starting = new AsyncDisposableStack();
     const folder = mkdtempSync(join(tmpdir(), "reeve-bench-"));
     starting.defer(() => rmSync(folder, { recursive: true, force: true }));
-    const server = (path: string) => ({ command: process.execPath, args: [join(root, path)] });
-    const servers = {
-      srv: server("services/toolhost/test/support/progress-server.ts"),
-      bench: server("bench/tools-server.ts"),
-    };
-    writeFileSync(join(folder, "mcp.json"), JSON.stringify({ servers }));
+    const mcpConfig = writeMcpConfig(folder);
     const modelUrl = given.modelUrl ?? (await startModel(starting, signal));
     const natsPort = await freePort();
     const served = starting.use(
@@ -67,13 +63,15 @@ export class System implements AsyncDisposable {
           String(natsPort),
         ],
         {
-          ...process.env,
-          REEVE_LOG_LEVEL: "error",
-          OPENAI_API_KEY: "none",
-          OPENAI_BASE_URL: modelUrl,
-          REEVE_MCP_CONFIG: join(folder, "mcp.json"),
-          REEVE_SCRIPTS: join(import.meta.dirname, "scripts"),
-          ...settings,
+          environment: {
+            ...process.env,
+            REEVE_LOG_LEVEL: "error",
+            OPENAI_API_KEY: "none",
+            OPENAI_BASE_URL: modelUrl,
+            REEVE_MCP_CONFIG: mcpConfig,
+            REEVE_SCRIPTS: join(import.meta.dirname, "scripts"),
+            ...settings,
+          },
         },
       ),
     );
@@ -85,16 +83,8 @@ export class System implements AsyncDisposable {
   }
 
   /** Processor time and memory of Reeve with its NATS server, without the model. */
-  usage(): { readonly cpuMs: number; readonly rssBytes: number } {
-    let cpuMs = 0;
-    let rssBytes = 0;
-    for (const pid of descendants(this.#served.pid)) {
-      // The name of a program may have spaces; what comes after its bracket has none.
-      const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-      cpuMs += ((Number(fields[11]) + Number(fields[12])) / ticksPerSecond) * 1_000;
-      rssBytes += Number(fields[21]) * pageBytes;
-    }
-    return { cpuMs, rssBytes };
+  usage(): Usage {
+    return usageOf(this.#served.pid);
   }
 
   /** Bytes that Reeve's own process keeps when its garbage is collected. */
@@ -105,26 +95,4 @@ export class System implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.#resources.disposeAsync();
   }
-}
-
-async function startModel(resources: AsyncDisposableStack, signal: AbortSignal): Promise<string> {
-  const server = join(root, "test/support/model-server.ts");
-  return await resources.use(new Program([server, "--port", "0"])).says(/(http:\S+)/, signal);
-}
-
-function descendants(pid: number): readonly number[] {
-  const parents = new Map<number, number>();
-  for (const name of readdirSync("/proc").filter((entry) => /^\d+$/.test(entry))) {
-    try {
-      const fields = readFileSync(`/proc/${name}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-      parents.set(Number(name), Number(fields[1]));
-    } catch {
-      // It ended between the list and the look.
-    }
-  }
-  const found = [pid];
-  for (const parent of found) {
-    for (const [child, of] of parents) if (of === parent) found.push(child);
-  }
-  return found;
 }

@@ -2,9 +2,9 @@ import { setTimeout } from "node:timers/promises";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { pageCharacters, sleepMs } from "./tools.ts";
+import { pageCharacters, restMs, sleepMs } from "./tools.ts";
 
-/** An MCP server on standard input and output: `sleep` takes a known time, `page` gives a text of a known length at once. */
+/** An MCP server on standard input and output: `sleep` and `rest` take a known time, `page` gives a text of a known length at once. */
 const server = new Server({ name: "bench", version: "1.0.0" }, { capabilities: { tools: {} } });
 
 const inputSchema = { type: "object", properties: {} } as const;
@@ -13,12 +13,14 @@ const page = "reeve ".repeat(pageCharacters).slice(0, pageCharacters);
 server.setRequestHandler(ListToolsRequestSchema, () => ({
   tools: [
     { name: "sleep", description: `Takes ${sleepMs} ms.`, inputSchema },
+    { name: "rest", description: `Takes ${restMs} ms.`, inputSchema },
     { name: "page", description: "Gives a page of text.", inputSchema },
   ],
 }));
 
 server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
   if (params.name === "sleep") await setTimeout(sleepMs);
+  if (params.name === "rest") await setTimeout(restMs);
   return { content: [{ type: "text", text: params.name === "page" ? page : "slept" }] };
 });
 

@@ -37,7 +37,16 @@ async function followed(...connections: readonly (readonly Response[] | ConnectE
   let error: unknown;
   try {
     for await (const item of followRun(runs, options, signal)) {
-      seen.push(item.kind === "event" ? item.event.sequence : `lost after ${item.after}`);
+      switch (item.kind) {
+        case "event":
+          seen.push(item.event.sequence);
+          break;
+        case "lost":
+          seen.push(`lost after ${item.after}`);
+          break;
+        case "ended":
+          seen.push(`ended as ${item.status}`);
+      }
     }
   } catch (caught) {
     error = caught;
@@ -59,6 +68,14 @@ test("sees every event once over lost connections", async () => {
 test("goes on from where nothing is missing, even if nothing was shown", async () => {
   const { asked } = await followed([{ throughSequence: 7 }], [{ events: [end(8)] }]);
   expect(asked).toEqual([0, 7]);
+});
+
+test("ends at once with a run whose last event was seen before", async () => {
+  const nothing = [{ throughSequence: 9, endStatus: RunStatus.CANCELLED }];
+  const { seen, asked, error } = await followed(nothing);
+  expect(seen).toEqual([`ended as ${RunStatus.CANCELLED}`]);
+  expect(asked).toHaveLength(1);
+  expect(error).toBeUndefined();
 });
 
 test("gives up after as many failures in a row as it bears", async () => {

@@ -8,8 +8,9 @@ import { Failure } from "@reeve/platform/failure";
 import type { BackOff } from "./back-off.ts";
 import { delayAfter } from "./back-off.ts";
 
-/** What `followRun` yields: an event, or a word about the connection. */
+/** What `followRun` yields: an event, a word about the connection, or how the run ended whose last event was seen before. */
 export type Followed =
+  | { readonly kind: "ended"; readonly status: RunStatus }
   | { readonly kind: "event"; readonly event: RunEvent }
   | { readonly kind: "lost"; readonly failure: Failure; readonly after: number };
 
@@ -44,7 +45,8 @@ export async function* followRun(
   for (;;) {
     try {
       const request = { runId, afterSequence: seen, selection };
-      for await (const { events, throughSequence } of runs.watchRun(request, { signal })) {
+      for await (const message of runs.watchRun(request, { signal })) {
+        const { events, throughSequence, endStatus } = message;
         failures = 0;
         for (const event of events) {
           if (event.sequence <= seen) continue;
@@ -52,6 +54,7 @@ export async function* followRun(
           yield { kind: "event", event };
           if (isTerminal(event)) return;
         }
+        if (endStatus !== RunStatus.UNSPECIFIED) return yield { kind: "ended", status: endStatus };
         seen = Math.max(seen, throughSequence);
       }
       // A stream that ends well before the terminal status was cut by something on the way.
@@ -62,7 +65,8 @@ export async function* followRun(
       failures += 1;
       if (!isLostStream(error, failure) || failures >= backOff.attempts) throw failure;
       yield { kind: "lost", failure, after: seen };
-      await backOff.sleep(delayAfter(failures, backOff), signal);
+      const delayMs = Math.max(delayAfter(failures, backOff), failure.retryAfterMs ?? 0);
+      await backOff.sleep(delayMs, signal);
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { Run } from "@reeve/contracts/run";
-import { RunEventSchema, RunStatus } from "@reeve/contracts/run";
+import { RunEventSchema, RunStatus, RunStatusSchema } from "@reeve/contracts/run";
 import type { RunEvent } from "@reeve/contracts/run";
 import { isAborted } from "./aborted.ts";
 import type { BackOff } from "./back-off.ts";
@@ -48,6 +48,10 @@ export async function watchRun(
         terminal.note(`connection lost (${followed.failure.message}); going on …\n`);
         continue;
       }
+      if (followed.kind === "ended") {
+        if (!json) terminal.note(`the run ended before: ${nameOf(followed.status)}\n`);
+        return exitCodeAt(followed.status);
+      }
       const { event } = followed;
       after = event.sequence;
       if (json) terminal.out(jsonLine(RunEventSchema, event));
@@ -64,6 +68,10 @@ export async function watchRun(
     if (isAborted(signal)) return exitCodes.interrupted;
     throw error;
   }
+}
+
+function nameOf(status: RunStatus): string {
+  return RunStatusSchema.value[status]?.localName.toLowerCase() ?? "in a way that is not known";
 }
 
 function exitCodeAt(status: RunStatus): ExitCode {

@@ -1,3 +1,4 @@
+import { RunStatus } from "@reeve/contracts/run";
 import { afterEach, expect, test } from "vitest";
 import { shortRun, smallServer } from "./support/small-server.ts";
 import { startReeve } from "./support/reeve-process.ts";
@@ -76,6 +77,23 @@ test("goes on from where it was when the server comes back", async () => {
   expect(asked).toEqual([4]);
   const words = reeve.said().match(/word\d/g);
   expect(words).toEqual(["word1", "word2", "word3", "word4"]);
+});
+
+test("has nothing to show of a run whose last event was seen, and ends as the run did", async () => {
+  const asked: number[] = [];
+  await using server = await smallServer(
+    async function* ({ afterSequence: throughSequence }) {
+      asked.push(throughSequence);
+      yield { throughSequence, endStatus: RunStatus.COMPLETED };
+    },
+    0,
+    end.signal,
+  );
+  const reeve = startReeve(["--url", server.url, "watch", "run_1", "--after", "4"]);
+  expect(await reeve.code).toBe(0);
+  expect(reeve.said()).toBe("");
+  expect(reeve.noted()).toBe("the run ended before: completed\n");
+  expect(asked).toEqual([4]);
 });
 
 test("says on Ctrl-C how to watch on", async () => {

@@ -1,15 +1,11 @@
 import type { Dispatch } from "@reeve/contracts/run";
-import { RunStatus } from "@reeve/contracts/run";
-import { treeOf } from "@reeve/contracts/execution-tree";
 import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import type { ModelSpec } from "@reeve/contracts/agent";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import { create } from "@bufbuild/protobuf";
-import { DispatchSchema } from "@reeve/contracts/run";
-import { commitForeign } from "@reeve/log/commit-foreign";
+import { cancelRun } from "@reeve/log/cancel-run";
 import { memoryCallJournal, memoryRunLog, memoryThreadLog } from "@reeve/log/memory-log";
 import { MemoryWorkQueue } from "@reeve/log/memory-queue";
-import { isTerminal } from "@reeve/log/run-head";
 import type { RunKey } from "@reeve/log/run-log";
 import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { createLogger } from "@reeve/platform/logger";
@@ -95,6 +91,7 @@ export class LocalRuntime {
     const runs = workRuns(this.#dispatch, this.ports, concurrency, { now: signal, soon: signal });
     const toolhost = {
       journal: this.ports.journal,
+      requests: this.#calls,
       toolbox: this.#toolbox,
       workspaces: this.#parts.workspaces ?? noWorkspaces,
       artifacts: this.#artifacts,
@@ -123,22 +120,7 @@ export class LocalRuntime {
 
   /** Cancels a run that has not ended, as a deployment does. */
   async cancel(key: RunKey): Promise<void> {
-    await commitForeign(
-      this.ports,
-      key,
-      (before) =>
-        isTerminal(before.status)
-          ? []
-          : [
-              { case: "cancelRequested", value: { requestedBy: "local" } },
-              { case: "costSummary", value: before.spent },
-              { case: "treeStored", value: { tree: treeOf(before.tree) } },
-              { case: "status", value: { status: RunStatus.CANCELLED } },
-            ],
-      this.signal,
-    );
-    const message = create(DispatchSchema, { tenant: key.tenant, runId: key.run });
-    await this.ports.dispatch.publish(message, { dedupeId: `${key.run}:cancel` }, this.signal);
+    await cancelRun(this.ports, key, { requestedBy: "local", reason: "" }, this.signal);
   }
 }
 

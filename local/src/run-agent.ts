@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
+import type { Capability } from "@reeve/agent/execution-backends";
+import { offersSandbox, refuseUnhonoured } from "@reeve/agent/execution-backends";
 import { checkSpec } from "@reeve/agent/check-spec";
 import type { AgentSpec, AgentSpecSchema } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
@@ -26,8 +28,13 @@ export interface RunAgentOptions extends LocalParts {
   readonly signal: AbortSignal;
   /** Decides the approvals of the run. Without it an agent with `hitl_tools` is refused: nobody could ever decide. */
   readonly decide?: Decide;
-  /** More of what a run may begin with: messages before the input, labels. */
-  readonly created?: Pick<MessageInitShape<typeof RunCreatedSchema>, "messages" | "labels">;
+  /** More of what a run may begin with. What needs a deployment is refused by name. */
+  readonly created?: Pick<
+    MessageInitShape<typeof RunCreatedSchema>,
+    "messages" | "labels" | "threadId" | "memoryEnabled" | "files" | "cancelOnDisconnect"
+  >;
+  /** The execution backend. Absent: `local`; every other is refused by name. */
+  readonly executor?: string;
 }
 
 /** A run that works in this process. */
@@ -49,10 +56,12 @@ const tenant = "local";
 export function runAgent(
   spec: MessageInitShape<typeof AgentSpecSchema>,
   input: string,
-  { signal, decide, created, ...parts }: RunAgentOptions,
+  { signal, decide, created, executor = "local", ...parts }: RunAgentOptions,
 ): LocalRun {
   const runtime = new LocalRuntime(parts);
-  const agent = validSpec(create(SpecSchema, spec), runtime, decide);
+  const agent = validSpec(create(SpecSchema, spec), runtime);
+  const surroundings = surroundingsOf(runtime, decide);
+  refuseUnhonoured({ ...created, executor, spec: agent }, "local", surroundings);
   const key: RunKey = { tenant, run: `run_${randomUUID().replaceAll("-", "")}` };
   const ended = carryOut(runtime, key, {
     value: { tenant, agentId: agent.id, spec: agent, input, startedBy: "local", ...created },
@@ -133,22 +142,20 @@ async function* eventsOf({ ports }: LocalRuntime, key: RunKey): AsyncIterable<Ru
   }
 }
 
-function validSpec(given: AgentSpec, runtime: LocalRuntime, decide: Decide | undefined): AgentSpec {
+function surroundingsOf({ ports }: LocalRuntime, decide: Decide | undefined): Set<Capability> {
+  const brought = new Set<Capability>();
+  if (decide !== undefined) brought.add("approvals");
+  if (offersSandbox(ports.catalogs().tools)) brought.add("sandbox");
+  return brought;
+}
+
+function validSpec(given: AgentSpec, runtime: LocalRuntime): AgentSpec {
   const { spec, violations } = checkSpec(given, runtime.ports.catalogs());
   if (violations.length > 0) {
     const list = violations.map(({ field, description }) => `${field}: ${description}`).join("; ");
     throw new Failure("invalid", ErrorReason.INVALID_AGENT, `the agent is not valid: ${list}`, {
       violations,
     });
-  }
-  if (spec.hitlTools.length > 0 && decide === undefined) {
-    const description = "needs somebody who decides: give runAgent a `decide`";
-    throw new Failure(
-      "unsupported",
-      ErrorReason.UNSUPPORTED_CAPABILITY,
-      `hitl_tools ${description}`,
-      { violations: [{ field: "hitl_tools", description, reason: "UNSUPPORTED_CAPABILITY" }] },
-    );
   }
   return spec;
 }

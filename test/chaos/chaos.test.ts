@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { chaos } from "./support/chaos.ts";
 
-const limitMs = 300_000;
+const limitMs = 600_000;
 
 test(
   "runs keep every promise while the processes around them are killed and stopped",

@@ -2,17 +2,17 @@ import { clone, create } from "@bufbuild/protobuf";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema, RunStatus } from "@reeve/contracts/run";
 import { describe, expect, test } from "vitest";
+import { falseAlarms } from "./support/check-calls.ts";
 import { runViolations } from "./support/check-run.ts";
 import type { RunEvidence } from "./support/evidence.ts";
 import { keptRun, toolFact } from "./support/told-run.ts";
 
-const unhurt = () => false;
 const hurt = (host: string) => host === "toolhost-1";
 const unknown = "the outcome of this call is unknown: the toolhost that ran it is gone.";
 type Spoil = (evidence: RunEvidence) => RunEvidence;
 
 test("a run that kept every promise breaks none", () => {
-  expect(runViolations(keptRun(), unhurt)).toEqual([]);
+  expect(runViolations(keptRun())).toEqual([]);
 });
 
 test.each<[string, RegExp, Spoil]>([
@@ -72,7 +72,7 @@ test.each<[string, RegExp, Spoil]>([
     (evidence) => ({ ...evidence, shown: [RunStatus.RUNNING] }),
   ],
 ])("that %s is found", (_, finding, spoil) => {
-  expect(runViolations(spoil(keptRun()), unhurt)).toContainEqual(expect.stringMatching(finding));
+  expect(runViolations(spoil(keptRun()))).toContainEqual(expect.stringMatching(finding));
 });
 
 describe("of the effects of a run it is found that", () => {
@@ -118,17 +118,19 @@ describe("of the effects of a run it is found that", () => {
     ],
     ["a call failed", /e1 .*failed: broken/, failed("broken")],
     [
-      "an outcome is unknown without a reason",
-      /e1 .*nothing was done to its host/,
-      failed(unknown),
+      "an outcome is unknown of a call that was never begun",
+      /e1 .*was never begun/,
+      (evidence) => journalled(1, (journal) => journal.slice(1))(failed(unknown)(evidence)),
     ],
   ])("%s", (_, finding, spoil) => {
-    expect(runViolations(spoil(keptRun()), unhurt)).toContainEqual(expect.stringMatching(finding));
+    expect(runViolations(spoil(keptRun()))).toContainEqual(expect.stringMatching(finding));
   });
 
-  test("an unknown outcome is right where its host was harmed, whether it happened or not", () => {
-    expect(runViolations(failed(unknown)(keptRun()), hurt)).toEqual([]);
-    expect(runViolations(marked("e1", 0)(failed(unknown)(keptRun())), hurt)).toEqual([]);
+  test("an unknown outcome is right, whether it happened or not; and a false alarm where its host was not harmed", () => {
+    const lost = failed(unknown)(keptRun());
+    expect(runViolations(lost)).toEqual([]);
+    expect(runViolations(marked("e1", 0)(lost))).toEqual([]);
+    expect([falseAlarms(lost, hurt), falseAlarms(lost, () => false)]).toEqual([0, 1]);
   });
 });
 

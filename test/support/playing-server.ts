@@ -22,14 +22,23 @@ export interface AskedMessage {
 
 /** What a played model answers; with `fails` the provider refuses with that status. */
 export interface Played {
+  /** What it thinks, before its text. */
+  readonly reasoning?: string;
   readonly text?: string;
   readonly calls?: readonly { readonly name: string; readonly args: object }[];
   /** The pause after each word. Absent: the whole answer comes at once. */
   readonly paceMs?: number;
   readonly inputTokens?: number;
-  readonly fails?: { readonly status: number; readonly message: string };
+  readonly fails?: {
+    readonly status: number;
+    readonly message: string;
+    /** When it may be asked again. */
+    readonly retryAfterMs?: number;
+  };
   /** Whether the answer, once begun, never ends. */
   readonly hangs?: boolean;
+  /** Whether the connection is cut once the answer has begun. */
+  readonly breaks?: boolean;
 }
 
 export interface PlayingServer extends AsyncDisposable {
@@ -37,28 +46,40 @@ export interface PlayingServer extends AsyncDisposable {
   readonly url: string;
   /** Everything that was asked, in order. */
   readonly asked: readonly Asked[];
+  /** Answers that somebody listens to and that have not come to their end. */
+  readonly speaking: number;
 }
 
 /** An OpenAI-compatible server on loopback whose models a test plays. */
-export async function startPlayingServer(play: (asked: Asked) => Played): Promise<PlayingServer> {
+export async function startPlayingServer(
+  play: (asked: Asked) => Played | Promise<Played>,
+): Promise<PlayingServer> {
   const all: Asked[] = [];
+  let speaking = 0;
   const server = createServer((request, response) => {
     void (async () => {
       let body = "";
       for await (const piece of request) body += String(piece);
       const asked = askedOf(JSON.parse(body));
       all.push(asked);
-      const played = play(asked);
+      const played = await play(asked);
       if (played.fails !== undefined) {
-        const { status, message } = played.fails;
-        response.writeHead(status, { "content-type": "application/json" });
+        const { status, message, retryAfterMs } = played.fails;
+        response.writeHead(status, {
+          "content-type": "application/json",
+          ...(retryAfterMs !== undefined && { "retry-after-ms": String(retryAfterMs) }),
+        });
         response.end(JSON.stringify({ error: { message } }));
         return;
       }
+      speaking += 1;
+      response.once("close", () => (speaking -= 1));
       response.writeHead(200, { "content-type": "text/event-stream" });
       if (played.paceMs !== undefined) return streamSlowly(response, played, played.paceMs);
       if (played.hangs === true) response.write(beginningOf(played));
-      else response.end(streamOf(played));
+      else if (played.breaks === true) {
+        response.write(beginningOf(played), () => response.destroy());
+      } else response.end(streamOf(played));
     })();
   });
   server.listen(0, "127.0.0.1");
@@ -68,6 +89,9 @@ export async function startPlayingServer(play: (asked: Asked) => Played): Promis
   return {
     url: `http://127.0.0.1:${port}/v1`,
     asked: all,
+    get speaking() {
+      return speaking;
+    },
     async [Symbol.asyncDispose]() {
       const closed = once(server, "close");
       server.close();
@@ -98,17 +122,19 @@ function textOf(content: unknown): string {
   return parts.map(({ text = "" }) => text).join("\n");
 }
 
-function beginningOf({ text = "" }: Played): string {
+function beginningOf({ reasoning = "", text = "" }: Played): string {
   const words = text.match(/\S+\s*|\s+/gu) ?? [];
+  const thought = reasoning === "" ? [] : [chunk({ reasoning_content: reasoning })];
   return [
     chunk({ role: "assistant", content: "" }),
+    ...thought,
     ...words.map((content) => chunk({ content })),
   ].join("");
 }
 
-function streamOf({ text = "", calls = [], inputTokens = 10 }: Played): string {
+function streamOf({ calls = [], inputTokens = 10, ...spoken }: Played): string {
   return [
-    beginningOf({ text }),
+    beginningOf(spoken),
     ...calls.map(({ name, args }, index) =>
       chunk({
         tool_calls: [

@@ -18,8 +18,9 @@ export function provisionCommand(cli: Cli): Command {
     const log = createLogger("provision", config.REEVE_LOG_LEVEL);
     const options = { name: "provision", log, ...credentialsOf(config) };
     await using nats = await connectNats(config.REEVE_NATS_URL, options, signal);
+    const queues = { pools: config.REEVE_POOLS, ackWaitMs: config.REEVE_ACK_WAIT_MS };
     const streams = [
-      ...(await provisionStreams(nats, config.REEVE_POOLS, signal)),
+      ...(await provisionStreams(nats, queues, signal)),
       ...(await provisionBuckets(nats, signal)),
     ].toSorted();
     await keepReplicas(nats, streams, config.REEVE_STREAM_REPLICAS, signal);

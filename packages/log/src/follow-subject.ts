@@ -5,7 +5,7 @@ import { emptyTail } from "./log.ts";
 import { patiently } from "@reeve/platform/patiently";
 import { Signalled } from "./signalled.ts";
 import type { StoredBatch } from "./stored-batch.ts";
-import { liveBatch } from "./stored-batch.ts";
+import { givenBatch } from "./stored-batch.ts";
 
 /** What was read at a time. */
 export interface Part<Event> extends Stretch<Event> {
@@ -19,8 +19,8 @@ export interface Followed<Event> {
   readonly liveSubject: string;
   /** How long the log may be quiet before its stored tail is looked at: a lost last message is invisible otherwise. */
   readonly quietMs: number;
-  /** What is stored after `afterSequence`, or a first part; events before it may be among it. */
-  readAfter(afterSequence: number): Promise<Part<Event>>;
+  /** What is stored after the sequence that is followed from, or a first part; events before it may be among it. */
+  readFirst(): Promise<Part<Event>>;
   read(tail: Tail): Promise<Part<Event>>;
   /** The events of `batches`, which join on to each other, after `tail`. */
   stretch(tail: Tail, batches: readonly StoredBatch[]): Stretch<Event>;
@@ -49,9 +49,7 @@ export async function* followSubject<Event>(
     for (;;) {
       let next: Stretch<Event> | undefined;
       if (isFirst || live.isBehind) {
-        const read = isFirst
-          ? () => followed.readAfter(afterSequence)
-          : () => followed.read(cursor);
+        const read = isFirst ? () => followed.readFirst() : () => followed.read(cursor);
         isFirst = false;
         live.isBehind = false;
         const { isAll, ...stretch } = await patiently(read, patienceMs, signal);
@@ -97,7 +95,7 @@ class LiveBatches {
     this.#quietMs = quietMs;
     const subscription = connection.subscribe(liveSubject, {
       callback: (error, message) => {
-        const batch = error === null ? liveBatch(message) : undefined;
+        const batch = error === null ? givenBatch(message) : undefined;
         if (batch !== undefined && batch.last > this.#seen) this.#keep(batch);
       },
     });

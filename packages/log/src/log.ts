@@ -38,9 +38,9 @@ export interface Log<Key, Event> {
   read(key: Key, tail: Tail, signal: AbortSignal): Promise<Stretch<Event>>;
 
   /**
-   * Everything after `afterSequence`, each event once and in order: what is stored, then what is appended, until `signal`
+   * Everything after a sequence, or after a tail that was read, each event once and in order: what is stored, then what is appended, until `signal`
    * aborts (the iteration then ends by throwing its reason) or the consumer stops. Committed events only. Gaps are
    * repaired from the store, and a quiet log is compared with its stored tail every few seconds.
    */
-  follow(key: Key, afterSequence: number, signal: AbortSignal): AsyncIterable<Stretch<Event>>;
+  follow(key: Key, after: number | Tail, signal: AbortSignal): AsyncIterable<Stretch<Event>>;
 }

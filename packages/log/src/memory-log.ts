@@ -76,12 +76,12 @@ export class MemoryLog<Key, Event> implements Log<Key, Event> {
 
   async *follow(
     key: Key,
-    afterSequence: number,
+    after: number | Tail,
     signal: AbortSignal,
   ): AsyncIterable<Stretch<Event>> {
     const { changed: audience } = this.#log(key);
     const changed = audience.join();
-    let cursor: Tail = { sequence: afterSequence, revision: 0 };
+    let cursor: Tail = typeof after === "number" ? { sequence: after, revision: 0 } : after;
     try {
       for (;;) {
         const missed = await this.read(key, cursor, signal);

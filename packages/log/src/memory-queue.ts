@@ -14,7 +14,7 @@ interface Queued<Message> {
 export class MemoryWorkQueue<Message> implements WorkQueue<Message> {
   /** What is not acknowledged, by sequence. */
   readonly #queued = new Map<number, Queued<Message>>();
-  readonly #published = new Set<string>();
+  readonly #published = new Map<string, number>();
   readonly #offered = new Audience();
   readonly #ackWaitMs: number;
   #waiting: Queued<Message>[] = [];
@@ -33,14 +33,22 @@ export class MemoryWorkQueue<Message> implements WorkQueue<Message> {
     message: Message,
     { dedupeId }: { readonly dedupeId: string },
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<number> {
     signal.throwIfAborted();
     await Promise.resolve();
-    if (this.#published.has(dedupeId)) return;
-    this.#published.add(dedupeId);
+    const first = this.#published.get(dedupeId);
+    if (first !== undefined) return first;
     const queued = { message, sequence: ++this.#sequence, attempt: 0, timer: undefined };
+    this.#published.set(dedupeId, queued.sequence);
     this.#queued.set(queued.sequence, queued);
     this.#offer(queued);
+    return queued.sequence;
+  }
+
+  async holds(sequence: number, signal: AbortSignal): Promise<boolean> {
+    signal.throwIfAborted();
+    await Promise.resolve();
+    return this.#queued.has(sequence);
   }
 
   async *take(concurrency: number, signal: AbortSignal): AsyncIterable<Delivery<Message>> {

@@ -14,12 +14,11 @@ import { emptyTail } from "./log.ts";
 import type { LogDefinition } from "./log-definition.ts";
 import { patiently } from "@reeve/platform/patiently";
 import { headerBytes, oversized, usualPayloadBytes } from "./oversized.ts";
-import type { StreamPublisher } from "./publisher.ts";
-import { publisherOf } from "./publisher.ts";
+import { StreamPublisher } from "./publisher.ts";
 import { unanswered } from "@reeve/platform/unanswered";
 import { failureOfRefusal, isConflict } from "./store-failure.ts";
 import type { StoredBatch } from "./stored-batch.ts";
-import { batchHeaders, eventsAfter } from "./stored-batch.ts";
+import { batchHeaders, eventsAfter, expectedLast } from "./stored-batch.ts";
 import { SubjectReader } from "./subject-reader.ts";
 
 /** What a follower reads at a time of a log that is far ahead: it may be slow, and there may be many. */
@@ -60,7 +59,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage> implements Log<Key,
     this.#definition = definition;
     this.#channel = channelOf(definition.schema);
     this.#reader = reader;
-    this.#publisher = publisherOf(connection);
+    this.#publisher = new StreamPublisher(connection);
     this.#quietMs = quietMs;
     this.#patienceMs = patienceMs;
   }
@@ -116,13 +115,17 @@ export class NatsLog<Key, Event, Schema extends DescMessage> implements Log<Key,
     return stretch;
   }
 
-  follow(key: Key, afterSequence: number, signal: AbortSignal): AsyncIterable<Stretch<Event>> {
+  follow(key: Key, after: number | Tail, signal: AbortSignal): AsyncIterable<Stretch<Event>> {
     const subject = this.#subject(key);
+    const afterSequence = typeof after === "number" ? after : after.sequence;
     const followed = {
       connection: this.#connection,
       liveSubject: this.#channel.liveSubject(this.#definition.tokens(key)),
       quietMs: this.#quietMs,
-      readAfter: (sequence: number) => this.#readAfter(subject, sequence, signal),
+      readFirst: () =>
+        typeof after === "number"
+          ? this.#readAfter(subject, after, signal)
+          : this.#readPart(subject, after, partBytes, signal),
       read: (tail: Tail) => this.#readPart(subject, tail, partBytes, signal),
       stretch: (tail: Tail, batches: readonly StoredBatch[]) =>
         this.#stretch(subject, tail, batches),
@@ -136,7 +139,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage> implements Log<Key,
 
   #describe({ sequence, revision }: Tail, events: readonly Event[], write: string): MsgHdrs {
     const described = headers();
-    described.set("Nats-Expected-Last-Subject-Sequence", String(revision));
+    described.set(expectedLast, String(revision));
     described.set(batchHeaders.first, String(sequence + 1));
     described.set(batchHeaders.last, String(sequence + events.length));
     described.set(batchHeaders.kinds, this.#definition.kinds(events).join(","));

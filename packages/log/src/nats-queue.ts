@@ -12,9 +12,9 @@ import { channelOf } from "@reeve/contracts/channel";
 import { asStored } from "@reeve/contracts/nesting";
 import { Capacity } from "./capacity.ts";
 import { ensureConsumer } from "./consumers.ts";
+import { stateOf } from "@reeve/platform/connection-state";
 import { patiently, pause } from "@reeve/platform/patiently";
-import type { StreamPublisher } from "./publisher.ts";
-import { publisherOf } from "./publisher.ts";
+import { StreamPublisher } from "./publisher.ts";
 import { unanswered } from "@reeve/platform/unanswered";
 import { failureOfRefusal } from "./store-failure.ts";
 import { ensureStream, managerOf } from "./streams.ts";
@@ -68,17 +68,20 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
   readonly #subject: string;
   readonly #publisher: StreamPublisher;
   readonly #consumer: Consumer;
+  readonly #look: (sequence: number) => Promise<boolean>;
 
   private constructor(
     schema: Schema,
     subject: string,
     publisher: StreamPublisher,
     consumer: Consumer,
+    look: (sequence: number) => Promise<boolean>,
   ) {
     this.#schema = schema;
     this.#subject = subject;
     this.#publisher = publisher;
     this.#consumer = consumer;
+    this.#look = look;
   }
 
   static async open<Schema extends DescMessage>(
@@ -96,14 +99,22 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
       max_ack_pending: mostHeld,
     });
     const consumer = await jetstream(connection).consumers.get(stream, durable);
-    return new NatsQueue(schema, subject, publisherOf(connection), consumer);
+    const look = async (sequence: number) => {
+      const stored = () => manager.direct.getMessage(stream, { seq: sequence });
+      try {
+        return (await stateOf(connection).answerTo(stored)) !== null;
+      } catch (error) {
+        throw unanswered(error);
+      }
+    };
+    return new NatsQueue(schema, subject, new StreamPublisher(connection), consumer, look);
   }
 
   async publish(
     message: MessageShape<Schema>,
     { dedupeId }: { readonly dedupeId: string },
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<number> {
     const described = headers();
     described.set("Nats-Msg-Id", dedupeId);
     const data = toBinary(this.#schema, message);
@@ -112,8 +123,13 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
       const reply = await this.#publisher.publish(this.#subject, data, described);
       if (reply.kind === "refused") throw failureOfRefusal(reply.refusal);
       if (reply.kind === "unanswered") throw unanswered();
+      return reply.sequence;
     };
-    await patiently(publish, patienceMs, signal);
+    return await patiently(publish, patienceMs, signal);
+  }
+
+  async holds(sequence: number, signal: AbortSignal): Promise<boolean> {
+    return await patiently(() => this.#look(sequence), patienceMs, signal);
   }
 
   async *take(

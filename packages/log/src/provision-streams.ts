@@ -4,16 +4,14 @@ import { messagesWithChannel } from "@reeve/contracts/declared";
 import { openDispatchQueue, openToolCallQueue } from "./nats-queue.ts";
 import { ensureStream, managerOf } from "./streams.ts";
 
-/** The silence after which a delivery goes to another worker; services open the queues with the same. */
-const ackWaitMs = 1_000;
-
 /**
  * Makes every stream that the contracts declare, and the durable consumers of the queues: of runs, and of the calls for
- * each of `pools`. What is there already is left as it is. Returns the names of the streams.
+ * each of `pools`. Their deliveries go to another after a silence of `ackWaitMs`; services open them with the same. What is
+ * there already is left as it is. Returns the names of the streams.
  */
 export async function provisionStreams(
   nats: { readonly connection: NatsConnection },
-  pools: readonly string[],
+  { pools, ackWaitMs }: { readonly pools: readonly string[]; readonly ackWaitMs: number },
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const manager = await managerOf(nats.connection);

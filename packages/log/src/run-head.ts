@@ -46,6 +46,8 @@ export interface RunHead {
   readonly endSequence: number | undefined;
   /** What it did up to now. */
   readonly tree: TreeNodes;
+  /** Ids of the calls that were handed out and have no result. */
+  readonly callsOut: ReadonlySet<string>;
   /** The messages that were sent into the run, last one first. */
   readonly messages: SentMessage | undefined;
   /** Bytes of the messages that no step has taken up, by id. */
@@ -84,6 +86,7 @@ export const emptyHead: RunHead = {
   endedAt: undefined,
   endSequence: undefined,
   tree: new Map(),
+  callsOut: new Set(),
   messages: undefined,
   untaken: new Map(),
 };
@@ -169,9 +172,12 @@ function applyToHead(head: RunHead, envelope: RunEvent): RunHead {
         : next;
     case "costSummary":
       return { ...next, cost: event.value };
+    case "toolCallStarted":
+      return { ...next, callsOut: new Set(head.callsOut).add(event.value.callId) };
+    case "toolResult":
+      return { ...next, callsOut: without(head.callsOut, event.value.result?.callId) };
     case "reasoning":
     case "toolCall":
-    case "toolResult":
     case "mcpProgress":
     case "usage":
     case "context":
@@ -182,7 +188,6 @@ function applyToHead(head: RunHead, envelope: RunEvent): RunHead {
     case "modelTurn":
     case "modelCallFailed":
     case "cancelRequested":
-    case "toolCallStarted":
     case "memoryWritten":
     case "todosChanged":
     case "treeStored":
@@ -218,6 +223,13 @@ function withoutText(
     kept = kept.before;
   }
   return kept;
+}
+
+function without(calls: ReadonlySet<string>, callId = ""): ReadonlySet<string> {
+  if (!calls.has(callId)) return calls;
+  const left = new Set(calls);
+  left.delete(callId);
+  return left;
 }
 
 function withMessage(

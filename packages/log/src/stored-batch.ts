@@ -1,6 +1,5 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { fromBinary } from "@bufbuild/protobuf";
-import type { StoredMsg } from "@nats-io/jetstream";
 import type { Msg, MsgHdrs } from "@nats-io/transport-node";
 import { asStored } from "@reeve/contracts/nesting";
 import type { LogDefinition } from "./log-definition.ts";
@@ -14,6 +13,9 @@ export const batchHeaders = {
   write: "Reeve-Write",
 } as const;
 
+/** What the stream compares before it stores a batch: the place of the last one of the subject. It is stored with it. */
+export const expectedLast = "Nats-Expected-Last-Subject-Sequence";
+
 /** A batch as it lies in its stream. */
 export interface StoredBatch {
   /** Place of the message in its stream. */
@@ -22,15 +24,13 @@ export interface StoredBatch {
   readonly last: number;
   readonly kinds: readonly string[];
   readonly write: string;
+  /** Place of the batch before it; 0: it is the first. */
+  readonly before: number;
   readonly data: Uint8Array;
 }
 
-export function storedBatch(stored: StoredMsg): StoredBatch {
-  return batchOf(stored.seq, stored.header, stored.data);
-}
-
-/** A batch that was republished after its commit. */
-export function liveBatch(message: Msg): StoredBatch | undefined {
+/** A batch as the stream gives it: republished after its commit, or asked for. */
+export function givenBatch(message: Msg): StoredBatch | undefined {
   const { headers } = message;
   if (headers === undefined) return undefined;
   return batchOf(Number(headers.get("Nats-Sequence")), headers, message.data);
@@ -43,6 +43,7 @@ export function batchOf(revision: number, headers: MsgHdrs, data: Uint8Array): S
     last: Number(headers.get(batchHeaders.last)),
     kinds: headers.get(batchHeaders.kinds).split(","),
     write: headers.get(batchHeaders.write),
+    before: Number(headers.get(expectedLast)),
     data,
   };
 }

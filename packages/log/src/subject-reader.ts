@@ -1,15 +1,17 @@
-import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
+import type { JetStreamClient } from "@nats-io/jetstream";
 import { DeliverPolicy, jetstream } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { ChannelOf } from "@reeve/contracts/channel";
-import type { ConnectionState } from "@reeve/platform/connection-state";
-import { stateOf } from "@reeve/platform/connection-state";
+import type { Requests } from "@reeve/platform/requests";
+import { requestsOf } from "@reeve/platform/requests";
 import { unanswered } from "@reeve/platform/unanswered";
 import type { Tail } from "./log.ts";
 import type { StoredBatch } from "./stored-batch.ts";
-import { batchOf, storedBatch } from "./stored-batch.ts";
+import { batchOf, givenBatch } from "./stored-batch.ts";
 import { ensureStream, managerOf } from "./streams.ts";
 
+/** The status of an answer that there is no such message. */
+const notFound = 404;
 /** Remainders up to this length are fetched message by message; a consumer costs about as much as this many. */
 const walkLength = 8;
 /** How long a consumer may be silent while there is more to come. */
@@ -28,38 +30,37 @@ interface Batches {
 /** Reads the batches of one subject out of a stream. */
 export class SubjectReader {
   readonly #stream: string;
-  readonly #manager: JetStreamManager;
+  readonly #direct: string;
   readonly #client: JetStreamClient;
+  readonly #requests: Requests;
 
-  readonly #state: ConnectionState;
-
-  private constructor(connection: NatsConnection, stream: string, manager: JetStreamManager) {
+  private constructor(connection: NatsConnection, stream: string) {
     this.#stream = stream;
-    this.#manager = manager;
+    this.#direct = `$JS.API.DIRECT.GET.${stream}`;
     this.#client = jetstream(connection, { timeout: 5_000 });
-    this.#state = stateOf(connection);
+    this.#requests = requestsOf(connection);
   }
 
   /** Opens the stream of `channel`, and makes it where it is missing. */
   static async open(connection: NatsConnection, channel: ChannelOf): Promise<SubjectReader> {
     const manager = await managerOf(connection);
     const stream = await ensureStream(manager, channel);
-    return new SubjectReader(connection, stream, manager);
+    return new SubjectReader(connection, stream);
   }
 
   /** The last batch of the subject. */
   last(subject: string): Promise<StoredBatch | undefined> {
-    return this.#get({ last_by_subj: subject });
+    return this.#get(`${this.#direct}.${subject}`);
   }
 
   /** The first batch of the subject after `revision`. */
   next(subject: string, revision: number): Promise<StoredBatch | undefined> {
-    return this.#get({ next_by_subj: subject, seq: revision + 1 });
+    return this.#get(this.#direct, { next_by_subj: subject, seq: revision + 1 });
   }
 
   /** The batch at `revision`. */
   at(revision: number): Promise<StoredBatch | undefined> {
-    return this.#get({ seq: revision });
+    return this.#get(this.#direct, { seq: revision });
   }
 
   /** The batches of the subject after `tail`, oldest first: all of them, or about `mostBytes`. */
@@ -72,24 +73,48 @@ export class SubjectReader {
     const last = await this.last(subject);
     if (last === undefined || last.revision <= revision) return { batches: [], isAll: true };
     if (last.first === sequence + 1) return { batches: [last], isAll: true };
-    const batches: StoredBatch[] = [];
-    let reached = revision;
-    while (reached < last.revision && batches.length < walkLength) {
-      signal.throwIfAborted();
-      const next = await this.next(subject, reached);
-      if (next === undefined) break;
-      batches.push(next);
-      reached = next.revision;
-      if (next.last + 1 === last.first) {
-        batches.push(last);
-        reached = last.revision;
-      }
-    }
-    if (reached < last.revision) {
-      const range = { from: reached + 1, to: last.revision };
-      batches.push(...(await this.#consume(subject, range, mostBytes, signal)));
-    }
+    const { batches: walked, isAll } = await this.#walk(
+      subject,
+      { sequence, revision },
+      last,
+      signal,
+    );
+    if (isAll) return { batches: walked, isAll };
+    const range = { from: (walked.at(-1)?.revision ?? revision) + 1, to: last.revision };
+    const batches = [...walked, ...(await this.#consume(subject, range, mostBytes, signal))];
     return { batches, isAll: (batches.at(-1)?.revision ?? last.revision) >= last.revision };
+  }
+
+  /**
+   * The batches after `tail`, the last of which is `last`, by going from both ends at once: each names the one before it. Of
+   * many, only the first.
+   */
+  async #walk(
+    subject: string,
+    { sequence, revision }: Tail,
+    last: StoredBatch,
+    signal: AbortSignal,
+  ): Promise<Batches> {
+    const head: StoredBatch[] = [];
+    const end: StoredBatch[] = [last];
+    let [reached, left] = [{ sequence, revision }, last];
+    while (left.first !== reached.sequence + 1) {
+      signal.throwIfAborted();
+      if (head.length + end.length > walkLength) return { batches: head, isAll: false };
+      const isOne = left.before <= reached.revision;
+      const [next, before] = await Promise.all([
+        this.next(subject, reached.revision),
+        isOne ? undefined : this.at(left.before),
+      ]);
+      // A log that is deleted while it is read ends where it is.
+      if (next === undefined || next.revision >= left.revision) break;
+      head.push(next);
+      reached = { sequence: next.last, revision: next.revision };
+      if (before === undefined || before.revision <= next.revision) continue;
+      end.unshift(before);
+      left = before;
+    }
+    return { batches: [...head, ...end], isAll: true };
   }
 
   async #consume(
@@ -131,16 +156,14 @@ export class SubjectReader {
     return batches;
   }
 
-  async #get(
-    query: Parameters<JetStreamManager["direct"]["getMessage"]>[1],
-  ): Promise<StoredBatch | undefined> {
-    try {
-      const stored = await this.#state.answerTo(() =>
-        this.#manager.direct.getMessage(this.#stream, query),
-      );
-      return stored === null ? undefined : storedBatch(stored);
-    } catch (error) {
-      throw unanswered(error);
-    }
+  async #get(subject: string, query?: object): Promise<StoredBatch | undefined> {
+    const data = query && JSON.stringify(query);
+    const answer = await this.#requests.ask(subject, data === undefined ? {} : { data });
+    const status = answer?.headers?.code;
+    if (answer === undefined) throw unanswered();
+    if (status === notFound) return undefined;
+    const batch = status === 0 ? givenBatch(answer) : undefined;
+    if (batch === undefined) throw unanswered(new Error(`status ${status} of ${subject}`));
+    return batch;
   }
 }

@@ -5,13 +5,16 @@
 export interface WorkQueue<Message> {
   /**
    * Puts `message` into the queue. Durable when it returns. A repetition with the same `dedupeId` within the stream's
-   * window is dropped.
+   * window is dropped. Returns the place of the message in its stream; of a repetition, that of the first.
    */
   publish(
     message: Message,
     options: { readonly dedupeId: string },
     signal: AbortSignal,
-  ): Promise<void>;
+  ): Promise<number>;
+
+  /** Whether the message at this place is in the queue: neither acknowledged nor removed. */
+  holds(sequence: number, signal: AbortSignal): Promise<boolean>;
 
   /**
    * Deliveries, as capacity allows: at most `concurrency` are unsettled at a time. Ends when `signal` aborts, by

@@ -1,6 +1,11 @@
+import { durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorReason, ErrorReasonSchema } from "@reeve/contracts/error";
-import { BadRequestSchema, ErrorInfoSchema } from "../gen/google/rpc/error_details_pb.ts";
+import {
+  BadRequestSchema,
+  ErrorInfoSchema,
+  RetryInfoSchema,
+} from "../gen/google/rpc/error_details_pb.ts";
 import type { FailureKind } from "./failure.ts";
 import { Failure } from "./failure.ts";
 
@@ -22,7 +27,7 @@ const codes = {
   internal: Code.Internal,
 } satisfies Record<FailureKind, Code>;
 
-/** The status that a client sees of a failure: code, ErrorInfo and, where fields are wrong, BadRequest. */
+/** The status that a client sees of a failure: code, ErrorInfo, BadRequest where fields are wrong, RetryInfo where time helps. */
 export function connectErrorOf(failure: Failure): ConnectError {
   const error = new ConnectError(failure.message, codes[failure.kind]);
   error.details.push({
@@ -37,6 +42,10 @@ export function connectErrorOf(failure: Failure): ConnectError {
     const fieldViolations = failure.violations.map((violation) => ({ ...violation }));
     error.details.push({ desc: BadRequestSchema, value: { fieldViolations } });
   }
+  if (failure.retryAfterMs !== undefined) {
+    const retryDelay = durationFromMs(failure.retryAfterMs);
+    error.details.push({ desc: RetryInfoSchema, value: { retryDelay } });
+  }
   return error;
 }
 
@@ -49,16 +58,39 @@ export function failureFrom(error: unknown): Failure {
   const status = ConnectError.from(error);
   const [info] = status.findDetails(ErrorInfoSchema);
   const [badRequest] = status.findDetails(BadRequestSchema);
-  const kind = info === undefined && lost.has(status.code) ? "unavailable" : kindOf(status.code);
+  const [retry] = status.findDetails(RetryInfoSchema);
+  const isLost = isCutOff(status) || (info === undefined && lost.has(status.code));
+  const kind = isLost ? "unavailable" : kindOf(status.code);
   return new Failure(kind, reasonOf(info?.reason, kind), status.rawMessage, {
     violations: badRequest?.fieldViolations ?? [],
     metadata: info?.metadata ?? {},
+    ...(retry?.retryDelay && { retryAfterMs: durationMs(retry.retryDelay) }),
     cause: error,
   });
 }
 
 /** What a client is told whose connection broke or whose time ran out; a conflict of ours says so in its details. */
 const lost: ReadonlySet<Code> = new Set([Code.Aborted, Code.Canceled, Code.DeadlineExceeded]);
+/** What Node says of a connection that broke, or of a request that came when it was about to be closed. */
+const brokenConnection: ReadonlySet<unknown> = new Set([
+  "ECONNRESET",
+  "EPIPE",
+  "ERR_HTTP2_GOAWAY_SESSION",
+  "ERR_HTTP2_INVALID_SESSION",
+  "ERR_HTTP2_SESSION_ERROR",
+  "ERR_HTTP2_STREAM_CANCEL",
+  "ERR_HTTP2_STREAM_ERROR",
+  "ERR_STREAM_PREMATURE_CLOSE",
+]);
+
+/** Whether nobody answered because the connection is gone; its status is then made up on this side. */
+function isCutOff({ cause, details }: ConnectError): boolean {
+  if (details.length > 0) return false;
+  for (let each = cause; each instanceof Error; each = each.cause) {
+    if ("code" in each && brokenConnection.has(each.code)) return true;
+  }
+  return false;
+}
 
 function kindOf(code: Code): FailureKind {
   const found = Object.entries(codes).find(([, candidate]) => candidate === code);

@@ -3,6 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorReason } from "@reeve/contracts/error";
 import { connectErrorOf } from "./connect-failure.ts";
 import { Failure } from "./failure.ts";
+import { goingAway } from "./going-away.ts";
 import type { Logger } from "./logger.ts";
 
 /**
@@ -55,15 +56,6 @@ function statusOf(error: unknown, { log, method, request, draining }: Context): 
       ErrorReason.INTERNAL,
       `${method} met a fault of the server; its log has the details`,
     ),
-  );
-}
-
-/** What a stream ends with when its server goes away. */
-function goingAway(): Failure {
-  return new Failure(
-    "unavailable",
-    ErrorReason.DRAINING,
-    "the server is going away; ask again, and watch a run from the last sequence that you saw",
   );
 }
 

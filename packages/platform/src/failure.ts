@@ -29,6 +29,8 @@ export interface FailureOptions extends ErrorOptions {
   readonly violations?: readonly Violation[];
   /** Ids of the things that the message names, for programs. */
   readonly metadata?: Readonly<Record<string, string>>;
+  /** How long to wait before the same request is made again. Absent: whoever asks knows best. */
+  readonly retryAfterMs?: number;
 }
 
 /**
@@ -39,6 +41,7 @@ export class Failure extends Error {
   override readonly name = "Failure";
   readonly violations: readonly Violation[];
   readonly metadata: Readonly<Record<string, string>>;
+  readonly retryAfterMs: number | undefined;
   readonly kind: FailureKind;
   readonly reason: ErrorReason;
 
@@ -46,13 +49,14 @@ export class Failure extends Error {
     kind: FailureKind,
     reason: ErrorReason,
     message: string,
-    { violations = [], metadata = {}, ...options }: FailureOptions = {},
+    { violations = [], metadata = {}, retryAfterMs, ...options }: FailureOptions = {},
   ) {
     super(message, options);
     this.kind = kind;
     this.reason = reason;
     this.violations = violations;
     this.metadata = metadata;
+    this.retryAfterMs = retryAfterMs;
   }
 }
 

@@ -31,7 +31,13 @@ export interface ServeOptions extends ListenAddress {
 /** What is nested deeper than readers of messages like is read here, so that the refusal of it can say so. */
 const readDeep = { recursionLimit: 1_000 };
 
-/** A server that is open, until it is disposed: then its streams end UNAVAILABLE. */
+/** How long requests may take to be answered once the server goes away. */
+const graceMs = 1_000;
+
+/**
+ * A server that is open, until it is disposed: then it takes no more requests, answers those that it has, ends after a
+ * while UNAVAILABLE what does not come to an end, and closes its connections.
+ */
 export interface RunningServer extends AsyncDisposable {
   /** `http://host:port` with the port that was really taken. */
   readonly url: string;
@@ -50,13 +56,18 @@ export async function serve(
   const { log, services } = options;
   const drain = new AbortController();
   const draining = AbortSignal.any([signal, drain.signal]);
+  const late = new AbortController();
+  const hurry = () => {
+    setTimeout(() => late.abort(draining.reason), graceMs).unref();
+  };
+  draining.addEventListener("abort", hurry, { once: true });
   const ready = () => !draining.aborted && (options.ready?.() ?? true);
   const handler = rpcHandler(
     (router) => {
       serveHealth(router, {
         services: services.map(({ typeName }) => typeName),
         ready,
-        sleep: (ms, until) => wait(ms, undefined, { signal: until }),
+        sleep: (ms, until) => wait(ms, undefined, { signal: AbortSignal.any([until, draining]) }),
       });
       serveReflection(router, services);
       routes(router);
@@ -68,7 +79,7 @@ export async function serve(
       jsonOptions: readDeep,
       compressMinBytes: 16 * 1024,
       maxTimeoutMs: 24 * 3_600_000,
-      shutdownSignal: draining,
+      shutdownSignal: late.signal,
     },
     plainHttp(ready, options.starting),
     log,

@@ -10,6 +10,13 @@ const natsUrl = z
     "is not nats://host:port or tls://host:port",
   );
 
+/**
+ * How long whoever works at something may be silent before it goes to another, in milliseconds. All services of a
+ * deployment have the same: each makes the queues that are missing. A machine that leaves a process without time for longer
+ * needs more; a worker that dies is missed for as long.
+ */
+const ackWait = z.coerce.number().int().min(300).max(600_000).default(1_000);
+
 /** What every service reads. */
 export const commonSettings = {
   REEVE_NATS_URL: natsUrl.default("nats://127.0.0.1:4222"),
@@ -18,6 +25,7 @@ export const commonSettings = {
   REEVE_LOG_LEVEL: z
     .enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
     .default("info"),
+  REEVE_ACK_WAIT_MS: ackWait,
 };
 
 /** `host:port`. */

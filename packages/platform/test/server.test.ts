@@ -161,6 +161,25 @@ test("a server that goes away ends its streams with a word on how to go on", asy
   expect(await next).toMatchObject({ kind: "unavailable", reason: ErrorReason.DRAINING });
 });
 
+test("a server that goes away answers what it was asked before", async () => {
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<void>();
+  const bench = await served({
+    async startRun() {
+      asked.resolve();
+      await answer.promise;
+      return { run: { runId: "r" } };
+    },
+  });
+  const client = createClient(RunService, bench.transport);
+  const started = client.startRun({ agentId: "known", input: "hello" });
+  await asked.promise;
+  const gone = bench[Symbol.asyncDispose]();
+  answer.resolve();
+  expect((await started).run?.runId).toBe("r");
+  await gone;
+});
+
 test("an address that is taken is refused with what to do", async () => {
   await using first = await served();
   await expect(served({}, { port: first.server.port })).rejects.toMatchObject({

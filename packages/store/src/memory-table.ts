@@ -4,6 +4,8 @@ import type { Change, Row, Table } from "./table.ts";
 export class MemoryTable<Record> implements Table<Record> {
   readonly #rows = new Map<string, Row<Record>>();
   readonly #watchers = new Set<(change: KeyedChange<Record>) => void>();
+  /** By key, also those that are gone. */
+  readonly #touched = new Map<string, number>();
   #revision = 0;
 
   async get(key: string, signal: AbortSignal): Promise<Row<Record> | undefined> {
@@ -34,20 +36,27 @@ export class MemoryTable<Record> implements Table<Record> {
 
   async delete(key: string, signal: AbortSignal): Promise<void> {
     await turn(signal);
-    if (this.#rows.delete(key)) this.#tell({ kind: "deleted", key });
+    if (this.#rows.has(key)) this.#delete(key);
   }
 
   async deleteVersion(key: string, revision: number, signal: AbortSignal): Promise<boolean> {
     await turn(signal);
     if (this.#rows.get(key)?.revision !== revision) return false;
-    this.#rows.delete(key);
-    this.#tell({ kind: "deleted", key });
+    this.#delete(key);
     return true;
   }
 
   async list(prefix: string, signal: AbortSignal): Promise<readonly Row<Record>[]> {
     await turn(signal);
     return structuredClone(this.#below(prefix));
+  }
+
+  async reached(prefix: string, signal: AbortSignal): Promise<number> {
+    await turn(signal);
+    let reached = 0;
+    for (const [key, revision] of this.#touched)
+      if (isBelow(key, prefix)) reached = Math.max(reached, revision);
+    return reached;
   }
 
   async *watch(prefix: string, signal: AbortSignal): AsyncIterable<Change<Record>> {
@@ -65,10 +74,11 @@ export class MemoryTable<Record> implements Table<Record> {
     const stop = () => wake?.();
     signal.addEventListener("abort", stop, { once: true });
     const rows = this.#below(prefix);
+    const revision = this.#revision;
     this.#watchers.add(watcher);
     try {
       for (const row of rows) yield { kind: "written", row: structuredClone(row) };
-      yield { kind: "current" };
+      yield { kind: "current", revision };
       for (;;) {
         signal.throwIfAborted();
         const [next] = changes;
@@ -94,8 +104,15 @@ export class MemoryTable<Record> implements Table<Record> {
   #write(key: string, record: Record): Row<Record> {
     const row = structuredClone({ key, record, revision: ++this.#revision });
     this.#rows.set(key, row);
+    this.#touched.set(key, row.revision);
     this.#tell({ kind: "written", row });
     return structuredClone(row);
+  }
+
+  #delete(key: string): void {
+    this.#rows.delete(key);
+    this.#touched.set(key, ++this.#revision);
+    this.#tell({ kind: "deleted", key, revision: this.#revision });
   }
 
   #tell(change: KeyedChange<Record>): void {

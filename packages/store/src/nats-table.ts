@@ -7,7 +7,10 @@ import { Kvm } from "@nats-io/kv";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { bucketOf } from "@reeve/contracts/channel";
 import { asStored } from "@reeve/contracts/nesting";
-import { patientRead } from "./patient-read.ts";
+import { patiently } from "@reeve/platform/patiently";
+import { unanswered } from "@reeve/platform/unanswered";
+import { BucketRequests } from "./bucket-requests.ts";
+import { patienceMs, patientRead } from "./patient-read.ts";
 import { storeCall, storeFailure } from "./store-call.ts";
 import type { Change, Row, Table } from "./table.ts";
 
@@ -33,29 +36,49 @@ export async function openTable<Schema extends DescMessage>(
 class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema>> {
   readonly #connection: NatsConnection;
   readonly #bucket: KV;
+  readonly #requests: BucketRequests;
   readonly #streams: StreamAPI;
   readonly #schema: Schema;
 
   constructor(connection: NatsConnection, bucket: KV, streams: StreamAPI, schema: Schema) {
     this.#connection = connection;
     this.#bucket = bucket;
+    this.#requests = new BucketRequests(connection, bucketOf(schema).name);
     this.#streams = streams;
     this.#schema = schema;
   }
 
   async get(key: string, signal: AbortSignal): Promise<Row<MessageShape<Schema>> | undefined> {
-    const entry = await patientRead(this.#connection, () => this.#bucket.get(key), signal);
-    return entry === null || entry.operation !== "PUT" ? undefined : this.#row(entry);
+    const patience = this.#connection.isClosed() ? 0 : patienceMs;
+    const stored = await patiently(() => this.#requests.get(key), patience, signal);
+    if (stored === undefined) return undefined;
+    const { bytes, revision } = stored;
+    return { key, record: fromBinary(this.#schema, bytes, asStored), revision };
   }
 
-  create(key: string, record: MessageShape<Schema>, signal: AbortSignal) {
-    return this.#compareAndWrite(key, record, signal, (data) => this.#bucket.create(key, data));
+  async create(
+    key: string,
+    record: MessageShape<Schema>,
+    signal: AbortSignal,
+  ): Promise<Row<MessageShape<Schema>> | undefined> {
+    const row = await this.update(key, record, 0, signal);
+    if (row !== undefined) return row;
+    // The key may be one that was deleted; its deletion is then the version to replace.
+    const data = toBinary(this.#schema, record);
+    const write = () => this.#bucket.create(key, data);
+    const revision = await storeCall(write, "undefined_on_conflict");
+    return revision === undefined ? undefined : { key, record, revision };
   }
 
-  update(key: string, record: MessageShape<Schema>, revision: number, signal: AbortSignal) {
-    return this.#compareAndWrite(key, record, signal, (data) =>
-      this.#bucket.update(key, data, revision),
-    );
+  async update(
+    key: string,
+    record: MessageShape<Schema>,
+    expected: number,
+    signal: AbortSignal,
+  ): Promise<Row<MessageShape<Schema>> | undefined> {
+    signal.throwIfAborted();
+    const revision = await this.#requests.write(key, toBinary(this.#schema, record), expected);
+    return revision === undefined ? undefined : { key, record, revision };
   }
 
   async put(
@@ -64,8 +87,9 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
     signal: AbortSignal,
   ): Promise<Row<MessageShape<Schema>>> {
     signal.throwIfAborted();
-    const data = toBinary(this.#schema, record);
-    return { key, record, revision: await storeCall(() => this.#bucket.put(key, data)) };
+    const revision = await this.#requests.write(key, toBinary(this.#schema, record));
+    if (revision === undefined) throw unanswered(new Error(`${key} was compared with nothing`));
+    return { key, record, revision };
   }
 
   async delete(key: string, signal: AbortSignal): Promise<void> {
@@ -92,19 +116,23 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
   }
 
   async *watch(prefix: string, signal: AbortSignal): AsyncIterable<Change<MessageShape<Schema>>> {
-    const there = await this.list(prefix, signal);
-    const reached = Math.max(0, ...there.map(({ revision }) => revision));
+    const reached = await this.reached(prefix, signal);
     let isCurrent = reached === 0;
-    if (isCurrent) yield { kind: "current" };
+    if (isCurrent) yield { kind: "current", revision: reached };
     for await (const entry of this.#entries(prefix, signal)) {
       yield entry.operation === "PUT"
         ? { kind: "written", row: this.#row(entry) }
-        : { kind: "deleted", key: entry.key };
+        : { kind: "deleted", key: entry.key, revision: entry.revision };
       if (!isCurrent && entry.revision >= reached) {
         isCurrent = true;
-        yield { kind: "current" };
+        yield { kind: "current", revision: reached };
       }
     }
+  }
+
+  async reached(prefix: string, signal: AbortSignal): Promise<number> {
+    const look = () => this.#lastRevision(prefix);
+    return (await patientRead(this.#connection, look, signal)) ?? 0;
   }
 
   /** The last entry of every key. */
@@ -147,18 +175,6 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
       entries.stop();
     }
     throw storeFailure(new Error("the watch ended"));
-  }
-
-  async #compareAndWrite(
-    key: string,
-    record: MessageShape<Schema>,
-    signal: AbortSignal,
-    write: (data: Uint8Array) => Promise<number>,
-  ): Promise<Row<MessageShape<Schema>> | undefined> {
-    signal.throwIfAborted();
-    const data = toBinary(this.#schema, record);
-    const revision = await storeCall(() => write(data), "undefined_on_conflict");
-    return revision === undefined ? undefined : { key, record, revision };
   }
 
   #row({ key, value, revision }: KvEntry): Row<MessageShape<Schema>> {

@@ -4,7 +4,7 @@ import { patiently } from "@reeve/platform/patiently";
 import { storeCall } from "./store-call.ts";
 
 /** How long a read waits for a store that is away. */
-const patienceMs = 10_000;
+export const patienceMs = 10_000;
 
 /**
  * Reads from the store, and reads again while it is away, as the logs do. What a lost connection interrupts is ended by the

@@ -4,7 +4,7 @@ import { Failure } from "@reeve/platform/failure";
 import { unanswered } from "@reeve/platform/unanswered";
 
 /** `wrong last sequence`, by its codes: somebody else wrote first. */
-const conflicts: ReadonlySet<number> = new Set([10071, 10164]);
+export const conflicts: ReadonlySet<number> = new Set([10071, 10164]);
 
 /** Calls the store, with its errors as ours. */
 export function storeCall<Result>(call: () => Promise<Result>): Promise<Result>;

@@ -29,9 +29,11 @@ export interface Table<Record> {
   deleteVersion(key: string, revision: number, signal: AbortSignal): Promise<boolean>;
   /** The rows whose key goes on after `prefix` (whole tokens: `acme` or `acme.team`, `""` for all), in order of keys. */
   list(prefix: string, signal: AbortSignal): Promise<readonly Row<Record>[]>;
+  /** The revision of the last write or deletion below `prefix`; 0: there was none. */
+  reached(prefix: string, signal: AbortSignal): Promise<number>;
   /**
    * The rows of `prefix` as they are, then the changes as they are made; a deletion has no record. `current` marks the point
-   * at which everything that was there at the start has been given; before it there may be deletions of keys that are long
+   * at which everything that was there at the start has been given, up to its revision; before it there may be deletions of keys that are long
    * gone. A watcher that lags may be given only the latest change of a key. Rejects with the reason of `signal`, or with a
    * Failure when the store is lost.
    */
@@ -40,5 +42,5 @@ export interface Table<Record> {
 
 export type Change<Record> =
   | { readonly kind: "written"; readonly row: Row<Record> }
-  | { readonly kind: "deleted"; readonly key: string }
-  | { readonly kind: "current" };
+  | { readonly kind: "deleted"; readonly key: string; readonly revision: number }
+  | { readonly kind: "current"; readonly revision: number };

@@ -14,6 +14,7 @@ import { openArtifactStore } from "../src/nats-artifact-store.ts";
 import { openTable } from "../src/nats-table.ts";
 import type { Table } from "../src/table.ts";
 import { artifactContract, chunks, draft, maxBytes, textOf } from "./artifact-contract.ts";
+import { listContract } from "./list-contract.ts";
 import type { NatsUnderTest } from "./nats-under-test.ts";
 import { startNatsUnderTest } from "./nats-under-test.ts";
 import { tableContract } from "./table-contract.ts";
@@ -34,6 +35,7 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 tableContract("NATS", () => table);
+listContract("NATS", () => table);
 artifactContract("NATS", () => store);
 
 /** How many messages the bytes of all artifacts are. */

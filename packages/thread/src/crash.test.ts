@@ -19,8 +19,12 @@ function mortal(stage: ThreadStage, survived: number, dies: "before" | "after"):
     if (left < 0) throw new Crash();
     return result;
   };
-  const { threads, log, dispatch } = stage;
+  const { threads, log, journal, dispatch } = stage;
   return {
+    journal: {
+      read: (...args) => journal.read(...args),
+      append: (...args) => write(() => journal.append(...args)),
+    },
     threads: {
       read: (...args) => threads.read(...args),
       follow: (...args) => threads.follow(...args),

@@ -146,15 +146,17 @@ class World {
   }
 
   #portsOf(actor: Actor): ThreadPorts {
-    const { threads, log, dispatch } = this.#stage;
+    const { threads, log, journal, dispatch } = this.#stage;
     return {
+      journal,
       threads: this.#watched(actor, threads, "thread", ({ thread }) => thread),
       log: this.#watched(actor, log, "run", ({ run }) => run),
       dispatch: {
         publish: async (...args) => {
           await turn(actor, "publish");
-          await dispatch.publish(...args);
+          const sequence = await dispatch.publish(...args);
           actor.learned += "p";
+          return sequence;
         },
       },
     };

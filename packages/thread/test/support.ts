@@ -4,7 +4,7 @@ import { anyPack } from "@bufbuild/protobuf/wkt";
 import type { Dispatch, RunCreated, RunEvent } from "@reeve/contracts/run";
 import { RunCreatedSchema, RunEventSchema, RunStatus } from "@reeve/contracts/run";
 import { emptyTail } from "@reeve/log/log";
-import { memoryRunLog, memoryThreadLog } from "@reeve/log/memory-log";
+import { memoryCallJournal, memoryRunLog, memoryThreadLog } from "@reeve/log/memory-log";
 import { MemoryWorkQueue } from "@reeve/log/memory-queue";
 import type { RunHead } from "@reeve/log/run-head";
 import { readThread } from "../src/commit-thread.ts";
@@ -22,6 +22,7 @@ export type EventInit = NonNullable<MessageInitShape<typeof RunEventSchema>["eve
 export class ThreadStage implements ThreadPorts {
   readonly threads = memoryThreadLog();
   readonly log = memoryRunLog();
+  readonly journal = memoryCallJournal();
   /** The runs that were offered to the workers, each once, in the order of their first offer. */
   readonly dispatched: string[] = [];
   readonly dispatch: ThreadPorts["dispatch"];

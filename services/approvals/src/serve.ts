@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { ApprovalSchema, ApprovalService } from "@reeve/contracts/approval";
 import { openDispatchQueue } from "@reeve/log/nats-queue";
 import { openRunFeed } from "@reeve/log/nats-run-feed";
@@ -11,15 +10,14 @@ import type { Logger } from "@reeve/platform/logger";
 import type { Nats } from "@reeve/platform/nats";
 import type { RunningServer } from "@reeve/platform/server";
 import { serve } from "@reeve/platform/server";
+import { sleep } from "@reeve/platform/sleep";
 import { openTable } from "@reeve/store/nats-table";
 import type { ApprovalPorts } from "./app/approval-ports.ts";
 import { expireApprovals } from "./app/expire-approvals.ts";
 import type { ApprovalsConfig } from "./config.ts";
+import { openApprovalLists } from "./app/read-approvals.ts";
 import { keepInbox } from "./projections/inbox.ts";
 import { approvalService } from "./rpc/approval-service.ts";
-
-/** How long a worker may be silent; approvals only makes sure that the queue is there. */
-const ackWaitMs = 1_000;
 
 /** Keeps the inbox of approvals, takes decisions and lets approvals expire, until it is disposed. */
 export async function startApprovals(
@@ -29,14 +27,13 @@ export async function startApprovals(
 ): Promise<RunningServer> {
   await using starting = new AsyncDisposableStack();
   const background = starting.use(new Background(log, signal));
+  const inbox = await openTable(nats, ApprovalSchema);
   const ports: ApprovalPorts = {
     log: await openRunLog(nats),
-    dispatch: await openDispatchQueue(nats, { ackWaitMs }),
-    inbox: await openTable(nats, ApprovalSchema),
-    clock: {
-      now: () => Date.now(),
-      sleep: (delayMs, until) => sleep(delayMs, undefined, { signal: until }),
-    },
+    dispatch: await openDispatchQueue(nats, { ackWaitMs: config.REEVE_ACK_WAIT_MS }),
+    inbox,
+    lists: openApprovalLists(inbox, background.signal),
+    clock: { now: () => Date.now(), sleep },
   };
   const server = starting.use(
     await serve(

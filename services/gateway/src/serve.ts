@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { AgentSchema, AgentService, ModelCatalogSchema } from "@reeve/contracts/agent";
@@ -9,11 +8,11 @@ import { MemorySchema, MemoryService } from "@reeve/contracts/memory";
 import { RunSchema, RunService } from "@reeve/contracts/run";
 import { ThreadSchema, ThreadService } from "@reeve/contracts/thread";
 import { ToolCatalogSchema, ToolService } from "@reeve/contracts/tool";
+import { openCallJournal } from "@reeve/log/nats-journal";
 import { openDispatchQueue } from "@reeve/log/nats-queue";
 import { openRunFeed } from "@reeve/log/nats-run-feed";
 import { openRunLog } from "@reeve/log/nats-run-log";
 import { openThreadFeed } from "@reeve/log/nats-thread-feed";
-import type { RunKey } from "@reeve/log/run-log";
 import { openThreadLog } from "@reeve/log/nats-thread-log";
 import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { Background } from "@reeve/platform/background";
@@ -25,13 +24,15 @@ import type { Principal } from "@reeve/platform/principal";
 import { authenticate } from "@reeve/platform/principal";
 import type { RunningServer } from "@reeve/platform/server";
 import { serve } from "@reeve/platform/server";
+import { sleep } from "@reeve/platform/sleep";
 import { openLiveView } from "@reeve/store/live-view";
 import { openArtifactStore } from "@reeve/store/nats-artifact-store";
 import { openTable } from "@reeve/store/nats-table";
 import { mergeModels } from "./app/merge-models.ts";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
-import { StartSweeper } from "./app/sweep-starts.ts";
+import { openRunLists } from "./app/list-runs.ts";
 import { repairThreads } from "./app/repair-threads.ts";
+import { sweepRuns } from "./app/sweep-runs.ts";
 import type { GatewayConfig } from "./config.ts";
 import { indexRuns } from "./projections/run-index.ts";
 import { indexThreads } from "./projections/thread-index.ts";
@@ -43,9 +44,6 @@ import { runService } from "./rpc/run-service.ts";
 import { threadService } from "./rpc/thread-service.ts";
 import { toolService } from "./rpc/tool-service.ts";
 
-/** How long a worker may be silent; the gateway only makes sure that the queue is there. */
-const ackWaitMs = 1_000;
-
 /** The public door: serves the API, keeps the indexes of runs and threads, and looks after threads, until it is disposed. */
 export async function startGateway(
   config: GatewayConfig,
@@ -55,7 +53,6 @@ export async function startGateway(
   await using starting = new AsyncDisposableStack();
   const background = starting.use(new Background(log, signal));
   const ending = new AbortController();
-  const isEnding = () => signal.aborted || ending.signal.aborted;
   const ports = await openPorts(config, nats, log, background.signal);
   const approvals = createClient(
     ApprovalService,
@@ -64,7 +61,10 @@ export async function startGateway(
   const server = starting.use(
     await serve(
       (router) => {
-        router.service(RunService, runService(ports, { ...clock, isEnding, log }));
+        router.service(
+          RunService,
+          runService(ports, { ...clock, ending: AbortSignal.any([signal, ending.signal]), log }),
+        );
         router.service(AgentService, agentService(ports));
         router.service(ArtifactService, artifactService(ports.artifacts));
         router.service(MemoryService, memoryService(ports.memory));
@@ -93,10 +93,8 @@ export async function startGateway(
   );
   starting.defer(() => ending.abort());
   background.keep((until) => repairThreads(ports, clock, log, until));
-  const sweeper = new StartSweeper(ports, clock);
-  background.keep((until) => sweeper.sweep(log, until));
-  const indexed = { ...ports, accepted: (key: RunKey) => sweeper.accepted(key) };
-  background.keep(async (until) => indexRuns(await openRunFeed(nats), indexed, log, until));
+  background.keep((until) => sweepRuns(ports, clock, log, until));
+  background.keep(async (until) => indexRuns(await openRunFeed(nats), ports, log, until));
   background.keep(async (until) => {
     const { threads, threadIndex: index } = ports;
     await indexThreads({ feed: await openThreadFeed(nats), threads, index }, log, until);
@@ -112,7 +110,7 @@ export async function startGateway(
 
 const clock = {
   now: () => Date.now(),
-  sleep: (delayMs: number, signal: AbortSignal) => sleep(delayMs, undefined, { signal }),
+  sleep,
 };
 
 async function openPorts(
@@ -123,11 +121,14 @@ async function openPorts(
 ): Promise<GatewayPorts> {
   const tools = await openLiveView(await openTable(nats, ToolCatalogSchema), log, signal);
   const models = await openLiveView(await openTable(nats, ModelCatalogSchema), log, signal);
+  const runs = await openTable(nats, RunSchema);
   return {
     log: await openRunLog(nats),
-    dispatch: await openDispatchQueue(nats, { ackWaitMs }),
+    journal: await openCallJournal(nats),
+    dispatch: await openDispatchQueue(nats, { ackWaitMs: config.REEVE_ACK_WAIT_MS }),
     agents: await openTable(nats, AgentSchema),
-    runs: await openTable(nats, RunSchema),
+    runs,
+    runLists: openRunLists(runs, signal),
     artifacts: await openArtifactStore(nats, { maxBytes: config.REEVE_MAX_ARTIFACT_BYTES }),
     memory: new LongTermMemory(await openTable(nats, MemorySchema), clock.now),
     threads: await openThreadLog(nats),

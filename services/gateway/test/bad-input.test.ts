@@ -18,6 +18,8 @@ beforeAll(async () => {
   acme = as("gRPC", `Bearer ${tokens.acme}`);
   globex = as("gRPC", `Bearer ${tokens.globex}`);
   await acme.agents.createAgent({ spec: specOf("known") });
+  const executes = { ...specOf("executes"), permissionClasses: ["execute"] };
+  await acme.agents.createAgent({ spec: executes });
 });
 
 afterAll(async () => {
@@ -192,6 +194,19 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
       kind: "unsupported",
       reason: "UNSUPPORTED_CAPABILITY",
       fields: ["executor UNSUPPORTED_CAPABILITY"],
+      metadata: { executor: "temporal" },
+    });
+  });
+
+  test("a run whose tools need a sandbox is refused where nobody offers one", async () => {
+    const started = client().runs.startRun({ agentId: "executes", input: "hello" });
+    expect(await refusalOf(started)).toMatchObject({
+      kind: "unsupported",
+      reason: "UNSUPPORTED_CAPABILITY",
+      message:
+        'permission_classes needs sandbox, which the executor "nats" has not here: no toolhost offers an isolating sandbox; start one that has bubblewrap',
+      fields: ["permission_classes UNSUPPORTED_CAPABILITY"],
+      metadata: { executor: "nats" },
     });
   });
 

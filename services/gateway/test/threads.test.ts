@@ -4,6 +4,7 @@ import type { Run } from "@reeve/contracts/run";
 import { OnBusy, RunEventSchema, RunStatus } from "@reeve/contracts/run";
 import { Role, TurnOutcome } from "@reeve/contracts/thread";
 import { emptyTail } from "@reeve/log/log";
+import { openCallJournal } from "@reeve/log/nats-journal";
 import { openDispatchQueue } from "@reeve/log/nats-queue";
 import { openRunLog } from "@reeve/log/nats-run-log";
 import { openThreadLog } from "@reeve/log/nats-thread-log";
@@ -55,7 +56,8 @@ async function workUntil(isEnough: (done: readonly string[]) => boolean): Promis
   const { nats } = bench;
   const dispatch = await openDispatchQueue(nats, { ackWaitMs: 5_000 });
   const log = await openRunLog(nats);
-  const ports = { dispatch, log, threads: await openThreadLog(nats) };
+  const journal = await openCallJournal(nats);
+  const ports = { dispatch, log, journal, threads: await openThreadLog(nats) };
   const done: string[] = [];
   for await (const { message, acknowledge } of dispatch.take(1, signal)) {
     const key = { tenant: message.tenant, run: message.runId };

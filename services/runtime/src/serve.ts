@@ -19,9 +19,6 @@ import { workRuns } from "./app/work-runs.ts";
 import type { RuntimeConfig } from "./config.ts";
 import type { RunPorts } from "./ports/run-ports.ts";
 
-/** How long a worker may be silent before its runs go to another. */
-const ackWaitMs = 1_000;
-
 /** Drives runs until it is disposed, which hands back what is under way. */
 export async function startRuntime(
   config: RuntimeConfig,
@@ -35,11 +32,12 @@ export async function startRuntime(
   await models.put("default", providers.catalog, signal);
   const tools = await openTable(nats, ToolCatalogSchema);
   const pools = await openLiveView(tools, logger, background.signal);
+  const ackWaitMs = config.REEVE_ACK_WAIT_MS;
   const dispatch = await openDispatchQueue(nats, { ackWaitMs });
   const ports: RunPorts = {
     log: await openRunLog(nats),
     journal: await openCallJournal(nats),
-    toolCalls: toolCallQueues(nats),
+    toolCalls: toolCallQueues(nats, ackWaitMs),
     catalogs: () => ({ tools: pools(), models: providers.catalog }),
     provider: (name) => providers.byName.get(name),
     // A runtime only reads artifacts.
@@ -68,7 +66,7 @@ export async function startRuntime(
 }
 
 /** The queues of the pools of toolhosts, each opened when it is first needed. */
-function toolCallQueues(nats: Nats): RunPorts["toolCalls"] {
+function toolCallQueues(nats: Nats, ackWaitMs: number): RunPorts["toolCalls"] {
   const queues = new Map<string, ReturnType<typeof openToolCallQueue>>();
   return async (pool) => {
     const known = queues.get(pool);

@@ -16,7 +16,7 @@ export const toolhostConfig = z.object({
   /** How many calls run at a time. */
   REEVE_TOOLHOST_CONCURRENCY: z.coerce.number().int().min(1).max(1_000).default(4),
   /** How long running calls may go on when the toolhost ends, in milliseconds. */
-  REEVE_DRAIN_MS: z.coerce.number().int().min(0).default(10_000),
+  REEVE_DRAIN_MS: z.coerce.number().int().min(0).default(30_000),
   /** JSON file with the MCP servers: { "servers": { "<name>": { "command", "args", "env" } } }. */
   REEVE_MCP_CONFIG: z.string().optional(),
   /** User and group id of sandboxed processes when the toolhost runs as root. */

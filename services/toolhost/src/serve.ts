@@ -16,8 +16,6 @@ import { workCalls } from "./app/work-calls.ts";
 import type { ToolhostConfig } from "./config.ts";
 import type { ToolhostPorts } from "./ports/toolhost-ports.ts";
 
-/** How long a toolhost may be silent before its calls go to another; the runtime opens the queue with the same. */
-const ackWaitMs = 1_000;
 /** How long a large result may take on its way into the store. */
 const keepMs = 30_000;
 
@@ -42,9 +40,11 @@ export async function startToolhost(
     connected.push(starting.use(new McpServer(name, server, log, () => announcer.changed())));
   }
   await Promise.all(connected.map(({ tried }) => tried));
+  const ackWaitMs = config.REEVE_ACK_WAIT_MS;
   const queue = await openToolCallQueue(nats, { pool: config.REEVE_POOL, ackWaitMs });
   const ports: ToolhostPorts = {
     journal: await openCallJournal(nats),
+    requests: queue,
     toolbox,
     workspaces: sandboxes.workspaces,
     artifacts,

@@ -8,7 +8,7 @@ import { openReeve } from "../../../cli/src/client.ts";
 import { startPlayingServer } from "../../support/playing-server.ts";
 import { endOf, runViolations } from "./check-run.ts";
 import { threadViolations } from "./check-threads.ts";
-import { unknownOutcomes } from "./check-calls.ts";
+import { falseAlarms, unknownOutcomes } from "./check-calls.ts";
 import type { Seen } from "./client.ts";
 import { Client } from "./client.ts";
 import { Cluster, tenant } from "./cluster.ts";
@@ -39,8 +39,6 @@ export interface ChaosOptions {
   note(line: string): void;
 }
 
-/** How long a run may take to its end, of which it spends some seconds at work. */
-const patienceMs = 150_000;
 const never = new AbortController().signal;
 
 /** Carries out runs that act on the world while the processes around them are harmed, and says what came of it. */
@@ -48,7 +46,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const { seed, runs, note } = options;
   const beganAt = performance.now();
   const broken: string[] = [];
-  const damage = new Damage();
+  using damage = new Damage();
   const plans = Array.from({ length: runs }, (_, index) => planOf(seed, index));
   await using models = await startPlayingServer(playPlans((index) => planAt(plans, index)));
   await using counter = await startCounter();
@@ -79,9 +77,8 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const lane = async () => {
     for (let plan = plans[next++]; plan !== undefined; plan = plans[next++]) {
       const client = new Client(reeves, randomFrom(seed, `client ${plan.index}`));
-      const late = AbortSignal.timeout(patienceMs);
-      const run = await client.carryOut(plan, `chaos-${seed}-${plan.index}`, late);
-      const stuck = late.aborted ? await whyStuck(cluster, run.runId) : undefined;
+      const run = await client.carryOut(plan, `chaos-${seed}-${plan.index}`);
+      const stuck = run.isGivenUp ? await whyStuck(cluster, run.runId) : undefined;
       seen.set(plan, { seen: run, stuck });
       note(`${seen.size} of ${runs} runs have ended`);
     }
@@ -107,13 +104,14 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     // A host that nobody heard of was killed before it said that it works.
     return member === undefined || damage.hurt(member.name, fromMs, toMs);
   };
-  broken.push(...evidence.flatMap((known) => runViolations(known, hurt)));
+  broken.push(...evidence.flatMap((known) => runViolations(known)));
   broken.push(...(await brokenThreads(cluster, evidence)));
   return {
     seed,
     runs,
     seconds: Math.round((performance.now() - beganAt) / 1_000),
     ...figuresOf(evidence),
+    falseAlarms: evidence.reduce((sum, known) => sum + falseAlarms(known, hurt), 0),
     harm: damage.counts(),
     harmDone: damage.total,
     broken,

@@ -28,7 +28,7 @@ const mostStarts = 3;
 const nothing: Marks = { times: 0, ends: 0 };
 
 /** What is wrong with the calls of a run and with what they did. */
-export function callViolations(evidence: RunEvidence, hurt: Hurt): readonly string[] {
+export function callViolations(evidence: RunEvidence): readonly string[] {
   const calls = callsOf(evidence);
   const called = new Set([...calls.values()].map(({ effect }) => effect.tag));
   const broken = effectsOf(evidence.plan)
@@ -40,7 +40,7 @@ export function callViolations(evidence: RunEvidence, hurt: Hurt): readonly stri
     const findings = [
       ...journalViolations(call),
       ...effectViolations(call),
-      ...resultViolations(call, hurt, isEnded && !isCancelled(evidence)),
+      ...resultViolations(call, isEnded && !isCancelled(evidence)),
     ];
     broken.push(...findings.map((what) => `${tag} (${kind}, ${call.callId}) ${what}`));
   }
@@ -125,8 +125,8 @@ function effectViolations({ effect, marks, starts, approval }: KnownCall): reado
 }
 
 /** The result that the model read is that of the journal, and true of the world. */
-function resultViolations(call: KnownCall, hurt: Hurt, isWhole: boolean): readonly string[] {
-  const { effect, marks, journal, starts, results, isStarted, endedMs } = call;
+function resultViolations(call: KnownCall, isWhole: boolean): readonly string[] {
+  const { effect, marks, journal, starts, results, isStarted } = call;
   const [result, second] = results;
   if (result === undefined) return isWhole ? ["has no result"] : [];
   const broken: string[] = [];
@@ -146,13 +146,23 @@ function resultViolations(call: KnownCall, hurt: Hurt, isWhole: boolean): readon
     return broken;
   }
   if (!isUnknown(result.content)) return [...broken, `failed: ${result.content.slice(0, 300)}`];
-  const isExcused = starts.some(
-    ({ fact, time }) =>
-      fact.case === "started" &&
-      hurt(fact.value.host, time === undefined ? 0 : timestampMs(time), endedMs),
-  );
-  if (!isExcused) broken.push("has an unknown outcome, and nothing was done to its host");
+  if (starts.length === 0) broken.push("has an unknown outcome and was never begun");
   return broken;
+}
+
+/** Calls whose outcome is unknown although nothing was done to the host that had them: it was taken for dead by mistake. */
+export function falseAlarms(evidence: RunEvidence, hurt: Hurt): number {
+  const unknown = [...callsOf(evidence).values()].filter(({ results }) =>
+    results.some(({ content, isError }) => isError && isUnknown(content)),
+  );
+  return unknown.filter(
+    ({ starts, endedMs }) =>
+      !starts.some(
+        ({ fact, time }) =>
+          fact.case === "started" &&
+          hurt(fact.value.host, time === undefined ? 0 : timestampMs(time), endedMs),
+      ),
+  ).length;
 }
 
 function mayBeMadeAgain({ kind }: PlannedEffect): boolean {

@@ -3,14 +3,13 @@ import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema, RunStatus, RunStatusSchema } from "@reeve/contracts/run";
 import { endsRun, eventSelection } from "../../../services/gateway/src/app/event-selection.ts";
 import { orderViolations } from "../../../services/runtime/src/domain/testing-order.ts";
-import type { Hurt } from "./check-calls.ts";
 import { callViolations } from "./check-calls.ts";
 import type { RunEvidence } from "./evidence.ts";
 
 const isVisible = eventSelection({ case: undefined });
 
-/** Every promise that a run broke. `hurt` says whether the host of a call was harmed while it had it. */
-export function runViolations(evidence: RunEvidence, hurt: Hurt): readonly string[] {
+/** Every promise that a run broke. */
+export function runViolations(evidence: RunEvidence): readonly string[] {
   const { plan, seen, stuck, stored } = evidence;
   const name = `run ${plan.index} (${seen.runId})`;
   const broken = [
@@ -20,7 +19,7 @@ export function runViolations(evidence: RunEvidence, hurt: Hurt): readonly strin
       : [`did not end; its log ends with ${lastOf(stored)}; ${stuck}`]),
     ...streamViolations(evidence),
     ...orderViolations(upToEnd(stored), stuck === undefined),
-    ...callViolations(evidence, hurt),
+    ...callViolations(evidence),
   ];
   return broken.map((what) => `${name}: ${what}`);
 }

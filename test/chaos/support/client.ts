@@ -13,6 +13,9 @@ import { tagOf } from "./worker-agent.ts";
 /** How long an answer may take, and how long a stream may be silent, before a client asks elsewhere. */
 const answerMs = 8_000;
 const silenceMs = 30_000;
+/** How long nothing may happen to a run before it is given up, and how much longer to one that waits for its turn. */
+const patienceMs = 90_000;
+const patienceInThread = 4;
 
 /** What became of a cancellation: nobody asked, the run is cancelled, or it had ended before. */
 export type CancelAnswer = "none" | "cancelled" | "ended";
@@ -26,6 +29,8 @@ export interface Seen {
   readonly interruptions: number;
   /** The longest that nothing came, in milliseconds. */
   readonly longestPauseMs: number;
+  /** Whether nothing happened to it for so long that its client gave it up. */
+  readonly isGivenUp: boolean;
   /** What a client should never be told. */
   readonly wrong: readonly string[];
 }
@@ -45,8 +50,29 @@ export class Client {
     this.#random = random;
   }
 
-  /** Starts the run of a plan and does what the plan says of its client, until the run ends or `signal` aborts. */
-  async carryOut(plan: RunPlan, requestId: string, signal: AbortSignal): Promise<Seen> {
+  /** Starts the run of a plan and does what the plan says of its client, until the run ends or nothing happens any more. */
+  async carryOut(plan: RunPlan, requestId: string): Promise<Seen> {
+    const givenUp = new AbortController();
+    const { signal } = givenUp;
+    const patience = setTimeout(
+      () => givenUp.abort(new DOMException("nothing happens any more", "TimeoutError")),
+      plan.thread === undefined ? patienceMs : patienceMs * patienceInThread,
+    );
+    try {
+      return await this.#carryOut(plan, requestId, {
+        signal,
+        onProgress: () => patience.refresh(),
+      });
+    } finally {
+      clearTimeout(patience);
+    }
+  }
+
+  async #carryOut(
+    plan: RunPlan,
+    requestId: string,
+    { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: () => void },
+  ): Promise<Seen> {
     const { run } = await this.#ask(
       (reeve, options) =>
         reeve.runs.startRun(
@@ -69,6 +95,7 @@ export class Client {
     }
     try {
       await this.#watch(plan, runId, signal, (event) => {
+        onProgress();
         if (event.event.case !== "approval") return;
         const { approval } = event.event.value;
         if (approval?.state !== ApprovalState.PENDING) return;
@@ -86,6 +113,7 @@ export class Client {
       cancel: this.#cancel,
       interruptions: this.#interruptions,
       longestPauseMs: this.#longestPauseMs,
+      isGivenUp: signal.aborted,
       wrong: this.#wrong,
     };
   }

@@ -11,6 +11,8 @@ export interface ChaosReport {
   readonly effects: number;
   /** Calls whose outcome nobody knows, which the model was told. */
   readonly unknownOutcomes: number;
+  /** Those of them to whose hosts nothing was done: the machine was too slow for them. */
+  readonly falseAlarms: number;
   /** Claims of runs beyond the first. */
   readonly takeovers: number;
   /** How often the stream of a client broke or was left. */
@@ -29,7 +31,7 @@ export function lineOf(report: ChaosReport): string {
   return (
     `seed ${seed}: ${completed} completed + ${cancelled} cancelled of ${runs} runs in ${seconds} s, ` +
     `${report.harmDone} times harmed, ${report.takeovers} takeovers, ${calls} calls, ${effects} effects, ` +
-    `${unknownOutcomes} outcomes unknown, ${report.interruptions} streams broken, ` +
+    `${unknownOutcomes} outcomes unknown (${report.falseAlarms} of them by false alarms), ${report.interruptions} streams broken, ` +
     `longest pause ${(report.longestPauseMs / 1_000).toFixed(1)} s, ${report.broken.length} promises broken`
   );
 }

@@ -66,6 +66,7 @@ function evidenceOf(stored: RunEvidence["stored"], status: RunStatus): RunEviden
     cancel: "none",
     interruptions: 0,
     longestPauseMs: 0,
+    isGivenUp: false,
     wrong: [],
   } as const;
   return { plan, seen, stuck: undefined, stored, journals, marks, shown: [status, status] };

@@ -9,8 +9,8 @@ import type { Asked, Played } from "../../support/playing-server.ts";
 export interface Scenario {
   readonly name: string;
   readonly spec?: MessageInitShape<typeof AgentSpecSchema>;
-  /** What the models answer. */
-  play(asked: Asked): Played;
+  /** What the models answer, to what the same run has asked `before` times already. */
+  play(asked: Asked, before: number): Played;
   /** What people do when they see an event, once for each event. */
   act?(event: RunEvent, people: People): Promise<void> | undefined;
 }
@@ -36,6 +36,17 @@ export const commonTools = fromJson(ListValueSchema, [
   "run_*",
   "mcp__srv__*",
 ]);
+
+/** The models of one run of a scenario. */
+export function playing({ play }: Scenario): (asked: Asked) => Played {
+  const times = new Map<string, number>();
+  return (asked) => {
+    const name = JSON.stringify(asked);
+    const before = times.get(name) ?? 0;
+    times.set(name, before + 1);
+    return play(asked, before);
+  };
+}
 
 /** What models answer that nobody plays. */
 export function silent(): Played {

@@ -11,7 +11,7 @@ import { mcpTools } from "../../../services/toolhost/src/adapters/mcp/mcp-tools.
 import type { Asked, Played } from "../../support/playing-server.ts";
 import { startPlayingServer } from "../../support/playing-server.ts";
 import type { Backend, People, Scenario } from "./backend.ts";
-import { commonTools, silent } from "./backend.ts";
+import { commonTools, playing, silent } from "./backend.ts";
 
 const root = join(import.meta.dirname, "../../..");
 
@@ -33,7 +33,7 @@ export async function localBackend(): Promise<Backend> {
   const resources = opening.move();
   return {
     async run(scenario: Scenario) {
-      play = scenario.play;
+      play = playing(scenario);
       const ending = new AbortController();
       const asked = new Map<string, PromiseWithResolvers<LocalDecision>>();
       const questionOf = (approvalId: string) => {

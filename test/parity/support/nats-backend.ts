@@ -11,7 +11,7 @@ import { startEmbedded } from "../../../cli/src/embedded.ts";
 import type { Asked, Played } from "../../support/playing-server.ts";
 import { startPlayingServer } from "../../support/playing-server.ts";
 import type { Backend, People, Scenario } from "./backend.ts";
-import { commonTools, silent } from "./backend.ts";
+import { commonTools, playing, silent } from "./backend.ts";
 
 const root = join(import.meta.dirname, "../../..");
 
@@ -42,7 +42,7 @@ export async function natsBackend(): Promise<Backend> {
   let agents = 0;
   return {
     async run(scenario: Scenario) {
-      play = scenario.play;
+      play = playing(scenario);
       const id = `agent-${++agents}`;
       const common = { id, name: id, model: "openai:played", allowedToolPatterns: commonTools };
       const spec = { ...common, ...scenario.spec };

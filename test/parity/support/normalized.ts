@@ -56,7 +56,8 @@ function isEnd([first = ""]: readonly string[]): boolean {
   return /^subtask .* ended/.test(first);
 }
 
-function lineOf(event: RunEvent): string {
+/** One event, as its loop shows it. */
+export function lineOf(event: RunEvent): string {
   const phase = event.phase === Phase.PLANNER ? "planner " : "";
   return `${phase}${inShort(event)}`;
 }
@@ -97,6 +98,8 @@ function inShort({ event, stepNumber, depth }: RunEvent): string {
     }
     case "budgetExceeded":
       return `budget_exceeded ${event.value.reason} ${event.value.limit}`;
+    case "textVoided":
+      return "text_voided";
     case "costSummary": {
       const { llmCalls, toolCalls, subtasks } = event.value;
       return `cost_summary ${llmCalls} ${toolCalls} ${subtasks}`;

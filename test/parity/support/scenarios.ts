@@ -1,7 +1,7 @@
 import type { RunEvent } from "@reeve/contracts/run";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { Asked, Played } from "../../support/playing-server.ts";
-import type { Scenario } from "./backend.ts";
+import type { People, Scenario } from "./backend.ts";
 
 const call = (name: string, args: object = {}): Played => ({ calls: [{ name, args }] });
 const turnsOf = ({ messages }: Asked) => messages.filter(({ role }) => role === "assistant").length;
@@ -63,9 +63,14 @@ const cancelAt =
   (event, people) =>
     event.event.case === kind ? people.cancel() : undefined;
 
+async function sendAll({ send }: People): Promise<void> {
+  for (const text of ["first", "second", "third"]) await send(text);
+}
+
 /** What runs do, each to be seen alike on every backend. */
 export const scenarios: readonly Scenario[] = [
   { name: "text", play: () => ({ text: "Hello there." }) },
+  { name: "reasoning", play: () => ({ reasoning: "They greet me.", text: "Hello there." }) },
   { name: "tool", play: once(call("memory_write", { key: "k", value: "v" })) },
   {
     name: "parallel tools",
@@ -136,6 +141,63 @@ export const scenarios: readonly Scenario[] = [
     play: () => ({ fails: { status: 401, message: "who are you" } }),
   },
   {
+    name: "provider that fails at first",
+    play: (_, before) =>
+      before === 0
+        ? { fails: { status: 503, message: "not yet", retryAfterMs: 1 } }
+        : { text: "Now I can." },
+  },
+  {
+    name: "answer that breaks off",
+    play: (_, before) =>
+      before === 0 ? { text: "I begin and", breaks: true } : { text: "I am whole." },
+  },
+  {
+    name: "cancelled before its model speaks",
+    play: () => ({ hangs: true }),
+    act: cancelAt("step"),
+  },
+  {
+    name: "cancelled while its model thinks",
+    play: () => ({ reasoning: "I wonder", hangs: true }),
+    act: cancelAt("reasoning"),
+  },
+  {
+    name: "cancelled while its subtask waits to ask its model again",
+    play: (asked) => {
+      if (inputOf(asked) === "part a")
+        return { fails: { status: 503, message: "later", retryAfterMs: 60_000 } };
+      return delegating(asked);
+    },
+    act: ({ event }, people) =>
+      event.case === "subtask" && event.value.ended ? people.cancel() : undefined,
+  },
+  {
+    name: "cancelled while its subtask uses a tool",
+    spec: { mcpServers: ["srv"] },
+    play: (asked) =>
+      inputOf(asked).startsWith("part")
+        ? call("mcp__srv__hang", { q: "x" })
+        : call("run_subtask", { title: "a", instructions: "part a" }),
+    act: cancelAt("mcpProgress"),
+  },
+  {
+    name: "cancelled while it plans",
+    spec: { planningEnabled: true },
+    play: () => ({ text: "1. look", hangs: true }),
+    act: cancelAt("text"),
+  },
+  {
+    name: "cancelled while its conversation is summed up",
+    spec: { contextPolicy: { compactAtTokens: 8_000 } },
+    play: (asked) =>
+      asked.system.includes("older part of a conversation")
+        ? { text: "It was", hangs: true }
+        : growing(asked),
+    act: ({ event, stepNumber }, people) =>
+      event.case === "step" && stepNumber === 3 ? people.cancel() : undefined,
+  },
+  {
     name: "cancelled while its model speaks",
     play: () => ({ text: "I go on", hangs: true }),
     act: cancelAt("text"),
@@ -171,5 +233,20 @@ export const scenarios: readonly Scenario[] = [
       isPending(event)
         ? people.send("and hurry").then(() => people.decide(event, true))
         : undefined,
+  },
+  {
+    name: "messages that wait for the next step",
+    spec: { hitlTools: ["add_todo"] },
+    play: (asked) =>
+      turnsOf(asked) === 0
+        ? call("add_todo", { text: "x" })
+        : {
+            text: `You said: ${asked.messages
+              .slice(-3)
+              .map(({ text }) => text)
+              .join(", ")}`,
+          },
+    act: (event, people) =>
+      isPending(event) ? sendAll(people).then(() => people.decide(event, true)) : undefined,
   },
 ];

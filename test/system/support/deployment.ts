@@ -25,6 +25,8 @@ const log = createLogger("test", "silent");
 const never = new AbortController().signal;
 
 export type ServiceName = "gateway" | "runtime" | "toolhost" | "approvals";
+/** A process: of a service, or another one of the same service. */
+export type Instance = ServiceName | `${ServiceName}-2`;
 
 type Settings = Readonly<Record<string, string>>;
 
@@ -36,6 +38,11 @@ const ready: Readonly<Record<ServiceName, string>> = {
   approvals: "approvals listens",
 };
 
+function serviceOf(instance: Instance): ServiceName {
+  // Without its suffix an instance is the name of its service.
+  return instance.replace(/-2$/, "") as ServiceName;
+}
+
 /** Where a process answers probes; it may not have said so yet. */
 interface Probes {
   readonly url: Promise<string>;
@@ -44,14 +51,17 @@ interface Probes {
 /** The four services as processes of their own, beside a NATS server, with scripts instead of models. */
 export class Deployment implements AsyncDisposable {
   readonly reeve: Reeve;
+  /** A client of the second gateway, which is there once it is started. */
+  readonly second: Reeve;
   readonly nats: Nats;
   readonly url: string;
   readonly token = token;
   #server: NatsServer;
   readonly #folder: string;
   readonly #environment: Readonly<Record<string, string>>;
-  readonly #processes = new Map<ServiceName, ChildProcess>();
-  readonly #probes = new Map<ServiceName, Probes>();
+  readonly #seconds: Settings;
+  readonly #processes = new Map<Instance, ChildProcess>();
+  readonly #probes = new Map<Instance, Probes>();
 
   private constructor(
     server: NatsServer,
@@ -59,7 +69,7 @@ export class Deployment implements AsyncDisposable {
     folder: string,
     { ports, settings }: { readonly ports: readonly number[]; readonly settings: Settings },
   ) {
-    const [gateway = 0, approvals = 0] = ports;
+    const [gateway = 0, approvals = 0, gateway2 = 0, approvals2 = 0] = ports;
     this.#server = server;
     this.#folder = folder;
     this.nats = nats;
@@ -77,7 +87,12 @@ export class Deployment implements AsyncDisposable {
       REEVE_MCP_CONFIG: join(folder, "mcp.json"),
       ...settings,
     };
+    this.#seconds = {
+      REEVE_LISTEN: `127.0.0.1:${gateway2}`,
+      REEVE_APPROVALS_LISTEN: `127.0.0.1:${approvals2}`,
+    };
     this.reeve = openReeve({ url: this.url, token });
+    this.second = openReeve({ url: `http://127.0.0.1:${gateway2}`, token });
   }
 
   /**
@@ -92,7 +107,7 @@ export class Deployment implements AsyncDisposable {
     const server = await startNatsServer({ storeDir: join(folder, "nats"), log }, never);
     const nats = await connectNats(server.url, { name: "test", log }, never);
     const deployment = new Deployment(server, nats, folder, {
-      ports: [await freePort(), await freePort()],
+      ports: await freePorts(4),
       settings: { ...settings, ...written(folder, files) },
     });
     // Each makes what it needs of the store, in whatever order they come.
@@ -109,15 +124,16 @@ export class Deployment implements AsyncDisposable {
   }
 
   /** Starts a service as a process, and resolves when it says that it is ready. */
-  async start(name: ServiceName): Promise<void> {
+  async start(instance: Instance): Promise<void> {
+    const name = serviceOf(instance);
     const child = spawn(process.execPath, [join(root, `services/${name}/src/main.ts`)], {
-      env: { ...this.#environment },
+      env: { ...this.#environment, ...(instance !== name && this.#seconds) },
       stdio: ["ignore", "inherit", "pipe"],
     });
-    this.#processes.set(name, child);
+    this.#processes.set(instance, child);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const probes = Promise.withResolvers<string>();
-    this.#probes.set(name, { url: probes.promise });
+    this.#probes.set(instance, { url: probes.promise });
     const said: string[] = [];
     createInterface({ input: child.stderr }).on("line", (line) => {
       said.push(line);
@@ -125,23 +141,33 @@ export class Deployment implements AsyncDisposable {
       if (line.includes(ready[name])) resolve();
     });
     child.once("exit", (code) =>
-      reject(new Error(`${name} ended with ${code}: ${said.join("\n")}`)),
+      reject(new Error(`${instance} ended with ${code}: ${said.join("\n")}`)),
     );
     await promise;
   }
 
   /** Where a service that was started answers probes, as soon as it does. */
-  async probesOf(name: ServiceName): Promise<string> {
-    return (await this.#probes.get(name)?.url) ?? "";
+  async probesOf(instance: Instance): Promise<string> {
+    return (await this.#probes.get(instance)?.url) ?? "";
   }
 
-  signal(name: ServiceName, signal: NodeJS.Signals): void {
-    this.#processes.get(name)?.kill(signal);
+  signal(instance: Instance, signal: NodeJS.Signals): void {
+    this.#processes.get(instance)?.kill(signal);
+  }
+
+  /** Has a service end in order, and resolves with its exit code. */
+  async end(instance: Instance): Promise<number | null> {
+    const child = this.#processes.get(instance);
+    if (child === undefined) throw new Error(`${instance} was never started`);
+    const ended = once(child, "exit");
+    child.kill("SIGTERM");
+    await ended;
+    return child.exitCode;
   }
 
   /** Ends a service at once, as a power cut would. */
-  async kill(name: ServiceName): Promise<void> {
-    const child = this.#processes.get(name);
+  async kill(instance: Instance): Promise<void> {
+    const child = this.#processes.get(instance);
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, "exit");
     child.kill("SIGKILL");
@@ -172,7 +198,8 @@ export class Deployment implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.reeve[Symbol.dispose]();
-    await Promise.all([...this.#processes.keys()].map((name) => this.kill(name)));
+    this.second[Symbol.dispose]();
+    await Promise.all([...this.#processes.keys()].map((instance) => this.kill(instance)));
     await this.nats[Symbol.asyncDispose]();
     await this.#server[Symbol.asyncDispose]();
     rmSync(this.#folder, { recursive: true, force: true });
@@ -194,12 +221,18 @@ function written(folder: string, files: Settings): Settings {
   );
 }
 
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  // A TCP listener has an address and a port.
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  return port;
+/** Ports that nobody has, each another one. */
+async function freePorts(count: number): Promise<readonly number[]> {
+  const probes = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
+  const ports: number[] = [];
+  for (const probe of probes) {
+    if (!probe.listening) await once(probe, "listening");
+    // A TCP listener has an address and a port.
+    ports.push((probe.address() as AddressInfo).port);
+  }
+  for (const probe of probes) {
+    probe.close();
+    await once(probe, "close");
+  }
+  return ports;
 }

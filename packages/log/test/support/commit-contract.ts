@@ -24,7 +24,7 @@ export function commitContract(where: string, writers: () => readonly [RunLog, R
           ({ tail } = outcome.kind === "appended" ? outcome : await log.read(key, tail, signal));
         }
       })();
-      const dispatch = { publish: async () => undefined };
+      const dispatch = { publish: async () => 1 };
       for (const said of range(1, 20)) {
         const submitted = { case: "messageSubmitted", value: { messageId: `m${said}` } } as const;
         await commitForeign({ log: other, dispatch }, key, () => [submitted], signal);

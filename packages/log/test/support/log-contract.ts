@@ -34,6 +34,26 @@ export function logContract<Key, Event extends { readonly sequence: number }>(
       expect(await other.read(key, second, signal)).toEqual({ events: [], tail: second });
     });
 
+    test("reads a log of any length whole, and from after any of its batches", async () => {
+      const [log, other] = writers();
+      const [key, between] = [fresh(), fresh()];
+      const words = Array.from({ length: 14 }, (_, index) => `word${index}`);
+      const tails = [emptyTail];
+      let aside = emptyTail;
+      for (const [length, word] of words.entries()) {
+        const tail = tails[length] ?? emptyTail;
+        tails.push(await appended(log, key, tail, batch(tail, word, "more"), signal));
+        aside = await appended(log, between, aside, batch(aside, "other"), signal);
+        for (const [from, start] of tails.entries()) {
+          const { events, tail: reached } = await other.read(key, start, signal);
+          expect(events.map(({ sequence }) => sequence)).toEqual(
+            Array.from({ length: 2 * (length + 1 - from) }, (_, index) => 2 * from + 1 + index),
+          );
+          expect(reached).toEqual(tails.at(-1));
+        }
+      }
+    });
+
     test("keeps runs and tenants apart", async () => {
       const [log] = writers();
       const key = fresh();
@@ -124,6 +144,18 @@ export function logContract<Key, Event extends { readonly sequence: number }>(
         expect((await following).map(({ sequence }) => sequence)).toEqual(range(after + 1, 5));
       },
     );
+
+    test("follows from after what was read", async () => {
+      const [log, other] = writers();
+      const key = fresh();
+      const first = await appended(log, key, emptyTail, batch(emptyTail, "a", "b"), signal);
+      const { tail: read } = await other.read(key, emptyTail, signal);
+      const tail = await appended(log, key, first, batch(first, "c"), signal);
+      const following = followedTo(other.follow(key, read, signal), 5);
+      const later = await appended(log, key, tail, batch(tail, "d"), signal);
+      await appended(log, key, later, batch(later, "e"), signal);
+      expect(wordsOf(await following)).toEqual(["3 c", "4 d", "5 e"]);
+    });
 
     test("follows from beyond the end once the log gets there", async () => {
       const [log, other] = writers();

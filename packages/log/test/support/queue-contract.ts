@@ -65,6 +65,30 @@ export function queueContract(
       for (const delivery of taken) delivery.acknowledge();
     });
 
+    test("says where a message lies, also when it is published again", async () => {
+      const [queue, other] = await open();
+      await using taker = new Taker(other, 2);
+      const first = await publish(queue, "run_1", "once");
+      expect(await publish(other, "run_1", "once")).toBe(first);
+      expect(await publish(other, "run_2")).toBeGreaterThan(first);
+      expect((await taker.next()).sequence).toBe(first);
+    });
+
+    test("holds a message until it is acknowledged, whoever has it", async () => {
+      const [queue, other] = await open();
+      await using taker = new Taker(other, 1);
+      const sequence = await publish(queue, "run_1");
+      expect(await queue.holds(sequence, signal)).toBe(true);
+      expect(await queue.holds(sequence + 1, signal)).toBe(false);
+      const delivery = await taker.next();
+      expect(await queue.holds(sequence, signal)).toBe(true);
+      delivery.acknowledge();
+      // An acknowledgement is not answered: the place is free when the next message comes.
+      await publish(queue, "run_2");
+      (await taker.next()).acknowledge();
+      await expect.poll(() => queue.holds(sequence, signal)).toBe(false);
+    });
+
     test("delivers each message to one taker", async () => {
       const [queue, other] = await open();
       await using one = new Taker(queue, 2);

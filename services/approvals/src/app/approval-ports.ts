@@ -3,6 +3,7 @@ import type { Dispatch } from "@reeve/contracts/run";
 import type { RunLog } from "@reeve/log/run-log";
 import type { WorkQueue } from "@reeve/log/work-queue";
 import type { Table } from "@reeve/store/table";
+import type { ApprovalLists } from "./read-approvals.ts";
 
 /** Everything outside that approvals needs. */
 export interface ApprovalPorts {
@@ -10,6 +11,7 @@ export interface ApprovalPorts {
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish">;
   /** The inbox: follows the logs of the runs with a short delay. */
   readonly inbox: Table<Approval>;
+  readonly lists: ApprovalLists;
   readonly clock: Clock;
 }
 

@@ -1,4 +1,5 @@
 import { getEventListeners } from "node:events";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { DueTimes } from "./due-times.ts";
 
@@ -25,6 +26,48 @@ test("whoever waits hears of a time that is set", async () => {
   await expect(changed).resolves.toBeUndefined();
 });
 
+test("whoever waits is left alone by what is due later than the next", async () => {
+  const due = new DueTimes();
+  due.set("a", 10);
+  const stop = new AbortController();
+  const changed = due.changed(stop.signal);
+  due.set("b", 20);
+  due.set("c", 10);
+  stop.abort(new Error("nothing came"));
+  await expect(changed).rejects.toThrow("nothing came");
+});
+
+test("any number of keys, set, moved and removed, is taken in the order of their times", () => {
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.tuple(fc.integer({ min: 0, max: 40 }), fc.option(fc.integer({ min: 0, max: 99 }))),
+        { maxLength: 400 },
+      ),
+      (steps) => {
+        const due = new DueTimes();
+        const known = new Map<string, number>();
+        for (const [number, dueMs] of steps) {
+          const key = `k${number}`;
+          if (dueMs === null) {
+            due.remove(key);
+            known.delete(key);
+          } else {
+            due.set(key, dueMs);
+            known.set(key, dueMs);
+          }
+          expect(due.next()).toBe(known.size === 0 ? undefined : Math.min(...known.values()));
+        }
+        const taken = due.takeUntil(100);
+        expect(new Set(taken)).toEqual(new Set(known.keys()));
+        const times = taken.map((key) => known.get(key) ?? NaN);
+        expect(times).toEqual(times.toSorted((a, b) => a - b));
+        expect(due.size).toBe(0);
+      },
+    ),
+  );
+});
+
 test("waiting with a signal that is aborted rejects at once", async () => {
   const gone = AbortSignal.abort(new Error("gone"));
   await expect(new DueTimes().changed(gone)).rejects.toThrow("gone");
@@ -35,7 +78,7 @@ test("waiting leaves no listener behind, whichever way it ends", async () => {
   const stop = new AbortController();
   for (let turn = 0; turn < 3; turn++) {
     const changed = due.changed(stop.signal);
-    due.set("a", turn);
+    due.set("a", -turn);
     await changed;
   }
   expect(getEventListeners(stop.signal, "abort")).toHaveLength(0);

@@ -115,11 +115,43 @@ test("an expiry that the store does not take is tried again, more and more slowl
   expect(attempts()).toBe(5);
 });
 
+test("the times of many come out of the inbox when approvals starts again, and only what is due expires", async () => {
+  const ports = await expiring();
+  const later = timestampFromMs(noon + 60 * minute);
+  for (let index = 0; index < 10_000; index++) {
+    const pending = {
+      approvalId: `other-${index}`,
+      runId: "run_other000",
+      state: ApprovalState.PENDING,
+    };
+    const approval = create(ApprovalSchema, { ...pending, expiresAt: later });
+    await ports.inbox.put(`${runKey.tenant}.other-${index}`, approval, never);
+  }
+  const read: string[] = [];
+  const counting: RunLog = {
+    append: (...asked) => ports.log.append(...asked),
+    read: (asked, ...rest) => {
+      read.push(asked.run);
+      return ports.log.read(asked, ...rest);
+    },
+    follow: (...asked) => ports.log.follow(...asked),
+  };
+  {
+    await using _ = expiry({ ...ports, log: counting });
+    await until(() => ports.clock.sleepers === 1);
+  }
+  ports.clock.advance(minute);
+  await using _ = expiry({ ...ports, log: counting });
+  await until(hasExpired(ports));
+  expect(read).toEqual([runKey.run]);
+});
+
 test("nothing goes on once the inbox cannot be watched", async () => {
   const ports = await expiring();
   const { promise: broken, reject: breakWatch } = Promise.withResolvers<never>();
   const inbox: ApprovalPorts["inbox"] = {
     get: (...asked) => ports.inbox.get(...asked),
+    reached: (...asked) => ports.inbox.reached(...asked),
     create: (...asked) => ports.inbox.create(...asked),
     update: (...asked) => ports.inbox.update(...asked),
     put: (...asked) => ports.inbox.put(...asked),

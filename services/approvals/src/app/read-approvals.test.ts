@@ -10,7 +10,7 @@ import { MemoryTable } from "@reeve/store/memory-table";
 import { expect, test } from "vitest";
 import { ManualClock } from "../../test/support/manual-clock.ts";
 import { noon } from "../../test/support/parked-run.ts";
-import { getApproval, listApprovals, watchApprovals } from "./read-approvals.ts";
+import { getApproval, listApprovals, openApprovalLists, watchApprovals } from "./read-approvals.ts";
 
 const never = new AbortController().signal;
 const { PENDING, APPROVED } = ApprovalState;
@@ -31,7 +31,12 @@ const approvalOf = (run: string, index: number, state: ApprovalState = PENDING) 
 
 async function listed(inbox: MemoryTable<Approval>, request = {}, tenant = "acme") {
   const wanted = create(ListApprovalsRequestSchema, request);
-  const { items, nextPageToken } = await listApprovals(inbox, tenant, wanted, never);
+  const { items, nextPageToken } = await listApprovals(
+    openApprovalLists(inbox, never),
+    tenant,
+    wanted,
+    never,
+  );
   return { ids: items.map(({ approvalId }) => approvalId), nextPageToken };
 }
 

@@ -1,10 +1,9 @@
-import { toBinary } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Approval, ListApprovalsRequest } from "@reeve/contracts/approval";
 import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import { bucketOf } from "@reeve/contracts/channel";
+import { ListView } from "@reeve/store/list-view";
 import type { Page } from "@reeve/store/page";
-import { pageOf } from "@reeve/store/page";
 import type { Change, Table } from "@reeve/store/table";
 import { withTicks } from "@reeve/platform/with-ticks";
 import { noSuchApproval, runOfApproval } from "./approval-id.ts";
@@ -24,29 +23,35 @@ export async function getApproval(
   return row.record;
 }
 
+/** What a list of approvals is chosen by. */
+type ApprovalFacet = Readonly<Pick<Approval, "runId" | "state">>;
+
+/** Lists of approvals, oldest first, from the inbox. */
+export type ApprovalLists = ListView<typeof ApprovalSchema, ApprovalFacet>;
+
+/** Lists of the approvals in an inbox, until `signal` aborts. */
+export function openApprovalLists(inbox: Table<Approval>, signal: AbortSignal): ApprovalLists {
+  return new ListView(inbox, ApprovalSchema, { facetOf, orderOf, direction: "ascending" }, signal);
+}
+
 /** A page of the approvals of a tenant, oldest first. */
 export async function listApprovals(
-  inbox: Table<Approval>,
+  lists: ApprovalLists,
   tenant: string,
   request: ListApprovalsRequest,
   signal: AbortSignal,
 ): Promise<Page<Approval>> {
-  const rows = await inbox.list(tenant, signal);
-  const wanted = rows
-    .map(({ record }) => record)
-    .filter(({ state }) => request.includeClosed || state === ApprovalState.PENDING)
-    .filter(({ runId }) => request.runId === "" || runId === request.runId)
-    .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-  return pageOf(
-    wanted,
-    request,
-    keyOf,
-    (key, previous) => key > previous,
-    (approval) => toBinary(ApprovalSchema, approval).length,
-  );
+  const isWanted = ({ runId, state }: ApprovalFacet) =>
+    (request.includeClosed || state === ApprovalState.PENDING) &&
+    (request.runId === "" || runId === request.runId);
+  return await lists.page(tenant, request, isWanted, signal);
 }
 
-function keyOf({ requestedAt, approvalId }: Approval): string {
+function facetOf({ runId, state }: Approval): ApprovalFacet {
+  return { runId, state };
+}
+
+function orderOf({ requestedAt, approvalId }: Approval): string {
   const ms = requestedAt === undefined ? 0 : timestampMs(requestedAt);
   return `${String(ms).padStart(15, "0")}.${approvalId}`;
 }

@@ -9,7 +9,7 @@ export function approvalService(ports: ApprovalPorts): ServiceImpl<typeof Approv
   return {
     listApprovals: async (request, context) => {
       const { tenant } = principalOf(context);
-      const page = await listApprovals(ports.inbox, tenant, request, context.signal);
+      const page = await listApprovals(ports.lists, tenant, request, context.signal);
       return { approvals: [...page.items], nextPageToken: page.nextPageToken };
     },
     getApproval: async ({ approvalId }, context) => {

@@ -10,6 +10,7 @@ import { emptyTail } from "@reeve/log/log";
 import { memoryRunLog } from "@reeve/log/memory-log";
 import { MemoryWorkQueue } from "@reeve/log/memory-queue";
 import { MemoryTable } from "@reeve/store/memory-table";
+import { openApprovalLists } from "../../src/app/read-approvals.ts";
 import { ManualClock } from "./manual-clock.ts";
 
 const never = new AbortController().signal;
@@ -37,10 +38,12 @@ export async function parkedRun(
     create(RunEventSchema, { runId: runKey.run, sequence: index + 1, event }),
   );
   await log.append(runKey, emptyTail, events, never);
+  const inbox = new MemoryTable<Approval>();
   return {
     log,
     dispatch: new MemoryWorkQueue<Dispatch>(),
-    inbox: new MemoryTable<Approval>(),
+    inbox,
+    lists: openApprovalLists(inbox, never),
     clock: new ManualClock(noon),
   };
 }

@@ -14,6 +14,7 @@ const request = { runId, reason: "enough" };
 const created: ForeignFact = { case: "runCreated", value: { tenant: "acme" } };
 const claimed: ForeignFact = { case: "runClaimed", value: { worker: "w" } };
 const completed: ForeignFact = { case: "status", value: { status: RunStatus.COMPLETED } };
+const out = (callId: string): ForeignFact => ({ case: "toolCallStarted", value: { callId } });
 const ends = ["cancelRequested", "costSummary", "treeStored", "status"];
 
 async function withRun(...facts: readonly ForeignFact[]) {
@@ -90,9 +91,29 @@ describe("cancelling a run", () => {
     expect(ports.dispatch.length).toBe(1);
   });
 
+  test("withdraws the calls that are out, whether or not a worker lives, and no others", async () => {
+    const done = { case: "toolResult", value: { result: { callId: "ended" } } } as const;
+    const ports = await withRun(claimed, out("ended"), out("first"), done, out("second"));
+    await Promise.all([1, 2, 3].map(() => cancelRun(ports, ann, request, never)));
+    const journal = async (call: string) => {
+      const { events } = await ports.journal.read({ ...ann, run: runId, call }, emptyTail, never);
+      return events.map(({ fact }) => fact.case);
+    };
+    expect(await Promise.all(["first", "second", "ended"].map(journal))).toEqual([
+      ["cancelled"],
+      ["cancelled"],
+      [],
+    ]);
+  });
+
   test("again makes up for a dispatch that was lost", async () => {
     const ports = await withRun(claimed, { case: "runParked", value: {} });
-    const lost = cancelRun({ ...ports, dispatch: { publish } }, ann, request, never);
+    const lost = cancelRun(
+      { ...ports, dispatch: { publish, holds: async () => false } },
+      ann,
+      request,
+      never,
+    );
     await expect(lost).rejects.toMatchObject({ kind: "unavailable" });
     await cancelRun(ports, ann, request, never);
     expect(ports.dispatch.length).toBeGreaterThan(0);

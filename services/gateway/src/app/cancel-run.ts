@@ -12,7 +12,7 @@ import { noSuchRun, runKeyOf } from "./read-run.ts";
  * there is no such run, and `precondition` when it has ended otherwise.
  */
 export async function cancelRun(
-  ports: Pick<GatewayPorts, "log" | "dispatch" | "threads">,
+  ports: Pick<GatewayPorts, "log" | "journal" | "dispatch" | "threads">,
   { tenant, subject }: Principal,
   { runId, reason }: { readonly runId: string; readonly reason: string },
   signal: AbortSignal,

@@ -2,20 +2,25 @@ import type { Offer } from "@reeve/agent/check-spec";
 import type { Agent } from "@reeve/contracts/agent";
 import type { Dispatch, Run } from "@reeve/contracts/run";
 import type { Thread } from "@reeve/contracts/thread";
+import type { CallJournal } from "@reeve/log/call-journal";
 import type { RunLog } from "@reeve/log/run-log";
 import type { ThreadLog } from "@reeve/log/thread-log";
 import type { WorkQueue } from "@reeve/log/work-queue";
 import type { LongTermMemory } from "@reeve/memory/long-term-memory";
 import type { ArtifactStore } from "@reeve/store/artifact-store";
 import type { Table } from "@reeve/store/table";
+import type { RunLists } from "./list-runs.ts";
 
 /** Everything outside of the gateway that its calls need. */
 export interface GatewayPorts {
   readonly log: RunLog;
-  readonly dispatch: Pick<WorkQueue<Dispatch>, "publish">;
+  /** The journals of tool calls, for those that a cancelled run leaves behind. */
+  readonly journal: Pick<CallJournal, "read" | "append">;
+  readonly dispatch: Pick<WorkQueue<Dispatch>, "publish" | "holds">;
   readonly agents: Table<Agent>;
   /** The index of runs: follows their logs with a short delay. */
   readonly runs: Table<Run>;
+  readonly runLists: RunLists;
   readonly artifacts: ArtifactStore;
   readonly memory: LongTermMemory;
   readonly threads: ThreadLog;

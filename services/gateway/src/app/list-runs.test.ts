@@ -9,7 +9,7 @@ const never = new AbortController().signal;
 
 /** Runs of `acme`, by the last letter of their ids and in the order of their creation. */
 async function withRuns(letters: string) {
-  const { runs } = memoryPorts();
+  const { runs, runLists } = memoryPorts();
   for (const [index, letter] of Array.from(letters).entries()) {
     const row = create(RunSchema, {
       runId: `run_0000000${letter}`,
@@ -20,12 +20,16 @@ async function withRuns(letters: string) {
     });
     await runs.put(`acme.${row.runId}`, row, never);
   }
-  return runs;
+  return { runs, runLists };
 }
 
-async function listed(runs: Awaited<ReturnType<typeof withRuns>>, request = {}, tenant = "acme") {
+async function listed(
+  { runLists }: Awaited<ReturnType<typeof withRuns>>,
+  request = {},
+  tenant = "acme",
+) {
   const wanted = create(ListRunsRequestSchema, request);
-  const { items, nextPageToken } = await listRuns(runs, tenant, wanted, never);
+  const { items, nextPageToken } = await listRuns(runLists, tenant, wanted, never);
   return { letters: items.map(({ runId }) => runId.at(-1)).join(""), nextPageToken };
 }
 
@@ -34,29 +38,29 @@ test("runs are listed newest first, those of one moment by id", async () => {
 });
 
 test("pages neither hide nor repeat what begins in between", async () => {
-  const runs = await withRuns("abcde");
-  const first = await listed(runs, { pageSize: 2 });
+  const known = await withRuns("abcde");
+  const first = await listed(known, { pageSize: 2 });
   const newer = create(RunSchema, {
     runId: "run_0000000z",
     createdAt: timestampFromMs(9_000),
   });
-  await runs.put(`acme.${newer.runId}`, newer, never);
-  const second = await listed(runs, { pageSize: 2, pageToken: first.nextPageToken });
-  const third = await listed(runs, { pageSize: 2, pageToken: second.nextPageToken });
+  await known.runs.put(`acme.${newer.runId}`, newer, never);
+  const second = await listed(known, { pageSize: 2, pageToken: first.nextPageToken });
+  const third = await listed(known, { pageSize: 2, pageToken: second.nextPageToken });
   expect([first.letters, second.letters, third.letters]).toEqual(["ed", "cb", "a"]);
   expect(third.nextPageToken).toBe("");
 });
 
 test("only what was asked for is listed", async () => {
-  const runs = await withRuns("abcde");
-  expect((await listed(runs, { agentId: "odd" })).letters).toBe("db");
-  expect((await listed(runs, { threadId: "t" })).letters).toBe("eca");
-  expect((await listed(runs, { statuses: [RunStatus.WAITING] })).letters).toBe("a");
-  expect((await listed(runs, { statuses: [RunStatus.ERROR] })).letters).toBe("");
+  const known = await withRuns("abcde");
+  expect((await listed(known, { agentId: "odd" })).letters).toBe("db");
+  expect((await listed(known, { threadId: "t" })).letters).toBe("eca");
+  expect((await listed(known, { statuses: [RunStatus.WAITING] })).letters).toBe("a");
+  expect((await listed(known, { statuses: [RunStatus.ERROR] })).letters).toBe("");
 });
 
 test("a page token of another tenant shows nothing of that tenant", async () => {
-  const runs = await withRuns("abcde");
-  const { nextPageToken } = await listed(runs, { pageSize: 1 });
-  expect((await listed(runs, { pageToken: nextPageToken }, "globex")).letters).toBe("");
+  const known = await withRuns("abcde");
+  const { nextPageToken } = await listed(known, { pageSize: 1 });
+  expect((await listed(known, { pageToken: nextPageToken }, "globex")).letters).toBe("");
 });

@@ -1,37 +1,42 @@
-import { toBinary } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import type { ListRunsRequest, Run } from "@reeve/contracts/run";
+import type { ListRunsRequest, Run, RunStatus } from "@reeve/contracts/run";
 import { RunSchema } from "@reeve/contracts/run";
+import { ListView } from "@reeve/store/list-view";
 import type { Page } from "@reeve/store/page";
-import { pageOf } from "@reeve/store/page";
 import type { Table } from "@reeve/store/table";
 
-/** A page of the runs of a tenant, newest first, from the index. */
+/** What a list of runs is chosen by. */
+type RunFacet = Readonly<Pick<Run, "agentId" | "threadId" | "status">>;
+
+/** Lists of runs, newest first, from the index. */
+export type RunLists = ListView<typeof RunSchema, RunFacet>;
+
+/** Lists of the runs in an index, until `signal` aborts. */
+export function openRunLists(runs: Table<Run>, signal: AbortSignal): RunLists {
+  return new ListView(runs, RunSchema, { facetOf, orderOf, direction: "descending" }, signal);
+}
+
+/** A page of the runs of a tenant, newest first. */
 export async function listRuns(
-  runs: Table<Run>,
+  lists: RunLists,
   tenant: string,
   request: ListRunsRequest,
   signal: AbortSignal,
 ): Promise<Page<Run>> {
-  const statuses = new Set(request.statuses);
-  const rows = await runs.list(tenant, signal);
-  const wanted = rows
-    .map(({ record }) => record)
-    .filter(({ agentId }) => request.agentId === "" || agentId === request.agentId)
-    .filter(({ threadId }) => request.threadId === "" || threadId === request.threadId)
-    .filter(({ status }) => statuses.size === 0 || statuses.has(status))
-    .toSorted((a, b) => (keyOf(a) < keyOf(b) ? 1 : -1));
-  return pageOf(
-    wanted,
-    request,
-    keyOf,
-    (key, previous) => key < previous,
-    (run) => toBinary(RunSchema, run).length,
-  );
+  const statuses = new Set<RunStatus>(request.statuses);
+  const isWanted = ({ agentId, threadId, status }: RunFacet) =>
+    (request.agentId === "" || agentId === request.agentId) &&
+    (request.threadId === "" || threadId === request.threadId) &&
+    (statuses.size === 0 || statuses.has(status));
+  return await lists.page(tenant, request, isWanted, signal);
+}
+
+function facetOf({ agentId, threadId, status }: Run): RunFacet {
+  return { agentId, threadId, status };
 }
 
 /** Sorts by the time of creation, and by id within one millisecond. */
-function keyOf({ createdAt, runId }: Run): string {
+function orderOf({ createdAt, runId }: Run): string {
   const ms = createdAt === undefined ? 0 : timestampMs(createdAt);
   return `${String(ms).padStart(15, "0")}.${runId}`;
 }

@@ -3,7 +3,7 @@ import type { Logger } from "@reeve/platform/logger";
 import { repairThread } from "@reeve/thread/repair-thread";
 import type { GatewayPorts } from "./gateway-ports.ts";
 
-type Ports = Pick<GatewayPorts, "threads" | "threadIndex" | "log" | "dispatch">;
+type Ports = Pick<GatewayPorts, "threads" | "threadIndex" | "log" | "journal" | "dispatch">;
 
 export interface RepairClock {
   now(): number;

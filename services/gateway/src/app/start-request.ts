@@ -1,3 +1,4 @@
+import { refuseUnhonoured } from "@reeve/agent/execution-backends";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { StartRunRequest } from "@reeve/contracts/run";
 import { OnBusy } from "@reeve/contracts/run";
@@ -15,13 +16,7 @@ export async function checkStartRequest(
   request: StartRunRequest,
   signal: AbortSignal,
 ): Promise<void> {
-  const unsupported = unsupportedCapabilities(request);
-  if (unsupported.length > 0) {
-    const list = unsupported.map(({ description }) => description).join("; ");
-    throw new Failure("unsupported", ErrorReason.UNSUPPORTED_CAPABILITY, list, {
-      violations: unsupported,
-    });
-  }
+  refuseUnhonoured(request, "nats", new Set());
   const violations = [
     ...conversationViolations(request),
     ...threadViolations(request),
@@ -33,17 +28,6 @@ export async function checkStartRequest(
   throw new Failure("invalid", ErrorReason.INVALID_REQUEST, `the request is not valid: ${list}`, {
     violations,
   });
-}
-
-function unsupportedCapabilities(request: StartRunRequest): readonly Violation[] {
-  const fields = [[`executor`, request.executor !== "" && request.executor !== "nats"]] as const;
-  return fields
-    .filter(([, asked]) => asked)
-    .map(([field]) => ({
-      field,
-      description: `${field} is not supported by this version; leave it out`,
-      reason: "UNSUPPORTED_CAPABILITY",
-    }));
 }
 
 function conversationViolations({ input, messages }: StartRunRequest): readonly Violation[] {

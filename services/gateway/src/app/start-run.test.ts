@@ -133,7 +133,10 @@ describe("a run that is started", () => {
 
   test("is dispatched by a repetition when its first dispatch was lost", async () => {
     const ports = await withAgent();
-    const lost = start({ ...ports, dispatch: { publish } }, { requestId: "r" });
+    const lost = start(
+      { ...ports, dispatch: { publish, holds: async () => false } },
+      { requestId: "r" },
+    );
     await expect(lost).rejects.toMatchObject({ kind: "unavailable" });
     const { runId } = await start(ports, { requestId: "r" });
     expect(ports.dispatch.length).toBe(1);

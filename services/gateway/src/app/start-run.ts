@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
+import { offersSandbox, refuseUnhonoured } from "@reeve/agent/execution-backends";
 import { placeOf, resolveAgent } from "@reeve/agent/resolve-agent";
 import type { Agent } from "@reeve/contracts/agent";
 import type { RunCreated, StartRunRequest } from "@reeve/contracts/run";
@@ -118,7 +119,10 @@ function dispatch({ dispatch: queue }: GatewayPorts, { tenant, run }: RunKey, si
 
 /** What could not start is refused now, with the reason, instead of failing later. */
 function resolveDry({ offer }: GatewayPorts, { spec }: Agent, request: StartRunRequest): void {
-  if (spec !== undefined) resolveAgent(spec, offer(), placeOf(request));
+  if (spec === undefined) return;
+  const offered = offer();
+  refuseUnhonoured({ spec }, "nats", new Set(offersSandbox(offered.tools) ? ["sandbox"] : []));
+  resolveAgent(spec, offered, placeOf(request));
 }
 
 /** 130 bits of a digest in lower-case base32, which can stand in a subject. */

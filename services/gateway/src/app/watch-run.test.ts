@@ -68,6 +68,20 @@ test("everything but records is streamed, up to the terminal status", async () =
   expect(messages.at(-1)?.throughSequence).toBe(7);
 });
 
+async function ends(...asked: Parameters<typeof watched>) {
+  return (await watched(...asked)).map(({ endStatus }) => endStatus);
+}
+
+test("the last message, and no other, says how the run ended", async () => {
+  const { COMPLETED } = RunStatus;
+  expect((await ends()).at(-1)).toBe(COMPLETED);
+  expect(await ends({ afterSequence: 7 })).toEqual([COMPLETED]);
+  const families = [EventFamily.USAGE];
+  const usage = await ends({ selection: { case: "families", value: { families } } });
+  expect(usage.at(-1)).toBe(COMPLETED);
+  expect([...(await ends()), ...usage].filter((status) => status !== undefined)).toHaveLength(2);
+});
+
 test("a narrowed stream has what a person reads, and the terminal status", async () => {
   expect(sequences(await watched({ selection: { case: "detailed", value: false } }))).toEqual([
     5, 7,
@@ -87,7 +101,7 @@ test("exactly the named families are streamed, and none for none", async () => {
 
 test("a client that comes back gets what it has not seen, also after the end", async () => {
   expect(sequences(await watched({ afterSequence: 5 }))).toEqual([6, 7]);
-  expect(await watched({ afterSequence: 7 })).toEqual([{ events: [], throughSequence: 7 }]);
+  expect(await watched({ afterSequence: 7 })).toMatchObject([{ events: [], throughSequence: 7 }]);
 });
 
 test("a sequence beyond the end, an unknown run and another tenant's run are refused", async () => {

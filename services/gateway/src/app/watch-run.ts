@@ -1,18 +1,24 @@
 import { toBinary } from "@bufbuild/protobuf";
-import type { RunEvent, WatchRunRequest } from "@reeve/contracts/run";
+import type { RunEvent, RunStatus, WatchRunRequest } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { RunLog } from "@reeve/log/run-log";
+import type { Stretch, Tail } from "@reeve/log/log";
+import { emptyTail } from "@reeve/log/log";
+import type { RunHead } from "@reeve/log/run-head";
+import { emptyHead, foldHead } from "@reeve/log/run-head";
+import type { RunKey, RunLog } from "@reeve/log/run-log";
 import { Failure } from "@reeve/platform/failure";
 import { withTicks } from "@reeve/platform/with-ticks";
 import { endsRun, eventSelection } from "./event-selection.ts";
-import { readRun, runKeyOf } from "./read-run.ts";
+import { noSuchRun, runKeyOf } from "./read-run.ts";
 
 /** What a client gets at a time. */
 export interface Watched {
   readonly events: readonly RunEvent[];
   /** Nothing that was asked for is missing up to this sequence. */
   readonly throughSequence: number;
+  /** How the run ended, when nothing follows any more. */
+  readonly endStatus?: RunStatus;
 }
 
 export interface WatchPorts {
@@ -25,6 +31,8 @@ export interface WatchPorts {
 const heartbeatMs = 5_000;
 /** What the events of one message may have together; clients of gRPC accept 4 MiB unless told otherwise. */
 const mostBytes = 1024 * 1024;
+/** How many events that were read are kept for a client to take them. */
+const mostHeld = 200;
 
 /**
  * The events of a run after a sequence, each once and in order, until its terminal status; then nothing. An empty message
@@ -37,23 +45,33 @@ export async function* watchRun(
   signal: AbortSignal,
 ): AsyncIterable<Watched> {
   const key = runKeyOf(tenant, runId);
-  const { lastSequence, endSequence } = await readRun(log, key, signal);
+  const { lastSequence, endSequence, status, ...read } = await standing(
+    log,
+    key,
+    afterSequence,
+    signal,
+  );
   if (afterSequence > lastSequence) throw beyondEnd(runId, afterSequence, lastSequence);
   if (endSequence !== undefined && afterSequence >= endSequence) {
-    yield { events: [], throughSequence: afterSequence };
+    yield { events: [], throughSequence: afterSequence, endStatus: status };
     return;
   }
   const isWanted = eventSelection(selection);
   let throughSequence = afterSequence;
   // Silence is what the client hears, however much goes on that it did not ask for.
-  async function* wanted(until: AbortSignal): AsyncIterable<Watched & { readonly isEnd: boolean }> {
-    for await (const { events, tail } of log.follow(key, afterSequence, until)) {
-      const last = events.findIndex(endsRun);
-      const shown = last < 0 ? events : events.slice(0, last + 1);
-      const reached = last < 0 ? tail.sequence : (shown.at(-1)?.sequence ?? tail.sequence);
+  async function* wanted(until: AbortSignal): AsyncIterable<Watched> {
+    for await (const { events, tail } of following(read, log, key, until)) {
+      const end = events.find(endsRun);
+      const shown = end === undefined ? events : events.slice(0, events.indexOf(end) + 1);
       const chosen = shown.filter(isWanted);
-      if (chosen.length === 0 && last < 0) throughSequence = reached;
-      else yield { events: chosen, throughSequence: reached, isEnd: last >= 0 };
+      if (end?.event.case === "status") {
+        yield {
+          events: chosen,
+          throughSequence: end.sequence,
+          endStatus: end.event.value.status,
+        };
+      } else if (chosen.length === 0) throughSequence = tail.sequence;
+      else yield { events: chosen, throughSequence: tail.sequence };
     }
   }
   for await (const next of withTicks(wanted, (until) => sleep(heartbeatMs, until), signal)) {
@@ -62,16 +80,53 @@ export async function* watchRun(
       continue;
     }
     yield* portions(next);
-    if (next.isEnd) return;
+    if (next.endStatus !== undefined) return;
     ({ throughSequence } = next);
   }
+}
+
+/** Where a watcher begins: after a tail, with what was missed up to there, or after a sequence from the store. */
+interface Beginning {
+  missed: readonly RunEvent[];
+  readonly after: Tail | number;
+}
+
+/** The run as it stands, and where somebody begins who has seen it up to `sequence`. */
+async function standing(
+  log: RunLog,
+  key: RunKey,
+  sequence: number,
+  signal: AbortSignal,
+): Promise<Beginning & Pick<RunHead, "lastSequence" | "endSequence" | "status">> {
+  const { events, tail } = await log.read(key, emptyTail, signal);
+  if (events.length === 0) throw noSuchRun(key.run);
+  const { lastSequence, endSequence, status } = foldHead(emptyHead, events);
+  const missed = events.slice(sequence);
+  // Much is read again, in parts, instead of being held for a client that may be slow.
+  const beginning =
+    missed.length > mostHeld ? { missed: [], after: sequence } : { missed, after: tail };
+  return { lastSequence, endSequence, status, ...beginning };
+}
+
+async function* following(
+  read: Beginning,
+  log: RunLog,
+  key: RunKey,
+  signal: AbortSignal,
+): AsyncIterable<Stretch<RunEvent>> {
+  const { after } = read;
+  if (typeof after === "object" && read.missed.length > 0) {
+    yield { events: read.missed, tail: after };
+    read.missed = [];
+  }
+  yield* log.follow(key, after, signal);
 }
 
 /**
  * The same in messages that every client accepts: one over the limit of a client would end its stream, and again at each
  * attempt to watch on.
  */
-function* portions({ events, throughSequence }: Watched): Iterable<Watched> {
+function* portions({ events, ...rest }: Watched): Iterable<Watched> {
   let portion: RunEvent[] = [];
   let bytes = 0;
   for (const event of events) {
@@ -84,7 +139,7 @@ function* portions({ events, throughSequence }: Watched): Iterable<Watched> {
     portion.push(event);
     bytes += size;
   }
-  yield { events: portion, throughSequence };
+  yield { events: portion, ...rest };
 }
 
 function beyondEnd(runId: string, afterSequence: number, lastSequence: number): Failure {

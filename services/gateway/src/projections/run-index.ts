@@ -1,23 +1,24 @@
 import { create, equals } from "@bufbuild/protobuf";
 import { bucketOf } from "@reeve/contracts/channel";
 import type { Run } from "@reeve/contracts/run";
-import { RunSchema } from "@reeve/contracts/run";
+import { RunSchema, RunStatus } from "@reeve/contracts/run";
 import { emptyTail } from "@reeve/log/log";
 import type { FedBatch, RunFeed } from "@reeve/log/run-feed";
-import { emptyHead, foldHead } from "@reeve/log/run-head";
-import type { RunKey, RunLog } from "@reeve/log/run-log";
+import { emptyHead, foldHead, isTerminal } from "@reeve/log/run-head";
+import type { RunLog } from "@reeve/log/run-log";
 import type { Logger } from "@reeve/platform/logger";
 import type { Table } from "@reeve/store/table";
+import { RecentRows } from "./recent-rows.ts";
 import { rowAfter, rowKinds, rowOf } from "./run-row.ts";
 
 const { key: runKey } = bucketOf(RunSchema);
 const mostAttempts = 20;
+/** How many rows of runs that are under way are held. */
+const mostRows = 2_000;
 
 export interface IndexPorts {
   readonly runs: Table<Run>;
   readonly log: Pick<RunLog, "read">;
-  /** Hears of each run that was accepted. */
-  accepted?(key: RunKey): void;
 }
 
 /**
@@ -31,10 +32,10 @@ export async function indexRuns(
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
+  const recent = new RecentRows<Run>(mostRows);
   for await (const batch of feed.consume("run-index", rowKinds, signal)) {
     try {
-      await indexBatch(ports, batch, signal);
-      if (batch.events[0]?.sequence === 1) ports.accepted?.(batch.key);
+      await indexBatch(ports, recent, batch, signal);
       batch.acknowledge();
     } catch (error) {
       if (signal.aborted) return;
@@ -44,14 +45,19 @@ export async function indexRuns(
   }
 }
 
-async function indexBatch(ports: IndexPorts, batch: FedBatch, signal: AbortSignal): Promise<void> {
+async function indexBatch(
+  ports: IndexPorts,
+  recent: RecentRows<Run>,
+  batch: FedBatch,
+  signal: AbortSignal,
+): Promise<void> {
   const { runs } = ports;
   const { tenant, run } = batch.key;
   const rowKey = runKey({ tenant, run });
   for (let attempt = 0; attempt < mostAttempts; attempt++) {
     // The first batch of a run makes its row, unless it is delivered again.
     const isFirst = attempt === 0 && batch.events[0]?.sequence === 1;
-    const row = isFirst ? undefined : await runs.get(rowKey, signal);
+    const row = isFirst ? undefined : (recent.get(rowKey) ?? (await runs.get(rowKey, signal)));
     const after =
       follow(row?.record, batch) ?? (await readRow(ports.log, batch.key, row?.record, signal));
     if (after === undefined || (row && equals(RunSchema, row.record, after))) return;
@@ -59,9 +65,17 @@ async function indexBatch(ports: IndexPorts, batch: FedBatch, signal: AbortSigna
       row === undefined
         ? await runs.create(rowKey, after, signal)
         : await runs.update(rowKey, after, row.revision, signal);
+    if (written !== undefined && rests(after)) recent.forget(rowKey);
+    else if (written !== undefined) recent.keep(written);
     if (written !== undefined) return;
+    recent.forget(rowKey);
   }
   throw new Error(`row of run ${run} changes all the time`);
+}
+
+/** Whether nothing is written of the run for a while, or ever: such a row is not worth its place. */
+function rests({ status }: Run): boolean {
+  return status === RunStatus.WAITING || isTerminal(status);
 }
 
 /**

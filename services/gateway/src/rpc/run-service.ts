@@ -4,6 +4,7 @@ import { fitTree } from "@reeve/contracts/fit-tree";
 import type { RunService } from "@reeve/contracts/run";
 import { runOf } from "@reeve/log/run-head";
 import type { Logger } from "@reeve/platform/logger";
+import { goingAway } from "@reeve/platform/going-away";
 import { principalOf } from "@reeve/platform/principal";
 import { cancelRun } from "../app/cancel-run.ts";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
@@ -19,8 +20,8 @@ const cancelMs = 30_000;
 
 export interface WatchSurroundings {
   sleep(delayMs: number, signal: AbortSignal): Promise<void>;
-  /** Whether the gateway itself goes away: a stream that it ends was not given up by its client. */
-  isEnding(): boolean;
+  /** Aborts when the gateway itself goes away: a stream that it ends was not given up by its client. */
+  readonly ending: AbortSignal;
   readonly log: Logger;
 }
 
@@ -29,7 +30,7 @@ const mostTreeBytes = 1024 * 1024;
 
 export function runService(
   ports: GatewayPorts,
-  { sleep, isEnding, log }: WatchSurroundings,
+  { sleep, ending, log }: WatchSurroundings,
 ): ServiceImpl<typeof RunService> {
   const watchers = new Watchers();
   return {
@@ -39,26 +40,25 @@ export function runService(
     async *watchRun(request, context) {
       const principal = principalOf(context);
       const { runId } = request;
-      const watched = watchRun(
-        { log: ports.log, sleep },
-        principal.tenant,
-        request,
-        context.signal,
-      );
+      const until = AbortSignal.any([context.signal, ending]);
+      const watched = watchRun({ log: ports.log, sleep }, principal.tenant, request, until);
+      let through = request.afterSequence;
       watchers.enter(principal, runId);
       // A client that leaves ends the iteration from outside: neither the loop comes to its end, nor does anything fail.
       let isLeft = true;
       try {
-        for await (const { events, throughSequence } of watched) {
-          yield { events: [...events], throughSequence };
+        for await (const { events, ...rest } of watched) {
+          yield { events: [...events], ...rest };
+          through = rest.throughSequence;
         }
         isLeft = false;
       } catch (error) {
         isLeft = context.signal.aborted;
-        throw error;
+        if (isLeft || !ending.aborted) throw error;
+        throw goingAway({ run_id: runId, through_sequence: String(through) });
       } finally {
         const isLast = watchers.leave(principal, runId);
-        if (isLast && isLeft && !isEnding()) {
+        if (isLast && isLeft && !ending.aborted) {
           // The stream is gone: nobody is left to be told what becomes of this.
           cancelUnwatched(ports, principal, runId, AbortSignal.timeout(cancelMs)).catch(
             (error: unknown) => log.warn({ err: error, runId }, "unwatched run not cancelled"),
@@ -80,7 +80,12 @@ export function runService(
     },
     listRuns: async (request, context) => {
       const { tenant } = principalOf(context);
-      const { items, nextPageToken } = await listRuns(ports.runs, tenant, request, context.signal);
+      const { items, nextPageToken } = await listRuns(
+        ports.runLists,
+        tenant,
+        request,
+        context.signal,
+      );
       return { runs: [...items], nextPageToken };
     },
     cancelRun: async (request, context) => ({

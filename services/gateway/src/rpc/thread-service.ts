@@ -6,7 +6,7 @@ import type { GatewayPorts } from "../app/gateway-ports.ts";
 import { getThread, listThreadMessages, listThreads } from "../app/read-threads.ts";
 
 export function threadService(
-  ports: Pick<GatewayPorts, "threads" | "threadIndex" | "log" | "dispatch">,
+  ports: Pick<GatewayPorts, "threads" | "threadIndex" | "log" | "journal" | "dispatch">,
 ): ServiceImpl<typeof ThreadService> {
   return {
     getThread: async ({ threadId }, context) => {

@@ -9,7 +9,7 @@ import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import type { ForeignFact } from "@reeve/log/commit-foreign";
 import { emptyTail } from "@reeve/log/log";
 import type { MemoryLog } from "@reeve/log/memory-log";
-import { memoryRunLog, memoryThreadLog } from "@reeve/log/memory-log";
+import { memoryCallJournal, memoryRunLog, memoryThreadLog } from "@reeve/log/memory-log";
 import { MemoryWorkQueue } from "@reeve/log/memory-queue";
 import type { RunKey } from "@reeve/log/run-log";
 import type { ThreadKey } from "@reeve/log/thread-log";
@@ -17,6 +17,7 @@ import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
 import { MemoryTable } from "@reeve/store/memory-table";
 import type { GatewayPorts } from "../../src/app/gateway-ports.ts";
+import { openRunLists } from "../../src/app/list-runs.ts";
 
 const never = new AbortController().signal;
 
@@ -38,11 +39,14 @@ export function memoryPorts(): MemoryPorts {
     providers: [{ name: "scripted", scripted: true }],
   });
   const tools = [create(ToolCatalogSchema, { pool: "default", isolation: "bubblewrap" })];
+  const runs = new MemoryTable<Run>();
   return {
     log: memoryRunLog(),
+    journal: memoryCallJournal(),
     dispatch: new MemoryWorkQueue(),
     agents: new MemoryTable(),
-    runs: new MemoryTable(),
+    runs,
+    runLists: openRunLists(runs, never),
     artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
     memory: new LongTermMemory(new MemoryTable(), () => 0),
     threads: memoryThreadLog(),

@@ -12,6 +12,7 @@ import type { Effect } from "../domain/next-effects.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { refusedResult, toolResultFact } from "../domain/tool-result.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
+import { isLast, keepAsked } from "./keep-asked.ts";
 
 type CallTool = Extract<Effect, { kind: "call_tool" }>;
 
@@ -27,14 +28,22 @@ export async function* callTool(
 ): AsyncIterable<readonly Fact[]> {
   const request = requestFor(state, effect);
   const key = callKey(state, effect.call.call.callId);
-  if (await isUnasked(state, key, ports, signal)) {
-    const queue = await ports.toolCalls(effect.tool.pool);
-    await queue.publish(request, { dedupeId: key.call }, signal);
-  }
-  for await (const { events } of ports.journal.follow(key, 0, signal)) {
-    const facts = events.flatMap((event) => factsOf(state, effect, event, ports.clock.now()));
-    if (facts.length > 0) yield facts;
-    if (events.some(isLast)) return;
+  const queue = await ports.toolCalls(effect.tool.pool);
+  const sequence = (await isUnasked(state, key, ports, signal))
+    ? await queue.publish(request, { dedupeId: key.call }, signal)
+    : undefined;
+  const end = new AbortController();
+  const bounded = AbortSignal.any([signal, end.signal]);
+  const keeping = keepAsked({ key, request, queue, sequence }, ports, bounded);
+  keeping.catch(() => undefined);
+  try {
+    for await (const { events } of ports.journal.follow(key, 0, signal)) {
+      const facts = events.flatMap((event) => factsOf(state, effect, event, ports.clock.now()));
+      if (facts.length > 0) yield facts;
+      if (events.some(isLast)) return;
+    }
+  } finally {
+    end.abort(new DOMException("the call is over", "AbortError"));
   }
 }
 
@@ -104,10 +113,6 @@ function factsOf(
       // Facts of a newer toolhost only show more; a result is always one that we know.
       return [];
   }
-}
-
-function isLast({ fact: { case: kind } }: ToolCallFact): boolean {
-  return kind === "result" || kind === "cancelled";
 }
 
 function showsProgress({ created }: RunState, { source }: CallTool["tool"]): boolean {

@@ -1,5 +1,6 @@
 import { UnknownEvent } from "../domain/unknown-event.ts";
 import type { Dispatch } from "@reeve/contracts/run";
+import { commitForeign } from "@reeve/log/commit-foreign";
 import type { Delivery } from "@reeve/log/work-queue";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { claimRun } from "./claim-run.ts";
@@ -8,11 +9,7 @@ import type { Stop } from "./owned-run.ts";
 import { ownRun } from "./owned-run.ts";
 import { leaveThread } from "./leave-thread.ts";
 import { releaseCalls } from "./release-calls.ts";
-
-/** How long a run that a newer version wrote rests before it is offered again. */
-const unknownEventDelayMs = 5_000;
-/** How long a run rests whose worker met a failure of its surroundings. */
-const failureDelayMs = 1_000;
+import { restAfterFailure } from "./rest-after-failure.ts";
 
 /**
  * Takes one dispatch message to the point where the run rests: ended, or waiting for somebody else. Whoever holds the
@@ -29,11 +26,13 @@ export async function driveRun(
   const key = { tenant, run: runId };
   using beat = heartbeat(delivery, ports.heartbeatMs);
   try {
-    const claim = await claimRun(key, delivery.sequence, ports, signal);
+    const claim = await claimRun(key, delivery, ports, signal);
     const rest =
       claim.kind === "claimed"
         ? await ownRun(claim.claimed, ports, stop)
         : { kind: claim.kind, state: claim.state };
+    // Whoever wrote after the run was parked may have died before it said so.
+    if (rest.kind === "spent") await commitForeign(ports, key, () => [], signal);
     if (rest.kind === "ended") {
       await releaseCalls(rest.state, ports, signal);
       await leaveThread(rest.state, ports, signal);
@@ -53,9 +52,9 @@ export async function driveRun(
     if (signal.aborted) return delivery.giveBack(0);
     if (error instanceof UnknownEvent) {
       logger.warn({ sequence: error.sequence }, "a newer version wrote this run; giving it back");
-      return delivery.giveBack(unknownEventDelayMs);
+      return delivery.giveBack(restAfterFailure(delivery.attempt));
     }
     logger.error({ err: error }, "run could not be driven; giving it back");
-    delivery.giveBack(failureDelayMs);
+    delivery.giveBack(restAfterFailure(delivery.attempt));
   }
 }

@@ -168,7 +168,7 @@ class OwnedRun implements AsyncDisposable {
   async #followOthers(signal: AbortSignal): Promise<void> {
     const { log } = this.#ports;
     try {
-      for await (const stretch of log.follow(this.#key, this.#tail.sequence, signal)) {
+      for await (const stretch of log.follow(this.#key, this.#tail, signal)) {
         if (stretch.tail.sequence > this.#tail.sequence) {
           this.#mailbox.post({ kind: "foreign", stretch });
         }

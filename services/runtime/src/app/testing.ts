@@ -40,6 +40,10 @@ export class Stage {
   readonly memory = new LongTermMemory(new MemoryTable<Memory>(), () => 0);
   readonly threads = memoryThreadLog();
   readonly executed: string[] = [];
+  /** Places of dispatch messages that are in the queue no more, though nobody acknowledged them. */
+  readonly gone = new Set<number>();
+  /** How long each run is to rest that was given back. */
+  readonly rests: number[] = [];
   /** Told of each call that is asked for; one that is held never comes to a result. */
   onAsked: (callId: string) => "execute" | "hold" = () => "execute";
   readonly #provider: ModelProvider;
@@ -87,28 +91,35 @@ export class Stage {
     return {
       log: this.log,
       journal: this.journal,
-      toolCalls: async () => ({ publish: (request) => this.#execute(request) }),
+      toolCalls: async () => ({
+        publish: (request) => this.#execute(request),
+        holds: async () => true,
+      }),
       catalogs: () => ({ tools, models }),
       provider: () => this.#provider,
       memory: this.memory,
       threads: this.threads,
-      dispatch: this.dispatch,
+      dispatch: {
+        publish: (...args) => this.dispatch.publish(...args),
+        holds: async (sequence) => !this.gone.has(sequence),
+      },
       artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
-      clock: { now: () => 0, sleep: async () => undefined },
+      clock: { now: () => 0, sleep: passing },
       worker,
       heartbeatMs: 60_000,
       logger: createLogger("test", "silent"),
     };
   }
 
-  async #execute({ call }: ToolCallRequest): Promise<void> {
+  async #execute({ call }: ToolCallRequest): Promise<number> {
     const callKey = { ...key, call: call?.callId ?? "" };
     const { tail } = await this.journal.read(callKey, emptyTail, never);
-    if (tail.sequence > 0 || this.onAsked(callKey.call) === "hold") return;
+    if (tail.sequence > 0 || this.onAsked(callKey.call) === "hold") return 1;
     this.executed.push(callKey.call);
     const value = create(ToolResultSchema, { callId: callKey.call, name: "count", content: "1" });
     const result = create(ToolCallFactSchema, { fact: { case: "result", value } });
     await this.journal.append(callKey, tail, [result], never);
+    return 1;
   }
 
   /** Lets a worker take the run by one message, until it lets go. */
@@ -116,15 +127,19 @@ export class Stage {
     worker: string,
     sequence = 1,
     stop: Stop = { now: never, soon: never },
+    attempt = 1,
   ): Promise<string> {
     const settled: string[] = [];
     const delivery = {
       message: create(DispatchSchema, { tenant: key.tenant, runId: key.run }),
       sequence,
-      attempt: 1,
+      attempt,
       extend: () => undefined,
       acknowledge: () => void settled.push("acknowledged"),
-      giveBack: () => void settled.push("given back"),
+      giveBack: (delayMs: number) => {
+        settled.push("given back");
+        this.rests.push(delayMs);
+      },
       forget: () => void settled.push("forgotten"),
     };
     await driveRun(delivery, this.ports(worker), stop);
@@ -150,6 +165,14 @@ export class Stage {
       never,
     );
   }
+}
+
+/** Short waits are over at once; those of whoever only looks after something last for ever. */
+async function passing(delayMs: number, signal: AbortSignal): Promise<void> {
+  if (delayMs < 10_000) return;
+  const { promise, reject } = Promise.withResolvers<never>();
+  signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  await promise;
 }
 
 /** The log is dense and ends in exactly one terminal status. */

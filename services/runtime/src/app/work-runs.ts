@@ -15,15 +15,21 @@ export async function workRuns(
   concurrency: number,
   stop: Stop,
 ): Promise<void> {
-  const driven = new Set<Promise<void>>();
+  // A message is delivered again to ourselves when this process was paused for long: the run is still ours.
+  const driven = new Map<number, Promise<void>>();
   try {
     for await (const delivery of dispatch.take(concurrency, stop.soon)) {
-      const driving = driveRun(delivery, ports, stop).finally(() => driven.delete(driving));
-      driven.add(driving);
+      const { sequence } = delivery;
+      if (driven.has(sequence)) {
+        delivery.forget();
+        continue;
+      }
+      const driving = driveRun(delivery, ports, stop).finally(() => driven.delete(sequence));
+      driven.set(sequence, driving);
     }
   } catch (error) {
     if (!stop.soon.aborted) throw error;
   } finally {
-    await Promise.allSettled(driven);
+    await Promise.allSettled(driven.values());
   }
 }

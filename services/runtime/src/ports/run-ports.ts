@@ -16,14 +16,14 @@ export interface RunPorts {
   readonly log: RunLog;
   readonly journal: CallJournal;
   /** The queue of a pool of toolhosts. */
-  toolCalls(pool: string): Promise<Pick<WorkQueue<ToolCallRequest>, "publish">>;
+  toolCalls(pool: string): Promise<Pick<WorkQueue<ToolCallRequest>, "publish" | "holds">>;
   catalogs(): Catalogs;
   provider(name: string): ModelProvider | undefined;
   readonly artifacts: Pick<ArtifactStore, "get" | "read">;
   readonly memory: LongTermMemory;
   readonly threads: ThreadLog;
-  /** Where runs are dispatched whose turn has come. */
-  readonly dispatch: Pick<WorkQueue<Dispatch>, "publish">;
+  /** Where runs are dispatched whose turn has come, and where the messages lie by which runs are owned. */
+  readonly dispatch: Pick<WorkQueue<Dispatch>, "publish" | "holds">;
   readonly clock: Clock;
   /** Name of this worker, unique to the life of its process. */
   readonly worker: string;

@@ -16,13 +16,14 @@ const mostAttempts = 20;
 /**
  * Decides by the journal who executes the call. A host extends its delivery while it lives, so that a redelivery of the
  * very message by which a call was started means that its host fell silent: the call is made again where that does no
- * harm, else its outcome is unknown. Any other delivery of a call that has started means nothing.
+ * harm, else its outcome is unknown. Any other delivery of a call that has started means nothing, unless the message by
+ * which it was started is gone, so that no redelivery would ever tell.
  */
 export async function claimCall(
   { message, sequence }: Delivery<ToolCallRequest>,
   key: CallKey,
   call: ToolCall,
-  { journal, host }: Pick<ToolhostPorts, "journal" | "host">,
+  { journal, requests, host }: Pick<ToolhostPorts, "journal" | "requests" | "host">,
   signal: AbortSignal,
 ): Promise<Claim> {
   let tail = emptyTail;
@@ -30,7 +31,9 @@ export async function claimCall(
   for (let attempt = 0; attempt < mostAttempts; attempt++) {
     const takeover = facts.length > 0;
     const begins = facts.filter((known) => known.fact.case === "started");
-    if (facts.some(isLast) || (takeover && !isStartedBy(begins, sequence))) {
+    if (facts.some(isLast)) return { kind: "settled" };
+    const startedBy = startOf(begins);
+    if (takeover && startedBy !== sequence && (await requests.holds(startedBy, signal))) {
       return { kind: "settled" };
     }
     const again = !takeover || (message.idempotent && begins.length < mostStarts);
@@ -50,9 +53,10 @@ export function isLast({ fact: { case: kind } }: ToolCallFact): boolean {
   return kind === "result" || kind === "cancelled";
 }
 
-function isStartedBy(begins: readonly ToolCallFact[], sequence: number): boolean {
+/** Place of the message by which the call was last started; 0: it is none of the queue's. */
+function startOf(begins: readonly ToolCallFact[]): number {
   const last = begins.at(-1)?.fact;
-  return last?.case === "started" && last.value.requestSequence === BigInt(sequence);
+  return last?.case === "started" ? Number(last.value.requestSequence) : 0;
 }
 
 function unknown(call: ToolCall, begins: readonly ToolCallFact[]): ToolCallFact {

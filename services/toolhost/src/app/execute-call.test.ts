@@ -53,6 +53,7 @@ function patientTool() {
 function portsWith(tool: Tool, journal: CallJournal = memoryCallJournal()): ToolhostPorts {
   return {
     journal,
+    requests: { holds: async () => true },
     toolbox: { list: () => [tool], find: (name) => (name === "tell" ? tool : undefined) },
     workspaces: { open: () => Promise.reject(new Error("no workspace here")) },
     artifacts: new MemoryArtifactStore({ maxBytes: 1_000_000 }),

@@ -1,4 +1,6 @@
+import type { ToolCallRequest } from "@reeve/contracts/tool";
 import type { CallJournal } from "@reeve/log/call-journal";
+import type { WorkQueue } from "@reeve/log/work-queue";
 import type { Logger } from "@reeve/platform/logger";
 import type { ArtifactStore } from "@reeve/store/artifact-store";
 import type { Toolbox } from "./tool.ts";
@@ -7,6 +9,8 @@ import type { Workspaces } from "./workspaces.ts";
 /** What the execution of calls stands on. */
 export interface ToolhostPorts {
   readonly journal: CallJournal;
+  /** The queue from which calls are taken. */
+  readonly requests: Pick<WorkQueue<ToolCallRequest>, "holds">;
   readonly toolbox: Toolbox;
   readonly workspaces: Workspaces;
   /** Where results go that are too large to be shown. */

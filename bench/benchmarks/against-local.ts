@@ -1,0 +1,103 @@
+import { join } from "node:path";
+import process from "node:process";
+import { createLogger } from "@reeve/platform/logger";
+import { runAgent } from "../../local/src/run-agent.ts";
+import { chatProvider } from "../../services/runtime/src/adapters/models/chat/chat-provider.ts";
+import { McpServer } from "../../services/toolhost/src/adapters/mcp/mcp-server.ts";
+import { mcpTools } from "../../services/toolhost/src/adapters/mcp/mcp-tools.ts";
+import type { Tool } from "../../services/toolhost/src/ports/tool.ts";
+import type { Benchmark, Figure } from "../figure.ts";
+import { timesOf, warmUp } from "../measure.ts";
+import { createAgent, run, tools } from "../runs.ts";
+import { System } from "../system.ts";
+
+const times = 12;
+/** A run in this process is quick, and the difference of two small: it takes more of them to see it. */
+const timesHere = 40;
+const root = join(import.meta.dirname, "../..");
+const tool = "mcp__srv__search";
+
+/** What grows from one model to the other, by how much, and which tools it takes. */
+const growths = [
+  { name: "one more token", few: "text:20", many: "text:1020", by: 1_000, uses: [] },
+  { name: "one more tool round", few: "tool-chain:1", many: "tool-chain:21", by: 20, uses: [tool] },
+] as const;
+
+/**
+ * What durability costs: the same agent on a deployment and by `runAgent`, which keeps everything in the memory of one
+ * process. By how much a run with many tokens or tool rounds takes longer than the best of those with few, for each of them.
+ */
+export const againstLocal: Benchmark = {
+  name: "against-local",
+  mostMs: 120_000,
+  async *measure(signal: AbortSignal): AsyncIterable<Figure> {
+    await using system = await System.start({}, signal);
+    const command = process.execPath;
+    const args = [join(root, "services/toolhost/test/support/progress-server.ts")];
+    const log = createLogger("bench", "silent");
+    await using server = new McpServer("srv", { command, args, env: {} }, log, () => undefined);
+    await server.tried;
+    for (const { name, few, many, by, uses } of growths) {
+      const durable = async (model: string) => {
+        const id = model.replace(":", "-");
+        const spec = {
+          id,
+          model: `openai:${model}`,
+          mcpServers: ["srv"],
+          allowedTools: tools(...uses),
+        };
+        await createAgent(system, spec, signal);
+        return await durations(times, () => run(system, id, signal));
+      };
+      const local = async (model: string) => {
+        const offered = mcpTools(server).filter(({ descriptor }) =>
+          uses.some((used) => used === descriptor?.name),
+        );
+        return await durations(timesHere, () => runHere(system.modelUrl, model, offered, signal));
+      };
+      const each = (short: readonly number[], long: readonly number[]) =>
+        long.map((duration) => (duration - Math.min(...short)) / by);
+      const [long, longHere] = [await durable(many), await local(many)];
+      const values = each(await durable(few), long);
+      const floors = each(await local(few), longHere);
+      yield { name, unit: "ms", values, floors };
+    }
+    const [short] = growths;
+    const values = await durations(times, () => run(system, short.few.replace(":", "-"), signal));
+    const floors = await durations(timesHere, () =>
+      runHere(system.modelUrl, short.few, [], signal),
+    );
+    yield { name: `a run of ${short.few}`, unit: "ms", values, floors };
+  },
+};
+
+async function durations(times: number, work: () => Promise<unknown>): Promise<readonly number[]> {
+  await warmUp(times, work);
+  return await timesOf(times, work);
+}
+
+/** The same agent in this process, watched to its end. */
+async function runHere(
+  baseUrl: string,
+  model: string,
+  offered: readonly Tool[],
+  signal: AbortSignal,
+): Promise<void> {
+  const allowedTools = tools(...offered.map(({ descriptor }) => descriptor.name));
+  const spec = {
+    id: "local",
+    name: "local",
+    model: `openai:${model}`,
+    maxRounds: 200,
+    allowedTools,
+    budgets: { maxLlmCalls: 200 },
+  };
+  const providers = [chatProvider({ apiKey: "none", baseUrl })];
+  const local = runAgent(spec, "go", { providers, tools: offered, signal });
+  for await (const event of local.events()) {
+    if (event.event.case === "toolResult" && !event.event.value.success) {
+      throw new Error(`a call in this process was in vain: ${event.event.value.error}`);
+    }
+  }
+  await local.ended;
+}

@@ -1,0 +1,68 @@
+import { Cluster } from "../cluster.ts";
+import type { Benchmark, Figure } from "../figure.ts";
+import { createAgent, tools } from "../runs.ts";
+import type { Taken } from "../takeovers.ts";
+import { redeliveries, Watched } from "../takeovers.ts";
+
+const kills = 24;
+/** Of each kind, and at each kill. */
+const abreast = 2;
+const aim = { median: 1_200, p95: 2_500 };
+
+/**
+ * How long a run is silent whose worker is killed, as a client sees it that watches it: in the middle of a model's stream,
+ * and while a tool runs. Another worker stands by, as in every deployment that cares.
+ */
+export const takeover: Benchmark = {
+  name: "takeover",
+  mostMs: 180_000,
+  async *measure(signal: AbortSignal): AsyncIterable<Figure> {
+    await using cluster = await Cluster.start(2, signal);
+    await createAgent(cluster, { id: "streams", model: "openai:paced:1000:20" }, signal);
+    const calls = { mcpServers: ["bench"], allowedTools: tools("mcp__bench__rest") };
+    await createAgent(cluster, { ...calls, id: "calls", model: "openai:tool-once" }, signal);
+    const floors = await redeliveries(cluster.natsUrl, signal);
+    const taken: Taken[] = [];
+    for (let kill = 0; kill < kills; kill++) taken.push(...(await killOnce(cluster, signal)));
+    for (const [agentId, where] of [
+      ["streams", "in a model's stream"],
+      ["calls", "in a tool call"],
+    ] as const) {
+      const values = taken.filter((each) => each.agentId === agentId);
+      const next = values.map(({ nextEventMs }) => nextEventMs);
+      yield {
+        name: `worker killed ${where}, to the next event`,
+        unit: "ms",
+        values: next,
+        floors,
+        aim,
+      };
+      const on = values.map(({ goesOnMs }) => goesOnMs);
+      const what = agentId === "streams" ? "next token" : "result of the tool";
+      yield { name: `worker killed ${where}, to the ${what}`, unit: "ms", values: on };
+    }
+  },
+};
+
+/** Kills the worker of the first of some runs, and sees how each of its runs goes on. */
+async function killOnce(cluster: Cluster, signal: AbortSignal): Promise<readonly Taken[]> {
+  const end = new AbortController();
+  const until = AbortSignal.any([signal, end.signal]);
+  const agents = Array.from({ length: abreast }, () => ["streams", "calls"]).flat();
+  const runs = await Promise.all(
+    agents.map((agentId) => Watched.start(cluster.reeve, agentId, until)),
+  );
+  const workers = await Promise.all(runs.map((run) => run.underWay));
+  const victim = workers[Math.floor(Math.random() * workers.length)] ?? "";
+  const killedAt = performance.now();
+  await cluster.kill(victim);
+  const owned = runs.filter((_, index) => workers[index] === victim);
+  const [taken] = await Promise.all([
+    Promise.all(owned.map((run) => run.takenAfter(killedAt))),
+    cluster.startService("runtime", signal),
+  ]);
+  end.abort();
+  const left = runs.map(({ runId }) => cluster.reeve.runs.cancelRun({ runId }, { signal }));
+  await Promise.allSettled(left);
+  return taken;
+}

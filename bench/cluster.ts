@@ -1,0 +1,143 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { createLogger } from "@reeve/platform/logger";
+import type { NatsServer } from "@reeve/platform/nats-server";
+import { startNatsServer } from "@reeve/platform/nats-server";
+import type { Reeve } from "../cli/src/client.ts";
+import { openReeve } from "../cli/src/client.ts";
+import { freePort } from "./free-port.ts";
+import type { Usage } from "./process-usage.ts";
+import { usageOf } from "./process-usage.ts";
+import { Program } from "./program.ts";
+import { startModel, writeMcpConfig } from "./surroundings.ts";
+
+const root = join(import.meta.dirname, "..");
+const token = "bench-token-0123456789";
+
+export type ServiceName = "gateway" | "runtime" | "toolhost" | "approvals";
+
+/** How each service says that it is ready; a runtime says by which name it works. */
+const ready: Readonly<Record<ServiceName, RegExp>> = {
+  gateway: /(gateway listens)/,
+  runtime: /"worker":"([^"]+)".*runtime works/,
+  toolhost: /(toolhost works)/,
+  approvals: /(approvals listens)/,
+};
+
+/** The services as processes of their own, any number of runtimes, beside a NATS server and a model that answers at once. */
+export class Cluster implements AsyncDisposable {
+  readonly reeve: Reeve;
+  readonly modelUrl: string;
+  readonly natsUrl: string;
+  readonly #server: NatsServer;
+  readonly #environment: NodeJS.ProcessEnv;
+  /** By name; a runtime by the name of its worker. */
+  readonly #processes = new Map<string, Program>();
+  readonly #resources: AsyncDisposableStack;
+
+  private constructor(
+    server: NatsServer,
+    { url, modelUrl }: { readonly url: string; readonly modelUrl: string },
+    environment: NodeJS.ProcessEnv,
+    resources: AsyncDisposableStack,
+  ) {
+    this.reeve = resources.use(openReeve({ url, token }));
+    this.natsUrl = server.url;
+    this.modelUrl = modelUrl;
+    this.#server = server;
+    this.#environment = environment;
+    this.#resources = resources;
+  }
+
+  static async start(runtimes: number, signal: AbortSignal): Promise<Cluster> {
+    await using starting = new AsyncDisposableStack();
+    const folder = mkdtempSync(join(tmpdir(), "reeve-bench-"));
+    starting.defer(() => rmSync(folder, { recursive: true, force: true }));
+    const modelUrl = await startModel(starting, signal);
+    const log = createLogger("bench", "silent");
+    const server = starting.use(
+      await startNatsServer({ storeDir: join(folder, "nats"), log }, signal),
+    );
+    const [gateway, approvals] = [await freePort(), await freePort()];
+    const environment = {
+      ...process.env,
+      REEVE_NATS_URL: server.url,
+      REEVE_DATA_DIR: folder,
+      REEVE_LISTEN: `127.0.0.1:${gateway}`,
+      REEVE_APPROVALS_LISTEN: `127.0.0.1:${approvals}`,
+      REEVE_APPROVALS_URL: `http://127.0.0.1:${approvals}`,
+      REEVE_INTERNAL_TOKEN: "internal-token-0123456789",
+      REEVE_TOKENS: `${token}=bench/driver`,
+      REEVE_MCP_CONFIG: writeMcpConfig(folder),
+      REEVE_SCRIPTS: join(import.meta.dirname, "scripts"),
+      OPENAI_API_KEY: "none",
+      OPENAI_BASE_URL: modelUrl,
+    };
+    const url = `http://127.0.0.1:${gateway}`;
+    const cluster = new Cluster(server, { url, modelUrl }, environment, starting.move());
+    try {
+      // Tools and models are announced before anybody can ask for them.
+      await cluster.startService("toolhost", signal);
+      for (let count = 0; count < runtimes; count++) await cluster.startService("runtime", signal);
+      await cluster.startService("approvals", signal);
+      await cluster.startService("gateway", signal);
+      return cluster;
+    } catch (error) {
+      await cluster[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** Starts a service. Resolves, when it is ready, with its name, which of a runtime is that of its worker. */
+  async startService(name: ServiceName, signal: AbortSignal): Promise<string> {
+    const main = join(root, `services/${name}/src/main.ts`);
+    const probe = join(import.meta.dirname, "memory-probe.ts");
+    const args = ["--expose-gc", "--import", probe, main];
+    const program = new Program(args, { environment: this.#environment, reads: "stderr" });
+    const said = await program.says(ready[name], signal).catch(async (error: unknown) => {
+      await program[Symbol.asyncDispose]();
+      throw error;
+    });
+    const known = name === "runtime" ? said : name;
+    this.#processes.set(known, program);
+    return known;
+  }
+
+  /** Ends a service at once, as a power cut would. */
+  async kill(name: string): Promise<void> {
+    await this.#processes.get(name)?.kill();
+    this.#processes.delete(name);
+  }
+
+  /** Kills a service and starts it again; of the runtimes, the first. */
+  async restart(service: ServiceName, signal: AbortSignal): Promise<void> {
+    const name = [...this.#processes.keys()].find((known) => known.startsWith(service));
+    await this.kill(name ?? service);
+    await this.startService(service, signal);
+  }
+
+  /** Processor time and memory of each process, NATS included, the model not. */
+  usage(): ReadonlyMap<string, Usage> {
+    const pids = [...this.#processes].map(([name, { pid }]) => [name, pid] as const);
+    return new Map(
+      [...pids, ["nats", this.#server.pid] as const].map(([name, pid]) => [name, usageOf(pid)]),
+    );
+  }
+
+  /** Bytes that each process of ours keeps when its garbage is collected. */
+  async keptBytes(signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
+    const kept = [...this.#processes].map(
+      async ([name, program]) => [name, await program.keptBytes(signal)] as const,
+    );
+    return new Map(await Promise.all(kept));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(
+      [...this.#processes.values()].map((program) => program[Symbol.asyncDispose]()),
+    );
+    await this.#resources.disposeAsync();
+  }
+}

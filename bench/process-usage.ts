@@ -1,0 +1,43 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+const ticksPerSecond = 100;
+const pageBytes = 4096;
+
+/** What a process has taken up to now, and what it holds. */
+export interface Usage {
+  readonly cpuMs: number;
+  readonly rssBytes: number;
+}
+
+/** Processor time and memory of the process `root` and of all that it started. */
+export function usageOf(root: number): Usage {
+  let cpuMs = 0;
+  let rssBytes = 0;
+  for (const pid of descendants(root)) {
+    const fields = statOf(pid);
+    cpuMs += ((Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / ticksPerSecond) * 1_000;
+    rssBytes += Number(fields[21] ?? 0) * pageBytes;
+  }
+  return { cpuMs, rssBytes };
+}
+
+function descendants(root: number): readonly number[] {
+  const parents = new Map<number, number>();
+  for (const name of readdirSync("/proc").filter((entry) => /^\d+$/.test(entry))) {
+    parents.set(Number(name), Number(statOf(Number(name))[1]));
+  }
+  const found = [root];
+  for (const parent of found) {
+    for (const [child, of] of parents) if (of === parent) found.push(child);
+  }
+  return found;
+}
+
+/** What the system says of a process after its name, which may have spaces. Nothing: it has ended. */
+function statOf(pid: number): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,77 @@
+import type { RunEvent } from "@reeve/contracts/run";
+import { isTerminal } from "./run-head.ts";
+
+/** Who has a run, or where it rests: the little of its log that tells whether it is forgotten. */
+export interface RunRest {
+  /** Undefined: there is no such run. */
+  readonly threadId: string | undefined;
+  readonly lastSequence: number;
+  readonly claim: RestingClaim | undefined;
+  /** Sequence at which the run was parked; undefined while it has an owner, or had none yet. */
+  readonly parkedAt: number | undefined;
+  readonly hasEnded: boolean;
+}
+
+interface RestingClaim {
+  readonly epoch: number;
+  /** Place of the dispatch message by which the owner has the run. */
+  readonly dispatchSequence: number;
+}
+
+export const emptyRest: RunRest = {
+  threadId: undefined,
+  lastSequence: 0,
+  claim: undefined,
+  parkedAt: undefined,
+  hasEnded: false,
+};
+
+/** The rest after more events; those of a newer version that this one does not know leave it as it is. */
+export function restAfter(before: RunRest, events: readonly RunEvent[]): RunRest {
+  return events.reduce((rest, { event, sequence }) => {
+    const next = { ...rest, lastSequence: sequence };
+    switch (event.case) {
+      case "runCreated":
+        return { ...next, threadId: event.value.threadId };
+      case "runClaimed": {
+        const { epoch, dispatchSequence } = event.value;
+        const claim = { epoch, dispatchSequence: Number(dispatchSequence) };
+        return { ...next, claim, parkedAt: undefined };
+      }
+      case "runParked":
+        return { ...next, parkedAt: sequence };
+      case "status":
+        return { ...next, hasEnded: rest.hasEnded || isTerminal(event.value.status) };
+      default:
+        return next;
+    }
+  }, before);
+}
+
+/** The dispatch that a run ought to have. */
+export interface OwedDispatch {
+  /** Under this id whoever owed it first published it. */
+  readonly dedupeId: string;
+  /** Place of the message that makes another needless while it is in the queue; undefined: it is not known. */
+  readonly heldBy: number | undefined;
+}
+
+/**
+ * The dispatch without which nobody takes the run up; undefined: it ended, waits for somebody outside, or for its turn in
+ * a thread.
+ */
+export function owedDispatch(
+  run: string,
+  { threadId, hasEnded, claim, parkedAt, lastSequence }: RunRest,
+): OwedDispatch | undefined {
+  if (threadId === undefined || hasEnded) return undefined;
+  if (claim === undefined) {
+    return threadId === "" ? { dedupeId: `${run}:start`, heldBy: undefined } : undefined;
+  }
+  if (parkedAt === undefined) {
+    return { dedupeId: `${run}:lost:${claim.epoch}`, heldBy: claim.dispatchSequence };
+  }
+  return parkedAt === lastSequence
+    ? undefined
+    : { dedupeId: `${run}:${parkedAt}`, heldBy: undefined };
+}

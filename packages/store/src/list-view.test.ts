@@ -1,0 +1,44 @@
+import type { Agent } from "@reeve/contracts/agent";
+import { AgentSchema } from "@reeve/contracts/agent";
+import { create } from "@bufbuild/protobuf";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import { expect, test } from "vitest";
+import { listContract } from "../test/list-contract.ts";
+import { ListView } from "./list-view.ts";
+import { MemoryTable } from "./memory-table.ts";
+import type { Table } from "./table.ts";
+
+const never = new AbortController().signal;
+const table = new MemoryTable<Agent>();
+listContract("memory", () => table);
+
+test("a list whose watch breaks is read from the store, and watched again by the next", async () => {
+  const known = new MemoryTable<Agent>();
+  await known.put("acme.a", create(AgentSchema, { spec: { name: "a" } }), never);
+  let watches = 0;
+  const breaking: Pick<Table<Agent>, "watch"> = {
+    async *watch(prefix, signal) {
+      if (++watches === 1) throw new Failure("unavailable", ErrorReason.UNAVAILABLE, "away");
+      yield* known.watch(prefix, signal);
+    },
+  };
+  const fragile = new Proxy(known, {
+    get: (target, name) => {
+      const of = name === "watch" ? breaking : target;
+      const value: unknown = Reflect.get(of, name);
+      return typeof value === "function" ? value.bind(of) : value;
+    },
+  });
+  const options = {
+    facetOf: () => undefined,
+    orderOf: ({ spec }: Agent) => spec?.name ?? "",
+    direction: "ascending",
+  } as const;
+  const view = new ListView(fragile, AgentSchema, options, never);
+  for (const expectedWatches of [1, 2, 2]) {
+    const { items } = await view.page("acme", { pageSize: 9, pageToken: "" }, () => true, never);
+    expect(items.map(({ spec }) => spec?.name)).toEqual(["a"]);
+    expect(watches).toBe(expectedWatches);
+  }
+});

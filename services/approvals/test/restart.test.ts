@@ -1,0 +1,159 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { ApprovalService, ApprovalState } from "@reeve/contracts/approval";
+import type { RunEvent } from "@reeve/contracts/run";
+import { RunEventSchema } from "@reeve/contracts/run";
+import type { ForeignFact } from "@reeve/log/commit-foreign";
+import { emptyTail } from "@reeve/log/log";
+import { openRunLog } from "@reeve/log/nats-run-log";
+import type { RunLog } from "@reeve/log/run-log";
+import { principalHeaders } from "@reeve/platform/internal-principal";
+import { createLogger } from "@reeve/platform/logger";
+import type { Nats } from "@reeve/platform/nats";
+import { connectNats } from "@reeve/platform/nats";
+import type { NatsServer } from "@reeve/platform/nats-server";
+import { startNatsServer } from "@reeve/platform/nats-server";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { approvalsConfig } from "../src/config.ts";
+import { startApprovals } from "../src/serve.ts";
+
+const never = new AbortController().signal;
+const log = createLogger("test", "silent");
+const storeDir = mkdtempSync(join(tmpdir(), "reeve-approvals-"));
+const waiting = 600;
+
+let server: NatsServer;
+let nats: Nats;
+let runLog: RunLog;
+
+beforeAll(async () => {
+  server = await startNatsServer({ storeDir, log }, never);
+  nats = await connectNats(server.url, { name: "test", log }, never);
+  runLog = await openRunLog(nats);
+});
+afterAll(async () => {
+  await nats[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+  rmSync(storeDir, { recursive: true, force: true });
+});
+
+const runOf = (index: number) => `run_${String(index).padStart(8, "0")}`;
+const approvalOf = (index: number) => `${runOf(index)}-2-0`;
+
+/** A run that is parked with a pending approval. */
+async function park(index: number, expiresMs: number): Promise<void> {
+  const run = runOf(index);
+  const expiresAt = timestampFromMs(expiresMs);
+  const approval = {
+    approvalId: approvalOf(index),
+    runId: run,
+    state: ApprovalState.PENDING,
+    expiresAt,
+  };
+  const facts: readonly ForeignFact[] = [
+    { case: "runCreated", value: { tenant: "acme" } },
+    { case: "approval", value: { approval } },
+    { case: "runParked", value: { waitingFor: [approval.approvalId] } },
+  ];
+  const events = facts.map((event, at) =>
+    create(RunEventSchema, { runId: run, sequence: at + 1, event }),
+  );
+  await runLog.append({ tenant: "acme", run }, emptyTail, events, never);
+}
+
+/** Approvals as a process of its own would be: with a connection of its own. */
+async function start() {
+  await using starting = new AsyncDisposableStack();
+  const own = starting.use(await connectNats(server.url, { name: "approvals", log }, never));
+  const config = approvalsConfig.parse({ REEVE_APPROVALS_LISTEN: "127.0.0.1:0" });
+  const { url } = starting.use(await startApprovals(config, { nats: own, log }, never));
+  const headers = Object.entries(principalHeaders({ tenant: "acme", subject: "ann" }, undefined));
+  const transport = createGrpcTransport({
+    baseUrl: url,
+    interceptors: [
+      (next) => (request) => {
+        for (const [name, value] of headers) request.header.set(name, value);
+        return next(request);
+      },
+    ],
+  });
+  const client = createClient(ApprovalService, transport);
+  const resources = starting.move();
+  return {
+    client,
+    /** Resolves when so many approvals are in the inbox. */
+    async hasFiled(count: number): Promise<void> {
+      const filed = new Set<string>();
+      for await (const { approvals } of client.watchApprovals({})) {
+        for (const { approvalId } of approvals) filed.add(approvalId);
+        if (filed.size >= count) return;
+      }
+    },
+    async listed(state?: ApprovalState): Promise<readonly string[]> {
+      const found: string[] = [];
+      let pageToken = "";
+      do {
+        const request = { pageSize: 500, pageToken, includeClosed: true };
+        const page = await client.listApprovals(request);
+        const wanted = page.approvals.filter(
+          (approval) => state === undefined || approval.state === state,
+        );
+        found.push(...wanted.map(({ approvalId }) => approvalId));
+        pageToken = page.nextPageToken;
+      } while (pageToken !== "");
+      return found.toSorted();
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+const isExpiry = ({ event }: RunEvent) =>
+  event.case === "approval" && event.value.approval?.state === ApprovalState.TIMED_OUT;
+
+/** Resolves when the log of a run says that its approval expired. */
+async function expired(index: number): Promise<void> {
+  for await (const { events } of runLog.follow({ tenant: "acme", run: runOf(index) }, 0, never)) {
+    if (events.some(isExpiry)) return;
+  }
+}
+
+/** How many batches of logs approvals was told of, over all its processes. */
+async function told(): Promise<number> {
+  const answer = await nats.connection.request("$JS.API.CONSUMER.INFO.RUNS.approvals-inbox");
+  const { delivered } = answer.json<{ readonly delivered: { readonly consumer_seq: number } }>();
+  return delivered.consumer_seq;
+}
+
+test("with many that wait, approvals starts again from its inbox, loses none, and closes what has expired", async () => {
+  const all = Array.from({ length: waiting }, (_, index) => index);
+  const expiring = all.slice(0, 20);
+  const waitOn = all.slice(expiring.length);
+  const longAgoMs = Date.now() - 60_000;
+  {
+    await using first = await start();
+    await Promise.all(waitOn.map((index) => park(index, Date.now() + 86_400_000)));
+    await first.hasFiled(waitOn.length);
+  }
+  await Promise.all(expiring.map((index) => park(index, longAgoMs)));
+  const before = await told();
+  await using second = await start();
+  await Promise.all(expiring.map(expired));
+  const closed = expiring.map(approvalOf).toSorted();
+  // The inbox follows the logs with a short delay.
+  while ((await second.listed(ApprovalState.TIMED_OUT)).length < closed.length) {
+    await new Promise(setImmediate);
+  }
+  expect(await second.listed(ApprovalState.TIMED_OUT)).toEqual(closed);
+  expect(await second.listed(ApprovalState.PENDING)).toEqual(waitOn.map(approvalOf));
+  // Told again of what was not acknowledged in time, and of the expiries; not of all that waits.
+  expect((await told()) - before).toBeLessThan(waiting / 2);
+  const [decided] = await second.listed(ApprovalState.PENDING);
+  const approvalId = decided ?? "";
+  const { approval } = await second.client.decideApproval({ approvalId, approved: true });
+  expect(approval?.state).toBe(ApprovalState.APPROVED);
+});

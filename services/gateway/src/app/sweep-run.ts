@@ -1,0 +1,71 @@
+import { create } from "@bufbuild/protobuf";
+import type { Dispatch } from "@reeve/contracts/run";
+import { DispatchSchema } from "@reeve/contracts/run";
+import type { Tail } from "@reeve/log/log";
+import { emptyTail } from "@reeve/log/log";
+import type { RunKey, RunLog } from "@reeve/log/run-log";
+import type { RunRest } from "@reeve/log/run-rest";
+import { emptyRest, owedDispatch, restAfter } from "@reeve/log/run-rest";
+import type { WorkQueue } from "@reeve/log/work-queue";
+
+export interface SweepPorts {
+  readonly log: Pick<RunLog, "read">;
+  readonly dispatch: Pick<WorkQueue<Dispatch>, "publish" | "holds">;
+}
+
+/** What one look at a run leaves for the next. */
+export interface Looked {
+  readonly tail: Tail;
+  readonly rest: RunRest;
+  /** The dispatch that a look before has seen to, and where it lies. */
+  readonly seenTo: { readonly dedupeId: string; readonly sequence: number } | undefined;
+  /** Whether this look found the run forgotten, and dispatched it. */
+  readonly isDispatched: boolean;
+}
+
+export const unseen: Looked = {
+  tail: emptyTail,
+  rest: emptyRest,
+  seenTo: undefined,
+  isDispatched: false,
+};
+
+/** How many messages of a run may be gone one after the other before it is left to the next look. */
+const mostAttempts = 3;
+
+/**
+ * Dispatches the run if it could move, nobody has it, and no message is in the queue by which somebody would take it. A
+ * run whose owner is slow is left alone: the message of a living owner is in the queue.
+ */
+export async function sweepRun(
+  ports: SweepPorts,
+  key: RunKey,
+  before: Looked,
+  signal: AbortSignal,
+): Promise<Looked> {
+  const { events, tail } = await ports.log.read(key, before.tail, signal);
+  const rest = restAfter(before.rest, events);
+  const looked = { tail, rest, seenTo: before.seenTo, isDispatched: false };
+  const owed = owedDispatch(key.run, rest);
+  if (owed === undefined) return looked;
+  const isSeenTo = before.seenTo?.dedupeId === owed.dedupeId;
+  const places = [owed.heldBy, isSeenTo ? before.seenTo?.sequence : undefined];
+  for (const place of places) {
+    if (place !== undefined && (await ports.dispatch.holds(place, signal))) return looked;
+  }
+  const message = create(DispatchSchema, { tenant: key.tenant, runId: key.run });
+  let { dedupeId } = owed;
+  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+    // An owner parks the run or ends it before its message goes: what was read before the look at the queue may be old.
+    const since = await ports.log.read(key, tail, signal);
+    if (since.events.length > 0) return looked;
+    const sequence = await ports.dispatch.publish(message, { dedupeId }, signal);
+    const seenTo = { dedupeId: owed.dedupeId, sequence };
+    if (await ports.dispatch.holds(sequence, signal)) {
+      return { ...looked, seenTo, isDispatched: true };
+    }
+    // The queue remembers the id of a message that is gone; it takes one that names the place of that message.
+    dedupeId = `${owed.dedupeId}:after:${sequence}`;
+  }
+  return looked;
+}

@@ -1,0 +1,115 @@
+import type { Run } from "@reeve/contracts/run";
+import { isTerminal } from "@reeve/log/run-head";
+import type { RunKey } from "@reeve/log/run-log";
+import type { Logger } from "@reeve/platform/logger";
+import type { Table } from "@reeve/store/table";
+import type { Looked, SweepPorts } from "./sweep-run.ts";
+import { sweepRun, unseen } from "./sweep-run.ts";
+
+export interface SweepClock {
+  now(): number;
+  sleep(delayMs: number, signal: AbortSignal): Promise<void>;
+}
+
+/** How often it is seen to what is due. */
+const roundMs = 5_000;
+/** The time that whoever changed a run has to finish; then it is looked at. */
+const graceMs = 10_000;
+/** A run that rests is looked at ever more seldom, down to this. */
+const longestMs = 600_000;
+/** How many runs one round looks at; the others come first in the next. */
+const mostInRound = 200;
+
+interface Open {
+  readonly key: RunKey;
+  readonly looked: Looked;
+  readonly dueMs: number;
+  readonly delayMs: number;
+}
+
+/**
+ * Looks after all runs that have not ended, until `signal` aborts: dispatches those that are forgotten, because whoever
+ * stored, woke or owned them died at a bad moment, or because their message is gone. Looks at a run after each of its
+ * changes and then ever more seldom. Knows after a restart what it knew before; several gateways may do so at once.
+ */
+export async function sweepRuns(
+  ports: SweepPorts & { readonly runs: Pick<Table<Run>, "watch"> },
+  clock: SweepClock,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  const open = new Map<string, Open>();
+  const end = new AbortController();
+  const bounded = AbortSignal.any([signal, end.signal]);
+  const watching = (async () => {
+    for await (const change of ports.runs.watch("", bounded)) {
+      if (change.kind === "deleted") open.delete(change.key);
+      if (change.kind === "written") note(open, change.row.key, change.row.record, clock.now());
+    }
+  })();
+  const sweeping = (async () => {
+    for (;;) {
+      await clock.sleep(roundMs, bounded);
+      await sweepDue(open, ports, clock, log, bounded);
+    }
+  })();
+  try {
+    await Promise.all([watching, sweeping]);
+  } finally {
+    // When one of the two breaks, the other does not go on alone.
+    end.abort(new DOMException("runs are not looked after any more", "AbortError"));
+    await Promise.allSettled([watching, sweeping]);
+  }
+}
+
+function note(open: Map<string, Open>, rowKey: string, run: Run, nowMs: number): void {
+  const known = open.get(rowKey);
+  open.delete(rowKey);
+  if (isTerminal(run.status)) return;
+  const [tenant = ""] = rowKey.split(".", 1);
+  const key = { tenant, run: run.runId };
+  const looked = known?.looked ?? unseen;
+  open.set(rowKey, { key, looked, dueMs: nowMs + graceMs, delayMs: graceMs });
+}
+
+async function sweepDue(
+  open: Map<string, Open>,
+  ports: SweepPorts,
+  clock: SweepClock,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  const now = clock.now();
+  const due = [...open]
+    .filter(([, { dueMs }]) => dueMs <= now)
+    .toSorted(([, a], [, b]) => a.dueMs - b.dueMs)
+    .slice(0, mostInRound);
+  for (const [rowKey, run] of due) {
+    const looked = await lookAt(run, ports, log, signal);
+    // Whatever changed meanwhile is due anew by itself.
+    if (open.get(rowKey) !== run) continue;
+    if (looked.rest.hasEnded) open.delete(rowKey);
+    else {
+      const delayMs = Math.min(run.delayMs * 2, longestMs);
+      open.set(rowKey, { key: run.key, looked, delayMs, dueMs: clock.now() + delayMs });
+    }
+  }
+}
+
+async function lookAt(
+  { key, looked }: Open,
+  ports: SweepPorts,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<Looked> {
+  const { tenant, run: runId } = key;
+  try {
+    const seen = await sweepRun(ports, key, looked, signal);
+    if (seen.isDispatched) log.info({ tenant, runId }, "run dispatched once more");
+    return seen;
+  } catch (error) {
+    signal.throwIfAborted();
+    log.warn({ err: error, tenant, runId }, "run could not be looked after; trying again later");
+    return looked;
+  }
+}

@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { explore, wander } from "../unit/protocol/explore.ts";
+import { smallScenarios, wideScenarios } from "../unit/protocol/scenarios.ts";
+
+const most = 400;
+
+test.each(smallScenarios)("a run is well kept in worlds with a fault: %s", async (_, scenario) => {
+  const { worlds, isAll } = await explore(() => scenario(), { faults: 1, worlds: most });
+  expect(isAll || worlds >= most).toBe(true);
+});
+
+test.each(wideScenarios)("a run is well kept, whatever befalls it: %s", async (_, scenario) => {
+  for (const faults of [1, 2, 4, 6]) {
+    const { worlds } = await wander(() => scenario(), { faults, walks: 150, seed: 100 + faults });
+    expect(worlds).toBeGreaterThan(200);
+  }
+});

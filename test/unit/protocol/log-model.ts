@@ -1,0 +1,108 @@
+import type { Appended, Log, Stretch, Tail } from "@reeve/log/log";
+import type { MemoryLog } from "@reeve/log/memory-log";
+import type { Actor, Scheduler } from "./scheduler.ts";
+
+interface Parts<Key, Event> {
+  readonly inner: MemoryLog<Key, Event>;
+  readonly nameOf: (key: Key) => string;
+  readonly kindOf: (event: Event) => string;
+  /** Hears of each append that stands, before anybody else does. */
+  readonly onAppended: (actor: Actor, key: Key, events: readonly Event[]) => void;
+  /** Whether followers hear of a fact at once. */
+  readonly isPrompt: boolean;
+  /** An append as a broken protocol makes it; absent: as it ought to be. */
+  readonly append?: Log<Key, Event>["append"] | undefined;
+}
+
+/** Logs in which each act of an actor waits for its turn. */
+export class LogModel<Key, Event> {
+  readonly inner: MemoryLog<Key, Event>;
+  readonly #parts: Parts<Key, Event>;
+  readonly #scheduler: Scheduler;
+  /** What stands in each log, in short, and who wrote the last of it since when. */
+  readonly #logs = new Map<string, { said: string; length: number; last: Actor; since: number }>();
+
+  constructor(scheduler: Scheduler, parts: Parts<Key, Event>) {
+    this.#scheduler = scheduler;
+    this.#parts = parts;
+    this.inner = parts.inner;
+  }
+
+  /** Two sets of logs of one name cannot be told apart. */
+  get name(): string {
+    return [...this.#logs].map(([log, { said }]) => `${log}:${said}`).join("\n");
+  }
+
+  of(actor: Actor): Log<Key, Event> {
+    const { inner, nameOf, kindOf } = this.#parts;
+    const append = (key: Key, tail: Tail, events: readonly Event[], signal: AbortSignal) =>
+      this.#scheduler.act<Appended>({
+        actor,
+        label: `writes ${nameOf(key)} ${tail.sequence + 1}: ${events.map(kindOf).join(" ")}`,
+        kind: "write",
+        happen: () => this.#append(actor, key, tail, events, signal),
+        tell: ({ kind }) => kind,
+      });
+    const read = (key: Key, tail: Tail, signal: AbortSignal) =>
+      this.#scheduler.act({
+        actor,
+        label: `reads ${nameOf(key)} after ${tail.sequence}`,
+        kind: "look",
+        happen: () => inner.read(key, tail, signal),
+        tell: (stretch) => String(stretch.tail.sequence),
+      });
+    const follow = (key: Key, after: number, signal: AbortSignal) =>
+      this.#follow(actor, key, after, signal);
+    return { append, read, follow };
+  }
+
+  async #append(
+    actor: Actor,
+    key: Key,
+    tail: Tail,
+    events: readonly Event[],
+    signal: AbortSignal,
+  ): Promise<Appended> {
+    const { inner, nameOf, kindOf, onAppended, append } = this.#parts;
+    const outcome = await (append?.(key, tail, events, signal) ??
+      inner.append(key, tail, events, signal));
+    if (outcome.kind === "conflict") return outcome;
+    const name = nameOf(key);
+    const before = this.#logs.get(name);
+    const said = `${before?.said ?? ""} ${actor.name}>${events.map(kindOf).join(" ")}`;
+    const since = before?.last === actor ? before.since : tail.sequence;
+    this.#logs.set(name, { said, length: outcome.tail.sequence, last: actor, since });
+    // A broken protocol may have written something else.
+    onAppended(actor, key, inner.batches.at(-1)?.events ?? []);
+    return outcome;
+  }
+
+  async *#follow(
+    actor: Actor,
+    key: Key,
+    afterSequence: number,
+    signal: AbortSignal,
+  ): AsyncIterable<Stretch<Event>> {
+    const name = this.#parts.nameOf(key);
+    for (let tail: Tail = { sequence: afterSequence, revision: 0 }; ;) {
+      const known = tail;
+      const stretch = await this.#scheduler.act({
+        actor,
+        label: `hears of ${name} after ${known.sequence}`,
+        kind: "look",
+        signal,
+        isPossible: () => (this.#logs.get(name)?.length ?? 0) > known.sequence,
+        // To hear of what one has written oneself tells nothing.
+        isTrivial: () => {
+          const log = this.#logs.get(name);
+          if (log === undefined || log.length <= known.sequence) return false;
+          return this.#parts.isPrompt || (log.last === actor && log.since <= known.sequence);
+        },
+        happen: () => this.#parts.inner.read(key, known, signal),
+        tell: (heard) => String(heard.tail.sequence),
+      });
+      ({ tail } = stretch);
+      yield stretch;
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import type { RunEvent } from "@reeve/contracts/run";
+import type { ToolCallFact } from "@reeve/contracts/tool";
+import type { CallKey } from "@reeve/log/call-journal";
+import type { Log } from "@reeve/log/log";
+import type { RunKey } from "@reeve/log/run-log";
+import type { RunPorts } from "../../../services/runtime/src/ports/run-ports.ts";
+
+export const key: RunKey = { tenant: "acme", run: "run_1" };
+export const never = new AbortController().signal;
+
+/** How the run behaves. */
+export interface Play {
+  /** Whether the model calls a tool before it answers. */
+  readonly tool?: "plain" | "approved" | "idempotent";
+  readonly workers?: number;
+  readonly toolhosts?: number;
+  /** Whether it takes a while until a fact is heard of, a model has spoken, a call is executed; else it does not. */
+  readonly isSlow?: boolean;
+}
+
+/** What is left out of the protocol, or done wrong, to see that it is missed. */
+export interface Breakage {
+  readonly append?: (log: Log<RunKey, RunEvent>) => Log<RunKey, RunEvent>["append"];
+  readonly journalAppend?: (
+    log: Log<CallKey, ToolCallFact>,
+  ) => Log<CallKey, ToolCallFact>["append"];
+  readonly dedupes?: boolean;
+  /** Whether nobody looks after the run. */
+  readonly isUnswept?: boolean;
+  /** Whether what outsiders dispatch reaches nobody. */
+  readonly isSilent?: boolean;
+  /** The ports of a worker as they ought not to be. */
+  readonly worker?: (ports: RunPorts) => RunPorts;
+}

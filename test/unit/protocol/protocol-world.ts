@@ -1,0 +1,288 @@
+import { create } from "@bufbuild/protobuf";
+import { ModelCatalogSchema } from "@reeve/contracts/agent";
+import type { Dispatch, RunEvent } from "@reeve/contracts/run";
+import { DispatchSchema, RunEventSchema } from "@reeve/contracts/run";
+import type { ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
+import type { CancelPorts } from "@reeve/log/cancel-run";
+import type { CallKey } from "@reeve/log/call-journal";
+import { emptyTail } from "@reeve/log/log";
+import { memoryCallJournal, memoryRunLog, memoryThreadLog } from "@reeve/log/memory-log";
+import type { RunKey } from "@reeve/log/run-log";
+import { LongTermMemory } from "@reeve/memory/long-term-memory";
+import { createLogger } from "@reeve/platform/logger";
+import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
+import { MemoryTable } from "@reeve/store/memory-table";
+import { sweepRun, unseen } from "../../../services/gateway/src/app/sweep-run.ts";
+import { workRuns } from "../../../services/runtime/src/app/work-runs.ts";
+import type { RunPorts } from "../../../services/runtime/src/ports/run-ports.ts";
+import { workCalls } from "../../../services/toolhost/src/app/work-calls.ts";
+import type { World } from "./explore.ts";
+import { LogModel } from "./log-model.ts";
+import type { Breakage, Play } from "./play.ts";
+import { key, never } from "./play.ts";
+import { catalogFor, countingTool, scriptedModel, sleeping } from "./players.ts";
+import { QueueModel } from "./queue-model.ts";
+import { Rules } from "./rules.ts";
+import type { Actor, Choice } from "./scheduler.ts";
+import { Scheduler } from "./scheduler.ts";
+
+const logger = createLogger("test", "silent");
+/** Longer than anything that is simulated. */
+const heartbeatMs = 2 ** 31 - 1;
+
+/** A run, its workers, its toolhosts and those who write to it from outside, over one store. */
+export class ProtocolWorld implements World {
+  readonly scheduler = new Scheduler();
+  readonly rules: Rules;
+  readonly log: LogModel<RunKey, RunEvent>;
+  readonly journal: LogModel<CallKey, ToolCallFact>;
+  readonly dispatch: QueueModel<Dispatch>;
+  readonly calls: QueueModel<ToolCallRequest>;
+  readonly #play: Play;
+  readonly #breakage: Breakage;
+  readonly #actors: Actor[] = [];
+  readonly #failures: string[] = [];
+  #looked = unseen;
+  #hadFaults = false;
+
+  constructor(play: Play, breakage: Breakage = {}) {
+    this.#play = play;
+    this.#breakage = breakage;
+    const isHadFaults = () => this.#hadFaults;
+    this.rules = new Rules({
+      isLiveOwner: (worker, sequence) =>
+        this.#actors.some(
+          (actor) =>
+            actor.name === worker && actor.isAlive && this.dispatch.isHeldBy(actor, sequence),
+        ),
+      get hadFaults() {
+        return isHadFaults();
+      },
+    });
+    const runs = memoryRunLog();
+    this.log = new LogModel(this.scheduler, {
+      inner: runs,
+      nameOf: () => "the run",
+      kindOf: ({ event }) => event.case ?? "unknown",
+      onAppended: (actor, _, events) => this.rules.appended(actor, events),
+      append: breakage.append?.(runs),
+      isPrompt: play.isSlow !== true,
+    });
+    const journals = memoryCallJournal();
+    this.journal = new LogModel(this.scheduler, {
+      inner: journals,
+      nameOf: ({ call }) => `call ${call}`,
+      kindOf: ({ fact }) => fact.case ?? "unknown",
+      onAppended: (_, { call }, facts) => this.rules.journalled(call, facts),
+      append: breakage.journalAppend?.(journals),
+      isPrompt: play.isSlow !== true,
+    });
+    this.dispatch = new QueueModel("dispatch", this.scheduler, {
+      dedupes: breakage.dedupes ?? true,
+    });
+    this.calls = new QueueModel("request", this.scheduler);
+  }
+
+  get name(): string {
+    for (const actor of this.#actors) if (this.#isIdle(actor)) actor.learned = "";
+    const actors = this.#actors.map(({ name, isAlive, learned }) =>
+      isAlive ? `${name}:${learned}` : `${name} is dead`,
+    );
+    const { log, journal, dispatch, calls, scheduler } = this;
+    return [log, journal, dispatch, calls, scheduler]
+      .map((part) => part.name)
+      .concat(actors)
+      .join("\n");
+  }
+
+  get wrong(): readonly string[] {
+    return [...this.rules.wrong, ...this.#failures];
+  }
+
+  actor(name: string): Actor {
+    const actor = { name, isAlive: true, learned: "" };
+    this.#actors.push(actor);
+    return actor;
+  }
+
+  /** What somebody has who writes to the run from outside. */
+  outside(actor: Actor): CancelPorts {
+    const { publish } = this.#breakage.isSilent === true ? silence : this.dispatch.of(actor);
+    return { log: this.log.of(actor), journal: this.journal.of(actor), dispatch: { publish } };
+  }
+
+  /** Everybody moves until nobody can. */
+  async advance(): Promise<this> {
+    await this.#untilQuiet(() => undefined);
+    return this;
+  }
+
+  /** A process that does one thing and ends. What it throws is its own affair: whoever asked may ask again. */
+  start(name: string, run: (actor: Actor) => Promise<void>): void {
+    const actor = this.actor(name);
+    void run(actor).catch(() => undefined);
+  }
+
+  /** Stores the run, and dispatches it. */
+  async create(): Promise<this> {
+    const value = {
+      tenant: key.tenant,
+      agentId: "a",
+      input: "go",
+      spec: { model: "test:x", hitlTools: this.#play.tool === "approved" ? ["count"] : [] },
+    };
+    const event = { case: "runCreated", value } as const;
+    const created = create(RunEventSchema, { runId: key.run, sequence: 1, event });
+    const gateway = { name: "gateway", isAlive: true, learned: "" };
+    await this.log.of(gateway).append(key, emptyTail, [created], never);
+    const message = create(DispatchSchema, { tenant: key.tenant, runId: key.run });
+    this.dispatch.publish(message, `${key.run}:start`);
+    return this;
+  }
+
+  /** Workers and toolhosts begin to take what is offered; from now on each act waits for its turn. */
+  begin(): this {
+    this.scheduler.isFree = false;
+    for (let count = 1; count <= (this.#play.workers ?? 2); count++) this.work(`worker ${count}`);
+    const hosts = this.#play.toolhosts ?? (this.#play.tool === undefined ? 0 : 1);
+    for (let count = 1; count <= hosts; count++) this.host(`toolhost ${count}`);
+    return this;
+  }
+
+  work(name: string): void {
+    const actor = this.actor(name);
+    const ports = this.#runPorts(actor);
+    const broken = this.#breakage.worker?.(ports) ?? ports;
+    const stop = { now: never, soon: never };
+    void workRuns(this.dispatch.of(actor), broken, 4, stop).catch(() => undefined);
+  }
+
+  host(name: string): void {
+    const actor = this.actor(name);
+    const tool = countingTool(this.scheduler, actor, this.#play, this.rules);
+    const ports = {
+      journal: this.journal.of(actor),
+      requests: this.calls.of(actor),
+      toolbox: { find: () => tool, list: () => [tool] },
+      workspaces: { open: () => Promise.reject(new Error("there are no files here")) },
+      artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
+      keepMs: 1_000,
+      host: name,
+      heartbeatMs,
+      log: logger,
+    };
+    const signals = { taking: never, running: never };
+    void workCalls(this.calls.of(actor), ports, 4, signals).catch(() => undefined);
+  }
+
+  /** A gateway looks after the run, once. */
+  async sweep(actor: Actor): Promise<void> {
+    const ports = { log: this.log.of(actor), dispatch: this.dispatch.of(actor) };
+    this.#looked = await sweepRun(ports, key, this.#looked, never);
+  }
+
+  choices(): readonly Choice[] {
+    const deaths = this.#actors
+      .filter((actor) => this.#mayDie(actor))
+      .map((actor) => ({
+        name: `${actor.name} dies`,
+        faults: 1,
+        take: () => this.scheduler.kill(actor),
+      }));
+    const all = [
+      ...this.scheduler.choices(),
+      ...this.dispatch.choices(),
+      ...this.calls.choices(),
+      ...deaths,
+    ];
+    return all
+      .map((choice) => (choice.faults === 0 ? choice : this.#remembered(choice)))
+      .toSorted((a, b) => a.faults - b.faults);
+  }
+
+  async playOut(note: (what: string) => void): Promise<readonly string[]> {
+    for (let round = 1; round <= rounds; round++) {
+      if (this.#lives("worker") === 0) this.work(`worker of round ${round}`);
+      if (this.#play.tool !== undefined && this.#lives("toolhost") === 0) {
+        this.host(`toolhost of round ${round}`);
+      }
+      this.scheduler.patience = mostWaits;
+      await this.#untilQuiet(note);
+      if (this.#breakage.isUnswept !== true) {
+        note("the sweeper looks");
+        const sweeping = this.sweep(this.actor(`sweeper of round ${round}`));
+        sweeping.catch((error: unknown) => this.#failures.push(String(error)));
+        await this.#untilQuiet(note);
+      }
+    }
+    return [...this.rules.atTheEnd(), ...this.#failures];
+  }
+
+  async #untilQuiet(note: (what: string) => void): Promise<void> {
+    for (let count = 0; count < mostSteps; count++) {
+      await this.scheduler.settled();
+      const next = this.choices().find(({ faults }) => faults === 0);
+      if (next === undefined) return;
+      note(next.name);
+      await next.take();
+    }
+    this.#failures.push("it never comes to rest");
+  }
+
+  #isIdle(actor: Actor): boolean {
+    const holds = this.dispatch.isHeldBy(actor) || this.calls.isHeldBy(actor);
+    return !holds && this.scheduler.isIdle(actor);
+  }
+
+  #lives(role: string): number {
+    return this.#actors.filter(({ name, isAlive }) => isAlive && name.startsWith(role)).length;
+  }
+
+  #remembered({ take, ...choice }: Choice): Choice {
+    return {
+      ...choice,
+      take: async () => {
+        this.#hadFaults = true;
+        await take();
+      },
+    };
+  }
+
+  /** Whether it makes a difference that this one dies now: it is about to do something, or others wait for it. */
+  #mayDie(actor: Actor): boolean {
+    if (!actor.isAlive) return false;
+    const state = this.scheduler.stateOf(actor);
+    const holds = this.dispatch.isHeldBy(actor) || this.calls.isHeldBy(actor);
+    return state === "moves" || (state === "stands" && holds);
+  }
+
+  #runPorts(actor: Actor): RunPorts {
+    const tools = [catalogFor(this.#play)];
+    const provider = scriptedModel(this.scheduler, actor, this.#play);
+    const models = create(ModelCatalogSchema, { providers: [provider.descriptor] });
+    const dispatch = this.dispatch.of(actor);
+    const calls = this.calls.of(actor);
+    return {
+      log: this.log.of(actor),
+      journal: this.journal.of(actor),
+      toolCalls: async () => calls,
+      catalogs: () => ({ tools, models }),
+      provider: () => provider,
+      memory: new LongTermMemory(new MemoryTable(), () => 0),
+      threads: memoryThreadLog(),
+      dispatch,
+      artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
+      clock: { now: () => 0, sleep: sleeping(this.scheduler, actor) },
+      worker: actor.name,
+      heartbeatMs,
+      logger,
+    };
+  }
+}
+
+/** How often whoever repairs looks, in a world that came to rest. */
+const rounds = 3;
+const mostWaits = 6;
+const mostSteps = 500;
+/** A queue that takes everything and keeps nothing. */
+const silence = { publish: async () => 0 };

@@ -1,0 +1,163 @@
+import type { Delivery } from "@reeve/log/work-queue";
+import type { Actor, Choice, Scheduler } from "./scheduler.ts";
+
+interface Queued<Message> {
+  readonly message: Message;
+  readonly sequence: number;
+  isOffered: boolean;
+  /** To whom it was delivered, one after the other. */
+  readonly deliveries: { readonly actor: Actor; isSettled: boolean }[];
+}
+
+/**
+ * A work queue as JetStream has it: an acknowledgement is sent and not answered, counts whoever sends it, and a message
+ * whose holder is silent is delivered again, whether or not the holder lives.
+ */
+export class QueueModel<Message> {
+  readonly #name: string;
+  readonly #scheduler: Scheduler;
+  readonly #queued = new Map<number, Queued<Message>>();
+  readonly #published = new Map<string, number>();
+  readonly #dedupes: boolean;
+  #sequence = 0;
+
+  constructor(name: string, scheduler: Scheduler, { dedupes = true } = {}) {
+    this.#name = name;
+    this.#scheduler = scheduler;
+    this.#dedupes = dedupes;
+  }
+
+  get isEmpty(): boolean {
+    return this.#queued.size === 0;
+  }
+
+  holds(sequence: number): boolean {
+    return this.#queued.has(sequence);
+  }
+
+  /** Whether `actor` has a message, this one or any, and has not let go of it. */
+  isHeldBy(actor: Actor, sequence?: number): boolean {
+    return [...this.#queued.values()].some(
+      (queued) =>
+        queued.deliveries.some((each) => each.actor === actor && !each.isSettled) &&
+        (sequence === undefined || queued.sequence === sequence),
+    );
+  }
+
+  /** Two queues of one name cannot be told apart. */
+  get name(): string {
+    const queued = [...this.#queued.values()].map(({ sequence, isOffered, deliveries }) => {
+      const holders = deliveries.map(({ actor, isSettled }) => (isSettled ? "-" : actor.name));
+      return `${sequence}${isOffered ? "!" : ""} ${holders.join(",")}`;
+    });
+    return `${this.#name} ${queued.join(" ")}`;
+  }
+
+  /** As an actor has it. */
+  of(actor: Actor) {
+    return {
+      publish: (message: Message, { dedupeId }: { readonly dedupeId: string }) =>
+        this.#scheduler.act({
+          actor,
+          label: `publishes ${this.#name} ${dedupeId}`,
+          kind: "write",
+          happen: async () => this.publish(message, dedupeId),
+          tell: String,
+        }),
+      holds: (sequence: number) =>
+        this.#scheduler.act({
+          actor,
+          label: `asks for ${this.#name} ${sequence}`,
+          kind: "look",
+          happen: async () => this.holds(sequence),
+          tell: String,
+        }),
+      take: (_: number, signal: AbortSignal) => this.#take(actor, signal),
+    };
+  }
+
+  publish(message: Message, dedupeId: string): number {
+    const known = this.#published.get(dedupeId);
+    if (known !== undefined && this.#dedupes) return known;
+    const sequence = ++this.#sequence;
+    this.#published.set(dedupeId, sequence);
+    const queued = { message, sequence, isOffered: true, deliveries: [] };
+    this.#queued.set(sequence, queued);
+    return sequence;
+  }
+
+  /** What the queue does by itself, and what may befall it. */
+  choices(): readonly Choice[] {
+    return [...this.#queued.values()].flatMap((queued): readonly Choice[] => {
+      const { sequence, isOffered, deliveries } = queued;
+      const name = `${this.#name} ${sequence}`;
+      const lost = { name: `${name} is lost`, faults: 1, take: () => this.#remove(sequence) };
+      if (isOffered) return [lost];
+      // Whoever has not settled a delivery extends it.
+      const holder = deliveries.find(({ actor, isSettled }) => actor.isAlive && !isSettled)?.actor;
+      const again = {
+        name: `${name} is offered again${holder === undefined ? "" : ` while ${holder.name} lives`}`,
+        faults: holder === undefined ? 0 : 1,
+        take: () => offer(queued),
+      };
+      return [again, lost];
+    });
+  }
+
+  async *#take(actor: Actor, signal: AbortSignal): AsyncIterable<Delivery<Message>> {
+    for (;;) {
+      signal.throwIfAborted();
+      yield await this.#scheduler.act({
+        actor,
+        label: `takes ${this.#name}`,
+        kind: "look",
+        isIdle: true,
+        isPossible: () => this.#offered() !== undefined,
+        happen: async () => this.#deliver(actor),
+        tell: ({ sequence }) => String(sequence),
+      });
+    }
+  }
+
+  #offered(): Queued<Message> | undefined {
+    return [...this.#queued.values()].find(({ isOffered }) => isOffered);
+  }
+
+  #deliver(actor: Actor): Delivery<Message> {
+    const queued = this.#offered();
+    if (queued === undefined) throw new Error("nothing is offered");
+    const { message, sequence } = queued;
+    const delivery = { actor, isSettled: false };
+    queued.isOffered = false;
+    queued.deliveries.push(delivery);
+    const settle = () => {
+      delivery.isSettled = true;
+    };
+    const say = (what: string, happen: () => void) => {
+      const label = `${what} ${this.#name} ${sequence}`;
+      const happened = async () => {
+        settle();
+        happen();
+      };
+      const act = { actor, label, kind: "say", happen: happened, tell: () => "" } as const;
+      this.#scheduler.act({ ...act, drop: settle }).catch(() => undefined);
+    };
+    return {
+      message,
+      sequence,
+      attempt: queued.deliveries.length,
+      extend: () => undefined,
+      acknowledge: () => say("acknowledges", () => this.#remove(sequence)),
+      giveBack: () => say("gives back", () => offer(queued)),
+      forget: settle,
+    };
+  }
+
+  #remove(sequence: number): void {
+    this.#queued.delete(sequence);
+  }
+}
+
+function offer<Message>(queued: Queued<Message>): void {
+  queued.isOffered = true;
+}

@@ -1,0 +1,147 @@
+import { create } from "@bufbuild/protobuf";
+import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
+import { DispatchSchema } from "@reeve/contracts/run";
+import { cancelRun } from "@reeve/log/cancel-run";
+import type { ForeignFact } from "@reeve/log/commit-foreign";
+import { commitForeign } from "@reeve/log/commit-foreign";
+import { emptyTail } from "@reeve/log/log";
+import type { RunHead } from "@reeve/log/run-head";
+import { isTerminal, messageOf, pendingApprovals } from "@reeve/log/run-head";
+import type { Breakage, Play } from "./play.ts";
+import { key, never } from "./play.ts";
+import { ProtocolWorld } from "./protocol-world.ts";
+
+/** Makes the same world each time. */
+export type Scenario = (breakage?: Breakage) => Promise<ProtocolWorld>;
+
+/** A run that was dispatched, and workers who wait for work. */
+export function fresh(play: Play, ...others: readonly Other[]): Scenario {
+  return async (breakage) => {
+    const world = (await new ProtocolWorld(play, breakage).create()).begin();
+    for (const other of others) other(world);
+    return world;
+  };
+}
+
+/** A run that waits for an approval, and whose worker has let go of it. */
+export function parked(play: Play, ...others: readonly Other[]): Scenario {
+  return async (breakage) => {
+    const world = (
+      await new ProtocolWorld({ ...play, tool: "approved" }, breakage).create()
+    ).begin();
+    await world.advance();
+    for (const other of others) other(world);
+    return world;
+  };
+}
+
+/** Somebody who does something beside the workers. */
+type Other = (world: ProtocolWorld) => void;
+
+/** A gateway looks after the run, once, at any time. */
+export const sweeping: Other = (world) => world.start("sweeper", (actor) => world.sweep(actor));
+
+/** A gateway is asked for the run once more, long after, and dispatches it if it sees no claim. */
+export const repeating: Other = (world) =>
+  world.start("gateway", async (actor) => {
+    const { events } = await world.log.of(actor).read(key, emptyTail, never);
+    if (events.some(({ event }) => event.case === "runClaimed")) return;
+    const message = create(DispatchSchema, { tenant: key.tenant, runId: key.run });
+    await world.outside(actor).dispatch.publish(message, { dedupeId: "once more" }, never);
+  });
+
+/** A person approves, as soon as there is something to approve. */
+export function approving(name = "person"): Other {
+  return writing(
+    name,
+    ({ approvals }) =>
+      [...approvals.values()]
+        .filter(({ state }) => state === ApprovalState.PENDING)
+        .map((pending) => ({
+          case: "approval",
+          value: {
+            approval: create(ApprovalSchema, { ...pending, state: ApprovalState.APPROVED }),
+          },
+        })),
+    (head) => pendingApprovals(head).length > 0,
+  );
+}
+
+/** A message is sent into the run. */
+export function messaging(name = "sender"): Other {
+  const value = { messageId: name, message: { text: "and this" } };
+  return writing(name, (head) =>
+    isTerminal(head.status) || messageOf(head, name) !== undefined
+      ? []
+      : [{ case: "messageSubmitted", value }],
+  );
+}
+
+/** Somebody cancels the run. */
+export const cancelling: Other = (world) =>
+  world.start("canceller", async (actor) => {
+    await cancelRun(world.outside(actor), key, { requestedBy: "ann", reason: "enough" }, never);
+    world.rules.promised.push(({ status }) =>
+      isTerminal(status) ? undefined : "a cancelled run goes on",
+    );
+  });
+
+function writing(
+  name: string,
+  decide: (head: RunHead) => readonly ForeignFact[],
+  isTime: (head: RunHead) => boolean = () => true,
+): Other {
+  return (world) =>
+    world.start(name, async (actor) => {
+      await world.scheduler.act({
+        actor,
+        label: "sees the run",
+        kind: "look",
+        isPossible: () => isTime(world.rules.head),
+        happen: async () => undefined,
+        tell: () => "",
+      });
+      await commitForeign(world.outside(actor), key, decide, never);
+    });
+}
+
+const two = { workers: 2, toolhosts: 2 } as const;
+
+/** Scenarios all of whose orders can be gone through. */
+export const smallScenarios: readonly [
+  readonly [string, Scenario],
+  ...(readonly [string, Scenario])[],
+] = [
+  ["two workers", fresh({})],
+  ["two workers, and a sweeper beside them", fresh({}, sweeping)],
+  ["a start that is repeated late", fresh({}, repeating)],
+  ["a message from outside", fresh({}, messaging())],
+  ["a decision around the park", fresh({ tool: "approved" }, approving())],
+  ["a decision after the park, and a sweeper", parked({}, approving(), sweeping)],
+  ["a call, and two toolhosts", fresh({ ...two, tool: "plain", isSlow: true })],
+  ["a call that may be repeated", fresh({ ...two, tool: "idempotent", isSlow: true })],
+];
+
+/** Scenarios with more worlds than can be gone through. */
+export const wideScenarios: readonly (readonly [string, Scenario])[] = [
+  [
+    "two decisions, a message and a sweeper",
+    fresh(
+      { ...two, tool: "approved", isSlow: true },
+      approving(),
+      approving("another person"),
+      messaging(),
+      sweeping,
+    ),
+  ],
+  [
+    "a message and a cancellation while a run waits",
+    parked({ ...two, isSlow: true }, approving(), messaging(), cancelling, sweeping),
+  ],
+  [
+    "a call, and a cancellation",
+    fresh({ ...two, tool: "plain", isSlow: true }, cancelling, sweeping),
+  ],
+  ["a call, and a message", fresh({ ...two, tool: "plain", isSlow: true }, messaging(), repeating)],
+  ["a call that may be repeated", fresh({ ...two, tool: "idempotent", isSlow: true }, sweeping)],
+];
