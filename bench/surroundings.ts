@@ -17,7 +17,7 @@ export function writeMcpConfig(folder: string): string {
 }
 
 function server(path: string) {
-  return { command: process.execPath, args: [join(root, path)] };
+  return { command: process.execPath, args: [join(root, path)], sandbox: false };
 }
 
 /** Starts a model that answers at once, in a process of its own. Gives its base URL. */

@@ -3,6 +3,8 @@ import process from "node:process";
 import { createLogger } from "@reeve/platform/logger";
 import { runAgent } from "../../local/src/run-agent.ts";
 import { chatProvider } from "../../services/runtime/src/adapters/models/chat/chat-provider.ts";
+import { sandboxIdentity } from "../../services/toolhost/src/adapters/bubblewrap/identity.ts";
+import { mcpServerConfig } from "../../services/toolhost/src/adapters/mcp/mcp-config.ts";
 import { McpServer } from "../../services/toolhost/src/adapters/mcp/mcp-server.ts";
 import { mcpTools } from "../../services/toolhost/src/adapters/mcp/mcp-tools.ts";
 import type { Tool } from "../../services/toolhost/src/ports/tool.ts";
@@ -35,7 +37,9 @@ export const againstLocal: Benchmark = {
     const command = process.execPath;
     const args = [join(root, "services/toolhost/test/support/progress-server.ts")];
     const log = createLogger("bench", "silent");
-    await using server = new McpServer("srv", { command, args, env: {} }, log, () => undefined);
+    const config = mcpServerConfig({ command, args, sandbox: false });
+    const ports = { log, identity: sandboxIdentity(1), onTools: () => undefined };
+    await using server = new McpServer("srv", config, ports);
     await server.tried;
     for (const { name, few, many, by, uses } of growths) {
       const durable = async (model: string) => {

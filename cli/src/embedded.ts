@@ -63,7 +63,9 @@ export async function startEmbedded(
   });
   const ports = (service: string) => ({ nats, log: log.child({ service }) });
   // Tools and models are announced before anybody can ask for them.
-  starting.use(await startToolhost(configs.toolhost, ports("toolhost"), signal));
+  starting.use(
+    await startToolhost(configs.toolhost, { ...ports("toolhost"), environment: settings }, signal),
+  );
   starting.use(await startRuntime(configs.runtime, ports("runtime"), signal));
   const approvals = starting.use(
     await startApprovals(configs.approvals, ports("approvals"), signal),

@@ -12,6 +12,8 @@ export interface LocalDecision {
   readonly approved: boolean;
   readonly reason?: string;
   readonly editedArguments?: JsonObject;
+  /** The answer, when a tool asks. Absent: an empty one. */
+  readonly answer?: JsonObject;
 }
 
 /** Asks somebody. An approval that expires first is not decided any more: `signal` then aborts. */
@@ -71,7 +73,7 @@ async function resolve(
 
 /** Somebody who fails to decide has not approved. */
 async function decided(approval: Approval, decide: Decide, signal: AbortSignal): Promise<Approval> {
-  const { approved, reason, editedArguments } = await decide(approval, signal).catch(
+  const { approved, reason, editedArguments, answer } = await decide(approval, signal).catch(
     (error: unknown): LocalDecision => ({ approved: false, reason: String(error) }),
   );
   const edited = approval.allowEditedArguments ? editedArguments : undefined;
@@ -81,6 +83,7 @@ async function decided(approval: Approval, decide: Decide, signal: AbortSignal):
     decidedBy: "local",
     decidedAt: timestampNow(),
     ...(edited && { editedArguments: edited }),
+    ...(approval.question && answer && { answer }),
   });
   const state = approved ? ApprovalState.APPROVED : ApprovalState.REJECTED;
   return create(ApprovalSchema, { ...approval, state, decision });

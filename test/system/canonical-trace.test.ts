@@ -28,7 +28,7 @@ async function canonicalRun({ runs }: Reeve): Promise<readonly RunEvent[]> {
 test("the canonical trace comes out of one process", async () => {
   const folder = mkdtempSync(join(tmpdir(), "reeve-test-"));
   const mcp = join(import.meta.dirname, "../../services/toolhost/test/support/progress-server.ts");
-  const servers = { srv: { command: process.execPath, args: [mcp] } };
+  const servers = { srv: { command: process.execPath, args: [mcp], sandbox: false } };
   writeFileSync(join(folder, "mcp.json"), JSON.stringify({ servers }));
   try {
     await using embedded = await startEmbedded(

@@ -2,6 +2,7 @@ import { fromJson } from "@bufbuild/protobuf";
 import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
+import { failureFrom } from "@reeve/platform/connect-failure";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   Health,
@@ -115,6 +116,9 @@ test("a service that is started before its store lives and is not ready, and is 
   const starting = names.map((name) => deployment.start(name));
   for (const name of names) await expectAlive(name);
   for (const name of names) await expectNotReady(name);
+  // A client comes again, as it does while nobody listens.
+  const refused = await deployment.reeve.runs.listRuns({}).catch(failureFrom);
+  expect(refused).toMatchObject({ kind: "unavailable" });
   await deployment.startNats();
   await Promise.all(starting);
   for (const name of names) await untilReadinessIs(name, Status.SERVING);

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { Command } from "commander";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { Command, InvalidArgumentError } from "commander";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalSchema, ApprovalStateSchema } from "@reeve/contracts/approval";
 import { allPages } from "../all-pages.ts";
@@ -73,11 +74,19 @@ function decideCommand(cli: Cli, verb: "approve" | "reject"): Command {
     .description(verb === "approve" ? "let a call run" : "refuse a call; the run goes on")
     .argument("<approval>", "id of the approval")
     .option("--reason <text>", "why; told to the model when the call is rejected", "");
-  return command.action((approvalId: string, { reason }: { readonly reason: string }) =>
+  if (verb === "approve") {
+    command.option("--answer <json>", "the answer to a tool that asks", parseAnswer);
+  }
+  interface Options {
+    readonly reason: string;
+    readonly answer?: JsonObject;
+  }
+  return command.action((approvalId: string, { reason, answer }: Options) =>
     withReeve(cli, command, async (reeve) => {
       const approved = verb === "approve";
       // One id for all attempts: an answer that was lost does not make a second decision.
-      const request = { approvalId, approved, reason, decisionId: randomUUID() };
+      const given = { approvalId, approved, reason, decisionId: randomUUID() };
+      const request = { ...given, ...(answer && { answer }) };
       const decide = () => reeve.approvals.decideApproval(request, { signal: cli.signal });
       await persistently(decide, brief, cli.signal);
       cli.terminal.out(`${approvalId} ${approved ? "approved" : "rejected"}\n`);
@@ -85,8 +94,21 @@ function decideCommand(cli: Cli, verb: "approve" | "reject"): Command {
   );
 }
 
-function rowOf({ approvalId, state, call, agentId }: Approval): readonly string[] {
+function parseAnswer(text: string): JsonObject {
+  try {
+    const answer: unknown = JSON.parse(text);
+    if (typeof answer === "object" && answer !== null && !Array.isArray(answer)) {
+      // JSON holds nothing else.
+      return answer as JsonObject;
+    }
+  } catch {
+    // Told below, as what is no object.
+  }
+  throw new InvalidArgumentError("it is no JSON object.");
+}
+
+function rowOf({ approvalId, state, call, agentId, question }: Approval): readonly string[] {
   const standing = ApprovalStateSchema.value[state]?.localName.toLowerCase() ?? "unknown";
-  const given = shortArguments(call?.arguments ?? {});
+  const given = question ? `asks: ${question.message}` : shortArguments(call?.arguments ?? {});
   return [approvalId, standing, call?.name ?? "", agentId, given].map((cell) => oneLine(cell, 256));
 }

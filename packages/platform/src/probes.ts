@@ -5,6 +5,7 @@ import type { Door } from "./door.ts";
 import { openDoor } from "./door.ts";
 import type { Logger } from "./logger.ts";
 import type { Nats } from "./nats.ts";
+import type { ServeOptions } from "./server.ts";
 import { serve } from "./server.ts";
 
 /**
@@ -17,7 +18,7 @@ export async function openProbes(
   signal: AbortSignal,
 ): Promise<Door> {
   const door = await openDoor(address, log);
-  await answerProbes(door, () => false, { log }, signal);
+  await answerProbes(door, { ready: () => false, starting: true, log }, signal);
   log.info({ url: door.url }, "probes are answered");
   return door;
 }
@@ -28,15 +29,15 @@ export async function serveProbes(
   { nats, log }: { readonly nats: Nats; readonly log: Logger },
   signal: AbortSignal,
 ): Promise<void> {
-  await answerProbes(door, () => stateOf(nats.connection).isUp, { log }, signal);
+  const ready = () => stateOf(nats.connection).isUp;
+  await answerProbes(door, { ready, starting: false, log }, signal);
 }
 
 async function answerProbes(
   door: Door,
-  ready: () => boolean,
-  { log }: { readonly log: Logger },
+  options: Pick<ServeOptions, "ready" | "starting" | "log">,
   signal: AbortSignal,
 ): Promise<void> {
   const nowhere = { host: "", port: 0 };
-  await serve(() => undefined, { ...nowhere, door, log, services: [Health], ready }, signal);
+  await serve(() => undefined, { ...nowhere, ...options, door, services: [Health] }, signal);
 }

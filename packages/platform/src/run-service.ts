@@ -1,6 +1,6 @@
 import process from "node:process";
 import type { z } from "zod";
-import type { ListenAddress } from "./config.ts";
+import type { Environment, ListenAddress } from "./config.ts";
 import { readConfig } from "./config.ts";
 import type { Door } from "./door.ts";
 import { Failure } from "./failure.ts";
@@ -15,6 +15,8 @@ const exits = { done: 0, crashed: 1, misconfigured: 2 } as const;
 
 export interface ServiceContext {
   readonly log: Logger;
+  /** The environment of the process, for what settings name in it. */
+  readonly environment: Environment;
   /** The port of the service, where probes are answered already. */
   readonly door: Door;
   /** Aborts when the process is asked to end. */
@@ -75,7 +77,8 @@ async function live<Config>(
     await using resources = new AsyncDisposableStack();
     // Outside of what is started again: probes are answered while the store is away.
     const door = resources.use(await openProbes(address(config), log, signal));
-    await whenStoreAnswers(start)(config, { log, signal, resources, door });
+    const context = { log, environment: process.env, signal, resources, door };
+    await whenStoreAnswers(start)(config, context);
     await aborted(signal);
     log.info("service ends");
     return exits.done;

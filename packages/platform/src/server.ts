@@ -16,6 +16,8 @@ export interface ServeOptions extends ListenAddress {
   readonly log: Logger;
   /** A port that is open already. It stays open when the server ends. Absent: the address is opened. */
   readonly door?: Door | undefined;
+  /** Whether what the port will serve is still to come: until then it is unavailable. */
+  readonly starting?: boolean;
   /** What the server offers, for health and reflection. */
   readonly services: readonly DescService[];
   /** Run after errors are mapped and before requests are validated: authentication. */
@@ -79,7 +81,7 @@ export async function serve(
       maxTimeoutMs: 24 * 3_600_000,
       shutdownSignal: late.signal,
     },
-    plainHttp(ready),
+    plainHttp(ready, options.starting),
     log,
   );
   const door = options.door ?? (await openDoor(options, log));

@@ -17,8 +17,10 @@ export const toolhostConfig = z.object({
   REEVE_TOOLHOST_CONCURRENCY: z.coerce.number().int().min(1).max(1_000).default(4),
   /** How long running calls may go on when the toolhost ends, in milliseconds. */
   REEVE_DRAIN_MS: z.coerce.number().int().min(0).default(30_000),
-  /** JSON file with the MCP servers: { "servers": { "<name>": { "command", "args", "env" } } }. */
+  /** JSON file with the MCP servers, see docs/mcp.md. */
   REEVE_MCP_CONFIG: z.string().optional(),
+  /** JSON file with the providers of tools, see docs/tools.md. */
+  REEVE_PROVIDERS_CONFIG: z.string().optional(),
   /** The isolation of code. `auto`: the first of docker and bubblewrap that works here. `unsafe-local` is none. */
   REEVE_SANDBOX: z.enum(["auto", "docker", "bubblewrap", "unsafe-local", "none"]).default("auto"),
   /** User and group id of sandboxed processes when the toolhost runs as root. */

@@ -2,16 +2,22 @@ import { randomBytes } from "node:crypto";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import { openCallJournal } from "@reeve/log/nats-journal";
 import { openToolCallQueue } from "@reeve/log/nats-queue";
+import type { Environment } from "@reeve/platform/config";
 import { Background } from "@reeve/platform/background";
 import type { Logger } from "@reeve/platform/logger";
 import type { Nats } from "@reeve/platform/nats";
 import { openArtifactStore } from "@reeve/store/nats-artifact-store";
 import { openTable } from "@reeve/store/nats-table";
 import { Announcer } from "./adapters/announce.ts";
+import { sandboxIdentity } from "./adapters/bubblewrap/identity.ts";
+import type { ToolSource } from "./adapters/host-toolbox.ts";
 import { HostToolbox, catalogOf } from "./adapters/host-toolbox.ts";
 import { openSandboxes } from "./adapters/open-sandboxes.ts";
 import { readMcpConfig } from "./adapters/mcp/mcp-config.ts";
 import { McpServer } from "./adapters/mcp/mcp-server.ts";
+import { mcpTools } from "./adapters/mcp/mcp-tools.ts";
+import { readProviderConfig } from "./adapters/providers/provider-config.ts";
+import { ToolProvider } from "./adapters/providers/tool-provider.ts";
 import { reapSessions } from "./app/reap-sessions.ts";
 import { workCalls } from "./app/work-calls.ts";
 import type { ToolhostConfig } from "./config.ts";
@@ -22,27 +28,48 @@ const keepMs = 30_000;
 /** How often is looked for what lost toolhosts have left. */
 const reapMs = 60_000;
 
+export interface ToolhostResources {
+  readonly nats: Nats;
+  readonly log: Logger;
+  /** The variables that the configuration files may name. */
+  readonly environment: Environment;
+}
+
 /** Executes tool calls until it is disposed, which lets running calls finish for a while and gives back the rest. */
 export async function startToolhost(
   config: ToolhostConfig,
-  { nats, log }: { readonly nats: Nats; readonly log: Logger },
+  { nats, log, environment }: ToolhostResources,
   signal: AbortSignal,
 ): Promise<AsyncDisposable> {
   await using starting = new AsyncDisposableStack();
   const taking = new AbortController();
   const running = new AbortController();
-  const servers = await readMcpConfig(config.REEVE_MCP_CONFIG);
+  const servers = await readMcpConfig(config.REEVE_MCP_CONFIG, environment);
+  const providers = await readProviderConfig(config.REEVE_PROVIDERS_CONFIG, environment);
   const artifacts = await openArtifactStore(nats, { maxBytes: config.REEVE_MAX_ARTIFACT_BYTES });
   const sandboxes = starting.use(await openSandboxes({ config, artifacts, log }, signal));
   const table = await openTable(nats, ToolCatalogSchema);
-  const connected: McpServer[] = [];
-  const toolbox = new HostToolbox(sandboxes.tools, connected);
-  const catalog = () => catalogOf(toolbox, config.REEVE_POOL, sandboxes.isolation);
+  const sources: ToolSource[] = [];
+  const toolbox = new HostToolbox(sandboxes.tools, sources);
+  const catalog = () =>
+    catalogOf(toolbox, config.REEVE_POOL, sandboxes.isolation, (tool) =>
+      log.warn({ tool }, "too much is said of a tool; it is not announced"),
+    );
   const announcer = new Announcer(table, catalog, log, AbortSignal.any([signal, taking.signal]));
+  const identity = sandboxIdentity(config.REEVE_SANDBOX_UID);
+  const onTools = () => announcer.changed();
+  const tried: Promise<void>[] = [];
   for (const [name, server] of servers) {
-    connected.push(starting.use(new McpServer(name, server, log, () => announcer.changed())));
+    const connected = starting.use(new McpServer(name, server, { log, identity, onTools }));
+    sources.push(() => mcpTools(connected));
+    tried.push(connected.tried);
   }
-  await Promise.all(connected.map(({ tried }) => tried));
+  for (const [name, provider] of providers) {
+    const asked = starting.use(new ToolProvider(name, provider, { log, onTools }));
+    sources.push(() => asked.tools);
+    tried.push(asked.tried);
+  }
+  await Promise.all(tried);
   const ackWaitMs = config.REEVE_ACK_WAIT_MS;
   const queue = await openToolCallQueue(nats, { pool: config.REEVE_POOL, ackWaitMs });
   const ports: ToolhostPorts = {

@@ -2,37 +2,29 @@ import { join } from "node:path";
 import { createLogger } from "@reeve/platform/logger";
 import { PermissionClass } from "@reeve/contracts/tool";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { sandboxIdentity } from "../src/adapters/bubblewrap/identity.ts";
+import { mcpServerConfig } from "../src/adapters/mcp/mcp-config.ts";
 import { McpServer } from "../src/adapters/mcp/mcp-server.ts";
 import { mcpTools } from "../src/adapters/mcp/mcp-tools.ts";
-import { callSettings } from "../src/domain/tool-settings.ts";
-import type { CallContext, Progress } from "../src/ports/tool.ts";
+import type { Progress } from "../src/ports/tool.ts";
+import { contextOf } from "./support/call-context.ts";
 
 const log = createLogger("test", "silent");
 const never = new AbortController().signal;
 const program = join(import.meta.dirname, "support/progress-server.ts");
-const config = { command: process.execPath, args: [program], env: {} };
+const config = mcpServerConfig({ command: process.execPath, args: [program], sandbox: false });
+const identity = sandboxIdentity(64_017);
 let listed = Promise.withResolvers<void>();
 let server: McpServer;
 
 beforeAll(async () => {
-  server = new McpServer("demo", config, log, () => listed.resolve());
+  server = new McpServer("demo", config, { log, identity, onTools: () => listed.resolve() });
   await server.tried;
 });
 
 afterAll(() => server[Symbol.asyncDispose]());
 
-function contextOf(report: (progress: Progress) => void = () => undefined): CallContext {
-  return {
-    tenant: "acme",
-    runId: "run_1",
-    callId: "run_1-2-0",
-    traceparent: "",
-    args: { q: "tea" },
-    settings: callSettings(undefined),
-    sandbox: () => Promise.reject(new Error("an MCP tool has no sandbox")),
-    report,
-  };
-}
+const args = { q: "tea" };
 
 test("offers the tools of the server, as network tools under its name", () => {
   const [search] = mcpTools(server);
@@ -49,7 +41,7 @@ test("reports all progress before the result, every time", async () => {
     const reports: Progress[] = [];
     const outcome = await server.call(
       "search",
-      contextOf((report) => reports.push(report)),
+      contextOf(args, (report) => reports.push(report)),
       never,
     );
     expect(outcome).toMatchObject({ content: 'found: "tea"', isError: false });
@@ -64,31 +56,35 @@ test("lets go of a call that is cancelled", async () => {
   const stop = new AbortController();
   const call = server.call(
     "hang",
-    contextOf(() => stop.abort(new Error("enough"))),
+    contextOf(args, () => stop.abort(new Error("enough"))),
     stop.signal,
   );
   await expect(call).rejects.toThrow("enough");
-  expect(await server.call("search", contextOf(), never)).toMatchObject({ isError: false });
+  expect(await server.call("search", contextOf(args), never)).toMatchObject({ isError: false });
 });
 
 test("fails the call at which the server dies, and starts it again", async () => {
   listed = Promise.withResolvers();
-  await expect(server.call("crash", contextOf(), never)).rejects.toThrow(/not connected/);
+  await expect(server.call("crash", contextOf(args), never)).rejects.toThrow(/not connected/);
   await listed.promise;
-  expect(await server.call("search", contextOf(), never)).toMatchObject({ isError: false });
+  expect(await server.call("search", contextOf(args), never)).toMatchObject({ isError: false });
 });
 
 test("fails a call whose answer is larger than a message may be, and goes on", async () => {
   listed = Promise.withResolvers();
-  await expect(server.call("flood", contextOf(), never)).rejects.toThrow(/not connected/);
+  await expect(server.call("flood", contextOf(args), never)).rejects.toThrow(/not connected/);
   await listed.promise;
-  expect(await server.call("search", contextOf(), never)).toMatchObject({ isError: false });
+  expect(await server.call("search", contextOf(args), never)).toMatchObject({ isError: false });
 });
 
 test("comes up without a server that cannot be started", async () => {
-  const missing = { command: "/nothing/here", args: [], env: {} };
-  await using absent = new McpServer("absent", missing, log, () => undefined);
+  const missing = mcpServerConfig({ command: "/nothing/here", sandbox: false });
+  await using absent = new McpServer("absent", missing, {
+    log,
+    identity,
+    onTools: () => undefined,
+  });
   await absent.tried;
   expect(mcpTools(absent)).toEqual([]);
-  await expect(absent.call("search", contextOf(), never)).rejects.toThrow(/not connected/);
+  await expect(absent.call("search", contextOf(args), never)).rejects.toThrow(/not connected/);
 });

@@ -59,7 +59,7 @@ export class Cluster implements AsyncDisposable {
     if (options.logs !== undefined) mkdirSync(options.logs, { recursive: true });
     const env = { COUNTER_URL: options.counterUrl };
     const args = [join(root, "services/toolhost/test/support/counter-server.ts")];
-    const servers = { counter: { command: process.execPath, args, env } };
+    const servers = { counter: { command: process.execPath, args, env, sandbox: false } };
     writeFileSync(join(folder, "mcp.json"), JSON.stringify({ servers }));
     const server = await startNatsServer({ storeDir: join(folder, "nats"), log }, never);
     const nats = await connectNats(server.url, { name: "chaos", log }, never);

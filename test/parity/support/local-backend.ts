@@ -6,6 +6,8 @@ import type { LocalDecision } from "../../../local/src/decide-approvals.ts";
 import { runAgent } from "../../../local/src/run-agent.ts";
 import { eventSelection } from "../../../services/gateway/src/app/event-selection.ts";
 import { chatProvider } from "../../../services/runtime/src/adapters/models/chat/chat-provider.ts";
+import { sandboxIdentity } from "../../../services/toolhost/src/adapters/bubblewrap/identity.ts";
+import { mcpServerConfig } from "../../../services/toolhost/src/adapters/mcp/mcp-config.ts";
 import { McpServer } from "../../../services/toolhost/src/adapters/mcp/mcp-server.ts";
 import { mcpTools } from "../../../services/toolhost/src/adapters/mcp/mcp-tools.ts";
 import type { Asked, Played } from "../../support/playing-server.ts";
@@ -26,7 +28,11 @@ export async function localBackend(): Promise<Backend> {
   const mcp = join(root, "services/toolhost/test/support/progress-server.ts");
   const log = createLogger("test", "silent");
   const server = opening.use(
-    new McpServer("srv", { command: process.execPath, args: [mcp], env: {} }, log, () => undefined),
+    new McpServer(
+      "srv",
+      mcpServerConfig({ command: process.execPath, args: [mcp], sandbox: false }),
+      { log, identity: sandboxIdentity(1), onTools: () => undefined },
+    ),
   );
   await server.tried;
   const providers = [chatProvider({ apiKey: "k", baseUrl: models.url })];

@@ -21,7 +21,7 @@ export async function natsBackend(): Promise<Backend> {
   const folder = mkdtempSync(join(tmpdir(), "reeve-parity-"));
   opening.defer(() => rmSync(folder, { recursive: true, force: true }));
   const mcp = join(root, "services/toolhost/test/support/progress-server.ts");
-  const servers = { srv: { command: process.execPath, args: [mcp] } };
+  const servers = { srv: { command: process.execPath, args: [mcp], sandbox: false } };
   writeFileSync(join(folder, "mcp.json"), JSON.stringify({ servers }));
   let play: (asked: Asked) => Played = silent;
   const models = opening.use(await startPlayingServer((asked) => play(asked)));

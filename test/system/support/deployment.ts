@@ -103,7 +103,7 @@ export class Deployment implements AsyncDisposable {
   static async start(settings: Settings = {}, files: Settings = {}): Promise<Deployment> {
     const folder = mkdtempSync(join(tmpdir(), "reeve-test-"));
     const mcp = join(root, "services/toolhost/test/support/progress-server.ts");
-    const servers = { srv: { command: process.execPath, args: [mcp] } };
+    const servers = { srv: { command: process.execPath, args: [mcp], sandbox: false } };
     writeFileSync(join(folder, "mcp.json"), JSON.stringify({ servers }));
     const server = await startNatsServer({ storeDir: join(folder, "nats"), log }, never);
     const nats = await connectNats(server.url, { name: "test", log }, never);

@@ -4,6 +4,7 @@ import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { ApprovalState, DecideApprovalRequestSchema } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
 import { RunBatchSchema, RunEventSchema, RunStatus } from "@reeve/contracts/run";
+import { QuestionSchema } from "@reeve/contracts/tool";
 import { emptyTail } from "@reeve/log/log";
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../../test/support/manual-clock.ts";
@@ -126,6 +127,32 @@ describe("a decision", () => {
     await expect(
       decideApproval(ports, ada, request(false, "", edited), never),
     ).rejects.toMatchObject({ kind: "invalid", violations: [{ field: "edited_arguments" }] });
+  });
+
+  test("answers a question with what holds to it, and nothing else", async () => {
+    const schema = { type: "object", properties: { dish: { type: "string" } }, required: ["dish"] };
+    const question = { questionId: "q1-1", message: "which?", schema };
+    const asked = () => parkedRun({ question: create(QuestionSchema, question) });
+    const answer = { dish: "soup" };
+    const given = await decideApproval(await asked(), ada, request(true, "", { answer }), never);
+    expect(given).toMatchObject({ state: ApprovalState.APPROVED, decision: { answer } });
+    expect(await decideApproval(await asked(), ada, request(false), never)).toMatchObject({
+      state: ApprovalState.REJECTED,
+    });
+    for (const [approved, more, field] of [
+      [true, {}, "answer"],
+      [true, { answer: { dish: 1 } }, "answer.dish"],
+      [false, { answer }, "answer"],
+      [true, { answer, editedArguments: {} }, "edited_arguments"],
+    ] as const) {
+      const refused = decideApproval(await asked(), ada, request(approved, "", more), never);
+      await expect(refused).rejects.toMatchObject({ kind: "invalid", violations: [{ field }] });
+    }
+  });
+
+  test("answers nothing where nothing is asked", async () => {
+    const given = decideApproval(await parkedRun(), ada, request(true, "", { answer: {} }), never);
+    await expect(given).rejects.toThrow("asks nothing");
   });
 
   test("comes too late at its time, whether or not anything has noticed", async () => {

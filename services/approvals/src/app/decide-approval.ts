@@ -10,6 +10,7 @@ import type { RunHead } from "@reeve/log/run-head";
 import { isTerminal } from "@reeve/log/run-head";
 import { Failure } from "@reeve/platform/failure";
 import type { Principal } from "@reeve/platform/principal";
+import { assertAnswers } from "./assert-answers.ts";
 import { argumentViolations } from "./argument-violations.ts";
 import type { ApprovalPorts, Clock } from "./approval-ports.ts";
 import { noSuchApproval, runOfApproval } from "./approval-id.ts";
@@ -37,6 +38,7 @@ export async function decideApproval(
     decidedBy: subject,
     decidedAt: timestampFromMs(clock.now()),
     ...(request.editedArguments && { editedArguments: request.editedArguments }),
+    ...(request.answer && { answer: request.answer }),
   });
   const key = { tenant, run: runOfApproval(approvalId) };
   const head = await commitForeign(
@@ -47,7 +49,8 @@ export async function decideApproval(
       if (approval === undefined) throw noSuchApproval(approvalId);
       if (isRepetition(approval, decision)) return [];
       assertOpen(approval, before, clock.now());
-      assertFits(approval, decision, before);
+      if (approval.question === undefined) assertFits(approval, decision, before);
+      assertAnswers(approval, decision);
       const state = decision.approved ? ApprovalState.APPROVED : ApprovalState.REJECTED;
       const decided = create(ApprovalSchema, { ...approval, state, decision });
       return [{ case: "approval", value: { approval: decided } }];
@@ -66,7 +69,8 @@ function isRepetition({ decision: stands }: Approval, decision: Decision): boole
     stands.decisionId === decision.decisionId &&
     stands.approved === decision.approved &&
     stands.reason === decision.reason &&
-    isSame(stands.editedArguments, decision.editedArguments)
+    isSame(stands.editedArguments, decision.editedArguments) &&
+    isSame(stands.answer, decision.answer)
   );
 }
 

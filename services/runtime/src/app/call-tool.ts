@@ -9,6 +9,7 @@ import { fact } from "../domain/fact.ts";
 import { approvedCall } from "../domain/approved-call.ts";
 import { limitsOf } from "../domain/budget/limits.ts";
 import type { Effect } from "../domain/next-effects.ts";
+import { asked } from "../domain/questions.ts";
 import type { RunState } from "../domain/run-state.ts";
 import { refusedResult, toolResultFact } from "../domain/tool-result.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
@@ -104,6 +105,10 @@ function factsOf(
       return showsProgress(state, tool)
         ? [fact(scope, { case: "mcpProgress", value: journalled.fact.value })]
         : [];
+    case "question":
+      return asked(state, call, journalled.fact.value, scope, nowMs);
+    case "answer":
+      return [];
     case "result": {
       const { value } = journalled.fact;
       const content = cutToBytes(value.content, limitsOf(state).resultBytes);

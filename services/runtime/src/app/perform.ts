@@ -3,6 +3,7 @@ import { fact } from "../domain/fact.ts";
 import type { Effect } from "../domain/next-effects.ts";
 import type { RunState } from "../domain/run-state.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
+import { answerQuestion } from "./answer-question.ts";
 import { callModel } from "./call-model.ts";
 import { callOwnTool } from "./call-own-tool.ts";
 import { callTool } from "./call-tool.ts";
@@ -21,6 +22,8 @@ export function perform(
       return callTool(state, effect, ports, signal);
     case "call_own_tool":
       return callOwnTool(state, effect, ports, signal);
+    case "answer_question":
+      return answerQuestion(state, effect, ports, signal);
     case "wait_to_retry":
       return waitToRetry(effect, ports, signal);
   }

@@ -4,6 +4,7 @@ import { ModelCallPurpose, StepState } from "@reeve/contracts/run";
 import { latestUser } from "./conversation.ts";
 import type { Call, Frame, ModelCall, TurnUnit } from "./frame.ts";
 import { plannerId } from "./frame.ts";
+import { withQuestion } from "./questions.ts";
 
 /** What one event means to the loop of model turns. Events that mean nothing to it return the same frame. */
 export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
@@ -58,7 +59,12 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
       return takeTurn(frame, event.value);
     case "toolCall": {
       const call = event.value;
-      const asked = { startedAtMs: undefined, approval: undefined, result: undefined };
+      const asked = {
+        startedAtMs: undefined,
+        approval: undefined,
+        questions: [],
+        result: undefined,
+      };
       return { ...frame, calls: [...frame.calls, { call, askedAtMs: msOf(envelope), ...asked }] };
     }
     case "toolCallStarted":
@@ -71,7 +77,9 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
     }
     case "approval": {
       const { approval } = event.value;
-      return amendCall(frame, approval?.call?.callId, (call) => ({ ...call, approval }));
+      return amendCall(frame, approval?.call?.callId, (call) =>
+        approval?.question === undefined ? { ...call, approval } : withQuestion(call, approval),
+      );
     }
     case "toolResult": {
       const { result } = event.value;

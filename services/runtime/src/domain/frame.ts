@@ -129,6 +129,8 @@ export interface Call {
   /** When it was handed to its tool; undefined: it was not yet. */
   readonly startedAtMs: number | undefined;
   readonly approval: Approval | undefined;
+  /** What its tool has asked people, each as it stands. */
+  readonly questions: readonly Approval[];
   readonly result: ToolResult | undefined;
 }
 

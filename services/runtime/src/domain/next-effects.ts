@@ -1,11 +1,14 @@
+import type { Approval } from "@reeve/contracts/approval";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { ownSource } from "@reeve/agent/own-tools";
 import type { Scope } from "./fact.ts";
+import { rootScope } from "./fact.ts";
 import type { Call, Frame, ModelCall } from "./frame.ts";
 import { scopeOf } from "./frame.ts";
 import { awaitsApproval } from "./gate-call.ts";
 import { retryDelayMs } from "./model-call-facts.ts";
 import { openCalls, underWay } from "./outgoing-calls.ts";
+import { answered } from "./questions.ts";
 import type { RunState } from "./run-state.ts";
 import { liveFrames } from "./run-state.ts";
 
@@ -22,6 +25,8 @@ export type Effect = {
   | { readonly kind: "call_tool"; readonly call: Call; readonly tool: ToolDescriptor }
   /** A call that the runtime carries out by itself, with something outside of the run. */
   | { readonly kind: "call_own_tool"; readonly call: Call }
+  /** A running call is told what became of its question. */
+  | { readonly kind: "answer_question"; readonly call: Call; readonly approval: Approval }
 );
 
 /** The effects that `state` calls for, and no others: one that is not among them any more is to be stopped. */
@@ -34,7 +39,15 @@ export function nextEffects(state: RunState): readonly Effect[] {
       ? { ...place, kind: "call_own_tool", call }
       : { ...place, kind: "call_tool", call, tool };
   });
-  return [...models, ...tools];
+  const answers = answered(state).map(({ call, approval }): Effect => ({
+    id: `answer:${approval.approvalId}`,
+    frame: approval.parentId,
+    scope: rootScope,
+    kind: "answer_question",
+    call,
+    approval,
+  }));
+  return [...models, ...tools, ...answers];
 }
 
 function modelEffects(frame: Frame): readonly Effect[] {

@@ -17,6 +17,7 @@ const call = (name: string, callId: string): Call => ({
   askedAtMs: 0,
   startedAtMs: undefined,
   approval: undefined,
+  questions: [],
   result: undefined,
 });
 const done = (pending: Call): Call => ({

@@ -5,6 +5,7 @@ import { apply } from "./apply.ts";
 import { consequences } from "./consequences.ts";
 import type { Fact } from "./fact.ts";
 import { stamp } from "./fact.ts";
+import { withdrawn } from "./questions.ts";
 import type { RunState } from "./run-state.ts";
 
 /** Events in their places, and the state after them. */
@@ -32,13 +33,15 @@ export function settle(
   let isGiven = facts.length > 0;
   while (pending.length > 0 && state.end === undefined) {
     for (const fact of pending) {
-      if (state.end !== undefined) break;
-      const event = stamp(state.runId, state.sequence + 1, nowMs, fact);
-      // Nobody asks for the size where nothing bounds it.
-      if (room !== Infinity) room -= toBinary(RunEventSchema, event).length;
-      if (room < 0 && !isGiven && events.length > 0) return { events, state, isWhole: false };
-      events.push(event);
-      state = apply(state, event);
+      for (const placed of [...withdrawn(state, fact), fact]) {
+        if (state.end !== undefined) break;
+        const event = stamp(state.runId, state.sequence + 1, nowMs, placed);
+        // Nobody asks for the size where nothing bounds it.
+        if (room !== Infinity) room -= toBinary(RunEventSchema, event).length;
+        if (room < 0 && !isGiven && events.length > 0) return { events, state, isWhole: false };
+        events.push(event);
+        state = apply(state, event);
+      }
     }
     isGiven = false;
     pending = consequences(state, nowMs);

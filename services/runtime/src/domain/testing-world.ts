@@ -163,6 +163,8 @@ function ofEffect(run: PlayedRun, effect: Effect, chosen: Choice): readonly (() 
     }
     case "wait_to_retry":
       return [() => run.retries(id)];
+    case "answer_question":
+      return [];
     case "call_tool":
     case "call_own_tool": {
       const index = frameOf(run.state, id).calls.findIndex(

@@ -1,18 +1,23 @@
-import { create } from "@bufbuild/protobuf";
-import type { ToolCatalog } from "@reeve/contracts/tool";
-import { ToolCatalogSchema } from "@reeve/contracts/tool";
+import { create, toBinary } from "@bufbuild/protobuf";
+import type { ToolCatalog, ToolDescriptor } from "@reeve/contracts/tool";
+import { ToolCatalogSchema, ToolDescriptorSchema } from "@reeve/contracts/tool";
 import type { Tool, Toolbox } from "../ports/tool.ts";
-import type { McpServer } from "./mcp/mcp-server.ts";
-import { mcpTools } from "./mcp/mcp-tools.ts";
 
-/** The built-in tools, and those that the MCP servers list at the moment. */
+/** Bytes of the tools of one catalog, and of one of them: a message of the bus holds a megabyte. */
+const mostBytes = 900_000;
+const mostBytesOfTool = 100_000;
+
+/** The tools that one place offers at the moment. */
+export type ToolSource = () => readonly Tool[];
+
+/** The built-in tools, and those that MCP servers and providers list at the moment. */
 export class HostToolbox implements Toolbox {
   readonly #builtin: readonly Tool[];
-  readonly #servers: readonly McpServer[];
+  readonly #sources: readonly ToolSource[];
 
-  constructor(builtin: readonly Tool[], servers: readonly McpServer[]) {
+  constructor(builtin: readonly Tool[], sources: readonly ToolSource[]) {
     this.#builtin = builtin;
-    this.#servers = servers;
+    this.#sources = sources;
   }
 
   find(name: string): Tool | undefined {
@@ -20,12 +25,29 @@ export class HostToolbox implements Toolbox {
   }
 
   list(): readonly Tool[] {
-    return [...this.#builtin, ...this.#servers.flatMap(mcpTools)];
+    return [...this.#builtin, ...this.#sources.flatMap((tools) => tools())];
   }
 }
 
-/** What a toolhost announces. */
-export function catalogOf(toolbox: Toolbox, pool: string, isolation: string): ToolCatalog {
-  const tools = toolbox.list().map(({ descriptor }) => ({ ...descriptor, pool }));
+/**
+ * What a toolhost announces: one message, however much others have to say of their tools. `onLeftOut` hears of each that
+ * does not go into it.
+ */
+export function catalogOf(
+  toolbox: Toolbox,
+  pool: string,
+  isolation: string,
+  onLeftOut: (tool: string) => void = () => undefined,
+): ToolCatalog {
+  const tools: ToolDescriptor[] = [];
+  let bytes = 0;
+  for (const { descriptor } of toolbox.list()) {
+    const size = toBinary(ToolDescriptorSchema, descriptor).length;
+    if (size > mostBytesOfTool || bytes + size > mostBytes) onLeftOut(descriptor.name);
+    else {
+      tools.push({ ...descriptor, pool });
+      bytes += size;
+    }
+  }
   return create(ToolCatalogSchema, { pool, isolation, tools });
 }

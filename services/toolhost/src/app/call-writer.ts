@@ -24,7 +24,7 @@ export class CallWriter {
   #isLost = false;
   #written = 0;
   #writing: Promise<void> = Promise.resolve();
-  #isWriting = false;
+  #writers = 0;
 
   constructor(journal: CallJournal, key: CallKey, tail: Tail) {
     this.#journal = journal;
@@ -38,21 +38,43 @@ export class CallWriter {
     if (this.#waiting.length >= mostWaiting) this.#waiting.pop();
     else this.#written++;
     this.#waiting.push(progress);
-    if (this.#isWriting) return;
-    this.#isWriting = true;
+    if (this.#writers > 0) return;
+    this.#writers++;
     this.#writing = this.#flush(signal).finally(() => {
-      this.#isWriting = false;
+      this.#writers--;
     });
+  }
+
+  /** Writes what must not be lost after all progress. Throws when the journal is away, or the call is somebody else's. */
+  async keep(fact: ToolCallFact, signal: AbortSignal): Promise<void> {
+    const before = this.#writing;
+    this.#writers++;
+    const keeping = async () => {
+      await before;
+      await this.#persist([...this.#waiting.splice(0), fact], signal);
+    };
+    const kept = keeping();
+    this.#writing = kept
+      .catch(() => undefined)
+      .finally(() => {
+        this.#writers--;
+      });
+    await kept;
+    if (this.#isLost) throw new Error("the call is not ours any more");
   }
 
   /** Writes the result after all progress. False: somebody else has ended the call. Throws when the journal is away. */
   async finish(result: ToolCallFact, signal: AbortSignal): Promise<boolean> {
     await this.#writing;
-    const last = [...this.#waiting.splice(0), result];
+    await this.#persist([...this.#waiting.splice(0), result], signal);
+    return !this.#isLost;
+  }
+
+  async #persist(facts: readonly ToolCallFact[], signal: AbortSignal): Promise<void> {
     let delayMs = firstDelayMs;
     for (let attempt = 1; !this.#isLost; attempt++) {
       try {
-        await this.#append(last, signal);
+        await this.#append(facts, signal);
         break;
       } catch (error) {
         const again = error instanceof Failure && isRetryable(error) && attempt < mostAttempts;
@@ -61,7 +83,6 @@ export class CallWriter {
         delayMs = Math.min(delayMs * 2, longestDelayMs);
       }
     }
-    return !this.#isLost;
   }
 
   async #flush(signal: AbortSignal): Promise<void> {
@@ -75,8 +96,16 @@ export class CallWriter {
   }
 
   async #append(facts: readonly ToolCallFact[], signal: AbortSignal): Promise<void> {
-    const appended = await this.#journal.append(this.#key, this.#tail, facts, signal);
-    if (appended.kind === "conflict") this.#isLost = true;
-    else this.#tail = appended.tail;
+    while (!this.#isLost) {
+      const appended = await this.#journal.append(this.#key, this.#tail, facts, signal);
+      if (appended.kind === "appended") {
+        this.#tail = appended.tail;
+        return;
+      }
+      const { events, tail } = await this.#journal.read(this.#key, this.#tail, signal);
+      // The runtime writes answers into a call that is ours; all else that others write ends it.
+      this.#isLost = events.some(({ fact }) => fact.case !== "answer");
+      this.#tail = tail;
+    }
   }
 }

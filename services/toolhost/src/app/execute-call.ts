@@ -1,9 +1,11 @@
 import { timestampNow } from "@bufbuild/protobuf/wkt";
-import type { ToolCallRequest } from "@reeve/contracts/tool";
+import type { Answer, ToolCallRequest } from "@reeve/contracts/tool";
 import type { CallKey } from "@reeve/log/call-journal";
 import type { Tail } from "@reeve/log/log";
 import type { Delivery } from "@reeve/log/work-queue";
+import type { CallContext } from "../ports/tool.ts";
 import type { ToolhostPorts } from "../ports/toolhost-ports.ts";
+import { CallQuestions } from "./call-questions.ts";
 import { CallWriter } from "./call-writer.ts";
 import { claimCall, isLast } from "./claim-call.ts";
 import { progressFact, resultFact } from "./journal-facts.ts";
@@ -53,15 +55,20 @@ async function execute(
   const end = new AbortController();
   const running = AbortSignal.any([signal, end.signal]);
   const writer = new CallWriter(ports.journal, key, tail);
+  const questions = new CallQuestions(tail.sequence, (asked, until) => writer.keep(asked, until));
   let isTaken = false;
-  const watching = watch(key, tail, ports, running, (taken) => {
-    isTaken = taken;
-    end.abort(new DOMException("the call is not wanted any more", "AbortError"));
+  const watching = watch(key, tail, ports, running, {
+    onEnd: (taken) => {
+      isTaken = taken;
+      end.abort(new DOMException("the call is not wanted any more", "AbortError"));
+    },
+    onAnswer: (answer) => questions.take(answer),
   });
   try {
     const report = (progress: Parameters<typeof progressFact>[1]) =>
       writer.report(progressFact(call, progress), running);
-    const performed = await performCall(request, ports, report, running);
+    const ask: CallContext["ask"] = (question) => questions.ask(question, running);
+    const performed = await performCall(request, ports, { report, ask }, running);
     const shown = await offloadResult(request, performed, ports, running);
     if (await writer.finish(resultFact(call, shown, startedAt), running)) return true;
     const { events } = await ports.journal.read(key, tail, running);
@@ -76,19 +83,25 @@ async function execute(
   }
 }
 
+interface Watcher {
+  readonly onEnd: (isTaken: boolean) => void;
+  readonly onAnswer: (answer: Answer) => void;
+}
+
 /** Says when the journal of a running call shows that it is cancelled, or taken over by another host. */
 async function watch(
   key: CallKey,
   { sequence }: Tail,
   { journal, host, log }: ToolhostPorts,
   signal: AbortSignal,
-  onEnd: (isTaken: boolean) => void,
+  { onEnd, onAnswer }: Watcher,
 ): Promise<void> {
   try {
     for await (const { events } of journal.follow(key, sequence, signal)) {
       for (const event of events) {
         if (event.fact.case === "started" && event.fact.value.host !== host) return onEnd(true);
         if (event.fact.case === "cancelled") return onEnd(false);
+        if (event.fact.case === "answer") onAnswer(event.fact.value);
         if (isLast(event)) return;
       }
     }

@@ -1,9 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import type { ToolCall, ToolCallFact } from "@reeve/contracts/tool";
+import type { Question, ToolCall, ToolCallFact } from "@reeve/contracts/tool";
 import {
   CallStartedSchema,
+  QuestionSchema,
   ToolCallFactSchema,
   ToolProgressSchema,
   ToolResultMetadataSchema,
@@ -15,6 +16,7 @@ import type { Progress } from "../ports/tool.ts";
 import type { Shown } from "./offload-result.ts";
 
 const mostMessageBytes = 1_000;
+const mostQuestionBytes = 4_000;
 
 export function startedFact(host: string, requestSequence: number): ToolCallFact {
   const value = create(CallStartedSchema, { host, requestSequence: BigInt(requestSequence) });
@@ -28,6 +30,12 @@ export function progressFact({ callId, name }: ToolCall, progress: Progress): To
     case: "progress",
     value: create(ToolProgressSchema, { callId, name, ...progress, message }),
   });
+}
+
+/** What a tool asks. It may ask as long as it likes; what is kept goes into the log of the run. */
+export function questionFact(question: Question): ToolCallFact {
+  const message = cutToBytes(question.message, mostQuestionBytes);
+  return fact({ case: "question", value: create(QuestionSchema, { ...question, message }) });
 }
 
 export function resultFact(

@@ -3,7 +3,7 @@ import { ToolStatus } from "@reeve/contracts/tool";
 import { Failure } from "@reeve/platform/failure";
 import { argumentCheck } from "../domain/check-arguments.ts";
 import { callSettings } from "../domain/tool-settings.ts";
-import type { Progress, ToolOutcome } from "../ports/tool.ts";
+import type { CallContext, ToolOutcome } from "../ports/tool.ts";
 import type { ToolhostPorts } from "../ports/toolhost-ports.ts";
 
 /** What a call came to, and how long it took. */
@@ -19,7 +19,7 @@ export interface Performed extends ToolOutcome {
 export async function performCall(
   request: ToolCallRequest,
   { toolbox, workspaces, log }: ToolhostPorts,
-  report: (progress: Progress) => void,
+  { report, ask }: Pick<CallContext, "report" | "ask">,
   signal: AbortSignal,
 ): Promise<Performed> {
   const { tenant, runId, traceparent, call, workspace } = request;
@@ -41,6 +41,7 @@ export async function performCall(
     settings: callSettings(request.settings),
     sandbox: () => workspaces.open({ tenant, runId, files }, signal),
     report,
+    ask,
   };
   try {
     const outcome = await tool.call(context, signal);

@@ -14,6 +14,11 @@ export function argumentCheck(schema: JsonObject | undefined): ArgumentCheck {
   };
 }
 
+/** Whether this is a JSON Schema that we can check by, of an object. */
+export function isObjectSchema(schema: JsonObject): boolean {
+  return schema["type"] === "object" && validatorOf(schema) !== undefined;
+}
+
 /** Compiling a schema costs more than all the rest of a call; a schema belongs to its tool and is compiled once. */
 const validators = new WeakMap<JsonObject, ValidateFunction | null>();
 

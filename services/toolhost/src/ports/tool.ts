@@ -24,7 +24,23 @@ export interface CallContext {
   /** The sandbox over the run's workspace, with the run's files laid in. */
   sandbox(): Promise<Sandbox>;
   report(progress: Progress): void;
+  /** Asks a person, and waits for the answer, for minutes. Rejects when the call is ended meanwhile. */
+  ask(question: AskedQuestion): Promise<GivenAnswer>;
 }
+
+/** What a tool asks a person. */
+export interface AskedQuestion {
+  readonly message: string;
+  /** JSON Schema of the answer. */
+  readonly schema: JsonObject;
+  /** Who asks: `mcp:<server>`. */
+  readonly askedBy: string;
+}
+
+/** What came of it. `cancelled`: nobody answered in time. */
+export type GivenAnswer =
+  | { readonly kind: "accepted"; readonly content: JsonObject }
+  | { readonly kind: "declined" | "cancelled" };
 
 export interface Progress {
   readonly progress: number;

@@ -1,18 +1,17 @@
 import process from "node:process";
 import { setTimeout as wait } from "node:timers/promises";
-import { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
-import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { Server } from "@modelcontextprotocol/server";
+import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 
 /** An MCP server on standard input and output whose tools count at the address in `COUNTER_URL`, outside of any sandbox. */
 const server = new Server({ name: "counter", version: "1.0.0" }, { capabilities: { tools: {} } });
 const inputSchema = {
-  type: "object",
+  type: "object" as const,
   properties: { key: { type: "string" }, lastsMs: { type: "number" } },
   required: ["key", "lastsMs"],
-} as const;
+};
 
-server.setRequestHandler(ListToolsRequestSchema, () => ({
+server.setRequestHandler("tools/list", () => ({
   tools: [
     { name: "charge", description: "Counts.", inputSchema },
     { name: "pay", description: "Counts, if a person agrees.", inputSchema },
@@ -25,7 +24,7 @@ server.setRequestHandler(ListToolsRequestSchema, () => ({
   ],
 }));
 
-server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
+server.setRequestHandler("tools/call", async ({ params }) => {
   const { key, lastsMs } = params.arguments ?? {};
   const pauseMs = Number(lastsMs) / 2;
   await wait(pauseMs);

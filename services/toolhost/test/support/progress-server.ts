@@ -1,6 +1,6 @@
-import { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
-import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import process from "node:process";
+import { Server } from "@modelcontextprotocol/server";
+import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 
 /**
  * An MCP server on standard input and output, for tests. `search` reports progress twice and answers; `hang` reports once
@@ -14,7 +14,7 @@ const server = new Server(
 
 const query = { type: "object", properties: { q: { type: "string" } } } as const;
 
-server.setRequestHandler(ListToolsRequestSchema, () => ({
+server.setRequestHandler("tools/list", () => ({
   tools: [
     {
       name: "search",
@@ -29,11 +29,11 @@ server.setRequestHandler(ListToolsRequestSchema, () => ({
   ],
 }));
 
-server.setRequestHandler(CallToolRequestSchema, async ({ params }, { sendNotification }) => {
+server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
   const { progressToken } = params["_meta"] ?? {};
   const report = async (progress: number, message: string) => {
     if (progressToken === undefined) return;
-    await sendNotification({
+    await mcpReq.notify({
       method: "notifications/progress",
       params: { progressToken, progress, total: 2, message },
     });

@@ -34,13 +34,16 @@ export async function runningToolhost(signal: AbortSignal): Promise<RunningToolh
   const nats = starting.use(await connectNats(server.url, { name: "test", log }, signal));
   const mcp = join(folder.path, "mcp.json");
   const args = [join(import.meta.dirname, "progress-server.ts")];
-  await writeFile(mcp, JSON.stringify({ servers: { demo: { command: process.execPath, args } } }));
+  await writeFile(
+    mcp,
+    JSON.stringify({ servers: { demo: { command: process.execPath, args, sandbox: false } } }),
+  );
   const config = readConfig(toolhostConfig, {
     REEVE_DATA_DIR: join(folder.path, "data"),
     REEVE_SANDBOX: "bubblewrap",
     REEVE_MCP_CONFIG: mcp,
   });
-  starting.use(await startToolhost(config, { nats, log }, signal));
+  starting.use(await startToolhost(config, { nats, log, environment: {} }, signal));
   const journal = await openCallJournal(nats);
   const queue = await openToolCallQueue(nats, { pool: "default", ackWaitMs: 1_000 });
   const resources = starting.move();

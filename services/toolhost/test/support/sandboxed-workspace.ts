@@ -60,6 +60,7 @@ export async function sandboxedWorkspace(signal: AbortSignal): Promise<Sandboxed
           args,
           settings: { ...callSettings(undefined), readOnly },
           sandbox: () => Promise.resolve(sandbox),
+          ask: () => Promise.reject(new Error("nobody is to be asked")),
           report,
         },
         signal,

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/sdk/types.js";
+import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
 import { hasJson } from "../../domain/record-size.ts";
 import type { Attachment, ToolOutcome } from "../../ports/tool.ts";
 
@@ -7,11 +7,10 @@ import type { Attachment, ToolOutcome } from "../../ports/tool.ts";
 export function mcpOutcome({ content, isError, structuredContent }: CallToolResult): ToolOutcome {
   const attachments: Attachment[] = [];
   const texts = content.map((block) => textOf(block, attachments));
-  // It came as JSON, so it is nothing else.
-  const structured = structuredContent as JsonObject | undefined;
+  const structured = isRecord(structuredContent) ? structuredContent : undefined;
   const isReadable = structured !== undefined && hasJson(structured);
-  if (texts.length === 0 && structured !== undefined) {
-    texts.push(isReadable ? JSON.stringify(structured) : "[a record that is nested too deeply]");
+  if (texts.length === 0 && structuredContent !== undefined) {
+    texts.push(jsonOf(structuredContent) ?? "[a record that is nested too deeply]");
   }
   return {
     content: texts.join("\n"),
@@ -19,6 +18,19 @@ export function mcpOutcome({ content, isError, structuredContent }: CallToolResu
     ...(isReadable && { structured }),
     ...(attachments.length > 0 && { attachments }),
   };
+}
+
+/** It came as JSON, so an object is nothing else. */
+function isRecord(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
 }
 
 function textOf(block: ContentBlock, attachments: Attachment[]): string {

@@ -1,43 +1,46 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import type { Tool as McpTool } from "@modelcontextprotocol/sdk/types.js";
-import { CallToolResultSchema, McpError } from "@modelcontextprotocol/sdk/types.js";
+import type { Tool as McpTool } from "@modelcontextprotocol/client";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import type { Logger } from "@reeve/platform/logger";
 import type { CallContext, ToolOutcome } from "../../ports/tool.ts";
+import type { Identity } from "../bubblewrap/identity.ts";
+import { describeProblem } from "./describe-problem.ts";
 import type { McpServerConfig } from "./mcp-config.ts";
-import { mcpOutcome } from "./mcp-outcome.ts";
+import { McpConnection } from "./mcp-connection.ts";
+import { openTransport } from "./open-transport.ts";
 
-const connectMs = 15_000;
 const firstDelayMs = 500;
 const longestDelayMs = 30_000;
 /** A connection that lasted this long is worth a quick reconnection. */
 const stableMs = 60_000;
-/** How long a call may be silent, and how long it may last. */
-const silenceMs = 120_000;
-const mostCallMs = 1_800_000;
-const mostPages = 100;
 
-/** A connection to one MCP server, made again with back-off whenever it is lost. */
+export interface McpServerPorts {
+  readonly log: Logger;
+  /** As whom servers run in a sandbox. */
+  readonly identity: Identity;
+  /** Is called whenever the server's tools have changed. */
+  readonly onTools: () => void;
+}
+
+/** An MCP server, whose connection is made again with back-off whenever it is lost. */
 export class McpServer implements AsyncDisposable {
   readonly name: string;
-  readonly #config: McpServerConfig;
-  readonly #log: Logger;
-  readonly #onTools: () => void;
+  readonly config: McpServerConfig;
+  readonly #ports: McpServerPorts;
   readonly #end = new AbortController();
   readonly #first = Promise.withResolvers<void>();
   readonly #living: Promise<void>;
-  #client: Client | undefined;
+  #connection: McpConnection | undefined;
+  #problem = "it has not answered yet";
+  #said: () => string = () => "";
   #tools: readonly McpTool[] = [];
 
-  /** Connects at once. `onTools` is called whenever the server's tools have changed. */
-  constructor(name: string, config: McpServerConfig, log: Logger, onTools: () => void) {
+  /** Connects at once. */
+  constructor(name: string, config: McpServerConfig, ports: McpServerPorts) {
     this.name = name;
-    this.#config = config;
-    this.#log = log;
-    this.#onTools = onTools;
+    this.config = config;
+    this.#ports = { ...ports, log: ports.log.child({ server: name }) };
     this.#living = this.#live(this.#end.signal);
   }
 
@@ -51,33 +54,21 @@ export class McpServer implements AsyncDisposable {
     return this.#first.promise;
   }
 
+  /** Makes a call. Throws a Failure that says whether the call may have had its effect when the server is away. */
   async call(name: string, context: CallContext, signal: AbortSignal): Promise<ToolOutcome> {
-    const client = this.#client;
-    if (client === undefined) throw this.#away();
-    const { traceparent } = context;
+    const connection = this.#connection;
+    if (connection === undefined) {
+      throw this.#away(`is not connected: ${this.#problem}; the call was not made`);
+    }
     try {
-      const result = await client.callTool(
-        {
-          name,
-          arguments: context.args,
-          ...(traceparent !== "" && { _meta: { traceparent } }),
-        },
-        CallToolResultSchema,
-        {
-          signal,
-          timeout: silenceMs,
-          maxTotalTimeout: mostCallMs,
-          resetTimeoutOnProgress: true,
-          onprogress: ({ progress, total, message = "" }) =>
-            context.report({ progress, message, ...(total !== undefined && { total }) }),
-        },
-      );
-      return mcpOutcome(CallToolResultSchema.parse(result));
+      return await connection.call(name, context, signal);
     } catch (error) {
       signal.throwIfAborted();
-      if (this.#client !== client) throw this.#away(error);
-      if (error instanceof McpError) return { content: error.message, isError: true };
-      throw error;
+      const problem = describeProblem(error);
+      throw this.#away(
+        `is not connected any more: ${problem}; if the call had reached it, its outcome is unknown`,
+        error,
+      );
     }
   }
 
@@ -90,93 +81,56 @@ export class McpServer implements AsyncDisposable {
     for (let delayMs = firstDelayMs; !signal.aborted;) {
       const began = performance.now();
       try {
-        await this.#connection(signal);
+        await this.#connect(signal);
       } catch (error) {
-        if (signal.aborted) break;
-        this.#log.warn({ err: error, server: this.name, delayMs }, "MCP server does not answer");
+        this.#problem = describeProblem(error);
+        if (performance.now() - began > stableMs) delayMs = firstDelayMs;
+        const { log } = this.#ports;
+        // What a program says of itself is for its operator; a model is told no more than that it is away.
+        const said = this.#said();
+        if (!signal.aborted) log.warn({ err: error, said, delayMs }, "MCP server does not answer");
       } finally {
-        this.#client = undefined;
+        this.#connection = undefined;
         this.#first.resolve();
       }
-      delayMs =
-        performance.now() - began > stableMs ? firstDelayMs : Math.min(delayMs * 2, longestDelayMs);
       await wait(delayMs, undefined, { signal }).catch(() => undefined);
+      delayMs = Math.min(delayMs * 2, longestDelayMs);
     }
   }
 
   /** One connection, from its start to its loss. */
-  async #connection(signal: AbortSignal): Promise<void> {
-    const transport = new StdioClientTransport({ ...this.#config, stderr: "pipe" });
-    transport.stderr?.on("data", (lines: Buffer) =>
-      this.#log.debug({ server: this.name, lines: lines.toString() }, "MCP server says"),
-    );
-    const client = new Client(
-      { name: "reeve", version: "0.1.0" },
-      {
-        listChanged: {
-          tools: {
-            autoRefresh: false,
-            onChanged: () => void this.#list(client, signal).catch(() => undefined),
-          },
-        },
-      },
-    );
-    const closed = Promise.withResolvers<void>();
-    // A client of this SDK has no addEventListener.
-    // oxlint-disable-next-line unicorn/prefer-add-event-listener
-    client.onclose = () => closed.resolve();
-    const stop = () => closed.resolve();
-    signal.addEventListener("abort", stop, { once: true });
-    try {
-      await client.connect(transport, { signal, timeout: connectMs });
-      deliverApart(transport);
-      this.#client = client;
-      await this.#list(client, signal);
-      this.#log.info({ server: this.name, tools: this.#tools.length }, "MCP server connected");
-      this.#first.resolve();
-      await closed.promise;
-      this.#client = undefined;
-      if (!signal.aborted) this.#log.warn({ server: this.name }, "MCP server is gone");
-    } finally {
-      signal.removeEventListener("abort", stop);
-      await client.close();
-    }
+  async #connect(signal: AbortSignal): Promise<void> {
+    const { log, identity, onTools } = this.#ports;
+    this.#said = () => "";
+    await using way = await openTransport(this.config, identity, log);
+    const take = (tools: readonly McpTool[]): void => {
+      this.#tools = tools;
+      onTools();
+    };
+    const { elicitation } = this.config;
+    const options = { name: this.name, elicitation, onTools: take };
+    this.#said = way.said;
+    await using connection = await McpConnection.open(way, options, signal);
+    this.#connection = connection;
+    take(connection.tools);
+    const { protocol } = connection;
+    log.info({ tools: this.#tools.length, protocol }, "MCP server connected");
+    this.#first.resolve();
+    await aborted(AbortSignal.any([signal, connection.lost]));
+    this.#connection = undefined;
+    signal.throwIfAborted();
+    throw connection.lost.reason;
   }
 
-  async #list(client: Client, signal: AbortSignal): Promise<void> {
-    const tools: McpTool[] = [];
-    let cursor: string | undefined;
-    for (let page = 0; page < mostPages; page++) {
-      const listed = await client.listTools(cursor === undefined ? {} : { cursor }, {
-        signal,
-        timeout: connectMs,
-      });
-      tools.push(...listed.tools);
-      cursor = listed.nextCursor;
-      if (cursor === undefined) break;
-    }
-    this.#tools = tools;
-    this.#onTools();
-  }
-
-  #away(cause?: unknown): Failure {
-    return new Failure(
-      "unavailable",
-      ErrorReason.UNAVAILABLE,
-      `the MCP server ${this.name} is not connected; its outcome, if the call had reached it, is unknown`,
-      { cause },
-    );
+  #away(problem: string, cause?: unknown): Failure {
+    const message = `the MCP server ${this.name} ${problem}`;
+    return new Failure("unavailable", ErrorReason.UNAVAILABLE, message, { cause });
   }
 }
 
-/**
- * Delivers each message in a turn of the event loop of its own. The client hears of progress a moment later than of an
- * answer, and drops what belongs to a call that has been answered: progress right before its answer would be lost.
- */
-function deliverApart(transport: StdioClientTransport): void {
-  const deliver = transport.onmessage;
-  // oxlint-disable-next-line unicorn/prefer-add-event-listener
-  transport.onmessage = (message) => {
-    setImmediate(() => deliver?.(message));
-  };
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  signal.addEventListener("abort", () => resolve(), { once: true });
+  await promise;
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
-import type { Tool as McpTool } from "@modelcontextprotocol/sdk/types.js";
-import { PermissionClass, ToolDescriptorSchema } from "@reeve/contracts/tool";
+import type { Tool as McpTool } from "@modelcontextprotocol/client";
+import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import type { Tool } from "../../ports/tool.ts";
 import type { McpServer } from "./mcp-server.ts";
 
@@ -18,15 +18,19 @@ function mcpTool(
   server: McpServer,
   { name, description, inputSchema, annotations }: McpTool,
 ): Tool {
+  const { permission_class: ofServer, tools } = server.config;
+  const policy = Object.hasOwn(tools, name) ? tools[name] : undefined;
+  const isHarmless = annotations?.idempotentHint === true || annotations?.readOnlyHint === true;
   const descriptor = create(ToolDescriptorSchema, {
     name: `mcp__${server.name}__${name}`,
     description: description ?? "",
     // It came as JSON, so it is nothing else.
     inputSchema: inputSchema as JsonObject,
-    permissionClass: PermissionClass.NETWORK,
+    permissionClass: policy?.permission_class ?? ofServer,
     source: `mcp:${server.name}`,
-    parallelSafe: true,
-    idempotent: annotations?.idempotentHint === true || annotations?.readOnlyHint === true,
+    parallelSafe: policy?.parallel_safe ?? true,
+    exclusiveLock: policy?.exclusive_lock ?? "",
+    idempotent: policy?.idempotent ?? isHarmless,
   });
   return { descriptor, call: (context, signal) => server.call(name, context, signal) };
 }

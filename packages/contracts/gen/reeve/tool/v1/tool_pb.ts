@@ -16,7 +16,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/tool/v1/tool.proto.
  */
 export const file_reeve_tool_v1_tool: GenFile = /*@__PURE__*/
-  fileDesc("ChhyZWV2ZS90b29sL3YxL3Rvb2wucHJvdG8SDXJlZXZlLnRvb2wudjEiEgoQTGlzdFRvb2xzUmVxdWVzdCJBChFMaXN0VG9vbHNSZXNwb25zZRIsCgV0b29scxgBIAMoCzIdLnJlZXZlLnRvb2wudjEuVG9vbERlc2NyaXB0b3IiswIKDlRvb2xEZXNjcmlwdG9yEisKBG5hbWUYASABKAlCHbpIGnIYMhZeW2EtekEtWjAtOV8tXXsxLDEyOH0kEhMKC2Rlc2NyaXB0aW9uGAIgASgJEi0KDGlucHV0X3NjaGVtYRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSOAoQcGVybWlzc2lvbl9jbGFzcxgEIAEoDjIeLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkNsYXNzEhoKDXBhcmFsbGVsX3NhZmUYBSABKAhIAIgBARIWCg5leGNsdXNpdmVfbG9jaxgGIAEoCRISCgppZGVtcG90ZW50GAcgASgIEg4KBnNvdXJjZRgIIAEoCRIMCgRwb29sGAkgASgJQhAKDl9wYXJhbGxlbF9zYWZlIpwBCghUb29sQ2FsbBIPCgdjYWxsX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSKgoJYXJndW1lbnRzGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIVCg1yYXdfYXJndW1lbnRzGAQgASgJEi4KDWluamVjdGVkX2FyZ3MYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IrABCgpUb29sUmVzdWx0Eg8KB2NhbGxfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIPCgdjb250ZW50GAMgASgJEhAKCGlzX2Vycm9yGAQgASgIEjMKCG1ldGFkYXRhGAUgASgLMiEucmVldmUudG9vbC52MS5Ub29sUmVzdWx0TWV0YWRhdGESKwoKc3RydWN0dXJlZBgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3Qi/wIKElRvb2xSZXN1bHRNZXRhZGF0YRIpCgZzdGF0dXMYASABKA4yGS5yZWV2ZS50b29sLnYxLlRvb2xTdGF0dXMSLgoKc3RhcnRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMY29tcGxldGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIZChFleGVjdXRpb25fdGltZV9tcxgEIAEoARI2Cg9hcHByb3ZhbF9zdGF0dXMYBSABKA4yHS5yZWV2ZS50b29sLnYxLkFwcHJvdmFsU3RhdHVzEhMKC2FwcHJvdmFsX2lkGAYgASgJEi4KDWluamVjdGVkX2FyZ3MYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eh0KFW9mZmxvYWRlZF9hcnRpZmFjdF9pZBgIIAEoCRISCgplbmRfcmVhc29uGAkgASgJEhEKCWlzb2xhdGlvbhgKIAEoCSJuCgxUb29sUHJvZ3Jlc3MSDwoHY2FsbF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEhAKCHByb2dyZXNzGAMgASgBEhIKBXRvdGFsGAQgASgBSACIAQESDwoHbWVzc2FnZRgFIAEoCUIICgZfdG90YWwicQoLVG9vbENhdGFsb2cSDAoEcG9vbBgBIAEoCRIsCgV0b29scxgCIAMoCzIdLnJlZXZlLnRvb2wudjEuVG9vbERlc2NyaXB0b3ISEQoJaXNvbGF0aW9uGAMgASgJOhPK3xgPCgV0b29scxIGe3Bvb2x9IoUCCg9Ub29sQ2FsbFJlcXVlc3QSDgoGdGVuYW50GAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIlCgRjYWxsGAMgASgLMhcucmVldmUudG9vbC52MS5Ub29sQ2FsbBIrCgl3b3Jrc3BhY2UYBCABKAsyGC5yZWV2ZS50b29sLnYxLldvcmtzcGFjZRItCghzZXR0aW5ncxgFIAEoCzIbLnJlZXZlLnRvb2wudjEuVG9vbFNldHRpbmdzEhIKCmlkZW1wb3RlbnQYBiABKAgSEwoLdHJhY2VwYXJlbnQYByABKAk6JsLfGCIKEHRvb2wuY2FsbC57cG9vbH0aDgoKVE9PTF9DQUxMUxACIkQKCVdvcmtzcGFjZRIKCgJpZBgBIAEoCRIrCgVmaWxlcxgCIAMoCzIcLnJlZXZlLnRvb2wudjEuV29ya3NwYWNlRmlsZSJcCg1Xb3Jrc3BhY2VGaWxlEjEKC2FydGlmYWN0X2lkGAEgASgJQhy6SBlyFzIVXmFydF9bYS16MC05XXsxNiw2NH0kEhgKBHBhdGgYAiABKAlCCrpIB3IFEAEogAgiiAIKDFRvb2xTZXR0aW5ncxIzCg9hbGxvd2VkX2ltcG9ydHMYASABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEjUKEWNvbW1hbmRfYmxhY2tsaXN0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZRIvCgxjb2RlX3RpbWVvdXQYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SMgoPY29tbWFuZF90aW1lb3V0GAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhEKCXJlYWRfb25seRgFIAEoCBIUCgxyZXN1bHRfYnl0ZXMYBiABKA0iwAEKD1Rvb2xDYWxsSm91cm5hbBIWCg5maXJzdF9zZXF1ZW5jZRgBIAEoDRIqCgVmYWN0cxgCIAMoCzIbLnJlZXZlLnRvb2wudjEuVG9vbENhbGxGYWN0OmnC3xhlCiJ0b29sLmpvdXJuYWwue3RlbmFudH0ue3J1bn0ue2NhbGx9EidsaXZlLnRvb2wuam91cm5hbC57dGVuYW50fS57cnVufS57Y2FsbH0aFgoMVE9PTF9KT1VSTkFMEAEaBAiA9SQigAIKDFRvb2xDYWxsRmFjdBIoCgR0aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCgdzdGFydGVkGAIgASgLMhoucmVldmUudG9vbC52MS5DYWxsU3RhcnRlZEgAEi8KCHByb2dyZXNzGAMgASgLMhsucmVldmUudG9vbC52MS5Ub29sUHJvZ3Jlc3NIABIrCgZyZXN1bHQYBCABKAsyGS5yZWV2ZS50b29sLnYxLlRvb2xSZXN1bHRIABIxCgljYW5jZWxsZWQYBSABKAsyHC5yZWV2ZS50b29sLnYxLkNhbGxDYW5jZWxsZWRIAEIGCgRmYWN0IjUKC0NhbGxTdGFydGVkEgwKBGhvc3QYASABKAkSGAoQcmVxdWVzdF9zZXF1ZW5jZRgCIAEoBCIfCg1DYWxsQ2FuY2VsbGVkEg4KBnJlYXNvbhgBIAEoCSqxAgoPUGVybWlzc2lvbkNsYXNzEiAKHFBFUk1JU1NJT05fQ0xBU1NfVU5TUEVDSUZJRUQQABIZChVQRVJNSVNTSU9OX0NMQVNTX1NBRkUQARIeChpQRVJNSVNTSU9OX0NMQVNTX0tOT1dMRURHRRACEhwKGFBFUk1JU1NJT05fQ0xBU1NfTkVUV09SSxADEiQKIFBFUk1JU1NJT05fQ0xBU1NfV09SS1NQQUNFX1dSSVRFEAQSIgoeUEVSTUlTU0lPTl9DTEFTU19FRElUT1JfTVVUQVRFEAUSHQoZUEVSTUlTU0lPTl9DTEFTU19TVUJBR0VOVBAGEhwKGFBFUk1JU1NJT05fQ0xBU1NfU0VDUkVUUxAHEhwKGFBFUk1JU1NJT05fQ0xBU1NfRVhFQ1VURRAIKo4BCgpUb29sU3RhdHVzEhsKF1RPT0xfU1RBVFVTX1VOU1BFQ0lGSUVEEAASFwoTVE9PTF9TVEFUVVNfU1VDQ0VTUxABEhUKEVRPT0xfU1RBVFVTX0VSUk9SEAISGAoUVE9PTF9TVEFUVVNfUkVKRUNURUQQAxIZChVUT09MX1NUQVRVU19USU1FRF9PVVQQBCquAQoOQXBwcm92YWxTdGF0dXMSHwobQVBQUk9WQUxfU1RBVFVTX1VOU1BFQ0lGSUVEEAASIAocQVBQUk9WQUxfU1RBVFVTX05PVF9SRVFVSVJFRBABEhwKGEFQUFJPVkFMX1NUQVRVU19BUFBST1ZFRBACEhwKGEFQUFJPVkFMX1NUQVRVU19SRUpFQ1RFRBADEh0KGUFQUFJPVkFMX1NUQVRVU19USU1FRF9PVVQQBDJiCgtUb29sU2VydmljZRJTCglMaXN0VG9vbHMSHy5yZWV2ZS50b29sLnYxLkxpc3RUb29sc1JlcXVlc3QaIC5yZWV2ZS50b29sLnYxLkxpc3RUb29sc1Jlc3BvbnNlIgOQAgFiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_bus_v1_bus]);
+  fileDesc("ChhyZWV2ZS90b29sL3YxL3Rvb2wucHJvdG8SDXJlZXZlLnRvb2wudjEiEgoQTGlzdFRvb2xzUmVxdWVzdCJBChFMaXN0VG9vbHNSZXNwb25zZRIsCgV0b29scxgBIAMoCzIdLnJlZXZlLnRvb2wudjEuVG9vbERlc2NyaXB0b3IiswIKDlRvb2xEZXNjcmlwdG9yEisKBG5hbWUYASABKAlCHbpIGnIYMhZeW2EtekEtWjAtOV8tXXsxLDEyOH0kEhMKC2Rlc2NyaXB0aW9uGAIgASgJEi0KDGlucHV0X3NjaGVtYRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSOAoQcGVybWlzc2lvbl9jbGFzcxgEIAEoDjIeLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkNsYXNzEhoKDXBhcmFsbGVsX3NhZmUYBSABKAhIAIgBARIWCg5leGNsdXNpdmVfbG9jaxgGIAEoCRISCgppZGVtcG90ZW50GAcgASgIEg4KBnNvdXJjZRgIIAEoCRIMCgRwb29sGAkgASgJQhAKDl9wYXJhbGxlbF9zYWZlIpwBCghUb29sQ2FsbBIPCgdjYWxsX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSKgoJYXJndW1lbnRzGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIVCg1yYXdfYXJndW1lbnRzGAQgASgJEi4KDWluamVjdGVkX2FyZ3MYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IrABCgpUb29sUmVzdWx0Eg8KB2NhbGxfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIPCgdjb250ZW50GAMgASgJEhAKCGlzX2Vycm9yGAQgASgIEjMKCG1ldGFkYXRhGAUgASgLMiEucmVldmUudG9vbC52MS5Ub29sUmVzdWx0TWV0YWRhdGESKwoKc3RydWN0dXJlZBgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3Qi/wIKElRvb2xSZXN1bHRNZXRhZGF0YRIpCgZzdGF0dXMYASABKA4yGS5yZWV2ZS50b29sLnYxLlRvb2xTdGF0dXMSLgoKc3RhcnRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMY29tcGxldGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIZChFleGVjdXRpb25fdGltZV9tcxgEIAEoARI2Cg9hcHByb3ZhbF9zdGF0dXMYBSABKA4yHS5yZWV2ZS50b29sLnYxLkFwcHJvdmFsU3RhdHVzEhMKC2FwcHJvdmFsX2lkGAYgASgJEi4KDWluamVjdGVkX2FyZ3MYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eh0KFW9mZmxvYWRlZF9hcnRpZmFjdF9pZBgIIAEoCRISCgplbmRfcmVhc29uGAkgASgJEhEKCWlzb2xhdGlvbhgKIAEoCSJuCgxUb29sUHJvZ3Jlc3MSDwoHY2FsbF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEhAKCHByb2dyZXNzGAMgASgBEhIKBXRvdGFsGAQgASgBSACIAQESDwoHbWVzc2FnZRgFIAEoCUIICgZfdG90YWwicQoLVG9vbENhdGFsb2cSDAoEcG9vbBgBIAEoCRIsCgV0b29scxgCIAMoCzIdLnJlZXZlLnRvb2wudjEuVG9vbERlc2NyaXB0b3ISEQoJaXNvbGF0aW9uGAMgASgJOhPK3xgPCgV0b29scxIGe3Bvb2x9IoUCCg9Ub29sQ2FsbFJlcXVlc3QSDgoGdGVuYW50GAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIlCgRjYWxsGAMgASgLMhcucmVldmUudG9vbC52MS5Ub29sQ2FsbBIrCgl3b3Jrc3BhY2UYBCABKAsyGC5yZWV2ZS50b29sLnYxLldvcmtzcGFjZRItCghzZXR0aW5ncxgFIAEoCzIbLnJlZXZlLnRvb2wudjEuVG9vbFNldHRpbmdzEhIKCmlkZW1wb3RlbnQYBiABKAgSEwoLdHJhY2VwYXJlbnQYByABKAk6JsLfGCIKEHRvb2wuY2FsbC57cG9vbH0aDgoKVE9PTF9DQUxMUxACIkQKCVdvcmtzcGFjZRIKCgJpZBgBIAEoCRIrCgVmaWxlcxgCIAMoCzIcLnJlZXZlLnRvb2wudjEuV29ya3NwYWNlRmlsZSJcCg1Xb3Jrc3BhY2VGaWxlEjEKC2FydGlmYWN0X2lkGAEgASgJQhy6SBlyFzIVXmFydF9bYS16MC05XXsxNiw2NH0kEhgKBHBhdGgYAiABKAlCCrpIB3IFEAEogAgiiAIKDFRvb2xTZXR0aW5ncxIzCg9hbGxvd2VkX2ltcG9ydHMYASABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEjUKEWNvbW1hbmRfYmxhY2tsaXN0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZRIvCgxjb2RlX3RpbWVvdXQYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SMgoPY29tbWFuZF90aW1lb3V0GAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhEKCXJlYWRfb25seRgFIAEoCBIUCgxyZXN1bHRfYnl0ZXMYBiABKA0iwAEKD1Rvb2xDYWxsSm91cm5hbBIWCg5maXJzdF9zZXF1ZW5jZRgBIAEoDRIqCgVmYWN0cxgCIAMoCzIbLnJlZXZlLnRvb2wudjEuVG9vbENhbGxGYWN0OmnC3xhlCiJ0b29sLmpvdXJuYWwue3RlbmFudH0ue3J1bn0ue2NhbGx9EidsaXZlLnRvb2wuam91cm5hbC57dGVuYW50fS57cnVufS57Y2FsbH0aFgoMVE9PTF9KT1VSTkFMEAEaBAiA9SQi1gIKDFRvb2xDYWxsRmFjdBIoCgR0aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCgdzdGFydGVkGAIgASgLMhoucmVldmUudG9vbC52MS5DYWxsU3RhcnRlZEgAEi8KCHByb2dyZXNzGAMgASgLMhsucmVldmUudG9vbC52MS5Ub29sUHJvZ3Jlc3NIABIrCgZyZXN1bHQYBCABKAsyGS5yZWV2ZS50b29sLnYxLlRvb2xSZXN1bHRIABIxCgljYW5jZWxsZWQYBSABKAsyHC5yZWV2ZS50b29sLnYxLkNhbGxDYW5jZWxsZWRIABIrCghxdWVzdGlvbhgGIAEoCzIXLnJlZXZlLnRvb2wudjEuUXVlc3Rpb25IABInCgZhbnN3ZXIYByABKAsyFS5yZWV2ZS50b29sLnYxLkFuc3dlckgAQgYKBGZhY3QiawoIUXVlc3Rpb24SEwoLcXVlc3Rpb25faWQYASABKAkSDwoHbWVzc2FnZRgCIAEoCRInCgZzY2hlbWEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhAKCGFza2VkX2J5GAQgASgJInQKBkFuc3dlchITCgtxdWVzdGlvbl9pZBgBIAEoCRIrCgZhY3Rpb24YAiABKA4yGy5yZWV2ZS50b29sLnYxLkFuc3dlckFjdGlvbhIoCgdjb250ZW50GAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCI1CgtDYWxsU3RhcnRlZBIMCgRob3N0GAEgASgJEhgKEHJlcXVlc3Rfc2VxdWVuY2UYAiABKAQiHwoNQ2FsbENhbmNlbGxlZBIOCgZyZWFzb24YASABKAkqsQIKD1Blcm1pc3Npb25DbGFzcxIgChxQRVJNSVNTSU9OX0NMQVNTX1VOU1BFQ0lGSUVEEAASGQoVUEVSTUlTU0lPTl9DTEFTU19TQUZFEAESHgoaUEVSTUlTU0lPTl9DTEFTU19LTk9XTEVER0UQAhIcChhQRVJNSVNTSU9OX0NMQVNTX05FVFdPUksQAxIkCiBQRVJNSVNTSU9OX0NMQVNTX1dPUktTUEFDRV9XUklURRAEEiIKHlBFUk1JU1NJT05fQ0xBU1NfRURJVE9SX01VVEFURRAFEh0KGVBFUk1JU1NJT05fQ0xBU1NfU1VCQUdFTlQQBhIcChhQRVJNSVNTSU9OX0NMQVNTX1NFQ1JFVFMQBxIcChhQRVJNSVNTSU9OX0NMQVNTX0VYRUNVVEUQCCqOAQoKVG9vbFN0YXR1cxIbChdUT09MX1NUQVRVU19VTlNQRUNJRklFRBAAEhcKE1RPT0xfU1RBVFVTX1NVQ0NFU1MQARIVChFUT09MX1NUQVRVU19FUlJPUhACEhgKFFRPT0xfU1RBVFVTX1JFSkVDVEVEEAMSGQoVVE9PTF9TVEFUVVNfVElNRURfT1VUEAQqrgEKDkFwcHJvdmFsU3RhdHVzEh8KG0FQUFJPVkFMX1NUQVRVU19VTlNQRUNJRklFRBAAEiAKHEFQUFJPVkFMX1NUQVRVU19OT1RfUkVRVUlSRUQQARIcChhBUFBST1ZBTF9TVEFUVVNfQVBQUk9WRUQQAhIcChhBUFBST1ZBTF9TVEFUVVNfUkVKRUNURUQQAxIdChlBUFBST1ZBTF9TVEFUVVNfVElNRURfT1VUEAQqfAoMQW5zd2VyQWN0aW9uEh0KGUFOU1dFUl9BQ1RJT05fVU5TUEVDSUZJRUQQABIYChRBTlNXRVJfQUNUSU9OX0FDQ0VQVBABEhkKFUFOU1dFUl9BQ1RJT05fREVDTElORRACEhgKFEFOU1dFUl9BQ1RJT05fQ0FOQ0VMEAMyYgoLVG9vbFNlcnZpY2USUwoJTGlzdFRvb2xzEh8ucmVldmUudG9vbC52MS5MaXN0VG9vbHNSZXF1ZXN0GiAucmVldmUudG9vbC52MS5MaXN0VG9vbHNSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_bus_v1_bus]);
 
 /**
  * Asks for the tools of the deployment.
@@ -110,7 +110,7 @@ export type ToolDescriptor = Message<"reeve.tool.v1.ToolDescriptor"> & {
   idempotent: boolean;
 
   /**
-   * Where the tool comes from: `builtin`, or `mcp:<server>`.
+   * Where the tool comes from: `builtin`, `mcp:<server>`, or `provider:<name>`.
    *
    * @generated from field: string source = 8;
    */
@@ -661,6 +661,22 @@ export type ToolCallFact = Message<"reeve.tool.v1.ToolCallFact"> & {
      */
     value: CallCancelled;
     case: "cancelled";
+  } | {
+    /**
+     * The tool asks a person, and waits.
+     *
+     * @generated from field: reeve.tool.v1.Question question = 6;
+     */
+    value: Question;
+    case: "question";
+  } | {
+    /**
+     * What a person answered, written by the runtime.
+     *
+     * @generated from field: reeve.tool.v1.Answer answer = 7;
+     */
+    value: Answer;
+    case: "answer";
   } | { case: undefined; value?: undefined };
 };
 
@@ -670,6 +686,83 @@ export type ToolCallFact = Message<"reeve.tool.v1.ToolCallFact"> & {
  */
 export const ToolCallFactSchema: GenMessage<ToolCallFact> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_tool, 13);
+
+/**
+ * Something that a tool asks a person while it runs.
+ *
+ * @generated from message reeve.tool.v1.Question
+ */
+export type Question = Message<"reeve.tool.v1.Question"> & {
+  /**
+   * Id of the question, unique in its call.
+   *
+   * @generated from field: string question_id = 1;
+   */
+  questionId: string;
+
+  /**
+   * What is asked.
+   *
+   * @generated from field: string message = 2;
+   */
+  message: string;
+
+  /**
+   * JSON Schema of the answer, of type object.
+   *
+   * @generated from field: google.protobuf.Struct schema = 3;
+   */
+  schema?: JsonObject | undefined;
+
+  /**
+   * Who asks: `mcp:<server>`.
+   *
+   * @generated from field: string asked_by = 4;
+   */
+  askedBy: string;
+};
+
+/**
+ * Describes the message reeve.tool.v1.Question.
+ * Use `create(QuestionSchema)` to create a new message.
+ */
+export const QuestionSchema: GenMessage<Question> = /*@__PURE__*/
+  messageDesc(file_reeve_tool_v1_tool, 14);
+
+/**
+ * What a person answered.
+ *
+ * @generated from message reeve.tool.v1.Answer
+ */
+export type Answer = Message<"reeve.tool.v1.Answer"> & {
+  /**
+   * The question.
+   *
+   * @generated from field: string question_id = 1;
+   */
+  questionId: string;
+
+  /**
+   * Whether there is an answer.
+   *
+   * @generated from field: reeve.tool.v1.AnswerAction action = 2;
+   */
+  action: AnswerAction;
+
+  /**
+   * The answer, when there is one. It holds to the schema of the question.
+   *
+   * @generated from field: google.protobuf.Struct content = 3;
+   */
+  content?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message reeve.tool.v1.Answer.
+ * Use `create(AnswerSchema)` to create a new message.
+ */
+export const AnswerSchema: GenMessage<Answer> = /*@__PURE__*/
+  messageDesc(file_reeve_tool_v1_tool, 15);
 
 /**
  * A toolhost began to execute a call.
@@ -698,7 +791,7 @@ export type CallStarted = Message<"reeve.tool.v1.CallStarted"> & {
  * Use `create(CallStartedSchema)` to create a new message.
  */
 export const CallStartedSchema: GenMessage<CallStarted> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 14);
+  messageDesc(file_reeve_tool_v1_tool, 16);
 
 /**
  * A call is not wanted any more.
@@ -719,7 +812,7 @@ export type CallCancelled = Message<"reeve.tool.v1.CallCancelled"> & {
  * Use `create(CallCancelledSchema)` to create a new message.
  */
 export const CallCancelledSchema: GenMessage<CallCancelled> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 15);
+  messageDesc(file_reeve_tool_v1_tool, 17);
 
 /**
  * What a tool may touch. Policy permits tools by class.
@@ -913,6 +1006,54 @@ export type ApprovalStatus = (typeof ApprovalStatus)[keyof typeof ApprovalStatus
  */
 export const ApprovalStatusSchema: GenEnum<ApprovalStatus> = /*@__PURE__*/
   enumDesc(file_reeve_tool_v1_tool, 2);
+
+/**
+ * What became of a question.
+ *
+ * @generated from enum reeve.tool.v1.AnswerAction
+ */
+export const AnswerAction = {
+  /**
+   * Not set.
+   *
+   * @generated from enum value: ANSWER_ACTION_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * A person answered.
+   *
+   * @generated from enum value: ANSWER_ACTION_ACCEPT = 1;
+   */
+  ACCEPT: 1,
+
+  /**
+   * A person does not want to answer.
+   *
+   * @generated from enum value: ANSWER_ACTION_DECLINE = 2;
+   */
+  DECLINE: 2,
+
+  /**
+   * Nobody answered in time.
+   *
+   * @generated from enum value: ANSWER_ACTION_CANCEL = 3;
+   */
+  CANCEL: 3,
+} as const;
+
+/**
+ * What became of a question.
+ *
+ * @generated from enum reeve.tool.v1.AnswerAction
+ */
+export type AnswerAction = (typeof AnswerAction)[keyof typeof AnswerAction] | UnknownEnum;
+
+/**
+ * Describes the enum reeve.tool.v1.AnswerAction.
+ */
+export const AnswerActionSchema: GenEnum<AnswerAction> = /*@__PURE__*/
+  enumDesc(file_reeve_tool_v1_tool, 3);
 
 /**
  * The tools that this deployment offers.

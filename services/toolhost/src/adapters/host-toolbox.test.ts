@@ -1,0 +1,31 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { ToolCatalogSchema, ToolDescriptorSchema } from "@reeve/contracts/tool";
+import { expect, test } from "vitest";
+import type { Tool } from "../ports/tool.ts";
+import { HostToolbox, catalogOf } from "./host-toolbox.ts";
+
+function toolOf(name: string, characters = 0): Tool {
+  const descriptor = create(ToolDescriptorSchema, { name, description: "x".repeat(characters) });
+  return { descriptor, call: () => Promise.resolve({ content: "", isError: false }) };
+}
+
+test("the catalog has the tools of all sources, each in the pool", () => {
+  const toolbox = new HostToolbox([toolOf("own")], [() => [toolOf("a"), toolOf("b")]]);
+  const { tools } = catalogOf(toolbox, "gpu", "none");
+  expect(tools.map(({ name, pool }) => [name, pool])).toEqual([
+    ["own", "gpu"],
+    ["a", "gpu"],
+    ["b", "gpu"],
+  ]);
+});
+
+test("the catalog fits one message, however much a server says of its tools", () => {
+  const many = Array.from({ length: 100 }, (_, index) => toolOf(`t${index}`, 90_000));
+  const toolbox = new HostToolbox([toolOf("own")], [() => [toolOf("huge", 200_000), ...many]]);
+  const left: string[] = [];
+  const catalog = catalogOf(toolbox, "default", "none", (tool) => left.push(tool));
+  expect(toBinary(ToolCatalogSchema, catalog).length).toBeLessThan(1_000_000);
+  expect(catalog.tools.map(({ name }) => name)).toContain("own");
+  expect(left).toContain("huge");
+  expect(left.length + catalog.tools.length).toBe(102);
+});

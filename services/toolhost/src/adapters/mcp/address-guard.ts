@@ -1,0 +1,83 @@
+import { lookup } from "node:dns";
+import type { LookupAddress, LookupOptions } from "node:dns";
+import { BlockList, isIP } from "node:net";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+
+/** This host, its links, everybody at once, and where clouds tell machines their secrets. */
+const closed = [
+  ["0.0.0.0", 8],
+  ["127.0.0.0", 8],
+  ["169.254.0.0", 16],
+  ["224.0.0.0", 3],
+  ["100.100.100.200", 32],
+  ["192.0.0.0", 24],
+  ["168.63.129.16", 32],
+  ["::", 128],
+  ["::1", 128],
+  ["fe80::", 10],
+  ["ff00::", 8],
+  ["fd00:ec2::254", 128],
+  ["fd20:ce::254", 128],
+  // IPv4 addresses in other words: compatible, translated, and over 6to4.
+  ["::", 96],
+  ["64:ff9b::", 96],
+  ["64:ff9b:1::", 48],
+  ["2002::", 16],
+] as const;
+
+type Answered = (
+  error: NodeJS.ErrnoException | null,
+  address: string | LookupAddress[],
+  family?: number,
+) => void;
+
+/** Holds the addresses of one server against those that nobody is to reach unless an operator says so. */
+export class AddressGuard {
+  readonly #closed = listOf(closed);
+  readonly #open: BlockList;
+
+  constructor(allowed: readonly string[]) {
+    this.#open = listOf(
+      allowed.map((range) => {
+        const [address = "", bits] = range.split("/");
+        return [address, bits === undefined ? (isIP(address) === 4 ? 32 : 128) : Number(bits)];
+      }),
+    );
+  }
+
+  permits(address: string): boolean {
+    const family = isIP(address) === 6 ? "ipv6" : "ipv4";
+    return !this.#closed.check(address, family) || this.#open.check(address, family);
+  }
+
+  /** Throws a Failure when the host of a URL is an address that is not permitted. A name is looked at when it resolves. */
+  assertUrl(url: URL): void {
+    const host = url.hostname.replace(/^\[|\]$/g, "");
+    if (isIP(host) > 0 && !this.permits(host)) throw notPermitted(host, host);
+  }
+
+  /** Resolves a name for a connection, to addresses that are permitted; one that is not refuses the name. */
+  readonly lookup = (hostname: string, options: LookupOptions, answered: Answered): void => {
+    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      const forbidden = addresses?.find(({ address }) => !this.permits(address));
+      if (error !== null) answered(error, []);
+      else if (forbidden !== undefined) answered(notPermitted(hostname, forbidden.address), []);
+      else if (options.all === true) answered(null, addresses);
+      else answered(null, addresses[0]?.address ?? "", addresses[0]?.family);
+    });
+  };
+}
+
+function notPermitted(host: string, address: string): Failure {
+  const problem = `${host} is at ${address}, which is not permitted; the server's allow_addresses can permit it`;
+  return new Failure("denied", ErrorReason.INVALID_REQUEST, problem);
+}
+
+function listOf(ranges: readonly (readonly [string | undefined, number])[]): BlockList {
+  const list = new BlockList();
+  for (const [address = "", bits] of ranges) {
+    list.addSubnet(address, bits, isIP(address) === 6 ? "ipv6" : "ipv4");
+  }
+  return list;
+}

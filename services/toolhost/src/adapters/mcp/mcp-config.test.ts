@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PermissionClass } from "@reeve/contracts/tool";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { readMcpConfig } from "./mcp-config.ts";
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "reeve-mcp-config-"));
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+async function read(config: unknown, environment: Record<string, string> = {}) {
+  const path = join(folder, "mcp.json");
+  writeFileSync(path, typeof config === "string" ? config : JSON.stringify(config));
+  return await readMcpConfig(path, environment);
+}
+
+describe("the file of MCP servers", () => {
+  test("may be missing altogether", async () => {
+    expect(await readMcpConfig(undefined, {})).toEqual(new Map());
+  });
+
+  test("closes what it does not open", async () => {
+    const servers = { a: { command: "a" }, b: { url: "https://b.example/mcp" } };
+    const found = await read({ servers });
+    expect(found.get("a")).toMatchObject({
+      sandbox: true,
+      network: false,
+      read: [],
+      write: [],
+      elicitation: false,
+      permission_class: PermissionClass.NETWORK,
+    });
+    expect(found.get("b")).toMatchObject({ allow_addresses: [], headers: {}, elicitation: false });
+  });
+
+  test("takes secrets from the environment by name", async () => {
+    const servers = {
+      a: { command: "a", env: { KEY: "${A_KEY}" } },
+      b: { url: "https://b.example/mcp", headers: { authorization: "Bearer ${B_KEY}" } },
+    };
+    const found = await read({ servers }, { A_KEY: "1", B_KEY: "2" });
+    expect(found.get("a")).toMatchObject({ env: { KEY: "1" } });
+    expect(found.get("b")).toMatchObject({ headers: { authorization: "Bearer 2" } });
+    await expect(read({ servers }, { A_KEY: "1" })).rejects.toThrow("the environment has no B_KEY");
+  });
+
+  test.each<[string, unknown, RegExp]>([
+    ["is no JSON", "{", /mcp.json is no JSON/],
+    [
+      "has a server of two kinds",
+      { a: { command: "a", url: "https://a/" } },
+      /"command".*servers.a/s,
+    ],
+    ["misspells a setting", { a: { command: "a", sandbx: false } }, /"sandbx".*servers.a/s],
+    ["has a name with a space", { "a b": { command: "a" } }, /letters, digits and -.*a b/s],
+    ["reads a path that is none", { a: { command: "a", read: ["b"] } }, /servers.a.read\[0\]/],
+    ["has another kind of URL", { a: { url: "file:///etc/passwd" } }, /servers.a.url/],
+    [
+      "opens what is no address",
+      { a: { url: "http://a/", allow_addresses: ["10.0.0.0/33"] } },
+      /is no address.*servers.a.allow_addresses\[0\]/s,
+    ],
+    ["has no server at all where one stands", { a: null }, /servers.a/],
+  ])("that %s is refused", async (_, servers, problem) => {
+    const config = typeof servers === "string" ? servers : { servers };
+    await expect(read(config)).rejects.toMatchObject({
+      kind: "invalid",
+      message: expect.stringMatching(problem),
+    });
+  });
+});

@@ -1,0 +1,99 @@
+import { readFile } from "node:fs/promises";
+import { PermissionClass } from "@reeve/contracts/tool";
+import type { Environment } from "@reeve/platform/config";
+import { z } from "zod";
+import { fillVariables } from "../fill-variables.ts";
+import { invalidConfig, readJsonConfig } from "../json-config.ts";
+import { named } from "../named.ts";
+import { permissionClass, toolPolicy } from "../tool-policy.ts";
+
+const setting = "REEVE_PROVIDERS_CONFIG";
+
+const tls = z.strictObject({
+  /** Files in PEM: who may vouch for the provider, absent for those that the system trusts; and who we are. */
+  ca: z.string().optional(),
+  cert: z.string().optional(),
+  key: z.string().optional(),
+  /** The name in the provider's certificate, when it is not that of `target`. */
+  server_name: z.string().optional(),
+});
+
+const provider = z.strictObject({
+  /** Where it is: `host:port`, or `dns:///host:port`; calls are spread over all addresses of the name. */
+  target: z.string().min(1),
+  /** How its connection is secured. Absent: not at all. */
+  tls: z.union([tls, z.literal(true).transform(() => ({}))]).optional(),
+  /** Sent with each call. */
+  metadata: z.record(z.string().regex(/^[a-z0-9_.-]+$/), z.string()).default({}),
+  /** How long one call may take. */
+  time_limit_seconds: z.number().positive().max(86_400).default(300),
+  /** The class of tools that name none. */
+  permission_class: permissionClass.default(PermissionClass.NETWORK),
+  /** What is to hold for single tools, by the names that the provider gives them. */
+  tools: z.record(z.string(), toolPolicy).default({}),
+});
+
+/** `mcp` would give tools the names of those of MCP servers. */
+const config = z.strictObject({ providers: named(provider, ["mcp"]) });
+
+/** The contents of the files that secure a connection. */
+export interface ProviderTls {
+  readonly ca: Buffer | null;
+  readonly cert: Buffer | null;
+  readonly key: Buffer | null;
+  readonly serverName: string | undefined;
+}
+
+/** How one provider is reached. */
+export type ProviderConfig = Omit<z.infer<typeof provider>, "tls"> & {
+  readonly tls: ProviderTls | undefined;
+};
+
+/**
+ * Reads the providers of a toolhost, by name, with what their metadata takes from the environment. Throws a Failure that
+ * says what is wrong with the file, or with those that it names.
+ */
+export async function readProviderConfig(
+  path: string | undefined,
+  environment: Environment,
+): Promise<ReadonlyMap<string, ProviderConfig>> {
+  if (path === undefined) return new Map();
+  const { providers } = await readJsonConfig(setting, path, config);
+  const read = Object.entries(providers).map(
+    async ([name, given]): Promise<[string, ProviderConfig]> => [
+      name,
+      {
+        ...given,
+        metadata: fillVariables(setting, given.metadata, environment),
+        tls: given.tls && (await readTls(name, given.tls)),
+      },
+    ],
+  );
+  return new Map(await Promise.all(read));
+}
+
+/** The settings of a provider by what is not left to the defaults; for tests and programs. */
+export function providerConfig(
+  given: Omit<z.input<typeof provider>, "tls"> & { readonly tls?: ProviderTls },
+): ProviderConfig {
+  const { tls: secured, ...rest } = given;
+  return { ...provider.parse(rest), tls: secured };
+}
+
+async function readTls(name: string, files: z.infer<typeof tls>): Promise<ProviderTls> {
+  if ((files.cert === undefined) !== (files.key === undefined)) {
+    throw invalidConfig(setting, `provider ${name}: tls.cert and tls.key go together`);
+  }
+  const [ca = null, cert = null, key = null] = await Promise.all(
+    [files.ca, files.cert, files.key].map(async (path) => path && (await pem(name, path))),
+  ).then((contents) => contents.map((content) => content || null));
+  return { ca, cert, key, serverName: files.server_name };
+}
+
+async function pem(name: string, path: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch (cause) {
+    throw invalidConfig(setting, `provider ${name}: ${path} cannot be read`, cause);
+  }
+}

@@ -1,0 +1,94 @@
+import { createLogger } from "@reeve/platform/logger";
+import { describe, expect, test } from "vitest";
+import { sandboxIdentity } from "../src/adapters/bubblewrap/identity.ts";
+import { mcpServerConfig } from "../src/adapters/mcp/mcp-config.ts";
+import { McpServer } from "../src/adapters/mcp/mcp-server.ts";
+import type { Progress } from "../src/ports/tool.ts";
+import { contextOf } from "./support/call-context.ts";
+import { HttpMcpServer } from "./support/http-mcp-server.ts";
+
+const log = createLogger("test", "silent");
+const identity = sandboxIdentity(64_017);
+const never = new AbortController().signal;
+const args = { q: "tea" };
+const opened = { allow_addresses: ["127.0.0.1"] };
+
+/** The toolhost's side of a server, once it has tried to connect. */
+async function connected(
+  given: Parameters<typeof mcpServerConfig>[0],
+  onTools: () => void = () => undefined,
+): Promise<McpServer> {
+  const server = new McpServer("web", mcpServerConfig(given), { log, identity, onTools });
+  await server.tried;
+  return server;
+}
+
+describe("a server over HTTP without sessions", () => {
+  test("gets the headers of its operator, and gives progress and results", async () => {
+    await using remote = await HttpMcpServer.start();
+    await using web = await connected({ url: remote.url, headers: { "x-key": "k" }, ...opened });
+    const reports: Progress[] = [];
+    const context = contextOf(args, (report) => reports.push(report));
+    expect(await web.call("search", context, never)).toMatchObject({ content: "found tea" });
+    expect(reports).toEqual([{ progress: 1, total: 2, message: "half" }]);
+    expect(remote.headers.length).toBeGreaterThan(1);
+    for (const headers of remote.headers) expect(headers).toMatchObject({ "x-key": "k" });
+    expect(remote.headers.at(-1)).toMatchObject({ "mcp-protocol-version": "2026-07-28" });
+  });
+
+  test("is told when a call is not wanted any more", async () => {
+    await using remote = await HttpMcpServer.start();
+    await using web = await connected({ url: remote.url, ...opened });
+    const stop = new AbortController();
+    const call = web.call("hang", contextOf(args), stop.signal);
+    const { ended } = await remote.hanging.promise;
+    stop.abort(new Error("enough"));
+    await expect(call).rejects.toThrow("enough");
+    await ended;
+  });
+
+  test("may change its tools", async () => {
+    const listed = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let times = 0;
+    await using remote = await HttpMcpServer.start();
+    await using web = await connected({ url: remote.url, ...opened }, () =>
+      listed[times++]?.resolve(),
+    );
+    await listed[0]?.promise;
+    remote.changed("other");
+    await listed[1]?.promise;
+    expect(web.tools.map(({ name }) => name)).toEqual(["other"]);
+  });
+
+  test("that dies in a call leaves its outcome unknown; it is called again when it is back", async () => {
+    const back = Promise.withResolvers<void>();
+    let times = 0;
+    await using remote = await HttpMcpServer.start();
+    await using web = await connected({ url: remote.url, ...opened }, () => {
+      if (++times === 2) back.resolve();
+    });
+    const call = web.call("hang", contextOf(args), never);
+    await remote.hanging.promise;
+    await remote[Symbol.asyncDispose]();
+    await expect(call).rejects.toThrow(/web is not connected any more: .*outcome is unknown/);
+    await expect(web.call("search", contextOf(args), never)).rejects.toThrow(
+      /web is not connected/,
+    );
+    await using again = await HttpMcpServer.start(remote.port);
+    await back.promise;
+    expect(again.port).toBe(remote.port);
+    expect(await web.call("search", contextOf(args), never)).toMatchObject({ isError: false });
+  });
+
+  test("is not reached at an address of this host unless its operator says so", async () => {
+    await using remote = await HttpMcpServer.start();
+    for (const host of ["127.0.0.1", "localhost"]) {
+      await using web = await connected({ url: `http://${host}:${remote.port}/mcp` });
+      expect(web.tools).toEqual([]);
+      await expect(web.call("search", contextOf(), never)).rejects.toThrow(
+        /is not permitted.*the call was not made/,
+      );
+    }
+    expect(remote.headers).toEqual([]);
+  });
+});

@@ -1,0 +1,108 @@
+import { once } from "node:events";
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { createLogger } from "@reeve/platform/logger";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sandboxIdentity } from "../src/adapters/bubblewrap/identity.ts";
+import { mcpServerConfig } from "../src/adapters/mcp/mcp-config.ts";
+import { McpServer } from "../src/adapters/mcp/mcp-server.ts";
+import { contextOf } from "./support/call-context.ts";
+
+const log = createLogger("test", "silent");
+const identity = sandboxIdentity(64_017);
+const never = new AbortController().signal;
+let folder: string;
+let server: McpServer;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "reeve-mcp-sandbox-"));
+  chmodSync(folder, 0o755);
+  for (const name of ["code", "open", "closed"]) {
+    mkdirSync(join(folder, name));
+    chmodSync(join(folder, name), 0o777);
+    writeFileSync(join(folder, name, "note.txt"), `in ${name}`);
+  }
+  const program = join(folder, "code/server.py");
+  copyFileSync(join(import.meta.dirname, "support/curious_server.py"), program);
+  chmodSync(program, 0o644);
+  const config = mcpServerConfig({
+    command: "/usr/bin/python3",
+    args: [program],
+    env: { API_KEY: "k" },
+    read: [join(folder, "code")],
+    write: [join(folder, "open")],
+  });
+  server = new McpServer("curious", config, { log, identity, onTools: () => undefined });
+  await server.tried;
+});
+
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function told(tool: string, args: JsonObject = {}): Promise<string> {
+  return (await server.call(tool, contextOf(args), never)).content;
+}
+
+describe("an MCP server in its sandbox", () => {
+  test("sees the paths that its operator named, and may write to those for writing only", async () => {
+    expect(await told("read", { path: join(folder, "open/note.txt") })).toBe("in open");
+    expect(await told("write", { path: join(folder, "open/new.txt") })).toBe("7");
+    expect(await told("read", { path: join(folder, "code/note.txt") })).toBe("in code");
+    expect(await told("write", { path: join(folder, "code/new.txt") })).toContain("Read-only");
+    expect(await told("read", { path: join(folder, "closed/note.txt") })).toContain("No such file");
+  });
+
+  test("sees nothing else of the host", async () => {
+    expect(await told("list", { path: "/" })).not.toMatch(/home|root|var/);
+    expect(await told("read", { path: "/etc/passwd" })).toContain("No such file");
+    expect(await told("write", { path: "/usr/new" })).toContain("Read-only");
+    expect((await told("processes")).split(" ").length).toBeLessThan(5);
+  });
+
+  test("has an environment of its own", async () => {
+    const environment = JSON.parse(await told("environment")) as Record<string, string>;
+    expect(Object.keys(environment).filter((name) => !/^(LC_|PWD$)/.test(name))).toEqual([
+      "API_KEY",
+      "HOME",
+      "LANG",
+      "PATH",
+    ]);
+    expect(environment).toMatchObject({ API_KEY: "k", HOME: "/tmp" });
+  });
+
+  test("has no network", async () => {
+    const listener = createServer().listen(0, "127.0.0.1");
+    await once(listener, "listening");
+    // A TCP listener has an address and a port.
+    const { port } = listener.address() as AddressInfo;
+    expect(await told("connect", { port })).toContain("Connection refused");
+    listener.close();
+  });
+
+  test("is never root", async () => {
+    const own = `${process.geteuid?.()} ${process.getegid?.()}`;
+    expect(await told("ids")).toBe(identity.isDedicated ? "64017 64017" : own);
+  });
+});
+
+test("a program that is not in the sandbox is none: the model learns no more than that it is away", async () => {
+  const config = mcpServerConfig({ command: join(folder, "closed/program") });
+  await using missing = new McpServer("missing", config, {
+    log,
+    identity,
+    onTools: () => undefined,
+  });
+  await missing.tried;
+  const call = missing.call("read", contextOf(), never);
+  await expect(call).rejects.toThrow(
+    /^the MCP server missing is not connected: .*the call was not made$/,
+  );
+  await expect(call).rejects.not.toThrow("closed/program");
+});

@@ -1,0 +1,60 @@
+import { ServerCredentials } from "@grpc/grpc-js";
+import { createLogger } from "@reeve/platform/logger";
+import { beforeAll, expect, test } from "vitest";
+import type { ProviderTls } from "../src/adapters/providers/provider-config.ts";
+import { providerConfig } from "../src/adapters/providers/provider-config.ts";
+import { ToolProvider } from "../src/adapters/providers/tool-provider.ts";
+import { contextOf } from "./support/call-context.ts";
+import type { Identified } from "./support/certificates.ts";
+import { Authority } from "./support/certificates.ts";
+import { ProviderServer } from "./support/provider-server.ts";
+
+const log = createLogger("test", "silent");
+let authority: Authority;
+let server: Identified;
+let client: Identified;
+
+beforeAll(async () => {
+  authority = await Authority.create();
+  server = await authority.certify("tools.example");
+  client = await authority.certify("toolhost");
+});
+
+/** What a provider that asks for certificates says to a toolhost with these. */
+async function saidTo(tls: ProviderTls | undefined): Promise<string | undefined> {
+  const chain = [{ private_key: server.key, cert_chain: server.cert }];
+  await using provider = await ProviderServer.start(
+    { tools: [{ name: "whisper" }] },
+    (call) => {
+      call.say({ case: "result", value: { content: "for your ears only" } });
+      call.end();
+    },
+    ServerCredentials.createSsl(authority.ca, chain, true),
+  );
+  const target = `127.0.0.1:${provider.port}`;
+  const config = providerConfig({ target, ...(tls && { tls }) });
+  await using known = new ToolProvider("acme", config, { log, onTools: () => undefined });
+  await known.tried;
+  const outcome = await known.tools[0]?.call(contextOf(), new AbortController().signal);
+  return outcome?.content;
+}
+
+test("a provider and its toolhost know each other by their certificates", async () => {
+  const tls = { ca: authority.ca, ...client, serverName: "tools.example" };
+  expect(await saidTo(tls)).toBe("for your ears only");
+});
+
+test.each<[string, () => ProviderTls | undefined]>([
+  ["speaks in the clear", () => undefined],
+  [
+    "shows no certificate",
+    () => ({ ca: authority.ca, cert: null, key: null, serverName: "tools.example" }),
+  ],
+  ["expects another name", () => ({ ca: authority.ca, ...client, serverName: "other.example" })],
+  [
+    "trusts others only",
+    () => ({ ca: null, cert: client.cert, key: client.key, serverName: "tools.example" }),
+  ],
+])("a toolhost that %s gets no tools", async (_, tls) => {
+  expect(await saidTo(tls())).toBeUndefined();
+});

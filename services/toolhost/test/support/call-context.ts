@@ -1,0 +1,23 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { callSettings } from "../../src/domain/tool-settings.ts";
+import type { CallContext, Progress } from "../../src/ports/tool.ts";
+
+/** The context of a call of a tool that needs no sandbox. */
+export function contextOf(
+  args: JsonObject = {},
+  report: (progress: Progress) => void = () => undefined,
+  more: Partial<CallContext> = {},
+): CallContext {
+  return {
+    tenant: "acme",
+    runId: "run_1",
+    callId: "run_1-2-0",
+    traceparent: "",
+    args,
+    settings: callSettings(undefined),
+    sandbox: () => Promise.reject(new Error("this tool has no sandbox")),
+    report,
+    ask: () => Promise.reject(new Error("nobody is to be asked")),
+    ...more,
+  };
+}

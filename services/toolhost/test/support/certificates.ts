@@ -1,0 +1,77 @@
+// The generator of certificates finds its parts by it.
+import "reflect-metadata";
+import { webcrypto } from "node:crypto";
+import {
+  BasicConstraintsExtension,
+  SubjectAlternativeNameExtension,
+  X509CertificateGenerator,
+  cryptoProvider,
+} from "@peculiar/x509";
+import type { X509Certificate } from "@peculiar/x509";
+
+const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
+const hourMs = 3_600_000;
+
+/** A certificate and its key, in PEM. */
+export interface Identified {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
+/** Somebody whom nobody trusts yet, who says for an hour who others are. */
+export class Authority {
+  readonly ca: Buffer;
+  readonly #certificate: X509Certificate;
+  readonly #keys: webcrypto.CryptoKeyPair;
+  #serial = 1;
+
+  private constructor(certificate: X509Certificate, keys: webcrypto.CryptoKeyPair) {
+    this.#certificate = certificate;
+    this.#keys = keys;
+    this.ca = Buffer.from(certificate.toString("pem"));
+  }
+
+  static async create(): Promise<Authority> {
+    cryptoProvider.set(globalThis.crypto);
+    const keys = await newKeys();
+    const certificate = await X509CertificateGenerator.createSelfSigned({
+      serialNumber: "01",
+      name: "CN=authority of the tests",
+      ...validity(),
+      keys,
+      signingAlgorithm: algorithm,
+      extensions: [new BasicConstraintsExtension(true, 1, true)],
+    });
+    return new Authority(certificate, keys);
+  }
+
+  async certify(name: string): Promise<Identified> {
+    const keys = await newKeys();
+    this.#serial++;
+    const certificate = await X509CertificateGenerator.create({
+      serialNumber: this.#serial.toString(16).padStart(2, "0"),
+      subject: `CN=${name}`,
+      issuer: this.#certificate.subject,
+      ...validity(),
+      signingKey: this.#keys.privateKey,
+      publicKey: keys.publicKey,
+      signingAlgorithm: algorithm,
+      extensions: [new SubjectAlternativeNameExtension([{ type: "dns", value: name }])],
+    });
+    const key = await webcrypto.subtle.exportKey("pkcs8", keys.privateKey);
+    const text = Buffer.from(key).toString("base64");
+    return {
+      cert: Buffer.from(certificate.toString("pem")),
+      key: Buffer.from(`-----BEGIN PRIVATE KEY-----\n${text}\n-----END PRIVATE KEY-----\n`),
+    };
+  }
+}
+
+function validity() {
+  const now = Date.now();
+  return { notBefore: new Date(now - hourMs), notAfter: new Date(now + hourMs) };
+}
+
+async function newKeys(): Promise<webcrypto.CryptoKeyPair> {
+  return await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+}

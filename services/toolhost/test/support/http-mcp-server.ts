@@ -1,0 +1,112 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { IncomingMessage, Server as HttpServer, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { Server, createMcpHandler } from "@modelcontextprotocol/server";
+import type { McpHttpHandler } from "@modelcontextprotocol/server";
+
+/** An MCP server over HTTP, for tests, which speaks the protocol without sessions. */
+export class HttpMcpServer implements AsyncDisposable {
+  readonly headers: IncomingMessage["headers"][] = [];
+  /** Is called with each call of `hang`, which never answers. */
+  readonly hanging = Promise.withResolvers<{ readonly ended: Promise<void> }>();
+  /** Names of its tools; `changed` tells of others. */
+  tools: readonly string[] = ["search", "hang"];
+  readonly #handler: McpHttpHandler;
+  readonly #server: HttpServer;
+  port = 0;
+
+  private constructor() {
+    this.#handler = createMcpHandler(() => this.#mcp());
+    this.#server = createServer((request, response) => {
+      this.headers.push(request.headers);
+      void answer(this.#handler, request, response);
+    });
+  }
+
+  static async start(port = 0): Promise<HttpMcpServer> {
+    const server = new HttpMcpServer();
+    server.#server.listen(port, "127.0.0.1");
+    await once(server.#server, "listening");
+    // A TCP listener has an address and a port.
+    server.port = (server.#server.address() as AddressInfo).port;
+    return server;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}/mcp`;
+  }
+
+  /** Has other tools, and says so to whoever listens. */
+  changed(...tools: readonly string[]): void {
+    this.tools = tools;
+    this.#handler.notify.toolsChanged();
+  }
+
+  /** Ends at once, as a process that is killed. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#server.listening) return;
+    const closed = once(this.#server, "close");
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  #mcp(): Server {
+    const server = new Server(
+      { name: "http-server", version: "1.0.0" },
+      { capabilities: { tools: { listChanged: true } } },
+    );
+    const inputSchema = { type: "object", properties: { q: { type: "string" } } } as const;
+    server.setRequestHandler("tools/list", () => ({
+      tools: this.tools.map((name) => ({ name, inputSchema })),
+    }));
+    server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
+      const { progressToken } = mcpReq["_meta"] ?? {};
+      if (progressToken !== undefined) {
+        const progress = { progressToken, progress: 1, total: 2, message: "half" };
+        await mcpReq.notify({ method: "notifications/progress", params: progress });
+      }
+      if (params.name === "hang") {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        mcpReq.signal.addEventListener("abort", () => resolve());
+        this.hanging.resolve({ ended: promise });
+        await promise;
+      }
+      const said = String(params.arguments?.["q"]);
+      return { content: [{ type: "text", text: `found ${said}` }] };
+    });
+    return server;
+  }
+}
+
+async function answer(
+  handler: McpHttpHandler,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
+  const gone = new AbortController();
+  outgoing.on("close", () => gone.abort());
+  const headers = new Headers(
+    Object.entries(incoming.headers).flatMap(([name, value]): [string, string][] =>
+      typeof value === "string" ? [[name, value]] : [],
+    ),
+  );
+  const body = await buffer(incoming);
+  const request = new Request(`http://${incoming.headers.host}${incoming.url}`, {
+    method: incoming.method ?? "GET",
+    headers,
+    signal: gone.signal,
+    ...(body.length > 0 && { body: new Uint8Array(body) }),
+  });
+  try {
+    const response = await handler.fetch(request);
+    outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+    for await (const chunk of response.body ?? []) outgoing.write(chunk);
+    outgoing.end();
+  } catch {
+    // Whoever asked is gone.
+    outgoing.destroy();
+  }
+}

@@ -1,0 +1,256 @@
+import { status } from "@grpc/grpc-js";
+import { PermissionClass } from "@reeve/contracts/tool";
+import { createLogger } from "@reeve/platform/logger";
+import { describe, expect, test } from "vitest";
+import { providerConfig } from "../src/adapters/providers/provider-config.ts";
+import { ToolProvider } from "../src/adapters/providers/tool-provider.ts";
+import type { Progress, Tool } from "../src/ports/tool.ts";
+import { contextOf } from "./support/call-context.ts";
+import type { ServedCall } from "./support/provider-server.ts";
+import { ProviderServer, textSchema } from "./support/provider-server.ts";
+
+const log = createLogger("test", "silent");
+const never = new AbortController().signal;
+const echo = { name: "echo", description: "Says it again.", inputSchema: textSchema };
+
+type Given = Partial<Parameters<typeof providerConfig>[0]>;
+
+/** A provider that serves so, and the toolhost's side of it. */
+async function provided(
+  serve: (call: ServedCall) => void,
+  given: Given = {},
+  description: Parameters<typeof ProviderServer.start>[0] = { tools: [echo] },
+) {
+  const resources = new AsyncDisposableStack();
+  const server = resources.use(await ProviderServer.start(description, serve));
+  const config = providerConfig({ target: `127.0.0.1:${server.port}`, ...given });
+  const provider = resources.use(
+    new ToolProvider("acme", config, { log, onTools: () => undefined }),
+  );
+  await provider.tried;
+  const call = async (signal = never, report: (progress: Progress) => void = () => undefined) =>
+    await toolNamed(provider, "acme__echo").call(contextOf({ text: "hi" }, report), signal);
+  return { server, provider, call, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+}
+
+function toolNamed({ tools }: ToolProvider, name: string): Tool {
+  const tool = tools.find(({ descriptor }) => descriptor.name === name);
+  if (tool === undefined) throw new Error(`there is no ${name}`);
+  return tool;
+}
+
+const answering = (content: string) => (call: ServedCall) => {
+  call.say({ case: "result", value: { content } });
+  call.end();
+};
+
+describe("the tools of a provider", () => {
+  test("are in the catalog under its name, with what they say of themselves", async () => {
+    const tools = [
+      { ...echo, permissionClass: "safe", idempotent: true, parallelSafe: false },
+      { name: "plain", description: "", exclusiveLock: "door" },
+    ];
+    await using acme = await provided(answering(""), {}, { tools });
+    expect(acme.provider.tools.map(({ descriptor }) => descriptor)).toMatchObject([
+      {
+        name: "acme__echo",
+        source: "provider:acme",
+        permissionClass: PermissionClass.SAFE,
+        idempotent: true,
+        parallelSafe: false,
+        inputSchema: textSchema,
+      },
+      { name: "acme__plain", permissionClass: PermissionClass.NETWORK, exclusiveLock: "door" },
+    ]);
+  });
+
+  test("are what the operator says they are", async () => {
+    const policy = { permission_class: "secrets", idempotent: false } as const;
+    const tools = [{ ...echo, permissionClass: "safe", idempotent: true }];
+    await using acme = await provided(answering(""), { tools: { echo: policy } }, { tools });
+    const { descriptor } = toolNamed(acme.provider, "acme__echo");
+    expect(descriptor).toMatchObject({
+      permissionClass: PermissionClass.SECRETS,
+      idempotent: false,
+    });
+  });
+
+  test("are left out when their names, schemas or classes cannot stand, or stand twice", async () => {
+    const tools = [
+      echo,
+      echo,
+      { name: "no name" },
+      { name: "no_schema", inputSchema: { type: "object", properties: { a: { type: "thing" } } } },
+      { name: "no_object", inputSchema: { type: "string" } },
+      { name: "no_class", permissionClass: "all" },
+    ];
+    await using acme = await provided(answering(""), {}, { tools });
+    expect(acme.provider.tools.map(({ descriptor }) => descriptor.name)).toEqual(["acme__echo"]);
+  });
+});
+
+describe("a call of a provider's tool", () => {
+  test("has its id, its arguments and the metadata of the operator, and gives all progress", async () => {
+    await using acme = await provided(
+      (call) => {
+        call.say({ case: "progress", value: { progress: 1, total: 2, message: "half" } });
+        call.say({ case: "result", value: { structured: { said: "hi" } } });
+        call.end();
+      },
+      { metadata: { authorization: "Bearer secret" } },
+    );
+    const reports: Progress[] = [];
+    const outcome = await acme.call(never, (report) => reports.push(report));
+    expect(outcome).toEqual({
+      content: '{"said":"hi"}',
+      isError: false,
+      structured: { said: "hi" },
+    });
+    expect(reports).toEqual([{ progress: 1, total: 2, message: "half" }]);
+    const [served] = acme.server.calls;
+    expect(served?.request).toMatchObject({
+      callId: "run_1-2-0",
+      name: "echo",
+      arguments: { text: "hi" },
+      tenant: "acme",
+    });
+    expect(served?.metadata).toMatchObject({ authorization: "Bearer secret" });
+  });
+
+  test("gives files as attachments", async () => {
+    await using acme = await provided((call) => {
+      const files = [{ mediaType: "image/png", content: new Uint8Array([1, 2, 3]) }];
+      call.say({ case: "result", value: { content: "drawn", files } });
+      call.end();
+    });
+    expect(await acme.call()).toMatchObject({
+      content: "drawn\n[file 1: image/png, 3 bytes]",
+      attachments: [{ label: "file 1", mediaType: "image/png" }],
+    });
+  });
+
+  test("that is cancelled is ended at the provider", async () => {
+    const begun = Promise.withResolvers<ServedCall>();
+    await using acme = await provided(begun.resolve);
+    const stop = new AbortController();
+    const call = acme.call(stop.signal);
+    const served = await begun.promise;
+    stop.abort(new Error("enough"));
+    await expect(call).rejects.toThrow("enough");
+    await served.cancelled;
+  });
+
+  test.each<[string, (call: ServedCall) => void, RegExp]>([
+    [
+      "says more than one result",
+      (call) => {
+        call.say({ case: "result", value: { content: "one" } });
+        answering("two")(call);
+      },
+      /said more after its result; the outcome of the call is unknown/,
+    ],
+    ["ends without a result", (call) => call.end(), /ended the call without a result/],
+    [
+      "says what is no message",
+      (call) => {
+        call.sayBytes(new Uint8Array([255, 255, 255]));
+        call.end();
+      },
+      /broke during the call.*outcome of the call is unknown/,
+    ],
+    [
+      "says more than a message may hold",
+      (call) => answering("x".repeat(17 * 2 ** 20))(call),
+      /gave or was asked too much/,
+    ],
+    [
+      "knows no such tool",
+      (call) => call.fail(status.NOT_FOUND, "no tool echo"),
+      /does not have this tool \(no tool echo\)/,
+    ],
+    [
+      "does not let us in",
+      (call) => call.fail(status.UNAUTHENTICATED, "who are you"),
+      /refuses calls of this toolhost \(who are you\)/,
+    ],
+    [
+      "breaks",
+      (call) => call.fail(status.UNKNOWN, "ZeroDivisionError"),
+      /ended the call with UNKNOWN: ZeroDivisionError; the outcome of the call is unknown/,
+    ],
+  ])("of a provider that %s tells the model so", async (_, serve, said) => {
+    await using acme = await provided(serve);
+    const outcome = await acme.call();
+    expect(outcome.isError).toBe(true);
+    expect(outcome.content).toMatch(said);
+  });
+
+  test("that takes too long is given up, and the provider is told", async () => {
+    const begun = Promise.withResolvers<ServedCall>();
+    await using acme = await provided(begun.resolve, { time_limit_seconds: 0.2 });
+    const outcome = await acme.call();
+    expect(outcome).toMatchObject({ isError: true, endReason: "timeout" });
+    expect(outcome.content).toContain("did not end the call within 0.2 s");
+    await (
+      await begun.promise
+    ).cancelled;
+  });
+
+  test("of a provider that dies tells that its outcome is unknown, and the next that it was not made", async () => {
+    const begun = Promise.withResolvers<ServedCall>();
+    await using acme = await provided(begun.resolve);
+    const call = acme.call();
+    await begun.promise;
+    await acme.server[Symbol.asyncDispose]();
+    expect((await call).content).toContain("the outcome of the call is unknown");
+    expect((await acme.call()).content).toMatch(/is not available; the call was not made/);
+    expect(acme.provider.tools).toHaveLength(1);
+  });
+
+  test("is made again after a provider that died only when that does no harm", async () => {
+    for (const [idempotent, made] of [
+      [true, 2],
+      [false, 1],
+    ] as const) {
+      const calls: ServedCall[] = [];
+      const tools = [{ ...echo, idempotent }];
+      await using acme = await provided(
+        (call) => {
+          calls.push(call);
+          if (calls.length === 1) call.fail(status.UNAVAILABLE, "going away");
+          else answering("done")(call);
+        },
+        {},
+        { tools },
+      );
+      const outcome = await acme.call();
+      expect(calls).toHaveLength(made);
+      expect(outcome.isError).toBe(!idempotent);
+    }
+  });
+});
+
+test("a toolhost comes up without a provider that is not there, and has its tools when it is", async () => {
+  const listed = Promise.withResolvers<void>();
+  const { port } = await gone();
+  const config = providerConfig({ target: `127.0.0.1:${port}` });
+  await using provider = new ToolProvider("acme", config, { log, onTools: listed.resolve });
+  await provider.tried;
+  expect(provider.tools).toEqual([]);
+  await using server = await ProviderServer.start(
+    { tools: [echo] },
+    answering("back"),
+    undefined,
+    port,
+  );
+  await listed.promise;
+  const outcome = await toolNamed(provider, "acme__echo").call(contextOf(), never);
+  expect(outcome.content).toBe("back");
+  expect(server.calls).toHaveLength(1);
+});
+
+/** A provider that was there. */
+async function gone(): Promise<ProviderServer> {
+  await using server = await ProviderServer.start({}, () => undefined);
+  return server;
+}

@@ -1,0 +1,97 @@
+import { createHash } from "node:crypto";
+import type { RunEvent } from "@reeve/contracts/run";
+import type { ToolResult } from "@reeve/contracts/tool";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Deployment } from "./support/deployment.ts";
+import { LanguageProvider, prepareGo, preparePython } from "./support/language-providers.ts";
+import { canonicalFamilies, traceOf } from "./support/traces.ts";
+import { eventOf } from "./support/watching.ts";
+
+const token = "tools-token-0123456789";
+const [python, go] = await Promise.all([preparePython(), prepareGo()]);
+const languages = [
+  ["python", python, isStatistics],
+  ["go", go, isDigest],
+] as const;
+const resources = new AsyncDisposableStack();
+const running = new Map<string, LanguageProvider>();
+let deployment: Deployment;
+
+beforeAll(async () => {
+  const providers: Record<string, unknown> = {};
+  for (const [language, prepared] of languages) {
+    if (prepared.kind === "missing") continue;
+    const provider = resources.use(await LanguageProvider.start(prepared, token));
+    const metadata = { authorization: "Bearer ${TOOLS_TOKEN}" };
+    providers[language] = { target: provider.address, metadata };
+    running.set(language, provider);
+  }
+  if (running.size === 0) return;
+  deployment = resources.use(
+    await Deployment.start(
+      { TOOLS_TOKEN: token },
+      { REEVE_PROVIDERS_CONFIG: JSON.stringify({ providers }) },
+    ),
+  );
+});
+
+afterAll(() => resources.disposeAsync());
+
+describe.each(languages)("a provider of tools in %s", (language, prepared, isRight) => {
+  const why = prepared.kind === "missing" ? ` (left out: ${prepared.reason})` : "";
+
+  test.skipIf(prepared.kind === "missing")(`works for an agent${why}`, async () => {
+    const events = await watched(await started(`provider-${language}`));
+    expect(traceOf(events).slice(3, 8)).toEqual([
+      `tool_call ${language}__countdown`,
+      "mcp_progress 1/2 1 to go",
+      "mcp_progress 2/2 0 to go",
+      `tool_result ${language}__countdown true`,
+      "step 1 completed",
+    ]);
+    const [lift, value] = resultsOf(events);
+    expect(lift?.content).toBe("lift-off");
+    expect(value?.content).toSatisfy(isRight);
+  });
+
+  test.skipIf(prepared.kind === "missing")(`that is killed tells its agent so${why}`, async () => {
+    const runId = await started(`provider-${language}-dies`);
+    await eventOf(deployment, runId, "mcpProgress");
+    await running.get(language)?.[Symbol.asyncDispose]();
+    const [lost] = resultsOf(await watched(runId));
+    expect(lost?.isError).toBe(true);
+    expect(lost?.content).toContain("the outcome of the call is unknown");
+  });
+});
+
+function isStatistics(content: string): boolean {
+  const found = JSON.parse(content) as Record<string, unknown>;
+  return found["mean"] === 2.5 && found["median"] === 2.5 && found["count"] === 4;
+}
+
+function isDigest(content: string): boolean {
+  return content === createHash("sha256").update("reeve").digest("hex");
+}
+
+async function started(agentId: string): Promise<string> {
+  await deployment.agent(agentId);
+  const { run } = await deployment.reeve.runs.startRun({ agentId, input: "go" });
+  return run?.runId ?? "";
+}
+
+async function watched(runId: string): Promise<readonly RunEvent[]> {
+  const events: RunEvent[] = [];
+  for await (const { events: more } of deployment.reeve.runs.watchRun({
+    runId,
+    selection: { case: "families", value: { families: [...canonicalFamilies] } },
+  })) {
+    events.push(...more);
+  }
+  return events;
+}
+
+function resultsOf(events: readonly RunEvent[]): readonly ToolResult[] {
+  return events.flatMap(({ event }) =>
+    event.case === "toolResult" && event.value.result ? [event.value.result] : [],
+  );
+}

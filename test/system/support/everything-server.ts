@@ -1,0 +1,65 @@
+import type { ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import process from "node:process";
+import { createInterface } from "node:readline";
+
+const mostAttempts = 5;
+
+const require = createRequire(import.meta.url);
+
+/** The program of the public server that shows everything of the protocol. */
+export const everythingProgram =
+  require.resolve("@modelcontextprotocol/server-everything/dist/index.js");
+
+/** The program of the public server that serves the files of folders. */
+export const filesystemProgram =
+  require.resolve("@modelcontextprotocol/server-filesystem/dist/index.js");
+
+/** That server as a process of its own, over streamable HTTP on loopback. */
+export async function startEverythingServer(): Promise<AsyncDisposable & { readonly url: string }> {
+  for (let attempt = 1; ; attempt++) {
+    const port = await freePort();
+    const child = spawn(process.execPath, [everythingProgram, "streamableHttp"], {
+      env: { PORT: String(port) },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    // Somebody else may have taken the port meanwhile.
+    if (await listens(child)) {
+      return {
+        url: `http://127.0.0.1:${port}/mcp`,
+        [Symbol.asyncDispose]: () => end(child),
+      };
+    }
+    if (attempt === mostAttempts) throw new Error("the server found no port to listen on");
+  }
+}
+
+async function listens(child: ChildProcess & { readonly stderr: NodeJS.ReadableStream }) {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  createInterface({ input: child.stderr }).on("line", (line) => {
+    if (line.includes("listening on port")) resolve(true);
+  });
+  child.once("exit", () => resolve(false));
+  return await promise;
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, "exit");
+  child.kill("SIGKILL");
+  await ended;
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  // A TCP listener has an address and a port.
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, "close");
+  return port;
+}

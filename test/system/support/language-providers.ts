@@ -1,0 +1,152 @@
+import type { ChildProcess } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, "../../..");
+const examples = join(root, "examples");
+const proto = join(root, "proto/reeve/tool/v1/tool_provider.proto");
+const buildMs = 240_000;
+
+/** How a provider of the examples is started, or why it is not. */
+export type Prepared =
+  | { readonly kind: "ready"; readonly command: readonly string[]; readonly env: NodeJS.ProcessEnv }
+  | { readonly kind: "missing"; readonly reason: string };
+
+/** Whether the tests of other languages are asked for. */
+export const isAskedFor = process.env["REEVE_LANGUAGES"] === "all";
+
+/** The provider in Python, in an environment of its own in a folder of caches, with its generated code. */
+export async function preparePython(): Promise<Prepared> {
+  return await prepared(async () => {
+    const source = join(examples, "tool-provider-python");
+    const venv = await cached(
+      "python",
+      [join(source, "requirements.txt"), proto],
+      async (folder) => {
+        const env = { ...process.env, PIP_DISABLE_PIP_VERSION_CHECK: "1" };
+        await build("/usr/bin/env", ["python3", "-m", "venv", "--copies", folder], { env });
+        const python = join(folder, "bin/python");
+        const requirements = join(source, "requirements.txt");
+        await build(python, ["-m", "pip", "install", "-q", "-r", requirements], { env });
+        const generated = join(folder, "gen");
+        mkdirSync(generated);
+        const out = [`--python_out=${generated}`, `--grpc_python_out=${generated}`];
+        const input = [join(root, "proto"), "reeve/tool/v1/tool_provider.proto"];
+        await build(python, [
+          "-m",
+          "grpc_tools.protoc",
+          "-I",
+          input[0] ?? "",
+          ...out,
+          input[1] ?? "",
+        ]);
+      },
+    );
+    const env = { PYTHONPATH: join(venv, "gen"), PYTHONDONTWRITEBYTECODE: "1" };
+    return { command: [join(venv, "bin/python"), join(source, "provider.py")], env };
+  });
+}
+
+/** The provider in Go, built into a folder of caches. */
+export async function prepareGo(): Promise<Prepared> {
+  return await prepared(async () => {
+    const source = join(examples, "tool-provider-go");
+    const files = ["main.go", "go.sum", "toolprovider/tool_provider.pb.go"];
+    const folder = await cached(
+      "go",
+      files.map((file) => join(source, file)),
+      async (to) => {
+        mkdirSync(to, { recursive: true });
+        const env = { ...process.env, CGO_ENABLED: "0", GOFLAGS: "-mod=readonly" };
+        const args = ["build", "-trimpath", "-o", join(to, "provider"), "."];
+        await build("go", args, { cwd: source, env });
+      },
+    );
+    return { command: [join(folder, "provider")], env: {} };
+  });
+}
+
+/** A provider of the examples as a process, which asks for a token. */
+export class LanguageProvider implements AsyncDisposable {
+  readonly address: string;
+  readonly #child: ChildProcess;
+
+  private constructor(address: string, child: ChildProcess) {
+    this.address = address;
+    this.#child = child;
+  }
+
+  static async start(
+    { command: [program = "", ...args], env }: Extract<Prepared, { kind: "ready" }>,
+    token: string,
+  ): Promise<LanguageProvider> {
+    const child = spawn(program, [...args, "127.0.0.1:0"], {
+      env: { ...env, PATH: process.env["PATH"], PROVIDER_TOKEN: token },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      const [, address] = /^listens on (.+)$/.exec(line) ?? [];
+      if (address !== undefined) resolve(address);
+    });
+    child.once("error", reject);
+    child.once("exit", (code) => reject(new Error(`${program} ended with ${code}`)));
+    return new LanguageProvider(await promise, child);
+  }
+
+  /** Ends it at once, as a power cut would. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const ended = once(this.#child, "exit");
+    this.#child.kill("SIGKILL");
+    await ended;
+  }
+}
+
+/** What a language needs may not be there, or not to be had: then there is nothing to test. */
+async function prepared(
+  prepare: () => Promise<Omit<Extract<Prepared, { kind: "ready" }>, "kind">>,
+): Promise<Prepared> {
+  if (!isAskedFor) return { kind: "missing", reason: "REEVE_LANGUAGES is not all" };
+  try {
+    return { kind: "ready", ...(await prepare()) };
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    return { kind: "missing", reason: said.replaceAll(/\s+/g, " ").slice(0, 300) };
+  }
+}
+
+/** A folder that is made once for the contents of some files, and whole or not at all. */
+async function cached(
+  name: string,
+  files: readonly string[],
+  make: (folder: string) => Promise<void>,
+): Promise<string> {
+  const hash = createHash("sha256");
+  for (const file of files) hash.update(readFileSync(file));
+  const caches = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
+  const folder = join(caches, "reeve", `${name}-${hash.digest("hex").slice(0, 16)}`);
+  const done = join(folder, ".done");
+  if (existsSync(done)) return folder;
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(join(caches, "reeve"), { recursive: true });
+  await make(folder);
+  mkdirSync(done);
+  return folder;
+}
+
+async function build(
+  program: string,
+  args: readonly string[],
+  options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
+): Promise<void> {
+  await run(program, args, { ...options, timeout: buildMs });
+}
