@@ -6,14 +6,13 @@ import { createServer } from "node:net";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { ListenAddress } from "./config.ts";
 import { Failure } from "./failure.ts";
+import { pingSession } from "./ping-session.ts";
 import type { HttpHandler } from "./rpc-handler.ts";
 
 /** The first bytes of a client that speaks HTTP/2 without asking. */
 const http2Preface = "PRI";
 /** How long a connection may say nothing at all, and how long the head of its request may take. */
 const firstBytesMs = 10_000;
-/** How often an HTTP/2 connection is asked whether it lives. */
-const pingEveryMs = 20_000;
 /** How long connections may take to end. */
 const closeMs = 2_000;
 
@@ -37,11 +36,8 @@ export async function openSharedPort(
   http2.on("session", (session) => {
     sessions.add(session);
     session.on("error", () => session.destroy());
-    const pings = setInterval(() => session.ping(() => undefined), pingEveryMs).unref();
-    session.once("close", () => {
-      clearInterval(pings);
-      sessions.delete(session);
-    });
+    session.once("close", () => sessions.delete(session));
+    pingSession(session);
   });
   const listener = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);

@@ -1,0 +1,50 @@
+import { once } from "node:events";
+import type { ServerHttp2Session } from "node:http2";
+import { connect, createServer } from "node:http2";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { pingEveryMs, pingSession } from "./ping-session.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A connection over HTTP/2, as its server sees it. */
+async function connection() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const client = connect(`http://127.0.0.1:${port}`);
+  const [session] = (await once(server, "session")) as [ServerHttp2Session];
+  return {
+    session,
+    client,
+    [Symbol.asyncDispose]: async () => {
+      client.destroy();
+      session.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+test("a connection is asked whether it lives", async () => {
+  await using connected = await connection();
+  const pinged = once(connected.client, "ping");
+  pingSession(connected.session);
+  vi.advanceTimersByTime(pingEveryMs);
+  await pinged;
+});
+
+test("a connection that is at its end, and has not said so, is asked nothing", async () => {
+  await using connected = await connection();
+  const { session } = connected;
+  pingSession(session);
+  const closed = once(session, "close");
+  session.destroy();
+  expect(() => vi.advanceTimersByTime(pingEveryMs)).not.toThrow();
+  await closed;
+  expect(vi.getTimerCount()).toBe(0);
+});
