@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import process from "node:process";
 import { sandboxIdentity } from "../src/adapters/bubblewrap/identity.ts";
 import { DockerDriver } from "../src/adapters/docker/docker-driver.ts";
@@ -16,7 +18,7 @@ const report =
 const hidden = [
   "/etc/shadow",
   "/etc/passwd",
-  "/root/.bashrc",
+  join(administratorHome(), ".bashrc"),
   "/home/user",
   "/var",
   "/run/docker.sock",
@@ -26,3 +28,11 @@ if (report.works) {
   const { bounds } = report;
   sandboxContract("docker", { driver, identity, bounds, inside: "/workspace", hidden });
 } else sandboxContract("docker", undefined, ` (skipped: ${report.reason})`);
+
+/** The home of uid 0 on this machine. */
+function administratorHome(): string {
+  const accounts = readFileSync("/etc/passwd", "utf8").split("\n");
+  const home = accounts.map((line) => line.split(":")).find(([, , uid]) => uid === "0")?.[5];
+  if (home === undefined) throw new Error("/etc/passwd has no account with uid 0");
+  return home;
+}

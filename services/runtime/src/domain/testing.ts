@@ -2,14 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import type { DescMessage, JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import type { AgentSpecSchema } from "@reeve/contracts/agent";
 import { ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
-import { StepState } from "@reeve/contracts/run";
-import type { RunCreatedSchema, RunEvent, RunEventSchema } from "@reeve/contracts/run";
-import {
-  ModelCallPurpose,
-  RunPreparedSchema,
-  RunStatus,
-  RunStatusSchema,
-} from "@reeve/contracts/run";
+import type { RunCreatedSchema, RunEvent } from "@reeve/contracts/run";
+import { ModelCallPurpose, RunPreparedSchema, RunStatus } from "@reeve/contracts/run";
 import { limitsFor } from "@reeve/agent/limits";
 import { ownTools, parallelSubtasksName, runSubtaskName } from "@reeve/agent/own-tools";
 import { AgentSpecSchema as SpecSchema } from "@reeve/contracts/agent";
@@ -28,6 +22,7 @@ import { promptFor } from "./prompt-for.ts";
 import type { RunState } from "./run-state.ts";
 import { frameOf, initialState } from "./run-state.ts";
 import { settle } from "./settle.ts";
+import { clientTraceOf, traceOf } from "./testing-trace.ts";
 import { toolResultFact } from "./tool-result.ts";
 
 export type PlayedCall = Pick<ModelToolCall, "name"> & { args?: object | string };
@@ -246,52 +241,16 @@ export class PlayedRun {
 
   /** What happened, in short: `step:started`, `tool_call`, … records included. */
   get trace(): readonly string[] {
-    return this.events.map(inShort);
+    return traceOf(this.events);
   }
 
   /** What a client with the default selection sees. */
   get clientTrace(): readonly string[] {
-    return this.events.filter(({ event }) => !records.has(event.case ?? "")).map(inShort);
+    return clientTraceOf(this.events);
   }
 
   get #usual(): string {
     return this.state.frames.has(plannerId) ? plannerId : rootId;
-  }
-}
-
-const records: ReadonlySet<string> = new Set([
-  "runCreated",
-  "runClaimed",
-  "runPrepared",
-  "runParked",
-  "modelCallStarted",
-  "modelTurn",
-  "modelCallFailed",
-  "modelRetryDue",
-  "messageSubmitted",
-  "cancelRequested",
-  "toolCallStarted",
-  "memoryWritten",
-  "todosChanged",
-  "treeStored",
-] satisfies NonNullable<MessageInitShape<typeof RunEventSchema>["event"]>["case"][]);
-
-function inShort({ event }: RunEvent): string {
-  switch (event.case) {
-    case "status":
-      return `status:${RunStatusSchema.value[event.value.status]?.localName.toLowerCase()}`;
-    case "step":
-      return `step:${event.value.state === StepState.STARTED ? "started" : "completed"}`;
-    case "toolCall":
-      return `toolCall:${event.value.name}`;
-    case "toolResult":
-      return `toolResult:${event.value.success ? "ok" : "error"}`;
-    case "error":
-      return `error:${event.value.reason}`;
-    case "subtask":
-      return `subtask:${event.value.ended ? (event.value.isError ? "failed" : "ended") : "began"}`;
-    default:
-      return event.case ?? "unknown";
   }
 }
 

@@ -1,0 +1,18 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import { AgentSpecSchema } from "@reeve/contracts/agent";
+import type { CheckedSpec } from "../src/check-spec.ts";
+import { checkSpec } from "../src/check-spec.ts";
+import { offer } from "./offer.ts";
+
+export type SpecInit = MessageInitShape<typeof AgentSpecSchema>;
+
+/** Checks a spec that has a name and a model, and what a test gives it. */
+export function check(init: SpecInit, offered = offer): CheckedSpec {
+  return checkSpec(create(AgentSpecSchema, { name: "a", model: "default", ...init }), offered);
+}
+
+/** The violations as `field: reason`. */
+export function broken(init: SpecInit): string[] {
+  return check(init).violations.map(({ field, reason }) => `${field}: ${reason}`);
+}

@@ -1,0 +1,137 @@
+import { create } from "@bufbuild/protobuf";
+import { AgentSpecSchema } from "@reeve/contracts/agent";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { BenchWithAgent } from "./support/bench-with-agent.ts";
+import { openBenchWithAgent, specOf } from "./support/bench-with-agent.ts";
+import type { Protocol } from "./support/clients.ts";
+import { protocols, refusalOf } from "./support/clients.ts";
+import { tokens } from "./support/gateway-bench.ts";
+
+let bench: BenchWithAgent;
+
+beforeAll(async () => {
+  bench = await openBenchWithAgent();
+  const executes = { ...specOf("executes"), permissionClasses: ["execute"] };
+  await bench.acme.agents.createAgent({ spec: executes });
+});
+
+afterAll(async () => {
+  await bench[Symbol.asyncDispose]();
+});
+
+describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
+  const client = () => bench.as(protocol, `Bearer ${tokens.acme}`);
+
+  test("an agent that there is not is refused by name", async () => {
+    const started = client().runs.startRun({ agentId: "nobody", input: "hello" });
+    const refusal = {
+      kind: "not_found",
+      reason: "AGENT_NOT_FOUND",
+      message: "there is no agent nobody; create it first",
+      metadata: { agent_id: "nobody" },
+      fields: [],
+    };
+    expect(await refusalOf(started)).toEqual(refusal);
+    expect(await refusalOf(client().agents.getAgent({ agentId: "nobody" }))).toEqual(refusal);
+  });
+
+  test("everything that is wrong with a spec is said at once, each thing with its path", async () => {
+    const spec = create(AgentSpecSchema, {
+      id: "Not An Id",
+      model: "nobody:model",
+      maxRounds: 5,
+      maxSteps: 6,
+      maxParallelSubagents: 8,
+      temperature: 3,
+      budgetAwareness: "limit:101",
+      hitlTools: ["read_file", "delete_world"],
+      injectedToolArgs: { path: "why" },
+      excludedToolPatterns: ["dangling\\"],
+      permissionClasses: ["sudo"],
+    });
+    const refusal = await refusalOf(client().agents.createAgent({ spec }));
+    expect(refusal).toMatchObject({ kind: "invalid", reason: "INVALID_AGENT" });
+    expect([...refusal.fields].toSorted()).toEqual([
+      "spec.budget_awareness MALFORMED",
+      "spec.excluded_tool_patterns[0] MALFORMED",
+      "spec.hitl_tools[1] TOOL_NOT_FOUND",
+      "spec.id STRING_PATTERN",
+      'spec.injected_tool_args["path"] ARGUMENT_COLLISION',
+      "spec.max_parallel_subagents UINT32_GTE_LTE",
+      "spec.max_steps CONTRADICTION",
+      "spec.model PROVIDER_NOT_FOUND",
+      "spec.name STRING_MIN_LEN",
+      "spec.permission_classes[0] UNKNOWN_CLASS",
+      "spec.temperature DOUBLE_GTE_LTE",
+    ]);
+  });
+
+  test("a spec that is missing is said to be", async () => {
+    expect(await refusalOf(client().agents.createAgent({}))).toMatchObject({
+      kind: "invalid",
+      reason: "INVALID_AGENT",
+      fields: ["spec REQUIRED"],
+    });
+  });
+
+  test("what this version does not do is refused by the name of its field", async () => {
+    const spec = { ...specOf("ambitious"), pluginIds: ["p"], delegates: ["other"] };
+    expect(await refusalOf(client().agents.createAgent({ spec }))).toMatchObject({
+      kind: "unsupported",
+      reason: "UNSUPPORTED_CAPABILITY",
+      fields: ["spec.plugin_ids UNSUPPORTED_CAPABILITY", "spec.delegates UNSUPPORTED_CAPABILITY"],
+    });
+    const started = client().runs.startRun({
+      agentId: "known",
+      input: "hello",
+      executor: "temporal",
+    });
+    expect(await refusalOf(started)).toMatchObject({
+      kind: "unsupported",
+      reason: "UNSUPPORTED_CAPABILITY",
+      fields: ["executor UNSUPPORTED_CAPABILITY"],
+      metadata: { executor: "temporal" },
+    });
+  });
+
+  test("a run whose tools need a sandbox is refused where nobody offers one", async () => {
+    const started = client().runs.startRun({ agentId: "executes", input: "hello" });
+    expect(await refusalOf(started)).toMatchObject({
+      kind: "unsupported",
+      reason: "UNSUPPORTED_CAPABILITY",
+      message:
+        'permission_classes needs sandbox, which the executor "nats" has not here: no toolhost offers an isolating sandbox; start one that has bubblewrap',
+      fields: ["permission_classes UNSUPPORTED_CAPABILITY"],
+      metadata: { executor: "nats" },
+    });
+  });
+
+  test("a model that there is not is refused by name", async () => {
+    const spec = { ...specOf("stranded"), model: "nothing" };
+    expect(await refusalOf(client().agents.createAgent({ spec }))).toMatchObject({
+      kind: "invalid",
+      reason: "INVALID_AGENT",
+      fields: ["spec.model MODEL_NOT_FOUND"],
+    });
+  });
+
+  test("an id that is taken, and a revision that is not there, are refused", async () => {
+    const { agents } = client();
+    expect(await refusalOf(agents.createAgent({ spec: specOf("known") }))).toMatchObject({
+      kind: "exists",
+      reason: "AGENT_EXISTS",
+      metadata: { agent_id: "known" },
+    });
+    expect(
+      await refusalOf(agents.updateAgent({ spec: specOf("known"), revision: 9 })),
+    ).toMatchObject({
+      kind: "conflict",
+      reason: "REVISION_CONFLICT",
+      metadata: { agent_id: "known", revision: "1" },
+    });
+    expect(await refusalOf(agents.updateAgent({ spec: specOf("nobody") }))).toMatchObject({
+      kind: "not_found",
+      reason: "AGENT_NOT_FOUND",
+    });
+  });
+});

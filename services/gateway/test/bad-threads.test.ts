@@ -1,0 +1,97 @@
+import { randomUUID } from "node:crypto";
+import { OnBusy } from "@reeve/contracts/run";
+import { Role } from "@reeve/contracts/thread";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { BenchWithAgent } from "./support/bench-with-agent.ts";
+import { openBenchWithAgent } from "./support/bench-with-agent.ts";
+import type { Protocol } from "./support/clients.ts";
+import { protocols, refusalOf } from "./support/clients.ts";
+import { tokens } from "./support/gateway-bench.ts";
+
+let bench: BenchWithAgent;
+
+beforeAll(async () => {
+  bench = await openBenchWithAgent();
+});
+
+afterAll(async () => {
+  await bench[Symbol.asyncDispose]();
+});
+
+describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
+  const client = () => bench.as(protocol, `Bearer ${tokens.acme}`);
+
+  test("a thread that there is not is refused by name, whatever is asked of it", async () => {
+    const { threads } = client();
+    const refusal = {
+      kind: "not_found",
+      reason: "THREAD_NOT_FOUND",
+      message: "there is no thread t0; it comes to be with the first run that is started on it",
+      metadata: { thread_id: "t0" },
+      fields: [],
+    };
+    expect(await refusalOf(threads.getThread({ threadId: "t0" }))).toEqual(refusal);
+    expect(await refusalOf(threads.listThreadMessages({ threadId: "t0" }))).toEqual(refusal);
+    expect(await refusalOf(threads.deleteThread({ threadId: "t0" }))).toEqual(refusal);
+  });
+
+  test.each(["", "a.b", "a b", "*", ">", "../t", "ä", "x".repeat(129)])(
+    "no thread can have the id %j",
+    async (threadId) => {
+      const { threads, runs } = client();
+      const refusal = { kind: "invalid", fields: ["thread_id STRING_PATTERN"] };
+      expect(await refusalOf(threads.getThread({ threadId }))).toMatchObject(refusal);
+      expect(await refusalOf(threads.listThreadMessages({ threadId }))).toMatchObject(refusal);
+      expect(await refusalOf(threads.deleteThread({ threadId }))).toMatchObject(refusal);
+      // Without an id there is no thread, and a run needs none.
+      if (threadId === "") return;
+      const request = { agentId: "known", input: "hello", threadId };
+      expect(await refusalOf(runs.startRun(request))).toMatchObject(refusal);
+    },
+  );
+
+  test("what means nothing beside a thread, or without one, is refused by the name of its field", async () => {
+    const { runs } = client();
+    const request = { agentId: "known", input: "hello" };
+    const alone = runs.startRun({ ...request, onBusy: OnBusy.QUEUE });
+    expect(await refusalOf(alone)).toMatchObject({
+      kind: "invalid",
+      reason: "INVALID_REQUEST",
+      fields: ["on_busy CONTRADICTION"],
+    });
+    const messages = [{ role: Role.USER, text: "before" }];
+    expect(await refusalOf(runs.startRun({ ...request, threadId: "t0", messages }))).toMatchObject({
+      kind: "invalid",
+      reason: "INVALID_REQUEST",
+      fields: ["messages CONTRADICTION"],
+    });
+    expect(await refusalOf(runs.startRun({ ...request, threadId: "t0", input: "" }))).toMatchObject(
+      {
+        kind: "invalid",
+        fields: ["input STRING_MIN_LEN"],
+      },
+    );
+  });
+
+  test("a thread that is busy says with which run, and cannot be deleted", async () => {
+    const { runs, threads } = client();
+    const threadId = `busy-${randomUUID()}`;
+    const request = { agentId: "known", input: "hello", threadId };
+    const { run } = await runs.startRun(request);
+    const refusal = {
+      kind: "precondition",
+      reason: "THREAD_BUSY",
+      metadata: { thread_id: threadId, run_id: run?.runId },
+    };
+    expect(await refusalOf(runs.startRun(request))).toMatchObject(refusal);
+    expect(await refusalOf(threads.deleteThread({ threadId }))).toMatchObject(refusal);
+  });
+
+  test("a page of the messages of a thread wants a token of such a page", async () => {
+    const threadId = `paged-${randomUUID()}`;
+    await client().runs.startRun({ agentId: "known", input: "hello", threadId });
+    const { threads } = client();
+    const listed = threads.listThreadMessages({ threadId, pageToken: "nonsense" });
+    expect(await refusalOf(listed)).toMatchObject({ fields: ["page_token MALFORMED"] });
+  });
+});

@@ -1,0 +1,46 @@
+import { create } from "@bufbuild/protobuf";
+import type { AgentSpec } from "@reeve/contracts/agent";
+import { AgentSpecSchema } from "@reeve/contracts/agent";
+import type { Clients, Protocol } from "./clients.ts";
+import { clientsOf } from "./clients.ts";
+import type { GatewayBench } from "./gateway-bench.ts";
+import { openGatewayBench, tokens } from "./gateway-bench.ts";
+
+/** The id of a run that there is not. */
+export const noRun = "run_doesnotexist";
+
+/** A gateway at which the tenant `acme` has the agent `known`. */
+export interface BenchWithAgent extends GatewayBench {
+  readonly acme: Clients;
+  readonly globex: Clients;
+  /** Clients that speak a protocol, with an authorization of any kind. */
+  as(protocol: Protocol, authorization: string | undefined): Clients;
+  /** Starts a run of `acme` that waits for a runtime; its id. */
+  queued(): Promise<string>;
+}
+
+export async function openBenchWithAgent(): Promise<BenchWithAgent> {
+  await using starting = new AsyncDisposableStack();
+  const bench = starting.use(await openGatewayBench());
+  const as = (protocol: Protocol, authorization: string | undefined) =>
+    clientsOf(bench.url, authorization, protocol);
+  const acme = as("gRPC", `Bearer ${tokens.acme}`);
+  await acme.agents.createAgent({ spec: specOf("known") });
+  const resources = starting.move();
+  return {
+    ...bench,
+    as,
+    acme,
+    globex: as("gRPC", `Bearer ${tokens.globex}`),
+    async queued() {
+      const { run } = await acme.runs.startRun({ agentId: "known", input: "hello" });
+      return run?.runId ?? "";
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+/** A spec that the gateway accepts. */
+export function specOf(id: string): AgentSpec {
+  return create(AgentSpecSchema, { id, name: id, model: "known" });
+}

@@ -1,0 +1,49 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { RunEvent, RunEventSchema } from "@reeve/contracts/run";
+import { RunStatusSchema, StepState } from "@reeve/contracts/run";
+
+/** What happened, in short: `step:started`, `toolCall:search`, … records included. */
+export function traceOf(events: readonly RunEvent[]): readonly string[] {
+  return events.map(inShort);
+}
+
+/** What a client with the default selection sees of it. */
+export function clientTraceOf(events: readonly RunEvent[]): readonly string[] {
+  return events.filter(({ event }) => !records.has(event.case ?? "")).map(inShort);
+}
+
+const records: ReadonlySet<string> = new Set([
+  "runCreated",
+  "runClaimed",
+  "runPrepared",
+  "runParked",
+  "modelCallStarted",
+  "modelTurn",
+  "modelCallFailed",
+  "modelRetryDue",
+  "messageSubmitted",
+  "cancelRequested",
+  "toolCallStarted",
+  "memoryWritten",
+  "todosChanged",
+  "treeStored",
+] satisfies NonNullable<MessageInitShape<typeof RunEventSchema>["event"]>["case"][]);
+
+function inShort({ event }: RunEvent): string {
+  switch (event.case) {
+    case "status":
+      return `status:${RunStatusSchema.value[event.value.status]?.localName.toLowerCase()}`;
+    case "step":
+      return `step:${event.value.state === StepState.STARTED ? "started" : "completed"}`;
+    case "toolCall":
+      return `toolCall:${event.value.name}`;
+    case "toolResult":
+      return `toolResult:${event.value.success ? "ok" : "error"}`;
+    case "error":
+      return `error:${event.value.reason}`;
+    case "subtask":
+      return `subtask:${event.value.ended ? (event.value.isError ? "failed" : "ended") : "began"}`;
+    default:
+      return event.case ?? "unknown";
+  }
+}

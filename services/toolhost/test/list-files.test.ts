@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { grepFiles, listFiles } from "../src/app/tools/search-files.ts";
+import { whyNoSandbox } from "./support/sandboxed-workspace.ts";
+import type { SearchedWorkspace } from "./support/searched-workspace.ts";
+import { searchedWorkspace } from "./support/searched-workspace.ts";
+
+const signal = AbortSignal.timeout(100_000);
+let workspace: SearchedWorkspace;
+
+beforeAll(async () => {
+  workspace = await searchedWorkspace(signal);
+});
+
+afterAll(() => workspace[Symbol.asyncDispose]());
+
+describe.skipIf(whyNoSandbox !== "")(`list_files${whyNoSandbox}`, () => {
+  test("tells what lies in a folder, and of what kind it is", async () => {
+    expect(await workspace.found(listFiles, {})).toEqual([
+      ".hidden (5 bytes)",
+      "binary.bin (11 bytes)",
+      "docs/",
+      "empty/",
+      "link.ts (link)",
+      "odd names/",
+      "pipe (special file)",
+      "self (link)",
+      "src/",
+      "zones (link)",
+    ]);
+    expect(await workspace.found(listFiles, { path: "docs" })).toEqual([
+      "docs/etc (link)",
+      "docs/readme.md (17 bytes)",
+    ]);
+    expect(await workspace.found(listFiles, { path: "empty" })).toEqual(["[empty is empty]"]);
+  });
+
+  test("tells what lies below on request, without following links", async () => {
+    expect(await workspace.found(listFiles, { path: "src", recursive: true })).toEqual([
+      "src/app.ts (11 bytes)",
+      "src/deep/",
+      "src/deep/er/",
+      "src/deep/er/sums.py (10 bytes)",
+      "src/main.py (25 bytes)",
+    ]);
+    const all = await workspace.found(listFiles, { recursive: true });
+    expect(all.filter((line) => /^(self|zones|docs\/etc)\//.test(line))).toEqual([]);
+  });
+
+  test("says when there is more than it tells", async () => {
+    await workspace.prepare("mkdir -p many; cd many; seq 1 1001 | xargs touch");
+    const lines = await workspace.found(listFiles, { path: "many" });
+    expect(lines).toHaveLength(1_001);
+    expect(lines.at(-1)).toMatch(/^\[cut: there are more than these 1000/);
+    await workspace.prepare("rm many/1001");
+    expect(await workspace.found(listFiles, { path: "many" })).toHaveLength(1_000);
+    await workspace.prepare("rm -r many");
+  });
+
+  test("tells each name on one line, whatever is in it", async () => {
+    const names = ["a\\nb (5 bytes)", "esc\\x1b[2J", "bad\\xff", "right\\u202eleft", "ünï"];
+    const python = names.map((name) => `open(b"odd names/" + ${bytesOf(name)}, "w")`).join(";");
+    await workspace.prepare(`python3 -c '${python}'`);
+    expect(await workspace.found(listFiles, { path: "odd names" })).toEqual([
+      "odd names/a\\nb (5 bytes) (0 bytes)",
+      "odd names/bad\\udcff (0 bytes)",
+      "odd names/esc\\x1b[2J (0 bytes)",
+      "odd names/right\\u202eleft (0 bytes)",
+      "odd names/ünï (0 bytes)",
+    ]);
+  });
+
+  test("names what it may not look at", async () => {
+    await workspace.prepare(
+      "mkdir -p shut/a shut/b; touch shut/a/x shut/b/x; chmod 600 shut/a; chmod 0 shut/b",
+    );
+    expect(await workspace.found(listFiles, { path: "shut", recursive: true })).toEqual([
+      "shut/a/",
+      "shut/b/",
+      "[not readable: shut/a/x, shut/b]",
+    ]);
+    expect(await workspace.found(grepFiles, { path: "shut", pattern: "x" })).toEqual([
+      "[no line matches]",
+      "[not readable: shut/a/x, shut/b]",
+    ]);
+    await workspace.prepare("chmod 700 shut/*; rm -r shut");
+  });
+
+  test("leaves out what is nested too deeply, and says so", async () => {
+    await workspace.prepare(`python3 -c '
+import os
+for _ in range(400):
+    os.mkdir("nest"); os.chdir("nest")
+'`);
+    const lines = await workspace.found(listFiles, { path: "nest", recursive: true });
+    expect(lines.length).toBeLessThan(110);
+    expect(lines.at(-1)).toMatch(/^\[nested too deeply: nest\/nest/);
+    await workspace.prepare("rm -r nest");
+  });
+});
+
+function bytesOf(escaped: string): string {
+  return `"${escaped}".encode("utf-8", "surrogateescape")`.replace("\\xff", "\\udcff");
+}

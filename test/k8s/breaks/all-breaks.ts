@@ -1,0 +1,23 @@
+import type { Break } from "./break.ts";
+import { imageBreaks } from "./images-and-resources.ts";
+import { lifeBreaks } from "./life.ts";
+import { networkBreaks } from "./network.ts";
+import { podSecurityBreaks } from "./pod-security.ts";
+import { routeBreaks } from "./routes.ts";
+import { scalingBreaks } from "./scaling.ts";
+import { schemaBreaks } from "./schema.ts";
+import { selectorBreaks } from "./selectors.ts";
+import { settingBreaks } from "./settings.ts";
+
+/** A way to break the manifests for each thing that is checked of them, in the order of the checks. */
+export const breaks: readonly Break[] = [
+  ...schemaBreaks,
+  ...podSecurityBreaks,
+  ...imageBreaks,
+  ...lifeBreaks,
+  ...networkBreaks,
+  ...selectorBreaks,
+  ...scalingBreaks,
+  ...settingBreaks,
+  ...routeBreaks,
+];

@@ -1,0 +1,72 @@
+import type { Break } from "./break.ts";
+import { container, pod, remove, variable } from "./break.ts";
+
+/** Pods that begin, end or are replaced while somebody needs them. */
+export const lifeBreaks: readonly Break[] = [
+  [
+    "probes",
+    "a probe at a port that there is not",
+    (find) => (container(find("Deployment", "gateway")).readinessProbe.grpc.port = 9),
+    "no port for its readiness",
+  ],
+  [
+    "probes",
+    "no liveness probe",
+    (find) => delete container(find("Deployment", "runtime")).livenessProbe,
+    "no liveness probe",
+  ],
+  [
+    "probes",
+    "a liveness that depends on NATS",
+    (find) => (container(find("Deployment", "runtime")).livenessProbe.grpc.service = "readiness"),
+    "another name than liveness",
+  ],
+  [
+    "grace",
+    "less grace than drain",
+    (find) => (pod(find("Deployment", "toolhost")).terminationGracePeriodSeconds = 300),
+    "has 300 s to end and may need 335",
+  ],
+  [
+    "grace",
+    "a longer drain",
+    (find) => (variable(find("Deployment", "runtime"), "REEVE_DRAIN_MS").value = "600000"),
+    "may need 635",
+  ],
+  [
+    "grace",
+    "no rest before the end",
+    (find) => delete container(find("Deployment", "gateway")).lifecycle,
+    "clients still know it",
+  ],
+  [
+    "rollout",
+    "fewer pods while they are replaced",
+    (find) => (find("Deployment", "gateway").spec.strategy.rollingUpdate.maxUnavailable = 1),
+    "is less",
+  ],
+  [
+    "rollout",
+    "pods that are not spread",
+    (find) => (pod(find("Deployment", "gateway")).topologySpreadConstraints = []),
+    "not spread",
+  ],
+  [
+    "disruption",
+    "no budget",
+    (_, objects) => remove(objects, "PodDisruptionBudget", "approvals"),
+    "has 0 disruption budgets",
+  ],
+  [
+    "disruption",
+    "a budget that selects nothing",
+    (find) => (find("PodDisruptionBudget", "gateway").spec.selector.matchLabels = { app: "x" }),
+    "has 0 disruption budgets",
+  ],
+  [
+    "disruption",
+    "a budget that keeps broken pods",
+    (find) => delete find("PodDisruptionBudget", "gateway").spec.unhealthyPodEvictionPolicy,
+    "keeps pods that are broken",
+  ],
+];
