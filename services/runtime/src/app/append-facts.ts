@@ -5,7 +5,7 @@ import { failRun } from "../domain/end-run.ts";
 import type { Fact } from "../domain/fact.ts";
 import { rootScope } from "../domain/fact.ts";
 import type { RunState } from "../domain/run-state.ts";
-import type { Settled } from "../domain/settle.ts";
+import type { Extent, Settled } from "../domain/settle.ts";
 import { settle } from "../domain/settle.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 
@@ -17,7 +17,7 @@ export interface Standing {
 
 /** The facts stand; somebody else wrote first; or the facts are more than one batch can hold. */
 export type Written =
-  /** `isWhole`: nothing more follows from the state. */
+  /** `isWhole`: nothing more is to follow from the state. */
   | ({ readonly kind: "appended"; readonly isWhole: boolean } & Standing)
   | { readonly kind: "conflict" }
   | { readonly kind: "oversized" };
@@ -33,6 +33,7 @@ export async function appendFacts(
   facts: readonly Fact[],
   { log, clock }: Pick<RunPorts, "log" | "clock">,
   signal: AbortSignal,
+  extent: Extent = {},
 ): Promise<Written> {
   const append = async ({ events, state, isWhole }: Settled): Promise<Written> => {
     if (events.length === 0) return { kind: "appended", state, tail, isWhole };
@@ -44,9 +45,9 @@ export async function appendFacts(
       throw error;
     }
   };
-  const written = await append(settle(state, facts, clock.now()));
+  const written = await append(settle(state, facts, clock.now(), extent));
   if (written.kind !== "oversized") return written;
-  return await append(settle(state, facts, clock.now(), partBytes));
+  return await append(settle(state, facts, clock.now(), { ...extent, mostBytes: partBytes }));
 }
 
 /** With what follows, a batch may come to this: half of what a store takes. */

@@ -33,7 +33,7 @@ type News = EffectNews | { readonly kind: "foreign"; readonly stretch: Stretch<R
 export interface Claimed extends Standing {
   readonly key: RunKey;
   readonly epoch: number;
-  /** Whether nothing more follows from the state. */
+  /** Whether nothing more is to follow from the state. */
   readonly isWhole: boolean;
 }
 
@@ -42,8 +42,8 @@ export interface Claimed extends Standing {
  * that dies on the way loses no more than what no log says yet.
  */
 export async function ownRun(claimed: Claimed, ports: RunPorts, stop: Stop): Promise<Rest> {
-  await using owned = new OwnedRun(claimed, ports);
-  return await owned.drive(stop);
+  await using owned = new OwnedRun(claimed, ports, stop.soon);
+  return await owned.drive(stop.now);
 }
 
 class OwnedRun implements AsyncDisposable {
@@ -54,12 +54,14 @@ class OwnedRun implements AsyncDisposable {
   readonly #mailbox = new Mailbox<News>();
   readonly #effects: RunningEffects;
   readonly #end = new AbortController();
+  readonly #soon: AbortSignal;
   #state: RunState;
   #tail: Tail;
   /** Whether facts may follow from the state that no append held: of facts from outside, or because they were too many. */
   #mayOwe: boolean;
 
-  constructor({ key, epoch, state, tail, isWhole }: Claimed, ports: RunPorts) {
+  constructor({ key, epoch, state, tail, isWhole }: Claimed, ports: RunPorts, soon: AbortSignal) {
+    this.#soon = soon;
     this.#key = key;
     this.#epoch = epoch;
     this.#ports = ports;
@@ -72,7 +74,8 @@ class OwnedRun implements AsyncDisposable {
     );
   }
 
-  async drive({ now, soon }: Stop): Promise<Rest> {
+  async drive(now: AbortSignal): Promise<Rest> {
+    const soon = this.#soon;
     const bounded = AbortSignal.any([now, this.#end.signal]);
     void this.#followOthers(bounded);
     const wake = () => this.#mailbox.post({ kind: "ended", effectId: "" });
@@ -122,7 +125,9 @@ class OwnedRun implements AsyncDisposable {
     const { log, clock } = this.#ports;
     const before = { state: this.#state, tail: this.#tail };
     const startedAt = clock.now();
-    let written = await appendFacts(this.#key, before, facts, this.#ports, signal);
+    // A call that begins now is not made, and would count as one that was lost with its worker.
+    const extent = { isBeforeModels: this.#soon.aborted };
+    let written = await appendFacts(this.#key, before, facts, this.#ports, signal, extent);
     if (written.kind === "oversized") {
       const end = endOversized(this.#state, facts);
       written = await appendFacts(this.#key, before, end, this.#ports, signal);

@@ -48,9 +48,9 @@ export class RunningEffects implements AsyncDisposable {
     }
   }
 
-  /** Stops what is not wanted any more, and starts nothing. */
+  /** Stops what is not wanted any more, and starts nothing but the models whose calls count as made. */
   wind(wanted: readonly Effect[]): void {
-    this.reconcile(wanted.filter(({ id }) => this.#running.has(id)));
+    this.reconcile(wanted.filter(({ id, kind }) => kind === "call_model" || this.#running.has(id)));
   }
 
   async #run(effect: Effect, signal: AbortSignal): Promise<void> {

@@ -12,20 +12,28 @@ import type { RunState } from "./run-state.ts";
 export interface Settled {
   readonly events: readonly RunEvent[];
   readonly state: RunState;
-  /** Whether all that follows is among them. */
+  /** Whether all that is to follow is among them. */
   readonly isWhole: boolean;
+}
+
+/** How far to go with what follows from facts. */
+export interface Extent {
+  /** Facts are placed whole, and of what follows as much as fits. */
+  readonly mostBytes?: number;
+  /** Nothing is to follow from where a model would be called. */
+  readonly isBeforeModels?: boolean;
 }
 
 /**
  * Places `facts` after `state`, and after them everything that follows from them without any effect: facts that are known
- * together are appended together. Nothing is placed after a terminal status. With `mostBytes`, `facts` are placed whole, and
- * of what follows as much as fits; the rest follows from the state that is given back.
+ * together are appended together. Nothing is placed after a terminal status. What is beyond `extent` follows from the state
+ * that is given back.
  */
 export function settle(
   state: RunState,
   facts: readonly Fact[],
   nowMs: number,
-  mostBytes = Infinity,
+  { mostBytes = Infinity, isBeforeModels = false }: Extent = {},
 ): Settled {
   const events: RunEvent[] = [];
   let room = mostBytes;
@@ -33,6 +41,9 @@ export function settle(
   let isGiven = facts.length > 0;
   while (pending.length > 0 && state.end === undefined) {
     for (const fact of pending) {
+      if (isBeforeModels && !isGiven && fact.event.case === "modelCallStarted") {
+        return { events, state, isWhole: true };
+      }
       for (const placed of [...withdrawn(state, fact), fact]) {
         if (state.end !== undefined) break;
         const event = stamp(state.runId, state.sequence + 1, nowMs, placed);
