@@ -9,15 +9,19 @@ type Durable = Pick<ConsumerConfig, "max_ack_pending"> &
     readonly ack_wait: number;
   };
 
-/** Makes a durable consumer that delivers without a limit, or gives the one that is there another ack-wait. */
+/**
+ * Makes a durable consumer that delivers without a limit. One that is there is given another ack-wait only by its taker:
+ * anybody else would take live work from those who extend it by the one they know.
+ */
 export async function ensureConsumer(
   manager: JetStreamManager,
   stream: string,
   { durable_name, ack_wait, ...rest }: Durable,
+  { isTaker }: { readonly isTaker: boolean },
 ): Promise<void> {
   try {
     const { config } = await manager.consumers.info(stream, durable_name);
-    if (config.ack_wait !== ack_wait) {
+    if (isTaker && config.ack_wait !== ack_wait) {
       await manager.consumers.update(stream, durable_name, { ack_wait });
     }
   } catch (error) {

@@ -35,12 +35,13 @@ export async function openFeed<Key, Event, Kind extends string, Schema extends D
   const stream = await ensureStream(manager, channel);
   return {
     async *consume(name, kinds, signal) {
-      await ensureConsumer(manager, stream, {
+      const durable = {
         durable_name: name,
         ack_wait: nanos(ackWaitMs),
         headers_only: true,
         max_ack_pending: 1_000,
-      });
+      };
+      await ensureConsumer(manager, stream, durable, { isTaker: true });
       const consumer = await jetstream(connection).consumers.get(stream, name);
       for (;;) {
         const messages = await pull(consumer, signal);

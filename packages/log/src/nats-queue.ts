@@ -28,38 +28,44 @@ const mostHeld = 100_000;
 /** How long a publication waits for a store that is away. */
 const patienceMs = 10_000;
 
-interface QueueOptions<Schema extends DescMessage> {
+/** How long a queue waits for a silent taker. */
+export interface QueuePatience {
+  readonly ackWaitMs: number;
+  /** Whether the opener takes from the queue: only takers change the ack-wait of a queue that is there. */
+  readonly isTaker?: boolean;
+}
+
+interface QueueOptions<Schema extends DescMessage> extends QueuePatience {
   readonly schema: Schema;
   readonly tokens: Readonly<Record<string, string>>;
   readonly durable: string;
-  readonly ackWaitMs: number;
 }
 
 /** The queue of runs that want a worker. */
 export function openDispatchQueue(
   { connection }: { readonly connection: NatsConnection },
-  { ackWaitMs }: { readonly ackWaitMs: number },
+  patience: QueuePatience,
 ): Promise<WorkQueue<Dispatch>> {
   const tokens = {};
   return NatsQueue.open(connection, {
     schema: DispatchSchema,
     tokens,
     durable: "runtime",
-    ackWaitMs,
+    ...patience,
   });
 }
 
 /** The queue of calls for a pool of toolhosts. */
 export function openToolCallQueue(
   { connection }: { readonly connection: NatsConnection },
-  { pool, ackWaitMs }: { readonly pool: string; readonly ackWaitMs: number },
+  { pool, ...patience }: QueuePatience & { readonly pool: string },
 ): Promise<WorkQueue<ToolCallRequest>> {
   const tokens = { pool };
   return NatsQueue.open(connection, {
     schema: ToolCallRequestSchema,
     tokens,
     durable: pool,
-    ackWaitMs,
+    ...patience,
   });
 }
 
@@ -86,18 +92,19 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
 
   static async open<Schema extends DescMessage>(
     connection: NatsConnection,
-    { schema, tokens, durable, ackWaitMs }: QueueOptions<Schema>,
+    { schema, tokens, durable, ackWaitMs, isTaker = false }: QueueOptions<Schema>,
   ): Promise<NatsQueue<Schema>> {
     const channel = channelOf(schema);
     const subject = channel.subject(tokens);
     const manager = await managerOf(connection);
     const stream = await ensureStream(manager, channel);
-    await ensureConsumer(manager, stream, {
+    const config = {
       durable_name: durable,
       filter_subject: subject,
       ack_wait: nanos(ackWaitMs),
       max_ack_pending: mostHeld,
-    });
+    };
+    await ensureConsumer(manager, stream, config, { isTaker });
     const consumer = await jetstream(connection).consumers.get(stream, durable);
     const look = async (sequence: number) => {
       const stored = () => manager.direct.getMessage(stream, { seq: sequence });

@@ -6,8 +6,8 @@ import { ensureStream, managerOf } from "./streams.ts";
 
 /**
  * Makes every stream that the contracts declare, and the durable consumers of the queues: of runs, and of the calls for
- * each of `pools`. Their deliveries go to another after a silence of `ackWaitMs`; services open them with the same. What is
- * there already is left as it is. Returns the names of the streams.
+ * each of `pools`. Their deliveries go to another after a silence of `ackWaitMs`, until a service that takes them is started
+ * with another. What is there already is left as it is. Returns the names of the streams.
  */
 export async function provisionStreams(
   nats: { readonly connection: NatsConnection },

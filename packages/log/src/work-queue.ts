@@ -23,6 +23,17 @@ export interface WorkQueue<Message> {
   take(concurrency: number, signal: AbortSignal): AsyncIterable<Delivery<Message>>;
 }
 
+/**
+ * How often a taker says that it is alive. However patient its queue is: another taker may be started with the usual
+ * patience, and gives it to the queue at once.
+ */
+export function extendEveryMs(ackWaitMs: number): number {
+  return Math.min(ackWaitMs, usualAckWaitMs) / 3;
+}
+
+/** The patience of a queue of which nobody says anything else. */
+const usualAckWaitMs = 1_000;
+
 /** A message in the hands of a taker, who settles it exactly once: `acknowledge`, `giveBack` or `forget`. */
 export interface Delivery<Message> {
   readonly message: Message;

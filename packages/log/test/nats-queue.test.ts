@@ -5,7 +5,9 @@ import { DispatchSchema } from "@reeve/contracts/run";
 import { ToolCallRequestSchema } from "@reeve/contracts/tool";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openDispatchQueue, openToolCallQueue } from "../src/nats-queue.ts";
+import { provisionStreams } from "../src/provision-streams.ts";
 import type { Delivery, WorkQueue } from "../src/work-queue.ts";
+import { extendEveryMs } from "../src/work-queue.ts";
 import { NatsBench } from "./support/nats-bench.ts";
 import { queueContract } from "./support/queue-contract.ts";
 
@@ -30,16 +32,32 @@ queueContract("in JetStream", ackWaitMs / 5, async () => {
   ]);
 });
 
-test("a queue takes up another patience with silent takers", async () => {
-  const nats = await bench.connect();
+test("a queue takes up another patience with silent takers from who takes, and from nobody else", async () => {
+  await using own = await NatsBench.open();
+  const nats = await own.connect();
+  const manager = await jetstreamManager(nats.connection);
+  const patience = async () => {
+    const { config } = await manager.consumers.info("DISPATCH", "runtime");
+    expect(config.max_deliver).toBe(-1);
+    return config.ack_wait;
+  };
   await openDispatchQueue(nats, { ackWaitMs: 5_000 });
-  await openDispatchQueue(nats, { ackWaitMs: 700 });
-  const { config } = await (
-    await jetstreamManager(nats.connection)
-  ).consumers.info("DISPATCH", "runtime");
-  expect(config.ack_wait).toBe(700_000_000);
-  expect(config.max_deliver).toBe(-1);
+  expect(await patience()).toBe(5_000_000_000);
+  await openDispatchQueue(nats, { ackWaitMs: 700, isTaker: true });
+  expect(await patience()).toBe(700_000_000);
+  await openDispatchQueue(nats, { ackWaitMs: 5_000 });
+  await provisionStreams(nats, { pools: [], ackWaitMs: 5_000 }, signal);
+  expect(await patience()).toBe(700_000_000);
 });
+
+test.each([300, 1_000, 30_000])(
+  "a taker that knows a patience of %i ms keeps its work when the queue is given the usual one",
+  async (ackWaitMs) => {
+    const everyMs = extendEveryMs(ackWaitMs);
+    expect(everyMs).toBeLessThanOrEqual(ackWaitMs / 3);
+    expect(everyMs).toBeLessThan(1_000 / 2);
+  },
+);
 
 test("each pool has calls of its own", async () => {
   const nats = await bench.connect();

@@ -12,7 +12,7 @@ const natsUrl = z
 
 /**
  * How long whoever works at something may be silent before it goes to another, in milliseconds. All services of a
- * deployment have the same: each makes the queues that are missing. A machine that leaves a process without time for longer
+ * deployment have the same: each makes the queues that are missing, and who takes from one gives it its own. A machine that leaves a process without time for longer
  * needs more; a worker that dies is missed for as long.
  */
 const ackWait = z.coerce.number().int().min(300).max(600_000).default(1_000);

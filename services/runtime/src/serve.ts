@@ -6,6 +6,7 @@ import { openCallJournal } from "@reeve/log/nats-journal";
 import { openDispatchQueue, openToolCallQueue } from "@reeve/log/nats-queue";
 import { openRunLog } from "@reeve/log/nats-run-log";
 import { openThreadLog } from "@reeve/log/nats-thread-log";
+import { extendEveryMs } from "@reeve/log/work-queue";
 import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { Background } from "@reeve/platform/background";
 import type { Logger } from "@reeve/platform/logger";
@@ -33,7 +34,7 @@ export async function startRuntime(
   const tools = await openTable(nats, ToolCatalogSchema);
   const pools = await openLiveView(tools, logger, background.signal);
   const ackWaitMs = config.REEVE_ACK_WAIT_MS;
-  const dispatch = await openDispatchQueue(nats, { ackWaitMs });
+  const dispatch = await openDispatchQueue(nats, { ackWaitMs, isTaker: true });
   const ports: RunPorts = {
     log: await openRunLog(nats),
     journal: await openCallJournal(nats),
@@ -47,7 +48,7 @@ export async function startRuntime(
     dispatch,
     clock: systemClock,
     worker: `runtime-${randomBytes(6).toString("hex")}`,
-    heartbeatMs: ackWaitMs / 3,
+    heartbeatMs: extendEveryMs(ackWaitMs),
     logger,
   };
   const now = new AbortController();

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import { openCallJournal } from "@reeve/log/nats-journal";
 import { openToolCallQueue } from "@reeve/log/nats-queue";
+import { extendEveryMs } from "@reeve/log/work-queue";
 import type { Environment } from "@reeve/platform/config";
 import { Background } from "@reeve/platform/background";
 import type { Logger } from "@reeve/platform/logger";
@@ -71,7 +72,8 @@ export async function startToolhost(
   }
   await Promise.all(tried);
   const ackWaitMs = config.REEVE_ACK_WAIT_MS;
-  const queue = await openToolCallQueue(nats, { pool: config.REEVE_POOL, ackWaitMs });
+  const pool = config.REEVE_POOL;
+  const queue = await openToolCallQueue(nats, { pool, ackWaitMs, isTaker: true });
   const ports: ToolhostPorts = {
     journal: await openCallJournal(nats),
     requests: queue,
@@ -80,7 +82,7 @@ export async function startToolhost(
     artifacts,
     keepMs,
     host: `toolhost-${randomBytes(6).toString("hex")}`,
-    heartbeatMs: ackWaitMs / 3,
+    heartbeatMs: extendEveryMs(ackWaitMs),
     log,
   };
   await announcer.announce();
