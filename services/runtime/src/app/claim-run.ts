@@ -14,13 +14,13 @@ import type { Claimed } from "./owned-run.ts";
 import { prepareRun } from "./prepare-run.ts";
 
 /**
- * The run is ours; or there is nothing to own. `ended`: it has ended. `owned`: its owner lives and sees all facts by itself.
+ * The run is ours; or there is nothing to own. `ended`: it has ended. `absent`: there is no such run. `owned`: its owner lives and sees all facts by itself.
  * `spent`: the message brought the run to where it rests, and has no more to say. `lost`: the same message was delivered
  * again since, and whoever has that delivery owns the run.
  */
 export type Claim =
   | { readonly kind: "claimed"; readonly claimed: Claimed }
-  | { readonly kind: "ended" | "owned" | "spent" | "lost"; readonly state: RunState };
+  | { readonly kind: "ended" | "absent" | "owned" | "spent" | "lost"; readonly state: RunState };
 
 /** The delivery of a dispatch message by which a run is claimed. */
 export type Ticket = Pick<Delivery<Dispatch>, "sequence" | "attempt">;
@@ -47,7 +47,8 @@ export async function claimRun(
     const missed = await ports.log.read(key, tail, signal);
     state = applyAll(state, missed.events);
     tail = missed.tail;
-    if (state.created === undefined || state.end !== undefined) return { kind: "ended", state };
+    if (state.end !== undefined) return { kind: "ended", state };
+    if (state.created === undefined) return { kind: "absent", state };
     parkedAt = missed.events.findLast(isPark)?.sequence ?? parkedAt;
     // Nothing came since it was parked: a message that came late, or twice.
     if (state.parked && parkedAt === state.sequence) return { kind: "spent", state };

@@ -3,13 +3,17 @@ import type { Dispatch } from "@reeve/contracts/run";
 import { commitForeign } from "@reeve/log/commit-foreign";
 import type { Delivery } from "@reeve/log/work-queue";
 import type { RunPorts } from "../ports/run-ports.ts";
+import type { Claim } from "./claim-run.ts";
 import { claimRun } from "./claim-run.ts";
 import { heartbeat } from "./heartbeat.ts";
-import type { Stop } from "./owned-run.ts";
+import type { Rest, Stop } from "./owned-run.ts";
 import { ownRun } from "./owned-run.ts";
 import { leaveThread } from "./leave-thread.ts";
 import { releaseCalls } from "./release-calls.ts";
 import { restAfterFailure } from "./rest-after-failure.ts";
+
+/** A replica answers a read by what it has: how long it may take until it has what was stored before. */
+const mostLagMs = 250;
 
 /**
  * Takes one dispatch message to the point where the run rests: ended, or waiting for somebody else. Whoever holds the
@@ -31,6 +35,11 @@ export async function driveRun(
       claim.kind === "claimed"
         ? await ownRun(claim.claimed, ports, stop)
         : { kind: claim.kind, state: claim.state };
+    // What nobody dispatches without a reason may be read where its reason has not arrived yet.
+    if (isUnfounded(rest.kind) && delivery.attempt === 1) {
+      beat.stop();
+      return delivery.giveBack(mostLagMs);
+    }
     // Whoever wrote after the run was parked may have died before it said so.
     if (rest.kind === "spent") await commitForeign(ports, key, () => [], signal);
     if (rest.kind === "ended") {
@@ -57,4 +66,9 @@ export async function driveRun(
     logger.error({ err: error }, "run could not be driven; giving it back");
     delivery.giveBack(restAfterFailure(delivery.attempt));
   }
+}
+
+/** Whether the log gives no reason for the message: there is no such run, or nothing came since it was parked. */
+function isUnfounded(kind: Claim["kind"] | Rest["kind"]): boolean {
+  return kind === "absent" || kind === "spent";
 }
