@@ -9,6 +9,7 @@ import {
   parksWithoutLooking,
   seesNoMessages,
   unswept,
+  unsweptButForOldReads,
   wakesNobody,
 } from "./breakages.ts";
 import { Counterexample, explore, wander } from "./explore.ts";
@@ -64,6 +65,21 @@ describe("a protocol that is broken on purpose is found out", () => {
     120_000,
   );
 });
+
+test.each([
+  ["a fresh run", fresh({})],
+  ["a decision after the park", parked({}, approving())],
+])(
+  "a read that is old leaves nothing to whoever looks after runs: %s",
+  async (_, scenario) => {
+    const setUp = () => scenario(unsweptButForOldReads);
+    const without = await explore(setUp, { faults: 0 });
+    const { worlds, isAll } = await explore(setUp, { faults: 1 });
+    expect(worlds).toBeGreaterThan(without.worlds);
+    expect(isAll).toBe(true);
+  },
+  120_000,
+);
 
 test("a dispatch that is published twice harms nobody", async () => {
   const scenario = parked({}, approving());

@@ -75,6 +75,9 @@ export const dispatchesAgain: Breakage = { dedupes: false };
 /** Nobody looks after runs. */
 export const unswept: Breakage = { isUnswept: true };
 
+/** Nobody looks after runs, and nothing goes wrong but that a read is old. */
+export const unsweptButForOldReads: Breakage = { ...unswept, faults: /as of one append ago$/ };
+
 /** A worker that follows a call does not look after its request. */
 export const callsUnwatched: Breakage = {
   worker: (ports) => {

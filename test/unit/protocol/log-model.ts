@@ -49,11 +49,26 @@ export class LogModel<Key, Event> {
         label: `reads ${nameOf(key)} after ${tail.sequence}`,
         kind: "look",
         happen: () => inner.read(key, tail, signal),
+        late: () => this.#late(key, tail, signal),
         tell: (stretch) => String(stretch.tail.sequence),
       });
     const follow = (key: Key, after: number, signal: AbortSignal) =>
       this.#follow(actor, key, after, signal);
     return { append, read, follow };
+  }
+
+  /** A read that lacks the last append. */
+  #late(key: Key, after: Tail, signal: AbortSignal): (() => Promise<Stretch<Event>>) | undefined {
+    const { inner, nameOf } = this.#parts;
+    const name = nameOf(key);
+    const missing = inner.batches.findLast((batch) => nameOf(batch.key) === name)?.events.length;
+    const length = (this.#logs.get(name)?.length ?? 0) - (missing ?? 0);
+    if (missing === undefined || length < after.sequence) return undefined;
+    return async () => {
+      const { events, tail } = await inner.read(key, after, signal);
+      const behind = { sequence: length, revision: tail.revision - 1 };
+      return { events: events.slice(0, -missing), tail: behind };
+    };
   }
 
   async #append(

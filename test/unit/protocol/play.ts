@@ -27,6 +27,8 @@ export interface Breakage {
   readonly dedupes?: boolean;
   /** Whether nobody looks after the run. */
   readonly isUnswept?: boolean;
+  /** Which faults befall the world; absent: any. */
+  readonly faults?: RegExp;
   /** Whether what outsiders dispatch reaches nobody. */
   readonly isSilent?: boolean;
   /** The ports of a worker as they ought not to be. */

@@ -195,7 +195,9 @@ export class ProtocolWorld implements World {
       ...this.calls.choices(),
       ...deaths,
     ];
+    const { faults } = this.#breakage;
     return all
+      .filter((choice) => choice.faults === 0 || (faults?.test(choice.name) ?? true))
       .map((choice) => (choice.faults === 0 ? choice : this.#remembered(choice)))
       .toSorted((a, b) => a.faults - b.faults);
   }

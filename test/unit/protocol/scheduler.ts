@@ -28,6 +28,8 @@ export interface Act<Value> {
   /** Withdraws the act when it aborts. */
   readonly signal?: AbortSignal;
   readonly happen: () => Promise<Value>;
+  /** As a replica answers it that has not got the last append; undefined: the same. */
+  readonly late?: () => (() => Promise<Value>) | undefined;
   /** What becomes of it when it is lost. */
   readonly drop?: () => void;
   /** What its actor learns of it. */
@@ -156,16 +158,21 @@ export class Scheduler {
         act.drop?.();
       },
     };
+    const late = act.late?.();
+    if (late !== undefined) {
+      const old = `${name}, as of one append ago`;
+      return [happens, { name: old, faults: 1, take: () => this.#happen(waiting, late) }];
+    }
     if (act.kind === "write") return [happens, lost];
     return act.kind === "say" ? [happens, unsaid] : [happens];
   }
 
-  async #happen(waiting: Waiting): Promise<void> {
+  async #happen(waiting: Waiting, happen = waiting.act.happen): Promise<void> {
     this.#remove(waiting);
     const { act, resolve, reject } = waiting;
     if (act.kind === "wait") this.patience--;
     try {
-      const value = await act.happen();
+      const value = await happen();
       act.actor.learned += ` ${act.label}:${act.tell(value)}`;
       resolve(value);
     } catch (error) {
