@@ -23,17 +23,16 @@ export type Written =
   | { readonly kind: "oversized" };
 
 /**
- * Appends `facts` and all that follows from them. Where that is more than one batch can hold, what follows comes in batches
+ * Appends `facts` and all that follows from them within `extent`. Where that is more than one batch can hold, what follows comes in batches
  * of its own: each of them is taken up from the log as if its writer had died after the one before. Without facts, what
  * follows from the state as it is.
  */
 export async function appendFacts(
   key: RunKey,
-  { state, tail }: Standing,
+  { state, tail, extent = {} }: Standing & { readonly extent?: Extent },
   facts: readonly Fact[],
   { log, clock }: Pick<RunPorts, "log" | "clock">,
   signal: AbortSignal,
-  extent: Extent = {},
 ): Promise<Written> {
   const append = async ({ events, state, isWhole }: Settled): Promise<Written> => {
     if (events.length === 0) return { kind: "appended", state, tail, isWhole };

@@ -123,11 +123,11 @@ class OwnedRun implements AsyncDisposable {
   /** Whether the facts stand, with all that follows; without facts, what follows alone. Otherwise somebody else wrote first, and the state now has what they wrote. */
   async #append(facts: readonly Fact[], signal: AbortSignal): Promise<boolean> {
     const { log, clock } = this.#ports;
-    const before = { state: this.#state, tail: this.#tail };
-    const startedAt = clock.now();
     // A call that begins now is not made, and would count as one that was lost with its worker.
     const extent = { isBeforeModels: this.#soon.aborted };
-    let written = await appendFacts(this.#key, before, facts, this.#ports, signal, extent);
+    const before = { state: this.#state, tail: this.#tail, extent };
+    const startedAt = clock.now();
+    let written = await appendFacts(this.#key, before, facts, this.#ports, signal);
     if (written.kind === "oversized") {
       const end = endOversized(this.#state, facts);
       written = await appendFacts(this.#key, before, end, this.#ports, signal);
