@@ -145,7 +145,8 @@ export class Scheduler {
       faults: 1,
       take: async () => {
         this.#remove(waiting);
-        await act.happen();
+        // What its actor does not want any more is not made, and nobody hears that either.
+        await act.happen().catch(() => undefined);
         act.actor.learned += ` ${act.label}:unknown`;
         reject(new Failure("unavailable", ErrorReason.UNAVAILABLE, "no answer"));
       },
