@@ -17,6 +17,7 @@ import type { Ask } from "./elicitation.ts";
 import { answersTo, elicit } from "./elicitation.ts";
 import { mcpOutcome } from "./mcp-outcome.ts";
 import type { ServerTransport } from "./open-transport.ts";
+import { OwedAnswers } from "./owed-answers.ts";
 import { Silence } from "./silence.ts";
 import { Turns } from "./turns.ts";
 
@@ -24,6 +25,8 @@ const connectMs = 15_000;
 /** How long a call may be silent, and how long it may last. */
 const silenceMs = 120_000;
 const mostCallMs = 1_800_000;
+/** How long a server may take to answer a call that nobody waits for any more, before others are let in. */
+const leftoverMs = 3_000;
 const mostPages = 64;
 /** How often a server is asked for its tools that does not tell when it is gone, or that they have changed. */
 const lookMs = 30_000;
@@ -58,6 +61,8 @@ export class McpConnection implements AsyncDisposable {
   readonly #name: string;
   readonly #asks: boolean;
   readonly #turns = new Turns();
+  readonly #owed = new OwedAnswers();
+  /** Asks for the call whose turn it is. */
   #ask: Ask | undefined;
   readonly #onTools: (tools: readonly McpTool[]) => void;
   readonly #end = new AbortController();
@@ -81,9 +86,15 @@ export class McpConnection implements AsyncDisposable {
     );
     if (elicitation) {
       this.#client.setRequestHandler("elicitation/create", async ({ params }) => {
-        return this.#ask === undefined
-          ? { action: "cancel" }
-          : await elicit(name, params, this.#ask);
+        const ask = this.#ask;
+        if (ask === undefined) return { action: "cancel" };
+        try {
+          const answer = await elicit(name, params, ask);
+          return this.#ask === ask ? answer : { action: "cancel" };
+        } catch (error) {
+          if (this.#ask === ask) throw error;
+          return { action: "cancel" };
+        }
       });
     }
     // A client of this SDK has no addEventListener.
@@ -103,6 +114,7 @@ export class McpConnection implements AsyncDisposable {
     await using opening = new AsyncDisposableStack();
     const connection = opening.use(new McpConnection(options));
     await connection.#client.connect(transport, { signal, timeout: connectMs });
+    connection.#owed.watch(transport);
     deliverApart(transport);
     await connection.#list(signal);
     connection.#isOpen = true;
@@ -134,7 +146,7 @@ export class McpConnection implements AsyncDisposable {
   async call(name: string, context: CallContext, signal: AbortSignal): Promise<ToolOutcome> {
     const until = AbortSignal.any([signal, this.lost]);
     // A server of the older protocol does not say for which call it asks: there is only one.
-    const turn = this.#asksInTurn ? await this.#turns.enter(until) : undefined;
+    const turn = this.#asksInTurn ? await this.#enter(until) : undefined;
     try {
       using silence = new Silence(silenceMs);
       const bounded = AbortSignal.any([until, silence.signal]);
@@ -146,9 +158,32 @@ export class McpConnection implements AsyncDisposable {
       this.lost.throwIfAborted();
       return this.#outcomeOf(error);
     } finally {
-      if (turn !== undefined) this.#ask = undefined;
-      turn?.[Symbol.dispose]();
+      if (turn !== undefined) void this.#leave(turn);
     }
+  }
+
+  async #enter(until: AbortSignal): Promise<Disposable> {
+    try {
+      return await this.#turns.enter(until);
+    } catch (error) {
+      throw this.lost.aborted ? new CallNotMade() : error;
+    }
+  }
+
+  /**
+   * Gives the turn on once the server has answered the call, however it ended here: until then it may ask for it, and the
+   * question would go to the person of the next call. A server that does not answer is lost.
+   */
+  async #leave(turn: Disposable): Promise<void> {
+    this.#ask = undefined;
+    try {
+      if (!(await this.#owed.allGiven(leftoverMs, this.lost))) {
+        this.#lose(new Error("a call that was cancelled was not answered"));
+      }
+    } catch {
+      // The connection is lost, and with it whatever the server might ask.
+    }
+    turn[Symbol.dispose]();
   }
 
   /** Calls, and calls again with what people answered, until the server has what it needs. */
@@ -240,6 +275,11 @@ export class McpConnection implements AsyncDisposable {
     this.#tools = tools;
     if (isChanged && this.#isOpen) this.#onTools(tools);
   }
+}
+
+/** The connection was lost before a call was sent. */
+export class CallNotMade extends Error {
+  override readonly name = "CallNotMade";
 }
 
 function isTimeout(error: unknown): boolean {

@@ -7,7 +7,7 @@ import type { CallContext, ToolOutcome } from "../../ports/tool.ts";
 import type { Identity } from "../bubblewrap/identity.ts";
 import { describeProblem } from "./describe-problem.ts";
 import type { McpServerConfig } from "./mcp-config.ts";
-import { McpConnection } from "./mcp-connection.ts";
+import { CallNotMade, McpConnection } from "./mcp-connection.ts";
 import { openTransport } from "./open-transport.ts";
 
 const firstDelayMs = 500;
@@ -64,6 +64,9 @@ export class McpServer implements AsyncDisposable {
       return await connection.call(name, context, signal);
     } catch (error) {
       signal.throwIfAborted();
+      if (error instanceof CallNotMade) {
+        throw this.#away("is not connected any more; the call was not made", error);
+      }
       const problem = describeProblem(error);
       throw this.#away(
         `is not connected any more: ${problem}; if the call had reached it, its outcome is unknown`,
