@@ -1,5 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { ErrorObject, ValidateFunction } from "ajv";
+import { Ajv } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 
 /** Says what is wrong with the arguments of a call, or undefined when nothing is. */
@@ -32,13 +33,22 @@ function validatorOf(schema: JsonObject | undefined): ValidateFunction | undefin
 }
 
 function compiled(schema: JsonObject): ValidateFunction | undefined {
-  // Older dialects differ in nothing that matters for arguments; their `$schema` would only be refused.
-  const { $schema: _dialect, ...rest } = schema;
-  try {
-    return new Ajv2020({ strict: false, allErrors: true, validateFormats: false }).compile(rest);
-  } catch {
-    return undefined;
+  // What is no schema of the newest dialect, as one with a list of `items`, may be one of an older.
+  const { $schema: _dialect, $async: _async, ...rest } = schema;
+  const options = {
+    strict: false,
+    logger: false,
+    allErrors: true,
+    validateFormats: false,
+  } as const;
+  for (const Dialect of [Ajv2020, Ajv]) {
+    try {
+      return new Dialect(options).compile(rest);
+    } catch {
+      continue;
+    }
   }
+  return undefined;
 }
 
 function describe({ instancePath, message, params }: ErrorObject): string {

@@ -9,6 +9,7 @@ import { describeProblem } from "./describe-problem.ts";
 import type { McpServerConfig } from "./mcp-config.ts";
 import { CallNotMade, McpConnection } from "./mcp-connection.ts";
 import { openTransport } from "./open-transport.ts";
+import { usableTools } from "./usable-tools.ts";
 
 const firstDelayMs = 500;
 const longestDelayMs = 30_000;
@@ -44,7 +45,7 @@ export class McpServer implements AsyncDisposable {
     this.#living = this.#live(this.#end.signal);
   }
 
-  /** The tools that the server last listed. */
+  /** The tools that the server last listed, without those that cannot be in a catalog. */
   get tools(): readonly McpTool[] {
     return this.#tools;
   }
@@ -107,7 +108,7 @@ export class McpServer implements AsyncDisposable {
     this.#said = () => "";
     await using way = await openTransport(this.config, identity, log);
     const take = (tools: readonly McpTool[]): void => {
-      this.#tools = tools;
+      this.#tools = usableTools(this.name, tools, log);
       onTools();
     };
     const { elicitation } = this.config;
