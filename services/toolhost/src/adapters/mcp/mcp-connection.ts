@@ -5,16 +5,13 @@ import type {
   Tool as McpTool,
   Transport,
 } from "@modelcontextprotocol/client";
-import {
-  Client,
-  ProtocolError,
-  SdkError,
-  SdkErrorCode,
-  isInputRequiredResult,
-} from "@modelcontextprotocol/client";
+import { Client, isInputRequiredResult } from "@modelcontextprotocol/client";
+import { Failure } from "@reeve/platform/failure";
 import type { CallContext, ToolOutcome } from "../../ports/tool.ts";
+import { describeProblem } from "./describe-problem.ts";
 import type { Ask } from "./elicitation.ts";
 import { answersTo, elicit } from "./elicitation.ts";
+import { failedOutcome } from "./failed-outcome.ts";
 import { mcpOutcome } from "./mcp-outcome.ts";
 import type { ServerTransport } from "./open-transport.ts";
 import { OwedAnswers } from "./owed-answers.ts";
@@ -156,7 +153,9 @@ export class McpConnection implements AsyncDisposable {
     } catch (error) {
       signal.throwIfAborted();
       this.lost.throwIfAborted();
-      return this.#outcomeOf(error);
+      // Nobody could be asked, say; that is no fault of the server.
+      if (error instanceof Failure) throw error;
+      return await this.#outcomeOf(error);
     } finally {
       if (turn !== undefined) void this.#leave(turn);
     }
@@ -229,18 +228,17 @@ export class McpConnection implements AsyncDisposable {
     if (!this.#end.signal.aborted) this.#end.abort(reason);
   }
 
-  /** What the server said against a call, and calls that it left unanswered; everything else is a lost connection. */
-  #outcomeOf(error: unknown): ToolOutcome {
-    if (error instanceof ProtocolError) return { content: error.message, isError: true };
-    if (isTimeout(error)) {
-      const content = `the server did not answer within ${silenceMs / 1_000} s; the outcome of the call is unknown`;
-      return { content, isError: true, endReason: "timeout" };
-    }
-    if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult) {
-      return { content: `the server answered with what is no result of a tool`, isError: true };
-    }
-    this.#lose(error);
-    throw error;
+  /**
+   * What became of a call that failed is told of that call alone, because others have theirs over the same connection. Where
+   * the server may be gone it is asked for its tools, and lost when it does not list them.
+   */
+  async #outcomeOf(error: unknown): Promise<ToolOutcome> {
+    const known = failedOutcome(error, silenceMs);
+    if (known !== undefined) return known;
+    await this.#look();
+    this.lost.throwIfAborted();
+    const content = `the call failed: ${describeProblem(error)}; its outcome is unknown`;
+    return { content, isError: true };
   }
 
   /** Schemas of results come from others; whether a result holds to one is not for us to enforce. */
@@ -280,11 +278,6 @@ export class McpConnection implements AsyncDisposable {
 /** The connection was lost before a call was sent. */
 export class CallNotMade extends Error {
   override readonly name = "CallNotMade";
-}
-
-function isTimeout(error: unknown): boolean {
-  if (error instanceof SdkError) return error.code === SdkErrorCode.RequestTimeout;
-  return error instanceof DOMException && error.name === "TimeoutError";
 }
 
 /**

@@ -68,9 +68,10 @@ export class McpServer implements AsyncDisposable {
       if (error instanceof CallNotMade) {
         throw this.#away("is not connected any more; the call was not made", error);
       }
-      const problem = describeProblem(error);
+      if (!connection.lost.aborted && error instanceof Failure) throw error;
+      // Why it was lost may be what was said of a call of somebody else.
       throw this.#away(
-        `is not connected any more: ${problem}; if the call had reached it, its outcome is unknown`,
+        "is not connected any more: the connection was lost during the call; if the call had reached it, its outcome is unknown",
         error,
       );
     }
