@@ -161,7 +161,7 @@ describe("a call of a provider's tool", () => {
     [
       "says more than a message may hold",
       (call) => answering("x".repeat(17 * 2 ** 20))(call),
-      /gave or was asked too much/,
+      /gave or was asked too much.*outcome of the call is unknown/,
     ],
     [
       "knows no such tool",
@@ -184,6 +184,20 @@ describe("a call of a provider's tool", () => {
     expect(outcome.isError).toBe(true);
     expect(outcome.content).toMatch(said);
   });
+
+  test.each(["NOT_FOUND", "UNIMPLEMENTED", "INVALID_ARGUMENT", "PERMISSION_DENIED"] as const)(
+    "that is refused with %s has an unknown outcome only when the provider had begun it",
+    async (code) => {
+      const refuse = (call: ServedCall) => call.fail(status[code], "no");
+      await using refusing = await provided(refuse);
+      expect((await refusing.call()).content).not.toContain("unknown");
+      await using late = await provided((call) =>
+        call.say({ case: "progress", value: { progress: 1 } }),
+      );
+      const outcome = await late.call(never, () => late.server.calls.forEach(refuse));
+      expect(outcome.content).toMatch(/outcome of the call is unknown$/);
+    },
+  );
 
   test("that takes too long is given up, and the provider is told", async () => {
     const begun = Promise.withResolvers<ServedCall>();
