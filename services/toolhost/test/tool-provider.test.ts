@@ -1,6 +1,7 @@
 import { status } from "@grpc/grpc-js";
 import { PermissionClass } from "@reeve/contracts/tool";
 import { createLogger } from "@reeve/platform/logger";
+import { pino } from "pino";
 import { describe, expect, test } from "vitest";
 import { providerConfig } from "../src/adapters/providers/provider-config.ts";
 import { ToolProvider } from "../src/adapters/providers/tool-provider.ts";
@@ -261,6 +262,20 @@ test("a toolhost comes up without a provider that is not there, and has its tool
   const outcome = await toolNamed(provider, "acme__echo").call(contextOf(), never);
   expect(outcome.content).toBe("back");
   expect(server.calls).toHaveLength(1);
+});
+
+test("metadata for a provider without tls is warned of, and not told", async () => {
+  await using server = await ProviderServer.start({}, () => undefined);
+  const lines: string[] = [];
+  const warnings = pino({ level: "warn" }, { write: (line: string) => lines.push(line) });
+  const ports = { log: warnings, onTools: () => undefined };
+  const metadata = { authorization: "Bearer SECRET" };
+  const config = providerConfig({ target: `127.0.0.1:${server.port}`, metadata });
+  await using provider = new ToolProvider("acme", config, ports);
+  await provider.tried;
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain("without tls");
+  expect(lines[0]).not.toContain("SECRET");
 });
 
 /** A provider that was there. */

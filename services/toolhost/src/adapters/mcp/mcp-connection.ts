@@ -111,7 +111,7 @@ export class McpConnection implements AsyncDisposable {
     await using opening = new AsyncDisposableStack();
     const connection = opening.use(new McpConnection(options));
     await connection.#client.connect(transport, { signal, timeout: connectMs });
-    connection.#owed.watch(transport);
+    if (connection.#asksInTurn) connection.#owed.watch(transport);
     deliverApart(transport);
     await connection.#list(signal);
     connection.#isOpen = true;
