@@ -1,4 +1,3 @@
-import { Failure } from "@reeve/platform/failure";
 import type {
   ExecEvent,
   Sandbox,
@@ -7,6 +6,7 @@ import type {
   SandboxSession,
   SessionSpec,
 } from "../ports/sandbox.ts";
+import { SandboxGone } from "./agent/sandbox-gone.ts";
 
 export interface WarmthOptions {
   /** How long a sandbox is kept for another command. */
@@ -79,7 +79,7 @@ export class WarmSandboxes implements AsyncDisposable {
         return;
       } catch (error) {
         // A sandbox that went away while nobody used it is no failure of the command, which has not begun.
-        if (warm === undefined || signal.aborted || !isUnavailable(error)) throw error;
+        if (warm === undefined || signal.aborted || !(error instanceof SandboxGone)) throw error;
       } finally {
         // Who cancels a call mostly cancels its run, after which nothing comes any more.
         if (signal.aborted) this.#end(session);
@@ -134,8 +134,4 @@ export class WarmSandboxes implements AsyncDisposable {
       .finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);
   }
-}
-
-function isUnavailable(error: unknown): boolean {
-  return error instanceof Failure && error.kind === "unavailable";
 }

@@ -8,6 +8,7 @@ import { ExecEvents } from "./exec-events.ts";
 import type { Frame } from "./frames.ts";
 import { fromAgent, toAgent } from "./frames.ts";
 import { Patience } from "./patience.ts";
+import { SandboxGone } from "./sandbox-gone.ts";
 
 const signalBase = 128;
 
@@ -128,7 +129,7 @@ export class AgentCall {
     if (this.#hasBegun || this.#stopped !== undefined)
       return this.#finish("sandbox_lost", undefined);
     const problem = `the sandbox could not be started: ${complaint || "it ended at once"}`;
-    this.#fail(new Failure("unavailable", ErrorReason.UNAVAILABLE, problem));
+    this.#fail(new SandboxGone(problem));
   }
 
   #finish(own: EndReason, code: number | undefined): void {

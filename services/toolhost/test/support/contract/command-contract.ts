@@ -1,8 +1,11 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as immediate } from "node:timers/promises";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
 import { describe, expect, test } from "vitest";
 import { collect } from "../../../src/app/collect.ts";
+import { writeFile } from "../../../src/app/workspace-files.ts";
 import type { SandboxBench } from "./sandbox-bench.ts";
 import { limitsOf, signal } from "./sandbox-bench.ts";
 
@@ -51,6 +54,18 @@ export function commandContract(bench: () => SandboxBench): void {
       })();
       const command = { argv: ["cat"], stdin, limits: limitsOf() };
       await expect(collect(bench().box, command, signal)).rejects.toThrow("the source broke");
+    });
+
+    test("once only, though what it is given breaks off as a lost sandbox would", async () => {
+      const { box, run, workspace } = bench();
+      await run(["true"]);
+      const stdin = (async function* () {
+        yield Buffer.from("half");
+        throw new Failure("unavailable", ErrorReason.UNAVAILABLE, "the store is away");
+      })();
+      await expect(writeFile(box, "whole.txt", stdin, signal)).rejects.toThrow("the store is away");
+      await run(["true"]);
+      expect(await readdir(workspace)).not.toContain("whole.txt");
     });
 
     test("for as long as its reader takes, without keeping what he has not read", async () => {
