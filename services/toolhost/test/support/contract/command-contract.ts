@@ -21,6 +21,12 @@ export function commandContract(bench: () => SandboxBench): void {
       expect(text("stderr")).toBe("lost\n");
     });
 
+    test("that has a longer name than a pipe holds, and tells only the beginning of it", async () => {
+      const { end, text } = await bench().run(["A".repeat(100_000)]);
+      expect(end).toMatchObject({ reason: "exit", code: 126 });
+      expect(text("stderr")).toMatch(/^A{200}: File name too long\n$/);
+    });
+
     test("as events: its start, what it writes, one end", async () => {
       const kinds: string[] = [];
       const argv = ["/bin/sh", "-c", "echo one; echo two >&2"];
