@@ -8,6 +8,9 @@ import type {
 } from "../ports/sandbox.ts";
 import { SandboxGone } from "./agent/sandbox-gone.ts";
 
+/** After how many commands a sandbox makes room for a new one: nothing that they leave behind gathers for ever. */
+export const mostCommands = 1_000;
+
 export interface WarmthOptions {
   /** How long a sandbox is kept for another command. */
   readonly idleMs: number;
@@ -30,6 +33,7 @@ export class WarmSandboxes implements AsyncDisposable {
   readonly #options: WarmthOptions;
   /** The oldest first. */
   readonly #idle = new Set<Idle>();
+  readonly #commands = new WeakMap<SandboxSession, number>();
   readonly #ending = new Set<Promise<void>>();
   #isDisposed = false;
 
@@ -109,7 +113,9 @@ export class WarmSandboxes implements AsyncDisposable {
   }
 
   #keep(key: string, session: SandboxSession): void {
-    if (this.#isDisposed) return this.#end(session);
+    const commands = (this.#commands.get(session) ?? 0) + 1;
+    this.#commands.set(session, commands);
+    if (this.#isDisposed || commands >= mostCommands) return this.#end(session);
     const timer = setTimeout(() => this.#drop(idle), this.#options.idleMs);
     timer.unref();
     const idle: Idle = { key, session, timer };

@@ -53,8 +53,10 @@ export class AgentCall {
       onTimeout: () => this.stop("timeout"),
       onSilence: () => void link.kill(),
     });
-    link.listen((frame) => this.#hear(frame));
-    void link.gone.then((complaint) => this.#gone(complaint));
+    link.listen({
+      hear: (frame) => this.#hear(frame),
+      gone: (complaint) => this.#gone(complaint),
+    });
     const { argv, program } = command;
     const call = { ...terms, argv, program, env: { ...terms.env, ...command.env } };
     link.send(toAgent.call, Buffer.from(JSON.stringify(call)));
@@ -98,6 +100,7 @@ export class AgentCall {
         return this.#ended(endOf.parse(JSON.parse(content.toString())));
       case fromAgent.settled:
         this.#patience[Symbol.dispose]();
+        this.#link.listenNoMore();
         return this.#settled.resolve(settlementOf.parse(JSON.parse(content.toString())).clean);
     }
   }
