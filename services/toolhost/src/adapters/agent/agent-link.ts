@@ -25,7 +25,7 @@ export class AgentLink {
     channel.output.on("data", (chunk: Buffer) => this.#hear(chunk));
     void channel.ended.then((complaint) => {
       this.#complaint = complaint;
-      this.#listener.gone(complaint);
+      return this.#listener.gone(complaint);
     });
   }
 
