@@ -48,6 +48,11 @@ export function restAfter(before: RunRest, events: readonly RunEvent[]): RunRest
   }, before);
 }
 
+/** Whether the run is parked, and nothing came after: it is owed nothing until something does. */
+export function restsParked({ parkedAt, lastSequence }: RunRest): boolean {
+  return parkedAt !== undefined && parkedAt === lastSequence;
+}
+
 /** The dispatch that a run ought to have. */
 export interface OwedDispatch {
   /** Under this id whoever owed it first published it. */
@@ -60,10 +65,8 @@ export interface OwedDispatch {
  * The dispatch without which nobody takes the run up; undefined: it ended, waits for somebody outside, or for its turn in
  * a thread.
  */
-export function owedDispatch(
-  run: string,
-  { threadId, hasEnded, claim, parkedAt, lastSequence }: RunRest,
-): OwedDispatch | undefined {
+export function owedDispatch(run: string, rest: RunRest): OwedDispatch | undefined {
+  const { threadId, hasEnded, claim, parkedAt } = rest;
   if (threadId === undefined || hasEnded) return undefined;
   if (claim === undefined) {
     return threadId === "" ? { dedupeId: `${run}:start`, heldBy: undefined } : undefined;
@@ -71,7 +74,5 @@ export function owedDispatch(
   if (parkedAt === undefined) {
     return { dedupeId: `${run}:lost:${claim.epoch}`, heldBy: claim.dispatchSequence };
   }
-  return parkedAt === lastSequence
-    ? undefined
-    : { dedupeId: `${run}:${parkedAt}`, heldBy: undefined };
+  return restsParked(rest) ? undefined : { dedupeId: `${run}:${parkedAt}`, heldBy: undefined };
 }
