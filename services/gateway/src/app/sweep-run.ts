@@ -4,9 +4,9 @@ import { DispatchSchema } from "@reeve/contracts/run";
 import type { Tail } from "@reeve/log/log";
 import { emptyTail } from "@reeve/log/log";
 import { publishHeld } from "@reeve/log/publish-held";
-import type { RunKey, RunLog } from "@reeve/log/run-log";
+import type { RunKey, RunLog, RunLogEnds } from "@reeve/log/run-log";
 import type { RunRest } from "@reeve/log/run-rest";
-import { emptyRest, owedDispatch, restAfter } from "@reeve/log/run-rest";
+import { emptyRest, owedDispatch, restAfter, restOfParked } from "@reeve/log/run-rest";
 import type { WorkQueue } from "@reeve/log/work-queue";
 
 export interface SweepPorts {
@@ -30,6 +30,20 @@ export const unseen: Looked = {
   seenTo: undefined,
   isDispatched: false,
 };
+
+/**
+ * Looks at a run for the first time of which it is said that it waits: parked and owed nothing, its last batch tells all, and
+ * no more is read, however much came before. Undefined: the rest of its log has to be read.
+ */
+export async function seeParked(
+  { logEnds }: { readonly logEnds: RunLogEnds },
+  key: RunKey,
+  signal: AbortSignal,
+): Promise<Looked | undefined> {
+  const { events, tail } = await logEnds.last(key, signal);
+  const rest = restOfParked(events);
+  return rest && { ...unseen, tail, rest };
+}
 
 /**
  * Dispatches the run if it could move, nobody has it, and no message is in the queue by which somebody would take it. A

@@ -166,6 +166,44 @@ test("a run that rests is looked at ever more seldom, and what it said before is
   expect(read.map(({ length }) => length)).toEqual([3, 0]);
 });
 
+test("after a restart no log is read of a run that waits, but for its last batch", async () => {
+  const ports = memoryPorts();
+  await appendFacts(ports.log, run, created, claimed(7));
+  await appendFacts(ports.log, run, parkedRun);
+  const waits = create(RunSchema, { runId: run, status: RunStatus.WAITING });
+  await ports.runs.put(`acme.${run}`, waits, never);
+  const read: (readonly RunEvent[])[] = [];
+  const log = {
+    read: async (...args: Parameters<MemoryPorts["log"]["read"]>) => {
+      const stretch = await ports.log.read(...args);
+      read.push(stretch.events);
+      return stretch;
+    },
+  };
+  const { clock, end } = await sweeper({ ...ports, log });
+  await clock.pass();
+  await clock.pass();
+  expect(read).toEqual([]);
+  await appendFacts(ports.log, run, approved);
+  await ports.runs.put(`acme.${run}`, waits, never);
+  await new Promise(setImmediate);
+  await clock.pass();
+  await clock.pass();
+  expect(read.flat().map(({ event }) => event.case)).toEqual(["approval"]);
+  expect(ports.dispatch.length).toBe(1);
+  await end();
+});
+
+test("a run that is said to wait, and has moved since, is looked at as a whole", async () => {
+  const ports = memoryPorts();
+  await appendFacts(ports.log, run, created, claimed(7), parkedRun);
+  await appendFacts(ports.log, run, approved);
+  const waits = create(RunSchema, { runId: run, status: RunStatus.WAITING });
+  await ports.runs.put(`acme.${run}`, waits, never);
+  await sweeping(ports, 2);
+  expect(ports.dispatch.length).toBe(1);
+});
+
 test("a run that was forgotten just now is found at once, although ten thousand others are due", async () => {
   const ports = memoryPorts();
   for (let count = 0; count < 10_000; count++) {
