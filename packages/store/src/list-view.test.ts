@@ -43,6 +43,8 @@ test("a list whose watch breaks is read from the store, and watched again by the
   }
 });
 
+const nameOf = ({ spec }: Agent) => spec?.name ?? "";
+
 /** Tells how often its records were all read. */
 class CountingTable extends MemoryTable<Agent> {
   listed = 0;
@@ -61,13 +63,12 @@ test("records are held up to so many bytes, of each what it has now; of more non
       create(AgentSchema, { spec: { name, model: "m".repeat(bytes) } }),
       never,
     );
-  const orderOf = ({ spec }: Agent) => spec?.name ?? "";
-  const options = { facetOf: () => undefined, orderOf, direction: "ascending" } as const;
+  const options = { facetOf: () => undefined, orderOf: nameOf, direction: "ascending" } as const;
   const view = new ListView(known, AgentSchema, { ...options, mostBytes: 2_500 }, never);
   const names = async () => {
     const request = { pageSize: 9, pageToken: "" };
     const { items } = await view.page("acme", request, () => true, never);
-    return items.map(orderOf).join(" ");
+    return items.map(nameOf).join(" ");
   };
   await put("a", 1_000);
   for (let time = 0; time < 5; time++) {

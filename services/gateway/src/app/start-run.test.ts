@@ -192,13 +192,14 @@ describe("a run that could not start", () => {
   });
 });
 
+async function* bytes() {
+  yield await Promise.resolve(Buffer.from("a,b"));
+}
+
 test("a run with files is refused where nobody has a workspace for them, and is the same run once it began", async () => {
   const ports = await withAgent();
-  const content = (async function* bytes() {
-    yield Buffer.from("a,b");
-  })();
   const draft = { name: "data.csv", mediaType: "text/csv", runId: "" };
-  const { artifactId } = await ports.artifacts.put("acme", draft, content, never);
+  const { artifactId } = await ports.artifacts.put("acme", draft, bytes(), never);
   const request = { requestId: "r", files: [{ artifactId, path: "data.csv" }] };
   await expect(start(ports, request)).rejects.toMatchObject({
     kind: "unsupported",
