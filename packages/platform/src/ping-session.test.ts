@@ -35,7 +35,7 @@ test("a connection is asked whether it lives", async () => {
   const pinged = once(connected.client, "ping");
   pingSession(connected.session);
   vi.advanceTimersByTime(pingEveryMs);
-  await pinged;
+  await expect(pinged).resolves.toHaveLength(1);
 });
 
 test("a connection that is at its end, and has not said so, is asked nothing", async () => {

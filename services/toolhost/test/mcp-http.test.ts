@@ -70,7 +70,9 @@ describe("a server over HTTP without sessions", () => {
     const call = web.call("hang", contextOf(args), never);
     await remote.hanging.promise;
     await remote[Symbol.asyncDispose]();
-    await expect(call).rejects.toThrow(/web is not connected any more: .*outcome is unknown/);
+    await expect(call).rejects.toThrow(
+      /web is not connected any more: the connection was lost during the call; .*outcome is unknown/,
+    );
     await expect(web.call("search", contextOf(args), never)).rejects.toThrow(
       /web is not connected/,
     );
@@ -78,6 +80,21 @@ describe("a server over HTTP without sessions", () => {
     await back.promise;
     expect(again.port).toBe(remote.port);
     expect(await web.call("search", contextOf(args), never)).toMatchObject({ isError: false });
+  });
+
+  test("that fails one call is there for the others, under way and to come", async () => {
+    await using remote = await HttpMcpServer.start();
+    remote.broken = "boom";
+    await using web = await connected({ url: remote.url, ...opened });
+    const stop = new AbortController();
+    const other = web.call("hang", contextOf(args), stop.signal);
+    await remote.hanging.promise;
+    const failed = await web.call("boom", contextOf(args), never);
+    expect(failed).toMatchObject({ isError: true });
+    expect(failed.content).toMatch(/a secret of one call.*outcome is unknown/);
+    expect(await web.call("search", contextOf(args), never)).toMatchObject({ isError: false });
+    stop.abort(new Error("still running"));
+    await expect(other).rejects.toThrow("still running");
   });
 
   test("is not reached at an address of this host unless its operator says so", async () => {

@@ -1,5 +1,7 @@
 import { join } from "node:path";
 import { createLogger } from "@reeve/platform/logger";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
 import { PermissionClass } from "@reeve/contracts/tool";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { sandboxIdentity } from "../src/adapters/bubblewrap/identity.ts";
@@ -75,6 +77,29 @@ test("fails a call whose answer is larger than a message may be, and goes on", a
   await expect(server.call("flood", contextOf(args), never)).rejects.toThrow(/not connected/);
   await listed.promise;
   expect(await server.call("search", contextOf(args), never)).toMatchObject({ isError: false });
+});
+
+test("a question that cannot be asked fails its call alone", async () => {
+  const asking = mcpServerConfig({
+    command: process.execPath,
+    args: [join(import.meta.dirname, "support/asking-server.ts")],
+    sandbox: false,
+    elicitation: true,
+  });
+  let times = 0;
+  await using shop = new McpServer("shop", asking, { log, identity, onTools: () => times++ });
+  await shop.tried;
+  const failure = new Failure("exhausted", ErrorReason.INVALID_REQUEST, "it asks too much");
+  const refused = contextOf({}, undefined, { ask: () => Promise.reject(failure) });
+  await expect(shop.call("order", refused, never)).rejects.toThrow(/^it asks too much$/);
+  const broken = contextOf({}, undefined, { ask: () => Promise.reject(new Error("no bus")) });
+  const outcome = await shop.call("order", broken, never);
+  expect(outcome.content).toMatch(/the call failed: no bus; its outcome is unknown/);
+  const answered = contextOf({}, undefined, {
+    ask: () => Promise.resolve({ kind: "accepted", content: { dish: "soup" } }),
+  });
+  expect(await shop.call("order", answered, never)).toMatchObject({ content: "order 1: soup" });
+  expect(times).toBe(1);
 });
 
 test("comes up without a server that cannot be started", async () => {

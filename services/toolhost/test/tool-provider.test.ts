@@ -1,6 +1,7 @@
 import { status } from "@grpc/grpc-js";
 import { PermissionClass } from "@reeve/contracts/tool";
 import { createLogger } from "@reeve/platform/logger";
+import { pino } from "pino";
 import { describe, expect, test } from "vitest";
 import { providerConfig } from "../src/adapters/providers/provider-config.ts";
 import { ToolProvider } from "../src/adapters/providers/tool-provider.ts";
@@ -161,7 +162,7 @@ describe("a call of a provider's tool", () => {
     [
       "says more than a message may hold",
       (call) => answering("x".repeat(17 * 2 ** 20))(call),
-      /gave or was asked too much/,
+      /gave or was asked too much.*outcome of the call is unknown/,
     ],
     [
       "knows no such tool",
@@ -184,6 +185,20 @@ describe("a call of a provider's tool", () => {
     expect(outcome.isError).toBe(true);
     expect(outcome.content).toMatch(said);
   });
+
+  test.each(["NOT_FOUND", "UNIMPLEMENTED", "INVALID_ARGUMENT", "PERMISSION_DENIED"] as const)(
+    "that is refused with %s has an unknown outcome only when the provider had begun it",
+    async (code) => {
+      const refuse = (call: ServedCall) => call.fail(status[code], "no");
+      await using refusing = await provided(refuse);
+      expect((await refusing.call()).content).not.toContain("unknown");
+      await using late = await provided((call) =>
+        call.say({ case: "progress", value: { progress: 1 } }),
+      );
+      const outcome = await late.call(never, () => late.server.calls.forEach(refuse));
+      expect(outcome.content).toMatch(/outcome of the call is unknown$/);
+    },
+  );
 
   test("that takes too long is given up, and the provider is told", async () => {
     const begun = Promise.withResolvers<ServedCall>();
@@ -247,6 +262,20 @@ test("a toolhost comes up without a provider that is not there, and has its tool
   const outcome = await toolNamed(provider, "acme__echo").call(contextOf(), never);
   expect(outcome.content).toBe("back");
   expect(server.calls).toHaveLength(1);
+});
+
+test("metadata for a provider without tls is warned of, and not told", async () => {
+  await using server = await ProviderServer.start({}, () => undefined);
+  const lines: string[] = [];
+  const warnings = pino({ level: "warn" }, { write: (line: string) => lines.push(line) });
+  const ports = { log: warnings, onTools: () => undefined };
+  const metadata = { authorization: "Bearer SECRET" };
+  const config = providerConfig({ target: `127.0.0.1:${server.port}`, metadata });
+  await using provider = new ToolProvider("acme", config, ports);
+  await provider.tried;
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain("without tls");
+  expect(lines[0]).not.toContain("SECRET");
 });
 
 /** A provider that was there. */

@@ -32,27 +32,41 @@ beforeAll(async () => {
 
 afterAll(() => resources.disposeAsync());
 
-async function started(request: ToolCallRequest): Promise<void> {
+async function reaches(
+  request: ToolCallRequest,
+  kind: "started" | "progress" = "started",
+): Promise<void> {
   await queue.publish(request, { dedupeId: keyOf(request).call }, signal);
   for await (const { events } of journal.follow(keyOf(request), 0, signal)) {
-    if (events.some(({ fact }) => fact.case === "started")) return;
+    if (events.some(({ fact }) => fact.case === kind)) return;
   }
 }
 
 test("a call whose host is killed has an unknown outcome, or is made again where that does no harm", async () => {
   const first = await startToolhostProcess({ natsUrl, folder }, resources);
-  const args = { command: ["sleep", "2"] };
-  const harmful = requestOf({ name: "run_command", args, callId: "run_1-2-0" });
-  const harmless = requestOf({ name: "run_command", args, callId: "run_1-2-1", idempotent: true });
-  await started(harmful);
-  await started(harmless);
+  const harmful = requestOf({
+    name: "run_command",
+    args: { command: ["sleep", "600"] },
+    callId: "run_1-2-0",
+  });
+  // Ends only when it is made again.
+  const script = "if mkdir begun; then echo begun; sleep 600; fi";
+  const harmless = requestOf({
+    name: "run_command",
+    args: { command: ["sh", "-c", script] },
+    callId: "run_1-2-1",
+    idempotent: true,
+  });
+  await reaches(harmful);
+  await reaches(harmless, "progress");
   first.kill("SIGKILL");
   const second = await startToolhostProcess({ natsUrl, folder }, resources);
   const unknown = resultOf(await factsUntilEnd(journal, keyOf(harmful), signal));
   expect(unknown.isError).toBe(true);
   expect(unknown.content).toContain("unknown");
   const again = await factsUntilEnd(journal, keyOf(harmless), signal);
-  expect(again.map(({ fact }) => fact.case)).toEqual(["started", "started", "result"]);
+  const kinds = again.map(({ fact }) => fact.case).filter((kind) => kind !== "progress");
+  expect(kinds).toEqual(["started", "started", "result"]);
   expect(resultOf(again).isError).toBe(false);
   second.kill("SIGTERM");
   expect(await once(second, "exit")).toEqual([0, null]);
@@ -62,7 +76,7 @@ test("a toolhost that is asked to end finishes its calls first", async () => {
   const host = await startToolhostProcess({ natsUrl, folder }, resources);
   const args = { command: ["sleep", "1"] };
   const request = requestOf({ name: "run_command", args, callId: "run_1-3-0" });
-  await started(request);
+  await reaches(request);
   host.kill("SIGTERM");
   const ended = once(host, "exit");
   const result = resultOf(await factsUntilEnd(journal, keyOf(request), signal));

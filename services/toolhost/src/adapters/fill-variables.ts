@@ -3,6 +3,8 @@ import { invalidConfig } from "./json-config.ts";
 
 const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
+const printable = /^[\x20-\x7E]*$/;
+
 /** The texts with each `${NAME}` replaced by that variable of the environment. Throws a Failure when one is not set. */
 export function fillVariables(
   setting: string,
@@ -14,10 +16,25 @@ export function fillVariables(
     key,
     text.replaceAll(variable, (_, name: string) => {
       const value = environment[name];
-      if (value === undefined || value === "") missing.add(name);
+      if (value === undefined || value.trim() === "") missing.add(name);
       return value ?? "";
     }),
   ]);
   if (missing.size === 0) return Object.fromEntries(filled) as Record<string, string>;
   throw invalidConfig(setting, `the environment has no ${[...missing].join(", ")}`);
+}
+
+/**
+ * The values of headers, without the blanks around them: a secret out of a file ends in a new line. Throws a Failure, which
+ * names only the header, when one has what no header can carry: whoever sends it would tell the value with the error.
+ */
+export function headerValues(
+  setting: string,
+  values: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const trimmed = Object.entries(values).map(([key, value]) => [key, value.trim()] as const);
+  const broken = trimmed.filter(([, value]) => !printable.test(value)).map(([key]) => key);
+  if (broken.length === 0) return Object.fromEntries(trimmed);
+  const problem = "has characters that are not printable ASCII";
+  throw invalidConfig(setting, `the value of ${broken.join(", ")} ${problem}`);
 }

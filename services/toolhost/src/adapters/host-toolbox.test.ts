@@ -1,3 +1,4 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { ToolCatalogSchema, ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { expect, test } from "vitest";
@@ -28,4 +29,16 @@ test("the catalog fits one message, however much a server says of its tools", ()
   expect(catalog.tools.map(({ name }) => name)).toContain("own");
   expect(left).toContain("huge");
   expect(left.length + catalog.tools.length).toBe(102);
+});
+
+test("a tool that cannot be written is left out, and takes no other with it", () => {
+  let inputSchema: JsonObject = {};
+  for (let level = 0; level < 100_000; level++) inputSchema = { properties: inputSchema };
+  const descriptor = { ...toolOf("endless").descriptor, inputSchema };
+  const endless = { ...toolOf("endless"), descriptor };
+  const left: string[] = [];
+  const toolbox = new HostToolbox([], [() => [endless, toolOf("b")]]);
+  const { tools } = catalogOf(toolbox, "default", "none", (tool) => left.push(tool));
+  expect(tools.map(({ name }) => name)).toEqual(["b"]);
+  expect(left).toEqual(["endless"]);
 });

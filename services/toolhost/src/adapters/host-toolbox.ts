@@ -42,7 +42,7 @@ export function catalogOf(
   const tools: ToolDescriptor[] = [];
   let bytes = 0;
   for (const { descriptor } of toolbox.list()) {
-    const size = toBinary(ToolDescriptorSchema, descriptor).length;
+    const size = bytesOf(descriptor);
     if (size > mostBytesOfTool || bytes + size > mostBytes) onLeftOut(descriptor.name);
     else {
       tools.push({ ...descriptor, pool });
@@ -50,4 +50,13 @@ export function catalogOf(
     }
   }
   return create(ToolCatalogSchema, { pool, isolation, tools });
+}
+
+/** Infinite for what cannot be written at all, as a record that is nested without end. */
+function bytesOf(descriptor: ToolDescriptor): number {
+  try {
+    return toBinary(ToolDescriptorSchema, descriptor).length;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
 }

@@ -1,4 +1,3 @@
-import { Failure } from "@reeve/platform/failure";
 import type {
   ExecEvent,
   Sandbox,
@@ -7,6 +6,10 @@ import type {
   SandboxSession,
   SessionSpec,
 } from "../ports/sandbox.ts";
+import { SandboxGone } from "./agent/sandbox-gone.ts";
+
+/** After how many commands a sandbox makes room for a new one: nothing that they leave behind gathers for ever. */
+export const mostCommands = 1_000;
 
 export interface WarmthOptions {
   /** How long a sandbox is kept for another command. */
@@ -30,6 +33,7 @@ export class WarmSandboxes implements AsyncDisposable {
   readonly #options: WarmthOptions;
   /** The oldest first. */
   readonly #idle = new Set<Idle>();
+  readonly #commands = new WeakMap<SandboxSession, number>();
   readonly #ending = new Set<Promise<void>>();
   #isDisposed = false;
 
@@ -79,7 +83,7 @@ export class WarmSandboxes implements AsyncDisposable {
         return;
       } catch (error) {
         // A sandbox that went away while nobody used it is no failure of the command, which has not begun.
-        if (warm === undefined || signal.aborted || !isUnavailable(error)) throw error;
+        if (warm === undefined || signal.aborted || !(error instanceof SandboxGone)) throw error;
       } finally {
         // Who cancels a call mostly cancels its run, after which nothing comes any more.
         if (signal.aborted) this.#end(session);
@@ -109,7 +113,9 @@ export class WarmSandboxes implements AsyncDisposable {
   }
 
   #keep(key: string, session: SandboxSession): void {
-    if (this.#isDisposed) return this.#end(session);
+    const commands = (this.#commands.get(session) ?? 0) + 1;
+    this.#commands.set(session, commands);
+    if (this.#isDisposed || commands >= mostCommands) return this.#end(session);
     const timer = setTimeout(() => this.#drop(idle), this.#options.idleMs);
     timer.unref();
     const idle: Idle = { key, session, timer };
@@ -134,8 +140,4 @@ export class WarmSandboxes implements AsyncDisposable {
       .finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);
   }
-}
-
-function isUnavailable(error: unknown): boolean {
-  return error instanceof Failure && error.kind === "unavailable";
 }

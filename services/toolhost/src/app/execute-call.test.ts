@@ -7,6 +7,7 @@ import { executeCall } from "./execute-call.ts";
 import {
   answers,
   append,
+  breakingJournal,
   cancelled,
   deliveryOf,
   factsIn,
@@ -95,6 +96,18 @@ describe("a call", () => {
     await executing;
     expect(kinds(await factsIn(ports))).toEqual(["started", "cancelled"]);
     expect(delivery.settled).toEqual(["acknowledged"]);
+  });
+
+  test("is ended when it is cancelled, though its journal broke off while it ran", async () => {
+    const { tool, begun } = patientTool();
+    const journal = breakingJournal(2);
+    const ports = portsWith(tool, journal);
+    const executing = executeCall(deliveryOf(request()), ports, never);
+    await begun;
+    await journal.broken;
+    await append(ports, cancelled());
+    await executing;
+    expect(kinds(await factsIn(ports))).toEqual(["started", "cancelled"]);
   });
 
   test("that was cancelled just before its result has no result", async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import type { Answer, ToolCallRequest } from "@reeve/contracts/tool";
 import type { CallKey } from "@reeve/log/call-journal";
@@ -13,6 +14,9 @@ import { offloadResult } from "./offload-result.ts";
 import { performCall } from "./perform-call.ts";
 
 const retryDelayMs = 1_000;
+/** How long is waited before a journal is followed again. */
+const firstDelayMs = 100;
+const longestDelayMs = 10_000;
 
 /**
  * Takes one delivery to the point where its call stands in the journal: its result, or its cancellation. When `signal`
@@ -88,24 +92,35 @@ interface Watcher {
   readonly onAnswer: (answer: Answer) => void;
 }
 
-/** Says when the journal of a running call shows that it is cancelled, or taken over by another host. */
+/**
+ * Says when the journal of a running call shows that it is cancelled, or taken over by another host. A journal that is
+ * away is followed again from where it was left, for as long as the call runs.
+ */
 async function watch(
   key: CallKey,
-  { sequence }: Tail,
+  tail: Tail,
   { journal, host, log }: ToolhostPorts,
   signal: AbortSignal,
   { onEnd, onAnswer }: Watcher,
 ): Promise<void> {
-  try {
-    for await (const { events } of journal.follow(key, sequence, signal)) {
-      for (const event of events) {
-        if (event.fact.case === "started" && event.fact.value.host !== host) return onEnd(true);
-        if (event.fact.case === "cancelled") return onEnd(false);
-        if (event.fact.case === "answer") onAnswer(event.fact.value);
-        if (isLast(event)) return;
+  let { sequence } = tail;
+  let delayMs = firstDelayMs;
+  while (!signal.aborted) {
+    try {
+      for await (const stretch of journal.follow(key, sequence, signal)) {
+        for (const event of stretch.events) {
+          if (event.fact.case === "started" && event.fact.value.host !== host) return onEnd(true);
+          if (event.fact.case === "cancelled") return onEnd(false);
+          if (event.fact.case === "answer") onAnswer(event.fact.value);
+          if (isLast(event)) return;
+        }
+        ({ sequence } = stretch.tail);
+        delayMs = firstDelayMs;
       }
+    } catch (error) {
+      if (!signal.aborted) log.warn({ err: error, callId: key.call }, "call cannot be followed");
     }
-  } catch (error) {
-    if (!signal.aborted) log.warn({ err: error, callId: key.call }, "call cannot be followed");
+    await wait(delayMs, undefined, { signal }).catch(() => undefined);
+    delayMs = Math.min(delayMs * 2, longestDelayMs);
   }
 }

@@ -8,6 +8,8 @@ import {
 import type { CallJournal } from "@reeve/log/call-journal";
 import { emptyTail } from "@reeve/log/log";
 import { memoryCallJournal } from "@reeve/log/memory-log";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
 import type { Delivery } from "@reeve/log/work-queue";
 import { createLogger } from "@reeve/platform/logger";
 import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
@@ -58,6 +60,23 @@ export function portsWith(tool: Tool, journal: CallJournal = memoryCallJournal()
     host: "toolhost-a",
     heartbeatMs: 50,
     log: createLogger("test", "silent"),
+  };
+}
+
+/** A journal in memory that cannot be followed the first `times`; `broken` resolves when that is over. */
+export function breakingJournal(times: number): CallJournal & { readonly broken: Promise<void> } {
+  const journal = memoryCallJournal();
+  const broken = Promise.withResolvers<void>();
+  let left = times;
+  return {
+    append: (...given) => journal.append(...given),
+    read: (...given) => journal.read(...given),
+    follow: (...given) => {
+      if (left === 0) return journal.follow(...given);
+      if (--left === 0) broken.resolve();
+      throw new Failure("unavailable", ErrorReason.UNAVAILABLE, "the journal is away");
+    },
+    broken: broken.promise,
   };
 }
 

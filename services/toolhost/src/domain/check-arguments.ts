@@ -1,44 +1,27 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { ErrorObject, ValidateFunction } from "ajv";
-import { Ajv2020 } from "ajv/dist/2020.js";
+import { compileSchema } from "@reeve/agent/compile-schema";
+import type { ErrorObject } from "ajv";
 
 /** Says what is wrong with the arguments of a call, or undefined when nothing is. */
 export type ArgumentCheck = (args: JsonObject) => string | undefined;
 
-/** A check of arguments against a JSON Schema. A schema that is none checks nothing: the tool itself then decides. */
+/**
+ * A check of arguments against a JSON Schema, which ends soon whatever schema and arguments come together. A schema that is
+ * none checks nothing: the tool itself then decides.
+ */
 export function argumentCheck(schema: JsonObject | undefined): ArgumentCheck {
   return (args) => {
-    const validate = validatorOf(schema);
-    if (validate === undefined || validate(args)) return undefined;
-    return (validate.errors ?? []).map(describe).join("; ");
+    const compiled = schema && compileSchema(schema);
+    if (compiled?.kind !== "works") return undefined;
+    const errors = compiled.errorsOf(args);
+    if (errors === undefined) return "they take too much work to check; make them smaller";
+    return errors.length === 0 ? undefined : errors.map(describe).join("; ");
   };
 }
 
 /** Whether this is a JSON Schema that we can check by, of an object. */
 export function isObjectSchema(schema: JsonObject): boolean {
-  return schema["type"] === "object" && validatorOf(schema) !== undefined;
-}
-
-/** Compiling a schema costs more than all the rest of a call; a schema belongs to its tool and is compiled once. */
-const validators = new WeakMap<JsonObject, ValidateFunction | null>();
-
-function validatorOf(schema: JsonObject | undefined): ValidateFunction | undefined {
-  if (schema === undefined) return undefined;
-  const known = validators.get(schema);
-  if (known !== undefined) return known ?? undefined;
-  const validate = compiled(schema);
-  validators.set(schema, validate ?? null);
-  return validate;
-}
-
-function compiled(schema: JsonObject): ValidateFunction | undefined {
-  // Older dialects differ in nothing that matters for arguments; their `$schema` would only be refused.
-  const { $schema: _dialect, ...rest } = schema;
-  try {
-    return new Ajv2020({ strict: false, allErrors: true, validateFormats: false }).compile(rest);
-  } catch {
-    return undefined;
-  }
+  return schema["type"] === "object" && compileSchema(schema).kind === "works";
 }
 
 function describe({ instancePath, message, params }: ErrorObject): string {

@@ -7,6 +7,8 @@ import resource
 
 RESULT = 3
 FAILURE = 4
+# Of a complaint: nobody reads the pipe before the call has begun, so that more than it takes would never be written.
+MOST_TOLD = 200
 
 
 def become_call(call, ends, failure, program):
@@ -31,7 +33,8 @@ def become_call(call, ends, failure, program):
             become_program(call["argv"])
         run_program(program, call["argv"])
     except BaseException as error:
-        os.write(2, f"the call could not be begun: {error!r}\n".encode("utf-8", "backslashreplace"))
+        complaint = repr(error)[:MOST_TOLD]
+        os.write(2, f"the call could not be begun: {complaint}\n".encode("utf-8", "backslashreplace"))
     finally:
         os._exit(70)
 
@@ -61,7 +64,7 @@ def become_program(argv):
         if error.errno == errno.E2BIG:
             os.write(FAILURE, b"too long")
             os._exit(126)
-        os.write(2, argv[0] + f": {error.strerror}\n".encode())
+        os.write(2, argv[0][:MOST_TOLD] + f": {error.strerror}\n".encode())
         os._exit(127 if error.errno in (errno.ENOENT, errno.ENOTDIR) else 126)
 
 

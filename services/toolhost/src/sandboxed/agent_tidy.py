@@ -77,7 +77,7 @@ class Traces:
     """What a call could leave for the next one, other than the workspace."""
 
     def __init__(self, folders):
-        self.folders = folders
+        self.rights = {folder: rights(folder) for folder in folders}
         self.before = self.own()
 
     def own(self):
@@ -88,9 +88,24 @@ class Traces:
     def remove(self):
         """False when something is left, or it cannot be told."""
         try:
-            return all(map(emptied, self.folders)) and not shares_memory() and self.own() == self.before
+            return all(restored(*each) for each in self.rights.items()) and not shares_memory() and self.own() == self.before
         except Exception:
             return False
+
+
+def rights(folder):
+    try:
+        found = os.lstat(folder)
+    except FileNotFoundError:
+        return None
+    return found.st_mode, found.st_uid, found.st_gid
+
+
+def restored(folder, before):
+    """Whose id is its owner's may have changed the folder itself."""
+    if rights(folder) != before:
+        os.chmod(folder, before[0] & 0o7777)
+    return emptied(folder) and rights(folder) == before
 
 
 def emptied(folder):

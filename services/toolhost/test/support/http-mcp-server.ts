@@ -15,13 +15,15 @@ export class HttpMcpServer implements AsyncDisposable {
   tools: readonly string[] = ["search", "hang"];
   readonly #handler: McpHttpHandler;
   readonly #server: HttpServer;
+  /** The tool whose calls are answered with status 500 and words of its own. */
+  broken = "";
   port = 0;
 
   private constructor() {
     this.#handler = createMcpHandler(() => this.#mcp());
     this.#server = createServer((request, response) => {
       this.headers.push(request.headers);
-      void answer(this.#handler, request, response);
+      void answer(this.#handler, request, response, this.broken);
     });
   }
 
@@ -85,6 +87,7 @@ async function answer(
   handler: McpHttpHandler,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
+  broken: string,
 ): Promise<void> {
   const gone = new AbortController();
   outgoing.on("close", () => gone.abort());
@@ -94,6 +97,10 @@ async function answer(
     ),
   );
   const body = await buffer(incoming);
+  if (broken !== "" && body.includes(`"name":"${broken}"`)) {
+    outgoing.writeHead(500).end("a secret of one call");
+    return;
+  }
   const request = new Request(`http://${incoming.headers.host}${incoming.url}`, {
     method: incoming.method ?? "GET",
     headers,

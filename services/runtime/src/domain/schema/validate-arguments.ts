@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { compileSchema } from "@reeve/agent/compile-schema";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import type { ErrorObject } from "ajv";
-import { compileSchema } from "./compile-schema.ts";
 
 /** How many problems a model is told of at once. */
 const mostProblems = 20;

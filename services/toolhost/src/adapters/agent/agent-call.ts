@@ -8,6 +8,7 @@ import { ExecEvents } from "./exec-events.ts";
 import type { Frame } from "./frames.ts";
 import { fromAgent, toAgent } from "./frames.ts";
 import { Patience } from "./patience.ts";
+import { SandboxGone } from "./sandbox-gone.ts";
 
 const signalBase = 128;
 
@@ -52,8 +53,10 @@ export class AgentCall {
       onTimeout: () => this.stop("timeout"),
       onSilence: () => void link.kill(),
     });
-    link.listen((frame) => this.#hear(frame));
-    void link.gone.then((complaint) => this.#gone(complaint));
+    link.listen({
+      hear: (frame) => this.#hear(frame),
+      gone: (complaint) => this.#gone(complaint),
+    });
     const { argv, program } = command;
     const call = { ...terms, argv, program, env: { ...terms.env, ...command.env } };
     link.send(toAgent.call, Buffer.from(JSON.stringify(call)));
@@ -97,6 +100,7 @@ export class AgentCall {
         return this.#ended(endOf.parse(JSON.parse(content.toString())));
       case fromAgent.settled:
         this.#patience[Symbol.dispose]();
+        this.#link.listenNoMore();
         return this.#settled.resolve(settlementOf.parse(JSON.parse(content.toString())).clean);
     }
   }
@@ -128,7 +132,7 @@ export class AgentCall {
     if (this.#hasBegun || this.#stopped !== undefined)
       return this.#finish("sandbox_lost", undefined);
     const problem = `the sandbox could not be started: ${complaint || "it ended at once"}`;
-    this.#fail(new Failure("unavailable", ErrorReason.UNAVAILABLE, problem));
+    this.#fail(new SandboxGone(problem));
   }
 
   #finish(own: EndReason, code: number | undefined): void {

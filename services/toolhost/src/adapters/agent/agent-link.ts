@@ -2,31 +2,46 @@ import type { AgentChannel } from "./agent-channel.ts";
 import type { Frame } from "./frames.ts";
 import { FrameReader, frameOf } from "./frames.ts";
 
+/** Who hears an agent. */
+export interface AgentListener {
+  hear(frame: Frame): void;
+  /** The agent and its sandbox are gone: what was complained of. */
+  gone(complaint: string): void;
+}
+
+const nobody: AgentListener = { hear: () => undefined, gone: () => undefined };
+
 /** The connection to one agent. Whatever comes from it is given to the one who listens. */
 export class AgentLink {
   readonly #channel: AgentChannel;
   readonly #reader = new FrameReader();
-  #listener: (frame: Frame) => void = () => undefined;
-  #isGone = false;
-  /** Resolves when the agent and its sandbox are gone: what was complained of. */
-  readonly gone: Promise<string>;
+  /** No more than one, so that a call that is over is not kept as long as its sandbox. */
+  #listener = nobody;
+  #complaint: string | undefined;
 
   constructor(channel: AgentChannel) {
     this.#channel = channel;
     for (const each of [channel.input, channel.output]) each.on("error", () => undefined);
     channel.output.on("data", (chunk: Buffer) => this.#hear(chunk));
-    this.gone = channel.ended.then((complaint) => {
-      this.#isGone = true;
-      return complaint;
+    void channel.ended.then((complaint) => {
+      this.#complaint = complaint;
+      return this.#listener.gone(complaint);
     });
   }
 
   get isGone(): boolean {
-    return this.#isGone;
+    return this.#complaint !== undefined;
   }
 
-  listen(listener: (frame: Frame) => void): void {
+  /** In place of whoever has listened before. Of an agent that is gone he hears as well, a moment later. */
+  listen(listener: AgentListener): void {
     this.#listener = listener;
+    const complaint = this.#complaint;
+    if (complaint !== undefined) queueMicrotask(() => listener.gone(complaint));
+  }
+
+  listenNoMore(): void {
+    this.#listener = nobody;
   }
 
   send(...frame: Parameters<typeof frameOf>): void {
@@ -51,7 +66,7 @@ export class AgentLink {
 
   #hear(chunk: Buffer): void {
     try {
-      for (const frame of this.#reader.read(chunk)) this.#listener(frame);
+      for (const frame of this.#reader.read(chunk)) this.#listener.hear(frame);
     } catch {
       // No agent speaks like that: the sandbox is not ours any more.
       void this.kill();

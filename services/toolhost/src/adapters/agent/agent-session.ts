@@ -12,6 +12,7 @@ import { AgentCall } from "./agent-call.ts";
 import type { AgentChannel } from "./agent-channel.ts";
 import { AgentLink } from "./agent-link.ts";
 import { toAgent } from "./frames.ts";
+import { SandboxGone } from "./sandbox-gone.ts";
 
 /** An agent without a word from its toolhost for that long ends itself, and its sandbox with it. */
 const abandonedS = 900;
@@ -50,10 +51,10 @@ export class AgentSession implements SandboxSession {
 
   async *exec(command: SandboxCommand, signal: AbortSignal): AsyncIterable<ExecEvent> {
     signal.throwIfAborted();
-    if (this.#isBusy) throw unavailable(`the sandbox ${this.sessionId} runs another command`);
+    if (this.#isBusy) throw busy(this.sessionId);
     this.#isBusy = true;
     try {
-      if (!(await this.#settled)) throw unavailable(`the sandbox ${this.sessionId} is used up`);
+      if (!(await this.#settled)) throw new SandboxGone(`the sandbox ${this.sessionId} is used up`);
       if (signal.aborted) {
         yield { kind: "start" };
         yield { kind: "end", reason: "cancelled", code: undefined, durationMs: 0 };
@@ -98,6 +99,7 @@ export class AgentSession implements SandboxSession {
   }
 }
 
-function unavailable(problem: string): Failure {
+function busy(sessionId: string): Failure {
+  const problem = `the sandbox ${sessionId} runs another command`;
   return new Failure("unavailable", ErrorReason.UNAVAILABLE, problem);
 }

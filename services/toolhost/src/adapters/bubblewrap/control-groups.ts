@@ -4,6 +4,8 @@ import { rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { setTimeout as wait } from "node:timers/promises";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
 import type { SandboxLimits } from "../../ports/sandbox.ts";
 import { defaultLimits } from "../../ports/sandbox.ts";
 
@@ -25,7 +27,7 @@ export interface ControlGroups {
   open(name: string, limits: GroupLimits): ControlGroup;
   /** Names of all groups that there are, whoever made them. */
   list(): readonly string[];
-  /** Ends what is in a group, and takes it away. */
+  /** Ends what is in a group, and takes it away. Throws a Failure when it is still there after a while. */
   destroy(name: string): Promise<void>;
 }
 
@@ -82,7 +84,9 @@ export function controlGroups(): ControlGroups | undefined {
     open: (name, limits) => openGroup(controllers, name, limits),
     list: () => [...new Set(controllers.flatMap(({ parent }) => groupsIn(parent)))],
     destroy: async (name) => {
-      for (const folder of foldersOf(name)) await clear(folder);
+      const kept: string[] = [];
+      for (const folder of foldersOf(name)) if (!(await isCleared(folder))) kept.push(folder);
+      if (kept.length > 0) throw notTaken(kept);
     },
   };
 }
@@ -135,8 +139,13 @@ function groupsIn(parent: string): readonly string[] {
     .map(({ name }) => name);
 }
 
+function notTaken(folders: readonly string[]): Failure {
+  const problem = `the control group ${folders.join(", ")} cannot be taken away`;
+  return new Failure("unavailable", ErrorReason.UNAVAILABLE, problem);
+}
+
 /** Ends the processes of a group until it can be taken away. */
-async function clear(folder: string): Promise<void> {
+async function isCleared(folder: string): Promise<boolean> {
   for (let attempt = 0; attempt < mostAttempts && existsSync(folder); attempt++) {
     for (const pid of processesOf(folder)) {
       try {
@@ -145,9 +154,10 @@ async function clear(folder: string): Promise<void> {
         // It has ended since.
       }
     }
-    if (await isRemoved(folder)) return;
+    if (await isRemoved(folder)) return true;
     await wait(retryMs);
   }
+  return !existsSync(folder);
 }
 
 function processesOf(folder: string): readonly number[] {

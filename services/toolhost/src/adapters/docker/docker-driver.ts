@@ -62,7 +62,7 @@ export class DockerDriver implements SandboxDriver {
   async probe(signal: AbortSignal): Promise<ProbeReport> {
     const { image, address } = this.#options;
     try {
-      await this.#engine().get("/version", signal);
+      await this.#engine().greet(signal);
     } catch (error) {
       return broken(error, ["start a container engine, and let DOCKER_HOST name its socket"]);
     }
@@ -148,7 +148,12 @@ export class DockerDriver implements SandboxDriver {
 }
 
 async function traitsOf(engine: Engine, signal: AbortSignal): Promise<EngineTraits> {
-  const { NCPU, Runtimes } = info.parse(await engine.get("/info", signal));
+  const told = info.safeParse(await engine.get("/info", signal));
+  if (!told.success) {
+    const problem = "what answers as the container engine is none";
+    throw new Failure("unavailable", ErrorReason.UNAVAILABLE, problem, { cause: told.error });
+  }
+  const { NCPU, Runtimes } = told.data;
   return { machineProcessors: NCPU, runtime: "runsc" in Runtimes ? "runsc" : undefined };
 }
 

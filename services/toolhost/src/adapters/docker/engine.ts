@@ -8,6 +8,7 @@ import { Failure } from "@reeve/platform/failure";
 const usualSocket = "/var/run/docker.sock";
 const version = "/v1.40";
 const answerMs = 60_000;
+const greetingMs = 4_000;
 const mostAnswerBytes = 16 * 2 ** 20;
 
 /** The HTTP API of a container engine, as far as we need it. Throws a Failure for what the engine refuses. */
@@ -21,6 +22,11 @@ export class Engine {
 
   async get(path: string, signal: AbortSignal): Promise<unknown> {
     return await this.#ask("GET", path, undefined, signal);
+  }
+
+  /** Whether anybody is there, who is not waited for as long as for an answer to work. Throws a Failure when nobody is. */
+  async greet(signal: AbortSignal): Promise<void> {
+    await this.#ask("GET", "/version", undefined, signal, greetingMs);
   }
 
   async post(path: string, body: unknown, signal: AbortSignal): Promise<unknown> {
@@ -51,13 +57,19 @@ export class Engine {
     return await promise.finally(() => signal.removeEventListener("abort", stop));
   }
 
-  async #ask(method: string, path: string, body: unknown, signal: AbortSignal): Promise<unknown> {
+  async #ask(
+    method: string,
+    path: string,
+    body: unknown,
+    signal: AbortSignal,
+    withinMs = answerMs,
+  ): Promise<unknown> {
     const text = body === undefined ? "" : JSON.stringify(body);
     const headers = {
       "content-type": "application/json",
       "content-length": Buffer.byteLength(text),
     };
-    const until = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
+    const until = AbortSignal.any([signal, AbortSignal.timeout(withinMs)]);
     const asking = this.#request(method, path, { headers, signal: until });
     asking.end(text);
     let answer: IncomingMessage;
@@ -74,7 +86,7 @@ export class Engine {
     }
     const status = answer.statusCode ?? 0;
     if (status >= 300) throw refusal(path, status, said);
-    return said === "" ? undefined : (JSON.parse(said) as unknown);
+    return said === "" ? undefined : parsed(said);
   }
 
   #request(method: string, path: string, options: RequestOptions): ClientRequest {
@@ -90,6 +102,14 @@ function whereIs(address: string): RequestOptions {
   }
   const problem = `DOCKER_HOST is ${address}; only unix:// and tcp:// are known here`;
   throw new Failure("precondition", ErrorReason.INVALID_REQUEST, problem);
+}
+
+function parsed(said: string): unknown {
+  try {
+    return JSON.parse(said);
+  } catch (cause) {
+    throw unreachable(cause);
+  }
 }
 
 function unreachable(cause: unknown): Failure {

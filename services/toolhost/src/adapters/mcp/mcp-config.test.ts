@@ -49,7 +49,26 @@ describe("the file of MCP servers", () => {
     await expect(read({ servers }, { A_KEY: "1" })).rejects.toThrow("the environment has no B_KEY");
   });
 
+  test("takes the new line from the end of a secret, as files have it", async () => {
+    const servers = { b: { url: "https://b.example/mcp", headers: { "x-key": "${KEY}" } } };
+    const found = await read({ servers }, { KEY: "k\n" });
+    expect(found.get("b")).toMatchObject({ headers: { "x-key": "k" } });
+    await expect(read({ servers }, { KEY: "\n" })).rejects.toThrow("the environment has no KEY");
+  });
+
+  test.each(["SECRET\nrest", "SECRET\0", "SECRETé"])(
+    "refuses %j in a header, and does not tell it",
+    async (secret) => {
+      const servers = { b: { url: "https://b.example/mcp", headers: { "x-key": "${KEY}" } } };
+      const refused = await read({ servers }, { KEY: secret }).catch(String);
+      expect(refused).toMatch(/the value of x-key has characters/);
+      expect(refused).not.toContain("SECRET");
+    },
+  );
+
   test.each<[string, unknown, RegExp]>([
+    ["has a header with a space", { a: { url: "http://a/", headers: { "a b": "" } } }, /headers/],
+    ["has a null character", { a: { command: "a", env: { A: "\0" } } }, /null.*servers.a.env.A/s],
     ["is no JSON", "{", /mcp.json is no JSON/],
     [
       "has a server of two kinds",

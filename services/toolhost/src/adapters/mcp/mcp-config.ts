@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { PermissionClass } from "@reeve/contracts/tool";
 import type { Environment } from "@reeve/platform/config";
 import { z } from "zod";
-import { fillVariables } from "../fill-variables.ts";
+import { fillVariables, headerValues } from "../fill-variables.ts";
 import { readJsonConfig } from "../json-config.ts";
 import { named } from "../named.ts";
 import { permissionClass, toolPolicy } from "../tool-policy.ts";
@@ -18,12 +18,15 @@ const common = {
   elicitation: z.boolean().default(false),
 };
 
+/** Whoever starts a program would tell the value with the error. */
+const withoutNull = z.string().refine((text) => !text.includes("\0"), "has a null character");
+
 const stdio = z.strictObject({
   ...common,
   command: z.string().min(1),
   args: z.array(z.string()).default([]),
   /** Beside these a server gets no more of our environment than PATH, HOME and the like; in a sandbox not even that. */
-  env: z.record(z.string(), z.string()).default({}),
+  env: z.record(z.string().regex(/^[^=\0]+$/), withoutNull).default({}),
   /** Whether it runs in a sandbox. */
   sandbox: z.boolean().default(true),
   /** Paths of the host that it sees in its sandbox, and those that it may write to. */
@@ -43,7 +46,7 @@ const addressRange = z.string().refine((text) => {
 const http = z.strictObject({
   ...common,
   url: z.url({ protocol: /^https?$/ }),
-  headers: z.record(z.string(), z.string()).default({}),
+  headers: z.record(z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/), z.string()).default({}),
   /** Addresses to which it may resolve although they are of this host, of its links, or of a cloud's metadata. */
   allow_addresses: z.array(addressRange).default([]),
 });
@@ -84,7 +87,7 @@ export async function readMcpConfig(
 
   function filled(server: McpServerConfig): McpServerConfig {
     return "url" in server
-      ? { ...server, headers: fillVariables(setting, server.headers, environment) }
+      ? withHeaders(server, fillVariables(setting, server.headers, environment))
       : { ...server, env: fillVariables(setting, server.env, environment) };
   }
 }
@@ -93,5 +96,10 @@ export async function readMcpConfig(
 export function mcpServerConfig(
   given: z.input<typeof stdio> | z.input<typeof http>,
 ): McpServerConfig {
-  return server.parse(given);
+  const parsed = server.parse(given);
+  return "url" in parsed ? withHeaders(parsed, parsed.headers) : parsed;
+}
+
+function withHeaders(server: HttpServerConfig, headers: HttpServerConfig["headers"]) {
+  return { ...server, headers: headerValues(setting, headers) };
 }

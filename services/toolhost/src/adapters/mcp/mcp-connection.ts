@@ -5,18 +5,16 @@ import type {
   Tool as McpTool,
   Transport,
 } from "@modelcontextprotocol/client";
-import {
-  Client,
-  ProtocolError,
-  SdkError,
-  SdkErrorCode,
-  isInputRequiredResult,
-} from "@modelcontextprotocol/client";
+import { Client, isInputRequiredResult } from "@modelcontextprotocol/client";
+import { Failure } from "@reeve/platform/failure";
 import type { CallContext, ToolOutcome } from "../../ports/tool.ts";
+import { describeProblem } from "./describe-problem.ts";
 import type { Ask } from "./elicitation.ts";
 import { answersTo, elicit } from "./elicitation.ts";
+import { failedOutcome } from "./failed-outcome.ts";
 import { mcpOutcome } from "./mcp-outcome.ts";
 import type { ServerTransport } from "./open-transport.ts";
+import { OwedAnswers } from "./owed-answers.ts";
 import { Silence } from "./silence.ts";
 import { Turns } from "./turns.ts";
 
@@ -24,6 +22,8 @@ const connectMs = 15_000;
 /** How long a call may be silent, and how long it may last. */
 const silenceMs = 120_000;
 const mostCallMs = 1_800_000;
+/** How long a server may take to answer a call that nobody waits for any more, before others are let in. */
+const leftoverMs = 3_000;
 const mostPages = 64;
 /** How often a server is asked for its tools that does not tell when it is gone, or that they have changed. */
 const lookMs = 30_000;
@@ -58,6 +58,8 @@ export class McpConnection implements AsyncDisposable {
   readonly #name: string;
   readonly #asks: boolean;
   readonly #turns = new Turns();
+  readonly #owed = new OwedAnswers();
+  /** Asks for the call whose turn it is. */
   #ask: Ask | undefined;
   readonly #onTools: (tools: readonly McpTool[]) => void;
   readonly #end = new AbortController();
@@ -81,9 +83,15 @@ export class McpConnection implements AsyncDisposable {
     );
     if (elicitation) {
       this.#client.setRequestHandler("elicitation/create", async ({ params }) => {
-        return this.#ask === undefined
-          ? { action: "cancel" }
-          : await elicit(name, params, this.#ask);
+        const ask = this.#ask;
+        if (ask === undefined) return { action: "cancel" };
+        try {
+          const answer = await elicit(name, params, ask);
+          return this.#ask === ask ? answer : { action: "cancel" };
+        } catch (error) {
+          if (this.#ask === ask) throw error;
+          return { action: "cancel" };
+        }
       });
     }
     // A client of this SDK has no addEventListener.
@@ -103,6 +111,7 @@ export class McpConnection implements AsyncDisposable {
     await using opening = new AsyncDisposableStack();
     const connection = opening.use(new McpConnection(options));
     await connection.#client.connect(transport, { signal, timeout: connectMs });
+    if (connection.#asksInTurn) connection.#owed.watch(transport);
     deliverApart(transport);
     await connection.#list(signal);
     connection.#isOpen = true;
@@ -134,7 +143,7 @@ export class McpConnection implements AsyncDisposable {
   async call(name: string, context: CallContext, signal: AbortSignal): Promise<ToolOutcome> {
     const until = AbortSignal.any([signal, this.lost]);
     // A server of the older protocol does not say for which call it asks: there is only one.
-    const turn = this.#asksInTurn ? await this.#turns.enter(until) : undefined;
+    const turn = this.#asksInTurn ? await this.#enter(until) : undefined;
     try {
       using silence = new Silence(silenceMs);
       const bounded = AbortSignal.any([until, silence.signal]);
@@ -144,11 +153,36 @@ export class McpConnection implements AsyncDisposable {
     } catch (error) {
       signal.throwIfAborted();
       this.lost.throwIfAborted();
-      return this.#outcomeOf(error);
+      // Nobody could be asked, say; that is no fault of the server.
+      if (error instanceof Failure) throw error;
+      return await this.#outcomeOf(error);
     } finally {
-      if (turn !== undefined) this.#ask = undefined;
-      turn?.[Symbol.dispose]();
+      if (turn !== undefined) void this.#leave(turn);
     }
+  }
+
+  async #enter(until: AbortSignal): Promise<Disposable> {
+    try {
+      return await this.#turns.enter(until);
+    } catch (error) {
+      throw this.lost.aborted ? new CallNotMade() : error;
+    }
+  }
+
+  /**
+   * Gives the turn on once the server has answered the call, however it ended here: until then it may ask for it, and the
+   * question would go to the person of the next call. A server that does not answer is lost.
+   */
+  async #leave(turn: Disposable): Promise<void> {
+    this.#ask = undefined;
+    try {
+      if (!(await this.#owed.allGiven(leftoverMs, this.lost))) {
+        this.#lose(new Error("a call that was cancelled was not answered"));
+      }
+    } catch {
+      // The connection is lost, and with it whatever the server might ask.
+    }
+    turn[Symbol.dispose]();
   }
 
   /** Calls, and calls again with what people answered, until the server has what it needs. */
@@ -194,18 +228,17 @@ export class McpConnection implements AsyncDisposable {
     if (!this.#end.signal.aborted) this.#end.abort(reason);
   }
 
-  /** What the server said against a call, and calls that it left unanswered; everything else is a lost connection. */
-  #outcomeOf(error: unknown): ToolOutcome {
-    if (error instanceof ProtocolError) return { content: error.message, isError: true };
-    if (isTimeout(error)) {
-      const content = `the server did not answer within ${silenceMs / 1_000} s; the outcome of the call is unknown`;
-      return { content, isError: true, endReason: "timeout" };
-    }
-    if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult) {
-      return { content: `the server answered with what is no result of a tool`, isError: true };
-    }
-    this.#lose(error);
-    throw error;
+  /**
+   * What became of a call that failed is told of that call alone, because others have theirs over the same connection. Where
+   * the server may be gone it is asked for its tools, and lost when it does not list them.
+   */
+  async #outcomeOf(error: unknown): Promise<ToolOutcome> {
+    const known = failedOutcome(error, silenceMs);
+    if (known !== undefined) return known;
+    await this.#look();
+    this.lost.throwIfAborted();
+    const content = `the call failed: ${describeProblem(error)}; its outcome is unknown`;
+    return { content, isError: true };
   }
 
   /** Schemas of results come from others; whether a result holds to one is not for us to enforce. */
@@ -242,9 +275,9 @@ export class McpConnection implements AsyncDisposable {
   }
 }
 
-function isTimeout(error: unknown): boolean {
-  if (error instanceof SdkError) return error.code === SdkErrorCode.RequestTimeout;
-  return error instanceof DOMException && error.name === "TimeoutError";
+/** The connection was lost before a call was sent. */
+export class CallNotMade extends Error {
+  override readonly name = "CallNotMade";
 }
 
 /**

@@ -7,8 +7,9 @@ import type { CallContext, ToolOutcome } from "../../ports/tool.ts";
 import type { Identity } from "../bubblewrap/identity.ts";
 import { describeProblem } from "./describe-problem.ts";
 import type { McpServerConfig } from "./mcp-config.ts";
-import { McpConnection } from "./mcp-connection.ts";
+import { CallNotMade, McpConnection } from "./mcp-connection.ts";
 import { openTransport } from "./open-transport.ts";
+import { usableTools } from "./usable-tools.ts";
 
 const firstDelayMs = 500;
 const longestDelayMs = 30_000;
@@ -44,7 +45,7 @@ export class McpServer implements AsyncDisposable {
     this.#living = this.#live(this.#end.signal);
   }
 
-  /** The tools that the server last listed. */
+  /** The tools that the server last listed, without those that cannot be in a catalog. */
   get tools(): readonly McpTool[] {
     return this.#tools;
   }
@@ -64,9 +65,13 @@ export class McpServer implements AsyncDisposable {
       return await connection.call(name, context, signal);
     } catch (error) {
       signal.throwIfAborted();
-      const problem = describeProblem(error);
+      if (error instanceof CallNotMade) {
+        throw this.#away("is not connected any more; the call was not made", error);
+      }
+      if (!connection.lost.aborted && error instanceof Failure) throw error;
+      // Why it was lost may be what was said of a call of somebody else.
       throw this.#away(
-        `is not connected any more: ${problem}; if the call had reached it, its outcome is unknown`,
+        "is not connected any more: the connection was lost during the call; if the call had reached it, its outcome is unknown",
         error,
       );
     }
@@ -104,7 +109,7 @@ export class McpServer implements AsyncDisposable {
     this.#said = () => "";
     await using way = await openTransport(this.config, identity, log);
     const take = (tools: readonly McpTool[]): void => {
-      this.#tools = tools;
+      this.#tools = usableTools(this.name, tools, log);
       onTools();
     };
     const { elicitation } = this.config;

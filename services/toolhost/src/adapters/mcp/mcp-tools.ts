@@ -5,13 +5,14 @@ import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import type { Tool } from "../../ports/tool.ts";
 import type { McpServer } from "./mcp-server.ts";
 
-const validName = /^[a-zA-Z0-9_-]{1,128}$/;
-
-/** The tools of a server under the names by which models call them. One whose name cannot stand is left out. */
+/** The tools of a server under the names by which models call them. */
 export function mcpTools(server: McpServer): readonly Tool[] {
-  return server.tools
-    .map((listed) => mcpTool(server, listed))
-    .filter(({ descriptor }) => validName.test(descriptor.name));
+  return server.tools.map((listed) => mcpTool(server, listed));
+}
+
+/** The name by which models call a tool of a server. */
+export function mcpToolName(server: string, tool: string): string {
+  return `mcp__${server}__${tool}`;
 }
 
 function mcpTool(
@@ -22,7 +23,7 @@ function mcpTool(
   const policy = Object.hasOwn(tools, name) ? tools[name] : undefined;
   const isHarmless = annotations?.idempotentHint === true || annotations?.readOnlyHint === true;
   const descriptor = create(ToolDescriptorSchema, {
-    name: `mcp__${server.name}__${name}`,
+    name: mcpToolName(server.name, name),
     description: description ?? "",
     // It came as JSON, so it is nothing else.
     inputSchema: inputSchema as JsonObject,

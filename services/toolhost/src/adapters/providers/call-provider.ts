@@ -101,6 +101,8 @@ function failed(error: unknown, { provider, hasSpoken, timeLimitMs }: Circumstan
   if (!isStatus(error)) return broken(provider, "answered with what cannot be read");
   const details = error.details.slice(0, mostCharacters);
   const unknown = "the outcome of the call is unknown";
+  // Whoever has begun a call may have had its effect before refusing to go on.
+  const begun = hasSpoken ? `; ${unknown}` : "";
   switch (error.code) {
     case status.UNAVAILABLE:
       return isUnsent(error) && !hasSpoken
@@ -115,14 +117,18 @@ function failed(error: unknown, { provider, hasSpoken, timeLimitMs }: Circumstan
       };
     case status.UNAUTHENTICATED:
     case status.PERMISSION_DENIED:
-      return told(`the tool provider ${provider} refuses calls of this toolhost (${details})`);
+      return told(
+        `the tool provider ${provider} refuses calls of this toolhost (${details})${begun}`,
+      );
     case status.UNIMPLEMENTED:
     case status.NOT_FOUND:
-      return told(`the tool provider ${provider} does not have this tool (${details})`);
+      return told(`the tool provider ${provider} does not have this tool (${details})${begun}`);
     case status.INVALID_ARGUMENT:
-      return told(`the tool provider ${provider} refused the call: ${details}`);
+      return told(`the tool provider ${provider} refused the call: ${details}${begun}`);
     case status.RESOURCE_EXHAUSTED:
-      return told(`the tool provider ${provider} gave or was asked too much: ${details}`);
+      return told(
+        `the tool provider ${provider} gave or was asked too much: ${details}; ${unknown}`,
+      );
     case status.INTERNAL:
       return told(`the tool provider ${provider} broke during the call: ${details}; ${unknown}`);
     default:

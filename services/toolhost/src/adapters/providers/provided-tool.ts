@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { permissionClassOf } from "@reeve/agent/permission-classes";
+import { isStorable } from "@reeve/contracts/nesting";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionClass, ToolDescriptorSchema } from "@reeve/contracts/tool";
 import type { ProvidedTool } from "@reeve/contracts/tool-provider";
@@ -29,6 +30,7 @@ export function describedTool(
     return refused(`${tool.permissionClass} is no permission class of a tool`);
   }
   const inputSchema = tool.inputSchema ?? { type: "object", properties: {} };
+  if (!isStorable(inputSchema)) return refused("its input_schema is nested too deeply");
   if (!isObjectSchema(inputSchema)) {
     return refused("its input_schema is no JSON Schema of an object");
   }

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { PermissionClass } from "@reeve/contracts/tool";
 import type { Environment } from "@reeve/platform/config";
 import { z } from "zod";
-import { fillVariables } from "../fill-variables.ts";
+import { fillVariables, headerValues } from "../fill-variables.ts";
 import { invalidConfig, readJsonConfig } from "../json-config.ts";
 import { named } from "../named.ts";
 import { permissionClass, toolPolicy } from "../tool-policy.ts";
@@ -18,13 +18,16 @@ const tls = z.strictObject({
   server_name: z.string().optional(),
 });
 
+/** One that ends in -bin stands for bytes, which a text is not. */
+const metadataKey = z.string().regex(/^[a-z0-9_.-]+(?<!-bin)$/);
+
 const provider = z.strictObject({
   /** Where it is: `host:port`, or `dns:///host:port`; calls are spread over all addresses of the name. */
   target: z.string().min(1),
   /** How its connection is secured. Absent: not at all. */
   tls: z.union([tls, z.literal(true).transform(() => ({}))]).optional(),
   /** Sent with each call. */
-  metadata: z.record(z.string().regex(/^[a-z0-9_.-]+$/), z.string()).default({}),
+  metadata: z.record(metadataKey, z.string()).default({}),
   /** How long one call may take. */
   time_limit_seconds: z.number().positive().max(86_400).default(300),
   /** The class of tools that name none. */
@@ -64,7 +67,7 @@ export async function readProviderConfig(
       name,
       {
         ...given,
-        metadata: fillVariables(setting, given.metadata, environment),
+        metadata: headerValues(setting, fillVariables(setting, given.metadata, environment)),
         tls: given.tls && (await readTls(name, given.tls)),
       },
     ],
@@ -77,7 +80,8 @@ export function providerConfig(
   given: Omit<z.input<typeof provider>, "tls"> & { readonly tls?: ProviderTls },
 ): ProviderConfig {
   const { tls: secured, ...rest } = given;
-  return { ...provider.parse(rest), tls: secured };
+  const parsed = provider.parse(rest);
+  return { ...parsed, metadata: headerValues(setting, parsed.metadata), tls: secured };
 }
 
 async function readTls(name: string, files: z.infer<typeof tls>): Promise<ProviderTls> {

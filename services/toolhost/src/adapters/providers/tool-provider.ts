@@ -37,6 +37,10 @@ export class ToolProvider implements AsyncDisposable {
     this.name = name;
     this.#config = config;
     this.#ports = { ...ports, log: ports.log.child({ provider: name }) };
+    const keys = Object.keys(config.metadata);
+    if (config.tls === undefined && keys.length > 0) {
+      this.#ports.log.warn({ keys }, "metadata is sent to the tool provider without tls");
+    }
     this.#channel = new ProviderChannel(config);
     this.#living = this.#live(this.#end.signal);
   }

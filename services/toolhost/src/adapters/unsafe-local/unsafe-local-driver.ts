@@ -16,6 +16,7 @@ import { callLimits, environment } from "../agent/call-limits.ts";
 import type { Identity } from "../bubblewrap/identity.ts";
 import { systemProgram } from "../bubblewrap/system-view.ts";
 import { isOverfull } from "../bubblewrap/watch-disk.ts";
+import { endProcess } from "./end-process.ts";
 
 const isCounted = { memory: false, processes: false };
 
@@ -58,7 +59,8 @@ export class UnsafeLocalDriver implements SandboxDriver {
       throw new Failure("unavailable", ErrorReason.UNAVAILABLE, problem, { cause });
     });
     const sessionId = randomBytes(8).toString("hex");
-    const ended = exited.then(() => {
+    const { promise: givenUp, resolve: giveUp } = Promise.withResolvers<void>();
+    const ended = Promise.race([exited, givenUp]).then(() => {
       this.#open.delete(sessionId);
       return "";
     });
@@ -68,10 +70,9 @@ export class UnsafeLocalDriver implements SandboxDriver {
         input: child.stdin,
         output: child.stdout,
         ended,
-        // Without its pipe the agent ends what runs, and then itself.
         kill: async () => {
-          child.stdin.destroy();
-          await ended;
+          await endProcess(child, exited);
+          giveUp();
         },
       },
       folders: [],

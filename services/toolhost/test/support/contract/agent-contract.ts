@@ -76,6 +76,18 @@ except ConnectionRefusedError: print("nobody listens")`;
       );
     });
 
+    test("gives the next call its folders with the rights that they had", async () => {
+      await using session = await bench().open();
+      const look = "import os\nfor f in ['/tmp', '/dev/shm']: print(oct(os.stat(f).st_mode))\n";
+      const close = "for f in ['/tmp', '/dev/shm']: open(f + '/x', 'w'); os.chmod(f, 0o100)";
+      const before = (await inside(session, look + close)).text("stdout");
+      expect(before).toMatch(/^(0o\d+\n){2}$/);
+      expect(await session.settled()).toBe(true);
+      const write = "for f in ['/tmp', '/dev/shm']: open(f + '/x', 'x')";
+      const after = await inside(session, look + write);
+      expect(after.text("stdout") + after.text("stderr")).toBe(before);
+    });
+
     test.each([
       ["objects of System V", "import ctypes; print(ctypes.CDLL(None).semget(0, 1, 0o1600) >= 0)"],
       [

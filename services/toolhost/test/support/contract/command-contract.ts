@@ -1,8 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as immediate } from "node:timers/promises";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
 import { describe, expect, test } from "vitest";
 import { collect } from "../../../src/app/collect.ts";
+import { writeFile } from "../../../src/app/workspace-files.ts";
 import type { SandboxBench } from "./sandbox-bench.ts";
 import { limitsOf, signal } from "./sandbox-bench.ts";
 
@@ -16,6 +19,12 @@ export function commandContract(bench: () => SandboxBench): void {
       expect(end).toMatchObject({ reason: "exit", code: 3 });
       expect(text("stdout")).toBe(`${bench().inside}\ngiven`);
       expect(text("stderr")).toBe("lost\n");
+    });
+
+    test("that has a longer name than a pipe holds, and tells only the beginning of it", async () => {
+      const { end, text } = await bench().run(["A".repeat(100_000)]);
+      expect(end).toMatchObject({ reason: "exit", code: 126 });
+      expect(text("stderr")).toMatch(/^A{200}: File name too long\n$/);
     });
 
     test("as events: its start, what it writes, one end", async () => {
@@ -51,6 +60,16 @@ export function commandContract(bench: () => SandboxBench): void {
       })();
       const command = { argv: ["cat"], stdin, limits: limitsOf() };
       await expect(collect(bench().box, command, signal)).rejects.toThrow("the source broke");
+    });
+
+    test("once only, though what it is given breaks off as a lost sandbox would", async () => {
+      const { box, run } = bench();
+      await run(["true"]);
+      const stdin = (async function* () {
+        yield Buffer.from("half");
+        throw new Failure("unavailable", ErrorReason.UNAVAILABLE, "the store is away");
+      })();
+      await expect(writeFile(box, "whole.txt", stdin, signal)).rejects.toThrow("the store is away");
     });
 
     test("for as long as its reader takes, without keeping what he has not read", async () => {

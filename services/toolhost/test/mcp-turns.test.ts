@@ -1,0 +1,67 @@
+import { join } from "node:path";
+import { createLogger } from "@reeve/platform/logger";
+import { expect, test } from "vitest";
+import { sandboxIdentity } from "../src/adapters/bubblewrap/identity.ts";
+import { mcpServerConfig } from "../src/adapters/mcp/mcp-config.ts";
+import { McpServer } from "../src/adapters/mcp/mcp-server.ts";
+import type { CallContext } from "../src/ports/tool.ts";
+import { contextOf } from "./support/call-context.ts";
+
+const log = createLogger("test", "silent");
+const identity = sandboxIdentity(64_017);
+const never = new AbortController().signal;
+const program = join(import.meta.dirname, "support/slow-asking-server.ts");
+
+async function connected(args: readonly string[], onTools: () => void = () => undefined) {
+  const config = mcpServerConfig({
+    command: process.execPath,
+    args: [program, ...args],
+    sandbox: false,
+    elicitation: true,
+  });
+  const server = new McpServer("bank", config, { log, identity, onTools });
+  await server.tried;
+  return server;
+}
+
+/** A person who agrees to everything, and the questions that they saw. */
+function person() {
+  const questions: string[] = [];
+  const ask: CallContext["ask"] = async ({ message }) => {
+    questions.push(message);
+    return { kind: "accepted", content: { ok: true } };
+  };
+  return { questions, ask };
+}
+
+/** A call that ends here while the server has not asked yet. */
+async function abandoned(bank: McpServer, ask: CallContext["ask"]) {
+  const stop = new AbortController();
+  const context = contextOf({ to: "later" }, () => stop.abort(new Error("enough")), { ask });
+  await expect(bank.call("pay", context, stop.signal)).rejects.toThrow("enough");
+}
+
+test("a question for a call that was cancelled goes to nobody, and least of all to the next caller's person", async () => {
+  await using bank = await connected([]);
+  const [one, other] = [person(), person()];
+  await abandoned(bank, one.ask);
+  const context = contextOf({ to: "other" }, undefined, { ask: other.ask });
+  expect(await bank.call("pay", context, never)).toMatchObject({ content: "other: accept" });
+  expect(one.questions).toEqual([]);
+  expect(other.questions).toEqual(["Pay other?"]);
+});
+
+test("a server that does not answer a cancelled call is lost before the next call is made", async () => {
+  const back = Promise.withResolvers<void>();
+  let times = 0;
+  await using bank = await connected(["mute"], () => {
+    if (++times === 2) back.resolve();
+  });
+  const [one, other] = [person(), person()];
+  await abandoned(bank, one.ask);
+  const context = contextOf({ to: "other" }, undefined, { ask: other.ask });
+  await expect(bank.call("pay", context, never)).rejects.toThrow(/the call was not made/);
+  await back.promise;
+  expect(await bank.call("pay", context, never)).toMatchObject({ content: "other: accept" });
+  expect(other.questions).toEqual(["Pay other?"]);
+});
