@@ -96,7 +96,12 @@ describe("a capability", () => {
   });
 
   test("that a deployment has is not refused there", () => {
-    expect(refusalOf(everything, "nats", "sandbox")).toBeUndefined();
+    expect(refusalOf(everything, "nats", "sandbox", "files")).toBeUndefined();
+  });
+
+  test("that a deployment has only with an isolating toolhost is refused without one", () => {
+    const refusal = refusalOf({ files: [{}], spec: executing }, "nats");
+    expect(refusal?.violations.map(({ field }) => field)).toEqual(["files", "permission_classes"]);
   });
 
   test("that the surroundings bring along is not lacking", () => {

@@ -22,11 +22,14 @@ interface ExecutionBackend {
 
 const elsewhere = "leave it out, or start the run on a deployment";
 
+/** Workspaces are where sandboxes are. */
+const noSandbox = "no toolhost offers an isolating sandbox; start one that has bubblewrap";
+
 /** The execution backends that there are to name. Everything that is not lacking, a backend has. */
 const backends = {
   nats: {
     startedBy: "StartRun of a deployment",
-    lacks: { sandbox: "no toolhost offers an isolating sandbox; start one that has bubblewrap" },
+    lacks: { sandbox: noSandbox, files: noSandbox },
   },
   local: {
     startedBy: "runAgent, in the process that asks",

@@ -44,3 +44,9 @@ export interface Log<Key, Event> {
    */
   follow(key: Key, after: number | Tail, signal: AbortSignal): AsyncIterable<Stretch<Event>>;
 }
+
+/** Logs whose end can be looked at without all that comes before it. */
+export interface LogEnds<Key, Event> {
+  /** The events of the last batch, and the tail. For a log that does not exist: no events and the empty tail. */
+  last(key: Key, signal: AbortSignal): Promise<Stretch<Event>>;
+}

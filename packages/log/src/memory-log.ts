@@ -8,7 +8,7 @@ import { ToolCallJournalSchema } from "@reeve/contracts/tool";
 import { Audience } from "./audience.ts";
 import type { CallKey } from "./call-journal.ts";
 import { callJournalDefinition, runLogDefinition, threadLogDefinition } from "./definitions.ts";
-import type { Appended, Log, Stretch, Tail } from "./log.ts";
+import type { Appended, Log, LogEnds, Stretch, Tail } from "./log.ts";
 import { headerBytes, oversized, usualPayloadBytes } from "./oversized.ts";
 import type { RunKey } from "./run-log.ts";
 import type { ThreadKey } from "./thread-log.ts";
@@ -19,6 +19,8 @@ interface Stored<Event> {
   readonly events: Event[];
   readonly changed: Audience;
   appends: number;
+  /** The sequence after which the last batch comes. */
+  lastAfter: number;
 }
 
 /** What was appended in one act. */
@@ -28,7 +30,7 @@ export interface MemoryBatch<Key, Event> {
 }
 
 /** Logs in memory, for runs without a server and for tests. Gone with the process. */
-export class MemoryLog<Key, Event> implements Log<Key, Event> {
+export class MemoryLog<Key, Event> implements Log<Key, Event>, LogEnds<Key, Event> {
   /** All batches of all logs, in the order of their appends. */
   readonly batches: MemoryBatch<Key, Event>[] = [];
   /** Hears of every append. */
@@ -56,6 +58,7 @@ export class MemoryLog<Key, Event> implements Log<Key, Event> {
     if (bytes > mostBytes) throw oversized(this.#nameOf(key), bytes, mostBytes);
     const log = this.#log(key);
     if (log.appends !== tail.revision) return { kind: "conflict" };
+    log.lastAfter = log.events.length;
     log.events.push(...events);
     log.appends++;
     this.batches.push({ key, events: [...events] });
@@ -72,6 +75,11 @@ export class MemoryLog<Key, Event> implements Log<Key, Event> {
       events: events.slice(tail.sequence),
       tail: { sequence: events.length, revision: appends },
     };
+  }
+
+  last(key: Key, signal: AbortSignal): Promise<Stretch<Event>> {
+    const { lastAfter: sequence } = this.#log(key);
+    return this.read(key, { sequence, revision: 0 }, signal);
   }
 
   async *follow(
@@ -99,7 +107,7 @@ export class MemoryLog<Key, Event> implements Log<Key, Event> {
     const name = this.#nameOf(key);
     const known = this.#logs.get(name);
     if (known !== undefined) return known;
-    const log = { events: [], changed: new Audience(), appends: 0 };
+    const log = { events: [], changed: new Audience(), appends: 0, lastAfter: 0 };
     this.#logs.set(name, log);
     return log;
   }

@@ -9,7 +9,7 @@ import { channelOf } from "@reeve/contracts/channel";
 import { Failure } from "@reeve/platform/failure";
 import type { Part } from "./follow-subject.ts";
 import { followSubject } from "./follow-subject.ts";
-import type { Appended, Log, Stretch, Tail } from "./log.ts";
+import type { Appended, Log, LogEnds, Stretch, Tail } from "./log.ts";
 import { emptyTail } from "./log.ts";
 import type { LogDefinition } from "./log-definition.ts";
 import { patiently } from "@reeve/platform/patiently";
@@ -37,7 +37,9 @@ export interface NatsLogOptions {
  * Logs in JetStream: one subject per key, one message per batch. The stream compares the sequence of the subject's last
  * message before it stores another, which makes an append a compare-and-append.
  */
-export class NatsLog<Key, Event, Schema extends DescMessage> implements Log<Key, Event> {
+export class NatsLog<Key, Event, Schema extends DescMessage>
+  implements Log<Key, Event>, LogEnds<Key, Event>
+{
   readonly #connection: NatsConnection;
   readonly #definition: LogDefinition<Key, Event, Schema>;
   readonly #channel: ChannelOf;
@@ -113,6 +115,14 @@ export class NatsLog<Key, Event, Schema extends DescMessage> implements Log<Key,
     const all = () => this.#readPart(this.#subject(key), tail, Infinity, signal);
     const { isAll: _, ...stretch } = await patiently(all, this.#patienceMs, signal);
     return stretch;
+  }
+
+  async last(key: Key, signal: AbortSignal): Promise<Stretch<Event>> {
+    const ask = () => this.#reader.last(this.#subject(key));
+    const batch = await patiently(ask, this.#patienceMs, signal);
+    if (batch === undefined) return { events: [], tail: emptyTail };
+    const events = eventsAfter(this.#definition, batch, 0);
+    return { events, tail: { sequence: batch.last, revision: batch.revision } };
   }
 
   follow(key: Key, after: number | Tail, signal: AbortSignal): AsyncIterable<Stretch<Event>> {

@@ -1,13 +1,15 @@
 import type { NatsConnection } from "@nats-io/transport-node";
+import type { ThreadEvent } from "@reeve/contracts/thread";
 import { threadLogDefinition } from "./definitions.ts";
+import type { LogEnds } from "./log.ts";
 import type { NatsLogOptions } from "./nats-log.ts";
 import { NatsLog } from "./nats-log.ts";
-import type { ThreadLog } from "./thread-log.ts";
+import type { ThreadKey, ThreadLog } from "./thread-log.ts";
 
 /** The logs of threads in JetStream. */
 export function openThreadLog(
   { connection }: { readonly connection: NatsConnection },
   options: NatsLogOptions = {},
-): Promise<ThreadLog> {
+): Promise<ThreadLog & LogEnds<ThreadKey, ThreadEvent>> {
   return NatsLog.open(connection, threadLogDefinition, options);
 }

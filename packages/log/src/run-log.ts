@@ -1,5 +1,5 @@
 import type { RunEvent } from "@reeve/contracts/run";
-import type { Log } from "./log.ts";
+import type { Log, LogEnds } from "./log.ts";
 
 /** Which run of which tenant. */
 export interface RunKey {
@@ -9,3 +9,6 @@ export interface RunKey {
 
 /** The logs of runs. */
 export type RunLog = Log<RunKey, RunEvent>;
+
+/** Their ends. */
+export type RunLogEnds = LogEnds<RunKey, RunEvent>;

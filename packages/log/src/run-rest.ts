@@ -48,6 +48,22 @@ export function restAfter(before: RunRest, events: readonly RunEvent[]): RunRest
   }, before);
 }
 
+/**
+ * The rest of a run whose last batch this is, if it is parked there; undefined: the batch alone does not tell. What it was
+ * before matters to nobody: whoever takes it up claims it.
+ */
+export function restOfParked(lastBatch: readonly RunEvent[]): RunRest | undefined {
+  const last = lastBatch.at(-1);
+  if (last?.event.case !== "runParked") return undefined;
+  const { sequence } = last;
+  return { ...emptyRest, threadId: "", lastSequence: sequence, parkedAt: sequence };
+}
+
+/** Whether the run is parked, and nothing came after: it is owed nothing until something does. */
+export function restsParked({ parkedAt, lastSequence }: RunRest): boolean {
+  return parkedAt !== undefined && parkedAt === lastSequence;
+}
+
 /** The dispatch that a run ought to have. */
 export interface OwedDispatch {
   /** Under this id whoever owed it first published it. */
@@ -60,18 +76,14 @@ export interface OwedDispatch {
  * The dispatch without which nobody takes the run up; undefined: it ended, waits for somebody outside, or for its turn in
  * a thread.
  */
-export function owedDispatch(
-  run: string,
-  { threadId, hasEnded, claim, parkedAt, lastSequence }: RunRest,
-): OwedDispatch | undefined {
+export function owedDispatch(run: string, rest: RunRest): OwedDispatch | undefined {
+  const { threadId, hasEnded, claim, parkedAt } = rest;
   if (threadId === undefined || hasEnded) return undefined;
+  if (parkedAt !== undefined) {
+    return restsParked(rest) ? undefined : { dedupeId: `${run}:${parkedAt}`, heldBy: undefined };
+  }
   if (claim === undefined) {
     return threadId === "" ? { dedupeId: `${run}:start`, heldBy: undefined } : undefined;
   }
-  if (parkedAt === undefined) {
-    return { dedupeId: `${run}:lost:${claim.epoch}`, heldBy: claim.dispatchSequence };
-  }
-  return parkedAt === lastSequence
-    ? undefined
-    : { dedupeId: `${run}:${parkedAt}`, heldBy: undefined };
+  return { dedupeId: `${run}:lost:${claim.epoch}`, heldBy: claim.dispatchSequence };
 }

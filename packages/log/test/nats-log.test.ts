@@ -9,7 +9,7 @@ import { emptyTail } from "../src/log.ts";
 import { openCallJournal } from "../src/nats-journal.ts";
 import { openRunLog } from "../src/nats-run-log.ts";
 import { openThreadLog } from "../src/nats-thread-log.ts";
-import type { RunLog } from "../src/run-log.ts";
+import type { RunLog, RunLogEnds } from "../src/run-log.ts";
 import type { ThreadLog } from "../src/thread-log.ts";
 import { commitContract } from "./support/commit-contract.ts";
 import {
@@ -29,9 +29,9 @@ import { SeveringProxy } from "./support/severing-proxy.ts";
 
 const signal = AbortSignal.timeout(110_000);
 let bench: NatsBench;
-let log: RunLog;
+let log: RunLog & RunLogEnds;
 let other: RunLog;
-let threads: readonly [ThreadLog, ThreadLog];
+let threads: readonly [Awaited<ReturnType<typeof openThreadLog>>, ThreadLog];
 
 beforeAll(async () => {
   bench = await NatsBench.open();

@@ -3,10 +3,10 @@ import { readMetrics } from "./metrics.ts";
 import type { HttpHandler } from "./rpc-handler.ts";
 
 /**
- * Answers what is no call: probes as plain HTTP, metrics in the format of Prometheus, and 404. While a server is `starting`
- * that is 503: a client of what it will serve comes again.
+ * Answers what is no call: probes as plain HTTP, metrics in the format of Prometheus, and 404. While a server is
+ * `away`, starting or ending, that is 503: a client of what it serves comes again.
  */
-export function plainHttp(ready: () => boolean, starting = false): HttpHandler {
+export function plainHttp(ready: () => boolean, away?: "starting" | "ending"): HttpHandler {
   return (request, response) => {
     const [path = ""] = (request.url ?? "").split("?", 1);
     const isRead = request.method === "GET" || request.method === "HEAD";
@@ -15,7 +15,7 @@ export function plainHttp(ready: () => boolean, starting = false): HttpHandler {
       return ready() ? end(response, 200, "ready\n") : end(response, 503, "not ready\n");
     }
     if (isRead && path === "/metrics") return void tellMetrics(response);
-    if (starting) return end(response, 503, "starting\n");
+    if (away !== undefined) return end(response, 503, `${away}\n`);
     return end(response, 404, `nothing is served at ${path}\n`);
   };
 }

@@ -7,6 +7,7 @@ import { openDoor } from "./door.ts";
 import { mapErrors } from "./error-interceptor.ts";
 import { serveHealth } from "./health.ts";
 import type { Logger } from "./logger.ts";
+import { OpenRequests } from "./open-requests.ts";
 import { plainHttp, withCors } from "./plain-http.ts";
 import { serveReflection } from "./reflection.ts";
 import { rpcHandler } from "./rpc-handler.ts";
@@ -14,7 +15,10 @@ import { validateRequests } from "./validate-interceptor.ts";
 
 export interface ServeOptions extends ListenAddress {
   readonly log: Logger;
-  /** A port that is open already. It stays open when the server ends. Absent: the address is opened. */
+  /**
+   * A port that is open already. It stays open when the server ends, and answers probes from then on. Absent: the address is
+   * opened.
+   */
   readonly door?: Door | undefined;
   /** Whether what the port will serve is still to come: until then it is unavailable. */
   readonly starting?: boolean;
@@ -60,38 +64,47 @@ export async function serve(
   const hurry = () => {
     setTimeout(() => late.abort(draining.reason), graceMs).unref();
   };
-  draining.addEventListener("abort", hurry, { once: true });
+  if (draining.aborted) hurry();
+  else draining.addEventListener("abort", hurry, { once: true });
   const ready = () => !draining.aborted && (options.ready?.() ?? true);
+  const health = (router: ConnectRouter) =>
+    serveHealth(router, {
+      services: services.map(({ typeName }) => typeName),
+      ready,
+      sleep: (ms, until) => wait(ms, undefined, { signal: AbortSignal.any([until, draining]) }),
+    });
+  const readMaxBytes = options.maxMessageBytes ?? 4 * 1024 * 1024;
   const handler = rpcHandler(
     (router) => {
-      serveHealth(router, {
-        services: services.map(({ typeName }) => typeName),
-        ready,
-        sleep: (ms, until) => wait(ms, undefined, { signal: AbortSignal.any([until, draining]) }),
-      });
+      health(router);
       serveReflection(router, services);
       routes(router);
     },
     {
       interceptors: [mapErrors(log, draining), ...(options.interceptors ?? []), validateRequests()],
-      readMaxBytes: options.maxMessageBytes ?? 4 * 1024 * 1024,
+      readMaxBytes,
       binaryOptions: readDeep,
       jsonOptions: readDeep,
       compressMinBytes: 16 * 1024,
       maxTimeoutMs: 24 * 3_600_000,
       shutdownSignal: late.signal,
     },
-    plainHttp(ready, options.starting),
+    plainHttp(ready, options.starting === true ? "starting" : undefined),
     log,
   );
   const door = options.door ?? (await openDoor(options, log));
-  door.answerBy(withCors(handler));
+  const requests = new OpenRequests();
+  door.answerBy(requests.counted(withCors(handler)));
   return {
     url: door.url,
     port: door.port,
     async [Symbol.asyncDispose]() {
       drain.abort(new DOMException("the server is going away", "AbortError"));
-      if (options.door === undefined) await door[Symbol.asyncDispose]();
+      if (options.door === undefined) return await door[Symbol.asyncDispose]();
+      door.answerBy(
+        withCors(rpcHandler(health, { readMaxBytes }, plainHttp(ready, "ending"), log)),
+      );
+      await requests.none(late.signal);
     },
   };
 }

@@ -9,6 +9,7 @@ import { RunService } from "@reeve/contracts/run";
 import { pino } from "pino";
 import { describe, expect, test } from "vitest";
 import { failureFrom } from "../src/connect-failure.ts";
+import { openDoor } from "../src/door.ts";
 import { Failure } from "../src/failure.ts";
 import { serve } from "../src/server.ts";
 import { served } from "./support/served.ts";
@@ -178,6 +179,45 @@ test("a server that goes away answers what it was asked before", async () => {
   answer.resolve();
   expect((await started).run?.runId).toBe("r");
   await gone;
+});
+
+test("a server that goes away at a door which stays is gone when it has answered, and serves nothing more", async () => {
+  await using door = await openDoor({ host: "127.0.0.1", port: 0 }, pino({ level: "silent" }));
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<void>();
+  const done: string[] = [];
+  const getRun = async () => {
+    asked.resolve();
+    await answer.promise;
+    done.push("answered");
+    return {};
+  };
+  const bench = await served({ getRun }, { door });
+  const client = createClient(RunService, bench.transport);
+  const call = client.getRun({ runId: "r" });
+  await asked.promise;
+  const gone = bench[Symbol.asyncDispose]().then(() => done.push("gone"));
+  expect(await refusalOf(client.getRun({ runId: "r" }))).toMatchObject({ kind: "unavailable" });
+  expect((await fetch(`${door.url}/livez`)).status).toBe(200);
+  answer.resolve();
+  await call;
+  await gone;
+  expect(done).toEqual(["answered", "gone"]);
+});
+
+test("a server at a door which stays does not wait for ever for what does not come to an end", async () => {
+  await using door = await openDoor({ host: "127.0.0.1", port: 0 }, pino({ level: "silent" }));
+  const asked = Promise.withResolvers<void>();
+  const getRun = () => {
+    asked.resolve();
+    return new Promise<never>(() => undefined);
+  };
+  const bench = await served({ getRun }, { door });
+  const call = refusalOf(createClient(RunService, bench.transport).getRun({ runId: "r" }));
+  await asked.promise;
+  await bench[Symbol.asyncDispose]();
+  await door[Symbol.asyncDispose]();
+  expect(await call).toMatchObject({ kind: "unavailable" });
 });
 
 test("an address that is taken is refused with what to do", async () => {

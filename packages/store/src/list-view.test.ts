@@ -42,3 +42,45 @@ test("a list whose watch breaks is read from the store, and watched again by the
     expect(watches).toBe(expectedWatches);
   }
 });
+
+const nameOf = ({ spec }: Agent) => spec?.name ?? "";
+
+/** Tells how often its records were all read. */
+class CountingTable extends MemoryTable<Agent> {
+  listed = 0;
+
+  override list(prefix: string, signal: AbortSignal) {
+    this.listed += 1;
+    return super.list(prefix, signal);
+  }
+}
+
+test("records are held up to so many bytes, of each what it has now; of more none is held", async () => {
+  const known = new CountingTable();
+  const put = (name: string, bytes: number) =>
+    known.put(
+      `acme.${name}`,
+      create(AgentSchema, { spec: { name, model: "m".repeat(bytes) } }),
+      never,
+    );
+  const options = { facetOf: () => undefined, orderOf: nameOf, direction: "ascending" } as const;
+  const view = new ListView(known, AgentSchema, { ...options, mostBytes: 2_500 }, never);
+  const names = async () => {
+    const request = { pageSize: 9, pageToken: "" };
+    const { items } = await view.page("acme", request, () => true, never);
+    return items.map(nameOf).join(" ");
+  };
+  await put("a", 1_000);
+  for (let time = 0; time < 5; time++) {
+    await put("b", 1_000 + time);
+    expect(await names()).toBe("a b");
+  }
+  await known.delete("acme.a", never);
+  expect(await names()).toBe("b");
+  await put("c", 1_000);
+  expect(await names()).toBe("b c");
+  expect(known.listed).toBe(0);
+  await put("d", 1_000);
+  expect(await names()).toBe("b c d");
+  expect(known.listed).toBe(1);
+});

@@ -8,6 +8,9 @@ import type { Table } from "./table.ts";
 import type { Listed } from "./view-of-prefix.ts";
 import { ViewOfPrefix } from "./view-of-prefix.ts";
 
+/** What a process may hold of the list of one tenant: rows of usual size are fewer by their number. */
+const usualBytes = 64 * 1024 * 1024;
+
 /** How lists of a table's records are ordered and chosen. */
 export interface ListOptions<Record, Facet> {
   /** What a list is chosen by: few and small values. */
@@ -19,6 +22,8 @@ export interface ListOptions<Record, Facet> {
   readonly idleMs?: number;
   /** How many rows a view may have; a list of more is read from the store each time. */
   readonly mostRows?: number;
+  /** How many bytes its records may have together, as they are stored; a list of more is read from the store each time. */
+  readonly mostBytes?: number;
 }
 
 /**
@@ -95,13 +100,19 @@ export class ListView<Schema extends DescMessage, Facet> {
   #view(prefix: string): ViewOfPrefix<MessageShape<Schema>, Facet> {
     const known = this.#views.get(prefix);
     if (known !== undefined) return known;
-    const { direction, idleMs = 60_000, mostRows = 100_000 } = this.#options;
+    const {
+      direction,
+      idleMs = 60_000,
+      mostRows = 100_000,
+      mostBytes = usualBytes,
+    } = this.#options;
     const view = new ViewOfPrefix({
       changes: (until: AbortSignal) => this.#table.watch(prefix, until),
       entryOf: (record: MessageShape<Schema>) => this.#entryOf(record),
       sorted: (entries: readonly Listed<Facet>[]) => sorted(entries, direction),
       idleMs,
       mostRows,
+      mostBytes,
       ended: () => {
         if (this.#views.get(prefix) === view) this.#views.delete(prefix);
       },

@@ -14,6 +14,7 @@ interface ViewOptions<Record, Facet> {
   readonly sorted: (entries: readonly Listed<Facet>[]) => readonly Listed<Facet>[];
   readonly idleMs: number;
   readonly mostRows: number;
+  readonly mostBytes: number;
   /** Hears that the view is not to be asked any more. */
   readonly ended: () => void;
   readonly signal: AbortSignal;
@@ -33,6 +34,7 @@ export class ViewOfPrefix<Record, Facet> {
   readonly #askers = new Set<Asker>();
   readonly #idle: NodeJS.Timeout;
   #ordered: readonly Listed<Facet>[] | undefined;
+  #bytes = 0;
   #isTooLarge = false;
   #isCurrent = false;
   #seen = 0;
@@ -92,7 +94,7 @@ export class ViewOfPrefix<Record, Facet> {
         return;
       case "deleted":
         this.#seen = Math.max(this.#seen, change.revision);
-        if (this.#entries.delete(change.key)) this.#ordered = undefined;
+        this.#delete(change.key);
         return;
       case "written":
         this.#seen = Math.max(this.#seen, change.row.revision);
@@ -102,21 +104,32 @@ export class ViewOfPrefix<Record, Facet> {
 
   #put(key: string, entry: Listed<Facet>): void {
     const known = this.#entries.get(key);
+    this.#bytes += entry.bytes.length - (known?.bytes.length ?? 0);
     if (known !== undefined) {
       // Its place stays: what is in order stays so.
       known.facet = entry.facet;
       known.bytes = entry.bytes;
-      return;
+    } else {
+      this.#entries.set(key, entry);
+      this.#ordered = undefined;
     }
-    this.#entries.set(key, entry);
+    const { mostRows, mostBytes } = this.#options;
+    if (this.#entries.size > mostRows || this.#bytes > mostBytes) this.#overflow();
+  }
+
+  #delete(key: string): void {
+    const known = this.#entries.get(key);
+    if (known === undefined) return;
+    this.#entries.delete(key);
+    this.#bytes -= known.bytes.length;
     this.#ordered = undefined;
-    if (this.#entries.size > this.#options.mostRows) this.#overflow();
   }
 
   /** Holds nothing any more, and says so until it is given up. */
   #overflow(): void {
     this.#isTooLarge = true;
     this.#entries.clear();
+    this.#ordered = undefined;
   }
 
   #answer(): void {

@@ -35,7 +35,10 @@ function mortal(stage: ThreadStage, survived: number, dies: "before" | "after"):
       follow: (...args) => log.follow(...args),
       append: (...args) => write(() => log.append(...args)),
     },
-    dispatch: { publish: (...args) => write(() => dispatch.publish(...args)) },
+    dispatch: {
+      publish: (...args) => write(() => dispatch.publish(...args)),
+      holds: (...args) => dispatch.holds(...args),
+    },
   };
 }
 

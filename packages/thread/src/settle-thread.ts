@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { ErrorReason } from "@reeve/contracts/error";
 import { DispatchSchema } from "@reeve/contracts/run";
 import { cancelRun } from "@reeve/log/cancel-run";
+import { publishHeld } from "@reeve/log/publish-held";
 import { isTerminal } from "@reeve/log/run-head";
 import type { ThreadKey } from "@reeve/log/thread-log";
 import { Failure } from "@reeve/platform/failure";
@@ -87,7 +88,7 @@ async function move(
         : [];
     return await commitThread(ports.threads, key, seen, beginning, signal);
   }
-  if (run.head.claim === undefined) await dispatchTurn(ports, key, turn.runId, signal);
+  if (run.head.claim === undefined) await offerTurn(ports, key, turn.runId, signal);
   return "rests";
 }
 
@@ -95,13 +96,28 @@ function isBefore({ turns }: ThreadState, one: Turn, other: Turn): boolean {
   return turns.indexOf(one) < turns.indexOf(other);
 }
 
-/** Offers the run of a turn to the workers; once, however often it is said within a short time. */
+/** Offers the run of a turn that begins to the workers. */
 export async function dispatchTurn(
   { dispatch }: Pick<ThreadPorts, "dispatch">,
-  { tenant }: ThreadKey,
+  key: ThreadKey,
   runId: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const message = create(DispatchSchema, { tenant, runId });
-  await dispatch.publish(message, { dedupeId: `${runId}:start` }, signal);
+  const { message, dedupeId } = startOf(key, runId);
+  await dispatch.publish(message, { dedupeId }, signal);
+}
+
+/** Sees to it that the workers are offered a run that none of them has; once, however often it is said within a short time. */
+async function offerTurn(
+  { dispatch }: Pick<ThreadPorts, "dispatch">,
+  key: ThreadKey,
+  runId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { message, dedupeId } = startOf(key, runId);
+  await publishHeld(dispatch, message, { dedupeId }, signal);
+}
+
+function startOf({ tenant }: ThreadKey, runId: string) {
+  return { message: create(DispatchSchema, { tenant, runId }), dedupeId: `${runId}:start` };
 }

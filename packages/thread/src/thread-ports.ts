@@ -10,5 +10,5 @@ export interface ThreadPorts {
   readonly log: RunLog;
   /** The calls of runs, which are withdrawn when another run takes the place of theirs. */
   readonly journal: CancelPorts["journal"];
-  readonly dispatch: Pick<WorkQueue<Dispatch>, "publish">;
+  readonly dispatch: Pick<WorkQueue<Dispatch>, "publish" | "holds">;
 }

@@ -158,6 +158,7 @@ class World {
           actor.learned += "p";
           return sequence;
         },
+        holds: (...args) => dispatch.holds(...args),
       },
     };
   }

@@ -26,9 +26,11 @@ export class ThreadStage implements ThreadPorts {
   /** The runs that were offered to the workers, each once, in the order of their first offer. */
   readonly dispatched: string[] = [];
   readonly dispatch: ThreadPorts["dispatch"];
+  /** Where what is offered waits for a worker. */
+  readonly queue = new MemoryWorkQueue<Dispatch>();
 
   constructor() {
-    const queue = new MemoryWorkQueue<Dispatch>();
+    const { queue } = this;
     this.dispatch = {
       publish: (message, options, signal) => {
         const { runId } = message;
@@ -36,6 +38,7 @@ export class ThreadStage implements ThreadPorts {
         if (isNew) this.dispatched.push(runId);
         return queue.publish(message, options, signal);
       },
+      holds: (sequence, signal) => queue.holds(sequence, signal),
     };
   }
 

@@ -122,8 +122,10 @@ async function openPorts(
   const tools = await openLiveView(await openTable(nats, ToolCatalogSchema), log, signal);
   const models = await openLiveView(await openTable(nats, ModelCatalogSchema), log, signal);
   const runs = await openTable(nats, RunSchema);
+  const runLog = await openRunLog(nats);
   return {
-    log: await openRunLog(nats),
+    log: runLog,
+    logEnds: runLog,
     journal: await openCallJournal(nats),
     dispatch: await openDispatchQueue(nats, { ackWaitMs: config.REEVE_ACK_WAIT_MS }),
     agents: await openTable(nats, AgentSchema),

@@ -1,7 +1,7 @@
 import { ErrorReason } from "@reeve/contracts/error";
 import { describe, expect, test } from "vitest";
 import { emptyTail } from "../../src/log.ts";
-import type { Log } from "../../src/log.ts";
+import type { Log, LogEnds } from "../../src/log.ts";
 import type { LogSort } from "./facts.ts";
 import { appended, followedTo } from "./facts.ts";
 
@@ -9,7 +9,7 @@ import { appended, followedTo } from "./facts.ts";
 export function logContract<Key, Event extends { readonly sequence: number }>(
   where: string,
   { fresh, elsewhere, batch, wordsOf }: LogSort<Key, Event>,
-  writers: () => readonly [Log<Key, Event>, Log<Key, Event>],
+  writers: () => readonly [Log<Key, Event> & LogEnds<Key, Event>, Log<Key, Event>],
 ): void {
   describe(`a log ${where}`, () => {
     const signal = AbortSignal.timeout(100_000);
@@ -32,6 +32,19 @@ export function logContract<Key, Event extends { readonly sequence: number }>(
       expect(whole.tail).toEqual(second);
       expect(wordsOf((await other.read(key, first, signal)).events)).toEqual(["3 c"]);
       expect(await other.read(key, second, signal)).toEqual({ events: [], tail: second });
+    });
+
+    test("tells its last batch, and goes on from there", async () => {
+      const [log] = writers();
+      const key = fresh();
+      expect(await log.last(key, signal)).toEqual({ events: [], tail: emptyTail });
+      const first = await appended(log, key, emptyTail, batch(emptyTail, "a", "b"), signal);
+      const second = await appended(log, key, first, batch(first, "c", "d"), signal);
+      const { events, tail } = await log.last(key, signal);
+      expect(wordsOf(events)).toEqual(["3 c", "4 d"]);
+      expect(tail).toEqual(second);
+      await appended(log, key, tail, batch(tail, "e"), signal);
+      expect(wordsOf((await log.read(key, tail, signal)).events)).toEqual(["5 e"]);
     });
 
     test("reads a log of any length whole, and from after any of its batches", async () => {

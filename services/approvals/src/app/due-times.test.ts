@@ -19,6 +19,20 @@ test("what is due is taken once, and the next time is known", () => {
   expect(due.next()).toBe(30);
 });
 
+test("what nothing came of is due again, later each time, until something does or it is removed", () => {
+  const due = new DueTimes();
+  const rests = () => due.retry("a", 0);
+  expect(Array.from({ length: 8 }, rests)).toEqual(
+    [1, 2, 4, 8, 16, 32, 60, 60].map((seconds) => seconds * 1_000),
+  );
+  expect(due.takeUntil(60_000)).toEqual(["a"]);
+  due.settle("a");
+  expect(rests()).toBe(1_000);
+  due.remove("a");
+  expect([due.size, due.retried]).toEqual([0, 0]);
+  expect(rests()).toBe(1_000);
+});
+
 test("whoever waits hears of a time that is set", async () => {
   const due = new DueTimes();
   const changed = due.changed(never);

@@ -3,12 +3,18 @@ interface Due {
   readonly dueMs: number;
 }
 
+/** How long a key rests of which nothing came: doubled with each time. */
+const firstRetryMs = 1_000;
+const longestRetryMs = 60_000;
+
 /** Keys and the times at which they are due, in milliseconds since the epoch. Setting and taking cost little with any number. */
 export class DueTimes {
   /** What counts of each key. */
   readonly #due = new Map<string, Due>();
   /** A heap, earliest first. What was set again or removed stays in it until it comes to the top, or there is too much of it. */
   #heap: Due[] = [];
+  /** How long the keys rest next of which nothing came. */
+  readonly #retries = new Map<string, number>();
   #wake: (() => void) | undefined;
 
   /** How many keys there are. */
@@ -26,8 +32,28 @@ export class DueTimes {
     if (next === undefined || dueMs < next) this.#wake?.();
   }
 
+  /** Sets a key that was taken, and of which nothing came, again, later each time. Returns the delay. */
+  retry(key: string, nowMs: number): number {
+    const retryMs = this.#retries.get(key) ?? firstRetryMs;
+    this.#retries.set(key, Math.min(retryMs * 2, longestRetryMs));
+    this.set(key, nowMs + retryMs);
+    return retryMs;
+  }
+
+  /** How many keys are to be tried again. */
+  get retried(): number {
+    return this.#retries.size;
+  }
+
+  /** Says that something came of a key that was taken. */
+  settle(key: string): void {
+    this.#retries.delete(key);
+  }
+
+  /** Forgets the key. */
   remove(key: string): void {
     this.#due.delete(key);
+    this.#retries.delete(key);
   }
 
   /** The time of the next one; undefined when there is none. */

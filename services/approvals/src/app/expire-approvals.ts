@@ -10,9 +10,6 @@ import { DueTimes } from "./due-times.ts";
 
 /** How often the time is compared when nothing is due sooner; also what a timer may at most be late after a suspend. */
 const longestSleepMs = 60_000;
-/** How long an expiry rests after the store did not take it: doubled with each time. */
-const firstRetryMs = 1_000;
-const longestRetryMs = 60_000;
 
 /**
  * Lets approvals expire at their time, by a fact in the log of their run. The times come out of the inbox, so that they
@@ -58,16 +55,13 @@ async function expireInTime(
   signal: AbortSignal,
 ): Promise<void> {
   const { clock } = ports;
-  const retries = new Map<string, number>();
   const expireOne = async (key: string) => {
     try {
       await expire(ports, key, signal);
-      retries.delete(key);
+      due.settle(key);
     } catch (error) {
       if (signal.aborted) return;
-      const retryMs = retries.get(key) ?? firstRetryMs;
-      retries.set(key, Math.min(retryMs * 2, longestRetryMs));
-      due.set(key, clock.now() + retryMs);
+      const retryMs = due.retry(key, clock.now());
       log.warn({ err: error, approval: key, retryMs }, "approval could not expire; trying again");
     }
   };

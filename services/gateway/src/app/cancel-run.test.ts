@@ -1,12 +1,20 @@
-import { RunStatus } from "@reeve/contracts/run";
+import { create } from "@bufbuild/protobuf";
+import { OnBusy, RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { ForeignFact } from "@reeve/log/commit-foreign";
 import { emptyTail } from "@reeve/log/log";
 import type { RunLog } from "@reeve/log/run-log";
 import { Failure } from "@reeve/platform/failure";
 import { describe, expect, test } from "vitest";
-import { ann, appendFacts, kindsOf, memoryPorts } from "../../test/support/memory-ports.ts";
+import {
+  ann,
+  appendFacts,
+  kindsOf,
+  memoryPorts,
+  storeAgent,
+} from "../../test/support/memory-ports.ts";
 import { cancelRun } from "./cancel-run.ts";
+import { startRun } from "./start-run.ts";
 
 const never = new AbortController().signal;
 const runId = "run_cancelled";
@@ -123,6 +131,33 @@ describe("cancelling a run", () => {
       "runParked",
       ...ends,
     ]);
+  });
+
+  test("gives the place in the thread to the next, also when not all that the run had out can be withdrawn", async () => {
+    const ports = memoryPorts();
+    await storeAgent(ports, "writer");
+    const started = async (requestId: string) => {
+      const init = {
+        agentId: "writer",
+        input: "hello",
+        threadId: "t",
+        requestId,
+        onBusy: OnBusy.QUEUE,
+      };
+      return (await startRun(ports, ann, create(StartRunRequestSchema, init), never)).runId;
+    };
+    const [first, second] = [await started("a"), await started("b")];
+    await appendFacts(ports.log, first, claimed, out("call"));
+    const away = { read: () => publish(), append: () => publish() };
+    const cancelling = cancelRun(
+      { ...ports, journal: away },
+      ann,
+      { ...request, runId: first },
+      never,
+    );
+    await expect(cancelling).rejects.toMatchObject({ kind: "unavailable" });
+    const { events } = await ports.threads.read({ tenant: "acme", thread: "t" }, emptyTail, never);
+    expect(events.at(-1)?.event).toMatchObject({ case: "turnStarted", value: { runId: second } });
   });
 
   test("loses to an owner that ends the run first", async () => {

@@ -2,26 +2,48 @@ import { RunStatus } from "@reeve/contracts/run";
 import { cancelRun as cancelRunOf } from "@reeve/log/cancel-run";
 import { ended } from "@reeve/log/commit-foreign";
 import type { RunHead } from "@reeve/log/run-head";
+import type { RunKey } from "@reeve/log/run-log";
 import type { Principal } from "@reeve/platform/principal";
 import { endTurn } from "@reeve/thread/end-turn";
 import type { GatewayPorts } from "./gateway-ports.ts";
-import { noSuchRun, runKeyOf } from "./read-run.ts";
+import { noSuchRun, readRun, runKeyOf } from "./read-run.ts";
+
+type CancelPorts = Pick<GatewayPorts, "log" | "journal" | "dispatch" | "threads">;
 
 /**
  * Cancels a run, and gives its place in its thread, if it has one, to the next. Throws a Failure of kind `not_found` when
  * there is no such run, and `precondition` when it has ended otherwise.
  */
 export async function cancelRun(
-  ports: Pick<GatewayPorts, "log" | "journal" | "dispatch" | "threads">,
+  ports: CancelPorts,
   { tenant, subject }: Principal,
   { runId, reason }: { readonly runId: string; readonly reason: string },
   signal: AbortSignal,
 ): Promise<RunHead> {
   const key = runKeyOf(tenant, runId);
-  const head = await cancelRunOf(ports, key, { requestedBy: subject, reason }, signal);
+  const by = { requestedBy: subject, reason };
+  const head = await cancelRunOf(ports, key, by, signal).catch(async (error: unknown) => {
+    // The run may be cancelled all the same, and others wait for its place.
+    await leaveThread(ports, key, signal).catch(() => undefined);
+    throw error;
+  });
   if (head.created === undefined) throw noSuchRun(runId);
   if (head.status !== RunStatus.CANCELLED) throw ended(key, head);
-  const thread = head.created.threadId;
-  if (thread !== "") await endTurn(ports, { tenant, thread }, runId, signal);
+  await endTurnOf(ports, key, head, signal);
   return head;
+}
+
+async function leaveThread(ports: CancelPorts, key: RunKey, signal: AbortSignal): Promise<void> {
+  const head = await readRun(ports.log, key, signal);
+  if (head.status === RunStatus.CANCELLED) await endTurnOf(ports, key, head, signal);
+}
+
+async function endTurnOf(
+  ports: CancelPorts,
+  { tenant, run }: RunKey,
+  { created }: RunHead,
+  signal: AbortSignal,
+): Promise<void> {
+  const thread = created?.threadId ?? "";
+  if (thread !== "") await endTurn(ports, { tenant, thread }, run, signal);
 }

@@ -3,7 +3,7 @@ import type { Agent } from "@reeve/contracts/agent";
 import type { Dispatch, Run } from "@reeve/contracts/run";
 import type { Thread } from "@reeve/contracts/thread";
 import type { CallJournal } from "@reeve/log/call-journal";
-import type { RunLog } from "@reeve/log/run-log";
+import type { RunLog, RunLogEnds } from "@reeve/log/run-log";
 import type { ThreadLog } from "@reeve/log/thread-log";
 import type { WorkQueue } from "@reeve/log/work-queue";
 import type { LongTermMemory } from "@reeve/memory/long-term-memory";
@@ -14,6 +14,7 @@ import type { RunLists } from "./list-runs.ts";
 /** Everything outside of the gateway that its calls need. */
 export interface GatewayPorts {
   readonly log: RunLog;
+  readonly logEnds: RunLogEnds;
   /** The journals of tool calls, for those that a cancelled run leaves behind. */
   readonly journal: Pick<CallJournal, "read" | "append">;
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish" | "holds">;

@@ -16,7 +16,8 @@ export async function checkStartRequest(
   request: StartRunRequest,
   signal: AbortSignal,
 ): Promise<void> {
-  refuseUnhonoured(request, "nats", new Set());
+  // Whether there are workspaces at this moment matters only to a run that is new.
+  refuseUnhonoured(request, "nats", new Set(["files"]));
   const violations = [
     ...conversationViolations(request),
     ...threadViolations(request),

@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { ErrorReason } from "@reeve/contracts/error";
 import { OnBusy, RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
+import { PermissionClass, ToolCatalogSchema } from "@reeve/contracts/tool";
 import { Role } from "@reeve/contracts/thread";
 import { emptyTail } from "@reeve/log/log";
 import { Failure } from "@reeve/platform/failure";
@@ -189,6 +190,30 @@ describe("a run that could not start", () => {
     expect(ports.log.batches).toEqual([]);
     expect(ports.dispatch.length).toBe(0);
   });
+});
+
+async function* bytes() {
+  yield await Promise.resolve(Buffer.from("a,b"));
+}
+
+test("a run with files is refused where nobody has a workspace for them, and is the same run once it began", async () => {
+  const ports = await withAgent();
+  const draft = { name: "data.csv", mediaType: "text/csv", runId: "" };
+  const { artifactId } = await ports.artifacts.put("acme", draft, bytes(), never);
+  const request = { requestId: "r", files: [{ artifactId, path: "data.csv" }] };
+  await expect(start(ports, request)).rejects.toMatchObject({
+    kind: "unsupported",
+    violations: [{ field: "files" }],
+  });
+  expect(ports.log.batches).toEqual([]);
+  const tools = [{ name: "run_command", permissionClass: PermissionClass.EXECUTE }];
+  const isolating = create(ToolCatalogSchema, { isolation: "bubblewrap", tools });
+  const { models } = ports.offer();
+  const { runId } = await start(
+    { ...ports, offer: () => ({ tools: [isolating], models }) },
+    request,
+  );
+  expect((await start(ports, request)).runId).toBe(runId);
 });
 
 /** How the start of an agent with this spec is refused, of which the log knows nothing. */

@@ -121,7 +121,8 @@ function dispatch({ dispatch: queue }: GatewayPorts, { tenant, run }: RunKey, si
 function resolveDry({ offer }: GatewayPorts, { spec }: Agent, request: StartRunRequest): void {
   if (spec === undefined) return;
   const offered = offer();
-  refuseUnhonoured({ spec }, "nats", new Set(offersSandbox(offered.tools) ? ["sandbox"] : []));
+  const surroundings = new Set(offersSandbox(offered.tools) ? (["sandbox", "files"] as const) : []);
+  refuseUnhonoured({ spec, files: request.files }, "nats", surroundings);
   resolveAgent(spec, offered, placeOf(request));
 }
 

@@ -3,9 +3,10 @@ import type { Dispatch } from "@reeve/contracts/run";
 import { DispatchSchema } from "@reeve/contracts/run";
 import type { Tail } from "@reeve/log/log";
 import { emptyTail } from "@reeve/log/log";
-import type { RunKey, RunLog } from "@reeve/log/run-log";
+import { publishHeld } from "@reeve/log/publish-held";
+import type { RunKey, RunLog, RunLogEnds } from "@reeve/log/run-log";
 import type { RunRest } from "@reeve/log/run-rest";
-import { emptyRest, owedDispatch, restAfter } from "@reeve/log/run-rest";
+import { emptyRest, owedDispatch, restAfter, restOfParked } from "@reeve/log/run-rest";
 import type { WorkQueue } from "@reeve/log/work-queue";
 
 export interface SweepPorts {
@@ -30,8 +31,19 @@ export const unseen: Looked = {
   isDispatched: false,
 };
 
-/** How many messages of a run may be gone one after the other before it is left to the next look. */
-const mostAttempts = 3;
+/**
+ * Looks at a run for the first time of which it is said that it waits: parked and owed nothing, its last batch tells all, and
+ * no more is read, however much came before. Undefined: the rest of its log has to be read.
+ */
+export async function seeParked(
+  { logEnds }: { readonly logEnds: RunLogEnds },
+  key: RunKey,
+  signal: AbortSignal,
+): Promise<Looked | undefined> {
+  const { events, tail } = await logEnds.last(key, signal);
+  const rest = restOfParked(events);
+  return rest && { ...unseen, tail, rest };
+}
 
 /**
  * Dispatches the run if it could move, nobody has it, and no message is in the queue by which somebody would take it. A
@@ -54,18 +66,10 @@ export async function sweepRun(
     if (place !== undefined && (await ports.dispatch.holds(place, signal))) return looked;
   }
   const message = create(DispatchSchema, { tenant: key.tenant, runId: key.run });
-  let { dedupeId } = owed;
-  for (let attempt = 0; attempt < mostAttempts; attempt++) {
-    // An owner parks the run or ends it before its message goes: what was read before the look at the queue may be old.
-    const since = await ports.log.read(key, tail, signal);
-    if (since.events.length > 0) return looked;
-    const sequence = await ports.dispatch.publish(message, { dedupeId }, signal);
-    const seenTo = { dedupeId: owed.dedupeId, sequence };
-    if (await ports.dispatch.holds(sequence, signal)) {
-      return { ...looked, seenTo, isDispatched: true };
-    }
-    // The queue remembers the id of a message that is gone; it takes one that names the place of that message.
-    dedupeId = `${owed.dedupeId}:after:${sequence}`;
-  }
-  return looked;
+  // An owner parks the run or ends it before its message goes: what was read before the look at the queue may be old.
+  const isOwed = async () => (await ports.log.read(key, tail, signal)).events.length === 0;
+  const { dedupeId } = owed;
+  const sequence = await publishHeld(ports.dispatch, message, { dedupeId, isOwed }, signal);
+  if (sequence === undefined) return looked;
+  return { ...looked, seenTo: { dedupeId, sequence }, isDispatched: true };
 }

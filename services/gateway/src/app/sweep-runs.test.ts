@@ -62,14 +62,23 @@ async function note(ports: MemoryPorts, runId = run): Promise<void> {
 
 /** A gateway looks after runs for so many rounds of five seconds. */
 async function sweeping(ports: Parameters<typeof sweepRuns>[0], rounds: number): Promise<void> {
+  const { clock, end } = await sweeper(ports);
+  for (let round = 0; round < rounds; round++) await clock.pass();
+  await end();
+}
+
+/** A gateway that looks after runs when the clock says so. */
+async function sweeper(ports: Parameters<typeof sweepRuns>[0]) {
   const clock = new ManualClock();
-  const end = new AbortController();
-  const sweep = sweepRuns(ports, clock, logger, end.signal);
+  const ending = new AbortController();
+  const sweep = sweepRuns(ports, clock, logger, ending.signal);
   // The watch has given what is there before the first round.
   await new Promise(setImmediate);
-  for (let round = 0; round < rounds; round++) await clock.pass();
-  end.abort(new Error("enough"));
-  await expect(sweep).rejects.toThrow("enough");
+  const end = async () => {
+    ending.abort(new Error("enough"));
+    await expect(sweep).rejects.toThrow("enough");
+  };
+  return { clock, end };
 }
 
 /** A worker takes what is offered, and the message is gone. */
@@ -152,9 +161,79 @@ test("a run that rests is looked at ever more seldom, and what it said before is
       return stretch;
     },
   };
-  await sweeping({ ...ports, log }, 63);
-  // After 10, 30, 70, 150 and 310 seconds.
-  expect(read.map(({ length }) => length)).toEqual([3, 0, 0, 0, 0]);
+  await sweeping({ ...ports, log }, 123);
+  // After 10 and 610 seconds.
+  expect(read.map(({ length }) => length)).toEqual([3, 0]);
+});
+
+test("after a restart no log is read of a run that waits, but for its last batch", async () => {
+  const ports = memoryPorts();
+  await appendFacts(ports.log, run, created, claimed(7));
+  await appendFacts(ports.log, run, parkedRun);
+  const waits = create(RunSchema, { runId: run, status: RunStatus.WAITING });
+  await ports.runs.put(`acme.${run}`, waits, never);
+  const read: (readonly RunEvent[])[] = [];
+  const log = {
+    read: async (...args: Parameters<MemoryPorts["log"]["read"]>) => {
+      const stretch = await ports.log.read(...args);
+      read.push(stretch.events);
+      return stretch;
+    },
+  };
+  const { clock, end } = await sweeper({ ...ports, log });
+  await clock.pass();
+  await clock.pass();
+  expect(read).toEqual([]);
+  await appendFacts(ports.log, run, approved);
+  await ports.runs.put(`acme.${run}`, waits, never);
+  await new Promise(setImmediate);
+  await clock.pass();
+  await clock.pass();
+  expect(read.flat().map(({ event }) => event.case)).toEqual(["approval"]);
+  expect(ports.dispatch.length).toBe(1);
+  await end();
+});
+
+test("a run that is said to wait, and has moved since, is looked at as a whole", async () => {
+  const ports = memoryPorts();
+  await appendFacts(ports.log, run, created, claimed(7), parkedRun);
+  await appendFacts(ports.log, run, approved);
+  const waits = create(RunSchema, { runId: run, status: RunStatus.WAITING });
+  await ports.runs.put(`acme.${run}`, waits, never);
+  await sweeping(ports, 2);
+  expect(ports.dispatch.length).toBe(1);
+});
+
+test("a run that was forgotten just now is found at once, although ten thousand others are due", async () => {
+  const ports = memoryPorts();
+  for (let count = 0; count < 10_000; count++) {
+    await appendFacts(ports.log, `run_${count}`, created, claimed(7), parkedRun);
+    await note(ports, `run_${count}`);
+  }
+  const { clock, end } = await sweeper(ports);
+  for (let round = 0; round < 12; round++) await clock.pass();
+  await appendFacts(ports.log, run, created);
+  await note(ports);
+  await new Promise(setImmediate);
+  for (let round = 0; round < 3; round++) await clock.pass();
+  expect(ports.dispatch.length).toBe(1);
+  await end();
+});
+
+test("a run that is forgotten is found although as many others change as a round can look at", async () => {
+  const ports = memoryPorts();
+  const { clock, end } = await sweeper(ports);
+  for (let round = 0; round < 5; round++) {
+    for (let count = 0; count < 250; count++) await note(ports, `run_${round}_${count}`);
+    if (round === 0) {
+      await appendFacts(ports.log, run, created);
+      await note(ports);
+    }
+    await new Promise(setImmediate);
+    await clock.pass();
+  }
+  expect(ports.dispatch.length).toBe(1);
+  await end();
 });
 
 test("a round looks at two hundred runs at most, and the next goes on with the others", async () => {

@@ -40,8 +40,10 @@ export function memoryPorts(): MemoryPorts {
   });
   const tools = [create(ToolCatalogSchema, { pool: "default", isolation: "bubblewrap" })];
   const runs = new MemoryTable<Run>();
+  const log = memoryRunLog();
   return {
-    log: memoryRunLog(),
+    log,
+    logEnds: log,
     journal: memoryCallJournal(),
     dispatch: new MemoryWorkQueue(),
     agents: new MemoryTable(),
