@@ -2,6 +2,7 @@ import type { Thread } from "@reeve/contracts/thread";
 import type { Logger } from "@reeve/platform/logger";
 import { repairThread } from "@reeve/thread/repair-thread";
 import type { GatewayPorts } from "./gateway-ports.ts";
+import { sideBySide } from "./side-by-side.ts";
 
 type Ports = Pick<GatewayPorts, "threads" | "threadIndex" | "log" | "journal" | "dispatch">;
 
@@ -34,33 +35,25 @@ export async function repairThreads(
   signal: AbortSignal,
 ): Promise<void> {
   const open = new Map<string, Open>();
-  const end = new AbortController();
-  const bounded = AbortSignal.any([signal, end.signal]);
-  const watching = (async () => {
-    for await (const change of ports.threadIndex.watch("", bounded)) {
+  const watch = async (until: AbortSignal) => {
+    for await (const change of ports.threadIndex.watch("", until)) {
       if (change.kind === "deleted") open.delete(change.key);
       if (change.kind === "written") note(open, change.row.key, change.row.record, clock.now());
     }
-  })();
-  const repairing = (async () => {
+  };
+  const repairDue = async (until: AbortSignal) => {
     for (;;) {
-      await clock.sleep(pauseMs, bounded);
+      await clock.sleep(pauseMs, until);
       const now = clock.now();
       for (const [key, thread] of open) {
         if (thread.dueMs > now) continue;
         const delayMs = Math.min(thread.delayMs * 2, longestMs);
         open.set(key, { ...thread, delayMs, dueMs: now + delayMs });
-        await repair(ports, thread, log, bounded);
+        await repair(ports, thread, log, until);
       }
     }
-  })();
-  try {
-    await Promise.all([watching, repairing]);
-  } finally {
-    // When one of the two breaks, the other does not go on alone.
-    end.abort(new DOMException("threads are not looked after any more", "AbortError"));
-    await Promise.allSettled([watching, repairing]);
-  }
+  };
+  await sideBySide([watch, repairDue], signal);
 }
 
 function note(open: Map<string, Open>, key: string, thread: Thread, nowMs: number): void {

@@ -5,6 +5,7 @@ import type { RunKey, RunLogEnds } from "@reeve/log/run-log";
 import { restsParked } from "@reeve/log/run-rest";
 import type { Logger } from "@reeve/platform/logger";
 import type { Table } from "@reeve/store/table";
+import { sideBySide } from "./side-by-side.ts";
 import type { Looked, SweepPorts } from "./sweep-run.ts";
 import { seeParked, sweepRun, unseen } from "./sweep-run.ts";
 
@@ -50,27 +51,19 @@ export async function sweepRuns(
   signal: AbortSignal,
 ): Promise<void> {
   const open = new Map<string, Open>();
-  const end = new AbortController();
-  const bounded = AbortSignal.any([signal, end.signal]);
-  const watching = (async () => {
-    for await (const change of ports.runs.watch("", bounded)) {
+  const watch = async (until: AbortSignal) => {
+    for await (const change of ports.runs.watch("", until)) {
       if (change.kind === "deleted") open.delete(change.key);
       if (change.kind === "written") note(open, change.row.key, change.row.record, clock.now());
     }
-  })();
-  const sweeping = (async () => {
+  };
+  const sweep = async (until: AbortSignal) => {
     for (;;) {
-      await clock.sleep(roundMs, bounded);
-      await sweepDue(open, ports, clock, log, bounded);
+      await clock.sleep(roundMs, until);
+      await sweepDue(open, ports, clock, log, until);
     }
-  })();
-  try {
-    await Promise.all([watching, sweeping]);
-  } finally {
-    // When one of the two breaks, the other does not go on alone.
-    end.abort(new DOMException("runs are not looked after any more", "AbortError"));
-    await Promise.allSettled([watching, sweeping]);
-  }
+  };
+  await sideBySide([watch, sweep], signal);
 }
 
 function note(open: Map<string, Open>, rowKey: string, run: Run, nowMs: number): void {
