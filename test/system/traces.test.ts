@@ -3,34 +3,43 @@ import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import { RunStatus } from "@reeve/contracts/run";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Deployment } from "./support/deployment.ts";
+import { chunk, done, usageChunk } from "../support/model-answers.ts";
+import type { ModelServer } from "../support/model-server.ts";
+import { startModelServer } from "../support/model-server.ts";
 import type { ReceivedSpan, SpanReceiver } from "./support/span-receiver.ts";
 import { receiveSpans } from "./support/span-receiver.ts";
 import { approve, eventOf, watchToEnd } from "./support/watching.ts";
 
 const startRun = "reeve.run.v1.RunService/StartRun";
 const decideApproval = "reeve.approval.v1.ApprovalService/DecideApproval";
+const secretKey = "sk-never-to-be-seen";
 const input = "publish-what-nobody-else-may-read";
 
+let models: ModelServer;
 let receiver: SpanReceiver;
 let deployment: Deployment;
 
 beforeAll(async () => {
   receiver = await receiveSpans();
+  models = await startModelServer();
   deployment = await Deployment.start({
     OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
     OTEL_BSP_SCHEDULE_DELAY: "50",
-    OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=test",
+    OPENAI_API_KEY: secretKey,
+    OPENAI_BASE_URL: models.url,
   });
   await deployment.agent("publish", {
     permissionClasses: ["execute"],
     hitlTools: ["publish_report"],
     deepAgent: { allowedImports: fromJson(ListValueSchema, ["time", "pathlib"]) },
   });
-  await deployment.agent("ponder");
+  // A word in a tenth of a second, for ever: time enough to be killed between two.
+  await deployment.agent("talker", { model: "openai:paced:10000:100" });
 });
 
 afterAll(async () => {
   await deployment[Symbol.asyncDispose]();
+  await models[Symbol.asyncDispose]();
   await receiver[Symbol.asyncDispose]();
 });
 
@@ -132,7 +141,7 @@ describe("the trace of a run", () => {
   });
 
   test("goes on when its runtime is killed in a call of a model, linked to the claim before", async () => {
-    const runId = await start("ponder");
+    const runId = await start("talker");
     await eventOf(deployment, runId, "text");
     const claimed = (spans: readonly ReceivedSpan[]) =>
       spans.filter(
@@ -140,6 +149,8 @@ describe("the trace of a run", () => {
       );
     await receiver.until((spans) => claimed(spans).length === 1);
     await deployment.kill("runtime");
+    const answer = [chunk({ content: "Done." }), chunk({}, "stop"), usageChunk(10, 20), done];
+    models.program({ headers: { "content-type": "text/event-stream" }, body: answer });
     await deployment.start("runtime");
     await watchToEnd(deployment, runId);
     expect((await deployment.reeve.runs.getRun({ runId })).run?.status).toBe(RunStatus.COMPLETED);
@@ -150,12 +161,26 @@ describe("the trace of a run", () => {
     expect(second?.parentId).toBe(first?.parentId);
     expect(paths(trace).filter((path) => !path.startsWith(startRun))).toEqual([]);
     expect(trace.filter(({ parentId }) => parentId === "")).toHaveLength(1);
+    const chat = named(trace, "chat paced:10000:100").at(-1);
+    expect(chat?.attributes).toMatchObject({
+      "gen_ai.provider.name": "openai",
+      "gen_ai.response.finish_reasons": ["stop"],
+      "gen_ai.usage.output_tokens": 20,
+    });
+    expect(chat?.attributes["gen_ai.response.time_to_first_chunk"]).toBeGreaterThan(0);
   });
 
   test("holds no contents, and no secrets", () => {
     const all = Buffer.concat(receiver.raw).toString("latin1");
     expect(all).toContain("gen_ai.usage.output_tokens");
-    for (const secret of [input, "counter.txt", "Published", "report.md", deployment.token]) {
+    for (const secret of [
+      input,
+      "counter.txt",
+      "Published",
+      "report.md",
+      deployment.token,
+      secretKey,
+    ]) {
       expect(all).not.toContain(secret);
     }
   });

@@ -154,9 +154,14 @@ function received(service: string, span: ExportedSpan): ReceivedSpan {
 }
 
 function recordOf(values: readonly Values[]): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(
-    values.map(({ key, value = {} }) => [key, Object.values(value)[0] ?? undefined]),
-  );
+  return Object.fromEntries(values.map(({ key, value = {} }) => [key, plain(value)]));
+}
+
+/** The one member that a value has; of a list, those of its values. */
+function plain(value: Readonly<Record<string, unknown>>): unknown {
+  const [member] = Object.values(value);
+  if (typeof member !== "object" || member === null || !("values" in member)) return member;
+  return (member.values as readonly Readonly<Record<string, unknown>>[]).map(plain);
 }
 
 function hex(bytes: Uint8Array): string {
