@@ -90,15 +90,17 @@ export async function receiveSpans(): Promise<SpanReceiver> {
   const raw: Buffer[] = [];
   const waiting = new Set<() => void>();
   const server = createServer((incoming, response) => {
-    bodyOf(incoming)
-      .then((body) => {
-        raw.push(body);
-        spans.push(...spansIn(body));
-        response.writeHead(200, { "content-type": "application/x-protobuf" }).end();
-        for (const look of waiting) look();
-      })
-      .catch(() => response.destroy());
+    take(incoming).then(
+      () => response.writeHead(200, { "content-type": "application/x-protobuf" }).end(),
+      () => response.destroy(),
+    );
   });
+  const take = async (incoming: IncomingMessage) => {
+    const body = await bodyOf(incoming);
+    raw.push(body);
+    spans.push(...spansIn(body));
+    for (const look of waiting) look();
+  };
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   // A TCP listener has an address and a port.

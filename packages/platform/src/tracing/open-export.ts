@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { context, diag, DiagLogLevel, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
@@ -41,7 +42,13 @@ export function openExport(
   });
   const provider = new TracerProvider({
     resource: defaultResource()
-      .merge(resourceFromAttributes({ "service.name": service, "service.namespace": "reeve" }))
+      .merge(
+        resourceFromAttributes({
+          "service.name": service,
+          "service.namespace": "reeve",
+          "service.instance.id": randomUUID(),
+        }),
+      )
       .merge(given),
     sampler: samplerOf(settings),
     spanLimits: { attributeValueLengthLimit: settings.OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT },
