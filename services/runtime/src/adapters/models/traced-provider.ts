@@ -10,6 +10,7 @@ import type {
   ModelTurn,
 } from "../../ports/model-provider.ts";
 import { ModelFailure } from "../../ports/model-provider.ts";
+import { answerParts, promptParts } from "./message-parts.ts";
 
 /** A provider whose calls are spans, below whatever calls it. */
 export function tracedProvider(provider: ModelProvider): ModelProvider {
@@ -36,13 +37,15 @@ async function* told(
 ): AsyncIterable<ModelPart> {
   const startedAt = performance.now();
   let hasSpoken = false;
+  let said = "";
   try {
     for await (const part of parts) {
       if (!hasSpoken) {
         span.setAttribute(attributes.timeToFirstChunk, (performance.now() - startedAt) / 1_000);
       }
       hasSpoken = true;
-      if (part.kind === "turn") span.setAttributes(answered(part.turn));
+      if (part.kind === "text") said += part.text;
+      if (part.kind === "turn") span.setAttributes(answered(part.turn, said));
       yield part;
     }
   } catch (error) {
@@ -67,12 +70,13 @@ function described(request: ModelRequest): Attributes {
     [attributes.requestModel]: model.upstreamName,
     ...(maxTokens !== undefined && { [attributes.requestMaxTokens]: maxTokens }),
     ...(temperature !== undefined && { [attributes.requestTemperature]: temperature }),
-    ...contentAttribute(attributes.instructions, () => instructions),
-    ...contentAttribute(attributes.inputMessages, () => messages),
+    ...contentAttribute(attributes.instructions, () => [{ type: "text", content: instructions }]),
+    ...contentAttribute(attributes.inputMessages, () => promptParts(messages)),
   };
 }
 
-function answered({ model, finishReason, usage, messageJson }: ModelTurn): Attributes {
+function answered(turn: ModelTurn, said: string): Attributes {
+  const { model, finishReason, usage } = turn;
   return {
     [attributes.responseModel]: model,
     [attributes.finishReasons]: [finishReason],
@@ -82,6 +86,6 @@ function answered({ model, finishReason, usage, messageJson }: ModelTurn): Attri
       [attributes.cachedTokens]: usage.cachedInputTokens,
       [attributes.reasoningTokens]: usage.reasoningTokens,
     }),
-    ...contentAttribute(attributes.outputMessages, () => messageJson),
+    ...contentAttribute(attributes.outputMessages, () => answerParts(said, turn)),
   };
 }
