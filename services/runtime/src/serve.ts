@@ -19,7 +19,7 @@ import { tellApprovals } from "./adapters/approval-events.ts";
 import { meteredProvider } from "./adapters/models/metered-provider.ts";
 import { openProviders } from "./adapters/models/provider-registry.ts";
 import { tracedProvider } from "./adapters/models/traced-provider.ts";
-import { countActive, runMetrics } from "./adapters/run-metrics.ts";
+import { runMetrics, tellActive } from "./adapters/run-metrics.ts";
 import { systemClock } from "./adapters/system-clock.ts";
 import { workRuns } from "./app/work-runs.ts";
 import type { RuntimeConfig } from "./config.ts";
@@ -57,7 +57,7 @@ export async function startRuntime(
     toolCalls: toolCallQueues(nats, ackWaitMs),
     catalogs,
     provider: (name) => byName.get(name),
-    countActive,
+    tellActive,
     // A runtime only reads artifacts.
     artifacts: await openArtifactStore(nats, { maxBytes: 0 }),
     memory: new LongTermMemory(await openTable(nats, MemorySchema), systemClock.now),

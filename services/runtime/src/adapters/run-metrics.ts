@@ -33,10 +33,9 @@ const cost = counter({
   labels: ["model"],
 });
 
-/** Counts a run that this worker drives, until it is disposed. */
-export function countActive(): Disposable {
-  active.inc();
-  return { [Symbol.dispose]: () => active.dec() };
+/** Says how many runs this worker drives. */
+export function tellActive(runs: number): void {
+  active.set(runs);
 }
 
 /** Counts what appended events say of tools and models. Tools that nobody offers are `other`: models make up names. */

@@ -30,8 +30,6 @@ export async function driveRun(
   const logger = ports.logger.child({ tenant, runId });
   const key = { tenant, run: runId };
   using beat = heartbeat(delivery, ports.heartbeatMs);
-  using active = ports.countActive?.();
-  void active;
   try {
     const claim = await claimRun(key, delivery, ports, signal);
     const rest =
