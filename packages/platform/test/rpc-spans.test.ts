@@ -78,7 +78,7 @@ test("a refusal is told by its code, and is no fault of the server", async () =>
 test("a fault of the server is an error, without its words", async () => {
   await using server = await served({ startRun: () => Promise.reject(new Error("secret")) });
   const client = createClient(RunService, server.transport);
-  await expect(client.startRun({ agentId: "a", input: "hello" })).rejects.toThrow();
+  await expect(client.startRun({ agentId: "a", input: "hello" })).rejects.toThrow("internal");
   const [span] = await spansOf(startRun, 1);
   expect(span?.attributes["error.type"]).toBe("INTERNAL");
   expect(span?.status).toEqual({ code: 2 });
