@@ -170,6 +170,19 @@ describe("the trace of a run", () => {
     expect(chat?.attributes["gen_ai.response.time_to_first_chunk"]).toBeGreaterThan(0);
   });
 
+  test("is worth nothing less to the run when its collector hangs, and no service waits for it to end", async () => {
+    const hung = receiver.hang();
+    const runId = await start("publish");
+    await hung;
+    await eventOf(deployment, runId, "runParked");
+    await approve(deployment, runId);
+    await watchToEnd(deployment, runId);
+    expect((await deployment.reeve.runs.getRun({ runId })).run?.status).toBe(RunStatus.COMPLETED);
+    // Ten seconds is what an exporter waits for an answer, and again and again.
+    const names = ["gateway", "approvals", "runtime", "toolhost"] as const;
+    expect(await Promise.all(names.map((name) => deployment.end(name)))).toEqual([0, 0, 0, 0]);
+  });
+
   test("holds no contents, and no secrets", () => {
     const all = Buffer.concat(receiver.raw).toString("latin1");
     expect(all).toContain("gen_ai.usage.output_tokens");

@@ -28,6 +28,8 @@ export interface SpanReceiver extends AsyncDisposable {
   readonly raw: readonly Buffer[];
   /** Resolves with the spans as soon as `isEnough` says so. */
   until(isEnough: (spans: readonly ReceivedSpan[]) => boolean): Promise<readonly ReceivedSpan[]>;
+  /** From now on what comes is taken and never answered. Resolves when something has come. */
+  hang(): Promise<void>;
 }
 
 /** What is read of OTLP, by the numbers of its contract. */
@@ -89,7 +91,9 @@ export async function receiveSpans(): Promise<SpanReceiver> {
   const spans: ReceivedSpan[] = [];
   const raw: Buffer[] = [];
   const waiting = new Set<() => void>();
+  let hung: PromiseWithResolvers<void> | undefined;
   const server = createServer((incoming, response) => {
+    if (hung !== undefined) return hung.resolve();
     take(incoming).then(
       () => response.writeHead(200, { "content-type": "application/x-protobuf" }).end(),
       () => response.destroy(),
@@ -115,6 +119,10 @@ export async function receiveSpans(): Promise<SpanReceiver> {
       waiting.add(look);
       look();
       return await promise.finally(() => waiting.delete(look));
+    },
+    async hang() {
+      hung ??= Promise.withResolvers<void>();
+      await hung.promise;
     },
     async [Symbol.asyncDispose]() {
       server.close();
