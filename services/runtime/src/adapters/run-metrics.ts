@@ -18,7 +18,7 @@ const toolCalls = counter({
 });
 const toolCallSeconds = histogram({
   name: "reeve_tool_call_duration_seconds",
-  help: "Time from the start of a call to its result, with the queue before it, by tool.",
+  help: "How long tools ran, without the queue and the approval before them; calls that never ran are not among them.",
   labels: ["tool"],
   buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900],
 });
@@ -50,14 +50,12 @@ export function runMetrics(catalogs: () => Catalogs): (events: readonly RunEvent
   };
 }
 
-function countResult(
-  { result, durationMs }: ToolResultEvent,
-  labelOf: (name: string) => string,
-): void {
+function countResult({ result }: ToolResultEvent, labelOf: (name: string) => string): void {
   const tool = labelOf(result?.name ?? "");
   const status = ToolStatusSchema.value[result?.metadata?.status ?? 0];
   toolCalls.inc({ tool, outcome: status?.localName.toLowerCase() ?? "unspecified" });
-  toolCallSeconds.observe({ tool }, durationMs / 1_000);
+  const ranMs = result?.metadata?.executionTimeMs ?? 0;
+  if (ranMs > 0) toolCallSeconds.observe({ tool }, ranMs / 1_000);
 }
 
 function countUsage(usage: Usage, model: string): void {
