@@ -96,8 +96,15 @@ export async function inChildSpan<Result>(
   return await inSpan(name, options, context.active(), work);
 }
 
-/** Says that what the span is about failed, without a word of what was said: messages hold contents. */
+/**
+ * Says that what the span is about failed, without a word of what was said: messages hold contents. What somebody ended has
+ * not failed.
+ */
 export function failSpan(span: Span, error: unknown): void {
+  if (error instanceof DOMException && error.name === "AbortError") {
+    span.setAttribute(attributes.errorType, "cancelled");
+    return;
+  }
   span.setStatus({ code: SpanStatusCode.ERROR });
   span.setAttribute(attributes.errorType, errorType(error));
 }
