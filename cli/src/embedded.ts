@@ -5,6 +5,7 @@ import { startGateway } from "@reeve/gateway/serve";
 import type { Logger } from "@reeve/platform/logger";
 import { connectNats } from "@reeve/platform/nats";
 import { startNatsServer } from "@reeve/platform/nats-server";
+import { startTracing } from "@reeve/platform/tracing/start-tracing";
 import { startRuntime } from "@reeve/runtime/serve";
 import { startToolhost } from "@reeve/toolhost/serve";
 import { openDataDir } from "./data-dir.ts";
@@ -61,6 +62,7 @@ export async function startEmbedded(
     token: folder.token,
     internalToken: randomBytes(24).toString("hex"),
   });
+  starting.use(await startTracing("reeve", configs.runtime, log));
   const ports = (service: string) => ({ nats, log: log.child({ service }) });
   // Tools and models are announced before anybody can ask for them.
   starting.use(

@@ -12,6 +12,7 @@ import { createLogger } from "@reeve/platform/logger";
 import type { Logger } from "@reeve/platform/logger";
 import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
 import { MemoryTable } from "@reeve/store/memory-table";
+import { tracedProvider } from "../../services/runtime/src/adapters/models/traced-provider.ts";
 import { systemClock } from "../../services/runtime/src/adapters/system-clock.ts";
 import { workRuns } from "../../services/runtime/src/app/work-runs.ts";
 import type { ModelProvider } from "../../services/runtime/src/ports/model-provider.ts";
@@ -53,7 +54,9 @@ export class LocalRuntime {
   constructor(parts: LocalParts) {
     this.#parts = parts;
     this.#toolbox = new HostToolbox(parts.tools ?? [], []);
-    const providers = new Map(parts.providers.map((each) => [each.descriptor.name, each]));
+    const providers = new Map(
+      parts.providers.map((each) => [each.descriptor.name, tracedProvider(each)]),
+    );
     const catalogs = {
       tools: [catalogOf(this.#toolbox, pool, parts.isolation ?? "none")],
       models: create(ModelCatalogSchema, {

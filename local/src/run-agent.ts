@@ -17,6 +17,7 @@ import { assertRoom, assertWords } from "@reeve/log/message-to-run";
 import type { RunHead } from "@reeve/log/run-head";
 import type { RunKey } from "@reeve/log/run-log";
 import { Failure } from "@reeve/platform/failure";
+import { traceparentOf } from "@reeve/platform/tracing/spans";
 import { AgentSpecSchema as SpecSchema } from "@reeve/contracts/agent";
 import type { Decide } from "./decide-approvals.ts";
 import { decideApprovals } from "./decide-approvals.ts";
@@ -64,7 +65,16 @@ export function runAgent(
   refuseUnhonoured({ ...created, executor, spec: agent }, "local", surroundings);
   const key: RunKey = { tenant, run: `run_${randomUUID().replaceAll("-", "")}` };
   const ended = carryOut(runtime, key, {
-    value: { tenant, agentId: agent.id, spec: agent, input, startedBy: "local", ...created },
+    value: {
+      tenant,
+      agentId: agent.id,
+      spec: agent,
+      input,
+      startedBy: "local",
+      // The run joins the trace of whoever calls this, if there is one.
+      traceparent: traceparentOf(),
+      ...created,
+    },
     decide,
     signal,
   });

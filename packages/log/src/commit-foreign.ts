@@ -6,6 +6,7 @@ import type { Dispatch, RunEvent } from "@reeve/contracts/run";
 import { DispatchSchema, RunEventSchema, RunStatusSchema } from "@reeve/contracts/run";
 import { Failure } from "@reeve/platform/failure";
 import type { Stretch } from "./log.ts";
+import { inTraceOfRun } from "./foreign-span.ts";
 import { emptyTail } from "./log.ts";
 import type { RunHead } from "./run-head.ts";
 import { emptyHead, foldHead, isTerminal } from "./run-head.ts";
@@ -45,12 +46,15 @@ export async function commitForeign(
     }
     if (isTerminal(head.status)) throw ended(key, head);
     const events = eventsOf(key, head, facts);
-    const outcome = await log.append(key, stretch.tail, events, signal);
-    if (outcome.kind === "appended") {
-      head = foldHead(head, events);
-      await wake(dispatch, key, head, signal);
-      return head;
-    }
+    const before = head;
+    const told = await inTraceOfRun(before, events, async () => {
+      const outcome = await log.append(key, stretch.tail, events, signal);
+      if (outcome.kind !== "appended") return undefined;
+      const after = foldHead(before, events);
+      await wake(dispatch, key, after, signal);
+      return after;
+    });
+    if (told !== undefined) return told;
     if (++attempts === mostAttempts) break;
   }
   throw new Failure(

@@ -2,7 +2,7 @@ import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { Consumer, ConsumerMessages, JsMsg } from "@nats-io/jetstream";
 import { jetstream } from "@nats-io/jetstream";
-import type { NatsConnection } from "@nats-io/transport-node";
+import type { MsgHdrs, NatsConnection } from "@nats-io/transport-node";
 import { headers, nanos } from "@nats-io/transport-node";
 import type { Dispatch } from "@reeve/contracts/run";
 import { DispatchSchema } from "@reeve/contracts/run";
@@ -15,10 +15,13 @@ import { ensureConsumer } from "./consumers.ts";
 import { stateOf } from "@reeve/platform/connection-state";
 import { patiently, pause } from "@reeve/platform/patiently";
 import { StreamPublisher } from "./publisher.ts";
+import { traceparentHeader, traceparentOf } from "@reeve/platform/tracing/spans";
 import { unanswered } from "@reeve/platform/unanswered";
 import { failureOfRefusal } from "./store-failure.ts";
 import { ensureStream, managerOf } from "./streams.ts";
 import type { Delivery, WorkQueue } from "./work-queue.ts";
+import { countDelivery } from "./queue-metrics.ts";
+import { publicationSpan } from "./publication-span.ts";
 
 /** How long a pull stands: a paused process must not swallow what is delivered again. */
 const pullMs = 1_500;
@@ -122,17 +125,21 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
     { dedupeId }: { readonly dedupeId: string },
     signal: AbortSignal,
   ): Promise<number> {
-    const described = headers();
-    described.set("Nats-Msg-Id", dedupeId);
     const data = toBinary(this.#schema, message);
     // The id makes it harmless to publish again after an answer that was lost.
-    const publish = async () => {
+    const publish = async (described: MsgHdrs) => {
       const reply = await this.#publisher.publish(this.#subject, data, described);
       if (reply.kind === "refused") throw failureOfRefusal(reply.refusal);
       if (reply.kind === "unanswered") throw unanswered();
       return reply.sequence;
     };
-    return await patiently(publish, patienceMs, signal);
+    return await publicationSpan(this.#subject, async () => {
+      const described = headers();
+      described.set("Nats-Msg-Id", dedupeId);
+      const traceparent = traceparentOf();
+      if (traceparent !== "") described.set(traceparentHeader, traceparent);
+      return await patiently(() => publish(described), patienceMs, signal);
+    });
   }
 
   async holds(sequence: number, signal: AbortSignal): Promise<boolean> {
@@ -155,6 +162,7 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
           if (signal.aborted) message.nak();
           else {
             const content = this.#contentOf(message);
+            countDelivery(this.#subject, message.info.deliveryCount);
             if (content !== undefined) yield delivery(message, content, capacity.take());
           }
         }
@@ -202,6 +210,7 @@ function delivery<Message>(
     message: content,
     sequence: message.info.streamSequence,
     attempt: message.info.deliveryCount,
+    traceparent: message.headers?.get(traceparentHeader) ?? "",
     extend: () => message.working(),
     acknowledge: () => settle(() => message.ack()),
     giveBack: (delayMs) => settle(() => message.nak(delayMs)),

@@ -41,6 +41,8 @@ export interface Delivery<Message> {
   readonly sequence: number;
   /** How often it has been delivered, this time included. */
   readonly attempt: number;
+  /** W3C trace context of its publication. Absent or empty: that was not traced. */
+  readonly traceparent?: string;
   /** Says that the taker is alive; call it more often than every `ackWaitMs` of the queue. */
   extend(): void;
   acknowledge(): void;

@@ -9,9 +9,14 @@ import type { Logger } from "./logger.ts";
 import { createLogger } from "./logger.ts";
 import { openProbes } from "./probes.ts";
 import { commonSettings } from "./settings.ts";
+import type { TracingSettings } from "./tracing/settings.ts";
+import { startTracing } from "./tracing/start-tracing.ts";
 
 /** Exit codes of a service. */
 const exits = { done: 0, crashed: 1, misconfigured: 2 } as const;
+
+/** What every service has in its settings. */
+type CommonConfig = TracingSettings & { readonly REEVE_LOG_LEVEL: string };
 
 export interface ServiceContext {
   readonly log: Logger;
@@ -38,7 +43,7 @@ export interface ServiceDefinition<Config> {
  * Runs a service as a process: reads its settings from the environment, answers probes from then on, starts it as soon as its
  * store answers, and ends it in order on SIGTERM or SIGINT; a second signal ends it at once. Exit code 2: settings are missing or wrong, all of them are listed. 1: a fault.
  */
-export async function runService<Config extends { readonly REEVE_LOG_LEVEL: string }>(
+export async function runService<Config extends CommonConfig>(
   service: ServiceDefinition<Config>,
   start: Start<Config>,
 ): Promise<void> {
@@ -67,13 +72,16 @@ export async function runService<Config extends { readonly REEVE_LOG_LEVEL: stri
   process.exit();
 }
 
-async function live<Config>(
-  { settings, address }: ServiceDefinition<Config>,
+async function live<Config extends CommonConfig>(
+  { name, settings, address }: ServiceDefinition<Config>,
   start: Start<Config>,
   { log, signal }: Pick<ServiceContext, "log" | "signal">,
 ): Promise<number> {
   try {
     const config = readConfig(settings, process.env);
+    // Ends after all that makes spans.
+    await using telemetry = new AsyncDisposableStack();
+    telemetry.use(await startTracing(`reeve-${name}`, config, log));
     await using resources = new AsyncDisposableStack();
     // Outside of what is started again: probes are answered while the store is away.
     const door = resources.use(await openProbes(address(config), log, signal));

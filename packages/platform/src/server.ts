@@ -11,6 +11,7 @@ import { OpenRequests } from "./open-requests.ts";
 import { plainHttp, withCors } from "./plain-http.ts";
 import { serveReflection } from "./reflection.ts";
 import { rpcHandler } from "./rpc-handler.ts";
+import { traceServed } from "./tracing/rpc-spans.ts";
 import { validateRequests } from "./validate-interceptor.ts";
 
 export interface ServeOptions extends ListenAddress {
@@ -81,7 +82,12 @@ export async function serve(
       routes(router);
     },
     {
-      interceptors: [mapErrors(log, draining), ...(options.interceptors ?? []), validateRequests()],
+      interceptors: [
+        traceServed(),
+        mapErrors(log, draining),
+        ...(options.interceptors ?? []),
+        validateRequests(),
+      ],
       readMaxBytes,
       binaryOptions: readDeep,
       jsonOptions: readDeep,

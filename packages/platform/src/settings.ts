@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { parseListenAddress } from "./config.ts";
 import type { ListenAddress } from "./config.ts";
+import { tracingSettings } from "./tracing/settings.ts";
 
 /** Where NATS is. A name and a password are settings of their own: an address is logged. */
 const natsUrl = z
@@ -26,6 +27,7 @@ export const commonSettings = {
     .enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
     .default("info"),
   REEVE_ACK_WAIT_MS: ackWait,
+  ...tracingSettings,
 };
 
 /** `host:port`. */

@@ -2,6 +2,7 @@ import { ApprovalSchema, ApprovalService } from "@reeve/contracts/approval";
 import { openDispatchQueue } from "@reeve/log/nats-queue";
 import { openRunFeed } from "@reeve/log/nats-run-feed";
 import { openRunLog } from "@reeve/log/nats-run-log";
+import { observedLog } from "@reeve/log/observed-log";
 import { Background } from "@reeve/platform/background";
 import { authenticateInternally } from "@reeve/platform/internal-principal";
 import { stateOf } from "@reeve/platform/connection-state";
@@ -12,6 +13,7 @@ import type { RunningServer } from "@reeve/platform/server";
 import { serve } from "@reeve/platform/server";
 import { sleep } from "@reeve/platform/sleep";
 import { openTable } from "@reeve/store/nats-table";
+import { measureWaits } from "./app/approval-metrics.ts";
 import type { ApprovalPorts } from "./app/approval-ports.ts";
 import { expireApprovals } from "./app/expire-approvals.ts";
 import type { ApprovalsConfig } from "./config.ts";
@@ -29,7 +31,7 @@ export async function startApprovals(
   const background = starting.use(new Background(log, signal));
   const inbox = await openTable(nats, ApprovalSchema);
   const ports: ApprovalPorts = {
-    log: await openRunLog(nats),
+    log: observedLog(await openRunLog(nats), measureWaits),
     dispatch: await openDispatchQueue(nats, { ackWaitMs: config.REEVE_ACK_WAIT_MS }),
     inbox,
     lists: openApprovalLists(inbox, background.signal),

@@ -25,6 +25,7 @@ import { authenticate } from "@reeve/platform/principal";
 import type { RunningServer } from "@reeve/platform/server";
 import { serve } from "@reeve/platform/server";
 import { sleep } from "@reeve/platform/sleep";
+import { traceMade } from "@reeve/platform/tracing/rpc-spans";
 import { openLiveView } from "@reeve/store/live-view";
 import { openArtifactStore } from "@reeve/store/nats-artifact-store";
 import { openTable } from "@reeve/store/nats-table";
@@ -56,7 +57,7 @@ export async function startGateway(
   const ports = await openPorts(config, nats, log, background.signal);
   const approvals = createClient(
     ApprovalService,
-    createGrpcTransport({ baseUrl: config.REEVE_APPROVALS_URL }),
+    createGrpcTransport({ baseUrl: config.REEVE_APPROVALS_URL, interceptors: [traceMade()] }),
   );
   const server = starting.use(
     await serve(

@@ -6,6 +6,7 @@ import { openCallJournal } from "@reeve/log/nats-journal";
 import { openDispatchQueue, openToolCallQueue } from "@reeve/log/nats-queue";
 import { openRunLog } from "@reeve/log/nats-run-log";
 import { openThreadLog } from "@reeve/log/nats-thread-log";
+import { observedLog } from "@reeve/log/observed-log";
 import { extendEveryMs } from "@reeve/log/work-queue";
 import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { Background } from "@reeve/platform/background";
@@ -14,7 +15,11 @@ import type { Nats } from "@reeve/platform/nats";
 import { openArtifactStore } from "@reeve/store/nats-artifact-store";
 import { openLiveView } from "@reeve/store/live-view";
 import { openTable } from "@reeve/store/nats-table";
+import { tellApprovals } from "./adapters/approval-events.ts";
+import { meteredProvider } from "./adapters/models/metered-provider.ts";
 import { openProviders } from "./adapters/models/provider-registry.ts";
+import { tracedProvider } from "./adapters/models/traced-provider.ts";
+import { runMetrics, tellActive } from "./adapters/run-metrics.ts";
 import { systemClock } from "./adapters/system-clock.ts";
 import { workRuns } from "./app/work-runs.ts";
 import type { RuntimeConfig } from "./config.ts";
@@ -35,12 +40,24 @@ export async function startRuntime(
   const pools = await openLiveView(tools, logger, background.signal);
   const ackWaitMs = config.REEVE_ACK_WAIT_MS;
   const dispatch = await openDispatchQueue(nats, { ackWaitMs, isTaker: true });
+  const catalogs = () => ({ tools: pools(), models: providers.catalog });
+  const count = runMetrics(catalogs);
+  const byName = new Map(
+    [...providers.byName].map(([name, provider]) => [
+      name,
+      tracedProvider(meteredProvider(provider)),
+    ]),
+  );
   const ports: RunPorts = {
-    log: await openRunLog(nats),
+    log: observedLog(await openRunLog(nats), (events) => {
+      count(events);
+      tellApprovals(events);
+    }),
     journal: await openCallJournal(nats),
     toolCalls: toolCallQueues(nats, ackWaitMs),
-    catalogs: () => ({ tools: pools(), models: providers.catalog }),
-    provider: (name) => providers.byName.get(name),
+    catalogs,
+    provider: (name) => byName.get(name),
+    tellActive,
     // A runtime only reads artifacts.
     artifacts: await openArtifactStore(nats, { maxBytes: 0 }),
     memory: new LongTermMemory(await openTable(nats, MemorySchema), systemClock.now),

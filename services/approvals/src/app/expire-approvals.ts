@@ -5,6 +5,7 @@ import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import { commitForeign } from "@reeve/log/commit-foreign";
 import { isTerminal } from "@reeve/log/run-head";
 import type { Logger } from "@reeve/platform/logger";
+import { PendingApprovals } from "./approval-metrics.ts";
 import type { ApprovalPorts } from "./approval-ports.ts";
 import { DueTimes } from "./due-times.ts";
 
@@ -39,7 +40,9 @@ async function watchDueTimes(
   due: DueTimes,
   signal: AbortSignal,
 ): Promise<void> {
+  const pending = new PendingApprovals();
   for await (const change of inbox.watch("", signal)) {
+    pending.take(change);
     if (change.kind === "deleted") due.remove(change.key);
     if (change.kind !== "written") continue;
     const { key, record } = change.row;

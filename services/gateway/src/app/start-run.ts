@@ -16,6 +16,7 @@ import type { RunHead } from "@reeve/log/run-head";
 import { emptyHead, foldHead } from "@reeve/log/run-head";
 import type { RunKey } from "@reeve/log/run-log";
 import type { Principal } from "@reeve/platform/principal";
+import { traceparentOf } from "@reeve/platform/tracing/spans";
 import { reusedRequestId } from "@reeve/thread/refusals";
 import { settleThread } from "@reeve/thread/settle-thread";
 import { getAgent } from "./agents.ts";
@@ -56,6 +57,7 @@ export async function startRun(
     requestId,
     requestHash,
     labels: request.labels,
+    traceparent: traceparentOf(),
     threadId: request.threadId,
     memoryEnabled: request.memoryEnabled,
     cancelOnDisconnect: request.cancelOnDisconnect,

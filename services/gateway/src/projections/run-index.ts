@@ -9,6 +9,7 @@ import type { RunLog } from "@reeve/log/run-log";
 import type { Logger } from "@reeve/platform/logger";
 import type { Table } from "@reeve/store/table";
 import { RecentRows } from "./recent-rows.ts";
+import { countEnd } from "./run-metrics.ts";
 import { rowAfter, rowKinds, rowOf } from "./run-row.ts";
 
 const { key: runKey } = bucketOf(RunSchema);
@@ -65,6 +66,7 @@ async function indexBatch(
       row === undefined
         ? await runs.create(rowKey, after, signal)
         : await runs.update(rowKey, after, row.revision, signal);
+    if (written !== undefined) countEnd(row?.record, after);
     if (written !== undefined && rests(after)) recent.forget(rowKey);
     else if (written !== undefined) recent.keep(written);
     if (written !== undefined) return;

@@ -13,6 +13,7 @@ import { listRuns } from "../app/list-runs.ts";
 import { readRun, runKeyOf } from "../app/read-run.ts";
 import { sendMessage } from "../app/send-message.ts";
 import { startRun } from "../app/start-run.ts";
+import { countResume } from "../app/stream-metrics.ts";
 import { watchRun } from "../app/watch-run.ts";
 
 /** How long the cancellation of a run that nobody watches may take. */
@@ -44,6 +45,7 @@ export function runService(
       const watched = watchRun({ log: ports.log, sleep }, principal.tenant, request, until);
       let through = request.afterSequence;
       watchers.enter(principal, runId);
+      countResume(request.afterSequence);
       // A client that leaves ends the iteration from outside: neither the loop comes to its end, nor does anything fail.
       let isLeft = true;
       try {

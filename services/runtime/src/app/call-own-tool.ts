@@ -9,6 +9,7 @@ import type { RunState } from "../domain/run-state.ts";
 import { toolResultFact } from "../domain/tool-result.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { retrieveArtifact } from "./retrieve-artifact.ts";
+import { inOwnToolSpan } from "./tracing/own-tool-span.ts";
 
 /** Carries out a call of a tool of the runtime that needs something outside of the run. Made again, it does the same. */
 export async function* callOwnTool(
@@ -17,13 +18,15 @@ export async function* callOwnTool(
   ports: RunPorts,
   signal: AbortSignal,
 ): AsyncIterable<readonly Fact[]> {
-  const { callId, name, arguments: args = {} } = approvedCall(call);
+  const approved = approvedCall(call);
+  const { callId, name, arguments: args = {} } = approved;
   const { runId, created } = state;
   const owner = { tenant: created?.tenant ?? "", user: created?.startedBy ?? "" };
-  const outcome =
+  const outcome = await inOwnToolSpan(approved, () =>
     name === retrieveArtifactName
-      ? await retrieveArtifact(state, args, ports, signal)
-      : await callMemory(ports.memory, owner, { name, args, runId, callId }, signal);
+      ? retrieveArtifact(state, args, ports, signal)
+      : callMemory(ports.memory, owner, { name, args, runId, callId }, signal),
+  );
   const result = create(ToolResultSchema, { callId, name, ...outcome });
   yield [toolResultFact(call, scope, result, ports.clock.now())];
 }

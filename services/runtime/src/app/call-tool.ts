@@ -4,6 +4,7 @@ import type { ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
 import type { CallKey } from "@reeve/log/call-journal";
 import { emptyTail } from "@reeve/log/log";
 import { cutToBytes } from "@reeve/agent/cut-to-bytes";
+import { traceparentOf } from "@reeve/platform/tracing/spans";
 import type { Fact } from "../domain/fact.ts";
 import { fact } from "../domain/fact.ts";
 import { approvedCall } from "../domain/approved-call.ts";
@@ -82,7 +83,7 @@ function requestFor(state: RunState, { call, tool }: CallTool): ToolCallRequest 
       ...(toolkit?.commandTimeout && { commandTimeout: toolkit.commandTimeout }),
     },
     idempotent: tool.idempotent,
-    traceparent: created?.traceparent ?? "",
+    traceparent: traceparentOf() || (created?.traceparent ?? ""),
   });
 }
 

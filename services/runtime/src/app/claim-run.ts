@@ -1,8 +1,10 @@
+import type { Span } from "@opentelemetry/api";
 import type { Dispatch, RunEvent } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
 import type { RunKey } from "@reeve/log/run-log";
 import { emptyTail } from "@reeve/log/log";
 import type { Delivery } from "@reeve/log/work-queue";
+import { traceparentOf } from "@reeve/platform/tracing/spans";
 import { applyAll } from "../domain/apply.ts";
 import type { Fact } from "../domain/fact.ts";
 import { fact, rootScope } from "../domain/fact.ts";
@@ -12,6 +14,7 @@ import type { RunPorts } from "../ports/run-ports.ts";
 import { appendFacts, endOversized } from "./append-facts.ts";
 import type { Claimed } from "./owned-run.ts";
 import { prepareRun } from "./prepare-run.ts";
+import { startClaimSpan } from "./tracing/claim-span.ts";
 
 /**
  * The run is ours; or there is nothing to own. `ended`: it has ended. `absent`: there is no such run. `owned`: its owner lives and sees all facts by itself.
@@ -23,7 +26,7 @@ export type Claim =
   | { readonly kind: "ended" | "absent" | "owned" | "spent" | "lost"; readonly state: RunState };
 
 /** The delivery of a dispatch message by which a run is claimed. */
-export type Ticket = Pick<Delivery<Dispatch>, "sequence" | "attempt">;
+export type Ticket = Pick<Delivery<Dispatch>, "sequence" | "attempt" | "traceparent">;
 
 /** How often a claim is tried again when others write at the same time. */
 const mostAttempts = 20;
@@ -43,6 +46,7 @@ export async function claimRun(
   let state = initialState;
   let tail = emptyTail;
   let parkedAt = 0;
+  let span: Span | undefined;
   for (let attempt = 0; attempt < mostAttempts; attempt++) {
     const missed = await ports.log.read(key, tail, signal);
     state = applyAll(state, missed.events);
@@ -56,7 +60,9 @@ export async function claimRun(
     if (taken !== undefined) return { kind: taken, state };
     // Those who had this delivery before died over it, or failed: a claim by itself counts them.
     const isAlone = state.prepared === undefined && ticket.attempt > mostUncounted;
-    const claim = isOurs(state, ticket, ports) ? [] : [claimFact(state, ticket, ports)];
+    const isNew = !isOurs(state, ticket, ports);
+    if (isNew) span ??= startClaimSpan(state, ticket, ports.worker);
+    const claim = isNew ? [claimFact(state, ticket, ports, traceparentOf(span))] : [];
     const prepared = isAlone && claim.length > 0 ? [] : await preparation(state, ports, signal);
     const facts = [...claim, ...prepared];
     const before = { state, tail };
@@ -66,6 +72,7 @@ export async function claimRun(
     }
     if (written.kind !== "appended") continue;
     ({ state, tail } = written);
+    span?.end();
     if (state.end !== undefined) return { kind: "ended", state };
     if (state.prepared === undefined) continue;
     return { kind: "claimed", claimed: { ...written, key, epoch: state.claim?.epoch ?? 0 } };
@@ -103,9 +110,14 @@ function isOurs({ claim }: RunState, { sequence, attempt }: Ticket, { worker }: 
   );
 }
 
-function claimFact(state: RunState, { sequence, attempt }: Ticket, { worker }: RunPorts): Fact {
+function claimFact(
+  state: RunState,
+  { sequence, attempt }: Ticket,
+  { worker }: RunPorts,
+  traceparent: string,
+): Fact {
   const epoch = (state.claim?.epoch ?? 0) + 1;
-  const value = { worker, epoch, dispatchSequence: BigInt(sequence), attempt };
+  const value = { worker, epoch, dispatchSequence: BigInt(sequence), attempt, traceparent };
   return fact(rootScope, { case: "runClaimed", value });
 }
 

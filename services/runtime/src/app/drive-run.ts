@@ -11,6 +11,7 @@ import { ownRun } from "./owned-run.ts";
 import { leaveThread } from "./leave-thread.ts";
 import { releaseCalls } from "./release-calls.ts";
 import { restAfterFailure } from "./rest-after-failure.ts";
+import { inRunSpan } from "./tracing/in-run-span.ts";
 
 /** A replica answers a read by what it has: how long it may take until it has what was stored before. */
 const mostLagMs = 250;
@@ -33,7 +34,7 @@ export async function driveRun(
     const claim = await claimRun(key, delivery, ports, signal);
     const rest =
       claim.kind === "claimed"
-        ? await ownRun(claim.claimed, ports, stop)
+        ? await inRunSpan(claim.claimed.state, () => ownRun(claim.claimed, ports, stop))
         : { kind: claim.kind, state: claim.state };
     // What nobody dispatches without a reason may be read where its reason has not arrived yet.
     if (isUnfounded(rest.kind) && delivery.attempt === 1) {

@@ -14,6 +14,7 @@ import { Outbox } from "./outbox.ts";
 import { perform } from "./perform.ts";
 import type { EffectNews } from "./running-effects.ts";
 import { RunningEffects } from "./running-effects.ts";
+import { FrameSpans } from "./tracing/frame-spans.ts";
 
 /** Where a run is when its owner lets go of it. `released`: it goes on, and somebody else is to take it. */
 export type Rest = {
@@ -53,6 +54,7 @@ class OwnedRun implements AsyncDisposable {
   readonly #outbox = new Outbox();
   readonly #mailbox = new Mailbox<News>();
   readonly #effects: RunningEffects;
+  readonly #spans = new FrameSpans();
   readonly #end = new AbortController();
   readonly #soon: AbortSignal;
   #state: RunState;
@@ -69,7 +71,8 @@ class OwnedRun implements AsyncDisposable {
     this.#tail = tail;
     this.#mayOwe = !isWhole;
     this.#effects = new RunningEffects(
-      (effect, signal) => perform(this.#state, effect, ports, signal),
+      (effect, signal) =>
+        this.#spans.within(this.#state, effect, () => perform(this.#state, effect, ports, signal)),
       (news) => this.#mailbox.post(news),
     );
   }
@@ -85,6 +88,7 @@ class OwnedRun implements AsyncDisposable {
       this.#take(this.#mailbox.empty());
       if (this.#state.claim?.epoch !== this.#epoch) return { kind: "lost", state: this.#state };
       if (this.#state.end !== undefined) return { kind: "ended", state: this.#state };
+      this.#spans.observe(this.#state);
       const wanted = nextEffects(this.#state);
       this.#outbox.keepOnly(new Set(wanted.map(({ id }) => id)));
       if (soon.aborted) this.#effects.wind(wanted);
@@ -186,5 +190,6 @@ class OwnedRun implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#end.abort(new DOMException("the run rests", "AbortError"));
     await this.#effects[Symbol.asyncDispose]();
+    this.#spans[Symbol.dispose]();
   }
 }

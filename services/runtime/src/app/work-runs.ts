@@ -24,8 +24,12 @@ export async function workRuns(
         delivery.forget();
         continue;
       }
-      const driving = driveRun(delivery, ports, stop).finally(() => driven.delete(sequence));
+      const driving = driveRun(delivery, ports, stop).finally(() => {
+        driven.delete(sequence);
+        ports.tellActive?.(driven.size);
+      });
       driven.set(sequence, driving);
+      ports.tellActive?.(driven.size);
     }
   } catch (error) {
     if (!stop.soon.aborted) throw error;

@@ -25,6 +25,8 @@ export interface RunPorts {
   /** Where runs are dispatched whose turn has come, and where the messages lie by which runs are owned. */
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish" | "holds">;
   readonly clock: Clock;
+  /** Is told how many runs are driven, whenever that changes. Absent: nobody wants to know. */
+  tellActive?(runs: number): void;
   /** Name of this worker, unique to the life of its process. */
   readonly worker: string;
   /** How often an owner says that it is alive, in milliseconds. */

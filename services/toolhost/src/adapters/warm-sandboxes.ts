@@ -7,6 +7,7 @@ import type {
   SessionSpec,
 } from "../ports/sandbox.ts";
 import { SandboxGone } from "./agent/sandbox-gone.ts";
+import { measureStart } from "./sandbox-metrics.ts";
 
 /** After how many commands a sandbox makes room for a new one: nothing that they leave behind gathers for ever. */
 export const mostCommands = 1_000;
@@ -69,8 +70,12 @@ export class WarmSandboxes implements AsyncDisposable {
     yield { kind: "start" };
     const began = performance.now();
     for (;;) {
+      const asked = performance.now();
       const warm = await this.#warm(key);
       const session = warm ?? (await this.#opened(spec, signal));
+      if (session !== undefined) {
+        measureStart(warm === undefined ? "cold" : "warm", performance.now() - asked);
+      }
       if (session === undefined || signal.aborted) {
         if (session !== undefined) this.#end(session);
         const durationMs = performance.now() - began;

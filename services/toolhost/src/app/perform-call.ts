@@ -1,10 +1,12 @@
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import { ToolStatus } from "@reeve/contracts/tool";
 import { Failure } from "@reeve/platform/failure";
+import { traceparentOf } from "@reeve/platform/tracing/spans";
 import { argumentCheck } from "../domain/check-arguments.ts";
 import { callSettings } from "../domain/tool-settings.ts";
 import type { CallContext, ToolOutcome } from "../ports/tool.ts";
 import type { ToolhostPorts } from "../ports/toolhost-ports.ts";
+import { inExecutionSpan } from "./execution-span.ts";
 
 /** What a call came to, and how long it took. */
 export interface Performed extends ToolOutcome {
@@ -16,7 +18,16 @@ export interface Performed extends ToolOutcome {
  * Makes one call. Everything that the model could have done better, and everything that goes wrong on the way, is an
  * outcome that the model reads; throws only when `signal` aborts.
  */
-export async function performCall(
+export function performCall(
+  request: ToolCallRequest,
+  ports: ToolhostPorts,
+  asked: Pick<CallContext, "report" | "ask">,
+  signal: AbortSignal,
+): Promise<Performed> {
+  return inExecutionSpan(request, () => perform(request, ports, asked, signal));
+}
+
+async function perform(
   request: ToolCallRequest,
   { toolbox, workspaces, log }: ToolhostPorts,
   { report, ask }: Pick<CallContext, "report" | "ask">,
@@ -35,7 +46,7 @@ export async function performCall(
   const context = {
     tenant,
     runId,
-    traceparent,
+    traceparent: traceparentOf() || traceparent,
     callId: call.callId,
     args: call.arguments,
     settings: callSettings(request.settings),

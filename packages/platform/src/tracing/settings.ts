@@ -1,0 +1,62 @@
+import { z } from "zod";
+
+const flag = z
+  .enum(["true", "false", "1", "0"])
+  .default("false")
+  .transform((text) => text === "true" || text === "1");
+
+const protocol = z.literal("http/protobuf", { error: "only http/protobuf is spoken" }).optional();
+
+/** A number that is at least 1. */
+const count = (usual: number) => z.coerce.number().int().min(1).max(1_000_000).default(usual);
+
+/**
+ * Whether and how spans are exported, by the standard variables of OpenTelemetry. Off unless an exporter or an endpoint is
+ * named. Headers, time-outs, compression and certificates are read by the exporter itself; they are named here because a
+ * service may be given them.
+ */
+export const tracingSettings = {
+  OTEL_SDK_DISABLED: flag,
+  OTEL_TRACES_EXPORTER: z.enum(["otlp", "none"]).optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url().optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url().optional(),
+  OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: protocol,
+  OTEL_EXPORTER_OTLP_HEADERS: z.string().optional(),
+  OTEL_EXPORTER_OTLP_TIMEOUT: z.coerce.number().min(1).optional(),
+  OTEL_EXPORTER_OTLP_COMPRESSION: z.enum(["gzip", "none"]).optional(),
+  OTEL_EXPORTER_OTLP_CERTIFICATE: z.string().optional(),
+  OTEL_SERVICE_NAME: z.string().optional(),
+  OTEL_RESOURCE_ATTRIBUTES: z.string().optional(),
+  OTEL_TRACES_SAMPLER: z
+    .enum([
+      "always_on",
+      "always_off",
+      "traceidratio",
+      "parentbased_always_on",
+      "parentbased_always_off",
+      "parentbased_traceidratio",
+    ])
+    .default("parentbased_always_on"),
+  /** The share of traces that is kept, for the samplers that take one. */
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
+  OTEL_BSP_SCHEDULE_DELAY: count(5_000),
+  OTEL_BSP_EXPORT_TIMEOUT: count(30_000),
+  OTEL_BSP_MAX_QUEUE_SIZE: count(2_048),
+  OTEL_BSP_MAX_EXPORT_BATCH_SIZE: count(512),
+  /** Characters of an attribute that are kept. */
+  OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT: count(8_192),
+  /** Whether prompts, answers, arguments and results stand in spans. */
+  REEVE_TRACE_CONTENT: flag,
+};
+
+const schema = z.object(tracingSettings);
+export type TracingSettings = z.infer<typeof schema>;
+
+/** Whether spans are to be exported. */
+export function wantsTracing(settings: TracingSettings): boolean {
+  if (settings.OTEL_SDK_DISABLED) return false;
+  if (settings.OTEL_TRACES_EXPORTER !== undefined) return settings.OTEL_TRACES_EXPORTER === "otlp";
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own } = settings;
+  return all !== undefined || own !== undefined;
+}

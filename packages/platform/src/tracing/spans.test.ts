@@ -1,0 +1,37 @@
+import { ROOT_CONTEXT, trace } from "@opentelemetry/api";
+import { expect, test } from "vitest";
+import { contextFrom, inChildSpan, isSameTrace, linksTo, traceparentOf } from "./spans.ts";
+
+const one = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+const other = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-00";
+
+test("a trace context comes out as it went in", () => {
+  for (const given of [one, other]) {
+    expect(traceparentOf(trace.getSpan(contextFrom(given)))).toBe(given);
+  }
+});
+
+test("what is no trace context names no trace", () => {
+  const zeros = "00-00000000000000000000000000000000-b7ad6b7169203331-01";
+  for (const given of [
+    "",
+    "nonsense",
+    zeros,
+    one.toUpperCase(),
+    `${one}-more`,
+    "ff" + one.slice(2),
+  ]) {
+    expect(contextFrom(given)).toBe(ROOT_CONTEXT);
+    expect(linksTo([given])).toEqual([]);
+    expect(isSameTrace(given, given)).toBe(false);
+  }
+});
+
+test("two spans of one trace are told from those of others", () => {
+  expect(isSameTrace(one, other)).toBe(true);
+  expect(isSameTrace(one, one.replace("0af7", "1af7"))).toBe(false);
+});
+
+test("where nothing is traced, nothing begins a trace", async () => {
+  expect(await inChildSpan("publish", {}, () => Promise.resolve(traceparentOf()))).toBe("");
+});

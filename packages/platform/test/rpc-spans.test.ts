@@ -1,0 +1,113 @@
+import { context, trace } from "@opentelemetry/api";
+import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
+import {
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
+import type { ReadableSpan } from "@opentelemetry/sdk-trace";
+import { createClient } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
+import { ErrorReason } from "@reeve/contracts/error";
+import { RunService } from "@reeve/contracts/run";
+import { afterEach, beforeAll, expect, test, vi } from "vitest";
+import { Health } from "../gen/grpc/health/v1/health_pb.ts";
+import { Failure } from "../src/failure.ts";
+import { traceMade } from "../src/tracing/rpc-spans.ts";
+import { traceparentOf } from "../src/tracing/spans.ts";
+import { served } from "./support/served.ts";
+
+const exporter = new InMemorySpanExporter();
+const startRun = "reeve.run.v1.RunService/StartRun";
+const watchRun = "reeve.run.v1.RunService/WatchRun";
+
+beforeAll(() => {
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager());
+  const spanProcessors = [new SimpleSpanProcessor({ exporter })];
+  trace.setGlobalTracerProvider(new TracerProvider({ spanProcessors }));
+});
+
+afterEach(() => exporter.reset());
+
+/** The spans of a method, as soon as there are so many. */
+async function spansOf(name: string, count: number): Promise<readonly ReadableSpan[]> {
+  const found = () => exporter.getFinishedSpans().filter((span) => span.name === name);
+  await vi.waitUntil(() => found().length === count, { timeout: 10_000, interval: 10 });
+  return found();
+}
+
+test("a request is one trace on both sides, whichever protocol it speaks", async () => {
+  const inside: string[] = [];
+  const startRunHere = () => {
+    inside.push(traceparentOf());
+    return {};
+  };
+  await using server = await served({ startRun: startRunHere });
+  const given = {
+    baseUrl: server.server.url,
+    httpVersion: "2" as const,
+    interceptors: [traceMade()],
+  };
+  for (const [transport, system] of [
+    [createGrpcTransport(given), "grpc"],
+    [createConnectTransport(given), "connectrpc"],
+  ] as const) {
+    exporter.reset();
+    await createClient(RunService, transport).startRun({ agentId: "a", input: "hello" });
+    const [made, served] = (await spansOf(startRun, 2)).toSorted((a, b) => b.kind - a.kind);
+    expect(served?.parentSpanContext?.spanId).toBe(made?.spanContext().spanId);
+    expect(inside.at(-1)).toContain(served?.spanContext().spanId);
+    for (const span of [made, served]) {
+      expect(span?.attributes).toMatchObject({ "rpc.system.name": system, "rpc.method": startRun });
+    }
+  }
+});
+
+test("a refusal is told by its code, and is no fault of the server", async () => {
+  await using server = await served({
+    startRun: () => Promise.reject(new Failure("not_found", ErrorReason.AGENT_NOT_FOUND, "secret")),
+  });
+  const client = createClient(RunService, server.transport);
+  await expect(client.startRun({ agentId: "a", input: "hello" })).rejects.toThrow("secret");
+  const [span] = await spansOf(startRun, 1);
+  expect(span?.attributes["rpc.response.status_code"]).toBe("NOT_FOUND");
+  expect(span?.status).toEqual({ code: 0 });
+  expect(JSON.stringify([span?.attributes, span?.events])).not.toContain("secret");
+});
+
+test("a fault of the server is an error, without its words", async () => {
+  await using server = await served({ startRun: () => Promise.reject(new Error("secret")) });
+  const client = createClient(RunService, server.transport);
+  await expect(client.startRun({ agentId: "a", input: "hello" })).rejects.toThrow("internal");
+  const [span] = await spansOf(startRun, 1);
+  expect(span?.attributes["error.type"]).toBe("INTERNAL");
+  expect(span?.status).toEqual({ code: 2 });
+  expect(JSON.stringify([span?.attributes, span?.events])).not.toContain("secret");
+});
+
+test("a stream that its client leaves has ended", async () => {
+  await using server = await served({
+    async *watchRun(_, { signal }) {
+      yield { throughSequence: 1 };
+      await new Promise((_, reject) =>
+        signal.addEventListener("abort", () => reject(signal.reason)),
+      );
+    },
+  });
+  const leaving = new AbortController();
+  const watched = createClient(RunService, server.transport).watchRun(
+    { runId: "run_1" },
+    { signal: leaving.signal },
+  );
+  const first = await watched[Symbol.asyncIterator]().next();
+  expect(first.value).toMatchObject({ throughSequence: 1 });
+  leaving.abort();
+  const [span] = await spansOf(watchRun, 1);
+  expect(span?.status).toEqual({ code: 0 });
+});
+
+test("health has no spans", async () => {
+  await using server = await served();
+  await createClient(Health, server.transport).check({});
+  expect(exporter.getFinishedSpans()).toEqual([]);
+});

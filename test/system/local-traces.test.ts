@@ -1,0 +1,71 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { context, ROOT_CONTEXT, trace } from "@opentelemetry/api";
+import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
+import type { ReadableSpan } from "@opentelemetry/sdk-trace";
+import {
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
+import { parseSpecFile } from "@reeve/agent/spec-file";
+import { RunStatus } from "@reeve/contracts/run";
+import { inSpan } from "@reeve/platform/tracing/spans";
+import { beforeAll, expect, test } from "vitest";
+import { runAgent } from "../../local/src/run-agent.ts";
+import { loadScripts } from "../../services/runtime/src/adapters/models/scripted/load-scripts.ts";
+import { scriptedProvider } from "../../services/runtime/src/adapters/models/scripted/scripted-provider.ts";
+
+const never = new AbortController().signal;
+const example = join(import.meta.dirname, "../../examples/release-check");
+const exporter = new InMemorySpanExporter();
+
+beforeAll(() => {
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager());
+  const spanProcessors = [new SimpleSpanProcessor({ exporter })];
+  trace.setGlobalTracerProvider(new TracerProvider({ spanProcessors }));
+});
+
+/** How often each span stands where, by the names from the root on. */
+function counted(spans: readonly ReadableSpan[]): Readonly<Record<string, number>> {
+  const byId = new Map(spans.map((span) => [span.spanContext().spanId, span]));
+  const pathOf = ({ name, parentSpanContext }: ReadableSpan): string => {
+    const parent = byId.get(parentSpanContext?.spanId ?? "");
+    return parent === undefined ? name : `${pathOf(parent)} > ${name}`;
+  };
+  const counts: Record<string, number> = {};
+  for (const path of spans.map(pathOf)) counts[path] = (counts[path] ?? 0) + 1;
+  return counts;
+}
+
+test("planner and subtasks have spans of their own, below the run, in the trace of who called it", async () => {
+  const file = join(example, "agent.yaml");
+  const spec = parseSpecFile(readFileSync(file, "utf8"), file);
+  const scripts = await loadScripts(join(example, "scripts"), never);
+  const ended = await inSpan("caller", {}, ROOT_CONTEXT, async () => {
+    const providers = [scriptedProvider(scripts)];
+    const agent = { ...spec, model: "scripted:release-check" };
+    return await runAgent(agent, "Can it be released?", { providers, signal: never }).ended;
+  });
+  expect(ended.status).toBe(RunStatus.COMPLETED);
+  const root = "caller > claim_run > invoke_agent release-check";
+  const subtask = `${root} > invoke_agent release-check`;
+  expect(counted(exporter.getFinishedSpans())).toEqual({
+    caller: 1,
+    "caller > claim_run": 1,
+    [root]: 1,
+    [`${root} > plan release-check`]: 1,
+    [`${root} > plan release-check > chat release-check`]: 1,
+    [`${root} > chat release-check`]: 3,
+    [subtask]: 3,
+    // Two of the tests, one and a reminder of the changelog, two of security.
+    [`${subtask} > chat release-check`]: 6,
+    [`${subtask} > invoke_agent release-check`]: 1,
+    [`${subtask} > invoke_agent release-check > chat release-check`]: 1,
+  });
+  const ids = exporter
+    .getFinishedSpans()
+    .map(({ attributes }) => attributes["reeve.subtask.id"])
+    .filter((id) => id !== undefined);
+  expect(new Set(ids).size).toBe(4);
+});
