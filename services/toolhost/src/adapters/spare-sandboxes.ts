@@ -70,7 +70,7 @@ export class SpareSandboxes implements SandboxDriver, AsyncDisposable {
     signal.throwIfAborted();
     const { workspaceDir, ...wishes } = spec;
     const isUsual = isDeepStrictEqual(stated(wishes), stated(this.#options.wishes));
-    for (let spare = isUsual ? this.#spares.shift() : undefined; spare !== undefined; ) {
+    for (let spare = isUsual ? this.#spares.shift() : undefined; spare !== undefined;) {
       if (!(await spare.session.settled())) {
         void this.#discard(spare);
         spare = this.#spares.shift();

@@ -27,6 +27,7 @@ import { startContainer } from "./start-container.ts";
 
 const python = "/usr/bin/python3";
 const labels = { machine: "reeve.sandbox.machine", owner: "reeve.sandbox.owner" };
+const engineFix = "start a container engine, and let DOCKER_HOST name its socket";
 const isCounted = { memory: true, processes: false };
 
 const listed = z.array(
@@ -64,7 +65,7 @@ export class DockerDriver implements SandboxDriver {
     try {
       await this.#engine().greet(signal);
     } catch (error) {
-      return broken(error, ["start a container engine, and let DOCKER_HOST name its socket"]);
+      return broken(error, []);
     }
     try {
       await this.#engine().get(`/images/${image}/json`, signal);
@@ -73,18 +74,23 @@ export class DockerDriver implements SandboxDriver {
       return broken(error, [`make the image: ${at}node scripts/sandbox-image.ts ${image}`]);
     }
     const notes: string[] = [];
+    let fixes: readonly string[] = [];
     try {
       this.#traits = await traitsOf(this.#engine(), signal);
       for (const runtime of candidateRuntimes(this.#traits, this.#options.runtime)) {
         this.#runtime = runtime;
         const report = await this.#tried(signal);
         if (report.works) return { ...report, notes };
-        notes.push(`${runtime ?? "the engine's own runtime"}: ${report.reason}`);
+        notes.push(`${runtime === undefined ? "" : `with ${runtime}: `}${report.reason}`);
+        ({ fixes } = report);
       }
     } catch (error) {
-      return broken(error, ["let REEVE_SANDBOX_RUNTIME name one of them, or none"]);
+      const isNamed = error instanceof Failure && error.kind === "precondition";
+      return broken(error, [
+        isNamed ? "let REEVE_SANDBOX_RUNTIME name one of those, or none" : engineFix,
+      ]);
     }
-    return { works: false, reason: notes.join("; "), fixes: [] };
+    return { works: false, reason: notes.join("; "), fixes };
   }
 
   async open(spec: SessionSpec, signal: AbortSignal): Promise<SandboxSession> {

@@ -10,7 +10,8 @@ export interface Attempt {
 const known: readonly (readonly [said: RegExp, wayOut: (attempt: Attempt) => string])[] = [
   [
     /no such image/i,
-    ({ image, address }) => `make the image: ${prefix(address)}node scripts/sandbox-image.ts ${image}`,
+    ({ image, address }) =>
+      `make the image: ${prefix(address)}node scripts/sandbox-image.ts ${image}`,
   ],
   [
     /unknown(?: or invalid)? runtime/i,
