@@ -44,6 +44,11 @@ export class EngineProxy implements AsyncDisposable {
     await once(this.#server, "listening");
   }
 
+  /** How many connections there are, those to whoever calls and those to the engine. */
+  get connections(): number {
+    return this.#sockets.size;
+  }
+
   /** Nothing goes through any more, and nobody is told. */
   freeze(): void {
     this.#isFrozen = true;
