@@ -13,7 +13,7 @@ import { SpareFolders } from "./spare-folders.ts";
 import { makeWorkspace } from "./workspace-folder.ts";
 
 /** How long the call that has taken one has the machine for itself before the next is made. */
-const calmMs = 200;
+const calmMs = 20;
 const lookMs = 10_000;
 /** An agent that hears nothing ends itself in the end; a spare is replaced long before. */
 const mostAgeMs = 300_000;
@@ -60,6 +60,11 @@ export class SpareSandboxes implements SandboxDriver, AsyncDisposable {
     this.#options = options;
     this.#folders = new SpareFolders(options.folder, options.identity);
     this.#keeping = this.#keep(this.#end.signal);
+  }
+
+  /** How many wait at present. */
+  get waiting(): number {
+    return this.#spares.length;
   }
 
   probe(signal: AbortSignal): Promise<ProbeReport> {
