@@ -86,6 +86,8 @@ async function* firstCalls(
   const spare: number[] = [];
   for (let turn = 0; turn < spareTimes; turn++) {
     while (spares.waiting === 0) await barePython();
+    // Until its interpreter has begun.
+    await warmUp(10, barePython);
     const box = warm.over(join(folder, `${driver.name}-${turn}`, "files"));
     const [took = 0] = await timesOf(1, () => collect(box, print, signal));
     spare.push(took);
