@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { Failure } from "@reeve/platform/failure";
 import type { AgentChannel } from "../agent/agent-channel.ts";
 import { ContainerStreams } from "./container-streams.ts";
@@ -54,7 +53,9 @@ async function started(start: ContainerStart, signal: AbortSignal): Promise<Agen
       begin,
     );
     const streams = new ContainerStreams(socket);
-    const closed = once(socket, "close");
+    // Also after an error, which a promise of its event would reject with.
+    const { promise: closed, resolve: close } = Promise.withResolvers<void>();
+    socket.once("close", () => close());
     await engine.post(`/containers/${name}/start`, undefined, begin);
     signal.throwIfAborted();
     const { promise: killed, resolve } = Promise.withResolvers<void>();
