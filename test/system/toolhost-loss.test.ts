@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RunStatus } from "@reeve/contracts/run";
 import { describe, expect, test, vi } from "vitest";
-import { z } from "zod";
 import { BubblewrapDriver } from "../../services/toolhost/src/adapters/bubblewrap/bubblewrap-driver.ts";
 import { sandboxIdentity } from "../../services/toolhost/src/adapters/bubblewrap/identity.ts";
 import { Engine } from "../../services/toolhost/src/adapters/docker/engine.ts";
@@ -18,14 +17,18 @@ const signal = AbortSignal.timeout(110_000);
 const mark = "86397.25";
 const engine = await testEngine();
 const bubblewrap = await new BubblewrapDriver(sandboxIdentity(64_017)).probe(signal);
-const listed = z.array(z.object({ Id: z.string(), Labels: z.record(z.string(), z.string()) }));
+
+/** A container as engines list it. */
+interface Listed {
+  readonly Id: string;
+  readonly Labels: Readonly<Record<string, string>>;
+}
 
 /** Ids of the containers that a process has made. */
 async function containersOf(pid: number, address: string | undefined): Promise<readonly string[]> {
   if (address === undefined) return [];
   const answer = await new Engine(address).get("/containers/json?all=1", signal);
-  return listed
-    .parse(answer)
+  return (answer as readonly Listed[])
     .filter(({ Labels }) => Labels["reeve.sandbox.owner"]?.startsWith(`${pid}.`))
     .map(({ Id }) => Id);
 }
@@ -103,7 +106,7 @@ describe.each([
       expect(readdirSync(spares)).toEqual([]);
       expect(readdirSync(join(folder, "data/workspaces/acme"))).toEqual([runId]);
       expect(mountsBelow(folder)).toEqual([]);
-      if (proxy !== undefined) await vi.waitFor(() => expect(proxy.connections).toBe(0), 5_000);
+      await vi.waitFor(() => expect(proxy?.connections ?? 0).toBe(0), 5_000);
     },
   );
 });

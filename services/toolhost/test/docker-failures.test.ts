@@ -56,6 +56,21 @@ async function meanwhile(
   throw new Error("there was no end");
 }
 
+/** A driver whose engine can be made to stand still. */
+async function behindProxy() {
+  const own = await temporaryFolder();
+  const proxy = await EngineProxy.start(own.path, options().address ?? "");
+  const driver = new DockerDriver(options({ address: proxy.address }));
+  return {
+    proxy,
+    driver,
+    [Symbol.asyncDispose]: async () => {
+      await proxy[Symbol.asyncDispose]();
+      await own[Symbol.asyncDispose]();
+    },
+  };
+}
+
 /** What a driver leaves in the engine of these tests. */
 async function containers(): Promise<readonly string[]> {
   const records = await new DockerDriver(options()).list(signal);
@@ -143,21 +158,6 @@ describe.skipIf("why" in engine)(
 );
 
 describe.skipIf("why" in engine)(`an engine${why}`, () => {
-  /** A driver whose engine can be made to stand still. */
-  async function behindProxy() {
-    const own = await temporaryFolder();
-    const proxy = await EngineProxy.start(own.path, options().address ?? "");
-    const driver = new DockerDriver(options({ address: proxy.address }));
-    return {
-      proxy,
-      driver,
-      [Symbol.asyncDispose]: async () => {
-        await proxy[Symbol.asyncDispose]();
-        await own[Symbol.asyncDispose]();
-      },
-    };
-  }
-
   test("that goes away ends commands as lost, and calls go on when it is back", async () => {
     await using own = await behindProxy();
     await using warm = new WarmSandboxes(own.driver, { idleMs: 300_000, mostIdle: 4 });

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { WorkspaceFileSchema } from "@reeve/contracts/tool";
+import { createLogger } from "@reeve/platform/logger";
 import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
 import { describe, expect, test, vi } from "vitest";
 import { BubblewrapDriver } from "../src/adapters/bubblewrap/bubblewrap-driver.ts";
@@ -19,6 +20,7 @@ import { testEngine } from "./support/docker-engine.ts";
 import { temporaryFolder } from "./support/toolhost.ts";
 
 const signal = AbortSignal.timeout(100_000);
+const log = createLogger("test", "warn");
 const identity = sandboxIdentity(64_017);
 const engine = await testEngine();
 const bubblewrap = new BubblewrapDriver(identity);
@@ -37,7 +39,7 @@ async function toolhost(driver: SandboxDriver) {
       wishes: { readOnly: false, memoryBytes, processes },
       folder: join(root, ".spare"),
       identity,
-      log: { warn: (...said: unknown[]) => console.error(...said) },
+      log,
     }),
   );
   const own = async () =>

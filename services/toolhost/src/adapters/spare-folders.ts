@@ -40,7 +40,6 @@ export class SpareFolders {
    * whoever made it. The kernel decides between several that try: a folder that holds something is never replaced.
    */
   async give(spareDir: string, workspaceDir: string): Promise<boolean> {
-    if (existsSync(workspaceDir)) return false;
     try {
       await rename(dirname(spareDir), dirname(workspaceDir));
     } catch {

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "@reeve/platform/logger";
@@ -75,20 +76,9 @@ export class SpareSandboxes implements SandboxDriver, AsyncDisposable {
     signal.throwIfAborted();
     const { workspaceDir, ...wishes } = spec;
     const isUsual = isDeepStrictEqual(stated(wishes), stated(this.#options.wishes));
-    for (let spare = isUsual ? this.#spares.shift() : undefined; spare !== undefined;) {
-      if (!(await spare.session.settled())) {
-        void this.#discard(spare);
-        spare = this.#spares.shift();
-        continue;
-      }
-      if (await this.#folders.give(spare.spec.workspaceDir, workspaceDir)) {
-        spare.spec.workspaceDir = workspaceDir;
-        this.#missed.resolve();
-        return spare.session;
-      }
-      this.#spares.unshift(spare);
-      break;
-    }
+    const isNew = isUsual && !existsSync(workspaceDir);
+    const given = isNew ? await this.#given(workspaceDir) : undefined;
+    if (given !== undefined) return given;
     makeWorkspace(workspaceDir, this.#options.identity);
     return await this.#driver.open(spec, signal);
   }
@@ -105,6 +95,24 @@ export class SpareSandboxes implements SandboxDriver, AsyncDisposable {
     this.#end.abort(new DOMException("the spare sandboxes end", "AbortError"));
     await this.#keeping;
     await Promise.all(this.#spares.splice(0).map((spare) => this.#discard(spare)));
+  }
+
+  /** One that waited, whose folder is the workspace from then on. Undefined: there is none, or the workspace is there. */
+  async #given(workspaceDir: string): Promise<SandboxSession | undefined> {
+    for (;;) {
+      const spare = this.#spares.shift();
+      if (spare === undefined) return undefined;
+      this.#missed.resolve();
+      if (!(await spare.session.settled())) {
+        void this.#discard(spare);
+      } else if (await this.#folders.give(spare.spec.workspaceDir, workspaceDir)) {
+        spare.spec.workspaceDir = workspaceDir;
+        return spare.session;
+      } else {
+        this.#spares.unshift(spare);
+        return undefined;
+      }
+    }
   }
 
   async #keep(signal: AbortSignal): Promise<void> {
@@ -152,7 +160,8 @@ export class SpareSandboxes implements SandboxDriver, AsyncDisposable {
 
   /** Those that have ended by themselves or wait for long. */
   async #replaceOld(): Promise<void> {
-    for (const spare of [...this.#spares]) {
+    const before = this.#spares.slice();
+    for (const spare of before) {
       const isFit = await spare.session.settled();
       if (isFit && performance.now() - spare.born < mostAgeMs) continue;
       const at = this.#spares.indexOf(spare);
