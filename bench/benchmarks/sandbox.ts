@@ -12,13 +12,20 @@ const longRuns = 3;
 export const sandbox: Benchmark = {
   name: "sandbox",
   async *measure(signal: AbortSignal): AsyncIterable<Figure> {
-    yield* figuresOf("bubblewrap", signal);
-    if (process.env["DOCKER_HOST"] !== undefined) yield* figuresOf("docker", signal);
+    yield* figuresOf("bubblewrap", { REEVE_SANDBOX: "bubblewrap" }, signal);
+    const ahead = { REEVE_SANDBOX: "bubblewrap", REEVE_SANDBOX_SPARE: "2" };
+    yield* figuresOf("bubblewrap with two ahead", ahead, signal);
+    if (process.env["DOCKER_HOST"] === undefined) return;
+    yield* figuresOf("docker", { REEVE_SANDBOX: "docker" }, signal);
   },
 };
 
-async function* figuresOf(driver: string, signal: AbortSignal): AsyncIterable<Figure> {
-  await using system = await System.start({ settings: { REEVE_SANDBOX: driver } }, signal);
+async function* figuresOf(
+  driver: string,
+  settings: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): AsyncIterable<Figure> {
+  await using system = await System.start({ settings }, signal);
   for (const id of ["sandbox", "sandbox-warm"]) {
     const spec = { id, model: `scripted:${id}`, permissionClasses: ["execute"] };
     await createAgent(system, spec, signal);

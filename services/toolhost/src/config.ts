@@ -32,7 +32,7 @@ export const toolhostConfig = z.object({
     .string()
     .regex(/^[A-Za-z0-9._-]+$/, "may hold letters, digits, ., _ and - only")
     .optional(),
-  /** How many sandboxes wait for runs that have no workspace yet. Absent: 2 with docker, 1 with bubblewrap, none with others. */
+  /** How many sandboxes wait for runs that have no workspace yet. Absent: 2 with docker, none with others. */
   REEVE_SANDBOX_SPARE: z.coerce.number().int().min(0).max(32).optional(),
   /** Where the container engine is: unix:// or tcp://. */
   DOCKER_HOST: z.string().optional(),

@@ -25,11 +25,8 @@ import { UnsafeLocalDriver } from "./unsafe-local/unsafe-local-driver.ts";
 import { WarmSandboxes } from "./warm-sandboxes.ts";
 import { workspaceRoot } from "./workspace-root.ts";
 
-/**
- * How many sandboxes wait unless somebody says otherwise. A container takes long to start, so that two hide that from runs
- * that begin one after the other; where nothing isolates, nothing is made ahead.
- */
-const usualSpares: Readonly<Record<string, number>> = { docker: 2, bubblewrap: 1 };
+/** A container takes long to start; two that wait hide that from runs that begin one after the other. */
+const dockerSpares = 2;
 
 /** What this host has to execute foreign code, if it has. */
 export interface Sandboxes extends AsyncDisposable {
@@ -80,7 +77,7 @@ export async function openSandboxes(
   const markers = resolve(config.REEVE_DATA_DIR, "laid");
   mkdirSync(markers, { recursive: true, mode: 0o700 });
   await using opening = new AsyncDisposableStack();
-  const count = config.REEVE_SANDBOX_SPARE ?? usualSpares[choice.driver.name] ?? 0;
+  const count = config.REEVE_SANDBOX_SPARE ?? (choice.driver.name === "docker" ? dockerSpares : 0);
   const isBrought = count > 0;
   const { memoryBytes, processes } = defaultLimits;
   const driver = isBrought
