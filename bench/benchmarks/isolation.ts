@@ -1,38 +1,49 @@
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { BubblewrapDriver } from "../../services/toolhost/src/adapters/bubblewrap/bubblewrap-driver.ts";
 import { sandboxIdentity } from "../../services/toolhost/src/adapters/bubblewrap/identity.ts";
 import { DockerDriver } from "../../services/toolhost/src/adapters/docker/docker-driver.ts";
+import { SpareSandboxes } from "../../services/toolhost/src/adapters/spare-sandboxes.ts";
 import { WarmSandboxes } from "../../services/toolhost/src/adapters/warm-sandboxes.ts";
 import { collect } from "../../services/toolhost/src/app/collect.ts";
-import type { SandboxDriver } from "../../services/toolhost/src/ports/sandbox.ts";
+import type { Sandbox, SandboxDriver } from "../../services/toolhost/src/ports/sandbox.ts";
 import { defaultLimits } from "../../services/toolhost/src/ports/sandbox.ts";
 import type { Benchmark, Figure } from "../figure.ts";
 import { barePython } from "../floor.ts";
-import { timesOf, warmUp } from "../measure.ts";
+import { rateOf, timesOf, warmUp } from "../measure.ts";
+import {
+  processesOfBubblewrap,
+  processesOfContainers,
+  proportionalBytes,
+} from "../sandbox-memory.ts";
 
 const coldTimes = 10;
+const spareTimes = 10;
 const warmTimes = 100;
+const busyTimes = 400;
 const sessions = 5;
+const miBytes = 2 ** 20;
 const giBytes = 2 ** 30;
+const identity = sandboxIdentity(64_017);
+const address = process.env["DOCKER_HOST"];
 const limits = { ...defaultLimits, timeoutMs: 60_000 };
 const request = JSON.stringify({ code: "print(1)", allowed_imports: [] });
 const print = { program: "execute_code", argv: [], stdin: Buffer.from(request), limits } as const;
+const { memoryBytes, processes } = defaultLimits;
+const wishes = { readOnly: false, memoryBytes, processes };
 
 /** Sandboxes alone, without queue and journal, per driver that works here. */
 export const isolation: Benchmark = {
   name: "isolation",
   async *measure(signal: AbortSignal): AsyncIterable<Figure> {
-    const identity = sandboxIdentity(64_017);
     const folder = mkdtempSync(join(tmpdir(), "reeve-bench-"));
     chmodSync(folder, 0o711);
     const workspace = join(folder, "workspace");
     mkdirSync(workspace);
     if (identity.isDedicated) chownSync(workspace, identity.uid, identity.gid);
     const drivers: SandboxDriver[] = [new BubblewrapDriver(identity)];
-    const address = process.env["DOCKER_HOST"];
     const image = "reeve-sandbox:latest";
     if (address !== undefined) {
       drivers.push(new DockerDriver({ identity, address, image, probeDir: () => folder }));
@@ -41,7 +52,10 @@ export const isolation: Benchmark = {
       await warmUp(3, barePython);
       for (const driver of drivers) {
         const { works } = await driver.probe(signal);
-        if (works) yield* figuresOf(driver, workspace, signal);
+        if (!works) continue;
+        yield* firstCalls(driver, folder, signal);
+        yield* nextCalls(driver, workspace, signal);
+        yield* sizes(driver, workspace, signal);
       }
     } finally {
       rmSync(folder, { recursive: true, force: true });
@@ -49,45 +63,99 @@ export const isolation: Benchmark = {
   },
 };
 
-async function* figuresOf(
+/** The first call in a new sandbox, and in one that was made before. */
+async function* firstCalls(
+  driver: SandboxDriver,
+  folder: string,
+  signal: AbortSignal,
+): AsyncIterable<Figure> {
+  const floors = await timesOf(coldTimes, barePython);
+  const cold: number[] = [];
+  for (let turn = 0; turn < coldTimes; turn++) {
+    await using warm = new WarmSandboxes(driver, { idleMs: 60_000, mostIdle: 1 });
+    const box = warm.over(join(folder, "workspace"));
+    const [took = 0] = await timesOf(1, () => collect(box, print, signal));
+    cold.push(took);
+  }
+  const name = `${driver.name}: first call in`;
+  const aim = driver.name === "bubblewrap" ? { aim: { ratio: 2.5 } } : {};
+  yield { name: `${name} a sandbox`, unit: "ms", values: cold, floors, ...aim };
+  const options = { count: 1, wishes, folder: join(folder, ".spare"), identity, log: console };
+  await using spares = new SpareSandboxes(driver, options);
+  await using warm = new WarmSandboxes(spares, { idleMs: 60_000, mostIdle: 1 });
+  const spare: number[] = [];
+  for (let turn = 0; turn < spareTimes; turn++) {
+    while (spares.waiting === 0) await barePython();
+    // Until its interpreter has begun.
+    await warmUp(10, barePython);
+    const box = warm.over(join(folder, `${driver.name}-${turn}`, "files"));
+    const [took = 0] = await timesOf(1, () => collect(box, print, signal));
+    spare.push(took);
+  }
+  yield { name: `${name} one that waited`, unit: "ms", values: spare, floors };
+}
+
+async function* nextCalls(
   driver: SandboxDriver,
   workspace: string,
   signal: AbortSignal,
 ): AsyncIterable<Figure> {
-  const floors = await timesOf(coldTimes, barePython);
-  const unit = "ms";
-  const cold: number[] = [];
-  for (let turn = 0; turn < coldTimes; turn++) {
-    await using warm = new WarmSandboxes(driver, { idleMs: 60_000, mostIdle: 1 });
-    const [took = 0] = await timesOf(1, () => collect(warm.over(workspace), print, signal));
-    cold.push(took);
-  }
-  yield { name: `${driver.name}: first call in a sandbox`, unit, values: cold, floors };
-  await using warm = new WarmSandboxes(driver, { idleMs: 60_000, mostIdle: 1 });
+  await using warm = new WarmSandboxes(driver, { idleMs: 60_000, mostIdle: 2 });
   const box = warm.over(workspace);
-  await warmUp(3, () => collect(box, print, signal));
-  const values = await timesOf(warmTimes, () => collect(box, print, signal));
-  yield { name: `${driver.name}: the next hundred calls there`, unit, values, floors };
-  const before = residentKiB();
-  await using idle = new WarmSandboxes(driver, { idleMs: 60_000, mostIdle: sessions });
-  await Promise.all(
-    Array.from({ length: sessions }, () => collect(idle.over(workspace), print, signal)),
-  );
-  const resident = (residentKiB() - before) / sessions / 1_024;
-  yield { name: `${driver.name}: an idle sandbox`, unit: "MiB", values: [resident] };
+  const call = () => collect(box, print, signal);
+  const floors = await timesOf(coldTimes, barePython);
+  await warmUp(3, call);
+  const values = await timesOf(warmTimes, call);
+  const name = `${driver.name}: the next`;
+  yield { name: `${name} hundred calls there`, unit: "ms", values, floors, aim: { ratio: 2 } };
+  yield {
+    name: `${name} calls, from the ninetieth on`,
+    unit: "ms",
+    values: values.slice(-10),
+    floors,
+  };
+  await Promise.all([call(), call()]);
+  const rate = await rateOf(busyTimes, 2, call);
+  yield { name: `${driver.name}: calls, two at a time`, unit: "calls/s", values: [rate] };
+  yield {
+    name: `${driver.name}: 1 GiB of output`,
+    unit: "MiB/s",
+    values: [await flood(box, signal)],
+  };
+}
+
+async function* sizes(
+  driver: SandboxDriver,
+  workspace: string,
+  signal: AbortSignal,
+): AsyncIterable<Figure> {
+  await using open = new AsyncDisposableStack();
+  const before = proportionalBytes(processesOfBubblewrap());
+  const names: string[] = [];
+  for (let count = 0; count < sessions; count++) {
+    const session = open.use(await driver.open({ ...wishes, workspaceDir: workspace }, signal));
+    for await (const _ of session.exec(print, signal));
+    await session.settled();
+    names.push(session.sessionId);
+  }
+  // What is imported while nothing else is to be done is a part of it.
+  await warmUp(20, barePython);
+  const bytes =
+    driver.name === "docker" && address !== undefined
+      ? proportionalBytes(await processesOfContainers(address, names, signal))
+      : proportionalBytes(processesOfBubblewrap()) - before;
+  const name = `${driver.name}: an idle sandbox of ${sessions}`;
+  yield { name, unit: "MiB", values: [bytes / sessions / miBytes] };
+}
+
+/** How fast a command writes, in MiB a second. */
+async function flood(box: Sandbox, signal: AbortSignal): Promise<number> {
   const argv = ["head", "-c", String(giBytes), "/dev/zero"];
-  const [flood = 0] = await timesOf(1, async () => {
+  const [took = 0] = await timesOf(1, async () => {
     const flooding = { argv, limits: { ...limits, outputBytes: 2 * giBytes } };
     for await (const event of box.exec(flooding, signal)) {
       if (event.kind === "end" && event.reason !== "exit") throw new Error(event.reason);
     }
   });
-  yield { name: `${driver.name}: 1 GiB of output`, unit: "MiB/s", values: [1_024_000 / flood] };
-}
-
-/** Memory of the whole machine that is not available, which other work on it changes as well. */
-function residentKiB(): number {
-  const [, total = "0", available = "0"] =
-    /MemTotal: +(\d+)[^]*MemAvailable: +(\d+)/.exec(readFileSync("/proc/meminfo", "utf8")) ?? [];
-  return Number(total) - Number(available);
+  return (giBytes / miBytes / took) * 1_000;
 }

@@ -27,6 +27,13 @@ export const toolhostConfig = z.object({
   REEVE_SANDBOX_UID: z.coerce.number().int().min(1).max(4_294_967_294).default(64_017),
   /** The image of docker sandboxes; `scripts/sandbox-image.ts` makes one. */
   REEVE_SANDBOX_IMAGE: z.string().default("reeve-sandbox:latest"),
+  /** The runtime of docker sandboxes. Absent: gVisor's `runsc` where the engine has it and it works, else the engine's own. */
+  REEVE_SANDBOX_RUNTIME: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]+$/, "may hold letters, digits, ., _ and - only")
+    .optional(),
+  /** How many sandboxes wait for runs that have no workspace yet. Absent: 2 with docker, none with others. */
+  REEVE_SANDBOX_SPARE: z.coerce.number().int().min(0).max(32).optional(),
   /** Where the container engine is: unix:// or tcp://. */
   DOCKER_HOST: z.string().optional(),
   /** How long a sandbox is kept for another call over the same workspace. */

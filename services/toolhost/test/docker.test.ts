@@ -1,20 +1,9 @@
 import { readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import process from "node:process";
-import { sandboxIdentity } from "../src/adapters/bubblewrap/identity.ts";
-import { DockerDriver } from "../src/adapters/docker/docker-driver.ts";
 import { sandboxContract } from "./support/contract/sandbox-contract.ts";
+import { testEngine } from "./support/docker-engine.ts";
 
-const identity = sandboxIdentity(64_017);
-const address = process.env["DOCKER_HOST"];
-const image = process.env["REEVE_SANDBOX_IMAGE"] ?? "reeve-sandbox:latest";
-const driver = new DockerDriver({ identity, address, image, probeDir: tmpdir });
-// Only an engine that somebody points out is asked.
-const report =
-  address === undefined
-    ? { works: false as const, reason: "DOCKER_HOST names no container engine" }
-    : await driver.probe(AbortSignal.timeout(60_000));
+const engine = await testEngine();
 const hidden = [
   "/etc/shadow",
   "/etc/passwd",
@@ -24,10 +13,12 @@ const hidden = [
   "/run/docker.sock",
 ];
 
-if (report.works) {
+if ("why" in engine) sandboxContract("docker", undefined, ` (skipped: ${engine.why})`);
+else {
+  const { driver, identity, report } = engine;
   const { bounds } = report;
   sandboxContract("docker", { driver, identity, bounds, inside: "/workspace", hidden });
-} else sandboxContract("docker", undefined, ` (skipped: ${report.reason})`);
+}
 
 /** The home of uid 0 on this machine. */
 function administratorHome(): string {

@@ -65,7 +65,7 @@ describe.skipIf(!report.works)(`the workspace of a run${why}`, () => {
     ]);
     const some = { path: "in/a.txt", offset: 0, limit: undefined };
     expect(await readText(sandbox, some, signal)).toMatchObject({ text: "one" });
-    const path = join(folder.path, "data/workspaces/acme/run_1");
+    const path = join(folder.path, "data/workspaces/acme/run_1/files");
     expect(await stat(path)).toMatchObject({ uid: identity.uid, mode: 0o40700 });
     expect(await readFile(join(path, "b.txt"), "utf8")).toBe("two");
   });

@@ -1,23 +1,20 @@
 import { globSync, readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import process from "node:process";
 import { openCallJournal } from "@reeve/log/nats-journal";
 import { openToolCallQueue } from "@reeve/log/nats-queue";
 import { createLogger } from "@reeve/platform/logger";
 import { connectNats } from "@reeve/platform/nats";
 import { startNatsServer } from "@reeve/platform/nats-server";
 import { afterAll, describe, expect, test, vi } from "vitest";
-import { sandboxIdentity } from "../src/adapters/bubblewrap/identity.ts";
-import { DockerDriver } from "../src/adapters/docker/docker-driver.ts";
+import { testEngine } from "./support/docker-engine.ts";
 import { processesWith } from "./support/processes-with.ts";
 import { startToolhostProcess } from "./support/toolhost-process.ts";
 import { factsUntilEnd, keyOf, requestOf, resultOf, temporaryFolder } from "./support/toolhost.ts";
 
 const log = createLogger("test", "silent");
 const signal = AbortSignal.timeout(110_000);
-const address = process.env["DOCKER_HOST"];
-const image = process.env["REEVE_SANDBOX_IMAGE"] ?? "reeve-sandbox:latest";
+const engine = await testEngine();
+const missing = "why" in engine ? engine.why : "";
 const resources = new AsyncDisposableStack();
 
 afterAll(() => resources.disposeAsync());
@@ -35,15 +32,14 @@ function mountsBelow(folder: string): readonly string[] {
 
 /** Containers of the sandboxes that a toolhost has made. */
 async function containersOf(pid: number): Promise<readonly string[]> {
-  if (address === undefined) return [];
-  const options = { identity: sandboxIdentity(64_017), address, image, probeDir: tmpdir };
-  const records = await new DockerDriver(options).list(signal);
+  if ("why" in engine) return [];
+  const records = await engine.driver.list(signal);
   return records.map(({ sessionId }) => sessionId).filter((id) => id.includes(`-${pid}.`));
 }
 
 describe.each([
   ["bubblewrap", false, ""],
-  ["docker", address === undefined, " (skipped: DOCKER_HOST names no container engine)"],
+  ["docker", missing !== "", ` (skipped: ${missing})`],
 ])("with %s", (sandbox, isSkipped, why) => {
   test.skipIf(isSkipped)(
     `a toolhost that is killed in the middle of a call leaves no process, and the next one takes away the rest${isSkipped ? why : ""}`,

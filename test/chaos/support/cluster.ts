@@ -83,7 +83,7 @@ export class Cluster implements AsyncDisposable {
 
   /** The folder of the files of a run. */
   workspaceOf(runId: string): string {
-    return join(this.#folder, "workspaces", tenant, runId);
+    return join(this.#folder, "workspaces", tenant, runId, "files");
   }
 
   of(service: Service): readonly Member[] {

@@ -152,6 +152,11 @@ export class Deployment implements AsyncDisposable {
     return (await this.#probes.get(instance)?.url) ?? "";
   }
 
+  /** The id of the process that a service is at present. */
+  pidOf(instance: Instance): number {
+    return this.#processes.get(instance)?.pid ?? 0;
+  }
+
   signal(instance: Instance, signal: NodeJS.Signals): void {
     this.#processes.get(instance)?.kill(signal);
   }

@@ -42,6 +42,9 @@ export async function chooseDriver(
     } else if (!report.bounds.memory) {
       log.info({ driver: driver.name }, "memory is bounded for each process by itself here");
     }
+    for (const note of report.notes ?? []) {
+      log.warn({ driver: driver.name, note }, "a better isolation was tried and does not work");
+    }
     return { driver, report };
   }
   return refused(failures, log);

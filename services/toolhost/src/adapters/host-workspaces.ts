@@ -1,4 +1,3 @@
-import { chownSync, mkdirSync } from "node:fs";
 import { mkdir, stat, writeFile as writeMarker } from "node:fs/promises";
 import { join } from "node:path";
 import type { WorkspaceFile } from "@reeve/contracts/tool";
@@ -10,9 +9,18 @@ import type { Sandbox } from "../ports/sandbox.ts";
 import type { Workspaces } from "../ports/workspaces.ts";
 import type { Identity } from "./bubblewrap/identity.ts";
 import type { WarmSandboxes } from "./warm-sandboxes.ts";
+import { makeWorkspace, workspaceIn } from "./workspace-folder.ts";
 import { privateFolder } from "./workspace-root.ts";
 
 type Wanted = Parameters<Workspaces["open"]>[0];
+
+export interface WorkspaceFolders {
+  readonly root: string;
+  readonly markers: string;
+  readonly identity: Identity;
+  /** Whether sandboxes bring the folder of a new workspace, or make it. Absent: it is made here. */
+  readonly isBrought?: boolean;
+}
 
 /**
  * Workspaces in a folder of the host, one per run. That the files of a run are laid in is noted outside of its workspace,
@@ -22,18 +30,20 @@ export class HostWorkspaces implements Workspaces {
   readonly #root: string;
   readonly #markers: string;
   readonly #identity: Identity;
+  readonly #isBrought: boolean;
   readonly #sandboxes: Pick<WarmSandboxes, "over">;
   readonly #artifacts: ArtifactStore;
   readonly #laying = new Map<string, Promise<void>>();
 
   constructor(
-    folders: { readonly root: string; readonly markers: string; readonly identity: Identity },
+    { root, markers, identity, isBrought = false }: WorkspaceFolders,
     sandboxes: Pick<WarmSandboxes, "over">,
     artifacts: ArtifactStore,
   ) {
-    this.#root = folders.root;
-    this.#markers = folders.markers;
-    this.#identity = folders.identity;
+    this.#root = root;
+    this.#markers = markers;
+    this.#identity = identity;
+    this.#isBrought = isBrought;
     this.#sandboxes = sandboxes;
     this.#artifacts = artifacts;
   }
@@ -55,15 +65,10 @@ export class HostWorkspaces implements Workspaces {
   }
 
   #folder(tenant: string, runId: string): string {
-    const path = join(privateFolder(join(this.#root, tenant), this.#identity), runId);
-    try {
-      mkdirSync(path, { mode: 0o700 });
-      const { uid, gid, isDedicated } = this.#identity;
-      if (isDedicated) chownSync(path, uid, gid);
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-    }
-    return path;
+    const above = privateFolder(join(this.#root, tenant), this.#identity);
+    const workspaceDir = workspaceIn(join(above, runId));
+    if (!this.#isBrought) makeWorkspace(workspaceDir, this.#identity);
+    return workspaceDir;
   }
 
   async #layOnce(

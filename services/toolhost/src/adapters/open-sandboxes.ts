@@ -1,5 +1,5 @@
 import { mkdirSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import type { Logger } from "@reeve/platform/logger";
@@ -12,6 +12,7 @@ import { runCommand } from "../app/tools/run-command.ts";
 import { globFiles, grepFiles, listFiles } from "../app/tools/search-files.ts";
 import type { ToolhostConfig } from "../config.ts";
 import type { SandboxDriver } from "../ports/sandbox.ts";
+import { defaultLimits } from "../ports/sandbox.ts";
 import type { Tool } from "../ports/tool.ts";
 import type { Workspaces } from "../ports/workspaces.ts";
 import { BubblewrapDriver } from "./bubblewrap/bubblewrap-driver.ts";
@@ -19,9 +20,13 @@ import { sandboxIdentity } from "./bubblewrap/identity.ts";
 import { chooseDriver } from "./choose-driver.ts";
 import { DockerDriver } from "./docker/docker-driver.ts";
 import { HostWorkspaces } from "./host-workspaces.ts";
+import { SpareSandboxes } from "./spare-sandboxes.ts";
 import { UnsafeLocalDriver } from "./unsafe-local/unsafe-local-driver.ts";
 import { WarmSandboxes } from "./warm-sandboxes.ts";
 import { workspaceRoot } from "./workspace-root.ts";
+
+/** A container takes long to start; two that wait hide that from runs that begin one after the other. */
+const dockerSpares = 2;
 
 /** What this host has to execute foreign code, if it has. */
 export interface Sandboxes extends AsyncDisposable {
@@ -52,14 +57,14 @@ export async function openSandboxes(
       identity,
       address: config.DOCKER_HOST,
       image: config.REEVE_SANDBOX_IMAGE,
+      runtime: config.REEVE_SANDBOX_RUNTIME,
       probeDir: () => workspaceRoot(config.REEVE_DATA_DIR, identity),
     }),
     new BubblewrapDriver(identity),
     new UnsafeLocalDriver(identity),
   ];
   const choice = await chooseDriver(config.REEVE_SANDBOX, drivers, log, signal);
-  const { driver } = choice;
-  if (driver === undefined) {
+  if (choice.driver === undefined) {
     const isolation = "none";
     return {
       isolation,
@@ -71,10 +76,27 @@ export async function openSandboxes(
   const root = workspaceRoot(config.REEVE_DATA_DIR, identity);
   const markers = resolve(config.REEVE_DATA_DIR, "laid");
   mkdirSync(markers, { recursive: true, mode: 0o700 });
+  await using opening = new AsyncDisposableStack();
+  const count = config.REEVE_SANDBOX_SPARE ?? (choice.driver.name === "docker" ? dockerSpares : 0);
+  const isBrought = count > 0;
+  const { memoryBytes, processes } = defaultLimits;
+  const driver = isBrought
+    ? opening.use(
+        new SpareSandboxes(choice.driver, {
+          count,
+          wishes: { readOnly: false, memoryBytes, processes },
+          folder: join(root, ".spare"),
+          identity,
+          log,
+        }),
+      )
+    : choice.driver;
   const warm = new WarmSandboxes(driver, {
     idleMs: config.REEVE_SANDBOX_IDLE_MS,
     mostIdle: config.REEVE_SANDBOX_MOST_IDLE,
   });
+  opening.use(warm);
+  const resources = opening.move();
   return {
     isolation: driver.name,
     driver,
@@ -89,8 +111,8 @@ export async function openSandboxes(
       grepFiles,
       publishReport(artifacts, config.REEVE_MAX_ARTIFACT_BYTES),
     ],
-    workspaces: new HostWorkspaces({ root, markers, identity }, warm, artifacts),
-    [Symbol.asyncDispose]: () => warm[Symbol.asyncDispose](),
+    workspaces: new HostWorkspaces({ root, markers, identity, isBrought }, warm, artifacts),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }
 

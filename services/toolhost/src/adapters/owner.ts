@@ -1,4 +1,6 @@
-import { readFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { readFileSync, readlinkSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 
@@ -13,6 +15,17 @@ const absent = new Set<unknown>(["ENOENT", "ESRCH"]);
 export function ownerName(pid: number = process.pid): string | undefined {
   const began = startOf(pid, processes);
   return began === undefined || began === "unknown" ? undefined : `${pid}.${began}`;
+}
+
+/** Where ids of processes mean the same as here: this start of this machine, and this namespace of processes. */
+export function machine(): string {
+  const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  return `${hostname()}/${boot}/${readlinkSync("/proc/self/ns/pid")}`;
+}
+
+/** The same as a name for folders. */
+export function machineName(): string {
+  return createHash("sha256").update(machine()).digest("hex").slice(0, 12);
 }
 
 /**

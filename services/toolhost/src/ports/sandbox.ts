@@ -14,7 +14,13 @@ export interface SandboxDriver {
 
 /** Whether a driver works, and if it does not, why and what to do about it. */
 export type ProbeReport =
-  | { readonly works: true; readonly isolates: boolean; readonly bounds: Bounds }
+  | {
+      readonly works: true;
+      readonly isolates: boolean;
+      readonly bounds: Bounds;
+      /** What was tried before and did not work, so that it works in a lesser way. */
+      readonly notes?: readonly string[];
+    }
   | { readonly works: false; readonly reason: string; readonly fixes: readonly string[] };
 
 /** What of all processes of a sandbox together is bounded. What is not is bounded for each process by itself, or not at all. */
@@ -25,6 +31,7 @@ export interface Bounds {
 
 /** A sandbox to be made. Sandboxes of the same wishes are as good as each other. */
 export interface SessionSpec {
+  /** Read again whenever it is needed: that of a spare sandbox is renamed once. */
   readonly workspaceDir: string;
   /** Whether the workspace is mounted read-only. */
   readonly readOnly: boolean;

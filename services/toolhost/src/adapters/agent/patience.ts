@@ -1,5 +1,5 @@
 /** How long a sandbox may take to begin a command. */
-const startMs = 60_000;
+const startMs = 20_000;
 /** How long an agent may take to end one. */
 const stopMs = 3_000;
 /** An agent says something every few seconds while a command runs. */

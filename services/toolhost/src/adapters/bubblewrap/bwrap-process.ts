@@ -114,7 +114,8 @@ async function endOf(child: ChildProcess, exited: Promise<unknown[]>): Promise<s
   const complaint = firstWords(pipeOf(child, 2));
   await exited;
   const open = [1, 2].map((index) => pipeOf(child, index)).filter((each) => !each.closed);
-  const closed = Promise.all(open.map((each) => once(each, "close")));
+  // One that breaks is closed as well.
+  const closed = Promise.allSettled(open.map((each) => once(each, "close")));
   const { promise: late, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, drainMs);
   await Promise.race([closed, late]);

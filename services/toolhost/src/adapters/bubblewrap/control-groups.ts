@@ -38,43 +38,49 @@ interface Controller {
   readonly counter?: string;
 }
 
-const root = "/sys/fs/cgroup";
+const usualRoot = "/sys/fs/cgroup";
 const mostAttempts = 20;
 const retryMs = 50;
 
-const memoryV1: Controller = {
-  parent: join(root, "memory/reeve"),
-  settings: ({ memoryBytes }) => [
-    ["memory.limit_in_bytes", memoryBytes],
-    ["memory.memsw.limit_in_bytes", memoryBytes],
-  ],
-  counter: "memory.oom_control",
-};
-const processesV1: Controller = {
-  parent: join(root, "pids/reeve"),
-  settings: ({ processes }) => [["pids.max", processes]],
-};
-const unified: Controller = {
-  parent: join(root, "reeve"),
-  settings: ({ memoryBytes, processes }) => [
-    ["memory.max", memoryBytes],
-    ["memory.swap.max", 0],
-    ["pids.max", processes],
-  ],
-  counter: "memory.events",
-};
+/** Version 1 has a tree for each controller, version 2 one for all. */
+function memoryV1(root: string): Controller {
+  return {
+    parent: join(root, "memory/reeve"),
+    settings: ({ memoryBytes }) => [
+      ["memory.limit_in_bytes", memoryBytes],
+      ["memory.memsw.limit_in_bytes", memoryBytes],
+    ],
+    counter: "memory.oom_control",
+  };
+}
+
+function processesV1(root: string): Controller {
+  return {
+    parent: join(root, "pids/reeve"),
+    settings: ({ processes }) => [["pids.max", processes]],
+  };
+}
+
+function unified(root: string): Controller {
+  return {
+    parent: join(root, "reeve"),
+    settings: ({ memoryBytes, processes }) => [
+      ["memory.max", memoryBytes],
+      ["memory.swap.max", 0],
+      ["pids.max", processes],
+    ],
+    counter: "memory.events",
+  };
+}
 
 /** How groups are made on this host, or undefined when we may not: limits then hold for each process by itself. */
-export function controlGroups(): ControlGroups | undefined {
-  const controllers = existsSync(join(root, "cgroup.controllers"))
-    ? [unified]
-    : [memoryV1, processesV1];
+export function controlGroups(root = usualRoot): ControlGroups | undefined {
+  const isUnified = existsSync(join(root, "cgroup.controllers"));
+  const controllers = isUnified ? [unified(root)] : [memoryV1(root), processesV1(root)];
   try {
-    if (controllers.includes(unified))
-      writeFileSync(join(root, "cgroup.subtree_control"), "+memory +pids");
+    if (isUnified) passOn(root);
     for (const { parent } of controllers) mkdirSync(parent, { recursive: true });
-    if (controllers.includes(unified))
-      writeFileSync(join(unified.parent, "cgroup.subtree_control"), "+memory +pids");
+    if (isUnified) for (const { parent } of controllers) passOn(parent);
     void openGroup(controllers, `trial-${randomUUID()}`, defaultLimits).remove();
   } catch {
     return undefined;
@@ -89,6 +95,11 @@ export function controlGroups(): ControlGroups | undefined {
       if (kept.length > 0) throw notTaken(kept);
     },
   };
+}
+
+/** Has the groups below one of version 2 bounded too. */
+function passOn(group: string): void {
+  writeFileSync(join(group, "cgroup.subtree_control"), "+memory +pids");
 }
 
 function openGroup(

@@ -1,7 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readFileSync, readlinkSync } from "node:fs";
 import { arch } from "node:process";
-import { hostname } from "node:os";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { z } from "zod";
@@ -19,17 +17,19 @@ import { callLimits, environment } from "../agent/call-limits.ts";
 import { probeSession } from "../agent/probe-session.ts";
 import type { Identity } from "../bubblewrap/identity.ts";
 import { isOverfull } from "../bubblewrap/watch-disk.ts";
-import { isGone, ownerName } from "../owner.ts";
+import { isGone, machine, ownerName } from "../owner.ts";
 import { containerConfig } from "./container-config.ts";
-import { startContainer } from "./start-container.ts";
 import { Engine } from "./engine.ts";
+import type { EngineTraits } from "./engine-traits.ts";
+import { candidateRuntimes, traitsOf } from "./engine-traits.ts";
 import { markedFolder } from "./marked-folder.ts";
+import { startContainer } from "./start-container.ts";
 
 const python = "/usr/bin/python3";
 const labels = { machine: "reeve.sandbox.machine", owner: "reeve.sandbox.owner" };
+const engineFix = "start a container engine, and let DOCKER_HOST name its socket";
 const isCounted = { memory: true, processes: false };
 
-const info = z.object({ NCPU: z.number(), Runtimes: z.record(z.string(), z.unknown()) });
 const listed = z.array(
   z.object({ Names: z.array(z.string()), Labels: z.record(z.string(), z.string()) }),
 );
@@ -39,12 +39,11 @@ export interface DockerOptions {
   /** As in `DOCKER_HOST`. Absent: the usual socket. */
   readonly address: string | undefined;
   readonly image: string;
+  /** The only runtime that will do. Absent: gVisor where the engine has it and it works, else the engine's own. */
+  readonly runtime?: string | undefined;
   /** A folder below which workspaces lie. The engine has to see the same files there. */
   readonly probeDir: () => string;
 }
-
-/** What an engine has, as far as it matters to us. */
-type EngineTraits = Pick<Parameters<typeof containerConfig>[1], "runtime" | "machineProcessors">;
 
 /** Hardened containers, one for each sandbox, by a container engine on this machine. With gVisor where the engine has it. */
 export class DockerDriver implements SandboxDriver {
@@ -54,9 +53,11 @@ export class DockerDriver implements SandboxDriver {
   readonly #open = new Set<string>();
   #bytecode: string | undefined;
   #traits: EngineTraits | undefined;
+  #runtime: string | undefined;
 
   constructor(options: DockerOptions) {
     this.#options = options;
+    this.#runtime = options.runtime;
   }
 
   async probe(signal: AbortSignal): Promise<ProbeReport> {
@@ -64,7 +65,7 @@ export class DockerDriver implements SandboxDriver {
     try {
       await this.#engine().greet(signal);
     } catch (error) {
-      return broken(error, ["start a container engine, and let DOCKER_HOST name its socket"]);
+      return broken(error, []);
     }
     try {
       await this.#engine().get(`/images/${image}/json`, signal);
@@ -72,15 +73,24 @@ export class DockerDriver implements SandboxDriver {
       const at = address === undefined ? "" : `DOCKER_HOST=${address} `;
       return broken(error, [`make the image: ${at}node scripts/sandbox-image.ts ${image}`]);
     }
-    await using folder = await markedFolder(this.#options.probeDir(), this.#options.identity);
-    const probed = await probeSession(this, python, folder.path, signal);
-    if ("problem" in probed) return { works: false, reason: probed.problem, fixes: [] };
-    if (!probed.files.includes(folder.mark)) {
-      const reason = `the engine does not see the files of ${folder.path}`;
-      return { works: false, reason, fixes: ["use an engine on the machine of the toolhost"] };
+    const notes: string[] = [];
+    let fixes: readonly string[] = [];
+    try {
+      this.#traits = await traitsOf(this.#engine(), signal);
+      for (const runtime of candidateRuntimes(this.#traits, this.#options.runtime)) {
+        this.#runtime = runtime;
+        const report = await this.#tried(signal);
+        if (report.works) return { ...report, notes };
+        notes.push(`${runtime === undefined ? "" : `with ${runtime}: `}${report.reason}`);
+        ({ fixes } = report);
+      }
+    } catch (error) {
+      const isNamed = error instanceof Failure && error.kind === "precondition";
+      return broken(error, [
+        isNamed ? "let REEVE_SANDBOX_RUNTIME name one of those, or none" : engineFix,
+      ]);
     }
-    this.#bytecode = probed.agent;
-    return { works: true, isolates: true, bounds: { memory: true, processes: true } };
+    return { works: false, reason: notes.join("; "), fixes };
   }
 
   async open(spec: SessionSpec, signal: AbortSignal): Promise<SandboxSession> {
@@ -89,13 +99,15 @@ export class DockerDriver implements SandboxDriver {
       const problem = `no filter of system calls is known for ${arch}`;
       throw new Failure("unavailable", ErrorReason.UNAVAILABLE, problem);
     }
-    const { image, identity } = this.#options;
+    const { image, identity, address } = this.#options;
+    const runtime = this.#runtime;
     const engine = this.#engine();
     this.#traits ??= await traitsOf(engine, signal);
     const owner = ownerName() ?? "0.0";
     const sessionId = `reeve-sandbox-${owner}-${randomBytes(6).toString("hex")}`;
     const config = containerConfig(spec, {
-      ...this.#traits,
+      machineProcessors: this.#traits.machineProcessors,
+      runtime,
       image,
       identity,
       seccomp,
@@ -103,13 +115,12 @@ export class DockerDriver implements SandboxDriver {
       labels: { [labels.machine]: machine(), [labels.owner]: owner },
     });
     this.#open.add(sessionId);
-    const channel = await startContainer(engine, sessionId, config, signal).catch(
-      (error: unknown) => {
-        this.#open.delete(sessionId);
-        throw error;
-      },
+    const onGone = () => void this.#open.delete(sessionId);
+    const attempt = { image, runtime, address };
+    const channel = await startContainer(
+      { engine, name: sessionId, config, attempt, onGone },
+      signal,
     );
-    void channel.ended.then(() => this.#open.delete(sessionId));
     return new AgentSession({
       sessionId,
       channel,
@@ -142,25 +153,22 @@ export class DockerDriver implements SandboxDriver {
     await this.#engine().remove(sessionId, signal);
   }
 
+  /** With the runtime that is to be tried. */
+  async #tried(signal: AbortSignal): Promise<ProbeReport> {
+    await using folder = await markedFolder(this.#options.probeDir(), this.#options.identity);
+    const probed = await probeSession(this, python, folder.path, signal);
+    if ("problem" in probed) return { works: false, reason: probed.problem, fixes: [] };
+    if (!probed.files.includes(folder.mark)) {
+      const reason = `the engine does not see the files of ${folder.path}`;
+      return { works: false, reason, fixes: ["use an engine on the machine of the toolhost"] };
+    }
+    this.#bytecode = probed.agent;
+    return { works: true, isolates: true, bounds: { memory: true, processes: true } };
+  }
+
   #engine(): Engine {
     return new Engine(this.#options.address);
   }
-}
-
-async function traitsOf(engine: Engine, signal: AbortSignal): Promise<EngineTraits> {
-  const told = info.safeParse(await engine.get("/info", signal));
-  if (!told.success) {
-    const problem = "what answers as the container engine is none";
-    throw new Failure("unavailable", ErrorReason.UNAVAILABLE, problem, { cause: told.error });
-  }
-  const { NCPU, Runtimes } = told.data;
-  return { machineProcessors: NCPU, runtime: "runsc" in Runtimes ? "runsc" : undefined };
-}
-
-/** Where ids of processes mean the same as here: this start of this machine, and this namespace of processes. */
-function machine(): string {
-  const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-  return `${hostname()}/${boot}/${readlinkSync("/proc/self/ns/pid")}`;
 }
 
 function broken(error: unknown, fixes: readonly string[]): ProbeReport {

@@ -7,17 +7,19 @@ import { Failure } from "@reeve/platform/failure";
 
 const usualSocket = "/var/run/docker.sock";
 const version = "/v1.40";
-const answerMs = 60_000;
+const answerMs = 30_000;
 const greetingMs = 4_000;
 const mostAnswerBytes = 16 * 2 ** 20;
 
 /** The HTTP API of a container engine, as far as we need it. Throws a Failure for what the engine refuses. */
 export class Engine {
+  readonly #address: string;
   readonly #where: RequestOptions;
 
   /** `address` as in `DOCKER_HOST`. */
-  constructor(address: string | undefined) {
-    this.#where = whereIs(address ?? `unix://${usualSocket}`);
+  constructor(address = `unix://${usualSocket}`) {
+    this.#address = address;
+    this.#where = whereIs(address);
   }
 
   async get(path: string, signal: AbortSignal): Promise<unknown> {
@@ -53,7 +55,7 @@ export class Engine {
     const { promise, resolve, reject } = Promise.withResolvers<Duplex>();
     asking.once("upgrade", (_, socket: Duplex) => resolve(socket));
     asking.once("response", (answer) => reject(refusal(path, answer.statusCode ?? 0, "")));
-    asking.once("error", (cause) => reject(unreachable(cause)));
+    asking.once("error", (cause) => reject(this.#unreachable(cause)));
     return await promise.finally(() => signal.removeEventListener("abort", stop));
   }
 
@@ -82,11 +84,25 @@ export class Engine {
       }
     } catch (cause) {
       signal.throwIfAborted();
-      throw unreachable(cause);
+      throw this.#unreachable(cause);
     }
     const status = answer.statusCode ?? 0;
     if (status >= 300) throw refusal(path, status, said);
-    return said === "" ? undefined : parsed(said);
+    return said === "" ? undefined : this.#parsed(said);
+  }
+
+  #parsed(said: string): unknown {
+    try {
+      return JSON.parse(said);
+    } catch (cause) {
+      throw this.#unreachable(cause);
+    }
+  }
+
+  #unreachable(cause: unknown): Failure {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const problem = `the container engine at ${this.#address} does not answer: ${why}; ${wayTo(cause)}`;
+    return new Failure("unavailable", ErrorReason.UNAVAILABLE, problem, { cause });
   }
 
   #request(method: string, path: string, options: RequestOptions): ClientRequest {
@@ -104,18 +120,12 @@ function whereIs(address: string): RequestOptions {
   throw new Failure("precondition", ErrorReason.INVALID_REQUEST, problem);
 }
 
-function parsed(said: string): unknown {
-  try {
-    return JSON.parse(said);
-  } catch (cause) {
-    throw unreachable(cause);
-  }
-}
-
-function unreachable(cause: unknown): Failure {
-  const why = cause instanceof Error ? cause.message : String(cause);
-  const problem = `the container engine does not answer: ${why}`;
-  return new Failure("unavailable", ErrorReason.UNAVAILABLE, problem, { cause });
+/** What helps against an engine that is not reached. */
+function wayTo(cause: unknown): string {
+  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  if (code === "EACCES") return "let the user of this toolhost use its socket (group docker)";
+  if (code === "ENOENT" || code === "ECONNREFUSED") return "start it, or let DOCKER_HOST name it";
+  return "see whether `docker info` answers, and start the engine again if it does not";
 }
 
 function refusal(path: string, status: number, said: string): Failure {

@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { wayOutOf } from "./explain-refusal.ts";
+
+const attempt = { image: "box:1", runtime: "runsc", address: "unix:///run/e.sock" };
+
+/** As engines said it: 20.10 with containerd 1.6 and runc 1.1, and 28 where the words differ. */
+test.each([
+  ["No such image: box:1", "DOCKER_HOST=unix:///run/e.sock node scripts/sandbox-image.ts box:1"],
+  ["Unknown runtime specified runsc", "runsc"],
+  ["unknown or invalid runtime name: runsc", "REEVE_SANDBOX_RUNTIME"],
+  ["Minimum memory limit allowed is 6MB", "too little memory"],
+  ["fork/exec /usr/bin/containerd-shim-runc-v2: cannot allocate memory", "too little memory"],
+  ["mkdir /var/lib/docker/overlay2/3f: no space left on device", "docker system df"],
+  [
+    'invalid mount config for type "bind": bind source path does not exist: /data/w',
+    "same machine",
+  ],
+  [
+    'failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: exec: "/usr/bin/python3": stat /usr/bin/python3: no such file or directory: unknown',
+    "has no /usr/bin/python3",
+  ],
+  ["seccomp is not enabled in your kernel, cannot run a custom seccomp profile", "seccomp"],
+])("an engine that says %j is told a way out", (said, expected) => {
+  expect(wayOutOf(said, attempt)).toContain(expected);
+});
+
+test("of what nobody has seen yet nothing is invented", () => {
+  expect(wayOutOf("the moon is in the wrong phase", attempt)).toBeUndefined();
+});

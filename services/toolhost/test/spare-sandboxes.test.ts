@@ -1,0 +1,106 @@
+import { chmod } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import { WorkspaceFileSchema } from "@reeve/contracts/tool";
+import { createLogger } from "@reeve/platform/logger";
+import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
+import { describe, expect, test, vi } from "vitest";
+import { BubblewrapDriver } from "../src/adapters/bubblewrap/bubblewrap-driver.ts";
+import { sandboxIdentity } from "../src/adapters/bubblewrap/identity.ts";
+import { HostWorkspaces } from "../src/adapters/host-workspaces.ts";
+import { SpareSandboxes } from "../src/adapters/spare-sandboxes.ts";
+import { WarmSandboxes } from "../src/adapters/warm-sandboxes.ts";
+import { workspaceRoot } from "../src/adapters/workspace-root.ts";
+import { collect } from "../src/app/collect.ts";
+import type { SandboxDriver } from "../src/ports/sandbox.ts";
+import { defaultLimits } from "../src/ports/sandbox.ts";
+import { limitsOf } from "./support/contract/sandbox-bench.ts";
+import { testEngine } from "./support/docker-engine.ts";
+import { temporaryFolder } from "./support/toolhost.ts";
+
+const signal = AbortSignal.timeout(100_000);
+const log = createLogger("test", "warn");
+const identity = sandboxIdentity(64_017);
+const engine = await testEngine();
+const bubblewrap = new BubblewrapDriver(identity);
+const report = await bubblewrap.probe(signal);
+const { memoryBytes, processes } = defaultLimits;
+
+/** Workspaces of runs as a toolhost has them, with spare sandboxes. */
+async function toolhost(driver: SandboxDriver) {
+  await using starting = new AsyncDisposableStack();
+  const folder = starting.use(await temporaryFolder()).path;
+  await chmod(folder, 0o711);
+  const root = workspaceRoot(join(folder, "data"), identity);
+  const spares = starting.use(
+    new SpareSandboxes(driver, {
+      count: 2,
+      wishes: { readOnly: false, memoryBytes, processes },
+      folder: join(root, ".spare"),
+      identity,
+      log,
+    }),
+  );
+  const own = async () =>
+    (await spares.list(signal)).filter(({ sessionId }) => sessionId.includes(`${process.pid}.`));
+  // Two sandboxes, and a folder for each.
+  await vi.waitFor(async () => expect(await own()).toHaveLength(4), 30_000);
+  const warm = starting.use(new WarmSandboxes(spares, { idleMs: 300_000, mostIdle: 4 }));
+  const artifacts = new MemoryArtifactStore({ maxBytes: 1_000_000 });
+  const folders = { root, markers: join(folder, "laid"), identity, isBrought: true };
+  const workspaces = new HostWorkspaces(folders, warm, artifacts);
+  const resources = starting.move();
+  return {
+    root,
+    own,
+    artifacts,
+    workspaces,
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+describe.each([
+  ["bubblewrap", report.works ? bubblewrap : undefined, report.works ? "" : report.reason],
+  ["docker", "why" in engine ? undefined : engine.driver, "why" in engine ? engine.why : ""],
+] as const)("a spare sandbox of %s", (_, driver, why) => {
+  test.skipIf(driver === undefined)(
+    `is given to a new run, which sees its own files, keeps its bounds and finds them again${why && ` (skipped: ${why})`}`,
+    async () => {
+      if (driver === undefined) return;
+      await using host = await toolhost(driver);
+      const before = await host.own();
+      const draft = { name: "a", mediaType: "text/plain", runId: "" };
+      const { artifactId } = await host.artifacts.put("acme", draft, once("given"), signal);
+      const files = [create(WorkspaceFileSchema, { path: "in/a.txt", artifactId })];
+      const request = { tenant: "acme", runId: "run_1", files };
+      const box = await host.workspaces.open(request, signal);
+      const sh = (script: string, limits = {}) =>
+        collect(box, { argv: ["/bin/sh", "-c", script], limits: limitsOf(limits) }, signal);
+      expect((await sh("cat in/a.txt; echo made > b.txt; pwd")).text("stdout")).toBe(
+        "given/workspace\n",
+      );
+      const path = join(host.root, "acme/run_1/files");
+      expect(readFileSync(join(path, "b.txt"), "utf8")).toBe("made\n");
+      // What is over it now is one of those that waited.
+      const kept = (await host.own()).filter(({ sessionId }) =>
+        before.some((each) => each.sessionId === sessionId),
+      );
+      expect(kept).toHaveLength(3);
+      const { end } = await sh("head -c 30000000 /dev/zero > big; sleep 60", {
+        workspaceBytes: 10 * 2 ** 20,
+      });
+      expect(end.reason).toBe("disk_limit");
+      const other = await host.workspaces.open({ ...request, runId: "run_2", files: [] }, signal);
+      const looking = { argv: ["ls", "-A", "/workspace"], limits: limitsOf() };
+      expect((await collect(other, looking, signal)).text("stdout")).toBe("");
+      // Another one over the workspace that is there.
+      const reading = { argv: ["cat", "b.txt"], readOnly: true, limits: limitsOf() };
+      expect((await collect(box, reading, signal)).text("stdout")).toBe("made\n");
+    },
+  );
+});
+
+async function* once(text: string): AsyncIterable<Uint8Array> {
+  yield new TextEncoder().encode(text);
+}

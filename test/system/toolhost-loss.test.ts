@@ -1,0 +1,112 @@
+import { chmodSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { RunStatus } from "@reeve/contracts/run";
+import { describe, expect, test, vi } from "vitest";
+import { BubblewrapDriver } from "../../services/toolhost/src/adapters/bubblewrap/bubblewrap-driver.ts";
+import { sandboxIdentity } from "../../services/toolhost/src/adapters/bubblewrap/identity.ts";
+import { Engine } from "../../services/toolhost/src/adapters/docker/engine.ts";
+import { testEngine } from "../../services/toolhost/test/support/docker-engine.ts";
+import { EngineProxy } from "../../services/toolhost/test/support/engine-proxy.ts";
+import { processesWith } from "../../services/toolhost/test/support/processes-with.ts";
+import { Deployment } from "./support/deployment.ts";
+import { watchToEnd } from "./support/watching.ts";
+
+const signal = AbortSignal.timeout(110_000);
+/** What the script of the run sleeps. */
+const mark = "86397.25";
+const engine = await testEngine();
+const bubblewrap = await new BubblewrapDriver(sandboxIdentity(64_017)).probe(signal);
+
+/** A container as engines list it. */
+interface Listed {
+  readonly Id: string;
+  readonly Labels: Readonly<Record<string, string>>;
+}
+
+/** Ids of the containers that a process has made. */
+async function containersOf(pid: number, address: string | undefined): Promise<readonly string[]> {
+  if (address === undefined) return [];
+  const answer = await new Engine(address).get("/containers/json?all=1", signal);
+  return (answer as readonly Listed[])
+    .filter(({ Labels }) => Labels["reeve.sandbox.owner"]?.startsWith(`${pid}.`))
+    .map(({ Id }) => Id);
+}
+
+/** Control groups of the sandboxes of a process, and those of some containers. */
+function groupsOf(pid: number, containers: readonly string[]): readonly string[] {
+  const names = [`reeve/${pid}.*`, ...containers.map((id) => `**/*${id}*`)];
+  return names.flatMap((name) => globSync(`/sys/fs/cgroup/{,*/}${name}`));
+}
+
+/** Mounts of any process, below a folder. */
+function mountsBelow(folder: string): readonly string[] {
+  return globSync("/proc/[0-9]*/mountinfo").flatMap((path) => {
+    try {
+      return readFileSync(path, "utf8")
+        .split("\n")
+        .filter((line) => line.includes(folder));
+    } catch {
+      return [];
+    }
+  });
+}
+
+describe.each([
+  ["bubblewrap", bubblewrap.works ? undefined : bubblewrap.reason, undefined],
+  ["docker", "why" in engine ? engine.why : undefined, "why" in engine ? undefined : engine],
+] as const)("a toolhost with %s that is killed in the middle of a call", (sandbox, why, given) => {
+  test.skipIf(why !== undefined)(
+    `is replaced: its run goes on, and nothing of it is left behind${why === undefined ? "" : ` (skipped: ${why})`}`,
+    async () => {
+      await using resources = new AsyncDisposableStack();
+      const folder = mkdtempSync(join(tmpdir(), "reeve-loss-"));
+      resources.defer(() => rmSync(folder, { recursive: true, force: true }));
+      chmodSync(folder, 0o711);
+      const proxy = given && resources.use(await EngineProxy.start(folder, given.options.address));
+      const settings = {
+        REEVE_SANDBOX: sandbox,
+        REEVE_SANDBOX_SPARE: "2",
+        REEVE_DATA_DIR: join(folder, "data"),
+        ...(proxy && { DOCKER_HOST: proxy.address }),
+      };
+      const deployment = resources.use(await Deployment.start(settings));
+      await deployment.agent("lost-host", { permissionClasses: ["execute"] });
+      const first = deployment.pidOf("toolhost");
+      const start = { agentId: "lost-host", input: "go" };
+      const { run } = await deployment.reeve.runs.startRun(start);
+      const runId = run?.runId ?? "";
+      await vi.waitFor(() => expect(processesWith(mark).length).toBeGreaterThanOrEqual(2), 30_000);
+      const spares = join(folder, "data/workspaces/.spare");
+      await vi.waitFor(() => expect(readdirSync(spares)).toHaveLength(2), 30_000);
+      const containers = await containersOf(first, given?.options.address);
+      await deployment.kill("toolhost");
+      await deployment.start("toolhost");
+      const second = deployment.pidOf("toolhost");
+
+      const events = await watchToEnd(deployment, runId);
+      expect((await deployment.reeve.runs.getRun({ runId })).run?.status).toBe(RunStatus.COMPLETED);
+      const results = events.flatMap(({ event }) =>
+        event.case === "toolResult" ? [event.value.result?.content] : [],
+      );
+      expect(results).toEqual([expect.stringContaining("unknown"), "kept\n"]);
+
+      const left = async () => ({
+        processes: processesWith(mark),
+        containers: await containersOf(first, given?.options.address),
+        groups: groupsOf(first, containers),
+        folders: readdirSync(spares).filter((name) => name.includes(`~${first}.`)),
+      });
+      const nothing = { processes: [], containers: [], groups: [], folders: [] };
+      await vi.waitFor(async () => expect(await left()).toEqual(nothing), 20_000);
+
+      expect(await deployment.end("toolhost")).toBe(0);
+      expect(await containersOf(second, given?.options.address)).toEqual([]);
+      expect(groupsOf(second, [])).toEqual([]);
+      expect(readdirSync(spares)).toEqual([]);
+      expect(readdirSync(join(folder, "data/workspaces/acme"))).toEqual([runId]);
+      expect(mountsBelow(folder)).toEqual([]);
+      await vi.waitFor(() => expect(proxy?.connections ?? 0).toBe(0), 5_000);
+    },
+  );
+});
