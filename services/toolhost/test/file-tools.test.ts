@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { collect } from "../src/app/collect.ts";
 import { editFile } from "../src/app/tools/edit-file.ts";
 import { readFile, writeFileTool } from "../src/app/tools/files.ts";
+import { writeFile } from "../src/app/workspace-files.ts";
 import { programs } from "../src/sandboxed/programs.ts";
 import type { SandboxedWorkspace } from "./support/sandboxed-workspace.ts";
 import { commandOf, sandboxedWorkspace, whyNoSandbox } from "./support/sandboxed-workspace.ts";
@@ -201,6 +202,16 @@ describe.skipIf(whyNoSandbox !== "")(`between a look at a path and its use${whyN
     expect((await workspace.sh("ls -A box")).text("stdout")).toBe("f\n");
   });
 
+  test("a file that becomes a link meanwhile is replaced by what is written, which goes nowhere else", async () => {
+    await workspace.prepare(
+      "rm -rf box away; mkdir box away; echo mine > box/f; echo mine, too > away/f",
+    );
+    const { end } = await raced(write, "urandom", swappedFile);
+    expect(end.code).toBe(0);
+    const left = await workspace.sh("stat -c '%F' box/f; cat away/f; ls -A box");
+    expect(left.text("stdout")).toBe("regular file\nmine, too\nf\n");
+  });
+
   test("an edit that finds no room leaves the file as it was", async () => {
     await workspace.prepare(
       "rm -rf box; mkdir box; head -c 200000 /dev/zero | tr '\\0' m > box/f; echo mine >> box/f",
@@ -213,5 +224,43 @@ describe.skipIf(whyNoSandbox !== "")(`between a look at a path and its use${whyN
     const { end, text } = await collect(workspace.sandbox, { ...command, stdin, limits }, signal);
     expect([end.code, text("stderr")]).toEqual([2, "box/f: File too large\n"]);
     expect((await workspace.sh("ls -A box; tail -c 5 box/f")).text("stdout")).toBe("f\nmine\n");
+  });
+
+  test.each([["box/f"], ["box/new"]])("a write of %s that finds no room leaves all as it was", async (path) => {
+    await workspace.prepare("rm -rf box; mkdir box; echo mine > box/f; chmod 640 box/f");
+    const argv = ["python3", "-I", "-c", programs.workspace_files];
+    const command = commandOf(...argv, JSON.stringify({ operation: "write", path }));
+    const limits = { ...command.limits, fileBytes: 100_000 };
+    const stdin = Buffer.alloc(200_000, "m");
+    const { end, text } = await collect(workspace.sandbox, { ...command, stdin, limits }, signal);
+    expect([end.code, text("stderr")]).toEqual([2, `${path}: File too large\n`]);
+    expect((await workspace.sh("ls -A box; cat box/f")).text("stdout")).toBe("f\nmine\n");
+  });
+
+  test.each([["box/f"], ["box/new"]])("a write of %s that is killed on its way leaves all as it was", async (path) => {
+    await workspace.prepare("rm -rf box; mkdir box; echo mine > box/f");
+    const stop = new AbortController();
+    const endless = (async function* () {
+      for (let given = 0; ; given++) {
+        yield Buffer.alloc(100_000, "m");
+        // More than is on its way at a time, so that some of it is written.
+        if (given === 40) stop.abort();
+      }
+    })();
+    const outcome = await writeFile(workspace.sandbox, path, endless, stop.signal);
+    expect(outcome).toMatchObject({ kind: "refused", end: { reason: "cancelled" } });
+    expect((await workspace.sh("ls -A box; cat box/f")).text("stdout")).toBe("f\nmine\n");
+  });
+
+  test("a write keeps the rights of a file, and the link by which it was named", async () => {
+    await workspace.prepare(
+      "rm -rf box; mkdir box; echo old > box/f; chmod 750 box/f; ln -s f box/link; echo x > box/r; chmod 440 box/r",
+    );
+    await workspace.call(writeFileTool, { path: "box/link", content: "new" });
+    await workspace.call(writeFileTool, { path: "box/new", content: "made" });
+    const refused = await workspace.call(writeFileTool, { path: "box/r", content: "y" });
+    expect(refused.content).toBe("box/r: Permission denied");
+    const left = await workspace.sh("cd box; readlink link; stat -c %a f new; cat f; ls -A");
+    expect(left.text("stdout")).toBe("f\n750\n644\nnewf\nlink\nnew\nr\n");
   });
 });

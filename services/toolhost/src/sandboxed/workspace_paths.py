@@ -4,6 +4,7 @@ Every folder on the way is opened without following links, from the workspace on
 lead out of it. A complaint goes to standard error, with exit code 2.
 """
 
+import errno
 import json
 import os
 import stat
