@@ -21,8 +21,13 @@ export const toolhostConfig = z.object({
   REEVE_MCP_CONFIG: z.string().optional(),
   /** JSON file with the providers of tools, see docs/tools.md. */
   REEVE_PROVIDERS_CONFIG: z.string().optional(),
-  /** The isolation of code. `auto`: the first of docker and bubblewrap that works here. `unsafe-local` is none. */
-  REEVE_SANDBOX: z.enum(["auto", "docker", "bubblewrap", "unsafe-local", "none"]).default("auto"),
+  /**
+   * The isolation of code. `auto`: the first of docker and bubblewrap that works here. `unsafe-local` is none. Where the
+   * wanted one does not work, and by its name, `files-only` runs our own programs over files and nothing else.
+   */
+  REEVE_SANDBOX: z
+    .enum(["auto", "docker", "bubblewrap", "files-only", "unsafe-local", "none"])
+    .default("auto"),
   /** User and group id of sandboxed processes when the toolhost runs as root. */
   REEVE_SANDBOX_UID: z.coerce.number().int().min(1).max(4_294_967_294).default(64_017),
   /** The image of docker sandboxes; `scripts/sandbox-image.ts` makes one. */

@@ -8,6 +8,7 @@ import { editFile } from "../app/tools/edit-file.ts";
 import { executeCode } from "../app/tools/execute-code.ts";
 import { readFile, writeFileTool } from "../app/tools/files.ts";
 import { publishReport } from "../app/tools/publish-report.ts";
+import { refusing } from "../app/tools/refusing.ts";
 import { runCommand } from "../app/tools/run-command.ts";
 import { globFiles, grepFiles, listFiles } from "../app/tools/search-files.ts";
 import type { ToolhostConfig } from "../config.ts";
@@ -18,6 +19,7 @@ import { BubblewrapDriver } from "./bubblewrap/bubblewrap-driver.ts";
 import { sandboxIdentity } from "./bubblewrap/identity.ts";
 import { chooseDriver } from "./choose-driver.ts";
 import { DockerDriver } from "./docker/docker-driver.ts";
+import { FilesOnlyDriver } from "./files-only/files-only-driver.ts";
 import { HostWorkspaces } from "./host-workspaces.ts";
 import { UnsafeLocalDriver } from "./unsafe-local/unsafe-local-driver.ts";
 import { WarmSandboxes } from "./warm-sandboxes.ts";
@@ -39,7 +41,7 @@ export interface SandboxesOptions {
 }
 
 /**
- * Finds the isolation of this host. Without one there are no tools that need it: the log says what was tried and what
+ * Finds the isolation of this host. Without one, tools that need it refuse: they and the log say what was tried and what
  * would help.
  */
 export async function openSandboxes(
@@ -56,9 +58,10 @@ export async function openSandboxes(
     }),
     new BubblewrapDriver(identity),
     new UnsafeLocalDriver(identity),
+    new FilesOnlyDriver(identity),
   ];
   const choice = await chooseDriver(config.REEVE_SANDBOX, drivers, log, signal);
-  const { driver } = choice;
+  const { driver, refusal } = choice;
   if (driver === undefined) {
     const isolation = "none";
     return {
@@ -79,8 +82,9 @@ export async function openSandboxes(
     isolation: driver.name,
     driver,
     tools: [
-      executeCode,
-      runCommand,
+      ...[executeCode, runCommand].map((tool) =>
+        refusal === undefined ? tool : refusing(tool, refusal),
+      ),
       readFile,
       writeFileTool,
       editFile,

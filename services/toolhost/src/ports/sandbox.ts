@@ -12,6 +12,9 @@ export interface SandboxDriver {
   destroy(sessionId: string, signal: AbortSignal): Promise<void>;
 }
 
+/** Name of the driver that runs our own programs over files, and nothing else. */
+export const filesOnly = "files-only";
+
 /** Whether a driver works, and if it does not, why and what to do about it. */
 export type ProbeReport =
   | { readonly works: true; readonly isolates: boolean; readonly bounds: Bounds }
