@@ -22,7 +22,7 @@ const bubblewrap = new BubblewrapDriver(identity);
 export const whyNoSandbox = await probed();
 
 /** What file tools stand on, and what is run beside them to prepare something. */
-interface Ground {
+export interface Ground {
   readonly name: string;
   readonly tools: SandboxDriver;
   readonly commands: SandboxDriver;

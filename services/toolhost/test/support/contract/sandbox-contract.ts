@@ -18,6 +18,13 @@ export function commandsContract(name: string, contender: Contender): void {
   });
 }
 
+/** What is promised where nothing but our own programs over files runs. */
+export function filesOnlyContract(name: string, contender: Contender): void {
+  describe(`${name}, instead of a sandbox`, () => {
+    filesContract(benchFor(contender));
+  });
+}
+
 /** What every driver that isolates promises. Without a contender its tests are skipped, and `why` is in their names. */
 export function sandboxContract(name: string, contender: Contender | undefined, why = ""): void {
   describe.skipIf(contender === undefined)(`a ${name} sandbox${why}`, () => {
