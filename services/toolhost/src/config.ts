@@ -1,5 +1,6 @@
 import { commonSettings, probeAddress } from "@reeve/platform/settings";
 import { z } from "zod";
+import { addressRanges, networkEntries } from "./network-settings.ts";
 
 /** The settings of a toolhost, from environment variables. */
 export const toolhostConfig = z.object({
@@ -34,6 +35,15 @@ export const toolhostConfig = z.object({
   REEVE_SANDBOX_IMAGE: z.string().default("reeve-sandbox:latest"),
   /** Where the container engine is: unix:// or tcp://. */
   DOCKER_HOST: z.string().optional(),
+  /**
+   * Hosts and ports that an agent may be given, as `*.example.org:443`; `*` stands for all hosts, and for all ports. Empty:
+   * sandboxes have no network, whatever an agent asks for.
+   */
+  REEVE_NETWORK_ALLOW: networkEntries.prefault(""),
+  /** Addresses and ranges of this host, its links and private networks that sandboxes may reach nevertheless. */
+  REEVE_NETWORK_RANGES: addressRanges.prefault(""),
+  /** How much all connections of one call together may move. */
+  REEVE_NETWORK_MAX_BYTES: z.coerce.number().int().min(1).default(268_435_456),
   /** How long a sandbox is kept for another call over the same workspace. */
   REEVE_SANDBOX_IDLE_MS: z.coerce.number().int().min(0).max(3_600_000).default(60_000),
   /** How many sandboxes are kept so, over all workspaces. */

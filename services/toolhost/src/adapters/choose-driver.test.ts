@@ -56,18 +56,23 @@ test("refuses rather than go without isolation, and says what was tried and what
 
 const files = driver("files-only", { ...works, isolates: false });
 
-test.each([
-  "auto",
-  "docker",
-] as const)("lets tools over files work where nothing isolates, told %s, and says why code does not run", async (wanted) => {
-  const { log, told } = keeping();
-  const choice = await chooseDriver(wanted, [driver("docker", broken), unsafe, files], log, signal);
-  expect(choice.driver?.name).toBe("files-only");
-  expect(choice.refusal?.split("\n").slice(1)).toEqual(["docker: it is broken", "  mend it"]);
-  expect(choice.refusal).toContain("no code and no command is run here");
-  expect(told.join()).toContain("docker: it is broken");
-  expect(told.join()).not.toContain("WITHOUT ISOLATION");
-});
+test.each(["auto", "docker"] as const)(
+  "lets tools over files work where nothing isolates, told %s, and says why code does not run",
+  async (wanted) => {
+    const { log, told } = keeping();
+    const choice = await chooseDriver(
+      wanted,
+      [driver("docker", broken), unsafe, files],
+      log,
+      signal,
+    );
+    expect(choice.driver?.name).toBe("files-only");
+    expect(choice.refusal?.split("\n").slice(1)).toEqual(["docker: it is broken", "  mend it"]);
+    expect(choice.refusal).toContain("no code and no command is run here");
+    expect(told.join()).toContain("docker: it is broken");
+    expect(told.join()).not.toContain("WITHOUT ISOLATION");
+  },
+);
 
 test("never leaves it at tools over files where something isolates, unless it is told to", async () => {
   const { log } = keeping();

@@ -1,5 +1,5 @@
 import { mkdirSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import type { Logger } from "@reeve/platform/logger";
@@ -21,6 +21,9 @@ import { chooseDriver } from "./choose-driver.ts";
 import { DockerDriver } from "./docker/docker-driver.ts";
 import { FilesOnlyDriver } from "./files-only/files-only-driver.ts";
 import { HostWorkspaces } from "./host-workspaces.ts";
+import type { NetworkPolicy } from "./network/network-policy.ts";
+import { NetworkedDriver } from "./network/networked-driver.ts";
+import { resolveHost } from "./network/reach-host.ts";
 import { UnsafeLocalDriver } from "./unsafe-local/unsafe-local-driver.ts";
 import { WarmSandboxes } from "./warm-sandboxes.ts";
 import { workspaceRoot } from "./workspace-root.ts";
@@ -61,8 +64,8 @@ export async function openSandboxes(
     new FilesOnlyDriver(identity),
   ];
   const choice = await chooseDriver(config.REEVE_SANDBOX, drivers, log, signal);
-  const { driver, refusal } = choice;
-  if (driver === undefined) {
+  const { driver: chosen, refusal } = choice;
+  if (chosen === undefined) {
     const isolation = "none";
     return {
       isolation,
@@ -72,6 +75,16 @@ export async function openSandboxes(
     };
   }
   const root = workspaceRoot(config.REEVE_DATA_DIR, identity);
+  const driver = choice.report.isolates
+    ? new NetworkedDriver(chosen, {
+        policy: policyOf(config),
+        identity,
+        // No tenant has a name with a dot.
+        folder: () => join(root, ".network"),
+        resolve: resolveHost,
+        log,
+      })
+    : chosen;
   const markers = resolve(config.REEVE_DATA_DIR, "laid");
   mkdirSync(markers, { recursive: true, mode: 0o700 });
   const warm = new WarmSandboxes(driver, {
@@ -95,6 +108,14 @@ export async function openSandboxes(
     ],
     workspaces: new HostWorkspaces({ root, markers, identity }, warm, artifacts),
     [Symbol.asyncDispose]: () => warm[Symbol.asyncDispose](),
+  };
+}
+
+function policyOf(config: ToolhostConfig): NetworkPolicy {
+  return {
+    allow: config.REEVE_NETWORK_ALLOW,
+    ranges: config.REEVE_NETWORK_RANGES,
+    mostBytes: config.REEVE_NETWORK_MAX_BYTES,
   };
 }
 

@@ -11,7 +11,13 @@ export const programs = {
 } as const satisfies Record<SandboxProgram, string>;
 
 /** The first process of a sandbox, which runs all others. */
-export const agentProgram = programOf("agent_host", "agent_tidy", "agent_calls", "agent");
+export const agentProgram = programOf(
+  "agent_host",
+  "agent_tidy",
+  "agent_network",
+  "agent_calls",
+  "agent",
+);
 
 function programOf(...parts: readonly string[]): string {
   return parts

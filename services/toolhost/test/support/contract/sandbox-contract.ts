@@ -4,6 +4,10 @@ import { boundsContract } from "./bounds-contract.ts";
 import { commandContract } from "./command-contract.ts";
 import { filesContract } from "./files-contract.ts";
 import { isolationContract } from "./isolation-contract.ts";
+import type { NetworkBench } from "./network-bench.ts";
+import { networkBench } from "./network-bench.ts";
+import { networkBoundsContract } from "./network-bounds-contract.ts";
+import { networkContract } from "./network-contract.ts";
 import type { Contender, SandboxBench } from "./sandbox-bench.ts";
 import { sandboxBench } from "./sandbox-bench.ts";
 import { sessionContract } from "./session-contract.ts";
@@ -32,10 +36,25 @@ export function sandboxContract(name: string, contender: Contender | undefined, 
     commandContract(given);
     isolationContract(given, contender?.hidden ?? []);
     agentContract(given);
+    describe("with a proxy", () => networkContracts(given));
     boundsContract(given);
     filesContract(given);
     sessionContract(given);
   });
+}
+
+function networkContracts(given: () => SandboxBench): void {
+  let network: NetworkBench | undefined;
+  beforeAll(async () => {
+    network = await networkBench(given());
+  });
+  afterAll(() => network?.[Symbol.asyncDispose]());
+  const ready = () => {
+    if (network === undefined) throw new Error("the network is not ready");
+    return network;
+  };
+  networkContract(given, ready);
+  networkBoundsContract(ready);
 }
 
 function benchFor(contender: Contender | undefined): () => SandboxBench {
