@@ -1,12 +1,20 @@
 import { once } from "node:events";
 
+import { mkdir, readdir } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parseNetworkEntry } from "@reeve/agent/network-entry";
+import { createLogger } from "@reeve/platform/logger";
+import { sandboxIdentity } from "../src/adapters/bubblewrap/identity.ts";
+import { NetworkedDriver } from "../src/adapters/network/networked-driver.ts";
+import type { ExecEvent, SandboxDriver } from "../src/ports/sandbox.ts";
+import { defaultLimits } from "../src/ports/sandbox.ts";
 import type { RunningToolhost } from "./support/running-toolhost.ts";
 import { runningToolhost } from "./support/running-toolhost.ts";
 import { whyNoSandbox } from "./support/sandboxed-workspace.ts";
-import { resultOf } from "./support/toolhost.ts";
+import { resultOf, temporaryFolder } from "./support/toolhost.ts";
 
 const signal = AbortSignal.timeout(60_000);
 const server = createServer((request, response) => void response.end(`told ${request.url}`));
@@ -70,3 +78,63 @@ except OSError as error: print(error)`;
     );
   });
 });
+
+describe("the proxy of a sandbox", () => {
+  const entry = parseNetworkEntry("example.org:443", "operator");
+  const spec = {
+    ...defaultLimits,
+    workspaceDir: "/",
+    readOnly: true,
+    network: ["example.org:443"],
+  };
+
+  /** A driver that opens as it is told, and the folder of its proxies. */
+  function networkedOver(folder: string, open: SandboxDriver["open"]) {
+    const none = () => Promise.reject(new Error("nobody asks"));
+    const driver = { name: "none", probe: none, open, list: none, destroy: none };
+    return new NetworkedDriver(driver, {
+      policy: { allow: entry === undefined ? [] : [entry], ranges: [], mostBytes: 1 },
+      identity: { ...sandboxIdentity(64_017), isDedicated: false },
+      folder: () => folder,
+      resolve: () => Promise.resolve([]),
+      log: createLogger("test", "silent"),
+    });
+  }
+
+  test("is there with it, and gone with it, however long the path is", async () => {
+    await using temporary = await temporaryFolder();
+    const folder = join(temporary.path, "long".repeat(40));
+    let proxyDir = "";
+    const session = await networkedOver(folder, (asked) => {
+      proxyDir = asked.proxyDir ?? "";
+      const nothing = () => Promise.resolve();
+      const settled = () => Promise.resolve(true);
+      return Promise.resolve({
+        sessionId: "s",
+        exec: () => none(),
+        settled,
+        [Symbol.asyncDispose]: nothing,
+      });
+    }).open(spec, signal);
+    expect(await readdir(proxyDir)).toEqual(["proxy"]);
+    await session[Symbol.asyncDispose]();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test("is gone when there is no sandbox for it", async () => {
+    await using folder = await temporaryFolder();
+    const broken = networkedOver(folder.path, () => Promise.reject(new Error("no sandbox")));
+    await expect(broken.open(spec, signal)).rejects.toThrow("no sandbox");
+    expect(await readdir(folder.path)).toEqual([]);
+  });
+
+  test("of a toolhost that is gone is taken away, and of others is left", async () => {
+    await using folder = await temporaryFolder();
+    for (const name of ["4194303.1-abc", "somebody-else"]) await mkdir(join(folder.path, name));
+    const broken = networkedOver(folder.path, () => Promise.reject(new Error("no sandbox")));
+    await expect(broken.open(spec, signal)).rejects.toThrow("no sandbox");
+    expect(await readdir(folder.path)).toEqual(["somebody-else"]);
+  });
+});
+
+async function* none(): AsyncIterable<ExecEvent> {}
