@@ -9,7 +9,7 @@ import { parseNetworkEntry } from "@reeve/agent/network-entry";
 import { createLogger } from "@reeve/platform/logger";
 import { sandboxIdentity } from "../src/adapters/bubblewrap/identity.ts";
 import { NetworkedDriver } from "../src/adapters/network/networked-driver.ts";
-import type { ExecEvent, SandboxDriver } from "../src/ports/sandbox.ts";
+import type { ExecEvent, SandboxDriver, SandboxSession } from "../src/ports/sandbox.ts";
 import { defaultLimits } from "../src/ports/sandbox.ts";
 import type { RunningToolhost } from "./support/running-toolhost.ts";
 import { runningToolhost } from "./support/running-toolhost.ts";
@@ -90,8 +90,7 @@ describe("the proxy of a sandbox", () => {
 
   /** A driver that opens as it is told, and the folder of its proxies. */
   function networkedOver(folder: string, open: SandboxDriver["open"]) {
-    const none = () => Promise.reject(new Error("nobody asks"));
-    const driver = { name: "none", probe: none, open, list: none, destroy: none };
+    const driver = { name: "none", probe: refuse, open, list: refuse, destroy: refuse };
     return new NetworkedDriver(driver, {
       policy: { allow: entry === undefined ? [] : [entry], ranges: [], mostBytes: 1 },
       identity: { ...sandboxIdentity(64_017), isDedicated: false },
@@ -107,14 +106,7 @@ describe("the proxy of a sandbox", () => {
     let proxyDir = "";
     const session = await networkedOver(folder, (asked) => {
       proxyDir = asked.proxyDir ?? "";
-      const nothing = () => Promise.resolve();
-      const settled = () => Promise.resolve(true);
-      return Promise.resolve({
-        sessionId: "s",
-        exec: () => none(),
-        settled,
-        [Symbol.asyncDispose]: nothing,
-      });
+      return Promise.resolve(idle);
     }).open(spec, signal);
     expect(await readdir(proxyDir)).toEqual(["proxy"]);
     await session[Symbol.asyncDispose]();
@@ -137,4 +129,18 @@ describe("the proxy of a sandbox", () => {
   });
 });
 
-async function* none(): AsyncIterable<ExecEvent> {}
+function refuse(): Promise<never> {
+  return Promise.reject(new Error("nobody asks"));
+}
+
+/** A sandbox in which nothing happens. */
+const idle: SandboxSession = {
+  sessionId: "idle",
+  exec: refused,
+  settled: () => Promise.resolve(true),
+  [Symbol.asyncDispose]: () => Promise.resolve(),
+};
+
+async function* refused(): AsyncIterable<ExecEvent> {
+  yield await refuse();
+}

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { collect } from "../src/app/collect.ts";
 import { readFile } from "../src/app/tools/files.ts";
 import { grepFiles, listFiles } from "../src/app/tools/search-files.ts";

@@ -51,7 +51,9 @@ const grounds: readonly Ground[] = [
 /** Has the tests of file tools run on each ground, of which they make workspaces. */
 export function onEachGround(what: string, tests: (ground: Ground) => void): void {
   for (const ground of grounds) {
-    describe.skipIf(ground.why !== "")(`${ground.name}${ground.why}, ${what}`, () => tests(ground));
+    describe.skipIf(ground.why !== "")(`${ground.name}${ground.why}, ${what}`, () => {
+      tests(ground);
+    });
   }
 }
 

@@ -55,7 +55,7 @@ export function forwardRequest(
 }
 
 function passedOn(headers: IncomingHttpHeaders): IncomingHttpHeaders {
-  const named = String(headers.connection ?? "")
+  const named = (headers.connection ?? "")
     .toLowerCase()
     .split(",")
     .map((name) => name.trim());

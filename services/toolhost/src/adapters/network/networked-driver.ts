@@ -85,7 +85,8 @@ class NetworkedSession implements SandboxSession {
   }
 
   async *exec(command: SandboxCommand, signal: AbortSignal): AsyncIterable<ExecEvent> {
-    using _served = command.network && this.#proxy.serve(command.network);
+    using calls = new DisposableStack();
+    if (command.network !== undefined) calls.use(this.#proxy.serve(command.network));
     yield* this.#session.exec(command, signal);
   }
 

@@ -72,8 +72,12 @@ async function inTurn<Result>(
   work: () => Promise<Result>,
   signal: AbortSignal,
 ): Promise<Result> {
-  using _turn = await turns.enter(signal);
-  return await work();
+  const turn = await turns.enter(signal);
+  try {
+    return await work();
+  } finally {
+    turn[Symbol.dispose]();
+  }
 }
 
 function codeOf(error: unknown): string {

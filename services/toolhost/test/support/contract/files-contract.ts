@@ -106,9 +106,9 @@ ${entries}`;
       await run(["/bin/sh", "-c", "rm -rf out"]);
       const refusal = await restoreWorkspace(box, Buffer.from(archive), signal).catch(String);
       // Without the link, which is left out there, what goes by it lies within.
-      const isWithin = box.isolation === filesOnly && refusal === undefined;
-      const outside = /outside of the workspace|Not a directory|Too many levels|does not exist/;
-      if (!isWithin) expect(refusal).toMatch(outside);
+      const fine = box.isolation === filesOnly ? [undefined] : [];
+      const why = /outside of the workspace|Not a directory|Too many levels|does not exist/;
+      expect([...fine, expect.stringMatching(why)]).toContainEqual(refusal);
       const left = await run(["/bin/sh", "-c", "ls -d /tmp/planted stolen; rm -rf out"]);
       expect(left.text("stdout")).toBe("");
       expect(await readdir(folder)).toEqual(before);

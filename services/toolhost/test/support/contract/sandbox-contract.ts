@@ -36,7 +36,9 @@ export function sandboxContract(name: string, contender: Contender | undefined, 
     commandContract(given);
     isolationContract(given, contender?.hidden ?? []);
     agentContract(given);
-    describe("with a proxy", () => networkContracts(given));
+    describe("with a proxy", () => {
+      networkContracts(given);
+    });
     boundsContract(given);
     filesContract(given);
     sessionContract(given);
