@@ -272,6 +272,31 @@ setattr(module, "${name}", between)
       },
     );
 
+    test("a file system without nameless files is written to all the same", async () => {
+      await workspace.prepare("rm -rf box; mkdir box; echo old > box/f; chmod 640 box/f");
+      const prelude = `
+import errno, os
+opened = os.open
+def without(path, flags, *given, **named):
+    if flags & os.O_TMPFILE == os.O_TMPFILE: raise OSError(errno.EOPNOTSUPP, "none")
+    return opened(path, flags, *given, **named)
+os.open = without
+`;
+      const argv = ["python3", "-I", "-c", prelude + programs.workspace_files];
+      for (const [fileBytes, code, left] of [
+        [100, 2, "old\n640 f\n"],
+        [1_000_000, 0, `${"m".repeat(200)}640 f\n`],
+      ] as const) {
+        const command = commandOf(...argv, JSON.stringify(write));
+        const limits = { ...command.limits, fileBytes };
+        const stdin = Buffer.alloc(200, "m");
+        const outcome = await collect(workspace.commands, { ...command, stdin, limits }, signal);
+        expect(outcome.end.code).toBe(code);
+        const shown = await workspace.sh("cd box; cat f; stat -c '%a %n' $(ls -A)");
+        expect(shown.text("stdout")).toBe(left);
+      }
+    });
+
     test("a write keeps the rights of a file, and the link by which it was named", async () => {
       await workspace.prepare(
         "rm -rf box; mkdir box; echo old > box/f; chmod 750 box/f; ln -s f box/link; echo x > box/r; chmod 440 box/r",
