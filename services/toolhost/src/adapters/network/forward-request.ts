@@ -34,24 +34,37 @@ export function forwardRequest(
     method: request.method ?? "GET",
     path: `${url.pathname}${url.search}`,
     // Whatever the client says there, the host is the one that was looked at.
-    headers: { ...passedOn(request.headers), host: url.host },
+    headers: { ...passedOn(request.headers), ...framing(request), host: url.host },
     setHost: false,
   });
-  asking.on("error", () => {
-    connection.end("closed");
+  const breakOff = () => {
+    connection.end("broken off");
     if (response.headersSent) return void response.destroy();
     response.writeHead(502, { connection: "close" }).end("the other side has broken off\n");
-  });
+  };
+  asking.on("error", breakOff);
+  // Nobody has asked for another protocol.
+  asking.once("upgrade", breakOff);
   asking.once("response", (answer) => {
     answer.on("data", ({ length }: Buffer) => connection.count("received", length));
     answer.on("error", () => response.destroy());
-    response.writeHead(answer.statusCode ?? 502, passedOn(answer.headers));
-    answer.pipe(response);
+    try {
+      response.writeHead(answer.statusCode ?? 502, passedOn(answer.headers));
+      answer.pipe(response);
+    } catch {
+      // A server may answer what no server may.
+      asking.destroy(new Error("the answer cannot be passed on"));
+    }
   });
   response.once("close", () => connection.end("closed"));
   request.on("data", ({ length }: Buffer) => connection.count("sent", length));
-  request.on("error", () => asking.destroy());
+  request.once("error", () => asking.destroy());
   request.pipe(asking);
+}
+
+/** A body without a length is sent on in chunks, whatever the method. */
+function framing({ headers }: IncomingMessage): IncomingHttpHeaders {
+  return headers["transfer-encoding"] === undefined ? {} : { "transfer-encoding": "chunked" };
 }
 
 function passedOn(headers: IncomingHttpHeaders): IncomingHttpHeaders {

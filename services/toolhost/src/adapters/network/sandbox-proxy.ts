@@ -41,9 +41,14 @@ export class SandboxProxy implements AsyncDisposable {
     this.#options = options;
     this.#way = { guard, resolve: options.resolve, turns: new Turns() };
     this.#server.maxConnections = mostSockets;
-    this.#server.on("request", (request, response) => void this.#forward(request, response));
+    // Whatever breaks there breaks that connection, and nothing else.
+    this.#server.on("request", (request, response) => {
+      for (const each of [request, response]) each.on("error", () => undefined);
+      this.#forward(request, response).catch(() => request.socket.destroy());
+    });
     this.#server.on("connect", (request: IncomingMessage, client: Duplex, head: Buffer) => {
-      void this.#tunnel(request, client, head);
+      client.on("error", () => undefined);
+      this.#tunnel(request, client, head).catch(() => client.destroy());
     });
     this.#server.on("clientError", (_, client) => client.destroy());
   }
@@ -51,7 +56,7 @@ export class SandboxProxy implements AsyncDisposable {
   /** Listens on a socket of the file system. */
   async listen(path: string): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#server.once("error", reject);
+    this.#server.on("error", reject);
     this.#server.listen(path, resolve);
     await promise;
   }
@@ -79,7 +84,6 @@ export class SandboxProxy implements AsyncDisposable {
   }
 
   async #tunnel(request: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
-    client.on("error", () => undefined);
     const target = targetOfTunnel(request.url ?? "");
     const connection = this.#traffic?.begin(target);
     if (connection === undefined) return void client.destroy();

@@ -107,6 +107,16 @@ export async function networkBench(bench: SandboxBench): Promise<NetworkBench> {
   };
 }
 
+/** What no server may answer. */
+const brokenAnswers: Readonly<Record<string, string>> = {
+  "/odd-status": "HTTP/1.1 099 Odd\r\ncontent-length: 0\r\n\r\n",
+  "/no-http": "who are you?\r\n\r\n",
+  "/odd-header": "HTTP/1.1 200 OK\r\nx-odd: a\u0001b\r\ncontent-length: 0\r\n\r\n",
+  "/cut": "HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nshort",
+  "/upgrade": "HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n",
+  "/nothing": "",
+};
+
 const answers: RequestListener = (request, response) => {
   const { method, url, headers } = request;
   if (url === "/away") {
@@ -116,6 +126,8 @@ const answers: RequestListener = (request, response) => {
     response.writeHead(200, { "content-length": 50_000_000 });
     return void response.end(Buffer.alloc(50_000_000));
   }
+  const broken = brokenAnswers[url ?? ""];
+  if (broken !== undefined) return void request.socket.end(broken);
   if (url === "/large") return void response.end(Buffer.alloc(2_000_000));
   if (url === "/endless") {
     const more = () => {

@@ -58,6 +58,35 @@ if os.fork() == 0: time.sleep(300)`;
       }, 5_000);
     });
 
+    test.each(["/odd-status", "/no-http", "/odd-header", "/cut", "/upgrade", "/nothing"])(
+      "bears the answer of %s, and serves what comes next",
+      async (path) => {
+        const code = `
+import http.client
+try: print(ask("http://good.test:PORT${path}")[:3])
+except http.client.HTTPException: print("broken")
+print(ask("http://good.test:PORT/")[:3])`;
+        expect(await printed(code, ["good.test:PORT"])).toMatch(/^(200|502|bro|broken)\n200$/);
+      },
+    );
+
+    test("bears clients that speak no HTTP, or too much of it", async () => {
+      const code = `
+import socket
+def says(what):
+    one = socket.create_connection(("127.0.0.1", 3128), 20)
+    try:
+        one.sendall(what); one.shutdown(socket.SHUT_WR)
+        while one.recv(65536): pass
+    except OSError: pass
+for what in (b"", b"\\0" * 1000, b"GET / HTTP/1.1\\r\\n\\r\\n", b"CONNECT  HTTP/1.1\\r\\n\\r\\n",
+             b"CONNECT good.test:PORT HTTP/1.1\\r\\n" + b"x: y\\r\\n" * 100000, b"GET http://[ HTTP/1.1\\r\\n\\r\\n",
+             b"POST http://good.test:PORT/ HTTP/1.1\\r\\ncontent-length: 5\\r\\n\\r\\nab",
+             b"CONNECT good.test:99999 HTTP/1.1\\r\\n\\r\\n", b"OPTIONS * HTTP/1.1\\r\\n\\r\\n"): says(what)
+print(ask("http://good.test:PORT/")[:3])`;
+      expect(await printed(code, ["good.test:PORT"])).toBe("200");
+    });
+
     test("tells whole answers, however large and however slowly they are read", async () => {
       const code = `
 import socket, time
