@@ -11,8 +11,7 @@ export interface NetworkEntry {
 
 /** `below` stands for all names below one, which is not among them. */
 type HostPattern =
-  | { readonly kind: "any" }
-  | { readonly kind: "name" | "address" | "below"; readonly host: string };
+  { readonly kind: "any" } | { readonly kind: "name" | "address" | "below"; readonly host: string };
 
 /** Who may be named: an agent names hosts and ports, an operator may also say `*` for all hosts or all ports. */
 export type EntryWriter = "agent" | "operator";
