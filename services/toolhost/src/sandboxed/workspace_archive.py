@@ -1,4 +1,4 @@
-"""The whole workspace as a tar stream, out and in. Follows workspace_drafts.py in its program."""
+"""The whole workspace as a tar stream, out and in. Follows workspace_paths.py in its program."""
 
 import tarfile
 
@@ -27,14 +27,16 @@ def restore(links_out):
 
     Links that lead out are left out unless they are wanted.
     """
-    with tarfile.open(fileobj=sys.stdin.buffer, mode="r|") as archive:
+    above, folder = None, None
+    with tarfile.open(fileobj=sys.stdin.buffer, mode="r|", bufsize=1 << 20) as archive:
         for entry in archive:
-            *above, name = inner_parts(entry.name)
-            folder = folder_of(above, create=True)
-            try:
-                lay(archive, entry, folder, name, links_out)
-            finally:
-                os.close(folder)
+            *wanted, name = inner_parts(entry.name)
+            # What lies in one folder mostly comes together.
+            if wanted != above:
+                if folder is not None:
+                    os.close(folder)
+                above, folder = wanted, folder_of(wanted, create=True)
+            lay(archive, entry, folder, name, links_out)
 
 
 def lay(archive, entry, folder, name, links_out):
@@ -45,11 +47,13 @@ def lay(archive, entry, folder, name, links_out):
         os.fchmod(below, entry.mode & 0o777 | 0o300)
         os.close(below)
     elif entry.isreg():
-        with Draft(folder, entry.mode & 0o777) as draft:
+        take_away(folder, name)
+        fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=folder)
+        with os.fdopen(fd, "wb") as file:
             source = archive.extractfile(entry)
             while chunk := source.read(1 << 20):
-                draft.file.write(chunk)
-            draft.put(name)
+                file.write(chunk)
+            os.fchmod(fd, entry.mode & 0o777)
     elif entry.issym() and (links_out or leads_within(entry)):
         take_away(folder, name)
         os.symlink(entry.linkname, name, dir_fd=folder)
