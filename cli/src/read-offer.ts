@@ -1,3 +1,4 @@
+import { executesCode } from "@reeve/agent/isolation";
 import type { ModelCatalog } from "@reeve/contracts/agent";
 import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
@@ -24,7 +25,7 @@ export async function readOffer(nats: Nats, signal: AbortSignal): Promise<Offer>
 }
 
 function isIsolating(isolation: string): boolean {
-  return isolation !== "" && isolation !== "none";
+  return isolation !== "" && executesCode(isolation);
 }
 
 function defaultModelOf(catalog: ModelCatalog | undefined): string | undefined {

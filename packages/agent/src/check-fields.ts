@@ -1,6 +1,7 @@
 import type { AgentSpec } from "@reeve/contracts/agent";
 import type { ListValue } from "@bufbuild/protobuf/wkt";
 import type { Violation } from "@reeve/platform/failure";
+import { checkNetwork } from "./check-network.ts";
 import { parseNamePattern } from "./name-pattern.ts";
 import { permissionClassOf } from "./permission-classes.ts";
 import { stringsOf } from "./string-list.ts";
@@ -18,6 +19,7 @@ export function checkFields(spec: AgentSpec): readonly Violation[] {
     ...onlyStrings("allowed_tool_patterns", spec.allowedToolPatterns),
     ...onlyStrings("deep_agent.allowed_imports", spec.deepAgent?.allowedImports),
     ...onlyStrings("deep_agent.command_blacklist", spec.deepAgent?.commandBlacklist),
+    ...checkNetwork(spec),
     ...classes(spec),
   ];
 }

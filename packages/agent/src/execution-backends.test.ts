@@ -5,7 +5,7 @@ import { Failure } from "@reeve/platform/failure";
 import { describe, expect, test } from "vitest";
 import { offer } from "../test/offer.ts";
 import type { Asked, BackendName, Capability } from "./execution-backends.ts";
-import { offersSandbox, refuseUnhonoured } from "./execution-backends.ts";
+import { offersSandbox, offersWorkspaces, refuseUnhonoured } from "./execution-backends.ts";
 
 function refusalOf(asked: Asked, here: BackendName, ...brought: Capability[]) {
   try {
@@ -117,7 +117,18 @@ describe("a capability", () => {
 test("a sandbox is offered by toolhosts that isolate and have something to execute", () => {
   const { tools } = offer;
   expect(offersSandbox(tools)).toBe(true);
-  expect(offersSandbox(tools.map((catalog) => ({ ...catalog, isolation: "none" })))).toBe(false);
+  for (const isolation of ["none", "files-only"]) {
+    expect(offersSandbox(tools.map((catalog) => ({ ...catalog, isolation })))).toBe(false);
+  }
   expect(offersSandbox(tools.map((catalog) => ({ ...catalog, tools: [] })))).toBe(false);
   expect(offersSandbox([])).toBe(false);
+});
+
+test("workspaces are offered by toolhosts that have file tools, with or without isolation", () => {
+  const { tools } = offer;
+  expect(offersWorkspaces(tools)).toBe(true);
+  const under = (isolation: string) => tools.map((catalog) => ({ ...catalog, isolation }));
+  expect(offersWorkspaces(under("files-only"))).toBe(true);
+  expect(offersWorkspaces(under("none"))).toBe(false);
+  expect(offersWorkspaces([])).toBe(false);
 });

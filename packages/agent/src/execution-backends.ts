@@ -5,6 +5,7 @@ import type { ToolCatalog } from "@reeve/contracts/tool";
 import { PermissionClass } from "@reeve/contracts/tool";
 import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
+import { executesCode } from "./isolation.ts";
 import { grantedClasses } from "./permission-classes.ts";
 import { unsupportedReason } from "./unsupported-fields.ts";
 
@@ -22,14 +23,14 @@ interface ExecutionBackend {
 
 const elsewhere = "leave it out, or start the run on a deployment";
 
-/** Workspaces are where sandboxes are. */
 const noSandbox = "no toolhost offers an isolating sandbox; start one that has bubblewrap";
+const noWorkspaces = "no toolhost keeps workspaces; start one that has bubblewrap";
 
 /** The execution backends that there are to name. Everything that is not lacking, a backend has. */
 const backends = {
   nats: {
     startedBy: "StartRun of a deployment",
-    lacks: { sandbox: noSandbox, files: noSandbox },
+    lacks: { sandbox: noSandbox, files: noWorkspaces },
   },
   local: {
     startedBy: "runAgent, in the process that asks",
@@ -78,8 +79,17 @@ export function refuseUnhonoured(
 export function offersSandbox(catalogs: readonly ToolCatalog[]): boolean {
   return catalogs.some(
     ({ isolation, tools }) =>
-      isolation !== "none" &&
+      executesCode(isolation) &&
       tools.some(({ permissionClass }) => permissionClass === PermissionClass.EXECUTE),
+  );
+}
+
+/** Whether toolhosts keep workspaces, in which a run finds its files. */
+export function offersWorkspaces(catalogs: readonly ToolCatalog[]): boolean {
+  return catalogs.some(
+    ({ isolation, tools }) =>
+      isolation !== "none" &&
+      tools.some(({ name, source }) => source === "builtin" && name === "read_file"),
   );
 }
 

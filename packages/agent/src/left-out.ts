@@ -2,6 +2,7 @@ import type { AgentSpec } from "@reeve/contracts/agent";
 import { isStorable } from "@reeve/contracts/nesting";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionClass } from "@reeve/contracts/tool";
+import { executesCode } from "./isolation.ts";
 import { ownSource } from "./own-tools.ts";
 import { grantedClasses, nameOfClass } from "./permission-classes.ts";
 
@@ -43,7 +44,7 @@ export function whyLeftOut(
     if (!classes.has(permissionClass)) {
       return `it needs the permission class ${nameOfClass(permissionClass)}`;
     }
-    if (permissionClass === PermissionClass.EXECUTE && isolation === "none") {
+    if (permissionClass === PermissionClass.EXECUTE && !executesCode(isolation)) {
       return "its toolhosts have no sandbox to run it in";
     }
     const category = ["builtin", ownSource].includes(source) ? categories[name] : undefined;

@@ -31,11 +31,13 @@ test("has tools that execute only when the spec grants it", () => {
 });
 
 test("has none that execute where nothing isolates them, and says so to who asks for one", () => {
-  const open = offer.tools.map((catalog) => ({ ...catalog, isolation: "none" }));
-  const allowedTools = fromJson(ListValueSchema, ["execute_code", "grep"]);
-  const belt = beltOf({ permissionClasses: ["execute"], allowedTools }, open);
-  expect(names(belt)).toEqual(["grep"]);
-  expect(belt.warnings).toEqual([expect.stringMatching(/"execute_code".*sandbox/)]);
+  for (const isolation of ["none", "files-only"]) {
+    const open = offer.tools.map((catalog) => ({ ...catalog, isolation }));
+    const allowedTools = fromJson(ListValueSchema, ["execute_code", "grep"]);
+    const belt = beltOf({ permissionClasses: ["execute"], allowedTools }, open);
+    expect(names(belt)).toEqual(["grep"]);
+    expect(belt.warnings).toEqual([expect.stringMatching(/"execute_code".*sandbox/)]);
+  }
 });
 
 test("has none whose schema is nested so deep that no log of a run could hold it", () => {

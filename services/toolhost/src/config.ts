@@ -1,5 +1,6 @@
 import { commonSettings, probeAddress } from "@reeve/platform/settings";
 import { z } from "zod";
+import { addressRanges, networkEntries } from "./network-settings.ts";
 
 /** The settings of a toolhost, from environment variables. */
 export const toolhostConfig = z.object({
@@ -21,8 +22,13 @@ export const toolhostConfig = z.object({
   REEVE_MCP_CONFIG: z.string().optional(),
   /** JSON file with the providers of tools, see docs/tools.md. */
   REEVE_PROVIDERS_CONFIG: z.string().optional(),
-  /** The isolation of code. `auto`: the first of docker and bubblewrap that works here. `unsafe-local` is none. */
-  REEVE_SANDBOX: z.enum(["auto", "docker", "bubblewrap", "unsafe-local", "none"]).default("auto"),
+  /**
+   * The isolation of code. `auto`: the first of docker and bubblewrap that works here. `unsafe-local` is none. Where the
+   * wanted one does not work, and by its name, `files-only` runs our own programs over files and nothing else.
+   */
+  REEVE_SANDBOX: z
+    .enum(["auto", "docker", "bubblewrap", "files-only", "unsafe-local", "none"])
+    .default("auto"),
   /** User and group id of sandboxed processes when the toolhost runs as root. */
   REEVE_SANDBOX_UID: z.coerce.number().int().min(1).max(4_294_967_294).default(64_017),
   /** The image of docker sandboxes; `scripts/sandbox-image.ts` makes one. */
@@ -36,6 +42,15 @@ export const toolhostConfig = z.object({
   REEVE_SANDBOX_SPARE: z.coerce.number().int().min(0).max(32).optional(),
   /** Where the container engine is: unix:// or tcp://. */
   DOCKER_HOST: z.string().optional(),
+  /**
+   * Hosts and ports that an agent may be given, as `*.example.org:443`; `*` stands for all hosts, and for all ports. Empty:
+   * sandboxes have no network, whatever an agent asks for.
+   */
+  REEVE_NETWORK_ALLOW: networkEntries.prefault(""),
+  /** Addresses and ranges of this host, its links and private networks that sandboxes may reach nevertheless. */
+  REEVE_NETWORK_RANGES: addressRanges.prefault(""),
+  /** How much all connections of one call together may move. */
+  REEVE_NETWORK_MAX_BYTES: z.coerce.number().int().min(1).default(268_435_456),
   /** How long a sandbox is kept for another call over the same workspace. */
   REEVE_SANDBOX_IDLE_MS: z.coerce.number().int().min(0).max(3_600_000).default(60_000),
   /** How many sandboxes are kept so, over all workspaces. */

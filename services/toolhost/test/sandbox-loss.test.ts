@@ -1,4 +1,5 @@
 import { globSync, readFileSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { openCallJournal } from "@reeve/log/nats-journal";
 import { openToolCallQueue } from "@reeve/log/nats-queue";
@@ -6,6 +7,8 @@ import { createLogger } from "@reeve/platform/logger";
 import { connectNats } from "@reeve/platform/nats";
 import { startNatsServer } from "@reeve/platform/nats-server";
 import { afterAll, describe, expect, test, vi } from "vitest";
+import { sandboxIdentity } from "../src/adapters/bubblewrap/identity.ts";
+import { workspaceRoot } from "../src/adapters/workspace-root.ts";
 import { testEngine } from "./support/docker-engine.ts";
 import { processesWith } from "./support/processes-with.ts";
 import { startToolhostProcess } from "./support/toolhost-process.ts";
@@ -55,7 +58,9 @@ describe.each([
       const { pid = 0 } = first;
       const mark = `86398.${sandbox.length}25`;
       const script = `echo kept > file; (setsid sh -c 'trap "" TERM HUP; sleep ${mark}' &); echo ready; sleep ${mark}`;
-      const call = requestOf({ name: "run_command", args: { command: ["sh", "-c", script] } });
+      const command = ["sh", "-c", script];
+      const network = ["example.org:443"];
+      const call = requestOf({ name: "run_command", args: { command }, network });
       await queue.publish(call, { dedupeId: keyOf(call).call }, signal);
       for await (const { events } of journal.follow(keyOf(call), 0, signal)) {
         if (events.some(({ fact }) => fact.case === "progress")) break;
@@ -72,6 +77,21 @@ describe.each([
       const result = resultOf(await factsUntilEnd(journal, keyOf(read), signal));
       expect(result.content).toBe("kept\n");
       expect(result.metadata?.isolation).toBe(sandbox);
+      const proxies = join(
+        workspaceRoot(join(folder, "data"), sandboxIdentity(64_017)),
+        ".network",
+      );
+      expect(await readdir(proxies)).toEqual([expect.stringContaining(`${pid}.`)]);
+      const next = requestOf({
+        name: "run_command",
+        args: { command: ["printenv", "HTTPS_PROXY"] },
+        callId: "run_1-4-0",
+        network,
+      });
+      await queue.publish(next, { dedupeId: keyOf(next).call }, signal);
+      const { content } = resultOf(await factsUntilEnd(journal, keyOf(next), signal));
+      expect(content).toContain("http://127.0.0.1:3128");
+      expect(await readdir(proxies)).toEqual([expect.not.stringContaining(`${pid}.`)]);
     },
   );
 });

@@ -1,21 +1,13 @@
 import { PermissionClass } from "@reeve/contracts/tool";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { collect } from "../src/app/collect.ts";
 import { globFiles, grepFiles, listFiles } from "../src/app/tools/search-files.ts";
 import { programs } from "../src/sandboxed/programs.ts";
-import { commandOf, whyNoSandbox } from "./support/sandboxed-workspace.ts";
+import { commandOf, onEachGround } from "./support/sandboxed-workspace.ts";
 import type { SearchedWorkspace } from "./support/searched-workspace.ts";
 import { searchedWorkspace } from "./support/searched-workspace.ts";
 
 const signal = AbortSignal.timeout(100_000);
-let workspace: SearchedWorkspace;
-
-beforeAll(async () => {
-  workspace = await searchedWorkspace(signal);
-});
-
-afterAll(() => workspace[Symbol.asyncDispose]());
-
 test("searching changes nothing, so it may be done again and beside others", () => {
   for (const { descriptor } of [listFiles, globFiles, grepFiles]) {
     expect(descriptor).toMatchObject({
@@ -39,7 +31,15 @@ const outside: readonly (readonly [path: string, why: RegExp])[] = [
   ["a\0b", /not valid/],
 ];
 
-describe.skipIf(whyNoSandbox !== "")(`every search${whyNoSandbox}`, () => {
+onEachGround("every search", (ground) => {
+  let workspace: SearchedWorkspace;
+
+  beforeAll(async () => {
+    workspace = await searchedWorkspace(signal, ground);
+  });
+
+  afterAll(() => workspace[Symbol.asyncDispose]());
+
   test.each(outside)("refuses the path %j", async (path, why) => {
     for (const tool of [listFiles, globFiles, grepFiles]) {
       const [refused = ""] = await workspace.found(tool, { path, pattern: "x" });
@@ -79,7 +79,7 @@ os.scandir = swapping
     };
     const argv = ["python3", "-I", "-c", prelude + programs.workspace_search];
     const command = commandOf(...argv, JSON.stringify(request));
-    const { end, text } = await collect(workspace.sandbox, command, signal);
+    const { end, text } = await collect(workspace.commands, command, signal);
     expect([end.code, text("stderr")]).toEqual([0, ""]);
     expect(text("stdout")).toBe("[no line matches]\n[not readable: trap/a, trap/z/f]\n");
   });

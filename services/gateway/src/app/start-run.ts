@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
-import { offersSandbox, refuseUnhonoured } from "@reeve/agent/execution-backends";
+import { offersSandbox, offersWorkspaces, refuseUnhonoured } from "@reeve/agent/execution-backends";
 import { placeOf, resolveAgent } from "@reeve/agent/resolve-agent";
 import type { Agent } from "@reeve/contracts/agent";
 import type { RunCreated, StartRunRequest } from "@reeve/contracts/run";
@@ -123,8 +123,12 @@ function dispatch({ dispatch: queue }: GatewayPorts, { tenant, run }: RunKey, si
 function resolveDry({ offer }: GatewayPorts, { spec }: Agent, request: StartRunRequest): void {
   if (spec === undefined) return;
   const offered = offer();
-  const surroundings = new Set(offersSandbox(offered.tools) ? (["sandbox", "files"] as const) : []);
-  refuseUnhonoured({ spec, files: request.files }, "nats", surroundings);
+  const surroundings = offersSandbox(offered.tools)
+    ? (["sandbox", "files"] as const)
+    : offersWorkspaces(offered.tools)
+      ? (["files"] as const)
+      : [];
+  refuseUnhonoured({ spec, files: request.files }, "nats", new Set(surroundings));
   resolveAgent(spec, offered, placeOf(request));
 }
 

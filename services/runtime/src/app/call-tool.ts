@@ -77,6 +77,7 @@ function requestFor(state: RunState, { call, tool }: CallTool): ToolCallRequest 
     settings: {
       readOnly: toolkit?.readOnly ?? false,
       resultBytes: limitsOf(state).resultBytes,
+      networkAllow: toolkit?.network?.allow ?? [],
       ...(toolkit?.allowedImports && { allowedImports: toolkit.allowedImports }),
       ...(toolkit?.commandBlacklist && { commandBlacklist: toolkit.commandBlacklist }),
       ...(toolkit?.codeTimeout && { codeTimeout: toolkit.codeTimeout }),

@@ -54,6 +54,44 @@ test("refuses rather than go without isolation, and says what was tried and what
   expect(told.join()).toContain("docker: it is broken");
 });
 
+const files = driver("files-only", { ...works, isolates: false });
+
+test.each(["auto", "docker"] as const)(
+  "lets tools over files work where nothing isolates, told %s, and says why code does not run",
+  async (wanted) => {
+    const { log, told } = keeping();
+    const choice = await chooseDriver(
+      wanted,
+      [driver("docker", broken), unsafe, files],
+      log,
+      signal,
+    );
+    expect(choice.driver?.name).toBe("files-only");
+    expect(choice.refusal?.split("\n").slice(1)).toEqual(["docker: it is broken", "  mend it"]);
+    expect(choice.refusal).toContain("no code and no command is run here");
+    expect(told.join()).toContain("docker: it is broken");
+    expect(told.join()).not.toContain("WITHOUT ISOLATION");
+  },
+);
+
+test("never leaves it at tools over files where something isolates, unless it is told to", async () => {
+  const { log } = keeping();
+  const drivers = [driver("docker", broken), driver("bubblewrap", works), unsafe, files];
+  expect((await chooseDriver("auto", drivers, log, signal)).driver?.name).toBe("bubblewrap");
+  const choice = await chooseDriver("files-only", drivers, log, signal);
+  expect(choice.driver?.name).toBe("files-only");
+  expect(choice.refusal).toContain("REEVE_SANDBOX=files-only");
+});
+
+test("says that everything is off where not even tools over files work", async () => {
+  const { log, told } = keeping();
+  const drivers = [driver("bubblewrap", broken), driver("files-only", broken)];
+  const choice = await chooseDriver("auto", drivers, log, signal);
+  expect(choice.driver).toBeUndefined();
+  expect(choice.refusal).toContain("files-only: it is broken");
+  expect(told.join()).toContain("all built-in tools are off");
+});
+
 test("goes without isolation only when told, and warns at every start", async () => {
   const { log, told } = keeping();
   for (const start of [1, 2]) {

@@ -1,33 +1,45 @@
 import type { Logger } from "@reeve/platform/logger";
 import type { ToolhostConfig } from "../config.ts";
 import type { ProbeReport, SandboxDriver } from "../ports/sandbox.ts";
+import { filesOnly } from "../ports/sandbox.ts";
 
 type Works = Extract<ProbeReport, { works: true }>;
 
 /** The isolation of this host: a driver that works, or why there is none. */
 export type Choice =
-  | { readonly driver: SandboxDriver; readonly report: Works }
+  | {
+      readonly driver: SandboxDriver;
+      readonly report: Works;
+      /** Why it runs no code. Absent: it does. */
+      readonly refusal?: string;
+    }
   | { readonly driver: undefined; readonly refusal: string };
 
 /** Drivers by their names, those that are better for a deployment first. */
 export type Drivers = readonly SandboxDriver[];
 
+type Log = Pick<Logger, "info" | "warn">;
+
 /**
  * Chooses the isolation of code. Left to itself it takes the first driver that works and isolates; one that does not
- * isolate has to be asked for by its name, and is warned of at every start.
+ * isolate has to be asked for by its name, and is warned of at every start. Where none works that may be taken, our own
+ * programs over files are all that runs, if they can.
  */
 export async function chooseDriver(
   wanted: ToolhostConfig["REEVE_SANDBOX"],
   drivers: Drivers,
-  log: Pick<Logger, "info" | "warn">,
+  log: Log,
   signal: AbortSignal,
 ): Promise<Choice> {
   if (wanted === "none") {
     return refused(["REEVE_SANDBOX=none says that there is to be no sandbox"], log);
   }
+  if (wanted === filesOnly) {
+    return await filesAlone(["REEVE_SANDBOX=files-only says so"], drivers, log, signal);
+  }
   const failures: string[] = [];
   for (const driver of drivers) {
-    if (wanted !== "auto" && driver.name !== wanted) continue;
+    if (wanted === "auto" ? driver.name === filesOnly : driver.name !== wanted) continue;
     const report = await driver.probe(signal);
     if (!report.works) {
       failures.push(failureOf(driver.name, report));
@@ -47,18 +59,35 @@ export async function chooseDriver(
     }
     return { driver, report };
   }
-  return refused(failures, log);
+  return await filesAlone(failures, drivers, log, signal);
+}
+
+async function filesAlone(
+  failures: readonly string[],
+  drivers: Drivers,
+  log: Log,
+  signal: AbortSignal,
+): Promise<Choice> {
+  const driver = drivers.find(({ name }) => name === filesOnly);
+  const report = await driver?.probe(signal);
+  if (driver === undefined || report === undefined) return refused(failures, log);
+  if (!report.works) return refused([...failures, failureOf(driver.name, report)], log);
+  const why =
+    "no code and no command is run here, because nothing isolates it; tools over files work";
+  const refusal = [why, ...failures].join("\n");
+  log.warn({ refusal }, "no sandbox works here; code does not run, tools over files do");
+  return { driver, report, refusal };
 }
 
 function failureOf(name: string, { reason, fixes }: Extract<ProbeReport, { works: false }>) {
   return [`${name}: ${reason}`, ...fixes.map((fix) => `  ${fix}`)].join("\n");
 }
 
-function refused(failures: readonly string[], log: Pick<Logger, "warn">): Choice {
+function refused(failures: readonly string[], log: Log): Choice {
   const refusal = [
     "no code is run here, and no file of a workspace touched, because nothing isolates it",
     ...failures,
   ].join("\n");
-  log.warn({ refusal }, "no sandbox works here; code does not run");
+  log.warn({ refusal }, "no sandbox works here; all built-in tools are off");
   return { driver: undefined, refusal };
 }

@@ -8,6 +8,7 @@ import { editFile } from "../app/tools/edit-file.ts";
 import { executeCode } from "../app/tools/execute-code.ts";
 import { readFile, writeFileTool } from "../app/tools/files.ts";
 import { publishReport } from "../app/tools/publish-report.ts";
+import { refusing } from "../app/tools/refusing.ts";
 import { runCommand } from "../app/tools/run-command.ts";
 import { globFiles, grepFiles, listFiles } from "../app/tools/search-files.ts";
 import type { ToolhostConfig } from "../config.ts";
@@ -19,7 +20,11 @@ import { BubblewrapDriver } from "./bubblewrap/bubblewrap-driver.ts";
 import { sandboxIdentity } from "./bubblewrap/identity.ts";
 import { chooseDriver } from "./choose-driver.ts";
 import { DockerDriver } from "./docker/docker-driver.ts";
+import { FilesOnlyDriver } from "./files-only/files-only-driver.ts";
 import { HostWorkspaces } from "./host-workspaces.ts";
+import type { NetworkPolicy } from "./network/network-policy.ts";
+import { NetworkedDriver } from "./network/networked-driver.ts";
+import { resolveHost } from "./network/reach-host.ts";
 import { SpareSandboxes } from "./spare-sandboxes.ts";
 import { UnsafeLocalDriver } from "./unsafe-local/unsafe-local-driver.ts";
 import { WarmSandboxes } from "./warm-sandboxes.ts";
@@ -44,7 +49,7 @@ export interface SandboxesOptions {
 }
 
 /**
- * Finds the isolation of this host. Without one there are no tools that need it: the log says what was tried and what
+ * Finds the isolation of this host. Without one, tools that need it refuse: they and the log say what was tried and what
  * would help.
  */
 export async function openSandboxes(
@@ -62,9 +67,11 @@ export async function openSandboxes(
     }),
     new BubblewrapDriver(identity),
     new UnsafeLocalDriver(identity),
+    new FilesOnlyDriver(identity),
   ];
   const choice = await chooseDriver(config.REEVE_SANDBOX, drivers, log, signal);
-  if (choice.driver === undefined) {
+  const { driver: chosen, refusal } = choice;
+  if (chosen === undefined) {
     const isolation = "none";
     return {
       isolation,
@@ -77,12 +84,12 @@ export async function openSandboxes(
   const markers = resolve(config.REEVE_DATA_DIR, "laid");
   mkdirSync(markers, { recursive: true, mode: 0o700 });
   await using opening = new AsyncDisposableStack();
-  const count = config.REEVE_SANDBOX_SPARE ?? (choice.driver.name === "docker" ? dockerSpares : 0);
+  const count = config.REEVE_SANDBOX_SPARE ?? (chosen.name === "docker" ? dockerSpares : 0);
   const isBrought = count > 0;
   const { memoryBytes, processes } = defaultLimits;
-  const driver = isBrought
+  const ready = isBrought
     ? opening.use(
-        new SpareSandboxes(choice.driver, {
+        new SpareSandboxes(chosen, {
           count,
           wishes: { readOnly: false, memoryBytes, processes },
           folder: join(root, ".spare"),
@@ -90,7 +97,17 @@ export async function openSandboxes(
           log,
         }),
       )
-    : choice.driver;
+    : chosen;
+  const driver = choice.report.isolates
+    ? new NetworkedDriver(ready, {
+        policy: policyOf(config),
+        identity,
+        // No tenant has a name with a dot.
+        folder: () => join(root, ".network"),
+        resolve: resolveHost,
+        log,
+      })
+    : ready;
   const warm = new WarmSandboxes(driver, {
     idleMs: config.REEVE_SANDBOX_IDLE_MS,
     mostIdle: config.REEVE_SANDBOX_MOST_IDLE,
@@ -101,8 +118,9 @@ export async function openSandboxes(
     isolation: driver.name,
     driver,
     tools: [
-      executeCode,
-      runCommand,
+      ...[executeCode, runCommand].map((tool) =>
+        refusal === undefined ? tool : refusing(tool, refusal),
+      ),
       readFile,
       writeFileTool,
       editFile,
@@ -113,6 +131,14 @@ export async function openSandboxes(
     ],
     workspaces: new HostWorkspaces({ root, markers, identity, isBrought }, warm, artifacts),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+function policyOf(config: ToolhostConfig): NetworkPolicy {
+  return {
+    allow: config.REEVE_NETWORK_ALLOW,
+    ranges: config.REEVE_NETWORK_RANGES,
+    mostBytes: config.REEVE_NETWORK_MAX_BYTES,
   };
 }
 

@@ -62,9 +62,15 @@ export class WarmSandboxes implements AsyncDisposable {
     command: SandboxCommand,
     signal: AbortSignal,
   ): AsyncIterable<ExecEvent> {
-    const { readOnly = false, limits } = command;
+    const { readOnly = false, limits, network } = command;
     const { memoryBytes, processes } = limits;
-    const spec = { workspaceDir, readOnly, memoryBytes, processes };
+    const spec: SessionSpec = {
+      workspaceDir,
+      readOnly,
+      memoryBytes,
+      processes,
+      ...(network && { network: network.allow }),
+    };
     const key = JSON.stringify(spec);
     signal.throwIfAborted();
     yield { kind: "start" };

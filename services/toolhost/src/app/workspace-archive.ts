@@ -1,7 +1,7 @@
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import type { Sandbox, SandboxCommand } from "../ports/sandbox.ts";
-import { defaultLimits } from "../ports/sandbox.ts";
+import { defaultLimits, filesOnly } from "../ports/sandbox.ts";
 import { fileCommand, runFileProgram } from "./run-file-program.ts";
 
 const longTimeoutMs = 600_000;
@@ -28,14 +28,18 @@ export async function* snapshotWorkspace(
   }
 }
 
-/** Lays a snapshot into the workspace, inside the sandbox. Throws a Failure when it does not fit there. */
+/**
+ * Lays a snapshot into the workspace, inside the sandbox. Without isolation links that lead out of the workspace are left
+ * out. Throws a Failure when it does not fit there.
+ */
 export async function restoreWorkspace(
   sandbox: Sandbox,
   archive: NonNullable<SandboxCommand["stdin"]>,
   signal: AbortSignal,
 ): Promise<void> {
   const limits = { ...defaultLimits, timeoutMs: longTimeoutMs };
-  const command = fileCommand("workspace_archive", { operation: "restore" });
+  const links_out = sandbox.isolation !== filesOnly;
+  const command = fileCommand("workspace_archive", { operation: "restore", links_out });
   const outcome = await runFileProgram(sandbox, { ...command, stdin: archive, limits }, signal);
   if (outcome.kind === "done") return;
   const problem = `the snapshot was not laid in: ${outcome.reason}`;

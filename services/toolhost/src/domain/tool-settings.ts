@@ -12,6 +12,8 @@ export interface CallSettings {
   readonly readOnly: boolean;
   /** Bytes of a result that the model reads: enough to say what is missing, and few enough for one message. */
   readonly resultBytes: number;
+  /** Hosts and ports that code and commands may reach. Empty: none. */
+  readonly network: readonly string[];
 }
 
 /** The modules that `execute_code` imports unless the agent's spec has a list of its own. */
@@ -44,6 +46,7 @@ export function callSettings(settings: ToolSettings | undefined): CallSettings {
     commandTimeoutMs: commandTimeout ? durationMs(commandTimeout) : defaultTimeoutMs,
     readOnly: settings?.readOnly ?? false,
     resultBytes: resultBytesOf(settings?.resultBytes ?? 0),
+    network: settings?.networkAllow ?? [],
   };
 }
 

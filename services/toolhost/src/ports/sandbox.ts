@@ -12,6 +12,9 @@ export interface SandboxDriver {
   destroy(sessionId: string, signal: AbortSignal): Promise<void>;
 }
 
+/** Name of the driver that runs our own programs over files, and nothing else. */
+export const filesOnly = "files-only";
+
 /** Whether a driver works, and if it does not, why and what to do about it. */
 export type ProbeReport =
   | {
@@ -37,6 +40,10 @@ export interface SessionSpec {
   readonly readOnly: boolean;
   readonly memoryBytes: number;
   readonly processes: number;
+  /** Hosts and ports that its commands may reach, as in `deep_agent.network.allow`. Absent: it has no network. */
+  readonly network?: readonly string[];
+  /** Folder of the host with the socket `proxy`, to be mounted: all that the sandbox has of a network. */
+  readonly proxyDir?: string;
 }
 
 export interface SessionRecord {
@@ -77,7 +84,16 @@ export interface SandboxCommand {
   readonly env?: Readonly<Record<string, string>>;
   /** Whether the workspace is mounted read-only. */
   readonly readOnly?: boolean;
+  /** What it may reach of the network, and for whom. Absent: nothing. */
+  readonly network?: NetworkUse;
   readonly limits: SandboxLimits;
+}
+
+/** The network of one call. */
+export interface NetworkUse {
+  readonly allow: readonly string[];
+  readonly runId: string;
+  readonly callId: string;
 }
 
 export interface SandboxLimits {

@@ -20,6 +20,8 @@ class Call:
         self.kills = memory_kills()
 
     def make(self):
+        if self.call.get("proxy"):
+            begin_carrying(self.call["proxy"])
         (input, self.input), *outputs = self.pipes = [os.pipe() for _ in range(4)]
         failed, failure = os.pipe()
         # Where the call reads, it is the first end; where it writes, the second.
@@ -34,6 +36,7 @@ class Call:
         if self.program is None and os.read(failed, 16):
             self.host.tell(END, too_long=True)
             os.waitpid(self.pid, 0)
+            end_all()
             self.close(failed)
             return
         self.host.say(BEGAN)

@@ -5,13 +5,19 @@ import type { SandboxProgram } from "../ports/sandbox.ts";
 /** The text of our own Python programs, which run inside the sandbox. Parts that several of them share stand first. */
 export const programs = {
   execute_code: programOf("execute_code"),
-  workspace_files: programOf("workspace_paths", "workspace_files"),
+  workspace_files: programOf("workspace_paths", "workspace_drafts", "workspace_files"),
   workspace_search: programOf("workspace_paths", "workspace_globs", "workspace_search"),
   workspace_archive: programOf("workspace_paths", "workspace_archive"),
 } as const satisfies Record<SandboxProgram, string>;
 
 /** The first process of a sandbox, which runs all others. */
-export const agentProgram = programOf("agent_host", "agent_tidy", "agent_calls", "agent");
+export const agentProgram = programOf(
+  "agent_host",
+  "agent_tidy",
+  "agent_network",
+  "agent_calls",
+  "agent",
+);
 
 function programOf(...parts: readonly string[]): string {
   return parts

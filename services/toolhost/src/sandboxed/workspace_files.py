@@ -1,4 +1,4 @@
-"""Reads and writes single files of the workspace. Follows workspace_paths.py in its program."""
+"""Reads and writes single files of the workspace. Follows workspace_drafts.py in its program."""
 
 
 def read(path, offset, limit, most):
@@ -30,13 +30,23 @@ def read(path, offset, limit, most):
 
 
 def write(path):
-    fd = open_file(path, os.O_WRONLY | os.O_CREAT, create=True)
-    os.ftruncate(fd, 0)
+    """Writes a whole file, in place of what was there: all of it or nothing."""
+    parts = parts_of(path)
+    if not parts:
+        raise Complaint(f"{path} is a folder")
+    folder = folder_of(parts[:-1], create=True)
+    try:
+        # Only opened, for what the file does not permit is not to be gone around by putting another in its place.
+        with os.fdopen(open_in(folder, parts[-1], os.O_WRONLY, path), "wb") as file:
+            mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o777
+    except FileNotFoundError:
+        mode = None
     written = 0
-    with os.fdopen(fd, "wb") as file:
+    with Draft(folder, mode) as draft:
         while chunk := sys.stdin.buffer.read(1 << 20):
-            file.write(chunk)
+            draft.file.write(chunk)
             written += len(chunk)
+        draft.put(parts[-1])
     print(json.dumps({"bytes": written}))
 
 
@@ -75,20 +85,16 @@ def edit(path, expected, most):
 
 
 def replace(folder, name, content, before, path):
-    """Puts a new file in the place of one, all of it or nothing."""
-    temporary = f".reeve-{os.urandom(8).hex()}"
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=folder)
-    try:
-        with os.fdopen(fd, "wb") as file:
-            file.write(content)
-            os.fchmod(fd, stat.S_IMODE(before.st_mode))
-        now = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        if (now.st_ino, now.st_size, now.st_mtime_ns) != (before.st_ino, before.st_size, before.st_mtime_ns):
-            raise Complaint(f"{path} was changed by somebody else meanwhile; read it again")
-        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-    except BaseException:
-        os.unlink(temporary, dir_fd=folder)
-        raise
+    """Puts a new file in the place of one that nobody has changed meanwhile."""
+    with Draft(folder, stat.S_IMODE(before.st_mode)) as draft:
+        draft.file.write(content)
+
+        def unchanged():
+            now = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if (now.st_ino, now.st_size, now.st_mtime_ns) != (before.st_ino, before.st_size, before.st_mtime_ns):
+                raise Complaint(f"{path} was changed by somebody else meanwhile; read it again")
+
+        draft.put(name, unchanged)
 
 
 run(read=read, write=write, dump=dump, edit=edit)

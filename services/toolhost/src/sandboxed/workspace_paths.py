@@ -4,6 +4,7 @@ Every folder on the way is opened without following links, from the workspace on
 lead out of it. A complaint goes to standard error, with exit code 2.
 """
 
+import errno
 import json
 import os
 import stat
@@ -11,6 +12,8 @@ import sys
 
 # The folder in which every program begins.
 ROOT = os.getcwd()
+# What it is called in a sandbox, and to whoever reads of it. It is the same folder where it lies elsewhere.
+USUAL = "/workspace"
 # How much of a file is looked at to tell whether it is text.
 PROBE = 8192
 
@@ -22,6 +25,8 @@ class Complaint(Exception):
 def parts_of(path):
     if "\0" in path or path == "":
         raise Complaint("the path is empty or not valid")
+    if path == USUAL or path.startswith(USUAL + "/"):
+        path = ROOT + path[len(USUAL) :]
     full = os.path.realpath(os.path.join(ROOT, path))
     if full != ROOT and not full.startswith(ROOT + "/"):
         raise Complaint(f"{path} lies outside of the workspace")
@@ -72,6 +77,7 @@ def open_in(folder, name, flags, path):
 def run(**operations):
     request = json.loads(sys.argv[1])
     operation = request.pop("operation")
+    about = request.get("path", "the archive")
     try:
         operations[operation](**request)
         sys.stdout.flush()
@@ -80,9 +86,9 @@ def run(**operations):
     except UnicodeError:
         complain("the path or the text holds halves of characters")
     except FileNotFoundError:
-        complain(f"{request['path']} does not exist")
+        complain(f"{about} does not exist")
     except OSError as error:
-        complain(f"{request['path']}: {error.strerror}")
+        complain(f"{about}: {error.strerror}")
 
 
 def complain(about):

@@ -5,7 +5,6 @@ import type { CallJournal } from "@reeve/log/call-journal";
 import { openCallJournal } from "@reeve/log/nats-journal";
 import { openToolCallQueue } from "@reeve/log/nats-queue";
 import { readConfig } from "@reeve/platform/config";
-import { createLogger } from "@reeve/platform/logger";
 import type { Nats } from "@reeve/platform/nats";
 import { connectNats } from "@reeve/platform/nats";
 import { startNatsServer } from "@reeve/platform/nats-server";
@@ -13,6 +12,8 @@ import type { ArtifactStore } from "@reeve/store/artifact-store";
 import { openArtifactStore } from "@reeve/store/nats-artifact-store";
 import { toolhostConfig } from "../../src/config.ts";
 import { startToolhost } from "../../src/serve.ts";
+import type { Logged } from "./keeping-log.ts";
+import { keepingLog } from "./keeping-log.ts";
 import type { RequestOptions } from "./toolhost.ts";
 import { factsUntilEnd, keyOf, requestOf, temporaryFolder } from "./toolhost.ts";
 
@@ -21,12 +22,17 @@ export interface RunningToolhost extends AsyncDisposable {
   readonly nats: Nats;
   readonly journal: CallJournal;
   readonly artifacts: ArtifactStore;
+  /** What it has logged, as far as it warned or informed. */
+  readonly logged: readonly Logged[];
   /** Has a call made, and gives its journal. */
   made(options: RequestOptions): Promise<readonly ToolCallFact[]>;
 }
 
-export async function runningToolhost(signal: AbortSignal): Promise<RunningToolhost> {
-  const log = createLogger("toolhost", "silent");
+export async function runningToolhost(
+  signal: AbortSignal,
+  settings: Readonly<Record<string, string>> = { REEVE_SANDBOX: "bubblewrap" },
+): Promise<RunningToolhost> {
+  const { log, logged } = keepingLog();
   await using starting = new AsyncDisposableStack();
   const folder = starting.use(await temporaryFolder());
   const storeDir = join(folder.path, "nats");
@@ -40,8 +46,8 @@ export async function runningToolhost(signal: AbortSignal): Promise<RunningToolh
   );
   const config = readConfig(toolhostConfig, {
     REEVE_DATA_DIR: join(folder.path, "data"),
-    REEVE_SANDBOX: "bubblewrap",
     REEVE_MCP_CONFIG: mcp,
+    ...settings,
   });
   starting.use(await startToolhost(config, { nats, log, environment: {} }, signal));
   const journal = await openCallJournal(nats);
@@ -49,6 +55,7 @@ export async function runningToolhost(signal: AbortSignal): Promise<RunningToolh
   const resources = starting.move();
   return {
     nats,
+    logged,
     journal,
     artifacts: await openArtifactStore(nats, { maxBytes: 100_000_000 }),
     made: async (options) => {

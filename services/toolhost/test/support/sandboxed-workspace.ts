@@ -3,24 +3,65 @@ import { join } from "node:path";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { BubblewrapDriver } from "../../src/adapters/bubblewrap/bubblewrap-driver.ts";
 import { sandboxIdentity } from "../../src/adapters/bubblewrap/identity.ts";
+import { FilesOnlyDriver } from "../../src/adapters/files-only/files-only-driver.ts";
+import { UnsafeLocalDriver } from "../../src/adapters/unsafe-local/unsafe-local-driver.ts";
 import { WarmSandboxes } from "../../src/adapters/warm-sandboxes.ts";
 import type { Collected } from "../../src/app/collect.ts";
 import { collect } from "../../src/app/collect.ts";
 import { callSettings } from "../../src/domain/tool-settings.ts";
-import type { Sandbox, SandboxCommand } from "../../src/ports/sandbox.ts";
+import type { Sandbox, SandboxCommand, SandboxDriver } from "../../src/ports/sandbox.ts";
 import { defaultLimits } from "../../src/ports/sandbox.ts";
 import type { Progress, Tool, ToolOutcome } from "../../src/ports/tool.ts";
+import { describe } from "vitest";
 import { temporaryFolder } from "./toolhost.ts";
 
 const identity = sandboxIdentity(64_017);
-const driver = new BubblewrapDriver(identity);
+const bubblewrap = new BubblewrapDriver(identity);
 
 /** Why sandboxes do not work on this machine, for the names of tests that are skipped; empty when they do. */
 export const whyNoSandbox = await probed();
 
+/** What file tools stand on, and what is run beside them to prepare something. */
+export interface Ground {
+  readonly name: string;
+  readonly tools: SandboxDriver;
+  readonly commands: SandboxDriver;
+  /** Why it cannot be had here; empty when it can. */
+  readonly why: string;
+}
+
+const isolated: Ground = {
+  name: "in a sandbox",
+  tools: bubblewrap,
+  commands: bubblewrap,
+  why: whyNoSandbox,
+};
+
+/** Where file tools keep to the workspace. Without isolation the commands of a test play the files of an earlier sandbox. */
+const grounds: readonly Ground[] = [
+  isolated,
+  {
+    name: "without a sandbox",
+    tools: new FilesOnlyDriver(identity),
+    commands: new UnsafeLocalDriver(identity),
+    why: "",
+  },
+];
+
+/** Has the tests of file tools run on each ground, of which they make workspaces. */
+export function onEachGround(what: string, tests: (ground: Ground) => void): void {
+  for (const ground of grounds) {
+    describe.skipIf(ground.why !== "")(`${ground.name}${ground.why}, ${what}`, () => {
+      tests(ground);
+    });
+  }
+}
+
 /** A workspace with a sandbox over it, and a way to call tools there. */
 export interface SandboxedWorkspace extends AsyncDisposable {
   readonly sandbox: Sandbox;
+  /** Where commands run that are none of a tool. */
+  readonly commands: Sandbox;
   /** Runs a shell script in the workspace. */
   sh(script: string): Promise<Collected>;
   /** The same for a script that only prepares something. Throws what it complains of. */
@@ -34,17 +75,24 @@ export interface CallOptions {
   readonly report?: (progress: Progress) => void;
 }
 
-export async function sandboxedWorkspace(signal: AbortSignal): Promise<SandboxedWorkspace> {
+export async function sandboxedWorkspace(
+  signal: AbortSignal,
+  ground = isolated,
+): Promise<SandboxedWorkspace> {
   const folder = await temporaryFolder();
   await chmod(folder.path, 0o711);
   const workspaceDir = join(folder.path, "run_1");
   await mkdir(workspaceDir, { mode: 0o700 });
   await chown(workspaceDir, identity.uid, identity.gid);
-  const warm = new WarmSandboxes(driver, { idleMs: 60_000, mostIdle: 4 });
+  const warmth = { idleMs: 60_000, mostIdle: 4 };
+  const warm = new WarmSandboxes(ground.tools, warmth);
+  const others = new WarmSandboxes(ground.commands, warmth);
   const sandbox = warm.over(workspaceDir);
-  const sh = (script: string) => collect(sandbox, commandOf("/bin/sh", "-c", script), signal);
+  const commands = others.over(workspaceDir);
+  const sh = (script: string) => collect(commands, commandOf("/bin/sh", "-c", script), signal);
   return {
     sandbox,
+    commands,
     sh,
     prepare: async (script) => {
       const { end, text } = await sh(script);
@@ -67,6 +115,7 @@ export async function sandboxedWorkspace(signal: AbortSignal): Promise<Sandboxed
       ),
     [Symbol.asyncDispose]: async () => {
       await warm[Symbol.asyncDispose]();
+      await others[Symbol.asyncDispose]();
       await folder[Symbol.asyncDispose]();
     },
   };
@@ -77,6 +126,6 @@ export function commandOf(...argv: readonly string[]): SandboxCommand {
 }
 
 async function probed(): Promise<string> {
-  const report = await driver.probe(AbortSignal.timeout(30_000));
+  const report = await bubblewrap.probe(AbortSignal.timeout(30_000));
   return report.works ? "" : ` (skipped: ${report.reason})`;
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { expect } from "vitest";
 import type { Tool } from "../../src/ports/tool.ts";
-import type { SandboxedWorkspace } from "./sandboxed-workspace.ts";
+import type { Ground, SandboxedWorkspace } from "./sandboxed-workspace.ts";
 import { sandboxedWorkspace } from "./sandboxed-workspace.ts";
 
 /** A workspace that holds what a search comes upon: texts, a binary file, links that lead out and round, a pipe. */
@@ -10,9 +10,12 @@ export interface SearchedWorkspace extends SandboxedWorkspace {
   found(tool: Tool, args: JsonObject): Promise<readonly string[]>;
 }
 
-export async function searchedWorkspace(signal: AbortSignal): Promise<SearchedWorkspace> {
+export async function searchedWorkspace(
+  signal: AbortSignal,
+  ground?: Ground,
+): Promise<SearchedWorkspace> {
   await using starting = new AsyncDisposableStack();
-  const workspace = starting.use(await sandboxedWorkspace(signal));
+  const workspace = starting.use(await sandboxedWorkspace(signal, ground));
   await workspace.prepare(`
 mkdir -p src/deep/er docs 'odd names' empty
 printf 'import os\\nprint("Total")\\n' > src/main.py

@@ -20,6 +20,7 @@ export async function startToolhostProcess(
       REEVE_NATS_URL: natsUrl,
       REEVE_DATA_DIR: join(folder, "data"),
       REEVE_SANDBOX: sandbox,
+      REEVE_NETWORK_ALLOW: "*:443",
       ...(process.env["DOCKER_HOST"] && { DOCKER_HOST: process.env["DOCKER_HOST"] }),
     },
   });

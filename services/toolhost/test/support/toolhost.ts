@@ -19,6 +19,8 @@ export interface RequestOptions {
   readonly callId?: string;
   readonly idempotent?: boolean;
   readonly files?: readonly Pick<WorkspaceFile, "artifactId" | "path">[];
+  /** Hosts and ports that the agent may reach. */
+  readonly network?: readonly string[];
 }
 
 /** A request as the runtime publishes it, of run `run_1` of tenant `acme`. */
@@ -28,12 +30,14 @@ export function requestOf({
   callId = "run_1-2-0",
   idempotent = false,
   files = [],
+  network = [],
 }: RequestOptions): ToolCallRequest {
   return create(ToolCallRequestSchema, {
     tenant: "acme",
     runId: "run_1",
     call: { callId, name, arguments: args },
     workspace: { id: "run_1", files: [...files] },
+    settings: { networkAllow: [...network] },
     idempotent,
   });
 }

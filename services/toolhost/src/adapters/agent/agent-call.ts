@@ -18,6 +18,8 @@ export interface CallTerms {
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
   readonly limits: Readonly<Record<string, readonly [soft: number, hard: number]>>;
+  /** Socket of the proxy to which the call's way out leads. Absent: there is none. */
+  readonly proxy?: string;
 }
 
 const endOf = z.object({

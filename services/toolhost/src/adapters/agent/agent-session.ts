@@ -12,6 +12,7 @@ import { AgentCall } from "./agent-call.ts";
 import type { AgentChannel } from "./agent-channel.ts";
 import { AgentLink } from "./agent-link.ts";
 import { toAgent } from "./frames.ts";
+import { proxyEnvironment, proxySocket } from "./proxy-door.ts";
 import { SandboxGone } from "./sandbox-gone.ts";
 
 /** An agent without a word from its toolhost for that long ends itself, and its sandbox with it. */
@@ -28,6 +29,8 @@ export interface AgentSessionOptions {
   readonly channel: AgentChannel;
   /** Folders, beside the workspace, that commands can write to. They are emptied after each. */
   readonly folders: readonly string[];
+  /** Whether the socket of a proxy is mounted, by which commands with a network reach it. */
+  readonly hasProxy?: boolean;
   termsOf(limits: SandboxLimits): CallTerms;
   /** Resolves with true once the workspace holds more than it may, and with false when `signal` aborts. */
   isOverfull?(limits: SandboxLimits, signal: AbortSignal): Promise<boolean>;
@@ -74,7 +77,7 @@ export class AgentSession implements SandboxSession {
 
   async *#run(command: SandboxCommand, signal: AbortSignal): AsyncIterable<ExecEvent> {
     const { limits, readOnly = false } = command;
-    const call = new AgentCall(this.#link, command, this.#options.termsOf(limits));
+    const call = new AgentCall(this.#link, command, this.#termsOf(command));
     this.#settled = call.settled;
     const cancel = () => call.stop("cancelled");
     signal.addEventListener("abort", cancel, { once: true });
@@ -88,6 +91,12 @@ export class AgentSession implements SandboxSession {
       // For a reader who has gone away before the end.
       cancel();
     }
+  }
+
+  #termsOf({ limits, network }: SandboxCommand): CallTerms {
+    const terms = this.#options.termsOf(limits);
+    if (network === undefined || this.#options.hasProxy !== true) return terms;
+    return { ...terms, env: { ...terms.env, ...proxyEnvironment }, proxy: proxySocket };
   }
 
   async #measure(call: AgentCall, limits: SandboxLimits, signal: AbortSignal): Promise<void> {

@@ -73,6 +73,7 @@ export class BubblewrapDriver implements SandboxDriver {
       sessionId,
       channel,
       folders: ["/tmp", "/dev/shm"],
+      hasProxy: spec.proxyDir !== undefined,
       termsOf: (limits) => ({
         folder: "/workspace",
         env: environment,

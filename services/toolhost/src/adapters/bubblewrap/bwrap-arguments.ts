@@ -1,4 +1,5 @@
 import { environment } from "../agent/call-limits.ts";
+import { proxyMount } from "../agent/proxy-door.ts";
 
 /** What of the host a sandbox sees, read-only. */
 export interface SystemView {
@@ -19,6 +20,8 @@ const sharedMemoryBytes = 64 * 2 ** 20;
 export interface BwrapSetting {
   readonly workspaceDir: string;
   readonly readOnly: boolean;
+  /** Folder with the socket of a proxy. Absent: there is no way out. */
+  readonly proxyDir?: string;
   /** What runs as the first process. */
   readonly agent: readonly string[];
   readonly system: SystemView;
@@ -28,6 +31,7 @@ export interface BwrapSetting {
 export function bwrapArguments({
   workspaceDir,
   readOnly,
+  proxyDir,
   agent,
   system,
 }: BwrapSetting): readonly string[] {
@@ -42,6 +46,7 @@ export function bwrapArguments({
     ["--size", String(sharedMemoryBytes), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"],
     ["--size", String(tmpBytes), "--tmpfs", "/tmp"],
     [readOnly ? "--ro-bind" : "--bind", workspaceDir, "/workspace", "--chdir", "/workspace"],
+    proxyDir === undefined ? [] : ["--ro-bind", proxyDir, proxyMount],
     ["--info-fd", String(descriptors.info), "--block-fd", String(descriptors.block)],
     ["--cap-drop", "ALL", "--seccomp", String(descriptors.seccomp), "--remount-ro", "/", "--"],
     agent,

@@ -1,4 +1,5 @@
 import type { SessionSpec } from "../../ports/sandbox.ts";
+import { proxyMount } from "../agent/proxy-door.ts";
 import type { Identity } from "../bubblewrap/identity.ts";
 
 const tmpBytes = 256 * 2 ** 20;
@@ -19,7 +20,7 @@ export interface ContainerSetting {
 
 /** A container as the engine takes it. Each setting is there for an attack; the system tests try them. */
 export function containerConfig(
-  { workspaceDir, readOnly, memoryBytes, processes }: SessionSpec,
+  { workspaceDir, readOnly, memoryBytes, processes, proxyDir }: SessionSpec,
   { image, agent, identity, seccomp, labels, runtime, machineProcessors }: ContainerSetting,
 ): object {
   return {
@@ -53,7 +54,12 @@ export function containerConfig(
       NanoCpus: Math.min(processors, machineProcessors * 1_000_000_000),
       ShmSize: sharedMemoryBytes,
       Tmpfs: { "/tmp": `rw,nosuid,nodev,size=${tmpBytes},mode=1777` },
-      Mounts: [{ Type: "bind", Source: workspaceDir, Target: "/workspace", ReadOnly: readOnly }],
+      Mounts: [
+        { Type: "bind", Source: workspaceDir, Target: "/workspace", ReadOnly: readOnly },
+        ...(proxyDir === undefined
+          ? []
+          : [{ Type: "bind", Source: proxyDir, Target: proxyMount, ReadOnly: true }]),
+      ],
       Ulimits: [{ Name: "core", Soft: 0, Hard: 0 }],
       LogConfig: { Type: "none" },
       Init: false,

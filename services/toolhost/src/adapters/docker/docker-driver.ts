@@ -125,6 +125,7 @@ export class DockerDriver implements SandboxDriver {
       sessionId,
       channel,
       folders: ["/tmp", "/dev/shm", "/dev/mqueue"],
+      hasProxy: spec.proxyDir !== undefined,
       termsOf: (limits) => ({
         folder: "/workspace",
         env: environment,

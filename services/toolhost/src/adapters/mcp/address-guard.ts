@@ -26,6 +26,18 @@ const closed = [
   ["2002::", 16],
 ] as const;
 
+/** Networks of houses, offices, providers and clusters, and ways into them. */
+export const privateRanges = [
+  ["10.0.0.0", 8],
+  ["172.16.0.0", 12],
+  ["192.168.0.0", 16],
+  ["100.64.0.0", 10],
+  ["198.18.0.0", 15],
+  ["fc00::", 7],
+  ["fec0::", 10],
+  ["2001::", 32],
+] as const;
+
 type Answered = (
   error: NodeJS.ErrnoException | null,
   address: string | LookupAddress[],
@@ -34,10 +46,12 @@ type Answered = (
 
 /** Holds the addresses of one server against those that nobody is to reach unless an operator says so. */
 export class AddressGuard {
-  readonly #closed = listOf(closed);
+  readonly #closed: BlockList;
   readonly #open: BlockList;
 
-  constructor(allowed: readonly string[]) {
+  /** `more` is closed beside what always is. */
+  constructor(allowed: readonly string[], more: typeof privateRanges | readonly [] = []) {
+    this.#closed = listOf([...closed, ...more]);
     this.#open = listOf(
       allowed.map((range) => {
         const [address = "", bits] = range.split("/");
@@ -47,6 +61,7 @@ export class AddressGuard {
   }
 
   permits(address: string): boolean {
+    if (isIP(address) === 0 || address.includes("%")) return false;
     const family = isIP(address) === 6 ? "ipv6" : "ipv4";
     return !this.#closed.check(address, family) || this.#open.check(address, family);
   }

@@ -1,7 +1,7 @@
-import { isIP } from "node:net";
 import { PermissionClass } from "@reeve/contracts/tool";
 import type { Environment } from "@reeve/platform/config";
 import { z } from "zod";
+import { addressRange } from "../../network-settings.ts";
 import { fillVariables, headerValues } from "../fill-variables.ts";
 import { readJsonConfig } from "../json-config.ts";
 import { named } from "../named.ts";
@@ -35,13 +35,6 @@ const stdio = z.strictObject({
   /** Whether it has the network of the host in its sandbox. */
   network: z.boolean().default(false),
 });
-
-const addressRange = z.string().refine((text) => {
-  const [address = "", bits, ...more] = text.split("/");
-  const most = isIP(address) === 4 ? 32 : 128;
-  const isBits = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most);
-  return isIP(address) > 0 && isBits && more.length === 0;
-}, "is no address, as 127.0.0.1 or 10.0.0.0/8");
 
 const http = z.strictObject({
   ...common,

@@ -6,14 +6,15 @@ import type { Collected } from "../collect.ts";
 import { collect, endNote } from "../collect.ts";
 import { reporting } from "../output-progress.ts";
 import { builtinTool } from "./builtin-tool.ts";
+import { networkOf } from "./network-of.ts";
 
 /** Runs Python in the sandbox, with the workspace as the current folder. */
 export const executeCode: Tool = {
   descriptor: builtinTool({
     name: "execute_code",
     description:
-      "Runs Python code in an isolated sandbox without a network. The current folder is the workspace. Each call starts " +
-      "anew: variables do not survive, files do. Returns stdout, stderr, and as result the value of the last expression.",
+      "Runs Python code in an isolated sandbox. There is no network unless HTTP_PROXY is set there. The current folder is the " +
+      "workspace. Each call starts anew: variables do not survive, files do. Returns stdout, stderr, and as result the value of the last expression.",
     permissionClass: PermissionClass.EXECUTE,
     properties: {
       code: { type: "string", description: "The Python code." },
@@ -21,7 +22,7 @@ export const executeCode: Tool = {
     },
     required: ["code"],
   }),
-  async call({ args, settings, sandbox, report }, signal) {
+  async call({ args, settings, sandbox, report, ...ids }, signal) {
     const box = reporting(await sandbox(), report);
     const timeoutMs = timeoutFor(args["timeout"], settings.codeTimeoutMs);
     const request = { code: args["code"], allowed_imports: settings.allowedImports };
@@ -32,6 +33,7 @@ export const executeCode: Tool = {
         argv: [],
         stdin: Buffer.from(JSON.stringify(request)),
         readOnly: settings.readOnly,
+        ...networkOf(settings, ids),
         limits: { ...defaultLimits, timeoutMs },
       },
       signal,

@@ -6,14 +6,15 @@ import type { Tool } from "../../ports/tool.ts";
 import { collect, endNote } from "../collect.ts";
 import { reporting } from "../output-progress.ts";
 import { builtinTool } from "./builtin-tool.ts";
+import { networkOf } from "./network-of.ts";
 
 /** Runs one program in the sandbox, without a shell. */
 export const runCommand: Tool = {
   descriptor: builtinTool({
     name: "run_command",
     description:
-      "Runs a program in an isolated sandbox without a network, in the workspace. The command is a list: the program and " +
-      "its arguments. There is no shell: no pipes, no redirection, no expansion. Some destructive commands are refused.",
+      "Runs a program in an isolated sandbox, in the workspace. There is no network unless HTTP_PROXY is set there. The " +
+      "command is a list: the program and its arguments. There is no shell: no pipes, no redirection, no expansion. Some destructive commands are refused.",
     permissionClass: PermissionClass.EXECUTE,
     properties: {
       command: {
@@ -27,7 +28,7 @@ export const runCommand: Tool = {
     },
     required: ["command"],
   }),
-  async call({ args, settings, sandbox, report }, signal) {
+  async call({ args, settings, sandbox, report, ...ids }, signal) {
     const given = Array.isArray(args["command"]) ? args["command"] : [];
     const argv = given.filter((word) => typeof word === "string");
     const refused = blacklistedCommand(argv, settings.commandBlacklist);
@@ -40,7 +41,7 @@ export const runCommand: Tool = {
     const box = reporting(await sandbox(), report);
     const timeoutMs = timeoutFor(args["timeout"], settings.commandTimeoutMs);
     const limits = { ...defaultLimits, timeoutMs };
-    const command = { argv, limits, readOnly: settings.readOnly };
+    const command = { argv, limits, readOnly: settings.readOnly, ...networkOf(settings, ids) };
     const { end, text } = await collect(box, command, signal);
     const success = end.reason === "exit" && end.code === 0;
     const note = endNote(end, timeoutMs);

@@ -4,8 +4,14 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { restoreWorkspace, snapshotWorkspace } from "../../../src/app/workspace-archive.ts";
 import { readText, writeFile } from "../../../src/app/workspace-files.ts";
+import { filesOnly } from "../../../src/ports/sandbox.ts";
 import type { SandboxBench } from "./sandbox-bench.ts";
 import { signal } from "./sandbox-bench.ts";
+
+/** An entry of a forged archive, as a line of Python. */
+const file = (name: string) => `    add("${name}")\n`;
+const link = (name: string, to: string, kind = "SYMTYPE") =>
+  `    add("${name}", type=tarfile.${kind}, linkname="${to}")\n`;
 
 /** Files of a workspace, read and written inside. */
 export function filesContract(bench: () => SandboxBench): void {
@@ -69,7 +75,43 @@ export function filesContract(bench: () => SandboxBench): void {
         await rm(join(workspace, name), { recursive: true });
       await restoreWorkspace(box, Buffer.concat(archive), signal);
       const shown = await run(["/bin/sh", "-c", "cat link; readlink away; stat -c %a d/f; ls"]);
-      expect(shown.text("stdout")).toBe("kept\n/etc/x\n700\naway\nd\nlink\n");
+      // Where links that lead out were of use to nobody but an attack, they are left out.
+      const [away, list] = box.isolation === filesOnly ? ["", ""] : ["/etc/x\n", "away\n"];
+      expect(shown.text("stdout")).toBe(`kept\n${away}700\n${list}d\nlink\n`);
+    });
+
+    test.each([
+      ["an earlier link", link("out", "/tmp") + file("out/planted")],
+      ["an earlier link to a folder above", link("out", "..") + file("out/planted")],
+      ["a link that is named twice", link("out", "/tmp") + link("out/planted", "d/f")],
+      ["a name with dots", file("d/../../planted")],
+      ["an absolute name", file("/tmp/planted")],
+      ["a hard link to elsewhere", link("stolen", "../run_b/secret.txt", "LNKTYPE")],
+      [
+        "a hard link by an earlier link",
+        link("out", "..") + link("stolen", "out/run_b/secret.txt", "LNKTYPE"),
+      ],
+    ])("are not laid in by way of %s", async (_, entries) => {
+      const { box, run, folder } = bench();
+      const before = await readdir(folder);
+      const forge = `
+import io, sys, tarfile
+with tarfile.open(fileobj=sys.stdout.buffer, mode="w|") as archive:
+    def add(name, **more):
+        entry = tarfile.TarInfo(name); entry.size = 0 if more else 1
+        for key, value in more.items(): setattr(entry, key, value)
+        archive.addfile(entry, None if more else io.BytesIO(b"x"))
+${entries}`;
+      const archive = (await run(["python3", "-I", "-c", forge])).text("stdout");
+      await run(["/bin/sh", "-c", "rm -rf out"]);
+      const refusal = await restoreWorkspace(box, Buffer.from(archive), signal).catch(String);
+      // Without the link, which is left out there, what goes by it lies within.
+      const fine = box.isolation === filesOnly ? [undefined] : [];
+      const why = /outside of the workspace|Not a directory|Too many levels|does not exist/;
+      expect([...fine, expect.stringMatching(why)]).toContainEqual(refusal);
+      const left = await run(["/bin/sh", "-c", "ls -d /tmp/planted stolen; rm -rf out"]);
+      expect(left.text("stdout")).toBe("");
+      expect(await readdir(folder)).toEqual(before);
     });
 
     test("are not taken along when they are too large", async () => {

@@ -23,13 +23,16 @@ export interface Contender {
   readonly inside?: string;
   /** Paths that no sandbox of it has. */
   readonly hidden: readonly string[];
+  /** What runs the commands of the tests, over the same workspace, where the driver itself runs none. */
+  readonly commands?: SandboxDriver;
 }
 
 export const secret = "the-secret-of-the-host";
+const warmth = { idleMs: 300_000, mostIdle: 4 };
 export const signal = AbortSignal.timeout(300_000);
 
 /** Two workspaces of two runs, each with a secret, and sandboxes over the first. */
-export interface SandboxBench extends AsyncDisposable, Contender {
+export interface SandboxBench extends AsyncDisposable, Omit<Contender, "commands"> {
   readonly folder: string;
   readonly workspace: string;
   readonly inside: string;
@@ -54,10 +57,12 @@ export async function sandboxBench(contender: Contender): Promise<SandboxBench> 
     }
   }
   const workspace = join(folder, "run_a");
-  const warm = resources.use(new WarmSandboxes(driver, { idleMs: 300_000, mostIdle: 4 }));
+  const warm = resources.use(new WarmSandboxes(driver, warmth));
   const box = warm.over(workspace);
+  const others = contender.commands && new WarmSandboxes(contender.commands, warmth);
+  const commands = others === undefined ? box : resources.use(others).over(workspace);
   const run: SandboxBench["run"] = (argv, limits = {}) =>
-    collect(box, { argv, limits: limitsOf(limits) }, signal);
+    collect(commands, { argv, limits: limitsOf(limits) }, signal);
   return {
     ...contender,
     inside: contender.inside ?? workspace,

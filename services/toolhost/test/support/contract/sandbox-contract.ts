@@ -4,6 +4,10 @@ import { boundsContract } from "./bounds-contract.ts";
 import { commandContract } from "./command-contract.ts";
 import { filesContract } from "./files-contract.ts";
 import { isolationContract } from "./isolation-contract.ts";
+import type { NetworkBench } from "./network-bench.ts";
+import { networkBench } from "./network-bench.ts";
+import { networkBoundsContract } from "./network-bounds-contract.ts";
+import { networkContract } from "./network-contract.ts";
 import type { Contender, SandboxBench } from "./sandbox-bench.ts";
 import { sandboxBench } from "./sandbox-bench.ts";
 import { sessionContract } from "./session-contract.ts";
@@ -18,6 +22,13 @@ export function commandsContract(name: string, contender: Contender): void {
   });
 }
 
+/** What is promised where nothing but our own programs over files runs. */
+export function filesOnlyContract(name: string, contender: Contender): void {
+  describe(`${name}, instead of a sandbox`, () => {
+    filesContract(benchFor(contender));
+  });
+}
+
 /** What every driver that isolates promises. Without a contender its tests are skipped, and `why` is in their names. */
 export function sandboxContract(name: string, contender: Contender | undefined, why = ""): void {
   describe.skipIf(contender === undefined)(`a ${name} sandbox${why}`, () => {
@@ -25,10 +36,27 @@ export function sandboxContract(name: string, contender: Contender | undefined, 
     commandContract(given);
     isolationContract(given, contender?.hidden ?? []);
     agentContract(given);
+    describe("with a proxy", () => {
+      networkContracts(given);
+    });
     boundsContract(given);
     filesContract(given);
     sessionContract(given);
   });
+}
+
+function networkContracts(given: () => SandboxBench): void {
+  let network: NetworkBench | undefined;
+  beforeAll(async () => {
+    network = await networkBench(given());
+  });
+  afterAll(() => network?.[Symbol.asyncDispose]());
+  const ready = () => {
+    if (network === undefined) throw new Error("the network is not ready");
+    return network;
+  };
+  networkContract(given, ready);
+  networkBoundsContract(ready);
 }
 
 function benchFor(contender: Contender | undefined): () => SandboxBench {

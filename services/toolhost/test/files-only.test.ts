@@ -1,0 +1,96 @@
+import { join } from "node:path";
+import { ToolCatalogSchema } from "@reeve/contracts/tool";
+import { openTable } from "@reeve/store/nats-table";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sandboxIdentity } from "../src/adapters/bubblewrap/identity.ts";
+import { FilesOnlyDriver } from "../src/adapters/files-only/files-only-driver.ts";
+import { UnsafeLocalDriver } from "../src/adapters/unsafe-local/unsafe-local-driver.ts";
+import { defaultLimits } from "../src/ports/sandbox.ts";
+import { sandboxBench } from "./support/contract/sandbox-bench.ts";
+import { filesOnlyContract } from "./support/contract/sandbox-contract.ts";
+import type { RunningToolhost } from "./support/running-toolhost.ts";
+import { runningToolhost } from "./support/running-toolhost.ts";
+import { resultOf } from "./support/toolhost.ts";
+
+const signal = AbortSignal.timeout(60_000);
+const identity = sandboxIdentity(64_017);
+const contender = {
+  driver: new FilesOnlyDriver(identity),
+  identity,
+  bounds: { memory: false, processes: false },
+  hidden: [],
+  commands: new UnsafeLocalDriver(identity),
+};
+
+describe("a toolhost on which no sandbox works", () => {
+  let toolhost: RunningToolhost;
+  let made: RunningToolhost["made"];
+
+  beforeAll(async () => {
+    toolhost = await runningToolhost(signal, {
+      REEVE_SANDBOX: "docker",
+      DOCKER_HOST: `unix://${join(import.meta.dirname, "no-engine.sock")}`,
+    });
+    ({ made } = toolhost);
+  });
+
+  afterAll(() => toolhost[Symbol.asyncDispose]());
+
+  test("says so in its catalog and in its log, with what was tried and what would help", async () => {
+    const table = await openTable(toolhost.nats, ToolCatalogSchema);
+    const row = await table.get("default", signal);
+    expect(row?.record.isolation).toBe("files-only");
+    expect(row?.record.tools.map(({ name }) => name)).toContain("grep");
+    const warned = toolhost.logged.find(({ msg }) => msg.startsWith("no sandbox works here"));
+    expect(warned?.refusal).toMatch(/docker: the container engine does not answer.*\n {2}start a/);
+  });
+
+  test("has its file tools work, from a file that is laid in to one that is published", async () => {
+    const { artifacts } = toolhost;
+    const draft = { name: "data.csv", mediaType: "text/csv", runId: "" };
+    const { artifactId } = await artifacts.put("acme", draft, chunks("city\nBerlin\n"), signal);
+    const files = [{ artifactId, path: "in/data.csv" }];
+    const call = async (callId: string, name: string, args: Record<string, string | number>) =>
+      resultOf(await made({ callId, name, args, files }));
+    const read = await call("run_1-1-0", "read_file", { path: "in/data.csv", offset: 1 });
+    expect(read).toMatchObject({ content: "Berlin\n", isError: false });
+    expect(read.metadata?.isolation).toBe("files-only");
+    await call("run_1-1-1", "write_file", { path: "/workspace/out/a.md", content: "one\ntwo\n" });
+    await call("run_1-1-2", "edit_file", { path: "out/a.md", old_text: "two", new_text: "2" });
+    expect((await call("run_1-1-3", "grep", { pattern: "^[0-9]" })).content).toBe("out/a.md:2:2");
+    expect((await call("run_1-1-4", "glob", { pattern: "**/*.md" })).content).toContain("out/a.md");
+    const listed = await call("run_1-1-5", "list_files", {});
+    expect(listed.content).toBe("in/\nout/");
+    const published = await call("run_1-1-6", "publish_report", { path: "out/a.md" });
+    const { artifact_id: id } = JSON.parse(published.content) as { artifact_id: string };
+    const stored = Buffer.concat(await Array.fromAsync(artifacts.read("acme", id, signal)));
+    expect(stored.toString()).toBe("one\n2\n");
+  });
+
+  test.each([
+    ["execute_code", { code: "1" }],
+    ["run_command", { command: ["true"] }],
+  ])("refuses %s, with what was tried and what would help", async (name, args) => {
+    const { content, isError } = resultOf(await made({ callId: `run_1-2-${name}`, name, args }));
+    expect(isError).toBe(true);
+    expect(content).toMatch(
+      /no code and no command is run here.*docker: .*start a container engine/s,
+    );
+  });
+});
+
+test.each([
+  { argv: ["true"] },
+  { argv: [], program: "execute_code" as const, stdin: Buffer.from("{}") },
+])("nothing but our own programs over files is run: $argv $program", async (command) => {
+  await using bench = await sandboxBench(contender);
+  const limits = { ...defaultLimits, timeoutMs: 1_000 };
+  const running = Array.fromAsync(bench.box.exec({ ...command, limits }, signal));
+  await expect(running).rejects.toThrow(/is not run here: there is no isolation/);
+});
+
+filesOnlyContract("files-only", contender);
+
+async function* chunks(text: string): AsyncIterable<Uint8Array> {
+  yield new TextEncoder().encode(text);
+}
