@@ -38,6 +38,18 @@ test("refuses each kind of new namespace by itself", () => {
   expect(flags.reduce((all, flag) => all | flag, 0)).toBe(0x7e02_0080);
 });
 
+test("refuses every personality but the usual one and the question for the present one", () => {
+  const rules = syscalls.filter(({ names }) => names.includes("personality"));
+  const isRefused = (persona: number) =>
+    rules.some(({ args: [arg] = [] }) => {
+      const { value = 0, valueTwo = 0 } = arg ?? {};
+      return (BigInt(persona) & BigInt(value)) === BigInt(valueTwo);
+    });
+  const refusedOnes = [1, 0x0040000, 0x0400000, 0x8000_0000, 0xffff_fffe, 0x7fff_ffff, 0xfff7_ffff];
+  expect(refusedOnes.filter((persona) => !isRefused(persona))).toEqual([]);
+  expect([0, 0xffff_ffff].filter(isRefused)).toEqual([]);
+});
+
 test("is not made up for an architecture that is not known", () => {
   expect(seccompProfile("mips")).toBeUndefined();
 });
