@@ -6,7 +6,11 @@ interface Profile {
   readonly syscalls: readonly {
     readonly names: readonly string[];
     readonly errnoRet: number;
-    readonly args?: readonly { readonly index: number; readonly valueTwo: number }[];
+    readonly args?: readonly {
+      readonly index: number;
+      readonly value: number;
+      readonly valueTwo: number;
+    }[];
   }[];
 }
 
@@ -42,8 +46,8 @@ test("refuses every personality but the usual one and the question for the prese
   const rules = syscalls.filter(({ names }) => names.includes("personality"));
   const isRefused = (persona: number) =>
     rules.some(({ args: [arg] = [] }) => {
-      const { value = 0, valueTwo = 0 } = arg ?? {};
-      return (BigInt(persona) & BigInt(value)) === BigInt(valueTwo);
+      const mask = BigInt(arg?.value ?? 0);
+      return (BigInt(persona) & mask) === BigInt(arg?.valueTwo ?? 0);
     });
   const refusedOnes = [1, 0x0040000, 0x0400000, 0x8000_0000, 0xffff_fffe, 0x7fff_ffff, 0xfff7_ffff];
   expect(refusedOnes.filter((persona) => !isRefused(persona))).toEqual([]);
