@@ -1,0 +1,111 @@
+import { tmpdir } from "node:os";
+import process from "node:process";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { BubblewrapDriver } from "../../services/toolhost/src/adapters/bubblewrap/bubblewrap-driver.ts";
+import { sandboxIdentity } from "../../services/toolhost/src/adapters/bubblewrap/identity.ts";
+import { DockerDriver } from "../../services/toolhost/src/adapters/docker/docker-driver.ts";
+import type { SandboxDriver } from "../../services/toolhost/src/ports/sandbox.ts";
+import { allAttacks } from "./attacks/all-attacks.ts";
+import type { Attack, DriverName, Verdict } from "./support/attack.ts";
+import type { AttackBench } from "./support/attack-bench.ts";
+import { attackBench } from "./support/attack-bench.ts";
+import { startAttackedToolhost } from "./support/attacked-toolhost.ts";
+import type { HostTraps } from "./support/host-traps.ts";
+import { hostTraps, workspaces } from "./support/host-traps.ts";
+import { printTable, statedVerdicts, writeTable } from "./support/verdict-table.ts";
+import { withoutBoundary } from "./support/without-boundary.ts";
+
+const identity = sandboxIdentity(64_017);
+/** Whoever shows what attacks do without a boundary has no sandboxes that they could harm. */
+const unprotected = sandboxIdentity(64_099);
+const address = process.env["DOCKER_HOST"];
+const image = process.env["REEVE_SANDBOX_IMAGE"] ?? "reeve-sandbox:latest";
+const signal = AbortSignal.timeout(900_000);
+const resources = new AsyncDisposableStack();
+const found = new Map<DriverName, Map<string, Verdict>>();
+let traps: HostTraps;
+
+beforeAll(async () => {
+  traps = await hostTraps(unprotected, resources);
+});
+
+afterAll(async () => {
+  await resources.disposeAsync();
+  printTable(found);
+  await writeTable(found);
+});
+
+const drivers: readonly SandboxDriver[] = [
+  new BubblewrapDriver(identity),
+  new DockerDriver({ identity, address, image, probeDir: tmpdir }),
+];
+
+describe.each(["outside", "namespace"] as const)("without a boundary, %s", (where) => {
+  const attacks = allAttacks.filter(({ control }) => control.where === where);
+  let outcomes: Awaited<ReturnType<typeof withoutBoundary>>;
+
+  beforeAll(async () => {
+    const own = await workspaces(unprotected, resources);
+    outcomes = await withoutBoundary(where, attacks, { ...traps, ...own, first: 0 }, unprotected);
+  });
+
+  test.each(attacks)("$id does harm", ({ id, control: { except = [] } }) => {
+    const harmless = Object.entries(outcomes[id] ?? { nothing: "was tried" }).filter(
+      ([way, outcome]) =>
+        outcome.startsWith("broken") || (outcome !== "harm" && !except.includes(way)),
+    );
+    expect(Object.fromEntries(harmless)).toEqual({});
+  });
+});
+
+for (const driver of drivers) {
+  const name = driver.name as DriverName;
+  const why = await whyNot(driver);
+  // Where an engine is said to be there, its absence is a failure.
+  const isRequired = name === "docker" && process.env["REEVE_ENGINE"] === "required";
+  test.runIf(isRequired)("the container engine that is required works", () => {
+    expect(why).toBe("");
+  });
+
+  describe.skipIf(why !== "")(`against ${name}${why && ` (skipped: ${why})`}`, () => {
+    let bench: AttackBench;
+
+    beforeAll(async () => {
+      bench = await attackBench({
+        name,
+        driver,
+        identity,
+        traps,
+        attacks: allAttacks,
+        signal,
+        toolhost: () =>
+          startAttackedToolhost({ sandbox: name, canary: traps.canary }, resources, signal),
+      });
+      resources.use(bench);
+      found.set(name, new Map());
+    });
+
+    test.each(allAttacks)("$id: $attempt", async (attack: Attack) => {
+      const verdict = await attack.run(bench);
+      found.get(name)?.set(attack.id, verdict);
+      const permitted =
+        attack.admitted?.[name] === undefined ? ["stopped", "bounded"] : ["not stopped"];
+      expect(permitted.includes(verdict.kind) || verdict).toBe(true);
+    });
+
+    test("docs/security.md says of each attack what became of it", () => {
+      const verdicts = Object.fromEntries(
+        [...(found.get(name) ?? [])].map(([id, { kind }]) => [id, kind]),
+      );
+      expect(statedVerdicts(name)).toEqual(verdicts);
+    });
+  });
+}
+
+/** Why a driver cannot be attacked here; empty when it can. */
+async function whyNot(driver: SandboxDriver): Promise<string> {
+  if (driver.name === "docker" && address === undefined)
+    return "DOCKER_HOST names no container engine";
+  const report = await driver.probe(AbortSignal.timeout(60_000));
+  return report.works ? "" : report.reason;
+}
