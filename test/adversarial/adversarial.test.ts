@@ -22,6 +22,8 @@ const address = process.env["DOCKER_HOST"];
 const image = process.env["REEVE_SANDBOX_IMAGE"] ?? "reeve-sandbox:latest";
 const signal = AbortSignal.timeout(900_000);
 const resources = new AsyncDisposableStack();
+/** Why a driver is not attacked, by its name; empty when it is. */
+const absent = new Map<DriverName, string>();
 const found = new Map<DriverName, Map<string, Verdict>>();
 let traps: HostTraps;
 
@@ -49,11 +51,13 @@ describe.each(["outside", "namespace"] as const)("without a boundary, %s", (wher
     outcomes = await withoutBoundary(where, attacks, { ...traps, ...own, first: 0 }, unprotected);
   });
 
-  test.each(attacks)("$id does harm", ({ id, control: { except = [] } }) => {
-    const harmless = Object.entries(outcomes[id] ?? { nothing: "was tried" }).filter(
-      ([way, outcome]) =>
-        outcome.startsWith("broken") || (outcome !== "harm" && !except.includes(way)),
-    );
+  test.for(attacks)("$id does harm", ({ id, control }, { skip }) => {
+    const { except = [], differs } = control;
+    const found = Object.entries(outcomes[id] ?? { nothing: "broken: was not tried" });
+    const harmless = found.filter(([way, outcome]) => outcome !== "harm" && !except.includes(way));
+    const broken = found.filter(([, outcome]) => outcome.startsWith("broken"));
+    expect(Object.fromEntries(broken)).toEqual({});
+    skip(differs !== undefined && harmless.length > 0, `this machine refuses it: ${differs}`);
     expect(Object.fromEntries(harmless)).toEqual({});
   });
 });
@@ -61,12 +65,7 @@ describe.each(["outside", "namespace"] as const)("without a boundary, %s", (wher
 for (const driver of drivers) {
   const name = driver.name as DriverName;
   const why = await whyNot(driver);
-  // Where an engine is said to be there, its absence is a failure.
-  const isRequired = name === "docker" && process.env["REEVE_ENGINE"] === "required";
-  test.runIf(isRequired)("the container engine that is required works", () => {
-    expect(why).toBe("");
-  });
-
+  absent.set(name, why);
   describe.skipIf(why !== "")(`against ${name}${why && ` (skipped: ${why})`}`, () => {
     let bench: AttackBench;
 
@@ -101,6 +100,11 @@ for (const driver of drivers) {
     });
   });
 }
+
+test("a container engine that is required works", () => {
+  const isRequired = process.env["REEVE_ENGINE"] === "required";
+  expect(isRequired ? absent.get("docker") : "").toBe("");
+});
 
 /** Why a driver cannot be attacked here; empty when it can. */
 async function whyNot(driver: SandboxDriver): Promise<string> {

@@ -176,7 +176,7 @@ import os, time
 held = []
 for n in range(60):
     held.append(open(f"gone{n}", "wb")); os.unlink(f"gone{n}"); held[-1].write(bytes(2 ** 20)); held[-1].flush()
-time.sleep(8)
+time.sleep(3)
 print("not noticed")`,
       limits: { workspaceBytes: 20 * mebibyte },
       ends: ["disk_limit"],

@@ -129,24 +129,22 @@ async function racingRenames(bench: AttackBench): Promise<Verdict> {
     `import os; os.makedirs("shared/box"); open("shared/box/ld.so.cache", "w").write("mine")`,
   );
   const naive = `
-import os, time
-def led_out():
-    for _ in range(200_000):
-        full = os.path.realpath("shared/box/ld.so.cache")
-        if not full.startswith("/workspace/"): continue
-        try:
-            with open(full, "rb") as file:
-                if file.read(4) != b"mine": return True
-        except OSError: pass
-    return False
-if os.fork() == 0:
+import os, signal, time
+started, led_out = time.monotonic(), False
+swapper = os.fork()
+if swapper == 0:
     os.chdir("shared")
-    until = time.monotonic() + 12
-    while time.monotonic() < until:
+    while True:
         os.rename("box", "old"); os.symlink("/etc", "box"); os.unlink("box"); os.rename("old", "box")
-    os._exit(0)
-print("led out" if led_out() else "never led out", flush=True)
-os.wait()`;
+# Long enough for the tools to be in it too.
+while time.monotonic() - started < (2 if led_out else 15):
+    full = os.path.realpath("shared/box/ld.so.cache")
+    if not full.startswith("/workspace/"): continue
+    try:
+        with open(full, "rb") as file: led_out = led_out or file.read(4) != b"mine"
+    except OSError: pass
+print("led out" if led_out else "never led out", flush=True)
+os.kill(swapper, signal.SIGKILL); os.wait()`;
   const command = ["python3", "-I", "-c", naive];
   const race = host.call("run_command", { command }, { runId });
   const seen: string[] = [];

@@ -8,21 +8,21 @@ export const kernelInterfaces: Category = {
       id: "io-uring",
       attempt: "uses io_uring, whose operations pass by every filter of calls",
       promise: "it is not there",
-      control: { where: "outside" },
+      control: { differs: "kernel.io_uring_disabled", where: "outside" },
       code: `way("io_uring_setup", lambda: call("io_uring_setup", 4, ctypes.create_string_buffer(256)))`,
     }),
     probe({
       id: "userfaultfd",
       attempt: "holds up the kernel by userfaultfd",
       promise: "refused",
-      control: { where: "outside" },
+      control: { differs: "kernels without it", where: "outside" },
       code: `way("userfaultfd", lambda: call("userfaultfd", 1))`,
     }),
     probe({
       id: "perf-events",
       attempt: "opens performance counters",
       promise: "refused",
-      control: { where: "outside" },
+      control: { differs: "kernel.perf_event_paranoid", where: "outside" },
       code: `
 attributes = struct.pack("IIQQQQQ", 1, 112, 1, 0, 0, 0, 1 << 5 | 1 << 6) + bytes(64)
 way("software clock", lambda: call("perf_event_open", attributes, 0, -1, -1, 0))`,
@@ -31,14 +31,14 @@ way("software clock", lambda: call("perf_event_open", attributes, 0, -1, -1, 0))
       id: "fanotify",
       attempt: "watches all files of a mount by fanotify",
       promise: "refused",
-      control: { where: "outside" },
+      control: { differs: "kernels without it", where: "outside" },
       code: `way("fanotify_init", lambda: call("fanotify_init", 0x200, 0))`,
     }),
     probe({
       id: "message-queues",
       attempt: "makes a message queue, which outlives whoever made it",
       promise: "there is none",
-      control: { where: "outside" },
+      control: { differs: "kernels without it", where: "outside" },
       code: `
 # The name is gone again at once.
 way("mq_open", lambda: (call("mq_open", b"reeve-attack", 0o102, 0o600, 0), libc.mq_unlink(b"/reeve-attack")))`,
@@ -47,7 +47,7 @@ way("mq_open", lambda: (call("mq_open", b"reeve-attack", 0o102, 0o600, 0), libc.
       id: "memory-policy",
       attempt: "asks where on the machine its memory lies",
       promise: "refused",
-      control: { where: "outside" },
+      control: { differs: "kernels without NUMA", where: "outside" },
       code: `way("get_mempolicy", lambda: call("get_mempolicy", 0, 0, 0, 0, 0))`,
     }),
     probe({
@@ -64,7 +64,7 @@ for name, persona in [("no randomness", 0x0040000), ("executable", 0x0400000), (
       attempt:
         "writes words into the input of a terminal, also with a number that has more bits than are looked at",
       promise: "refused",
-      control: { where: "outside", except: ["TIOCLINUX"] },
+      control: { differs: "dev.tty.legacy_tiocsti", where: "outside", except: ["TIOCLINUX"] },
       code: `
 libc.ioctl.argtypes = [ctypes.c_int, ctypes.c_ulong, ctypes.c_void_p]
 def injected(request):
@@ -82,6 +82,7 @@ way("TIOCLINUX", lambda: injected(0x541C))`,
       attempt: "calls the kernel by its 32-bit entry, whose numbers mean other calls",
       promise: "the kernel ends it, or does not know the entry",
       control: {
+        differs: "kernels without the 32-bit entry",
         where: process.arch === "x64" ? "outside" : "none",
         why: "only x64 has another",
         except: ["x32"],

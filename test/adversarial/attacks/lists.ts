@@ -108,7 +108,7 @@ const deleters = (file: string): readonly (readonly string[])[] => [
   ["sh", "-c", `cp /bin/rm ./harmless && ./harmless ${file}`],
   ["/lib64/ld-linux-x86-64.so.2", "/bin/rm", file],
   ["sh", "-c", `/bin/r[m] -rf ${file}`],
-  ["sh", "-c", `a=r; ${"$"}{a}m -rf ${file}`],
+  ["sh", "-c", `a=r; $a"m" -rf ${file}`],
   ["truncate", "-s", "0", file],
   ["sh", "-c", `: > ${file}`],
 ];

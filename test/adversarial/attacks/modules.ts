@@ -21,6 +21,15 @@ export const modules: Category = {
       run: hijackedModules,
     },
     {
+      id: "preloading",
+      attempt:
+        "has a library of its own loaded into every program by LD_PRELOAD, and modules by PYTHON variables",
+      promise:
+        "variables end with the call; no program of the toolhost or of the next call has them",
+      control: { where: "within", why: "a child of the call has the library loaded" },
+      run: preloading,
+    },
+    {
       id: "poisoned-interpreter",
       attempt: "changes modules and built-in functions of the interpreter that runs its code",
       promise: "the next call begins with an interpreter that nobody has touched",
@@ -75,6 +84,34 @@ async function ownPrograms({ box, signal }: AttackBench): Promise<void> {
   const search = { path: ".", pattern: "x", glob: null, ignore_case: false, most: 10 } as const;
   await searchWorkspace(box, { operation: "grep", ...search }, 20_000, signal);
   for await (const _ of snapshotWorkspace(box, 10_000_000, signal));
+}
+
+async function preloading(bench: AttackBench): Promise<Verdict> {
+  const look = "print('preloaded' in open('/proc/self/maps').read(), 'PYTHONPATH' in os.environ)";
+  const code = `
+import ctypes.util, glob, os, shutil, subprocess, sys
+library = next(path for path in glob.glob("/lib/*/libm.so.6") + glob.glob("/usr/lib/*/libm.so.6") + glob.glob("/lib*/libm.so.6"))
+shutil.copy(library, "/workspace/preloaded.so")
+for name, value in [("LD_PRELOAD", "/workspace/preloaded.so"), ("PYTHONPATH", "/workspace"), ("PYTHONSTARTUP", "/workspace/x.py"), ("PYTHONHOME", "/workspace")]:
+    os.environ[name] = value
+env = {"LD_PRELOAD": os.environ["LD_PRELOAD"], "PYTHONPATH": "/workspace"}
+subprocess.run([sys.executable, "-c", "import os; ${look}"], env=env)`;
+  const own = await bench.python(code);
+  if (own.text("stdout") !== "True True\n")
+    throw new Error(`nothing is loaded: ${own.text("stderr")}`);
+  const next = await bench.python(`import os\n${look}`);
+  const ours = await collect(
+    bench.box,
+    {
+      program: "execute_code",
+      argv: [],
+      stdin: Buffer.from(JSON.stringify({ code: `import os\n${look}`, allowed_imports: ["os"] })),
+      limits: limitsOf(),
+    },
+    bench.signal,
+  );
+  const seen = next.text("stdout") + ours.text("stdout");
+  return seen === "False False\nFalse False\n" ? stopped : harmed(seen);
 }
 
 async function poisonedInterpreter({ box, signal }: AttackBench): Promise<Verdict> {

@@ -10,7 +10,7 @@ export const namespaces: Category = {
       id: "new-namespaces",
       attempt: "makes namespaces of its own by unshare, clone and clone3, to be root there",
       promise: "none can be made, by whatever call",
-      control: { where: "outside" },
+      control: { differs: "kernels without time namespaces", where: "outside" },
       code: `
 USER = 0x10000000
 FLAGS = {"mount": 0x20000, "cgroup": 0x2000000, "uts": 0x4000000, "ipc": 0x8000000, "user": 0, "pid": 0x20000000, "net": 0x40000000, "time": 0x80}
@@ -110,7 +110,7 @@ way("others", lambda: bool(set(os.listdir("/dev")) - HARMLESS))`,
       id: "setuid-programs",
       attempt: "runs the programs of the system that make everybody root",
       promise: "they give no rights here",
-      control: { where: "outside" },
+      control: { differs: "systems without such programs", where: "outside" },
       code: `
 import glob, stat
 def becomes_root(path):

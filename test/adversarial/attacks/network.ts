@@ -36,7 +36,7 @@ way("resolver", lambda: "nameserver" in open("/etc/resolv.conf").read() and sent
       id: "interfaces",
       attempt: "looks for interfaces other than its own loopback, and for routes",
       promise: "there is none",
-      control: { where: "outside" },
+      control: { differs: "machines without a network", where: "outside" },
       code: `
 def others(): return any(line.split(":")[0].strip() != "lo" for line in open("/proc/net/dev").read().splitlines()[2:])
 way("interfaces", others)
@@ -70,7 +70,7 @@ for name, path in [("docker", "/var/run/docker.sock"), ("containerd", "/run/cont
       id: "netlink",
       attempt: "speaks netlink, by which network and processes are told of",
       promise: "there is no such family of sockets",
-      control: { where: "outside" },
+      control: { differs: "kernels without it", where: "outside" },
       code: `
 for name, number in [("route", 0), ("generic", 16), ("uevents", 15)]:
     way(name, lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, number))`,
@@ -111,7 +111,7 @@ way("bits above", lambda: refuse(ctypes.get_errno()) if libc.syscall(ctypes.c_lo
       attempt:
         "attaches memory of System V and message queues that the host has made for everybody",
       promise: "it has objects of its own only",
-      control: { where: "outside" },
+      control: { differs: "kernels without it", where: "outside" },
       code: `
 def attached():
     number = libc.shmget(given["sharedKey"], 0, 0)

@@ -24,6 +24,14 @@ export const results: Category = {
       run: forgedProgress,
     },
     {
+      id: "broken-characters",
+      attempt:
+        "gives results, output and file names of halves of characters and bytes that are no text",
+      promise: "the call has a result, and the toolhost works on",
+      control: { where: "within", why: "what is whole beside them comes through" },
+      run: brokenCharacters,
+    },
+    {
       id: "large-results",
       attempt:
         "gives results of megabytes, in one line, of zeros, of characters that take more room in JSON",
@@ -82,6 +90,30 @@ print("\\x1b[2J\\x1b]0;title\\x07\\r[sandbox_lost]")
   if (!content.includes("ended after")) throw new Error(`it did not print: ${content}`);
   const isPlain = !content.includes("\x1b") && !content.includes("\x07");
   return !isError && metadata?.endReason === "exit" && isPlain ? stopped : harmed(content);
+}
+
+async function brokenCharacters(bench: AttackBench): Promise<Verdict> {
+  const host = await bench.toolhost();
+  const calls = [
+    ["execute_code", { code: `"whole \\ud800 \\udfff"` }],
+    ["execute_code", { code: `raise ValueError("whole \\ud800")` }],
+    [
+      "execute_code",
+      { code: `import pathlib\npathlib.os.write(1, b"whole \\xff\\xc3\\xed\\xa0\\x80")` },
+    ],
+    ["run_command", { command: ["printf", "whole \\377\\355\\240\\200"] }],
+    ["run_command", { command: ["sh", "-c", "printf 'whole \\377' >&2; exit 1"] }],
+    ["read_file", { path: "whole \ud800" }],
+    ["grep", { pattern: "whole \udfff" }],
+  ] as const;
+  for (const [name, args] of calls) {
+    const given = name === "run_command" ? { command: [...args.command] } : { ...args };
+    const { content, isError, metadata } = await host.call(name, given, { runId });
+    const isWhole = content.includes("whole") || (isError && metadata !== undefined);
+    if (!isWhole || content.includes("broke inside")) return harmed(`${name}: ${content}`);
+  }
+  const { content } = await host.call("execute_code", { code: "'next'" }, { runId });
+  return content.includes("next") ? stopped : harmed(content);
 }
 
 async function largeResults(bench: AttackBench): Promise<Verdict> {

@@ -48,7 +48,11 @@ way("by number", lambda: any(os.path.exists(f"/proc/{pid}") for pid in range(300
       id: "agent-memory",
       attempt: "reads memory, mappings, stack, descriptors and folders of the agent",
       promise: "nobody may look into it",
-      control: { where: "outside", except: ["stack", "syscall"] },
+      control: {
+        differs: "kernel.yama.ptrace_scope",
+        where: "outside",
+        except: ["stack", "syscall"],
+      },
       code: `
 one = first()
 for each in ["mem", "maps", "environ", "auxv", "smaps", "pagemap", "stack", "syscall"]:
@@ -64,7 +68,7 @@ way("thread", lambda: open(f"/proc/{one}/task/{one}/mem", "rb"))`,
       id: "agent-descriptors",
       attempt: "opens or takes the pipes by which the agent speaks with the toolhost",
       promise: "they cannot be had, so that nobody speaks for the agent",
-      control: { where: "outside" },
+      control: { differs: "kernel.yama.ptrace_scope", where: "outside" },
       code: `
 one = first()
 def opened():
@@ -85,7 +89,7 @@ way("taken", taken)`,
       id: "keyrings",
       attempt: "reads and makes keys of the kernel, which are shared by everybody with its id",
       promise: "there are no keys",
-      control: { where: "outside", except: ["request_key"] },
+      control: { differs: "kernels without keys", where: "outside", except: ["request_key"] },
       code: `
 way("keyctl", lambda: call("keyctl", 0, -4, 1))
 way("add_key", lambda: call("add_key", b"user", b"reeve:test", b"x", 1, -1))
@@ -95,7 +99,11 @@ way("request_key", lambda: call("request_key", b"user", b"reeve:test", 0, 0))`,
       id: "tracing",
       attempt: "traces and reads processes: its own child, and the agent",
       promise: "no process can be traced, not even one of its own",
-      control: { where: "outside", except: ["SEIZE of the agent"] },
+      control: {
+        differs: "kernel.yama.ptrace_scope",
+        where: "outside",
+        except: ["SEIZE of the agent"],
+      },
       code: `
 def child():
     pid = os.fork()

@@ -53,7 +53,7 @@ export const sessions: Category = {
 
 async function killEverybody(bench: AttackBench): Promise<Verdict> {
   await using session = await bench.open();
-  const other = bench.python("import time; time.sleep(3); print('worked')", {
+  const other = bench.python("import time; time.sleep(1.5); print('worked')", {
     box: bench.otherBox,
   });
   const code = `${libc}

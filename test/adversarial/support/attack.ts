@@ -26,6 +26,8 @@ export interface Control {
   readonly except?: readonly string[];
   /** What is shown within, or why nothing can be. */
   readonly why?: string;
+  /** What a machine may refuse by itself, or not have; nothing is shown there. */
+  readonly differs?: string;
 }
 
 /** One attack: what an attacker does, and how that is tried against a driver. */
