@@ -138,9 +138,9 @@ if swapper == 0:
         os.rename("box", "old"); os.symlink("/etc", "box"); os.unlink("box"); os.rename("old", "box")
 # Long enough for the tools to be in it too.
 while time.monotonic() - started < (2 if led_out else 15):
-    full = os.path.realpath("shared/box/ld.so.cache")
-    if not full.startswith("/workspace/"): continue
     try:
+        full = os.path.realpath("shared/box/ld.so.cache")
+        if not full.startswith("/workspace/"): continue
         with open(full, "rb") as file: led_out = led_out or file.read(4) != b"mine"
     except OSError: pass
 print("led out" if led_out else "never led out", flush=True)

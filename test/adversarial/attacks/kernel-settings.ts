@@ -96,7 +96,7 @@ way("cgroup v2", lambda: alone() or call("mount", b"none", b"m", b"cgroup2", 0, 
     probe({
       id: "administration",
       attempt:
-        "asks for what only root may: modules, kexec, reboot, swap, accounting, quotas, ports, processor tables",
+        "asks for what only root may: modules, kexec, reboot, swap, accounting, quotas, bpf, files by handles",
       promise: "each is refused",
       control: needsRoot,
       code: `

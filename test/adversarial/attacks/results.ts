@@ -109,8 +109,9 @@ async function brokenCharacters(bench: AttackBench): Promise<Verdict> {
   for (const [name, args] of calls) {
     const given = name === "run_command" ? { command: [...args.command] } : { ...args };
     const { content, isError, metadata } = await host.call(name, given, { runId });
-    const isWhole = content.includes("whole") || (isError && metadata !== undefined);
-    if (!isWhole || content.includes("broke inside")) return harmed(`${name}: ${content}`);
+    const isWhole = content.includes("whole") || isError || name === "grep";
+    if (!isWhole || content.includes("broke inside") || metadata === undefined)
+      return harmed(`${name}: ${content}`);
   }
   const { content } = await host.call("execute_code", { code: "'next'" }, { runId });
   return content.includes("next") ? stopped : harmed(content);

@@ -80,7 +80,7 @@ export function markdownOf(found: Found): string {
       );
       return row([`\`${attack.id}\``, attack.attempt, attack.promise, ...cells]);
     });
-    const head = ["attack", "what is tried", "what holds", ...driverNames];
+    const head = ["attack", "what is tried", "what should hold", ...driverNames];
     return [`### ${title}`, "", row(head), row(head.map(() => "---")), ...rows, ""].join("\n");
   });
   return sections.join("\n");
