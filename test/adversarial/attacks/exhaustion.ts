@@ -10,7 +10,7 @@ const within: Control = {
   why: "the attack tells how far it came, or is ended for what it is",
 };
 
-interface Exhaustion extends Pick<Attack, "id" | "attempt" | "promise" | "admitted"> {
+interface Exhaustion extends Pick<Attack, "id" | "attempt" | "promise" | "admitted" | "needs"> {
   readonly code: string;
   readonly limits?: PythonOptions["limits"];
   /** How it may end. By itself, it has to print `bounded`. */
@@ -97,12 +97,16 @@ import os; os._exit(0)`,
       id: "memory",
       attempt: "fills memory in one process",
       promise: "the memory of a call is bounded, and the result says so",
-      code: `b = [bytearray(2 ** 20) for _ in range(2_000)]\nprint("filled", len(b))`,
+      code: `
+try: print("filled", len([bytearray(2 ** 20) for _ in range(2_000)]))
+except MemoryError: print("bounded")`,
       limits: { memoryBytes: 128 * mebibyte },
-      ends: ["oom"],
+      // Where processes are bounded one by one, the interpreter notices first.
+      ends: ["oom", "exit"],
     }),
     exhaustion({
       id: "shared-pages",
+      needs: "memory",
       attempt: "fills memory by files in memory, pipes and many processes",
       promise: "it is counted for all of them together",
       code: `

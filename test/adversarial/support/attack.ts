@@ -1,3 +1,4 @@
+import type { Bounds } from "../../../services/toolhost/src/ports/sandbox.ts";
 import type { AttackBench } from "./attack-bench.ts";
 
 export const driverNames = ["bubblewrap", "docker"] as const;
@@ -42,6 +43,8 @@ export interface Attack {
   readonly code?: string;
   /** Throws what the attack itself got wrong. */
   run(bench: AttackBench): Promise<Verdict>;
+  /** What has to be bounded for all processes of a sandbox together; not every machine can. */
+  readonly needs?: keyof Bounds;
   /** Of a driver that cannot stop it, why. */
   readonly admitted?: Partial<Record<DriverName, string>>;
 }
