@@ -154,5 +154,16 @@ subprocess.run(["sleep", "${mark}"])`;
       readFileSync(path, "utf8").split("\n").filter(Boolean),
     );
   const grouped = await becomes(groups, (found) => found.length === 0);
-  return grouped.length === 0 ? stopped : harmed(`processes ${grouped.join(", ")}`);
+  if (grouped.length > 0) return harmed(`processes ${grouped.join(", ")}`);
+  // What has no processes any more is taken away by whichever toolhost finds it.
+  const orphans = async () =>
+    (await bench.driver.list(bench.signal)).filter(({ sessionId }) =>
+      sessionId.includes(`${pid}.`),
+    );
+  for (const { sessionId, isOrphan } of await orphans()) {
+    if (!isOrphan) return harmed(`${sessionId} is not known for an orphan`);
+    await bench.driver.destroy(sessionId, bench.signal);
+  }
+  const kept = await becomes(orphans, (found) => found.length === 0);
+  return kept.length === 0 ? stopped : harmed(kept.map(({ sessionId }) => sessionId).join(", "));
 }
