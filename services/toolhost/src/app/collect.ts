@@ -38,7 +38,7 @@ export function endNote({ reason, code }: ExecEnd, timeoutMs: number): string | 
     case "output_limit":
       return "ended because it wrote more output than it may";
     case "disk_limit":
-      return "ended because the workspace is larger than it may be";
+      return "ended because the workspace is larger than it may be, or has folders that cannot be measured";
     case "cancelled":
       return "cancelled";
     case "sandbox_lost":

@@ -6,7 +6,11 @@ interface Profile {
   readonly syscalls: readonly {
     readonly names: readonly string[];
     readonly errnoRet: number;
-    readonly args?: readonly { readonly index: number; readonly valueTwo: number }[];
+    readonly args?: readonly {
+      readonly index: number;
+      readonly value: number;
+      readonly valueTwo: number;
+    }[];
   }[];
 }
 
@@ -36,6 +40,18 @@ test("refuses each kind of new namespace by itself", () => {
   const clones = syscalls.filter(({ names }) => names.includes("clone"));
   const flags = clones.map(({ args }) => args?.[0]?.valueTwo ?? 0);
   expect(flags.reduce((all, flag) => all | flag, 0)).toBe(0x7e02_0080);
+});
+
+test("refuses every personality but the usual one and the question for the present one", () => {
+  const rules = syscalls.filter(({ names }) => names.includes("personality"));
+  const isRefused = (persona: number) =>
+    rules.some(({ args: [arg] = [] }) => {
+      const mask = BigInt(arg?.value ?? 0);
+      return (BigInt(persona) & mask) === BigInt(arg?.valueTwo ?? 0);
+    });
+  const refusedOnes = [1, 0x0040000, 0x0400000, 0x8000_0000, 0xffff_fffe, 0x7fff_ffff, 0xfff7_ffff];
+  expect(refusedOnes.filter((persona) => !isRefused(persona))).toEqual([]);
+  expect([0, 0xffff_ffff].filter(isRefused)).toEqual([]);
 });
 
 test("is not made up for an architecture that is not known", () => {

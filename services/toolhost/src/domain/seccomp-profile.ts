@@ -47,7 +47,11 @@ export function seccompProfile(architecture: string): object | undefined {
     ...bits
       .filter((bit) => bit & newNamespaces)
       .map((bit) => when("clone", { index: 0, mask: bit, value: bit }, errors.EPERM)),
-    ...bits.map((bit) => when("personality", { index: 0, mask: bit, value: bit }, errors.EPERM)),
+    // Zero is the usual one, and all bits ask for the present one: any other has a bit that is set before one that is not.
+    ...bits.map((bit, at) => {
+      const mask = bit + (bits[(at + 1) % bits.length] ?? 0);
+      return when("personality", { index: 0, mask, value: bit }, errors.EPERM);
+    }),
     ...others.map((value) =>
       when("socket", { index: 0, mask: lowerHalf, value }, errors.EAFNOSUPPORT),
     ),

@@ -9,7 +9,13 @@ export async function startToolhostProcess(
     natsUrl,
     folder,
     sandbox = "bubblewrap",
-  }: { readonly natsUrl: string; readonly folder: string; readonly sandbox?: string },
+    environment = {},
+  }: {
+    readonly natsUrl: string;
+    readonly folder: string;
+    readonly sandbox?: string;
+    readonly environment?: Readonly<Record<string, string>>;
+  },
   resources: AsyncDisposableStack,
 ): Promise<ChildProcess> {
   const main = join(import.meta.dirname, "../../src/main.ts");
@@ -21,6 +27,7 @@ export async function startToolhostProcess(
       REEVE_DATA_DIR: join(folder, "data"),
       REEVE_SANDBOX: sandbox,
       REEVE_NETWORK_ALLOW: "*:443",
+      ...environment,
       ...(process.env["DOCKER_HOST"] && { DOCKER_HOST: process.env["DOCKER_HOST"] }),
     },
   });

@@ -42,7 +42,8 @@ export function bwrapArguments({
     system.folders.flatMap((folder) => ["--ro-bind", folder, folder]),
     system.links.flatMap(({ from, to }) => ["--symlink", to, from]),
     system.files.flatMap((file) => ["--ro-bind", file, file]),
-    ["--proc", "/proc", "--dev", "/dev"],
+    // Its namespaces have tunables of their own, which would outlive the call that changes them.
+    ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"],
     ["--size", String(sharedMemoryBytes), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"],
     ["--size", String(tmpBytes), "--tmpfs", "/tmp"],
     [readOnly ? "--ro-bind" : "--bind", workspaceDir, "/workspace", "--chdir", "/workspace"],

@@ -123,8 +123,11 @@ function openGroup(
   );
   let kills = 0;
   const memoryKills = () => {
-    // A group that is gone has counted what it had to count.
-    if (counters.every((path) => existsSync(path))) kills = Math.max(...counters.map(killsIn), 0);
+    try {
+      kills = Math.max(...counters.map(killsIn), 0);
+    } catch {
+      // A group that is gone, or just going, has counted what it had to count.
+    }
     return kills;
   };
   return {

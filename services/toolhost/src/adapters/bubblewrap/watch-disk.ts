@@ -18,7 +18,8 @@ export interface DiskLimit {
 
 /**
  * Resolves with true once the folder holds more than it may, and with false when `signal` aborts. There is no quota that
- * works everywhere, so the folder is measured again and again, with no more rights than the sandbox has.
+ * works everywhere, so the folder is measured again and again, with no more rights than the sandbox has. What lies in folders
+ * that it has closed to itself for longer than one measurement cannot be told, and counts as too much.
  */
 export async function isOverfull(
   limit: DiskLimit,
@@ -27,10 +28,13 @@ export async function isOverfull(
 ): Promise<boolean> {
   const find = systemProgram("find");
   if (find === undefined) return false;
+  let wasClosed = false;
   try {
     for (;;) {
       await wait(intervalMs, undefined, { signal });
-      if (await exceeds(find, limit, identity, signal)) return true;
+      const { isOver, isClosed } = await measured(find, limit, identity, signal);
+      if (isOver || (isClosed && wasClosed)) return true;
+      wasClosed = isClosed;
     }
   } catch (error) {
     if (signal.aborted) return false;
@@ -38,21 +42,32 @@ export async function isOverfull(
   }
 }
 
-async function exceeds(
+interface Measurement {
+  readonly isOver: boolean;
+  /** Whether there are folders that could not be looked into. */
+  readonly isClosed: boolean;
+}
+
+async function measured(
   find: string,
   { folder, bytes, files }: DiskLimit,
   identity: Identity,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<Measurement> {
   const child: ChildProcess = spawn(find, [folder, "-xdev", "-printf", "%b\\n"], {
     cwd: "/",
     env: {},
-    stdio: ["ignore", "pipe", "ignore"],
+    stdio: ["ignore", "pipe", "pipe"],
     signal,
     ...(identity.isDedicated && { uid: identity.uid, gid: identity.gid }),
   });
   child.on("error", () => undefined);
-  if (child.stdout === null) return false;
+  if (child.stdout === null || child.stderr === null) throw new Error("both are pipes");
+  let isClosed = false;
+  // Each complaint is one write; files that go away meanwhile are complained of as well.
+  child.stderr.on("data", (said: Buffer) => {
+    isClosed ||= said.includes("Permission denied");
+  });
   let used = 0;
   let count = 0;
   for await (const blocks of createInterface({ input: child.stdout })) {
@@ -60,8 +75,8 @@ async function exceeds(
     count++;
     if (used <= bytes && count <= files) continue;
     child.kill("SIGKILL");
-    return true;
+    return { isOver: true, isClosed };
   }
   if (child.exitCode === null && child.signalCode === null) await once(child, "exit", { signal });
-  return false;
+  return { isOver: false, isClosed };
 }

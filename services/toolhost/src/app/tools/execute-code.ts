@@ -40,7 +40,7 @@ export const executeCode: Tool = {
     );
     const { end } = collected;
     const reported = reportOf(collected);
-    const success = end.reason === "exit" && reported.success;
+    const success = end.reason === "exit" && end.code === 0 && reported.success;
     const note = endNote(end, timeoutMs);
     const executionTimeMs = reported.executionTimeMs ?? Math.round(end.durationMs);
     const structured = {

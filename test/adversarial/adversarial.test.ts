@@ -1,0 +1,121 @@
+import { tmpdir } from "node:os";
+import process from "node:process";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { BubblewrapDriver } from "../../services/toolhost/src/adapters/bubblewrap/bubblewrap-driver.ts";
+import { sandboxIdentity } from "../../services/toolhost/src/adapters/bubblewrap/identity.ts";
+import { DockerDriver } from "../../services/toolhost/src/adapters/docker/docker-driver.ts";
+import type { ProbeReport, SandboxDriver } from "../../services/toolhost/src/ports/sandbox.ts";
+import { allAttacks } from "./attacks/all-attacks.ts";
+import type { DriverName, Verdict } from "./support/attack.ts";
+import type { AttackBench } from "./support/attack-bench.ts";
+import { attackBench } from "./support/attack-bench.ts";
+import { startAttackedToolhost } from "./support/attacked-toolhost.ts";
+import type { HostTraps } from "./support/host-traps.ts";
+import { hostTraps, workspaces } from "./support/host-traps.ts";
+import { printTable, statedVerdicts, writeTable } from "./support/verdict-table.ts";
+import { withoutBoundary } from "./support/without-boundary.ts";
+
+const identity = sandboxIdentity(64_017);
+/** Whoever shows what attacks do without a boundary has no sandboxes that they could harm. */
+const unprotected = sandboxIdentity(64_099);
+const address = process.env["DOCKER_HOST"];
+const image = process.env["REEVE_SANDBOX_IMAGE"] ?? "reeve-sandbox:latest";
+const signal = AbortSignal.timeout(900_000);
+const resources = new AsyncDisposableStack();
+/** Why a driver is not attacked, by its name; empty when it is. */
+const absent = new Map<DriverName, string>();
+const found = new Map<DriverName, Map<string, Verdict>>();
+let traps: HostTraps;
+
+beforeAll(async () => {
+  traps = await hostTraps(unprotected, resources);
+});
+
+afterAll(async () => {
+  await resources.disposeAsync();
+  printTable(found);
+  await writeTable(found);
+});
+
+const drivers: readonly SandboxDriver[] = [
+  new BubblewrapDriver(identity),
+  new DockerDriver({ identity, address, image, probeDir: tmpdir }),
+];
+
+describe.each(["outside", "namespace"] as const)("without a boundary, %s", (where) => {
+  const attacks = allAttacks.filter(({ control }) => control.where === where);
+  let outcomes: Awaited<ReturnType<typeof withoutBoundary>>;
+
+  beforeAll(async () => {
+    const own = await workspaces(unprotected, resources);
+    outcomes = await withoutBoundary(where, attacks, { ...traps, ...own, first: 0 }, unprotected);
+  });
+
+  test.for(attacks)("$id does harm", ({ id, control }, { skip }) => {
+    const { except = [], differs } = control;
+    const found = Object.entries(outcomes[id] ?? { nothing: "broken: was not tried" });
+    const harmless = found.filter(([way, outcome]) => outcome !== "harm" && !except.includes(way));
+    const broken = found.filter(([, outcome]) => outcome.startsWith("broken"));
+    expect(Object.fromEntries(broken)).toEqual({});
+    skip(differs !== undefined && harmless.length > 0, `this machine refuses it: ${differs}`);
+    expect(Object.fromEntries(harmless)).toEqual({});
+  });
+});
+
+for (const driver of drivers) {
+  const name = driver.name as DriverName;
+  const report = await reportOf(driver);
+  const why = report.works ? "" : report.reason;
+  const bounds = report.works ? report.bounds : undefined;
+  absent.set(name, why);
+  describe.skipIf(why !== "")(`against ${name}${why && ` (skipped: ${why})`}`, () => {
+    let bench: AttackBench;
+
+    beforeAll(async () => {
+      bench = await attackBench({
+        name,
+        driver,
+        identity,
+        traps,
+        attacks: allAttacks,
+        signal,
+        toolhost: () =>
+          startAttackedToolhost({ sandbox: name, canary: traps.canary }, resources, signal),
+      });
+      resources.use(bench);
+      found.set(name, new Map());
+    });
+
+    test.for(allAttacks)("$id: $attempt", async (attack, { skip }) => {
+      const { needs } = attack;
+      skip(
+        needs !== undefined && bounds?.[needs] !== true,
+        `${needs} is not counted together here`,
+      );
+      const verdict = await attack.run(bench);
+      found.get(name)?.set(attack.id, verdict);
+      const permitted =
+        attack.admitted?.[name] === undefined ? ["stopped", "bounded"] : ["not stopped"];
+      expect(permitted.includes(verdict.kind) || verdict).toBe(true);
+    });
+
+    test("docs/security.md says of each attack what became of it", () => {
+      const verdicts = Object.fromEntries(
+        [...(found.get(name) ?? [])].map(([id, { kind }]) => [id, kind]),
+      );
+      expect(statedVerdicts(name)).toMatchObject(verdicts);
+    });
+  });
+}
+
+test("a container engine that is required works", () => {
+  const isRequired = process.env["REEVE_ENGINE"] === "required";
+  expect(isRequired ? absent.get("docker") : "").toBe("");
+});
+
+/** What a driver says of itself. Only an engine that somebody points out is asked. */
+async function reportOf(driver: SandboxDriver): Promise<ProbeReport> {
+  return driver.name === "docker" && address === undefined
+    ? { works: false, reason: "DOCKER_HOST names no container engine", fixes: [] }
+    : await driver.probe(AbortSignal.timeout(60_000));
+}

@@ -1,0 +1,80 @@
+import type { Bounds } from "../../../services/toolhost/src/ports/sandbox.ts";
+import type { AttackBench } from "./attack-bench.ts";
+
+export const driverNames = ["bubblewrap", "docker"] as const;
+export type DriverName = (typeof driverNames)[number];
+
+/** What became of an attack. Bounded: it did what it does, to itself and no further, and was ended. */
+export type Verdict =
+  | { readonly kind: "stopped" }
+  | { readonly kind: "bounded" }
+  | { readonly kind: "not stopped"; readonly what: string };
+
+export const stopped: Verdict = { kind: "stopped" };
+export const bounded: Verdict = { kind: "bounded" };
+
+export function harmed(what: string): Verdict {
+  return { kind: "not stopped", what };
+}
+
+/**
+ * How it is known that an attack would do harm if nothing stopped it, so that a slip in its code is not taken for safety.
+ * `outside` and `namespace`: its code is run without the boundary, as a user without rights or as the owner of fresh
+ * namespaces, and each way but those in `except` does harm. `within`: the attack itself shows what it rests on.
+ */
+export interface Control {
+  readonly where: "outside" | "namespace" | "within" | "none";
+  readonly except?: readonly string[];
+  /** What is shown within, or why nothing can be. */
+  readonly why?: string;
+  /** What a machine may refuse by itself, or not have; nothing is shown there. */
+  readonly differs?: string;
+}
+
+/** One attack: what an attacker does, and how that is tried against a driver. */
+export interface Attack {
+  readonly id: string;
+  /** What an attacker does. */
+  readonly attempt: string;
+  /** What must hold. */
+  readonly promise: string;
+  readonly control: Control;
+  /** Python for the prober. Absent: the attack is more than one program. */
+  readonly code?: string;
+  /** Throws what the attack itself got wrong. */
+  run(bench: AttackBench): Promise<Verdict>;
+  /** What has to be bounded for all processes of a sandbox together; not every machine can. */
+  readonly needs?: keyof Bounds;
+  /** Of a driver that cannot stop it, why. */
+  readonly admitted?: Partial<Record<DriverName, string>>;
+}
+
+/** Attacks with something in common. */
+export interface Category {
+  readonly title: string;
+  readonly attacks: readonly Attack[];
+}
+
+/** An attack that is a program for the prober. All of them run together, in one call. */
+export function probe({
+  code,
+  ...attack
+}: Omit<Attack, "run" | "code"> & { readonly code: string }): Attack {
+  return {
+    ...attack,
+    code,
+    run: async (bench) => verdictOf(attack.id, (await bench.probed())[attack.id] ?? {}),
+  };
+}
+
+/** By each way of an attack: `harm`, `refused: why`, or `broken: why`. */
+export type Ways = Readonly<Record<string, string>>;
+
+function verdictOf(attack: string, outcomes: Ways): Verdict {
+  const found = Object.entries(outcomes);
+  const broken = found.filter(([, outcome]) => outcome.startsWith("broken"));
+  if (found.length === 0 || broken.length > 0)
+    throw new Error(`the attack ${attack} is wrong: ${JSON.stringify(broken)}`);
+  const ways = found.filter(([, outcome]) => outcome === "harm").map(([way]) => way);
+  return ways.length === 0 ? stopped : harmed(ways.join(", "));
+}

@@ -1,0 +1,95 @@
+import type { ChildProcess } from "node:child_process";
+import { execFileSync } from "node:child_process";
+import { chmod, mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { ToolCallRequest, ToolResult, ToolSettings } from "@reeve/contracts/tool";
+import { ToolCallRequestSchema } from "@reeve/contracts/tool";
+import type { CallJournal } from "@reeve/log/call-journal";
+import { openCallJournal } from "@reeve/log/nats-journal";
+import { openToolCallQueue } from "@reeve/log/nats-queue";
+import { createLogger } from "@reeve/platform/logger";
+import { connectNats } from "@reeve/platform/nats";
+import { startNatsServer } from "@reeve/platform/nats-server";
+import { startToolhostProcess } from "../../../services/toolhost/test/support/toolhost-process.ts";
+import {
+  factsUntilEnd,
+  keyOf,
+  resultOf,
+} from "../../../services/toolhost/test/support/toolhost.ts";
+import type { DriverName } from "./attack.ts";
+
+/** How large a published file may be there. */
+export const mostArtifactBytes = 8_000_000;
+
+/** A toolhost as a process of its own, with a NATS of its own, and a secret in its environment. */
+export interface AttackedToolhost {
+  readonly process: ChildProcess;
+  readonly journal: CallJournal;
+  /** Calls a tool in the workspace of a run, and gives what the model would read. */
+  call(name: string, args: JsonObject, options?: CallOptions): Promise<ToolResult>;
+  /** Has Python prepare something in the workspace. Throws what it complains of. */
+  prepare(runId: string, code: string): Promise<void>;
+  /** Sends a request without waiting for its result. */
+  send(name: string, args: JsonObject, options?: CallOptions): Promise<ToolCallRequest>;
+}
+
+export interface CallOptions {
+  readonly runId?: string;
+  readonly settings?: Partial<Pick<ToolSettings, "readOnly" | "codeTimeout">>;
+}
+
+export async function startAttackedToolhost(
+  { sandbox, canary }: { readonly sandbox: DriverName; readonly canary: string },
+  resources: AsyncDisposableStack,
+  signal: AbortSignal,
+): Promise<AttackedToolhost> {
+  const log = createLogger("test", "silent");
+  const folder = await mkdtemp(join(tmpdir(), "reeve-attacked-"));
+  // Attacks nest folders deeper than Node can take away.
+  resources.defer(() => void execFileSync("rm", ["-rf", folder]));
+  await chmod(folder, 0o711);
+  const server = resources.use(
+    await startNatsServer({ storeDir: join(folder, "nats"), log }, signal),
+  );
+  const nats = resources.use(await connectNats(server.url, { name: "test", log }, signal));
+  const journal = await openCallJournal(nats);
+  const queue = await openToolCallQueue(nats, { pool: "default", ackWaitMs: 1_000 });
+  const environment = {
+    REEVE_CANARY: canary,
+    OPENAI_API_KEY: canary,
+    REEVE_MAX_ARTIFACT_BYTES: String(mostArtifactBytes),
+  };
+  const process = await startToolhostProcess(
+    { natsUrl: server.url, folder, sandbox, environment },
+    resources,
+  );
+  let calls = 0;
+  const send: AttackedToolhost["send"] = async (name, args, { runId = "run_1", settings } = {}) => {
+    const callId = `${runId}-${++calls}-0`;
+    const request = create(ToolCallRequestSchema, {
+      tenant: "acme",
+      runId,
+      call: { callId, name, arguments: args },
+      workspace: { id: runId },
+      ...(settings && { settings }),
+    });
+    await queue.publish(request, { dedupeId: callId }, signal);
+    return request;
+  };
+  const call: AttackedToolhost["call"] = async (name, args, options) =>
+    resultOf(await factsUntilEnd(journal, keyOf(await send(name, args, options)), signal));
+  return {
+    process,
+    journal,
+    send,
+    call,
+    prepare: async (runId, code) => {
+      const command = ["python3", "-I", "-c", code];
+      const { isError, content } = await call("run_command", { command }, { runId });
+      if (isError) throw new Error(`the attack could not be prepared: ${content}`);
+    },
+  };
+}
