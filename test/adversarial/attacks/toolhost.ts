@@ -112,7 +112,7 @@ async function hostileNames(bench: AttackBench): Promise<Verdict> {
     }
     await open("acme", "run_1");
     const made = readdirSync(base, { recursive: true }).map(String).toSorted();
-    const expected = ["root", "root/acme", "root/acme/run_1"];
+    const expected = ["root", "root/acme", "root/acme/run_1", "root/acme/run_1/files"];
     const beyond = made.filter((path) => !expected.includes(path));
     return beyond.length === 0 ? stopped : harmed(beyond.join(", "));
   } finally {
@@ -160,7 +160,8 @@ subprocess.run(["sleep", "${mark}"])`;
     (await bench.driver.list(bench.signal)).filter(({ sessionId }) =>
       sessionId.includes(`${pid}.`),
     );
-  for (const { sessionId, isOrphan } of await orphans()) {
+  const known = await becomes(orphans, (found) => found.every(({ isOrphan }) => isOrphan));
+  for (const { sessionId, isOrphan } of known) {
     if (!isOrphan) return harmed(`${sessionId} is not known for an orphan`);
     await bench.driver.destroy(sessionId, bench.signal);
   }
