@@ -55,7 +55,7 @@ export class LocalRuntime {
     this.#toolbox = new HostToolbox(parts.tools ?? [], []);
     const providers = new Map(parts.providers.map((each) => [each.descriptor.name, each]));
     const catalogs = {
-      tools: [catalogOf(this.#toolbox, pool, parts.isolation ?? "none")],
+      tools: [catalogOf(this.#toolbox, { pool, isolation: parts.isolation ?? "none" })],
       models: create(ModelCatalogSchema, {
         models: [...(parts.models ?? [])],
         providers: parts.providers.map(({ descriptor }) => descriptor),

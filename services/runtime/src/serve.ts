@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { mergeCatalogs } from "@reeve/agent/merge-catalogs";
 import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import { MemorySchema } from "@reeve/contracts/memory";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
@@ -32,14 +33,14 @@ export async function startRuntime(
   const models = await openTable(nats, ModelCatalogSchema);
   await models.put("default", providers.catalog, signal);
   const tools = await openTable(nats, ToolCatalogSchema);
-  const pools = await openLiveView(tools, logger, background.signal);
+  const hosts = await openLiveView(tools, logger, background.signal);
   const ackWaitMs = config.REEVE_ACK_WAIT_MS;
   const dispatch = await openDispatchQueue(nats, { ackWaitMs, isTaker: true });
   const ports: RunPorts = {
     log: await openRunLog(nats),
     journal: await openCallJournal(nats),
     toolCalls: toolCallQueues(nats, ackWaitMs),
-    catalogs: () => ({ tools: pools(), models: providers.catalog }),
+    catalogs: () => ({ tools: mergeCatalogs(hosts()), models: providers.catalog }),
     provider: (name) => providers.byName.get(name),
     // A runtime only reads artifacts.
     artifacts: await openArtifactStore(nats, { maxBytes: 0 }),
