@@ -54,18 +54,16 @@ async function adoptFrom(
   { ports, slots }: Adopter,
   { taking, running }: WorkSignals,
 ): Promise<boolean> {
-  const { routing, ...own } = ports;
+  const { routing, log } = ports;
   const { calls } = routing;
   // What lies there without a queue is counted once that is there.
   const queue = await calls.open(host);
   if (!(await isLeft(host, routing, taking))) return false;
-  own.log.info({ gone: host }, "calls of a host that is gone are adopted");
+  log.info({ gone: host }, "calls of a host that is gone are adopted");
   const enough = AbortSignal.timeout(adoptMs);
   try {
     const until = AbortSignal.any([taking, enough]);
-    for await (const taken of forwardedCalls(queue, slots.capacity, until)) {
-      slots.begin(taken, () => adopt(taken, own, routing, running));
-    }
+    await adoptEach(forwardedCalls(queue, slots.capacity, until), { ports, slots }, running);
   } catch (error) {
     if (!enough.aborted || taking.aborted) throw error;
   }
@@ -75,6 +73,18 @@ async function adoptFrom(
 async function isLeft(host: string, { calls }: Routing, signal: AbortSignal): Promise<boolean> {
   const { waiting, taken } = await calls.left(host, signal);
   return waiting + taken > 0;
+}
+
+/** Settles the calls of a gone host as they are taken. */
+export async function adoptEach(
+  calls: AsyncIterable<TakenCall>,
+  { ports, slots }: Pick<Adopter, "ports" | "slots">,
+  running: AbortSignal,
+): Promise<void> {
+  const { routing, ...own } = ports;
+  for await (const taken of calls) {
+    slots.begin(taken, () => adopt(taken, own, routing, running));
+  }
 }
 
 /**

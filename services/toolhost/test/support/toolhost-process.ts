@@ -3,15 +3,27 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
+export interface ToolhostProcessOptions {
+  readonly natsUrl: string;
+  readonly folder: string;
+  readonly sandbox?: string;
+  /** Further ones, by the names of their environment variables. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** A process, and the name by which other hosts know it. */
+export type ToolhostProcess = ChildProcess & { readonly host: string };
+
 /** A toolhost as a process of its own, at work. It ends with `resources` at the latest. */
 export async function startToolhostProcess(
   {
     natsUrl,
     folder,
     sandbox = "bubblewrap",
-  }: { readonly natsUrl: string; readonly folder: string; readonly sandbox?: string },
+    settings = {},
+  }: ToolhostProcessOptions,
   resources: AsyncDisposableStack,
-): Promise<ChildProcess> {
+): Promise<ToolhostProcess> {
   const main = join(import.meta.dirname, "../../src/main.ts");
   const child = spawn(process.execPath, [main], {
     stdio: ["ignore", "ignore", "pipe"],
@@ -20,14 +32,18 @@ export async function startToolhostProcess(
       REEVE_NATS_URL: natsUrl,
       REEVE_DATA_DIR: join(folder, "data"),
       REEVE_SANDBOX: sandbox,
+      ...settings,
       ...(process.env["DOCKER_HOST"] && { DOCKER_HOST: process.env["DOCKER_HOST"] }),
     },
   });
   resources.defer(() => void child.kill("SIGKILL"));
   if (child.stderr === null) throw new Error("stderr is a pipe");
+  let host = "";
   for await (const line of createInterface({ input: child.stderr })) {
-    if (line.includes('"toolhost works"')) break;
+    if (!line.includes('"toolhost works"')) continue;
+    ({ host } = JSON.parse(line) as { readonly host: string });
+    break;
   }
   child.stderr.resume();
-  return child;
+  return Object.assign(child, { host });
 }

@@ -1,0 +1,126 @@
+import { once } from "node:events";
+import { join } from "node:path";
+import type { ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
+import type { ToolhostPresence } from "@reeve/contracts/toolhost";
+import { ToolhostPresenceSchema } from "@reeve/contracts/toolhost";
+import type { CallJournal } from "@reeve/log/call-journal";
+import { emptyTail } from "@reeve/log/log";
+import { openCallJournal } from "@reeve/log/nats-journal";
+import { openToolCallQueue } from "@reeve/log/nats-queue";
+import { createLogger } from "@reeve/platform/logger";
+import type { Nats } from "@reeve/platform/nats";
+import { connectNats } from "@reeve/platform/nats";
+import { startNatsServer } from "@reeve/platform/nats-server";
+import type { Table } from "@reeve/store/table";
+import { openTable } from "@reeve/store/nats-table";
+import type { RequestOptions } from "./toolhost.ts";
+import { factsUntilEnd, keyOf, requestOf, resultOf, temporaryFolder } from "./toolhost.ts";
+import type { ToolhostProcess } from "./toolhost-process.ts";
+import { startToolhostProcess } from "./toolhost-process.ts";
+
+const log = createLogger("test", "silent");
+
+type Settings = Readonly<Record<string, string>>;
+
+/** A NATS server, and toolhosts as processes beside it, over one data folder. */
+export class PoolBench implements AsyncDisposable {
+  readonly nats: Nats;
+  readonly journal: CallJournal;
+  readonly presence: Table<ToolhostPresence>;
+  readonly #natsUrl: string;
+  readonly folder: string;
+  readonly #resources: AsyncDisposableStack;
+  readonly #signal: AbortSignal;
+
+  private constructor(
+    { nats, journal, presence }: Pick<PoolBench, "nats" | "journal" | "presence">,
+    { natsUrl, folder }: { readonly natsUrl: string; readonly folder: string },
+    resources: AsyncDisposableStack,
+    signal: AbortSignal,
+  ) {
+    this.nats = nats;
+    this.journal = journal;
+    this.presence = presence;
+    this.#natsUrl = natsUrl;
+    this.folder = folder;
+    this.#resources = resources;
+    this.#signal = signal;
+  }
+
+  static async open(signal: AbortSignal): Promise<PoolBench> {
+    await using opening = new AsyncDisposableStack();
+    const folder = opening.use(await temporaryFolder()).path;
+    const storeDir = join(folder, "nats");
+    const { url: natsUrl } = opening.use(await startNatsServer({ storeDir, log }, signal));
+    const nats = opening.use(await connectNats(natsUrl, { name: "test", log }, signal));
+    const journal = await openCallJournal(nats);
+    const presence = await openTable(nats, ToolhostPresenceSchema);
+    const parts = { nats, journal, presence };
+    return new PoolBench(parts, { natsUrl, folder }, opening.move(), signal);
+  }
+
+  /** Starts a toolhost, and resolves when it works. */
+  async start(settings: Settings = {}): Promise<ToolhostProcess> {
+    const where = { natsUrl: this.#natsUrl, folder: this.folder };
+    return await startToolhostProcess({ ...where, settings }, this.#resources);
+  }
+
+  /** Has a toolhost end in order; its exit code. */
+  async end(host: ToolhostProcess): Promise<number | null> {
+    const ended = once(host, "exit");
+    host.kill("SIGTERM");
+    await ended;
+    return host.exitCode;
+  }
+
+  /** Ends a toolhost at once, as a power cut would. */
+  async kill(host: ToolhostProcess): Promise<void> {
+    const ended = once(host, "exit");
+    host.kill("SIGKILL");
+    await ended;
+  }
+
+  /** Asks for a call as a runtime does, of the pool `default` unless it says otherwise. */
+  async ask(options: RequestOptions, pool = "default"): Promise<ToolCallRequest> {
+    const queue = await openToolCallQueue(this.nats, { pool, ackWaitMs: 1_000 });
+    const request = requestOf(options);
+    await queue.publish(request, { dedupeId: keyOf(request).call }, this.#signal);
+    return request;
+  }
+
+  /** The facts of a call up to its end. */
+  async facts(request: ToolCallRequest): Promise<readonly ToolCallFact[]> {
+    return await factsUntilEnd(this.journal, keyOf(request), this.#signal);
+  }
+
+  /** Resolves when the call has begun, or has reported progress; by whom. */
+  async reaches(request: ToolCallRequest, kind: "started" | "progress"): Promise<string> {
+    const facts: ToolCallFact[] = [];
+    for await (const { events } of this.journal.follow(keyOf(request), 0, this.#signal)) {
+      facts.push(...events);
+      if (events.some(({ fact }) => fact.case === kind)) break;
+    }
+    return hostsIn(facts).at(-1) ?? "";
+  }
+
+  /** The result of a call, and the hosts that began it. */
+  async outcome(request: ToolCallRequest) {
+    const facts = await this.facts(request);
+    const { content, isError } = resultOf(facts);
+    return { content, isError, hosts: hostsIn(facts) };
+  }
+
+  /** Whether anybody has begun a call. */
+  async hasBegun(request: ToolCallRequest): Promise<boolean> {
+    const { events } = await this.journal.read(keyOf(request), emptyTail, this.#signal);
+    return events.length > 0;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#resources.disposeAsync();
+  }
+}
+
+function hostsIn(facts: readonly ToolCallFact[]): readonly string[] {
+  return facts.flatMap(({ fact }) => (fact.case === "started" ? [fact.value.host] : []));
+}
