@@ -3,7 +3,7 @@ import { collectDefaultMetrics, Registry } from "prom-client";
 let registry: Registry | undefined;
 
 /** The metrics of this process. They cost nothing until somebody asks for them. */
-function metricsOfProcess(): Registry {
+export function metricsOfProcess(): Registry {
   if (registry !== undefined) return registry;
   registry = new Registry();
   collectDefaultMetrics({ register: registry });

@@ -18,6 +18,7 @@ import { mcpTools } from "./adapters/mcp/mcp-tools.ts";
 import { readProviderConfig } from "./adapters/providers/provider-config.ts";
 import { ToolProvider } from "./adapters/providers/tool-provider.ts";
 import { joinPool } from "./adapters/pool/join-pool.ts";
+import { showPoolMetrics } from "./adapters/pool/pool-metrics.ts";
 import { tidyCatalogs } from "./adapters/pool/tidy-catalogs.ts";
 import { adoptCalls } from "./app/adopt-calls.ts";
 import { reapSessions } from "./app/reap-sessions.ts";
@@ -57,6 +58,7 @@ export async function startToolhost(
   const requests = await openToolCallQueue(nats, { pool, ackWaitMs, isTaker: true });
   const options = { pool, host, slots, ackWaitMs, requests, nats, log };
   const { routing, presence, catalogs, left } = starting.use(await joinPool(options, signal));
+  starting.use(showPoolMetrics({ pool, slots, nats, log }));
   const sources: ToolSource[] = [];
   const toolbox = new HostToolbox(sandboxes.tools, sources);
   const catalog = () =>

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { join } from "node:path";
+import { jetstreamManager } from "@nats-io/jetstream";
 import type { ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
 import type { ToolhostPresence } from "@reeve/contracts/toolhost";
 import { ToolhostPresenceSchema } from "@reeve/contracts/toolhost";
@@ -7,6 +8,7 @@ import type { CallJournal } from "@reeve/log/call-journal";
 import { emptyTail } from "@reeve/log/log";
 import { openCallJournal } from "@reeve/log/nats-journal";
 import { openToolCallQueue } from "@reeve/log/nats-queue";
+import { toolQueueDepth } from "@reeve/log/queue-depth";
 import { createLogger } from "@reeve/platform/logger";
 import type { Nats } from "@reeve/platform/nats";
 import { connectNats } from "@reeve/platform/nats";
@@ -110,6 +112,66 @@ export class PoolBench implements AsyncDisposable {
     return { content, isError, hosts: hostsIn(facts) };
   }
 
+  /** The results of several, in their order. */
+  async outcomes(requests: readonly ToolCallRequest[]) {
+    return await Promise.all(requests.map((request) => this.outcome(request)));
+  }
+
+  /** Asks for calls of one run, each of which takes so long and leaves a line in its workspace for each time it is made. */
+  async calls(
+    runId: string,
+    count: number,
+    seconds: number,
+    first = 0,
+  ): Promise<readonly [ToolCallRequest, ...ToolCallRequest[]]> {
+    const requests: ToolCallRequest[] = [];
+    for (let index = first; index < first + count; index++) {
+      const callId = `${runId}-2-${index}`;
+      const script = `echo ${callId} >> made; echo ready; sleep ${seconds}`;
+      const args = { command: ["sh", "-c", script] };
+      requests.push(await this.ask({ name: "run_command", runId, callId, args }));
+    }
+    const [only, ...others] = requests;
+    if (only === undefined) throw new Error("no call was wanted");
+    return [only, ...others];
+  }
+
+  /** The calls that were made in the workspace of a run, one line for each time, sorted. */
+  async madeIn(runId: string): Promise<readonly string[]> {
+    const call = { name: "read_file", runId, callId: `${runId}-9-0`, args: { path: "made" } };
+    const { content } = await this.outcome(await this.ask(call));
+    return content.trim().split("\n").toSorted();
+  }
+
+  /** Which of the hosts has the files of a run. */
+  async holderOf(runId: string, hosts: readonly ToolhostProcess[]): Promise<ToolhostProcess> {
+    const args = { path: "first", content: "1" };
+    const call = { name: "write_file", runId, callId: `${runId}-1-0`, args };
+    const { hosts: by } = await this.outcome(await this.ask(call));
+    const holder = hosts.find(({ host }) => by.includes(host));
+    if (holder === undefined) throw new Error(`nobody knows ${by.join()}`);
+    return holder;
+  }
+
+  /** Names of the consumers of the queues of calls. */
+  async queues(): Promise<readonly string[]> {
+    const manager = await jetstreamManager(this.nats.connection);
+    const found = await Array.fromAsync(manager.consumers.list("TOOL_CALLS"));
+    return found.map(({ name }) => name);
+  }
+
+  /** How many calls lie for a host that it has not taken. */
+  async sentTo(host: string): Promise<number> {
+    const manager = await jetstreamManager(this.nats.connection);
+    const info = await manager.consumers.info("TOOL_CALLS", `default=${host}`);
+    return info.num_pending;
+  }
+
+  /** What an autoscaler sees of the queue of a pool. */
+  async depthOf(pool: string): Promise<number> {
+    return await toolQueueDepth(this.nats, pool);
+  }
+
   /** Whether anybody has begun a call. */
   async hasBegun(request: ToolCallRequest): Promise<boolean> {
     const { events } = await this.journal.read(keyOf(request), emptyTail, this.#signal);
@@ -119,6 +181,11 @@ export class PoolBench implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#resources.disposeAsync();
   }
+}
+
+/** The ids of calls, sorted. */
+export function idsOf(requests: readonly ToolCallRequest[]): readonly string[] {
+  return requests.map(({ call }) => call?.callId ?? "").toSorted();
 }
 
 function hostsIn(facts: readonly ToolCallFact[]): readonly string[] {

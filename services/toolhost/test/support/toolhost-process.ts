@@ -11,8 +11,8 @@ export interface ToolhostProcessOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** A process, and the name by which other hosts know it. */
-export type ToolhostProcess = ChildProcess & { readonly host: string };
+/** A process, the name by which other hosts know it, and where it answers probes. */
+export type ToolhostProcess = ChildProcess & { readonly host: string; readonly url: string };
 
 /** A toolhost as a process of its own, at work. It ends with `resources` at the latest. */
 export async function startToolhostProcess(
@@ -39,11 +39,13 @@ export async function startToolhostProcess(
   resources.defer(() => void child.kill("SIGKILL"));
   if (child.stderr === null) throw new Error("stderr is a pipe");
   let host = "";
+  let url = "";
   for await (const line of createInterface({ input: child.stderr })) {
+    if (line.includes('"probes are answered"')) ({ url } = JSON.parse(line) as { readonly url: string });
     if (!line.includes('"toolhost works"')) continue;
     ({ host } = JSON.parse(line) as { readonly host: string });
     break;
   }
   child.stderr.resume();
-  return Object.assign(child, { host });
+  return Object.assign(child, { host, url });
 }
