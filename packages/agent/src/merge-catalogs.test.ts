@@ -10,15 +10,16 @@ interface Given {
   readonly isolation?: string;
   readonly atMs?: number;
   readonly tools: readonly (readonly [name: string, description: string])[];
+  readonly source?: string;
 }
 
-function catalog({ pool = "default", host, isolation = "bubblewrap", atMs = 0, tools }: Given) {
+function catalog({ pool = "default", host, isolation = "bubblewrap", atMs = 0, tools, source = "" }: Given) {
   return create(ToolCatalogSchema, {
     pool,
     host,
     isolation,
     announcedAt: timestampFromMs(atMs),
-    tools: tools.map(([name, description]) => ({ name, description, pool })),
+    tools: tools.map(([name, description]) => ({ name, description, pool, source })),
   });
 }
 
@@ -59,4 +60,14 @@ test("whoever says the same in another order is told the same", () => {
   const a: Given = { host: "a", tools: [["run", "by a"]] };
   const b: Given = { host: "b", tools: [["run", "by b"]] };
   expect(merged(a, b)).toEqual(merged(b, a));
+});
+
+test("built-in tools that several pools have are those of the pool `default`", () => {
+  const source = "builtin";
+  const tools = merged(
+    { host: "a", pool: "cpu", source, tools: [["run", "there"], ["glob", "there"]] },
+    { host: "b", source, tools: [["run", "here"]] },
+    { host: "c", pool: "gpu", source, tools: [["glob", "elsewhere"]] },
+  );
+  expect(tools).toEqual(["default/run: here (bubblewrap)", "cpu/glob: there (bubblewrap)"]);
 });
