@@ -13,7 +13,14 @@ interface Given {
   readonly source?: string;
 }
 
-function catalog({ pool = "default", host, isolation = "bubblewrap", atMs = 0, tools, source = "" }: Given) {
+function catalog({
+  pool = "default",
+  host,
+  isolation = "bubblewrap",
+  atMs = 0,
+  tools,
+  source = "",
+}: Given) {
   return create(ToolCatalogSchema, {
     pool,
     host,
@@ -32,12 +39,16 @@ function merged(...given: readonly Given[]): readonly string[] {
 test("the tools of a pool are those of all its hosts, each once", () => {
   const tools = merged(
     { host: "a", atMs: 1, tools: [["read", "old"]] },
-    { host: "b", atMs: 2, tools: [["read", "new"], ["search", "by b"]] },
+    {
+      host: "b",
+      atMs: 2,
+      tools: [
+        ["read", "new"],
+        ["search", "by b"],
+      ],
+    },
   );
-  expect(tools).toEqual([
-    "default/read: new (bubblewrap)",
-    "default/search: by b (bubblewrap)",
-  ]);
+  expect(tools).toEqual(["default/read: new (bubblewrap)", "default/search: by b (bubblewrap)"]);
 });
 
 test("a tool comes with the isolation of a host that isolates, where there is one", () => {
@@ -65,7 +76,15 @@ test("whoever says the same in another order is told the same", () => {
 test("built-in tools that several pools have are those of the pool `default`", () => {
   const source = "builtin";
   const tools = merged(
-    { host: "a", pool: "cpu", source, tools: [["run", "there"], ["glob", "there"]] },
+    {
+      host: "a",
+      pool: "cpu",
+      source,
+      tools: [
+        ["run", "there"],
+        ["glob", "there"],
+      ],
+    },
     { host: "b", source, tools: [["run", "here"]] },
     { host: "c", pool: "gpu", source, tools: [["glob", "elsewhere"]] },
   );

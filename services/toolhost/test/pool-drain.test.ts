@@ -48,7 +48,9 @@ test(
     await expect.poll(() => bench.sentTo(holder.host), { timeout: 20_000 }).toBe(3);
     expect(await Promise.all(hosts.map((host) => bench.end(host)))).toEqual([0, 0]);
     expect(await bench.outcome(begun)).toMatchObject({ isError: false });
-    expect(await Promise.all(waiting.map((request) => bench.hasBegun(request)))).not.toContain(true);
+    expect(await Promise.all(waiting.map((request) => bench.hasBegun(request)))).not.toContain(
+      true,
+    );
     expect(await bench.depthOf("default")).toBe(3);
     await bench.start();
     const outcomes = await bench.outcomes(waiting);

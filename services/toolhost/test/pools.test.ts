@@ -49,7 +49,9 @@ test(
     expect(lost.content).toContain("unknown");
     expect(await bench.madeIn("run_k")).toEqual(idsOf([begun, ...waiting]));
     // Its queue is taken away when nothing is left in it.
-    await expect.poll(() => bench.queues(), { timeout: 40_000 }).not.toContain(`default=${holder.host}`);
+    await expect
+      .poll(() => bench.queues(), { timeout: 40_000 })
+      .not.toContain(`default=${holder.host}`);
   },
   patienceMs,
 );

@@ -283,7 +283,10 @@ export class ProtocolWorld implements World {
   get #toolhosts(): readonly string[] {
     const { tool, toolhosts = tool === undefined ? 0 : 1 } = this.#play;
     const first = Array.from({ length: toolhosts }, (_, index) => `toolhost ${index + 1}`);
-    return [...first, ...Array.from({ length: rounds }, (_, index) => `toolhost of round ${index + 1}`)];
+    return [
+      ...first,
+      ...Array.from({ length: rounds }, (_, index) => `toolhost of round ${index + 1}`),
+    ];
   }
 
   #route(stream: { last: number }, mistakes: number): RoutingModel {

@@ -6,6 +6,14 @@ interface StreamPlaces {
   last: number;
 }
 
+interface QueueModelOptions {
+  readonly dedupes?: boolean;
+  /** Shared by the queues of one stream. */
+  readonly stream?: StreamPlaces;
+  /** Whether it does not matter who takes. */
+  readonly isAlike?: boolean;
+}
+
 interface Queued<Message> {
   readonly message: Message;
   readonly sequence: number;
@@ -27,11 +35,10 @@ export class QueueModel<Message> {
   readonly #stream: StreamPlaces;
   readonly #isAlike: boolean;
 
-  /** `stream`: the places of the messages, shared by the queues of one stream. `isAlike`: it does not matter who takes. */
   constructor(
     name: string,
     scheduler: Scheduler,
-    { dedupes = true, stream = { last: 0 } as StreamPlaces, isAlike = true } = {},
+    { dedupes = true, stream = { last: 0 }, isAlike = true }: QueueModelOptions = {},
   ) {
     this.#name = name;
     this.#scheduler = scheduler;

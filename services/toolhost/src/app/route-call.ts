@@ -15,6 +15,9 @@ const mostHops = 3;
 
 const here: Route = { kind: "here" };
 
+/** What is known of other hosts and of workspaces. */
+type Known = Pick<Routing, "pool" | "mates" | "holders">;
+
 /**
  * Says where a call that nobody has begun is made: by a living host of the pool that holds its workspace, by one that has its
  * tool where this one has not, else here. Makes this host the holder of a workspace that nobody holds any more.
@@ -22,7 +25,7 @@ const here: Route = { kind: "here" };
 export async function routeCall(
   request: ToolCallRequest,
   hops: number,
-  ports: Pick<ToolhostPorts, "toolbox" | "host"> & { readonly routing: Routing },
+  ports: Pick<ToolhostPorts, "toolbox" | "host"> & { readonly routing: Known },
   signal: AbortSignal,
 ): Promise<Route> {
   const { toolbox, routing } = ports;
@@ -35,19 +38,23 @@ export async function routeCall(
   return await toHolder(request, ports, signal);
 }
 
-function whoHas(name: string, mates: readonly ToolhostPresence[], { mates: known }: Routing): Route {
+function whoHas(name: string, mates: readonly ToolhostPresence[], { mates: known }: Known): Route {
   const [first, ...others] = mates.filter(
     ({ host, draining }) => !draining && known.offers(host, name),
   );
   if (first === undefined) return here;
-  const room = ({ slots, busy }: ToolhostPresence) => slots - busy;
   const { host } = others.reduce((best, mate) => (room(mate) > room(best) ? mate : best), first);
   return { kind: "there", host };
 }
 
+/** How many calls a host could begin at once. */
+function room({ slots, busy }: ToolhostPresence): number {
+  return slots - busy;
+}
+
 async function toHolder(
   { tenant, runId, workspace }: ToolCallRequest,
-  { host, routing }: Pick<ToolhostPorts, "host"> & { readonly routing: Routing },
+  { host, routing }: Pick<ToolhostPorts, "host"> & { readonly routing: Known },
   signal: AbortSignal,
 ): Promise<Route> {
   const { holders, mates } = routing;
@@ -66,11 +73,11 @@ async function toHolder(
   return mates.list().length > 0 ? { kind: "later" } : here;
 }
 
-async function reached(host: string, { mates }: Routing, signal: AbortSignal): Promise<Route> {
+async function reached(host: string, { mates }: Known, signal: AbortSignal): Promise<Route> {
   const listens = await mates.listens(host, signal);
   return listens ? { kind: "there", host } : { kind: "later" };
 }
 
-function mateOf(host: string, { mates }: Routing): ToolhostPresence | undefined {
+function mateOf(host: string, { mates }: Known): ToolhostPresence | undefined {
   return mates.list().find((mate) => mate.host === host);
 }

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { join } from "node:path";
-import { jetstreamManager } from "@nats-io/jetstream";
+
 import type { ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
 import type { ToolhostPresence } from "@reeve/contracts/toolhost";
 import { ToolhostPresenceSchema } from "@reeve/contracts/toolhost";
@@ -9,6 +9,7 @@ import { emptyTail } from "@reeve/log/log";
 import { openCallJournal } from "@reeve/log/nats-journal";
 import { openToolCallQueue } from "@reeve/log/nats-queue";
 import { toolQueueDepth } from "@reeve/log/queue-depth";
+import { managerOf } from "@reeve/log/streams";
 import { createLogger } from "@reeve/platform/logger";
 import type { Nats } from "@reeve/platform/nats";
 import { connectNats } from "@reeve/platform/nats";
@@ -155,14 +156,14 @@ export class PoolBench implements AsyncDisposable {
 
   /** Names of the consumers of the queues of calls. */
   async queues(): Promise<readonly string[]> {
-    const manager = await jetstreamManager(this.nats.connection);
+    const manager = await managerOf(this.nats.connection);
     const found = await Array.fromAsync(manager.consumers.list("TOOL_CALLS"));
     return found.map(({ name }) => name);
   }
 
   /** How many calls lie for a host that it has not taken. */
   async sentTo(host: string): Promise<number> {
-    const manager = await jetstreamManager(this.nats.connection);
+    const manager = await managerOf(this.nats.connection);
     const info = await manager.consumers.info("TOOL_CALLS", `default=${host}`);
     return info.num_pending;
   }

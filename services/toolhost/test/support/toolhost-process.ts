@@ -16,12 +16,7 @@ export type ToolhostProcess = ChildProcess & { readonly host: string; readonly u
 
 /** A toolhost as a process of its own, at work. It ends with `resources` at the latest. */
 export async function startToolhostProcess(
-  {
-    natsUrl,
-    folder,
-    sandbox = "bubblewrap",
-    settings = {},
-  }: ToolhostProcessOptions,
+  { natsUrl, folder, sandbox = "bubblewrap", settings = {} }: ToolhostProcessOptions,
   resources: AsyncDisposableStack,
 ): Promise<ToolhostProcess> {
   const main = join(import.meta.dirname, "../../src/main.ts");
@@ -41,7 +36,8 @@ export async function startToolhostProcess(
   let host = "";
   let url = "";
   for await (const line of createInterface({ input: child.stderr })) {
-    if (line.includes('"probes are answered"')) ({ url } = JSON.parse(line) as { readonly url: string });
+    if (line.includes('"probes are answered"'))
+      ({ url } = JSON.parse(line) as { readonly url: string });
     if (!line.includes('"toolhost works"')) continue;
     ({ host } = JSON.parse(line) as { readonly host: string });
     break;

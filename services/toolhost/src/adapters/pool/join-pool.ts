@@ -15,7 +15,7 @@ import type { Slots } from "../../app/slots.ts";
 import type { Routing } from "../../ports/routing.ts";
 import { LiveMates } from "./live-mates.ts";
 import { Presence } from "./presence.ts";
-import { answerProbes, listensAt } from "./probes.ts";
+import { answerProbes, listensAt } from "@reeve/log/nats-host-probes";
 import { TableHolders } from "./table-holders.ts";
 
 /** A pool, as one of its hosts has it. */

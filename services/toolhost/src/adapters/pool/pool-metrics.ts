@@ -29,7 +29,11 @@ export function showPoolMetrics({ pool, slots, nats, log }: PoolMetricsOptions):
       return undefined;
     });
   const gauges = [
-    ["reeve_toolhost_slots", "Calls that a toolhost executes at a time.", () => slots.capacity.most],
+    [
+      "reeve_toolhost_slots",
+      "Calls that a toolhost executes at a time.",
+      () => slots.capacity.most,
+    ],
     ["reeve_toolhost_busy_slots", "Calls that it executes now.", () => slots.capacity.taken],
     ["reeve_tool_queue_depth", "Calls of the pool that wait or are in somebody's hands.", depth],
   ] as const;

@@ -33,7 +33,10 @@ export class TableHolders implements WorkspaceHolders {
       const row = await this.#table.get(key, signal);
       const holder = row?.record.holder || undefined;
       if (holder !== undefined && holder !== instead) return holder;
-      const record = { ...(row?.record ?? create(WorkspaceRecordSchema, { tenant, id })), holder: host };
+      const record = {
+        ...(row?.record ?? create(WorkspaceRecordSchema, { tenant, id })),
+        holder: host,
+      };
       const written =
         row === undefined
           ? await this.#table.create(key, record, signal)
