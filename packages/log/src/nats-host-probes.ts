@@ -1,4 +1,4 @@
-import type { NatsConnection } from "@nats-io/transport-node";
+import type { Msg, NatsConnection } from "@nats-io/transport-node";
 import { errors } from "@nats-io/transport-node";
 import { channelOf } from "@reeve/contracts/channel";
 import { ToolhostProbeSchema } from "@reeve/contracts/toolhost";
@@ -10,11 +10,12 @@ const { subject } = channelOf(ToolhostProbeSchema);
 
 /** Answers whoever asks whether `host` is there, for as long as the process is. */
 export function answerProbes(connection: NatsConnection, host: string): Disposable {
-  const callback = (error: Error | null, message: { respond(): boolean }) => {
-    if (error === null) message.respond();
-  };
-  const listening = connection.subscribe(subject({ host }), { callback });
+  const listening = connection.subscribe(subject({ host }), { callback: answer });
   return { [Symbol.dispose]: () => listening.unsubscribe() };
+}
+
+function answer(error: Error | null, message: Pick<Msg, "respond">): void {
+  if (error === null) message.respond();
 }
 
 /** Whether anybody listens where `host` did. One that does not answer in time counts as somebody. */

@@ -15,11 +15,6 @@ import { MemoryTable } from "@reeve/store/memory-table";
 import { sweepRun, unseen } from "../../../services/gateway/src/app/sweep-run.ts";
 import { workRuns } from "../../../services/runtime/src/app/work-runs.ts";
 import type { RunPorts } from "../../../services/runtime/src/ports/run-ports.ts";
-import { adoptEach } from "../../../services/toolhost/src/app/adopt-calls.ts";
-import { forwardedCalls } from "../../../services/toolhost/src/app/forwarded-calls.ts";
-import { Slots } from "../../../services/toolhost/src/app/slots.ts";
-import { workCalls } from "../../../services/toolhost/src/app/work-calls.ts";
-import type { ToolhostPorts } from "../../../services/toolhost/src/ports/toolhost-ports.ts";
 import type { World } from "./explore.ts";
 import { LogModel } from "./log-model.ts";
 import type { Breakage, Play } from "./play.ts";
@@ -30,6 +25,7 @@ import { RoutingModel } from "./routing-model.ts";
 import { Rules } from "./rules.ts";
 import type { Actor, Choice } from "./scheduler.ts";
 import { Scheduler } from "./scheduler.ts";
+import { playToolhost } from "./toolhost-player.ts";
 
 const logger = createLogger("test", "silent");
 /** Longer than anything that is simulated. */
@@ -171,37 +167,9 @@ export class ProtocolWorld implements World {
   host(name: string): void {
     const actor = this.actor(name);
     const tool = countingTool(this.scheduler, actor, this.#play, this.rules);
-    const routing = this.#routing?.of(actor);
-    this.#routing?.join(actor);
-    const ports: ToolhostPorts = {
-      journal: this.journal.of(actor),
-      requests: routing?.requests ?? this.calls.of(actor),
-      ...(routing && { routing }),
-      toolbox: { find: () => tool, list: () => [tool] },
-      workspaces: { open: () => Promise.reject(new Error("there are no files here")) },
-      artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
-      keepMs: 1_000,
-      host: name,
-      heartbeatMs,
-      log: logger,
-    };
-    const broken = this.#breakage.toolhost?.(ports) ?? ports;
-    const signals = { taking: never, running: never };
-    const slots = new Slots(4);
-    void workCalls(this.calls.of(actor), broken, slots, signals).catch(() => undefined);
-    this.#adopt(actor, broken, slots);
-  }
-
-  /** A toolhost takes over what was sent to others that are gone. */
-  #adopt(actor: Actor, { routing, ...ports }: ToolhostPorts, slots: Slots): void {
-    const model = this.#routing;
-    if (routing === undefined || model === undefined) return;
-    for (const other of this.#toolhosts) {
-      if (other === actor.name) continue;
-      const take = () => model.adopt(actor, other, never);
-      const taken = forwardedCalls({ take }, 4, never);
-      adoptEach(taken, { ports: { ...ports, routing }, slots }, never).catch(() => undefined);
-    }
+    const { journal, calls } = this;
+    const [routing, breakage, hosts] = [this.#routing, this.#breakage, this.#toolhosts];
+    playToolhost(actor, { tool, journal, calls, routing, hosts, breakage });
   }
 
   /** A gateway looks after the run, once. */
