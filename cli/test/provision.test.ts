@@ -40,6 +40,13 @@ async function storeAt(
   return { replicas, consumers };
 }
 
+/** How long a bucket keeps what is not written again, in milliseconds; 0: for ever. */
+async function ageOf(url: string, bucket: string): Promise<number> {
+  await using nats = await connectNats(url, { name: "test", log }, never);
+  const manager = await jetstreamManager(nats.connection);
+  return (await manager.streams.info(`KV_${bucket}`)).config.max_age / 1_000_000;
+}
+
 test("a store is provisioned with all streams, buckets and queues, and again without a change", async () => {
   const storeDir = mkdtempSync(join(tmpdir(), "reeve-provision-"));
   await using server = await startNatsServer({ storeDir, log }, never);
@@ -48,6 +55,8 @@ test("a store is provisioned with all streams, buckets and queues, and again wit
   expect(code).toBe(exitCodes.ok);
   expect(streams).toEqual(expect.arrayContaining(["RUNS", "KV_agents", "OBJ_artifacts-bytes"]));
   const store = await storeAt(server.url, streams);
+  expect(await ageOf(server.url, "toolhosts")).toBe(10_000);
+  expect(await ageOf(server.url, "tools")).toBe(0);
   expect(store.consumers).toEqual({ DISPATCH: ["runtime"], TOOL_CALLS: ["default", "large"] });
   expect(await provision(environment)).toMatchObject({ code: exitCodes.ok, streams });
   expect(await storeAt(server.url, streams)).toEqual(store);

@@ -58,7 +58,7 @@ export class LocalRuntime {
       parts.providers.map((each) => [each.descriptor.name, tracedProvider(each)]),
     );
     const catalogs = {
-      tools: [catalogOf(this.#toolbox, pool, parts.isolation ?? "none")],
+      tools: [catalogOf(this.#toolbox, { pool, isolation: parts.isolation ?? "none" })],
       models: create(ModelCatalogSchema, {
         models: [...(parts.models ?? [])],
         providers: parts.providers.map(({ descriptor }) => descriptor),

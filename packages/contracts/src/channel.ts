@@ -1,5 +1,6 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { getOption, hasOption } from "@bufbuild/protobuf";
+import { durationMs } from "@bufbuild/protobuf/wkt";
 import type { Stream } from "./bus.ts";
 import { bucket, channel } from "./bus.ts";
 
@@ -46,6 +47,8 @@ export interface BucketOf {
   readonly name: string;
   /** How many versions of a key are kept. */
   readonly history: number;
+  /** How long a version is kept, in milliseconds. Undefined: for ever. */
+  readonly maxAgeMs: number | undefined;
   key(tokens: Tokens): string;
   tokensOf(key: string): Tokens | undefined;
 }
@@ -53,10 +56,11 @@ export interface BucketOf {
 /** Reads the bucket that `schema` declares. Throws when it declares none: a mistake in the contracts. */
 export function bucketOf(schema: DescMessage): BucketOf {
   if (!hasOption(schema, bucket)) throw new Error(`${schema.typeName} declares no bucket`);
-  const { name, key, history } = getOption(schema, bucket);
+  const { name, key, history, maxAge } = getOption(schema, bucket);
   return {
     name,
     history: Math.max(history, 1),
+    maxAgeMs: maxAge && durationMs(maxAge),
     key: (tokens) => fill(key, tokens),
     tokensOf: (concrete) => match(key, concrete),
   };

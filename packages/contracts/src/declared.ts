@@ -8,8 +8,10 @@ import * as memory from "./memory.ts";
 import * as run from "./run.ts";
 import * as thread from "./thread.ts";
 import * as tool from "./tool.ts";
+import * as toolhost from "./toolhost.ts";
+import * as workspace from "./workspace.ts";
 
-const messages = [agent, approval, artifact, memory, run, thread, tool]
+const messages = [agent, approval, artifact, memory, run, thread, tool, toolhost, workspace]
   .flatMap((declarations): readonly unknown[] => Object.values(declarations))
   .filter(isMessage);
 

@@ -1,22 +1,40 @@
-import { Signalled } from "./signalled.ts";
+import { Audience } from "./audience.ts";
 
-/** Places that are taken and given back. */
+/** Places that are taken and given back, by one taker or by several that share them. */
 export class Capacity {
   readonly #most: number;
-  readonly #freed = new Signalled();
+  readonly #waiting = new Audience();
   #taken = 0;
 
   constructor(most: number) {
     this.#most = most;
   }
 
+  get most(): number {
+    return this.#most;
+  }
+
+  get taken(): number {
+    return this.#taken;
+  }
+
   get free(): number {
     return this.#most - this.#taken;
   }
 
+  /** Takes a place, unless another taker has just had the last one. What it returns gives it back, once. */
+  tryTake(): (() => void) | undefined {
+    return this.free > 0 ? this.take() : undefined;
+  }
+
   /** Resolves when a place is free. */
   async waitForFree(signal: AbortSignal): Promise<void> {
-    while (this.free <= 0) await this.#freed.wait(undefined, signal);
+    const freed = this.#waiting.join();
+    try {
+      while (this.free <= 0) await freed.wait(undefined, signal);
+    } finally {
+      this.#waiting.leave(freed);
+    }
   }
 
   /** Takes a place. What it returns gives it back, once. */
@@ -27,7 +45,12 @@ export class Capacity {
       if (given) return;
       given = true;
       this.#taken--;
-      this.#freed.say();
+      this.#waiting.say();
     };
   }
+}
+
+/** So many places of one's own, or those that are shared. */
+export function placesOf(places: number | Capacity): Capacity {
+  return typeof places === "number" ? new Capacity(places) : places;
 }

@@ -1,5 +1,6 @@
 import { Audience } from "./audience.ts";
-import { Capacity } from "./capacity.ts";
+import { placesOf } from "./capacity.ts";
+import type { Capacity } from "./capacity.ts";
 import type { Delivery, WorkQueue } from "./work-queue.ts";
 
 interface Queued<Message> {
@@ -51,8 +52,8 @@ export class MemoryWorkQueue<Message> implements WorkQueue<Message> {
     return this.#queued.has(sequence);
   }
 
-  async *take(concurrency: number, signal: AbortSignal): AsyncIterable<Delivery<Message>> {
-    const capacity = new Capacity(concurrency);
+  async *take(places: number | Capacity, signal: AbortSignal): AsyncIterable<Delivery<Message>> {
+    const capacity = placesOf(places);
     const offered = this.#offered.join();
     try {
       for (;;) {
@@ -60,7 +61,11 @@ export class MemoryWorkQueue<Message> implements WorkQueue<Message> {
         signal.throwIfAborted();
         const next = this.#waiting.shift();
         if (next === undefined) await offered.wait(undefined, signal);
-        else yield this.#delivery(next, capacity.take());
+        else {
+          const release = capacity.tryTake();
+          if (release === undefined) this.#offer(next);
+          else yield this.#delivery(next, release);
+        }
       }
     } finally {
       this.#offered.leave(offered);

@@ -1,35 +1,33 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
-import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { fromBinary } from "@bufbuild/protobuf";
 import type { Consumer, ConsumerMessages, JsMsg } from "@nats-io/jetstream";
 import { jetstream } from "@nats-io/jetstream";
-import type { MsgHdrs, NatsConnection } from "@nats-io/transport-node";
-import { headers, nanos } from "@nats-io/transport-node";
+import type { NatsConnection } from "@nats-io/transport-node";
+import { nanos } from "@nats-io/transport-node";
 import type { Dispatch } from "@reeve/contracts/run";
 import { DispatchSchema } from "@reeve/contracts/run";
+import type { ForwardedToolCall } from "@reeve/contracts/toolhost";
+import { ForwardedToolCallSchema } from "@reeve/contracts/toolhost";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import { ToolCallRequestSchema } from "@reeve/contracts/tool";
 import { channelOf } from "@reeve/contracts/channel";
 import { asStored } from "@reeve/contracts/nesting";
-import { Capacity } from "./capacity.ts";
+import { placesOf } from "./capacity.ts";
+import type { Capacity } from "./capacity.ts";
 import { ensureConsumer } from "./consumers.ts";
-import { stateOf } from "@reeve/platform/connection-state";
-import { patiently, pause } from "@reeve/platform/patiently";
-import { StreamPublisher } from "./publisher.ts";
-import { traceparentHeader, traceparentOf } from "@reeve/platform/tracing/spans";
-import { unanswered } from "@reeve/platform/unanswered";
-import { failureOfRefusal } from "./store-failure.ts";
+import { hostConsumer } from "./host-consumer.ts";
+import { pause } from "@reeve/platform/patiently";
+import { QueueWriter } from "./queue-writer.ts";
+import { traceparentHeader } from "@reeve/platform/tracing/spans";
 import { ensureStream, managerOf } from "./streams.ts";
 import type { Delivery, WorkQueue } from "./work-queue.ts";
 import { countDelivery } from "./queue-metrics.ts";
-import { publicationSpan } from "./publication-span.ts";
 
 /** How long a pull stands: a paused process must not swallow what is delivered again. */
 const pullMs = 1_500;
 const retryMs = 500;
 /** Unsettled messages of all takers together. */
 const mostHeld = 100_000;
-/** How long a publication waits for a store that is away. */
-const patienceMs = 10_000;
 
 /** How long a queue waits for a silent taker. */
 export interface QueuePatience {
@@ -72,25 +70,40 @@ export function openToolCallQueue(
   });
 }
 
+/**
+ * The queue of the calls that were sent on to one host of a pool. Whoever opens the queue of a host that is gone takes
+ * what that host had taken, as another delivery of the very message.
+ */
+export function openHostQueue(
+  { connection }: { readonly connection: NatsConnection },
+  { pool, host, ...patience }: QueuePatience & { readonly pool: string; readonly host: string },
+): Promise<WorkQueue<ForwardedToolCall>> {
+  const tokens = { pool, host };
+  return NatsQueue.open(connection, {
+    schema: ForwardedToolCallSchema,
+    tokens,
+    durable: hostConsumer(pool, host),
+    ...patience,
+  });
+}
+
 class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Schema>> {
   readonly #schema: Schema;
-  readonly #subject: string;
-  readonly #publisher: StreamPublisher;
+  readonly #writer: QueueWriter<Schema>;
   readonly #consumer: Consumer;
-  readonly #look: (sequence: number) => Promise<boolean>;
+  /** Makes the consumer that somebody has taken away. */
+  readonly #restore: () => Promise<void>;
 
   private constructor(
     schema: Schema,
-    subject: string,
-    publisher: StreamPublisher,
+    writer: QueueWriter<Schema>,
     consumer: Consumer,
-    look: (sequence: number) => Promise<boolean>,
+    restore: () => Promise<void>,
   ) {
     this.#schema = schema;
-    this.#subject = subject;
-    this.#publisher = publisher;
+    this.#writer = writer;
     this.#consumer = consumer;
-    this.#look = look;
+    this.#restore = restore;
   }
 
   static async open<Schema extends DescMessage>(
@@ -107,50 +120,26 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
       ack_wait: nanos(ackWaitMs),
       max_ack_pending: mostHeld,
     };
-    await ensureConsumer(manager, stream, config, { isTaker });
+    const ensure = () => ensureConsumer(manager, stream, config, { isTaker });
+    await ensure();
     const consumer = await jetstream(connection).consumers.get(stream, durable);
-    const look = async (sequence: number) => {
-      const stored = () => manager.direct.getMessage(stream, { seq: sequence });
-      try {
-        return (await stateOf(connection).answerTo(stored)) !== null;
-      } catch (error) {
-        throw unanswered(error);
-      }
-    };
-    return new NatsQueue(schema, subject, new StreamPublisher(connection), consumer, look);
+    const writer = new QueueWriter(connection, manager, { schema, stream, subject });
+    return new NatsQueue(schema, writer, consumer, ensure);
   }
 
-  async publish(
-    message: MessageShape<Schema>,
-    { dedupeId }: { readonly dedupeId: string },
-    signal: AbortSignal,
-  ): Promise<number> {
-    const data = toBinary(this.#schema, message);
-    // The id makes it harmless to publish again after an answer that was lost.
-    const publish = async (described: MsgHdrs) => {
-      const reply = await this.#publisher.publish(this.#subject, data, described);
-      if (reply.kind === "refused") throw failureOfRefusal(reply.refusal);
-      if (reply.kind === "unanswered") throw unanswered();
-      return reply.sequence;
-    };
-    return await publicationSpan(this.#subject, async () => {
-      const described = headers();
-      described.set("Nats-Msg-Id", dedupeId);
-      const traceparent = traceparentOf();
-      if (traceparent !== "") described.set(traceparentHeader, traceparent);
-      return await patiently(() => publish(described), patienceMs, signal);
-    });
+  publish(...given: Parameters<QueueWriter<Schema>["publish"]>): Promise<number> {
+    return this.#writer.publish(...given);
   }
 
-  async holds(sequence: number, signal: AbortSignal): Promise<boolean> {
-    return await patiently(() => this.#look(sequence), patienceMs, signal);
+  holds(sequence: number, signal: AbortSignal): Promise<boolean> {
+    return this.#writer.holds(sequence, signal);
   }
 
   async *take(
-    concurrency: number,
+    places: number | Capacity,
     signal: AbortSignal,
   ): AsyncIterable<Delivery<MessageShape<Schema>>> {
-    const capacity = new Capacity(concurrency);
+    const capacity = placesOf(places);
     for (;;) {
       await capacity.waitForFree(signal);
       const messages = await this.#pull(capacity.free, signal);
@@ -159,16 +148,18 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
       if (signal.aborted) stop();
       try {
         for await (const message of messages ?? []) {
-          if (signal.aborted) message.nak();
+          const release = signal.aborted ? undefined : capacity.tryTake();
+          if (release === undefined) message.nak();
           else {
             const content = this.#contentOf(message);
-            countDelivery(this.#subject, message.info.deliveryCount);
-            if (content !== undefined) yield delivery(message, content, capacity.take());
+            countDelivery(this.#writer.subject, message.info.deliveryCount);
+            if (content === undefined) release();
+            else yield delivery(message, content, release);
           }
         }
       } catch {
         // A pull that breaks with its connection is simply made again.
-        await pause(retryMs, signal);
+        await this.#mend(signal);
       } finally {
         signal.removeEventListener("abort", stop);
         stop();
@@ -181,9 +172,15 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
     try {
       return await this.#consumer.fetch({ max_messages: most, expires: pullMs });
     } catch {
-      await pause(retryMs, signal);
+      await this.#mend(signal);
       return undefined;
     }
+  }
+
+  async #mend(signal: AbortSignal): Promise<void> {
+    await pause(retryMs, signal);
+    // A store that is away is asked again after the next pull.
+    await this.#restore().catch(() => undefined);
   }
 
   #contentOf(message: JsMsg): MessageShape<Schema> | undefined {

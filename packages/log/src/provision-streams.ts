@@ -15,15 +15,15 @@ export async function provisionStreams(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const manager = await managerOf(nats.connection);
-  const names: string[] = [];
+  const names = new Set<string>();
   for (const message of messagesWithChannel) {
     signal.throwIfAborted();
     const channel = channelOf(message);
-    if (channel.stream !== undefined) names.push(await ensureStream(manager, channel));
+    if (channel.stream !== undefined) names.add(await ensureStream(manager, channel));
   }
   await openDispatchQueue(nats, { ackWaitMs });
   for (const pool of pools) await openToolCallQueue(nats, { pool, ackWaitMs });
-  return names;
+  return [...names];
 }
 
 /** Has each of `streams` kept by so many servers. Throws when there are not as many. */

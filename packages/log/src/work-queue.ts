@@ -1,3 +1,5 @@
+import type { Capacity } from "./capacity.ts";
+
 /**
  * Work that one of many takes. A message stays in the queue until it is acknowledged; one whose taker falls silent is
  * delivered again, without a limit.
@@ -17,10 +19,11 @@ export interface WorkQueue<Message> {
   holds(sequence: number, signal: AbortSignal): Promise<boolean>;
 
   /**
-   * Deliveries, as capacity allows: at most `concurrency` are unsettled at a time. Ends when `signal` aborts, by
-   * throwing its reason; what is unsettled then goes on until its taker settles it.
+   * Deliveries, as capacity allows: at most as many as there are `places` are unsettled at a time, over all queues that
+   * are taken from with the same places. Ends when `signal` aborts, by throwing its reason; what is unsettled then goes on
+   * until its taker settles it.
    */
-  take(concurrency: number, signal: AbortSignal): AsyncIterable<Delivery<Message>>;
+  take(places: number | Capacity, signal: AbortSignal): AsyncIterable<Delivery<Message>>;
 }
 
 /**

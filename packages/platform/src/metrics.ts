@@ -4,7 +4,7 @@ const registry = new Registry();
 let hasDefaults = false;
 
 /** The metrics of this process. Those of Node cost nothing until somebody asks for them. */
-function metricsOfProcess(): Registry {
+export function metricsOfProcess(): Registry {
   if (!hasDefaults) collectDefaultMetrics({ register: registry });
   hasDefaults = true;
   return registry;

@@ -25,9 +25,13 @@ export async function openTable<Schema extends DescMessage>(
   { connection }: { readonly connection: NatsConnection },
   schema: Schema,
 ): Promise<Table<MessageShape<Schema>>> {
-  const { name, history } = bucketOf(schema);
+  const { name, history, maxAgeMs } = bucketOf(schema);
   // Direct reads may be answered by a replica that lags; whoever has written must read it.
-  const options = { history, allow_direct: false };
+  const options = {
+    history,
+    allow_direct: false,
+    ...(maxAgeMs !== undefined && { ttl: maxAgeMs }),
+  };
   const bucket = await storeCall(() => new Kvm(connection).create(name, options));
   const { streams } = await storeCall(() => jetstreamManager(connection));
   return new NatsTable(connection, bucket, streams, schema);

@@ -29,6 +29,7 @@ import { traceMade } from "@reeve/platform/tracing/rpc-spans";
 import { openLiveView } from "@reeve/store/live-view";
 import { openArtifactStore } from "@reeve/store/nats-artifact-store";
 import { openTable } from "@reeve/store/nats-table";
+import { mergeCatalogs } from "@reeve/agent/merge-catalogs";
 import { mergeModels } from "./app/merge-models.ts";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
 import { openRunLists } from "./app/list-runs.ts";
@@ -136,7 +137,7 @@ async function openPorts(
     memory: new LongTermMemory(await openTable(nats, MemorySchema), clock.now),
     threads: await openThreadLog(nats),
     threadIndex: await openTable(nats, ThreadSchema),
-    offer: () => ({ tools: tools(), models: mergeModels(models()) }),
+    offer: () => ({ tools: mergeCatalogs(tools()), models: mergeModels(models()) }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { mergeCatalogs } from "@reeve/agent/merge-catalogs";
 import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import { MemorySchema } from "@reeve/contracts/memory";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
@@ -37,10 +38,10 @@ export async function startRuntime(
   const models = await openTable(nats, ModelCatalogSchema);
   await models.put("default", providers.catalog, signal);
   const tools = await openTable(nats, ToolCatalogSchema);
-  const pools = await openLiveView(tools, logger, background.signal);
+  const hosts = await openLiveView(tools, logger, background.signal);
   const ackWaitMs = config.REEVE_ACK_WAIT_MS;
   const dispatch = await openDispatchQueue(nats, { ackWaitMs, isTaker: true });
-  const catalogs = () => ({ tools: pools(), models: providers.catalog });
+  const catalogs = () => ({ tools: mergeCatalogs(hosts()), models: providers.catalog });
   const count = runMetrics(catalogs);
   const byName = new Map(
     [...providers.byName].map(([name, provider]) => [

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import { openCallJournal } from "@reeve/log/nats-journal";
 import { openToolCallQueue } from "@reeve/log/nats-queue";
 import { extendEveryMs } from "@reeve/log/work-queue";
@@ -8,7 +7,6 @@ import { Background } from "@reeve/platform/background";
 import type { Logger } from "@reeve/platform/logger";
 import type { Nats } from "@reeve/platform/nats";
 import { openArtifactStore } from "@reeve/store/nats-artifact-store";
-import { openTable } from "@reeve/store/nats-table";
 import { Announcer } from "./adapters/announce.ts";
 import { sandboxIdentity } from "./adapters/bubblewrap/identity.ts";
 import type { ToolSource } from "./adapters/host-toolbox.ts";
@@ -19,10 +17,14 @@ import { McpServer } from "./adapters/mcp/mcp-server.ts";
 import { mcpTools } from "./adapters/mcp/mcp-tools.ts";
 import { readProviderConfig } from "./adapters/providers/provider-config.ts";
 import { ToolProvider } from "./adapters/providers/tool-provider.ts";
+import { joinPool } from "./adapters/pool/join-pool.ts";
+import { showPoolMetrics } from "./adapters/pool/pool-metrics.ts";
+import { tidyCatalogs } from "./adapters/pool/tidy-catalogs.ts";
+import { adoptCalls } from "./app/adopt-calls.ts";
 import { reapSessions } from "./app/reap-sessions.ts";
+import { Slots } from "./app/slots.ts";
 import { workCalls } from "./app/work-calls.ts";
 import type { ToolhostConfig } from "./config.ts";
-import type { ToolhostPorts } from "./ports/toolhost-ports.ts";
 
 /** How long a large result may take on its way into the store. */
 const keepMs = 30_000;
@@ -49,14 +51,21 @@ export async function startToolhost(
   const providers = await readProviderConfig(config.REEVE_PROVIDERS_CONFIG, environment);
   const artifacts = await openArtifactStore(nats, { maxBytes: config.REEVE_MAX_ARTIFACT_BYTES });
   const sandboxes = starting.use(await openSandboxes({ config, artifacts, log }, signal));
-  const table = await openTable(nats, ToolCatalogSchema);
+  const pool = config.REEVE_POOL;
+  const host = `toolhost-${randomBytes(6).toString("hex")}`;
+  const ackWaitMs = config.REEVE_ACK_WAIT_MS;
+  const slots = new Slots(config.REEVE_TOOLHOST_CONCURRENCY);
+  const requests = await openToolCallQueue(nats, { pool, ackWaitMs, isTaker: true });
+  const options = { pool, host, slots, ackWaitMs, requests, nats, log };
+  const { routing, presence, catalogs, left } = starting.use(await joinPool(options, signal));
+  starting.use(showPoolMetrics({ pool, slots, nats, log }));
   const sources: ToolSource[] = [];
   const toolbox = new HostToolbox(sandboxes.tools, sources);
   const catalog = () =>
-    catalogOf(toolbox, config.REEVE_POOL, sandboxes.isolation, (tool) =>
+    catalogOf(toolbox, { pool, host, isolation: sandboxes.isolation }, (tool) =>
       log.warn({ tool }, "too much is said of a tool; it is not announced"),
     );
-  const announcer = new Announcer(table, catalog, log, AbortSignal.any([signal, taking.signal]));
+  const announcer = new Announcer(catalogs, catalog, log, AbortSignal.any([signal, taking.signal]));
   const identity = sandboxIdentity(config.REEVE_SANDBOX_UID);
   const onTools = () => announcer.changed();
   const tried: Promise<void>[] = [];
@@ -71,28 +80,27 @@ export async function startToolhost(
     tried.push(asked.tried);
   }
   await Promise.all(tried);
-  const ackWaitMs = config.REEVE_ACK_WAIT_MS;
-  const pool = config.REEVE_POOL;
-  const queue = await openToolCallQueue(nats, { pool, ackWaitMs, isTaker: true });
-  const ports: ToolhostPorts = {
+  const ports = {
     journal: await openCallJournal(nats),
-    requests: queue,
+    requests,
+    routing,
     toolbox,
     workspaces: sandboxes.workspaces,
     artifacts,
     keepMs,
-    host: `toolhost-${randomBytes(6).toString("hex")}`,
+    host,
     heartbeatMs: extendEveryMs(ackWaitMs),
     log,
   };
   await announcer.announce();
   const background = starting.use(new Background(log, signal));
-  background.keep((until) =>
-    workCalls(queue, ports, config.REEVE_TOOLHOST_CONCURRENCY, {
-      taking: until,
-      running: running.signal,
-    }),
-  );
+  background.signal.addEventListener("abort", () => void presence.drain(), { once: true });
+  const onTaking = (until: AbortSignal) => ({ taking: until, running: running.signal });
+  background.keep((until) => workCalls(requests, ports, slots, onTaking(until)));
+  background.keep((until) => adoptCalls({ ports, slots, left }, onTaking(until)));
+  const announce = () => announcer.changed();
+  const tidied = { pool, host, table: catalogs, mates: routing.mates, announce };
+  background.keep((until) => tidyCatalogs(tidied, until));
   const { driver } = sandboxes;
   if (driver !== undefined) {
     background.keep((until) => reapSessions(driver, reapMs, log, until));
@@ -101,9 +109,8 @@ export async function startToolhost(
     taking.abort(new DOMException("the toolhost goes away", "AbortError"));
     setTimeout(() => running.abort(taking.signal.reason), config.REEVE_DRAIN_MS).unref();
   });
-  const { host } = ports;
   log.info(
-    { host, tools: toolbox.list().length, isolation: sandboxes.isolation },
+    { host, pool, tools: toolbox.list().length, isolation: sandboxes.isolation },
     "toolhost works",
   );
   return starting.move();

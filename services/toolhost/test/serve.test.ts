@@ -19,7 +19,7 @@ afterAll(() => toolhost[Symbol.asyncDispose]());
 describe("a toolhost", () => {
   test("announces its tools", async () => {
     const table = await openTable(toolhost.nats, ToolCatalogSchema);
-    const row = await table.get("default", signal);
+    const [row] = await table.list("default", signal);
     expect(row?.record.isolation).toBe("bubblewrap");
     expect(row?.record.tools.map(({ name }) => name)).toEqual([
       "execute_code",

@@ -57,24 +57,24 @@ export async function startAttackedToolhost(
   const nats = resources.use(await connectNats(server.url, { name: "test", log }, signal));
   const journal = await openCallJournal(nats);
   const queue = await openToolCallQueue(nats, { pool: "default", ackWaitMs: 1_000 });
-  const environment = {
+  const settings = {
     REEVE_CANARY: canary,
     OPENAI_API_KEY: canary,
     REEVE_MAX_ARTIFACT_BYTES: String(mostArtifactBytes),
   };
   const process = await startToolhostProcess(
-    { natsUrl: server.url, folder, sandbox, environment },
+    { natsUrl: server.url, folder, sandbox, settings },
     resources,
   );
   let calls = 0;
-  const send: AttackedToolhost["send"] = async (name, args, { runId = "run_1", settings } = {}) => {
+  const send: AttackedToolhost["send"] = async (name, args, { runId = "run_1", settings: asked } = {}) => {
     const callId = `${runId}-${++calls}-0`;
     const request = create(ToolCallRequestSchema, {
       tenant: "acme",
       runId,
       call: { callId, name, arguments: args },
       workspace: { id: runId },
-      ...(settings && { settings }),
+      ...(asked && { settings: asked }),
     });
     await queue.publish(request, { dedupeId: callId }, signal);
     return request;

@@ -124,11 +124,11 @@ export class Deployment implements AsyncDisposable {
     return deployment;
   }
 
-  /** Starts a service as a process, and resolves when it says that it is ready. */
-  async start(instance: Instance): Promise<void> {
+  /** Starts a service as a process, with further settings of its own, and resolves when it says that it is ready. */
+  async start(instance: Instance, settings: Settings = {}): Promise<void> {
     const name = serviceOf(instance);
     const child = spawn(process.execPath, [join(root, `services/${name}/src/main.ts`)], {
-      env: { ...this.#environment, ...(instance !== name && this.#seconds) },
+      env: { ...this.#environment, ...(instance !== name && this.#seconds), ...settings },
       stdio: ["ignore", "inherit", "pipe"],
     });
     this.#processes.set(instance, child);

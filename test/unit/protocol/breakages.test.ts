@@ -8,6 +8,8 @@ import {
   journalsRegardless,
   parksWithoutLooking,
   seesNoMessages,
+  seesNoRequests,
+  sendsNowhere,
   unswept,
   unsweptButForOldReads,
   wakesNobody,
@@ -15,7 +17,7 @@ import {
 import { Counterexample, explore, wander } from "./explore.ts";
 import type { Breakage } from "./play.ts";
 import type { Scenario } from "./scenarios.ts";
-import { approving, fresh, messaging, parked, repeating } from "./scenarios.ts";
+import { approving, askingAgain, fresh, messaging, parked, repeating } from "./scenarios.ts";
 
 /** What the exploration says of a broken protocol. */
 async function counterexampleOf(
@@ -34,6 +36,7 @@ async function counterexampleOf(
   return "nothing is wrong";
 }
 
+const routed = { workers: 1, toolhosts: 2, routed: "knowing" } as const;
 const plain = { tool: "plain", workers: 1, toolhosts: 2 } as const;
 
 describe("a protocol that is broken on purpose is found out", () => {
@@ -61,6 +64,27 @@ describe("a protocol that is broken on purpose is found out", () => {
       // It says how it came to that.
       expect(found).toMatch(/\n +1 {2}\w/);
       expect(await counterexampleOf(scenario, {}, 0)).toBe("nothing is wrong");
+    },
+    120_000,
+  );
+});
+
+describe("toolhosts that send calls on, and are broken on purpose, are found out", () => {
+  test.each<[string, Scenario, Breakage, RegExp]>([
+    ["calls are sent to nowhere", fresh({ ...routed, tool: "plain" }), sendsNowhere, /forgotten/],
+    [
+      "a toolhost sees no requests",
+      fresh({ ...routed, tool: "idempotent", isSlow: true }, askingAgain),
+      seesNoRequests,
+      /executes a call twice/,
+    ],
+  ])(
+    "when %s",
+    async (_, scenario, breakage, what) => {
+      const bounds = { faults: 0, walks: 60, seed: 1 };
+      await expect(wander(() => scenario(breakage), bounds)).rejects.toThrow(what);
+      const { worlds } = await wander(() => scenario(), bounds);
+      expect(worlds).toBeGreaterThan(50);
     },
     120_000,
   );

@@ -86,6 +86,21 @@ export const callsUnwatched: Breakage = {
   },
 };
 
+/** A toolhost acknowledges a call that it has not sent on, and nobody looks after its request. */
+export const sendsNowhere: Breakage = {
+  ...callsUnwatched,
+  toolhost: ({ routing, ...ports }) => {
+    if (routing === undefined) return ports;
+    const nowhere = { publish: async () => 1, holds: async () => true };
+    return { ...ports, routing: { ...routing, calls: { ...routing.calls, to: () => nowhere } } };
+  },
+};
+
+/** A toolhost does not see the messages by which others have begun calls. */
+export const seesNoRequests: Breakage = {
+  toolhost: (ports) => ({ ...ports, requests: { holds: async () => false } }),
+};
+
 /** A worker takes a run over although the queue has the message of its owner. */
 export const seesNoMessages: Breakage = {
   worker: (ports) => {

@@ -3,6 +3,7 @@ import type { ToolCallFact } from "@reeve/contracts/tool";
 import type { CallKey } from "@reeve/log/call-journal";
 import type { Log } from "@reeve/log/log";
 import type { RunKey } from "@reeve/log/run-log";
+import type { ToolhostPorts } from "../../../services/toolhost/src/ports/toolhost-ports.ts";
 import type { RunPorts } from "../../../services/runtime/src/ports/run-ports.ts";
 
 export const key: RunKey = { tenant: "acme", run: "run_1" };
@@ -14,6 +15,11 @@ export interface Play {
   readonly tool?: "plain" | "approved" | "idempotent";
   readonly workers?: number;
   readonly toolhosts?: number;
+  /**
+   * How toolhosts know each other, where the last of them has the files of the run. `mistaken`: one who lives is taken for gone
+   * once, and what was sent to it is adopted. Absent: each is alone.
+   */
+  readonly routed?: "knowing" | "mistaken";
   /** Whether it takes a while until a fact is heard of, a model has spoken, a call is executed; else it does not. */
   readonly isSlow?: boolean;
 }
@@ -33,4 +39,6 @@ export interface Breakage {
   readonly isSilent?: boolean;
   /** The ports of a worker as they ought not to be. */
   readonly worker?: (ports: RunPorts) => RunPorts;
+  /** The ports of a toolhost as they ought not to be. */
+  readonly toolhost?: (ports: ToolhostPorts) => ToolhostPorts;
 }

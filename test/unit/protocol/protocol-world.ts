@@ -15,16 +15,17 @@ import { MemoryTable } from "@reeve/store/memory-table";
 import { sweepRun, unseen } from "../../../services/gateway/src/app/sweep-run.ts";
 import { workRuns } from "../../../services/runtime/src/app/work-runs.ts";
 import type { RunPorts } from "../../../services/runtime/src/ports/run-ports.ts";
-import { workCalls } from "../../../services/toolhost/src/app/work-calls.ts";
 import type { World } from "./explore.ts";
 import { LogModel } from "./log-model.ts";
 import type { Breakage, Play } from "./play.ts";
 import { key, never } from "./play.ts";
 import { catalogFor, countingTool, scriptedModel, sleeping } from "./players.ts";
 import { QueueModel } from "./queue-model.ts";
+import { RoutingModel } from "./routing-model.ts";
 import { Rules } from "./rules.ts";
 import type { Actor, Choice } from "./scheduler.ts";
 import { Scheduler } from "./scheduler.ts";
+import { playToolhost } from "./toolhost-player.ts";
 
 const logger = createLogger("test", "silent");
 /** Longer than anything that is simulated. */
@@ -38,6 +39,7 @@ export class ProtocolWorld implements World {
   readonly journal: LogModel<CallKey, ToolCallFact>;
   readonly dispatch: QueueModel<Dispatch>;
   readonly calls: QueueModel<ToolCallRequest>;
+  readonly #routing: RoutingModel | undefined;
   readonly #play: Play;
   readonly #breakage: Breakage;
   readonly #actors: Actor[] = [];
@@ -80,7 +82,11 @@ export class ProtocolWorld implements World {
     this.dispatch = new QueueModel("dispatch", this.scheduler, {
       dedupes: breakage.dedupes ?? true,
     });
-    this.calls = new QueueModel("request", this.scheduler);
+    const { routed } = play;
+    const stream = { last: 0 };
+    const isAlike = routed === undefined;
+    this.calls = new QueueModel("request", this.scheduler, { stream, isAlike });
+    this.#routing = routed && this.#route(stream, routed === "mistaken" ? 1 : 0);
   }
 
   get name(): string {
@@ -91,6 +97,7 @@ export class ProtocolWorld implements World {
     const { log, journal, dispatch, calls, scheduler } = this;
     return [log, journal, dispatch, calls, scheduler]
       .map((part) => part.name)
+      .concat(this.#routing?.name ?? [])
       .concat(actors)
       .join("\n");
   }
@@ -160,19 +167,9 @@ export class ProtocolWorld implements World {
   host(name: string): void {
     const actor = this.actor(name);
     const tool = countingTool(this.scheduler, actor, this.#play, this.rules);
-    const ports = {
-      journal: this.journal.of(actor),
-      requests: this.calls.of(actor),
-      toolbox: { find: () => tool, list: () => [tool] },
-      workspaces: { open: () => Promise.reject(new Error("there are no files here")) },
-      artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
-      keepMs: 1_000,
-      host: name,
-      heartbeatMs,
-      log: logger,
-    };
-    const signals = { taking: never, running: never };
-    void workCalls(this.calls.of(actor), ports, 4, signals).catch(() => undefined);
+    const { journal, calls } = this;
+    const [routing, breakage, hosts] = [this.#routing, this.#breakage, this.#toolhosts];
+    playToolhost(actor, { tool, journal, calls, routing, hosts, breakage });
   }
 
   /** A gateway looks after the run, once. */
@@ -193,6 +190,7 @@ export class ProtocolWorld implements World {
       ...this.scheduler.choices(),
       ...this.dispatch.choices(),
       ...this.calls.choices(),
+      ...(this.#routing?.choices() ?? []),
       ...deaths,
     ];
     const { faults } = this.#breakage;
@@ -232,8 +230,7 @@ export class ProtocolWorld implements World {
   }
 
   #isIdle(actor: Actor): boolean {
-    const holds = this.dispatch.isHeldBy(actor) || this.calls.isHeldBy(actor);
-    return !holds && this.scheduler.isIdle(actor);
+    return !this.#holds(actor) && this.scheduler.isIdle(actor);
   }
 
   #lives(role: string): number {
@@ -250,12 +247,32 @@ export class ProtocolWorld implements World {
     };
   }
 
+  /** The toolhosts that there are from the start, and who comes when they are gone. */
+  get #toolhosts(): readonly string[] {
+    const { tool, toolhosts = tool === undefined ? 0 : 1 } = this.#play;
+    const first = Array.from({ length: toolhosts }, (_, index) => `toolhost ${index + 1}`);
+    return [
+      ...first,
+      ...Array.from({ length: rounds }, (_, index) => `toolhost of round ${index + 1}`),
+    ];
+  }
+
+  #route(stream: { last: number }, mistakes: number): RoutingModel {
+    const holder = `toolhost ${this.#play.toolhosts ?? 1}`;
+    return new RoutingModel(this.scheduler, this.calls, { stream, holder, mistakes });
+  }
+
   /** Whether it makes a difference that this one dies now: it is about to do something, or others wait for it. */
   #mayDie(actor: Actor): boolean {
     if (!actor.isAlive) return false;
     const state = this.scheduler.stateOf(actor);
-    const holds = this.dispatch.isHeldBy(actor) || this.calls.isHeldBy(actor);
-    return state === "moves" || (state === "stands" && holds);
+    return state === "moves" || (state === "stands" && this.#holds(actor));
+  }
+
+  #holds(actor: Actor): boolean {
+    return [this.dispatch, this.calls, this.#routing].some(
+      (queue) => queue?.isHeldBy(actor) === true,
+    );
   }
 
   #runPorts(actor: Actor): RunPorts {
@@ -263,7 +280,7 @@ export class ProtocolWorld implements World {
     const provider = scriptedModel(this.scheduler, actor, this.#play);
     const models = create(ModelCatalogSchema, { providers: [provider.descriptor] });
     const dispatch = this.dispatch.of(actor);
-    const calls = this.calls.of(actor);
+    const calls = this.#routing?.requestsOf(actor) ?? this.calls.of(actor);
     return {
       log: this.log.of(actor),
       journal: this.journal.of(actor),

@@ -9,7 +9,7 @@ describe("whatever the order in which everybody acts", () => {
   test.each(smallScenarios)(
     "a run is well kept: %s",
     async (_, scenario) => {
-      const { worlds, isAll } = await explore(() => scenario(), { faults: 0, worlds: 700 });
+      const { worlds, isAll } = await explore(() => scenario(), { faults: 0, worlds: 1_000 });
       expect(worlds).toBeGreaterThan(5);
       expect(isAll).toBe(true);
     },

@@ -1,6 +1,19 @@
 import type { Delivery } from "@reeve/log/work-queue";
 import type { Actor, Choice, Scheduler } from "./scheduler.ts";
 
+/** The last place of a stream. */
+interface StreamPlaces {
+  last: number;
+}
+
+interface QueueModelOptions {
+  readonly dedupes?: boolean;
+  /** Shared by the queues of one stream. */
+  readonly stream?: StreamPlaces;
+  /** Whether it does not matter who takes. */
+  readonly isAlike?: boolean;
+}
+
 interface Queued<Message> {
   readonly message: Message;
   readonly sequence: number;
@@ -19,13 +32,23 @@ export class QueueModel<Message> {
   readonly #queued = new Map<number, Queued<Message>>();
   readonly #published = new Map<string, number>();
   readonly #dedupes: boolean;
-  #sequence = 0;
+  readonly #stream: StreamPlaces;
+  readonly #isAlike: boolean;
 
-  constructor(name: string, scheduler: Scheduler, { dedupes = true } = {}) {
+  constructor(
+    name: string,
+    scheduler: Scheduler,
+    { dedupes = true, stream = { last: 0 }, isAlike = true }: QueueModelOptions = {},
+  ) {
     this.#name = name;
     this.#scheduler = scheduler;
     this.#dedupes = dedupes;
+    this.#stream = stream;
+    this.#isAlike = isAlike;
   }
+
+  /** A message that was published, whatever became of it. */
+  published: Message | undefined;
 
   get isEmpty(): boolean {
     return this.#queued.size === 0;
@@ -79,7 +102,8 @@ export class QueueModel<Message> {
   publish(message: Message, dedupeId: string): number {
     const known = this.#published.get(dedupeId);
     if (known !== undefined && this.#dedupes) return known;
-    const sequence = ++this.#sequence;
+    const sequence = ++this.#stream.last;
+    this.published ??= message;
     this.#published.set(dedupeId, sequence);
     const queued = { message, sequence, isOffered: true, deliveries: [] };
     this.#queued.set(sequence, queued);
@@ -104,15 +128,32 @@ export class QueueModel<Message> {
     });
   }
 
-  async *#take(actor: Actor, signal: AbortSignal): AsyncIterable<Delivery<Message>> {
+  /** As an actor takes from it who is another than it is meant for, while that one `isGone`. */
+  async *adopt(
+    actor: Actor,
+    signal: AbortSignal,
+    isGone: () => boolean,
+  ): AsyncIterable<Delivery<Message>> {
+    yield* this.#take(actor, signal, { label: `adopts as ${actor.name}`, isOpen: isGone });
+  }
+
+  async *#take(
+    actor: Actor,
+    signal: AbortSignal,
+    {
+      label = this.#isAlike ? "takes" : `takes as ${actor.name}`,
+      isOpen = () => true,
+    }: { readonly label?: string; readonly isOpen?: () => boolean } = {},
+  ): AsyncIterable<Delivery<Message>> {
     for (;;) {
       signal.throwIfAborted();
       yield await this.#scheduler.act({
         actor,
-        label: `takes ${this.#name}`,
+        label: `${label} ${this.#name}`,
         kind: "look",
         isIdle: true,
-        isPossible: () => this.#offered() !== undefined,
+        signal,
+        isPossible: () => isOpen() && this.#offered() !== undefined,
         happen: async () => this.#deliver(actor),
         tell: ({ sequence }) => String(sequence),
       });

@@ -50,6 +50,22 @@ export const repeating: Other = (world) =>
     await world.outside(actor).dispatch.publish(message, { dedupeId: "once more" }, never);
   });
 
+/** The request of a call is published once more, as by a worker that did not hear of its first one. */
+export const askingAgain: Other = (world) =>
+  world.start("asker", async (actor) => {
+    await world.scheduler.act({
+      actor,
+      label: "sees a call",
+      kind: "look",
+      isPossible: () => world.calls.published !== undefined,
+      happen: async () => undefined,
+      tell: () => "",
+    });
+    const request = world.calls.published;
+    if (request === undefined) return;
+    await world.calls.of(actor).publish(request, { dedupeId: "once more" });
+  });
+
 /** A person approves, as soon as there is something to approve. */
 export function approving(name = "person"): Other {
   return writing(
@@ -106,6 +122,8 @@ function writing(
 }
 
 const two = { workers: 2, toolhosts: 2 } as const;
+/** A worker, and two toolhosts of which the second has the files of the run. */
+const routed = { workers: 1, toolhosts: 2, routed: "knowing" } as const;
 
 /** Scenarios all of whose orders can be gone through. */
 export const smallScenarios: readonly [
@@ -120,6 +138,7 @@ export const smallScenarios: readonly [
   ["a decision after the park, and a sweeper", parked({}, approving(), sweeping)],
   ["a call, and two toolhosts", fresh({ ...two, tool: "plain", isSlow: true })],
   ["a call that may be repeated", fresh({ ...two, tool: "idempotent", isSlow: true })],
+  ["a call that belongs to another toolhost", fresh({ ...routed, tool: "plain" })],
 ];
 
 /** Scenarios with more worlds than can be gone through. */
@@ -144,4 +163,16 @@ export const wideScenarios: readonly (readonly [string, Scenario])[] = [
   ],
   ["a call, and a message", fresh({ ...two, tool: "plain", isSlow: true }, messaging(), repeating)],
   ["a call that may be repeated", fresh({ ...two, tool: "idempotent", isSlow: true }, sweeping)],
+  [
+    "a call that belongs to another of three toolhosts, and is asked for again",
+    fresh({ ...routed, toolhosts: 3, tool: "plain", isSlow: true }, askingAgain),
+  ],
+  [
+    "a call that is adopted from a toolhost that lives, and may be repeated",
+    fresh(
+      { ...routed, toolhosts: 3, tool: "idempotent", routed: "mistaken", isSlow: true },
+      askingAgain,
+      cancelling,
+    ),
+  ],
 ];

@@ -111,7 +111,7 @@ export class Scheduler {
   /** Whether an actor has nothing in mind but to take what is offered. */
   isIdle(actor: Actor): boolean {
     const acts = this.#waiting.filter(({ act }) => act.actor === actor);
-    return acts.length === 1 && acts[0]?.act.isIdle === true;
+    return acts.length > 0 && acts.every(({ act }) => act.isIdle === true);
   }
 
   kill(actor: Actor): void {

@@ -1,8 +1,12 @@
+import { bucketOf } from "@reeve/contracts/channel";
 import type { ToolCatalog } from "@reeve/contracts/tool";
+import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import type { Logger } from "@reeve/platform/logger";
 import type { Table } from "@reeve/store/table";
 
-/** Writes the catalog of a pool, one write at a time; a change while one is under way is written after it. */
+const { key: keyOf } = bucketOf(ToolCatalogSchema);
+
+/** Writes the catalog of a host, one write at a time; a change while one is under way is written after it. */
 export class Announcer {
   readonly #table: Table<ToolCatalog>;
   readonly #catalog: () => ToolCatalog;
@@ -26,7 +30,8 @@ export class Announcer {
   /** Announces the tools for the first time. Throws a Failure when the table does not answer. */
   async announce(): Promise<void> {
     const catalog = this.#catalog();
-    await this.#table.put(catalog.pool, catalog, this.#signal);
+    const { pool, host } = catalog;
+    await this.#table.put(keyOf({ pool, host }), catalog, this.#signal);
   }
 
   /** Announces a change in its turn. One that cannot be written is logged, and part of the next one. */

@@ -12,7 +12,7 @@ function toolOf(name: string, characters = 0): Tool {
 
 test("the catalog has the tools of all sources, each in the pool", () => {
   const toolbox = new HostToolbox([toolOf("own")], [() => [toolOf("a"), toolOf("b")]]);
-  const { tools } = catalogOf(toolbox, "gpu", "none");
+  const { tools } = catalogOf(toolbox, { pool: "gpu", isolation: "none" });
   expect(tools.map(({ name, pool }) => [name, pool])).toEqual([
     ["own", "gpu"],
     ["a", "gpu"],
@@ -24,7 +24,9 @@ test("the catalog fits one message, however much a server says of its tools", ()
   const many = Array.from({ length: 100 }, (_, index) => toolOf(`t${index}`, 90_000));
   const toolbox = new HostToolbox([toolOf("own")], [() => [toolOf("huge", 200_000), ...many]]);
   const left: string[] = [];
-  const catalog = catalogOf(toolbox, "default", "none", (tool) => left.push(tool));
+  const catalog = catalogOf(toolbox, { pool: "default", isolation: "none" }, (tool) =>
+    left.push(tool),
+  );
   expect(toBinary(ToolCatalogSchema, catalog).length).toBeLessThan(1_000_000);
   expect(catalog.tools.map(({ name }) => name)).toContain("own");
   expect(left).toContain("huge");
@@ -38,7 +40,9 @@ test("a tool that cannot be written is left out, and takes no other with it", ()
   const endless = { ...toolOf("endless"), descriptor };
   const left: string[] = [];
   const toolbox = new HostToolbox([], [() => [endless, toolOf("b")]]);
-  const { tools } = catalogOf(toolbox, "default", "none", (tool) => left.push(tool));
+  const { tools } = catalogOf(toolbox, { pool: "default", isolation: "none" }, (tool) =>
+    left.push(tool),
+  );
   expect(tools.map(({ name }) => name)).toEqual(["b"]);
   expect(left).toEqual(["endless"]);
 });

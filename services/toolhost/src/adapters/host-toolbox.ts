@@ -1,4 +1,5 @@
 import { create, toBinary } from "@bufbuild/protobuf";
+import { timestampNow } from "@bufbuild/protobuf/wkt";
 import type { ToolCatalog, ToolDescriptor } from "@reeve/contracts/tool";
 import { ToolCatalogSchema, ToolDescriptorSchema } from "@reeve/contracts/tool";
 import type { Tool, Toolbox } from "../ports/tool.ts";
@@ -29,14 +30,21 @@ export class HostToolbox implements Toolbox {
   }
 }
 
+/** Who announces tools. */
+export interface Announced {
+  readonly pool: string;
+  /** Absent: there is but one host. */
+  readonly host?: string;
+  readonly isolation: string;
+}
+
 /**
  * What a toolhost announces: one message, however much others have to say of their tools. `onLeftOut` hears of each that
  * does not go into it.
  */
 export function catalogOf(
   toolbox: Toolbox,
-  pool: string,
-  isolation: string,
+  { pool, host = "", isolation }: Announced,
   onLeftOut: (tool: string) => void = () => undefined,
 ): ToolCatalog {
   const tools: ToolDescriptor[] = [];
@@ -49,7 +57,7 @@ export function catalogOf(
       bytes += size;
     }
   }
-  return create(ToolCatalogSchema, { pool, isolation, tools });
+  return create(ToolCatalogSchema, { pool, host, isolation, announcedAt: timestampNow(), tools });
 }
 
 /** Infinite for what cannot be written at all, as a record that is nested without end. */

@@ -3,15 +3,17 @@ import { timestampNow } from "@bufbuild/protobuf/wkt";
 import type { Answer, ToolCallRequest } from "@reeve/contracts/tool";
 import type { CallKey } from "@reeve/log/call-journal";
 import type { Tail } from "@reeve/log/log";
-import type { Delivery } from "@reeve/log/work-queue";
 import type { CallContext } from "../ports/tool.ts";
 import type { ToolhostPorts } from "../ports/toolhost-ports.ts";
+import { callKeyOf } from "./call-key.ts";
 import { CallQuestions } from "./call-questions.ts";
 import { CallWriter } from "./call-writer.ts";
 import { claimCall, isLast } from "./claim-call.ts";
 import { progressFact, resultFact } from "./journal-facts.ts";
 import { offloadResult } from "./offload-result.ts";
 import { performCall } from "./perform-call.ts";
+import type { TakenCall } from "./send-on.ts";
+import { sendOn } from "./send-on.ts";
 
 const retryDelayMs = 1_000;
 /** How long is waited before a journal is followed again. */
@@ -19,19 +21,20 @@ const firstDelayMs = 100;
 const longestDelayMs = 10_000;
 
 /**
- * Takes one delivery to the point where its call stands in the journal: its result, or its cancellation. When `signal`
- * aborts, the call is ended and the delivery given back, for another host to decide.
+ * Takes one delivery to the point where its call stands in the journal: its result, or its cancellation. A call that belongs
+ * to another host is sent on to it instead. When `signal` aborts, the call is ended and the delivery given back, for another host to decide.
  */
 export async function executeCall(
-  delivery: Delivery<ToolCallRequest>,
+  delivery: TakenCall,
   ports: ToolhostPorts,
   signal: AbortSignal,
 ): Promise<void> {
-  const { tenant, runId, call } = delivery.message;
+  const { call } = delivery.message;
   if (call === undefined) return delivery.acknowledge();
-  const key = { tenant, run: runId, call: call.callId };
+  const key = callKeyOf(delivery.message);
   const heartbeat = setInterval(() => delivery.extend(), ports.heartbeatMs);
   try {
+    if (await sendOn(delivery, key, ports, signal)) return;
     const claim = await claimCall(delivery, key, call, ports, signal);
     if (claim.kind === "settled") return delivery.acknowledge();
     const isEnded = await execute(delivery.message, key, claim.tail, ports, signal);

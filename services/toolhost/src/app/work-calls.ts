@@ -2,6 +2,10 @@ import type { ToolCallRequest } from "@reeve/contracts/tool";
 import type { WorkQueue } from "@reeve/log/work-queue";
 import type { ToolhostPorts } from "../ports/toolhost-ports.ts";
 import { executeCall } from "./execute-call.ts";
+import { forwardedCalls } from "./forwarded-calls.ts";
+import { returnCalls } from "./return-calls.ts";
+import type { TakenCall } from "./send-on.ts";
+import { Slots } from "./slots.ts";
 
 export interface WorkSignals {
   /** Aborts when no more calls are to be taken. */
@@ -10,29 +14,37 @@ export interface WorkSignals {
   readonly running: AbortSignal;
 }
 
-/** Executes calls from the queue, at most `concurrency` at a time, until it may take no more and none is running. */
+/**
+ * Executes calls from the queue of the pool, and those that other hosts have sent on to this one, as many at a time as there
+ * are slots, until it may take no more and none is running. What was sent here and has not begun by then goes back to the
+ * pool.
+ */
 export async function workCalls(
   queue: Pick<WorkQueue<ToolCallRequest>, "take">,
   ports: ToolhostPorts,
-  concurrency: number,
+  places: number | Slots,
   { taking, running }: WorkSignals,
 ): Promise<void> {
-  // A message is redelivered to ourselves when this process was paused for long: the call still runs, nothing is lost.
-  const underWay = new Map<number, Promise<void>>();
-  try {
-    for await (const delivery of queue.take(concurrency, taking)) {
-      if (underWay.has(delivery.sequence)) {
-        delivery.forget();
-        continue;
-      }
-      const executing = executeCall(delivery, ports, running).finally(() =>
-        underWay.delete(delivery.sequence),
-      );
-      underWay.set(delivery.sequence, executing);
+  const slots = typeof places === "number" ? new Slots(places) : places;
+  const broken = new AbortController();
+  const until = AbortSignal.any([taking, broken.signal]);
+  const work = async (calls: AsyncIterable<TakenCall>) => {
+    for await (const taken of calls) {
+      slots.begin(taken, () => executeCall(taken, ports, running));
     }
+  };
+  const { routing, host } = ports;
+  try {
+    const own = await routing?.calls.open(host);
+    await Promise.all([
+      work(queue.take(slots.capacity, until)),
+      own && work(forwardedCalls(own, slots.capacity, until)),
+    ]);
   } catch (error) {
     if (!taking.aborted) throw error;
+    if (routing !== undefined) await returnCalls({ ...ports, routing }, slots, running);
   } finally {
-    await Promise.allSettled(underWay.values());
+    broken.abort(new DOMException("calls are not taken any more", "AbortError"));
+    await slots.settled();
   }
 }

@@ -3,6 +3,7 @@ import type { CallJournal } from "@reeve/log/call-journal";
 import type { WorkQueue } from "@reeve/log/work-queue";
 import type { Logger } from "@reeve/platform/logger";
 import type { ArtifactStore } from "@reeve/store/artifact-store";
+import type { Routing } from "./routing.ts";
 import type { Toolbox } from "./tool.ts";
 import type { Workspaces } from "./workspaces.ts";
 
@@ -11,6 +12,8 @@ export interface ToolhostPorts {
   readonly journal: CallJournal;
   /** The queue from which calls are taken. */
   readonly requests: Pick<WorkQueue<ToolCallRequest>, "holds">;
+  /** The way to the other hosts. Absent: there are none. */
+  readonly routing?: Routing;
   readonly toolbox: Toolbox;
   readonly workspaces: Workspaces;
   /** Where results go that are too large to be shown. */

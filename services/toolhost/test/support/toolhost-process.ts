@@ -3,21 +3,22 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
+export interface ToolhostProcessOptions {
+  readonly natsUrl: string;
+  readonly folder: string;
+  readonly sandbox?: string;
+  /** Further ones, by the names of their environment variables. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** A process, the name by which other hosts know it, and where it answers probes. */
+export type ToolhostProcess = ChildProcess & { readonly host: string; readonly url: string };
+
 /** A toolhost as a process of its own, at work. It ends with `resources` at the latest. */
 export async function startToolhostProcess(
-  {
-    natsUrl,
-    folder,
-    sandbox = "bubblewrap",
-    environment = {},
-  }: {
-    readonly natsUrl: string;
-    readonly folder: string;
-    readonly sandbox?: string;
-    readonly environment?: Readonly<Record<string, string>>;
-  },
+  { natsUrl, folder, sandbox = "bubblewrap", settings = {} }: ToolhostProcessOptions,
   resources: AsyncDisposableStack,
-): Promise<ChildProcess> {
+): Promise<ToolhostProcess> {
   const main = join(import.meta.dirname, "../../src/main.ts");
   const child = spawn(process.execPath, [main], {
     stdio: ["ignore", "ignore", "pipe"],
@@ -27,15 +28,21 @@ export async function startToolhostProcess(
       REEVE_DATA_DIR: join(folder, "data"),
       REEVE_SANDBOX: sandbox,
       REEVE_NETWORK_ALLOW: "*:443",
-      ...environment,
+      ...settings,
       ...(process.env["DOCKER_HOST"] && { DOCKER_HOST: process.env["DOCKER_HOST"] }),
     },
   });
   resources.defer(() => void child.kill("SIGKILL"));
   if (child.stderr === null) throw new Error("stderr is a pipe");
+  let host = "";
+  let url = "";
   for await (const line of createInterface({ input: child.stderr })) {
-    if (line.includes('"toolhost works"')) break;
+    if (line.includes('"probes are answered"'))
+      ({ url } = JSON.parse(line) as { readonly url: string });
+    if (!line.includes('"toolhost works"')) continue;
+    ({ host } = JSON.parse(line) as { readonly host: string });
+    break;
   }
   child.stderr.resume();
-  return child;
+  return Object.assign(child, { host, url });
 }

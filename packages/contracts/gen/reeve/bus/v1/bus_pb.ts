@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/bus/v1/bus.proto.
  */
 export const file_reeve_bus_v1_bus: GenFile = /*@__PURE__*/
-  fileDesc("ChZyZWV2ZS9idXMvdjEvYnVzLnByb3RvEgxyZWV2ZS5idXMudjEiVgoHQ2hhbm5lbBIPCgdzdWJqZWN0GAEgASgJEhQKDGxpdmVfc3ViamVjdBgCIAEoCRIkCgZzdHJlYW0YAyABKAsyFC5yZWV2ZS5idXMudjEuU3RyZWFtIqMBCgZTdHJlYW0SDAoEbmFtZRgBIAEoCRIqCglyZXRlbnRpb24YAiABKA4yFy5yZWV2ZS5idXMudjEuUmV0ZW50aW9uEioKB21heF9hZ2UYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SMwoQZHVwbGljYXRlX3dpbmRvdxgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiI0CgZCdWNrZXQSDAoEbmFtZRgBIAEoCRILCgNrZXkYAiABKAkSDwoHaGlzdG9yeRgDIAEoDSpWCglSZXRlbnRpb24SGQoVUkVURU5USU9OX1VOU1BFQ0lGSUVEEAASFAoQUkVURU5USU9OX0xJTUlUUxABEhgKFFJFVEVOVElPTl9XT1JLX1FVRVVFEAI6UgoHY2hhbm5lbBIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxj4iwMgASgLMhUucmVldmUuYnVzLnYxLkNoYW5uZWxSB2NoYW5uZWw6TwoGYnVja2V0Eh8uZ29vZ2xlLnByb3RvYnVmLk1lc3NhZ2VPcHRpb25zGPmLAyABKAsyFC5yZWV2ZS5idXMudjEuQnVja2V0UgZidWNrZXRiBnByb3RvMw", [file_google_protobuf_descriptor, file_google_protobuf_duration]);
+  fileDesc("ChZyZWV2ZS9idXMvdjEvYnVzLnByb3RvEgxyZWV2ZS5idXMudjEiVgoHQ2hhbm5lbBIPCgdzdWJqZWN0GAEgASgJEhQKDGxpdmVfc3ViamVjdBgCIAEoCRIkCgZzdHJlYW0YAyABKAsyFC5yZWV2ZS5idXMudjEuU3RyZWFtIqMBCgZTdHJlYW0SDAoEbmFtZRgBIAEoCRIqCglyZXRlbnRpb24YAiABKA4yFy5yZWV2ZS5idXMudjEuUmV0ZW50aW9uEioKB21heF9hZ2UYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SMwoQZHVwbGljYXRlX3dpbmRvdxgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJgCgZCdWNrZXQSDAoEbmFtZRgBIAEoCRILCgNrZXkYAiABKAkSDwoHaGlzdG9yeRgDIAEoDRIqCgdtYXhfYWdlGAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uKlYKCVJldGVudGlvbhIZChVSRVRFTlRJT05fVU5TUEVDSUZJRUQQABIUChBSRVRFTlRJT05fTElNSVRTEAESGAoUUkVURU5USU9OX1dPUktfUVVFVUUQAjpSCgdjaGFubmVsEh8uZ29vZ2xlLnByb3RvYnVmLk1lc3NhZ2VPcHRpb25zGPiLAyABKAsyFS5yZWV2ZS5idXMudjEuQ2hhbm5lbFIHY2hhbm5lbDpPCgZidWNrZXQSHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMY+YsDIAEoCzIULnJlZXZlLmJ1cy52MS5CdWNrZXRSBmJ1Y2tldGIGcHJvdG8z", [file_google_protobuf_descriptor, file_google_protobuf_duration]);
 
 /**
  * A family of subjects, and the stream that stores what is published on them.
@@ -121,6 +121,13 @@ export type Bucket = Message<"reeve.bus.v1.Bucket"> & {
    * @generated from field: uint32 history = 3;
    */
   history: number;
+
+  /**
+   * How long a version is kept after it was written. Absent: for ever.
+   *
+   * @generated from field: google.protobuf.Duration max_age = 4;
+   */
+  maxAge?: Duration | undefined;
 };
 
 /**

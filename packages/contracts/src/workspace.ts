@@ -1,0 +1,1 @@
+export * from "../gen/reeve/tool/v1/workspace_pb.ts";

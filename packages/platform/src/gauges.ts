@@ -1,0 +1,45 @@
+import { Gauge } from "prom-client";
+import { metricsOfProcess } from "./metrics.ts";
+
+/** A number that is read when somebody asks for the metrics. */
+export interface GaugeReading {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+export interface GaugeOptions {
+  readonly name: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+  /** Undefined: it cannot be told at the moment, and is left out. */
+  readonly read: () => Promise<GaugeReading | undefined>;
+}
+
+const readers = new Map<string, Set<GaugeOptions["read"]>>();
+
+/**
+ * Shows a gauge among the metrics of this process until it is disposed. What several show under one name and the same labels
+ * is added up.
+ */
+export function showGauge({ name, help, labels, read }: GaugeOptions): Disposable {
+  const known = readers.get(name) ?? register(name, help, labels);
+  known.add(read);
+  return { [Symbol.dispose]: () => void known.delete(read) };
+}
+
+function register(name: string, help: string, labels: readonly string[]) {
+  const reads = new Set<GaugeOptions["read"]>();
+  readers.set(name, reads);
+  const gauge = new Gauge({
+    name,
+    help,
+    labelNames: [...labels],
+    registers: [metricsOfProcess()],
+    async collect() {
+      const readings = await Promise.all([...reads].map((read) => read()));
+      gauge.reset();
+      for (const reading of readings) if (reading) gauge.inc({ ...reading.labels }, reading.value);
+    },
+  });
+  return reads;
+}

@@ -1,0 +1,91 @@
+import type { ToolCatalog, ToolCallRequest } from "@reeve/contracts/tool";
+import { ToolCatalogSchema } from "@reeve/contracts/tool";
+import { ToolhostPresenceSchema } from "@reeve/contracts/toolhost";
+import { WorkspaceRecordSchema } from "@reeve/contracts/workspace";
+import { openHostCalls } from "@reeve/log/nats-host-calls";
+import { Signalled } from "@reeve/log/signalled";
+import type { WorkQueue } from "@reeve/log/work-queue";
+import { Background } from "@reeve/platform/background";
+import type { Logger } from "@reeve/platform/logger";
+import type { Nats } from "@reeve/platform/nats";
+import { openLiveView } from "@reeve/store/live-view";
+import { openTable } from "@reeve/store/nats-table";
+import type { Table } from "@reeve/store/table";
+import type { Slots } from "../../app/slots.ts";
+import type { Routing } from "../../ports/routing.ts";
+import { LiveMates } from "./live-mates.ts";
+import { Presence } from "./presence.ts";
+import { answerProbes, listensAt } from "@reeve/log/nats-host-probes";
+import { TableHolders } from "./table-holders.ts";
+
+/** A pool, as one of its hosts has it. */
+export interface Pool extends AsyncDisposable {
+  readonly routing: Routing;
+  readonly presence: Presence;
+  /** What the hosts of all pools have announced. */
+  readonly catalogs: Table<ToolCatalog>;
+  /** Says that a host may be gone. */
+  readonly left: Signalled;
+}
+
+export interface PoolOptions {
+  readonly pool: string;
+  readonly host: string;
+  readonly slots: Slots;
+  readonly ackWaitMs: number;
+  readonly requests: WorkQueue<ToolCallRequest>;
+  readonly nats: Nats;
+  readonly log: Logger;
+}
+
+/**
+ * Makes this host known to the others, and them to it. Disposed, it is gone for them; until then it follows them, also while
+ * it drains.
+ */
+export async function joinPool(options: PoolOptions, signal: AbortSignal): Promise<Pool> {
+  const { pool, host, slots, ackWaitMs, requests, nats, log } = options;
+  await using joining = new AsyncDisposableStack();
+  const left = new Signalled();
+  const table = await openTable(nats, ToolhostPresenceSchema);
+  const catalogs = await openTable(nats, ToolCatalogSchema);
+  // Not ended with the process: whoever drains still has to know where the others are.
+  const following = joining.use(new Background(log, new AbortController().signal));
+  const view = await openLiveView(catalogs, log, following.signal);
+  const mates = new LiveMates({
+    host,
+    presence: table,
+    catalogs: view,
+    listensAt: (other) => listensAt(nats.connection, other),
+    onChange: () => left.say(),
+    log,
+  });
+  joining.use(answerProbes(nats.connection, host));
+  const presence = joining.use(new Presence(table, { host, pool, slots, log }));
+  const { promise: known, resolve: isKnown } = Promise.withResolvers<void>();
+  following.keep((until) => mates.follow(isKnown, until));
+  following.keep((until) => mates.lookAfter(until));
+  await Promise.race([known, aborted(signal)]);
+  await presence.begin(signal);
+  const routing: Routing = {
+    pool,
+    mates,
+    holders: new TableHolders(await openTable(nats, WorkspaceRecordSchema)),
+    calls: await openHostCalls(nats, { pool, ackWaitMs }),
+    requests,
+  };
+  const resources = joining.move();
+  return {
+    routing,
+    presence,
+    catalogs,
+    left,
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+async function aborted(signal: AbortSignal): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  if (signal.aborted) reject(signal.reason as Error);
+  signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  return await promise;
+}

@@ -1,0 +1,111 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import { ToolDescriptorSchema } from "@reeve/contracts/tool";
+import { ToolhostPresenceSchema } from "@reeve/contracts/toolhost";
+import type { WorkspaceRecord } from "@reeve/contracts/workspace";
+import { MemoryTable } from "@reeve/store/memory-table";
+import { describe, expect, test } from "vitest";
+import { TableHolders } from "../adapters/pool/table-holders.ts";
+import { routeCall } from "./route-call.ts";
+import { answers, never, portsWith, request } from "./testing.ts";
+
+const workspace = { tenant: "acme", id: "run_1" };
+
+interface Surroundings {
+  readonly mates?: readonly MessageInitShape<typeof ToolhostPresenceSchema>[];
+  /** Hosts that have the tool `tell`. */
+  readonly offering?: readonly string[];
+  readonly deaf?: readonly string[];
+  /** Whether this host has the tool, and whether it works on files. */
+  readonly tool?: "files" | "plain" | "none";
+  readonly holder?: string;
+  readonly hops?: number;
+}
+
+/** Where a call goes that this host, `me`, has taken, and who holds the files then. */
+async function routed(given: Surroundings) {
+  const { mates = [], offering = [], deaf = [], tool = "files", holder, hops = 0 } = given;
+  const holders = new TableHolders(new MemoryTable<WorkspaceRecord>());
+  if (holder !== undefined) {
+    await holders.hold(workspace, { host: holder, instead: undefined }, never);
+  }
+  const living = mates.map((mate) =>
+    create(ToolhostPresenceSchema, { pool: "default", slots: 4, ...mate }),
+  );
+  const source = tool === "files" ? "builtin" : "mcp:far";
+  const own = { ...answers, descriptor: create(ToolDescriptorSchema, { name: "tell", source }) };
+  const routing = {
+    pool: "default",
+    holders,
+    mates: {
+      list: () => living,
+      offers: (host: string) => offering.includes(host),
+      listens: async (host: string) => !deaf.includes(host),
+      isGone: async () => false,
+    },
+  };
+  const ports = portsWith(own);
+  const toolbox = tool === "none" ? { list: () => [], find: () => undefined } : ports.toolbox;
+  const rest = { ...ports, toolbox, host: "me", routing };
+  const route = await routeCall(request(), hops, rest, never);
+  return { route, holder: await holders.holderOf(workspace, never) };
+}
+
+const here = { kind: "here" };
+
+describe("a call that works on files", () => {
+  test("goes to the host that has them", async () => {
+    const given = { mates: [{ host: "a" }, { host: "b" }], holder: "b" };
+    expect(await routed(given)).toEqual({ route: { kind: "there", host: "b" }, holder: "b" });
+  });
+
+  test.each([
+    ["nobody has them", {}],
+    ["their host is gone", { mates: [{ host: "a" }], holder: "b" }],
+    ["their host drains", { mates: [{ host: "b", draining: true }], holder: "b" }],
+  ])("is made here, where they are from then on, when %s", async (_, given) => {
+    expect(await routed(given)).toEqual({ route: here, holder: "me" });
+  });
+
+  test("is made here, and takes nothing from a host of another pool", async () => {
+    const given = { mates: [{ host: "b", pool: "gpu" }], holder: "b" };
+    expect(await routed(given)).toEqual({ route: here, holder: "b" });
+  });
+
+  test("rests for a moment when nobody listens where their host was heard of", async () => {
+    const given = { mates: [{ host: "b" }], holder: "b", deaf: ["b"] };
+    expect(await routed(given)).toEqual({ route: { kind: "later" }, holder: "b" });
+  });
+
+  test("is made here when it came a long way", async () => {
+    expect((await routed({ mates: [{ host: "b" }], holder: "b", hops: 3 })).route).toEqual(here);
+  });
+});
+
+test("a call of a tool without files is made by whoever took it", async () => {
+  const given = { tool: "plain", mates: [{ host: "b" }], holder: "b" } as const;
+  expect((await routed(given)).route).toEqual(here);
+});
+
+test("a call of a tool that is not here goes to the host with most room that has it", async () => {
+  const mates = [
+    { host: "a", busy: 3 },
+    { host: "b", busy: 1 },
+    { host: "c", busy: 0, draining: true },
+    { host: "d", busy: 0 },
+  ];
+  const offering = ["a", "b", "c"];
+  const { route } = await routed({ tool: "none", mates, offering });
+  expect(route).toEqual({ kind: "there", host: "b" });
+  expect((await routed({ tool: "none", mates })).route).toEqual(here);
+});
+
+test("of several hosts that take the files of a gone one at once, one has them", async () => {
+  const holders = new TableHolders(new MemoryTable<WorkspaceRecord>());
+  await holders.hold(workspace, { host: "gone", instead: undefined }, never);
+  const held = await Promise.all(
+    ["a", "b", "c"].map((host) => holders.hold(workspace, { host, instead: "gone" }, never)),
+  );
+  expect(new Set(held).size).toBe(1);
+  expect(await holders.holderOf(workspace, never)).toBe(held[0]);
+});

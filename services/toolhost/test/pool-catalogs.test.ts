@@ -1,0 +1,124 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import { mergeCatalogs } from "@reeve/agent/merge-catalogs";
+import { ToolCatalogSchema } from "@reeve/contracts/tool";
+import { openTable } from "@reeve/store/nats-table";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { PoolBench } from "./support/pool-bench.ts";
+
+const patienceMs = 90_000;
+const signal = new AbortController().signal;
+let bench: PoolBench;
+
+beforeEach(async () => {
+  bench = await PoolBench.open(AbortSignal.timeout(patienceMs));
+});
+
+afterEach(() => bench[Symbol.asyncDispose]());
+
+/** Settings of a host with the MCP server `demo`. */
+async function withServer(): Promise<Readonly<Record<string, string>>> {
+  const path = join(bench.folder, "mcp.json");
+  const args = [join(import.meta.dirname, "support/progress-server.ts")];
+  const demo = { command: process.execPath, args, sandbox: false };
+  await writeFile(path, JSON.stringify({ servers: { demo } }));
+  return { REEVE_MCP_CONFIG: path };
+}
+
+/** The tools that readers of the catalogs see, as `pool/tool`, and how often each. */
+async function offered(): Promise<readonly string[]> {
+  const table = await openTable(bench.nats, ToolCatalogSchema);
+  const rows = await table.list("", signal);
+  return mergeCatalogs(rows.map(({ record }) => record))
+    .flatMap(({ pool, tools }) => tools.map(({ name }) => `${pool}/${name}`))
+    .toSorted();
+}
+
+/** The hosts that have announced. */
+async function announced(): Promise<readonly string[]> {
+  const table = await openTable(bench.nats, ToolCatalogSchema);
+  return (await table.list("default", signal)).map(({ record }) => record.host).toSorted();
+}
+
+test(
+  "a pool has the tools of all its hosts, and keeps those of its last ones",
+  async () => {
+    const rich = await bench.start(await withServer());
+    const poor = await bench.start();
+    expect(await announced()).toEqual([rich.host, poor.host].toSorted());
+    const all = await offered();
+    expect(all).toContain("default/mcp__demo__search");
+    expect(all.filter((name) => name === "default/run_command")).toHaveLength(1);
+    // A call that came to the one without the tool is made by the other.
+    const searches = Array.from({ length: 8 }, async (_, index) => {
+      const callId = `run_1-3-${index}`;
+      const args = { q: `${index}` };
+      return await bench.outcome(await bench.ask({ name: "mcp__demo__search", callId, args }));
+    });
+    for (const { isError, hosts } of await Promise.all(searches)) {
+      expect({ isError, hosts }).toEqual({ isError: false, hosts: [rich.host] });
+    }
+    expect(await bench.end(rich)).toBe(0);
+    await expect.poll(() => announced(), { timeout: 40_000 }).toEqual([poor.host]);
+    expect(await offered()).not.toContain("default/mcp__demo__search");
+    const last = await offered();
+    expect(await bench.end(poor)).toBe(0);
+    expect(await offered()).toEqual(last);
+    expect(last).toContain("default/run_command");
+  },
+  patienceMs,
+);
+
+test(
+  "what a version without hosts has announced goes when a host of its pool comes",
+  async () => {
+    const table = await openTable(bench.nats, ToolCatalogSchema);
+    const tools = [{ name: "old", pool: "default" }];
+    const old = create(ToolCatalogSchema, { pool: "default", isolation: "none", tools });
+    await table.put("default", old, signal);
+    expect(await offered()).toEqual(["default/old"]);
+    await bench.start();
+    await expect.poll(() => offered(), { timeout: 20_000 }).not.toContain("default/old");
+  },
+  patienceMs,
+);
+
+test(
+  "pools do not take each other's calls, and one without hosts waits for some",
+  async () => {
+    const host = await bench.start();
+    const call = { name: "list_files", args: {} };
+    const apart = await bench.ask({ ...call, callId: "run_1-4-0" }, "gpu");
+    const beside = await bench.ask({ ...call, callId: "run_1-4-1" });
+    expect(await bench.outcome(beside)).toMatchObject({ isError: false, hosts: [host.host] });
+    expect(await bench.hasBegun(apart)).toBe(false);
+    expect(await bench.depthOf("gpu")).toBe(1);
+    const gpu = await bench.start({ REEVE_POOL: "gpu", ...(await withServer()) });
+    expect(await bench.outcome(apart)).toMatchObject({ isError: false, hosts: [gpu.host] });
+    const search = { name: "mcp__demo__search", args: { q: "x" }, callId: "run_1-4-2" };
+    expect(await bench.outcome(await bench.ask(search, "gpu"))).toMatchObject({
+      isError: false,
+      hosts: [gpu.host],
+    });
+    const missing = await bench.outcome(await bench.ask({ ...search, callId: "run_1-4-3" }));
+    expect(missing).toMatchObject({ isError: true, hosts: [host.host] });
+  },
+  patienceMs,
+);
+
+test(
+  "a host tells its slots and the depth of its queue among its metrics",
+  async () => {
+    const one = { REEVE_TOOLHOST_CONCURRENCY: "1", REEVE_TOOLHOST_LISTEN: "127.0.0.1:0" };
+    const host = await bench.start(one);
+    const [busy] = await bench.calls("run_m", 3, 5);
+    await bench.reaches(busy, "progress");
+    const metrics = async () => await (await fetch(`${host.url}/metrics`)).text();
+    const text = await metrics();
+    expect(text).toContain('reeve_toolhost_slots{pool="default"} 1');
+    expect(text).toContain('reeve_toolhost_busy_slots{pool="default"} 1');
+    expect(text).toContain('reeve_tool_queue_depth{pool="default"} 3');
+  },
+  patienceMs,
+);

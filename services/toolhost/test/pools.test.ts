@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { PoolBench, idsOf } from "./support/pool-bench.ts";
+
+const patienceMs = 90_000;
+let bench: PoolBench;
+
+beforeEach(async () => {
+  bench = await PoolBench.open(AbortSignal.timeout(patienceMs));
+});
+
+afterEach(() => bench[Symbol.asyncDispose]());
+
+test(
+  "calls of a run are made where its files are, on one of three hosts",
+  async () => {
+    await Promise.all([bench.start(), bench.start(), bench.start()]);
+    const requests = await bench.calls("run_a", 20, 0);
+    const outcomes = await bench.outcomes(requests);
+    expect(outcomes.filter(({ isError }) => isError)).toEqual([]);
+    expect(new Set(outcomes.flatMap(({ hosts }) => hosts)).size).toBe(1);
+    expect(await bench.madeIn("run_a")).toEqual(idsOf(requests));
+    // Other runs are made elsewhere too.
+    const others = await Promise.all(
+      Array.from({ length: 12 }, (_, run) => bench.calls(`run_b${run}`, 1, 1)),
+    );
+    const hosts = (await bench.outcomes(others.flat())).flatMap((outcome) => outcome.hosts);
+    expect(new Set(hosts).size).toBe(3);
+  },
+  patienceMs,
+);
+
+test(
+  "what waits for a host that is killed, and what it had begun, is taken over by the others",
+  async () => {
+    const one = { REEVE_TOOLHOST_CONCURRENCY: "1" };
+    const hosts = await Promise.all([bench.start(one), bench.start(one), bench.start(one)]);
+    const holder = await bench.holderOf("run_k", hosts);
+    const [begun] = await bench.calls("run_k", 1, 600);
+    expect(await bench.reaches(begun, "progress")).toBe(holder.host);
+    const waiting = await bench.calls("run_k", 3, 0, 1);
+    await expect.poll(() => bench.sentTo(holder.host), { timeout: 20_000 }).toBe(3);
+    await bench.kill(holder);
+    const outcomes = await bench.outcomes(waiting);
+    expect(outcomes.filter(({ isError }) => isError)).toEqual([]);
+    expect(outcomes.flatMap((outcome) => outcome.hosts)).not.toContain(holder.host);
+    expect(outcomes.map((outcome) => outcome.hosts.length)).toEqual([1, 1, 1]);
+    const lost = await bench.outcome(begun);
+    expect(lost).toMatchObject({ isError: true, hosts: [holder.host] });
+    expect(lost.content).toContain("unknown");
+    expect(await bench.madeIn("run_k")).toEqual(idsOf([begun, ...waiting]));
+    // Its queue is taken away when nothing is left in it.
+    await expect
+      .poll(() => bench.queues(), { timeout: 40_000 })
+      .not.toContain(`default=${holder.host}`);
+  },
+  patienceMs,
+);

@@ -1,0 +1,194 @@
+import { once } from "node:events";
+import { join } from "node:path";
+
+import type { ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
+import type { ToolhostPresence } from "@reeve/contracts/toolhost";
+import { ToolhostPresenceSchema } from "@reeve/contracts/toolhost";
+import type { CallJournal } from "@reeve/log/call-journal";
+import { emptyTail } from "@reeve/log/log";
+import { openCallJournal } from "@reeve/log/nats-journal";
+import { openToolCallQueue } from "@reeve/log/nats-queue";
+import { toolQueueDepth } from "@reeve/log/queue-depth";
+import { managerOf } from "@reeve/log/streams";
+import { createLogger } from "@reeve/platform/logger";
+import type { Nats } from "@reeve/platform/nats";
+import { connectNats } from "@reeve/platform/nats";
+import { startNatsServer } from "@reeve/platform/nats-server";
+import type { Table } from "@reeve/store/table";
+import { openTable } from "@reeve/store/nats-table";
+import type { RequestOptions } from "./toolhost.ts";
+import { factsUntilEnd, keyOf, requestOf, resultOf, temporaryFolder } from "./toolhost.ts";
+import type { ToolhostProcess } from "./toolhost-process.ts";
+import { startToolhostProcess } from "./toolhost-process.ts";
+
+const log = createLogger("test", "silent");
+
+type Settings = Readonly<Record<string, string>>;
+
+/** A NATS server, and toolhosts as processes beside it, over one data folder. */
+export class PoolBench implements AsyncDisposable {
+  readonly nats: Nats;
+  readonly journal: CallJournal;
+  readonly presence: Table<ToolhostPresence>;
+  readonly #natsUrl: string;
+  readonly folder: string;
+  readonly #resources: AsyncDisposableStack;
+  readonly #signal: AbortSignal;
+
+  private constructor(
+    { nats, journal, presence }: Pick<PoolBench, "nats" | "journal" | "presence">,
+    { natsUrl, folder }: { readonly natsUrl: string; readonly folder: string },
+    resources: AsyncDisposableStack,
+    signal: AbortSignal,
+  ) {
+    this.nats = nats;
+    this.journal = journal;
+    this.presence = presence;
+    this.#natsUrl = natsUrl;
+    this.folder = folder;
+    this.#resources = resources;
+    this.#signal = signal;
+  }
+
+  static async open(signal: AbortSignal): Promise<PoolBench> {
+    await using opening = new AsyncDisposableStack();
+    const folder = opening.use(await temporaryFolder()).path;
+    const storeDir = join(folder, "nats");
+    const { url: natsUrl } = opening.use(await startNatsServer({ storeDir, log }, signal));
+    const nats = opening.use(await connectNats(natsUrl, { name: "test", log }, signal));
+    const journal = await openCallJournal(nats);
+    const presence = await openTable(nats, ToolhostPresenceSchema);
+    const parts = { nats, journal, presence };
+    return new PoolBench(parts, { natsUrl, folder }, opening.move(), signal);
+  }
+
+  /** Starts a toolhost, and resolves when it works. */
+  async start(settings: Settings = {}): Promise<ToolhostProcess> {
+    const where = { natsUrl: this.#natsUrl, folder: this.folder };
+    return await startToolhostProcess({ ...where, settings }, this.#resources);
+  }
+
+  /** Has a toolhost end in order; its exit code. */
+  async end(host: ToolhostProcess): Promise<number | null> {
+    const ended = once(host, "exit");
+    host.kill("SIGTERM");
+    await ended;
+    return host.exitCode;
+  }
+
+  /** Ends a toolhost at once, as a power cut would. */
+  async kill(host: ToolhostProcess): Promise<void> {
+    const ended = once(host, "exit");
+    host.kill("SIGKILL");
+    await ended;
+  }
+
+  /** Asks for a call as a runtime does, of the pool `default` unless it says otherwise. */
+  async ask(options: RequestOptions, pool = "default"): Promise<ToolCallRequest> {
+    const queue = await openToolCallQueue(this.nats, { pool, ackWaitMs: 1_000 });
+    const request = requestOf(options);
+    await queue.publish(request, { dedupeId: keyOf(request).call }, this.#signal);
+    return request;
+  }
+
+  /** The facts of a call up to its end. */
+  async facts(request: ToolCallRequest): Promise<readonly ToolCallFact[]> {
+    return await factsUntilEnd(this.journal, keyOf(request), this.#signal);
+  }
+
+  /** Resolves when the call has begun, or has reported progress; by whom. */
+  async reaches(request: ToolCallRequest, kind: "started" | "progress"): Promise<string> {
+    const facts: ToolCallFact[] = [];
+    for await (const { events } of this.journal.follow(keyOf(request), 0, this.#signal)) {
+      facts.push(...events);
+      if (events.some(({ fact }) => fact.case === kind)) break;
+    }
+    return hostsIn(facts).at(-1) ?? "";
+  }
+
+  /** The result of a call, and the hosts that began it. */
+  async outcome(request: ToolCallRequest) {
+    const facts = await this.facts(request);
+    const { content, isError } = resultOf(facts);
+    return { content, isError, hosts: hostsIn(facts) };
+  }
+
+  /** The results of several, in their order. */
+  async outcomes(requests: readonly ToolCallRequest[]) {
+    return await Promise.all(requests.map((request) => this.outcome(request)));
+  }
+
+  /** Asks for calls of one run, each of which takes so long and leaves a line in its workspace for each time it is made. */
+  async calls(
+    runId: string,
+    count: number,
+    seconds: number,
+    first = 0,
+  ): Promise<readonly [ToolCallRequest, ...ToolCallRequest[]]> {
+    const requests: ToolCallRequest[] = [];
+    for (let index = first; index < first + count; index++) {
+      const callId = `${runId}-2-${index}`;
+      const script = `echo ${callId} >> made; echo ready; sleep ${seconds}`;
+      const args = { command: ["sh", "-c", script] };
+      requests.push(await this.ask({ name: "run_command", runId, callId, args }));
+    }
+    const [only, ...others] = requests;
+    if (only === undefined) throw new Error("no call was wanted");
+    return [only, ...others];
+  }
+
+  /** The calls that were made in the workspace of a run, one line for each time, sorted. */
+  async madeIn(runId: string): Promise<readonly string[]> {
+    const call = { name: "read_file", runId, callId: `${runId}-9-0`, args: { path: "made" } };
+    const { content } = await this.outcome(await this.ask(call));
+    return content.trim().split("\n").toSorted();
+  }
+
+  /** Which of the hosts has the files of a run. */
+  async holderOf(runId: string, hosts: readonly ToolhostProcess[]): Promise<ToolhostProcess> {
+    const args = { path: "first", content: "1" };
+    const call = { name: "write_file", runId, callId: `${runId}-1-0`, args };
+    const { hosts: by } = await this.outcome(await this.ask(call));
+    const holder = hosts.find(({ host }) => by.includes(host));
+    if (holder === undefined) throw new Error(`nobody knows ${by.join()}`);
+    return holder;
+  }
+
+  /** Names of the consumers of the queues of calls. */
+  async queues(): Promise<readonly string[]> {
+    const manager = await managerOf(this.nats.connection);
+    const found = await Array.fromAsync(manager.consumers.list("TOOL_CALLS"));
+    return found.map(({ name }) => name);
+  }
+
+  /** How many calls lie for a host that it has not taken. */
+  async sentTo(host: string): Promise<number> {
+    const manager = await managerOf(this.nats.connection);
+    const info = await manager.consumers.info("TOOL_CALLS", `default=${host}`);
+    return info.num_pending;
+  }
+
+  /** What an autoscaler sees of the queue of a pool. */
+  async depthOf(pool: string): Promise<number> {
+    return await toolQueueDepth(this.nats, pool);
+  }
+
+  /** Whether anybody has begun a call. */
+  async hasBegun(request: ToolCallRequest): Promise<boolean> {
+    const { events } = await this.journal.read(keyOf(request), emptyTail, this.#signal);
+    return events.length > 0;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#resources.disposeAsync();
+  }
+}
+
+/** The ids of calls, sorted. */
+export function idsOf(requests: readonly ToolCallRequest[]): readonly string[] {
+  return requests.map(({ call }) => call?.callId ?? "").toSorted();
+}
+
+function hostsIn(facts: readonly ToolCallFact[]): readonly string[] {
+  return facts.flatMap(({ fact }) => (fact.case === "started" ? [fact.value.host] : []));
+}

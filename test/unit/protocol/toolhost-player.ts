@@ -1,0 +1,61 @@
+import type { ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
+import type { CallKey } from "@reeve/log/call-journal";
+import { createLogger } from "@reeve/platform/logger";
+import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
+import { adoptEach } from "../../../services/toolhost/src/app/adopt-calls.ts";
+import { forwardedCalls } from "../../../services/toolhost/src/app/forwarded-calls.ts";
+import { Slots } from "../../../services/toolhost/src/app/slots.ts";
+import { workCalls } from "../../../services/toolhost/src/app/work-calls.ts";
+import type { Tool } from "../../../services/toolhost/src/ports/tool.ts";
+import type { ToolhostPorts } from "../../../services/toolhost/src/ports/toolhost-ports.ts";
+import type { LogModel } from "./log-model.ts";
+import type { Breakage } from "./play.ts";
+import { never } from "./play.ts";
+import type { QueueModel } from "./queue-model.ts";
+import type { RoutingModel } from "./routing-model.ts";
+import type { Actor } from "./scheduler.ts";
+
+const log = createLogger("test", "silent");
+/** Longer than anything that is simulated. */
+const heartbeatMs = 2 ** 31 - 1;
+
+export interface Workplace {
+  readonly tool: Tool;
+  readonly journal: LogModel<CallKey, ToolCallFact>;
+  readonly calls: QueueModel<ToolCallRequest>;
+  /** Absent: the toolhost knows no other. */
+  readonly routing: RoutingModel | undefined;
+  /** All toolhosts that there may ever be. */
+  readonly hosts: readonly string[];
+  readonly breakage: Breakage;
+}
+
+/** A toolhost that takes calls, and takes over what was sent to others that are gone. */
+export function playToolhost(actor: Actor, place: Workplace): void {
+  const { tool, journal, calls, routing: model, hosts, breakage } = place;
+  const routing = model?.of(actor);
+  model?.join(actor);
+  const ports: ToolhostPorts = {
+    journal: journal.of(actor),
+    requests: routing?.requests ?? calls.of(actor),
+    ...(routing && { routing }),
+    toolbox: { find: () => tool, list: () => [tool] },
+    workspaces: { open: () => Promise.reject(new Error("there are no files here")) },
+    artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
+    keepMs: 1_000,
+    host: actor.name,
+    heartbeatMs,
+    log,
+  };
+  const broken = breakage.toolhost?.(ports) ?? ports;
+  const slots = new Slots(4);
+  const signals = { taking: never, running: never };
+  void workCalls(calls.of(actor), broken, slots, signals).catch(() => undefined);
+  if (broken.routing === undefined || model === undefined) return;
+  const adopter = { ports: { ...broken, routing: broken.routing }, slots };
+  for (const other of hosts) {
+    if (other === actor.name) continue;
+    const take = () => model.adopt(actor, other, never);
+    adoptEach(forwardedCalls({ take }, 4, never), adopter, never).catch(() => undefined);
+  }
+}
