@@ -16,6 +16,7 @@ const system = [
   "test/parity/**/*.test.ts",
   "test/chaos/**/*.test.ts",
   "test/k8s/**/*.test.ts",
+  "test/integration/**/*.test.ts",
 ];
 
 export default defineConfig({
