@@ -45,7 +45,7 @@ function buildFromThisMachine(): void {
     }
     for (const { name, base } of wanted) {
       const bases = { NODE_IMAGE: imageNames.nodeBase, RUNTIME_IMAGE: base };
-      buildImage(name, { context: folder, bases, inputs });
+      buildImage(name, { context: folder, bases, isInstalling: false, inputs });
       say(`${name} made`);
     }
   } finally {
@@ -60,13 +60,14 @@ function buildFromPublicBases(): void {
     context: root,
     file: "deploy/images/toolhost-base.Dockerfile",
     bases: {},
+    isInstalling: true,
     inputs,
   });
   say(`${imageNames.toolhostBase} made`);
-  buildImage(imageNames.services, { context: root, bases: {}, inputs });
+  buildImage(imageNames.services, { context: root, bases: {}, isInstalling: true, inputs });
   say(`${imageNames.services} made`);
   const bases = { RUNTIME_IMAGE: imageNames.toolhostBase };
-  buildImage(imageNames.toolhost, { context: root, bases, inputs });
+  buildImage(imageNames.toolhost, { context: root, bases, isInstalling: true, inputs });
   say(`${imageNames.toolhost} made`);
 }
 

@@ -65,8 +65,9 @@ export function alternatives(): readonly string[] {
 
 /** What the machine knows of each package, as scanners of images without a package manager look for it. */
 export function statusOf(packages: readonly string[]): ReadonlyMap<string, string> {
-  const status = (each: string) => execFileSync("dpkg-query", ["-s", each], { encoding: "utf8" });
-  return new Map(packages.map((each) => [each, status(each)]));
+  return new Map(
+    packages.map((each) => [each, execFileSync("dpkg-query", ["-s", each], { encoding: "utf8" })]),
+  );
 }
 
 function nameOf(dependency: string): string {

@@ -12,6 +12,8 @@ export interface Build {
   readonly file?: string;
   /** Base images by the name of their argument; the public ones where none is given. */
   readonly bases: Readonly<Record<string, string>>;
+  /** Whether something is installed from a registry while it is built; else it gets no network. */
+  readonly isInstalling: boolean;
   /** The fingerprint of what it is made of. */
   readonly inputs: string;
 }
@@ -19,10 +21,21 @@ export interface Build {
 /** Builds an image, with BuildKit where the client has it. Throws when that fails; what was said stands on stderr. */
 export function buildImage(
   name: string,
-  { context, file = "deploy/images/Dockerfile", bases, inputs }: Build,
+  { context, file = "deploy/images/Dockerfile", bases, isInstalling, inputs }: Build,
 ): void {
   const base = Object.entries(bases).flatMap(([key, value]) => ["--build-arg", `${key}=${value}`]);
-  const args = ["build", "-q", "-f", join(context, file), "-t", name, ...base];
+  const network = isInstalling ? "default" : "none";
+  const args = [
+    "build",
+    "-q",
+    "--network",
+    network,
+    "-f",
+    join(context, file),
+    "-t",
+    name,
+    ...base,
+  ];
   execFileSync("docker", [...args, "--label", `${label}=${inputs}`, context], {
     stdio: ["ignore", "ignore", "inherit"],
     env: { ...process.env, DOCKER_BUILDKIT: hasBuildKit() ? "1" : "0" },

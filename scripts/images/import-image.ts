@@ -1,5 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readlinkSync, symlinkSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  symlinkSync,
+} from "node:fs";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -18,8 +26,7 @@ export interface ImageContents {
 }
 
 export type Copy =
-  | { readonly to: string; readonly text: string }
-  | { readonly to: string; readonly from: string };
+  { readonly to: string; readonly text: string } | { readonly to: string; readonly from: string };
 
 /** Makes an image of one layer. Everything in it belongs to root, and `/tmp` to everybody. */
 export function importImage(
@@ -42,7 +49,9 @@ export function importImage(
     for (const copy of copies) write(join(base, copy.to), copy);
     // A path that comes twice is refused.
     const own = new Set(readdirSync(base, { recursive: true, encoding: "utf8" }));
-    const listed = files.map((path) => path.slice(1)).filter((path) => path !== "" && !own.has(path));
+    const listed = files
+      .map((path) => path.slice(1))
+      .filter((path) => path !== "" && !own.has(path));
     const list = join(scratch, "list");
     writeFileSync(list, [...new Set(listed)].join("\0"));
     const archive = join(scratch, "image.tar");

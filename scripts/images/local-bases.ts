@@ -11,10 +11,10 @@ import { importImage } from "./import-image.ts";
 /** What Node is linked against. */
 const forNode = ["libc6", "libstdc++6", "libgcc-s1"];
 /** What a toolhost executes code with. */
-const forCode = [
-  ...["bubblewrap", "python3", "ripgrep", "coreutils", "dash", "bash", "grep", "sed", "mawk"],
-  ...["findutils", "diffutils", "gzip", "tar", "util-linux"],
-];
+const forCode =
+  "bubblewrap python3 ripgrep coreutils dash bash grep sed mawk findutils diffutils gzip tar util-linux".split(
+    " ",
+  );
 const certificates = "/etc/ssl/certs/ca-certificates.crt";
 const accounts = "root:x:0:0:root:/:/sbin/nologin\nreeve:x:65532:65532:reeve:/data:/sbin/nologin\n";
 const user = "USER 65532:65532";
@@ -44,7 +44,9 @@ function fromPackages(
   const make = (inputs: string) => {
     const missing = missingOf(wanted);
     if (missing.length > 0) {
-      throw new Error(`${name} needs packages of this machine: apt-get install ${missing.join(" ")}`);
+      throw new Error(
+        `${name} needs packages of this machine: apt-get install ${missing.join(" ")}`,
+      );
     }
     const packages = closureOf(wanted);
     const statuses = [...statusOf(packages)].map(([each, text]) => ({
@@ -86,6 +88,8 @@ function common(): readonly Copy[] {
     { to: "etc/passwd", text: accounts },
     { to: "etc/group", text: "root:x:0:\nreeve:x:65532:\n" },
     { to: "etc/nsswitch.conf", text: "hosts: files dns\n" },
-    ...(existsSync(dirname(certificates)) ? [{ to: certificates.slice(1), from: certificates }] : []),
+    ...(existsSync(dirname(certificates))
+      ? [{ to: certificates.slice(1), from: certificates }]
+      : []),
   ];
 }

@@ -2,15 +2,17 @@ import { fromJson } from "@bufbuild/protobuf";
 import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import { RunStatus } from "@reeve/contracts/run";
 import type { RunEvent } from "@reeve/contracts/run";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { PatientClientOptions } from "../system/support/patient-client.ts";
 import { everything, PatientClient } from "../system/support/patient-client.ts";
 import { expectGapless } from "../system/support/watching.ts";
 import { Containers } from "./support/containers.ts";
-import { onEngine } from "./support/engine.ts";
-import { expectDone, underLoad } from "./support/load.ts";
+import { because, whySkipped } from "./support/engine.ts";
+import { expectDone, expectUnnoticed } from "./support/load.ts";
 
-onEngine("the services in containers", () => {
+const reason = whySkipped();
+
+describe.skipIf(reason !== undefined)(`the services in containers${because(reason)}`, () => {
   let containers: Containers;
 
   beforeAll(async () => {
@@ -53,7 +55,7 @@ onEngine("the services in containers", () => {
   });
 
   test("each service is replaced under load, and no run is lost, no event comes twice", async () => {
-    await underLoad(containers, "publish", async ({ next }) => {
+    await expectUnnoticed(containers, "publish", async ({ next }) => {
       for (const service of ["runtime", "toolhost", "approvals", "gateway"] as const) {
         const [old] = containers.of(service);
         await containers.add(service);
@@ -65,7 +67,7 @@ onEngine("the services in containers", () => {
   });
 
   test("toolhosts grow from one to three and shrink to one under load", async () => {
-    await underLoad(containers, "work", async ({ next }) => {
+    await expectUnnoticed(containers, "work", async ({ next }) => {
       await Promise.all([containers.add("toolhost"), containers.add("toolhost")]);
       expect(containers.of("toolhost")).toHaveLength(3);
       await next();
@@ -96,7 +98,7 @@ onEngine("the services in containers", () => {
   });
 
   test("NATS is killed and started again under load, and who watches runs sees a pause and nothing else", async () => {
-    await underLoad(containers, "work", async ({ next }) => {
+    await expectUnnoticed(containers, "work", async ({ next }) => {
       await next();
       await containers.nats.kill("nats-1");
       await containers.nats.startAgain("nats-1");

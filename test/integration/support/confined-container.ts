@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { GenericContainer } from "testcontainers";
+import { NetworkedContainer } from "./networked-container.ts";
 
 const seccomp = JSON.stringify(
   JSON.parse(
@@ -12,7 +12,7 @@ const seccomp = JSON.stringify(
 );
 
 /** A container as compose.yaml confines them: nothing in it can be written, and no capability is left. */
-export class ConfinedContainer extends GenericContainer {
+export class ConfinedContainer extends NetworkedContainer {
   constructor(image: string) {
     super(image);
     this.hostConfig.ReadonlyRootfs = true;
@@ -24,10 +24,6 @@ export class ConfinedContainer extends GenericContainer {
   withSandboxes(): this {
     this.hostConfig.MaskedPaths = [];
     this.hostConfig.ReadonlyPaths = [];
-    return this.withSecurityOpt(
-      "no-new-privileges",
-      `seccomp=${seccomp}`,
-      "apparmor=unconfined",
-    );
+    return this.withSecurityOpt("no-new-privileges", `seccomp=${seccomp}`, "apparmor=unconfined");
   }
 }

@@ -101,9 +101,8 @@ export class Containers implements AsyncDisposable {
   /** Starts one more of a service, and resolves when it is ready. */
   async add(service: Service): Promise<Member> {
     const image = service === "toolhost" ? this.#images.toolhost : this.#images.services;
-    const container = this.#confined(image)
+    const container = this.#confined(image, service)
       .withCommand(["node", `services/${service}/src/main.ts`])
-      .withNetworkAliases(service)
       .withExposedPorts(port)
       .withBindMounts([
         { source: join(import.meta.dirname, "scripts"), target: "/scripts", mode: "ro" },
@@ -119,7 +118,9 @@ export class Containers implements AsyncDisposable {
       }),
     );
     const started = await container.start().catch((cause: unknown) => {
-      throw new Error(`${service} does not become ready; it said last:\n${said.join("")}`, { cause });
+      throw new Error(`${service} does not become ready; it said last:\n${said.join("")}`, {
+        cause,
+      });
     });
     const url = `http://${started.getHost()}:${started.getMappedPort(port)}`;
     const member = { service, container: started, reeve: openReeve({ url, token }) };
@@ -152,16 +153,16 @@ export class Containers implements AsyncDisposable {
   }
 
   async #provision(): Promise<void> {
-    const done = await this.#confined(this.#images.services)
+    const done = await this.#confined(this.#images.services, "provision")
       .withCommand(["node", "cli/src/main.ts", "provision"])
       .withWaitStrategy(Wait.forOneShotStartup())
       .start();
     await done.stop();
   }
 
-  #confined(image: string): ConfinedContainer {
+  #confined(image: string, name: string): ConfinedContainer {
     const listen = `:${port}`;
-    return new ConfinedContainer(image).withNetwork(this.#network).withEnvironment({
+    return new ConfinedContainer(image).on(this.#network, name).withEnvironment({
       REEVE_NATS_URL: "nats://nats:4222",
       REEVE_LISTEN: listen,
       REEVE_APPROVALS_LISTEN: listen,

@@ -1,34 +1,34 @@
-import { spawnSync } from "node:child_process";
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
 import { findProgram } from "@reeve/platform/nats-server";
-import { describe, test } from "vitest";
 import { imageNames } from "../../../scripts/images/image-names.ts";
 
 const root = join(import.meta.dirname, "../../..");
 /** What testcontainers would have tidy up; where it is not, containers are removed by who started them alone. */
 const reaperImage = process.env["RYUK_CONTAINER_IMAGE"] ?? "testcontainers/ryuk:0.14.0";
 
-/** Why there can be no containers here, or undefined when there can. */
-export const whyNoEngine = reasonAgainst();
-if (whyNoEngine === undefined && docker(["image", "inspect", reaperImage]) !== 0) {
+const engineReason = reasonAgainst();
+if (engineReason === undefined && docker(["image", "inspect", reaperImage]) !== 0) {
   process.env["TESTCONTAINERS_RYUK_DISABLED"] = "true";
 }
 
 /**
- * Tests that need a container engine. Without one they are skipped, and the reason stands in their name; with
- * `REEVE_ENGINE=required` that is a failure.
+ * Why tests that need a container engine, and what else they say, are skipped here; undefined when they run. With
+ * `REEVE_ENGINE=required` it throws the reason instead.
  */
-export function onEngine(name: string, tests: () => void, further?: string): void {
-  const reason = whyNoEngine ?? further;
-  if (reason === undefined) describe(name, tests);
-  else if (process.env["REEVE_ENGINE"] === "required") {
-    test(name, () => {
-      throw new Error(`REEVE_ENGINE=required, but ${reason}`);
-    });
-  } else describe.skip(`${name} (skipped: ${reason})`, tests);
+export function whySkipped(further?: string): string | undefined {
+  const reason = engineReason ?? further;
+  if (reason !== undefined && process.env["REEVE_ENGINE"] === "required") {
+    throw new Error(`REEVE_ENGINE=required, but ${reason}`);
+  }
+  return reason;
+}
+
+/** The end of the name of a suite: why it is skipped. */
+export function because(reason: string | undefined): string {
+  return reason === undefined ? "" : ` (skipped: ${reason})`;
 }
 
 /** Makes the images of this checkout, where they are not up to date. Gives their names. */

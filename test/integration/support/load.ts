@@ -18,16 +18,16 @@ export interface Load {
  * Has clients start runs of an agent, one after the other, until `during` is over; nothing may be seen of it by them. Gives
  * what they saw of each run.
  */
-export async function underLoad(
+export async function expectUnnoticed(
   containers: Containers,
   agentId: string,
   during: (load: Load) => Promise<void>,
 ): Promise<readonly (readonly RunEvent[])[]> {
   const load = ++loads;
   let happened = Promise.withResolvers<void>();
+  const onEvent = () => happened.resolve();
   const working = Array.from({ length: clients }, (_, index) => {
     const name = `load-${load}-client-${index}`;
-    const onEvent = () => happened.resolve();
     return new PatientClient({ name, agentId, gateways: () => containers.gateways, onEvent });
   });
   const over = new AbortController();

@@ -1,6 +1,7 @@
 import type { StartedNetwork, StartedTestContainer } from "testcontainers";
-import { GenericContainer, getContainerRuntimeClient, Wait } from "testcontainers";
+import { getContainerRuntimeClient, Wait } from "testcontainers";
 import { z } from "zod";
+import { NetworkedContainer } from "./networked-container.ts";
 
 const monitorPort = 8222;
 const patienceMs = 60_000;
@@ -46,15 +47,17 @@ export class NatsContainers implements AsyncDisposable {
   ): Promise<NatsContainers> {
     const names = Array.from({ length: count }, (_, index) => `nats-${index + 1}`);
     const routes = names.map((name) => `nats://${name}:6222`).join(",");
+    const store = ["--jetstream", "--store_dir", "/data", "-m", String(monitorPort)];
     const cluster = ["--cluster_name", "reeve", "--cluster", "nats://0.0.0.0:6222"];
     const started = names.map(async (name) => {
-      const container = await new GenericContainer(image)
+      const container = await new NetworkedContainer(image)
         .withCommand([
-          ...["--name", name, "--jetstream", "--store_dir", "/data", "-m", String(monitorPort)],
+          ...store,
+          "--name",
+          name,
           ...(count > 1 ? [...cluster, "--routes", routes] : []),
         ])
-        .withNetwork(network)
-        .withNetworkAliases("nats", name)
+        .on(network, "nats", name)
         .withExposedPorts(monitorPort)
         .withWaitStrategy(Wait.forLogMessage("Server is ready"))
         .start();
@@ -63,20 +66,22 @@ export class NatsContainers implements AsyncDisposable {
     return new NatsContainers(new Map(await Promise.all(started)));
   }
 
-  /** The server that leads a stream, as soon as one does. */
-  async leaderOf(stream: string): Promise<string> {
-    return await this.#until(`a leader of ${stream}`, async () => {
-      const { leader } = (await this.#seen(stream)).find((each) => each.leader !== undefined) ?? {};
-      return leader;
+  /** The server that leads a stream, as soon as one does, other than the one that did `before`. */
+  async leaderOf(stream: string, before?: string): Promise<string> {
+    return await this.#until(`leader of ${stream}`, async () => {
+      const leaders = (await this.#seen(stream)).map(({ leader }) => leader);
+      return leaders.find((leader) => leader !== undefined && leader !== before);
     });
   }
 
   /** Resolves when every server has all of a stream, and one leads it. */
   async whole(stream: string): Promise<void> {
     const others = this.#servers.size - 1;
-    await this.#until(`a whole ${stream}`, async () => {
+    await this.#until(`whole ${stream}`, async () => {
       const seen = await this.#seen(stream);
-      const isWhole = seen.some(({ leader, current }) => leader !== undefined && current === others);
+      const isWhole = seen.some(
+        ({ leader, current }) => leader !== undefined && current === others,
+      );
       return isWhole ? true : undefined;
     });
   }

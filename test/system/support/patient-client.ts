@@ -1,5 +1,6 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { ApprovalState } from "@reeve/contracts/approval";
-import type { RunEvent } from "@reeve/contracts/run";
+import type { RunEvent, StartRunRequestSchema } from "@reeve/contracts/run";
 import { EventFamily } from "@reeve/contracts/run";
 import { failureFrom } from "@reeve/platform/connect-failure";
 import { patient, persistently } from "../../../cli/src/back-off.ts";
@@ -20,6 +21,8 @@ export interface PatientClientOptions {
   /** Distinguishes its requests from those of others. */
   readonly name: string;
   readonly agentId: string;
+  /** What its runs find in their workspaces. */
+  readonly files?: MessageInitShape<typeof StartRunRequestSchema>["files"];
   /** The gateways that there are at the moment, at least one. */
   gateways(): readonly Reeve[];
   onEvent?(): void;
@@ -54,9 +57,9 @@ export class PatientClient {
   }
 
   /** Starts a run, watches it to its end and approves what it asks for. Gives what it saw. */
-  async run(input = "go"): Promise<readonly RunEvent[]> {
-    const { name, agentId } = this.#options;
-    const started = { agentId, input, requestId: `${name}-${this.#runs++}` };
+  async run(): Promise<readonly RunEvent[]> {
+    const { name, agentId, files = [] } = this.#options;
+    const started = { agentId, input: "go", files, requestId: `${name}-${this.#runs++}` };
     const { run } = await this.#persistently(() => this.#gateway.runs.startRun(started));
     const seen: RunEvent[] = [];
     while (this.#cuts < mostCuts) {
