@@ -4,8 +4,7 @@
  * What is up to date is not made again; `--force` makes it nevertheless. The bill of materials of all npm packages in them is
  * written to `.images/sbom.cdx.json`. REEVE_IMAGE_PREFIX replaces `reeve` in all names.
  */
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { copyFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -35,7 +34,9 @@ function buildFromThisMachine(): void {
     { name: imageNames.services, base: imageNames.runtimeBase },
     { name: imageNames.toolhost, base: imageNames.toolhostBase },
   ].filter(({ name }) => isForced || inputsOf(name) !== inputs);
-  const folder = mkdtempSync(join(tmpdir(), "reeve-images-"));
+  const scratch = mkdtempSync(join(tmpdir(), "reeve-images-"));
+  // The bill of materials has the name of its folder.
+  const folder = join(scratch, "reeve");
   try {
     if (wanted.length > 0) {
       copyProductionTree(folder);
@@ -49,7 +50,7 @@ function buildFromThisMachine(): void {
       say(`${name} made`);
     }
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(scratch, { recursive: true, force: true });
   }
   say(`images are up to date: ${imageNames.services} ${imageNames.toolhost} ${imageNames.nats}`);
 }
