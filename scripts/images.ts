@@ -19,8 +19,13 @@ const isForced = process.argv.includes("--force");
 const isPublic = process.argv.includes("--public");
 const startedAt = performance.now();
 
-if (isPublic) buildFromPublicBases();
-else buildFromThisMachine();
+try {
+  if (isPublic) buildFromPublicBases();
+  else buildFromThisMachine();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
 
 function buildFromThisMachine(): void {
   const machine = machineFingerprint();

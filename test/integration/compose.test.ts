@@ -62,7 +62,11 @@ describe.skipIf(reason !== undefined)(`what compose.yaml brings up${because(reas
     expect(published).toEqual([["gateway", "127.0.0.1"]]);
   });
 
-  test.each(quickstarts)("the quickstart with $name works as it is written", async (quickstart) => {
-    expect(await follow(quickstart, project)).toMatch(quickstart.prints);
-  });
+  test.each(quickstarts)(
+    "the quickstart with $name works as it is written",
+    { timeout: 300_000 },
+    async (quickstart) => {
+      expect(await follow(quickstart, project)).toMatch(quickstart.prints);
+    },
+  );
 });
