@@ -2,7 +2,7 @@
  * All tests: `npm test`. Runs the quick gate and every suite, whatever fails, and prints as its last line
  * `N passed, N failed, N skipped`. The exit code is 0 only when nothing failed.
  */
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -13,12 +13,21 @@ import { addTallies, describeTally, tallyOf } from "./test-tally.ts";
 const root = dirname(import.meta.dirname);
 const folder = mkdtempSync(join(tmpdir(), "reeve-test-"));
 try {
+  await imageOfSandboxes();
   const tallies = [await gate(), await vitest("unit"), await vitest("system")];
   const total = addTallies(tallies);
   process.exitCode = total.failed > 0 ? 1 : 0;
   console.log(describeTally(total));
 } finally {
   rmSync(folder, { recursive: true, force: true });
+}
+
+/** Makes the image of docker sandboxes where an engine is named that has none. What needs it fails by itself if that fails. */
+async function imageOfSandboxes(): Promise<void> {
+  if (process.env["DOCKER_HOST"] === undefined) return;
+  const image = process.env["REEVE_SANDBOX_IMAGE"] ?? "reeve-sandbox:latest";
+  const { status } = spawnSync("docker", ["image", "inspect", image], { stdio: "ignore" });
+  if (status !== 0) await run(["scripts/sandbox-image.ts", image]);
 }
 
 /** The gate counts as one failed test when it fails, and as none when it passes. */
