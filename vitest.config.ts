@@ -17,6 +17,7 @@ const system = [
   "test/chaos/**/*.test.ts",
   "test/k8s/**/*.test.ts",
   "test/adversarial/**/*.test.ts",
+  "test/integration/**/*.test.ts",
 ];
 
 export default defineConfig({

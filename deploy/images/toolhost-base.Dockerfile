@@ -1,0 +1,6 @@
+# The base of a toolhost that executes code itself, for RUNTIME_IMAGE of the Dockerfile beside this one:
+#   docker build -t reeve-base-toolhost - < deploy/images/toolhost-base.Dockerfile
+FROM debian:bookworm-slim
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends bubblewrap python3 ripgrep gawk ca-certificates \
+ && rm -rf /var/lib/apt/lists/*

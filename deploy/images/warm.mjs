@@ -1,0 +1,12 @@
+// Runs while an image is built: what a service loads is compiled once, into NODE_COMPILE_CACHE.
+import { execFileSync } from "node:child_process";
+import { flushCompileCache } from "node:module";
+import process from "node:process";
+
+for (const service of ["gateway", "runtime", "toolhost", "approvals"]) {
+  await import(`/app/services/${service}/src/serve.ts`);
+}
+await import("/app/packages/platform/src/run-service.ts");
+flushCompileCache();
+execFileSync(process.execPath, ["cli/src/main.ts", "--version"], { stdio: "inherit" });
+process.exit();

@@ -1,0 +1,95 @@
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import process from "node:process";
+import { findProgram } from "../../packages/platform/src/nats-server.ts";
+import { alternatives, closureOf, filesOf, missingOf, statusOf } from "./debian-packages.ts";
+import { imageNames } from "./image-names.ts";
+import { label } from "./docker.ts";
+import type { Copy, ImageContents } from "./import-image.ts";
+import { importImage } from "./import-image.ts";
+
+/** What Node is linked against. */
+const forNode = ["libc6", "libstdc++6", "libgcc-s1"];
+/** What a toolhost executes code with. */
+const forCode =
+  "bubblewrap python3 ripgrep coreutils dash bash grep sed mawk findutils diffutils gzip tar util-linux".split(
+    " ",
+  );
+const certificates = "/etc/ssl/certs/ca-certificates.crt";
+const accounts = "root:x:0:0:root:/:/sbin/nologin\nreeve:x:65532:65532:reeve:/data:/sbin/nologin\n";
+const user = "USER 65532:65532";
+
+/** A base image that can be made of what this machine has. */
+export interface LocalBase {
+  readonly name: string;
+  /** Makes it, and labels it with what it was made of. Throws with what is missing. */
+  make(inputs: string): void;
+}
+
+/** Stand-ins for public bases, of the Debian packages and the Node of this machine, without a registry. */
+export const localBases: readonly LocalBase[] = [
+  fromPackages(imageNames.runtimeBase, forNode, { changes: [user] }),
+  fromPackages(imageNames.toolhostBase, [...forNode, ...forCode], { changes: [user] }),
+  fromPackages(imageNames.nodeBase, forNode, {
+    copies: [{ from: process.execPath, to: "usr/local/bin/node" }],
+  }),
+  { name: imageNames.nats, make: makeNats },
+];
+
+function fromPackages(
+  name: string,
+  wanted: readonly string[],
+  { changes = [], copies = [] }: Pick<ImageContents, "changes" | "copies">,
+): LocalBase {
+  const make = (inputs: string) => {
+    const missing = missingOf(wanted);
+    if (missing.length > 0) {
+      throw new Error(
+        `${name} needs packages of this machine: apt-get install ${missing.join(" ")}`,
+      );
+    }
+    const packages = closureOf(wanted);
+    const statuses = [...statusOf(packages)].map(([each, text]) => ({
+      to: `var/lib/dpkg/status.d/${each}`,
+      text,
+    }));
+    importImage(name, {
+      folders: ["run"],
+      files: [...filesOf(packages), ...(wanted.includes("mawk") ? alternatives() : [])],
+      copies: [...common(), ...statuses, ...copies],
+      changes: ["ENV PATH=/usr/local/bin:/usr/bin:/bin", `LABEL ${label}=${inputs}`, ...changes],
+    });
+  };
+  return { name, make };
+}
+
+/** The NATS server of this machine, on its own. */
+function makeNats(inputs: string): void {
+  const server = findProgram("nats-server");
+  if (server === undefined) {
+    throw new Error(`${imageNames.nats} needs a server: apt-get install nats-server`);
+  }
+  importImage(imageNames.nats, {
+    folders: ["data"],
+    files: filesOf(closureOf(["libc6"])),
+    copies: [...common(), { from: server, to: "usr/local/bin/nats-server" }],
+    changes: [
+      "ENV PATH=/usr/local/bin",
+      `LABEL ${label}=${inputs}`,
+      "EXPOSE 4222 6222 8222",
+      'ENTRYPOINT ["nats-server"]',
+      'CMD ["--jetstream", "--store_dir", "/data"]',
+    ],
+  });
+}
+
+function common(): readonly Copy[] {
+  return [
+    { to: "etc/passwd", text: accounts },
+    { to: "etc/group", text: "root:x:0:\nreeve:x:65532:\n" },
+    { to: "etc/nsswitch.conf", text: "hosts: files dns\n" },
+    ...(existsSync(dirname(certificates))
+      ? [{ to: certificates.slice(1), from: certificates }]
+      : []),
+  ];
+}

@@ -1,0 +1,70 @@
+import { execFile, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { promisify } from "node:util";
+import { upToDateImages } from "./engine.ts";
+
+const root = join(import.meta.dirname, "../../..");
+const candidates = [["docker", "compose"], ["docker-compose"]] as const;
+const program = candidates.find(isCurrent);
+
+/** Why compose.yaml cannot be tried here, or undefined when it can. */
+export const whyNoCompose =
+  program === undefined
+    ? "there is neither `docker compose` nor docker-compose 2 or later"
+    : undefined;
+
+/** What compose.yaml brings up, beside whatever else runs on this machine; all of it is gone when it is disposed. */
+export interface ComposeProject extends AsyncDisposable {
+  /** The address of the gateway, `http://127.0.0.1:port`. */
+  readonly url: string;
+  /** The folder of the token. */
+  readonly dataDir: string;
+  readonly token: string;
+  /** Runs compose on the project, and gives what it says on stdout. */
+  compose(...args: string[]): Promise<string>;
+}
+
+/** Brings it up and waits until all of it is healthy. */
+export async function composeUp(): Promise<ComposeProject> {
+  const images = await upToDateImages();
+  const folder = mkdtempSync(join(tmpdir(), "reeve-compose-"));
+  const dataDir = join(folder, ".reeve");
+  const environment = {
+    ...process.env,
+    REEVE_IMAGE: images.services,
+    REEVE_TOOLHOST_IMAGE: images.toolhost,
+    REEVE_NATS_IMAGE: images.nats,
+    REEVE_DATA_DIR: dataDir,
+    REEVE_PORT: "0",
+  };
+  const compose = async (...args: string[]) => {
+    const [command = "", ...rest] = program ?? [];
+    const project = ["-p", `reeve-test-${process.pid}`, "-f", join(root, "compose.yaml")];
+    const asked = promisify(execFile)(command, [...rest, ...project, ...args], {
+      env: environment,
+    });
+    return (await asked).stdout;
+  };
+  await using started = new AsyncDisposableStack();
+  started.defer(() => rmSync(folder, { recursive: true, force: true }));
+  started.defer(async () => void (await compose("down", "--volumes", "--timeout", "0")));
+  await compose("up", "--detach", "--wait");
+  const published = (await compose("port", "gateway", "4680")).trim();
+  const resources = started.move();
+  return {
+    url: `http://${published}`,
+    dataDir,
+    token: readFileSync(join(dataDir, "token"), "utf8").trim(),
+    compose,
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+/** Version 1 of compose is another program, which knows neither `--wait` nor all that compose.yaml asks for. */
+function isCurrent([command, ...rest]: readonly [string, ...string[]]): boolean {
+  const { stdout } = spawnSync(command, [...rest, "version", "--short"], { encoding: "utf8" });
+  return Number(/^v?(\d+)\./.exec(stdout ?? "")?.[1] ?? 0) >= 2;
+}

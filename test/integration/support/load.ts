@@ -1,0 +1,57 @@
+import { RunStatus } from "@reeve/contracts/run";
+import type { RunEvent } from "@reeve/contracts/run";
+import { expect } from "vitest";
+import { PatientClient } from "../../system/support/patient-client.ts";
+import { expectGapless } from "../../system/support/watching.ts";
+import type { Containers } from "./containers.ts";
+
+/** How many clients there are; each has one run at a time. */
+const clients = 4;
+let loads = 0;
+
+export interface Load {
+  /** Resolves at the next event of any run: something is going on. */
+  next(): Promise<void>;
+}
+
+/**
+ * Has clients start runs of an agent, one after the other, until `during` is over; nothing may be seen of it by them. Gives
+ * what they saw of each run.
+ */
+export async function expectUnnoticed(
+  containers: Containers,
+  agentId: string,
+  during: (load: Load) => Promise<void>,
+): Promise<readonly (readonly RunEvent[])[]> {
+  const load = ++loads;
+  let happened = Promise.withResolvers<void>();
+  const onEvent = () => happened.resolve();
+  const working = Array.from({ length: clients }, (_, index) => {
+    const name = `load-${load}-client-${index}`;
+    return new PatientClient({ name, agentId, gateways: () => containers.gateways, onEvent });
+  });
+  const over = new AbortController();
+  const isOver = () => over.abort();
+  const meanwhile = during({
+    next() {
+      happened = Promise.withResolvers();
+      return happened.promise;
+    },
+  });
+  meanwhile.then(isOver, isOver);
+  const [seen] = await Promise.all([
+    Promise.all(working.map((client) => client.runsUntil(over.signal))),
+    meanwhile,
+  ]);
+  for (const events of seen.flat()) expectDone(events);
+  expect(seen.flat().length).toBeGreaterThanOrEqual(clients);
+  return seen.flat();
+}
+
+/** The run was done as a whole: no event is missing or comes twice, and no call failed. */
+export function expectDone(events: readonly RunEvent[]): void {
+  expectGapless(events);
+  expect(events.at(-1)?.event.value).toMatchObject({ status: RunStatus.COMPLETED });
+  const results = events.flatMap(({ event }) => (event.case === "toolResult" ? event.value : []));
+  expect(results.filter(({ success }) => !success)).toEqual([]);
+}

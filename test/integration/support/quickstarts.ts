@@ -1,0 +1,75 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { promisify } from "node:util";
+import type { ComposeProject } from "./compose.ts";
+
+const root = join(import.meta.dirname, "../../..");
+
+export interface Quickstart {
+  /** The client that it shows. */
+  readonly name: string;
+  /** The page that it stands on, relative to the root. */
+  readonly page: string;
+  /** A line of the page; the next block of code after it is the quickstart. */
+  readonly after: string;
+  /** Commands that install what it needs into a folder of its own. */
+  install?(folder: string): string;
+  /** What is given the block as its last argument. */
+  interpreter(folder: string): readonly [string, ...string[]];
+  /** What it prints when it works. */
+  readonly prints: RegExp;
+}
+
+const bash = ["bash", "-euo", "pipefail", "-c"] as const;
+
+/** What a newcomer copies from the documentation, and expects to work. */
+export const quickstarts: readonly Quickstart[] = [
+  {
+    name: "curl",
+    page: "README.md",
+    after: "With `curl`, over the Connect protocol:",
+    interpreter: () => bash,
+    prints: /"runId":\s*"run_[a-z0-9]+"/,
+  },
+];
+
+/** Runs the code as it is written, but at the address and with the token of a project. Gives what it prints. */
+export async function follow(
+  { page, after, install, interpreter }: Quickstart,
+  { url, dataDir, token }: ComposeProject,
+): Promise<string> {
+  const code = blockAfter(readFileSync(join(root, page), "utf8"), after)
+    .replaceAll("http://127.0.0.1:4680", url)
+    .replaceAll("127.0.0.1:4680", url.replace("http://", ""))
+    .replaceAll(".reeve/token", join(dataDir, "token"));
+  const env = {
+    ...process.env,
+    PATH: `${dirname(process.execPath)}:${process.env["PATH"] ?? ""}`,
+    REEVE_URL: url,
+    REEVE_TOKEN: token,
+    REEVE_DATA_DIR: dataDir,
+  };
+  const folder = mkdtempSync(join(tmpdir(), "reeve-quickstart-"));
+  try {
+    const run = promisify(execFile);
+    if (install !== undefined) {
+      const [shell, ...options] = bash;
+      await run(shell, [...options, install(folder)], { cwd: root, env });
+    }
+    const [command, ...args] = interpreter(folder);
+    const { stdout } = await run(command, [...args, code], { cwd: root, env });
+    return stdout;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function blockAfter(page: string, line: string): string {
+  const [, rest] = page.split(`\n${line}\n`);
+  const block = /^```\w+\n([\s\S]*?)^```$/m.exec(rest ?? "")?.[1];
+  if (block === undefined) throw new Error(`no code stands after “${line}”`);
+  return block;
+}

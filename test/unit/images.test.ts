@@ -1,0 +1,42 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { imageNamesOf, usualPrefix } from "../../scripts/images/image-names.ts";
+
+const root = join(import.meta.dirname, "../..");
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+
+test("images have the Node that this repository is developed with", () => {
+  const [, pinned] = /"node": "([\d.]+)"/.exec(read("package.json")) ?? [];
+  expect(read("deploy/images/Dockerfile")).toContain(`ARG NODE_IMAGE=node:${pinned}-`);
+});
+
+test("compose starts the images that the script makes", () => {
+  const { services, toolhost, nats } = imageNamesOf(usualPrefix);
+  for (const name of [services, toolhost, nats]) {
+    expect(read("compose.yaml")).toContain(`:-${name}}`);
+  }
+});
+
+test("every service of compose is confined, and none listens to other machines", () => {
+  const services = Object.entries<Confined>(parse(read("compose.yaml"), { merge: true }).services);
+  expect(services.map(([name]) => name).toSorted()).toEqual(
+    ["approvals", "gateway", "keys", "nats", "provision", "runtime", "toolhost"].toSorted(),
+  );
+  for (const [
+    name,
+    { read_only: isReadOnly, cap_drop: dropped, security_opt, ports },
+  ] of services) {
+    expect({ name, isReadOnly, dropped }).toEqual({ name, isReadOnly: true, dropped: ["ALL"] });
+    expect(security_opt).toContain("no-new-privileges:true");
+    for (const port of ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/);
+  }
+});
+
+interface Confined {
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly ports?: readonly string[];
+}
