@@ -29,7 +29,7 @@ export async function persistently<Result>(
   const until = performance.now() + timeoutMs;
   for (let failures = 1; ; failures++) {
     try {
-      return await request(Math.max(1, until - performance.now()));
+      return await request(Math.max(1, Math.ceil(until - performance.now())));
     } catch (error) {
       signal?.throwIfAborted();
       await backOff(ReeveError.from(error), failures, until, signal);

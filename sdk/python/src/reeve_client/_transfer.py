@@ -44,7 +44,7 @@ def _parts(piece: bytes) -> Iterator[artifact_pb2.UploadArtifactRequest]:
 async def chunks_of(call: grpc.aio.UnaryStreamCall) -> AsyncIterator[bytes]:
     """What follows the description. Whoever stops early ends the transfer."""
     try:
-        async for message in call:
+        while (message := await call.read()) is not grpc.aio.EOF:
             yield message.chunk
     except grpc.aio.AioRpcError as error:
         raise error_from(error) from error

@@ -1,0 +1,23 @@
+import dev.reeve.approval.v1.*;
+import dev.reeve.client.*;
+import dev.reeve.run.v1.*;
+
+class Quickstart {
+  public static void main(String[] args) {
+    var options = ReeveOptions.of(System.getenv("REEVE_URL"), System.getenv("REEVE_TOKEN"));
+    try (var reeve = ReeveClient.connect(options)) {
+      var request = StartRunRequest.newBuilder().setAgentId("csv-report").setInput("Summarize the file.");
+      var watch = reeve.watch(reeve.startRun(request.build()).getRunId());
+      while (watch.hasNext()) {
+        var event = watch.next();
+        System.out.print(event.getText().getText());
+        var approval = event.getApproval().getApproval();
+        if (approval.getState() == ApprovalState.APPROVAL_STATE_PENDING) {
+          var decision = DecideApprovalRequest.newBuilder().setApprovalId(approval.getApprovalId());
+          reeve.decide(decision.setApproved(true).build());
+        }
+      }
+      System.out.println("\n" + watch.endStatus());
+    }
+  }
+}
