@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type {
   DescriptorProto,
-  FieldDescriptorProto,
   FileDescriptorProto,
   FileDescriptorSet,
 } from "@bufbuild/protobuf/wkt";
@@ -64,10 +63,10 @@ function stripMessage(message: DescriptorProto): void {
 }
 
 /** Extensions of a file that was read without a registry are unknown fields of its options. */
-function withoutExtensions({ options }: DescriptorProto | FieldDescriptorProto | Optioned): void {
+function withoutExtensions({ options }: Optioned): void {
   if (options !== undefined) delete options.$unknown;
 }
 
 interface Optioned {
-  readonly options?: { $unknown?: unknown };
+  readonly options?: { $unknown?: unknown } | undefined;
 }

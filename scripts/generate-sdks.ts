@@ -4,7 +4,15 @@
  * generators come from the registry of the language, in pinned versions, into a folder of caches.
  */
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
@@ -80,13 +88,16 @@ const languages: Readonly<Record<string, Language>> = {
     generate: ({ contracts, out }) => {
       const env = { ...process.env, CARGO_TARGET_DIR: join(caches, "gen-rust") };
       const manifest = "sdk/rust/codegen/Cargo.toml";
-      run("cargo", ["run", "-q", "--locked", "--manifest-path", manifest, "--", contracts, out], { env });
+      run("cargo", ["run", "-q", "--locked", "--manifest-path", manifest, "--", contracts, out], {
+        env,
+      });
     },
   },
   java: {
     // Its users build with Maven, which generates: only the contracts are kept.
     kept: "sdk/java/src/main/contracts",
-    generate: ({ out }) => writeFileSync(join(out, "reeve.binpb"), clientContracts({ comments: false })),
+    generate: ({ out }) =>
+      writeFileSync(join(out, "reeve.binpb"), clientContracts({ comments: false })),
   },
 };
 
@@ -139,6 +150,10 @@ function bufGenerate(plugins: readonly object[], input: readonly string[]): void
   run("buf", ["generate", "--template", JSON.stringify({ version: "v2", plugins }), ...input]);
 }
 
-function run(program: string, args: readonly string[], options: { env?: NodeJS.ProcessEnv } = {}): void {
+function run(
+  program: string,
+  args: readonly string[],
+  options: { env?: NodeJS.ProcessEnv } = {},
+): void {
   execFileSync(program, args, { stdio: "inherit", ...options });
 }

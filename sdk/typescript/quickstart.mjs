@@ -9,4 +9,4 @@ for await (const { event } of watch) {
   const { approvalId, state } = event.value.approval;
   if (state === ApprovalState.PENDING) await reeve.decide({ approvalId, approved: true });
 }
-console.log(`\n${RunStatus[watch.endStatus]}`);
+console.log(watch.endStatus === RunStatus.COMPLETED ? "\ncompleted" : "\nnot completed");

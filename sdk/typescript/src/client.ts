@@ -52,7 +52,10 @@ export class Client implements Disposable {
     options: CallOptions = {},
   ): Promise<Run> {
     const whole = { ...request, requestId: request.requestId || randomUUID() };
-    const { run } = await this.#call((services, call) => services.runs.startRun(whole, call), options);
+    const { run } = await this.#call(
+      (services, call) => services.runs.startRun(whole, call),
+      options,
+    );
     return run ?? create(RunSchema);
   }
 
@@ -86,7 +89,7 @@ export class Client implements Disposable {
   /** The approvals that are pending, oldest first: of a run, or of all. */
   async listApprovals(runId = "", options: CallOptions = {}): Promise<Approval[]> {
     const found: Approval[] = [];
-    for (let pageToken = ""; ; ) {
+    for (let pageToken = ""; ;) {
       const request = { runId, pageToken };
       const page = await this.#call(
         ({ approvals }, call) => approvals.listApprovals(request, call),
@@ -128,7 +131,10 @@ export class Client implements Disposable {
   /** Opens a stored file. */
   async download(artifactId: string, { signal }: CallOptions = {}): Promise<Download> {
     const timeoutMs = this.#settings.transferTimeoutMs;
-    return await openDownload(this.#connection, artifactId, { timeoutMs, ...(signal && { signal }) });
+    return await openDownload(this.#connection, artifactId, {
+      timeoutMs,
+      ...(signal && { signal }),
+    });
   }
 
   /** Closes the connection and whatever goes over it. */

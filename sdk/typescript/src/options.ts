@@ -33,7 +33,8 @@ export function settingsOf(options: ClientOptions): Settings {
   }
   const times = ["requestTimeoutMs", "transferTimeoutMs", "silenceMs", "patienceMs"] as const;
   for (const name of times) {
-    if (!(settings[name] > 0)) throw new TypeError(`${name} is ${settings[name]}: it must be positive`);
+    if (!(settings[name] > 0))
+      throw new TypeError(`${name} is ${settings[name]}: it must be positive`);
   }
   return settings;
 }

@@ -24,7 +24,11 @@ type Part = MessageInitShape<typeof UploadArtifactRequestSchema>;
 const chunkBytes = 256 * 1024;
 
 /** The messages of an upload, whatever the size of the pieces in which the content comes. */
-export async function* uploadParts({ name, mediaType = "", content }: Upload): AsyncGenerator<Part> {
+export async function* uploadParts({
+  name,
+  mediaType = "",
+  content,
+}: Upload): AsyncGenerator<Part> {
   yield { part: { case: "header", value: { name, mediaType } } };
   const pieces = content instanceof Uint8Array ? [content] : content;
   for await (const piece of pieces) {

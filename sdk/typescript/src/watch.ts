@@ -110,7 +110,8 @@ export class Watch implements AsyncIterable<RunEvent> {
   #request(): MessageInitShape<typeof WatchRunRequestSchema> {
     const { families, detailed = true } = this.#options;
     const place = { runId: this.runId, afterSequence: this.#throughSequence };
-    if (families === undefined) return { ...place, selection: { case: "detailed", value: detailed } };
+    if (families === undefined)
+      return { ...place, selection: { case: "detailed", value: detailed } };
     return { ...place, selection: { case: "families", value: { families: [...families] } } };
   }
 }

@@ -1,25 +1,25 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A certificate for 127.0.0.1 and localhost that is its own authority, valid for a day. */
-export function selfSigned(folder: string): {
-  readonly path: string;
+const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+
+/** A certificate for 127.0.0.1 and localhost, valid for a day, and the path of that of its own authority. */
+export function testCertificate(folder: string): {
+  readonly authority: string;
   readonly key: string;
   readonly cert: string;
 } {
-  const [key, path] = [join(folder, "key.pem"), join(folder, "cert.pem")];
-  const names = "subjectAltName=IP:127.0.0.1,DNS:localhost";
-  execFileSync(
-    "openssl",
-    [
-      ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"],
-      ...["-days", "1", "-subj", "/CN=reeve-test", "-addext", names],
-      // Some libraries take no authority for a server.
-      ...["-addext", "basicConstraints=critical,CA:TRUE"],
-      ...["-keyout", key, "-out", path],
-    ],
-    { stdio: "ignore" },
-  );
-  return { path, key: readFileSync(key, "utf8"), cert: readFileSync(path, "utf8") };
+  const path = (name: string) => join(folder, name);
+  const openssl = (...args: readonly string[]) =>
+    execFileSync("openssl", args, { cwd: folder, stdio: "ignore" });
+  const authority = ["-keyout", "ca-key.pem", "-out", "ca.pem"];
+  openssl("req", "-x509", ...curve, "-days", "1", "-subj", "/CN=reeve-test-ca", ...authority);
+  openssl("req", ...curve, "-subj", "/CN=reeve-test", "-keyout", "key.pem", "-out", "request.pem");
+  writeFileSync(path("names.cnf"), "subjectAltName=IP:127.0.0.1,DNS:localhost\n");
+  const signed = ["-CA", "ca.pem", "-CAkey", "ca-key.pem", "-CAcreateserial", "-days", "1"];
+  const names = ["-extfile", "names.cnf", "-out", "cert.pem"];
+  openssl("x509", "-req", "-in", "request.pem", ...signed, ...names);
+  const read = (name: string) => readFileSync(path(name), "utf8");
+  return { authority: path("ca.pem"), key: read("key.pem"), cert: read("cert.pem") };
 }

@@ -43,7 +43,7 @@ export interface Told {
 }
 
 /** No client may take longer, whatever happens to it; a hang is a failure. */
-const hangMs = 30_000;
+const hangMs = 90_000;
 
 /** Has a client of some language do one operation in a process of its own. `onEvent` is told of each event as it comes. */
 export async function perform(

@@ -3,6 +3,7 @@ import { createServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
+import { WireType } from "@bufbuild/protobuf/wire";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import type { RunEventSchema } from "@reeve/contracts/run";
 import { RunService, RunStatus, WatchRunResponseSchema } from "@reeve/contracts/run";
@@ -10,7 +11,7 @@ import { RunService, RunStatus, WatchRunResponseSchema } from "@reeve/contracts/
 /** A field of a number that nobody here knows, as it comes over the wire: the text "new". */
 const unknownField = {
   no: 4_000,
-  wireType: 2,
+  wireType: WireType.LengthDelimited,
   data: new Uint8Array([3, ...new TextEncoder().encode("new")]),
 };
 
@@ -27,7 +28,7 @@ export async function startNewerServer(): Promise<{ readonly url: string } & Asy
         startRun: () => ({ run: { runId: "run_newer", $unknown: [unknownField] } }),
         async *watchRun() {
           yield message([{ sequence: 1, event: status(RunStatus.STARTING) }]);
-          yield message([{ sequence: 2, $unknown: [unknownField] } as EventInit]);
+          yield message([{ sequence: 2, $unknown: [unknownField] }]);
           // A value that a later version of the enum may have.
           yield message([{ sequence: 3, event: status(4_000 as RunStatus) }]);
           yield message([{ sequence: 4, event: status(RunStatus.COMPLETED) }], RunStatus.COMPLETED);
@@ -50,7 +51,7 @@ function status(status: RunStatus) {
   return { case: "status", value: { status } } as const;
 }
 
-function message(events: readonly EventInit[], endStatus = RunStatus.UNSPECIFIED) {
+function message(events: readonly EventInit[], endStatus: RunStatus = RunStatus.UNSPECIFIED) {
   const throughSequence = events.at(-1)?.sequence ?? 0;
   const response = create(WatchRunResponseSchema, {
     events: [...events],

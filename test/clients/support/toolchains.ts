@@ -124,12 +124,21 @@ export async function prepareJava(): Promise<Toolchain> {
       mkdirSync(copy, { recursive: true });
       cpSync(join(project, "pom.xml"), join(copy, "pom.xml"));
       cpSync(join(project, "src"), join(copy, "src"), { recursive: true });
-      const goals = ["package", "dependency:3.8.1:copy-dependencies"];
+      const goals = [
+        "package",
+        "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies",
+      ];
       const options = ["-q", "-B", "-DincludeScope=runtime", `-DoutputDirectory=${folder}/lib`];
       await build("mvn", [...options, ...goals], { cwd: copy });
       cpSync(join(copy, "target/reeve-client-0.1.0.jar"), join(folder, "lib/reeve-client.jar"));
       const sources = [join(project, "Quickstart.java"), join(drivers, "java/Driver.java")];
-      await build("javac", ["-cp", join(folder, "lib/*"), "-d", join(folder, "classes"), ...sources]);
+      await build("javac", [
+        "-cp",
+        join(folder, "lib/*"),
+        "-d",
+        join(folder, "classes"),
+        ...sources,
+      ]);
     });
     const path = `${join(folder, "classes")}:${join(folder, "lib/*")}`;
     const java = (name: string) => ({

@@ -15,7 +15,7 @@ _CHANNEL = [
     ("grpc.keepalive_timeout_ms", 5_000),
     ("grpc.max_reconnect_backoff_ms", 1_000),
     ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 5_000),
     ("grpc.enable_retries", 0),
     # Otherwise a channel of the same address shares its connection, and the backoff of its failures, with this one.
     ("grpc.use_local_subchannel_pool", 1),
