@@ -40,7 +40,7 @@ const operations = {
     const startedAt = performance.now();
     let events = 0;
     for await (const _ of reeve.watch(runId)) events += 1;
-    tell({ events, ms: performance.now() - startedAt });
+    tell({ count: events, ms: performance.now() - startedAt });
   },
   async cancel(runId) {
     tell({ status: (await reeve.cancel(runId, "enough")).status });

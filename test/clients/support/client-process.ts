@@ -33,6 +33,7 @@ export interface Told {
   readonly size?: number;
   readonly name?: string;
   readonly sha256?: string;
+  readonly count?: number;
   readonly ms?: number;
   readonly error?: {
     readonly code: string;
@@ -49,7 +50,7 @@ const hangMs = 90_000;
 export async function perform(
   { command: [program = "", ...args], env }: Command,
   operation: readonly string[],
-  { url, token, ca, requestMs = 5_000, silenceMs = 12_000, patienceMs = 15_000 }: Setting,
+  { url, token, ca, requestMs = 20_000, silenceMs = 12_000, patienceMs = 30_000 }: Setting,
   onEvent?: (sequence: number) => void,
 ): Promise<Said> {
   const child = spawn(program, [...args, ...operation], {

@@ -92,7 +92,7 @@ func perform(ctx context.Context, client *reeve.Client, operation string, operan
 		for watch.Next(ctx) {
 			events++
 		}
-		tell(line{"events": events, "ms": float64(time.Since(startedAt).Microseconds()) / 1000})
+		tell(line{"count": events, "ms": float64(time.Since(startedAt).Microseconds()) / 1000})
 		return watch.Err()
 	case "cancel":
 		run, err := client.Cancel(ctx, operands[0], "enough")

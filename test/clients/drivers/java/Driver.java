@@ -18,7 +18,8 @@ class Driver {
     String token = System.getenv("REEVE_TOKEN");
     var options =
         ReeveOptions.of(System.getenv("REEVE_URL"), token.isEmpty() ? null : token)
-            .withTimes(milliseconds("REEVE_REQUEST_MS"), milliseconds("REEVE_SILENCE_MS"), milliseconds("REEVE_PATIENCE_MS"));
+            .withTimes(
+                milliseconds("REEVE_REQUEST_MS"), milliseconds("REEVE_SILENCE_MS"), milliseconds("REEVE_PATIENCE_MS"));
     String ca = System.getenv("REEVE_CA");
     if (!ca.isEmpty()) {
       options = options.withCa(Files.readAllBytes(Path.of(ca)));
@@ -48,7 +49,7 @@ class Driver {
         for (var watch = reeve.watch(args[1]); watch.hasNext(); watch.next()) {
           events += 1;
         }
-        tell("{\"events\":%d,\"ms\":%d}", events, (System.nanoTime() - startedAt) / 1_000_000);
+        tell("{\"count\":%d,\"ms\":%d}", events, (System.nanoTime() - startedAt) / 1_000_000);
       }
       case "cancel" -> tell("{\"status\":%d}", reeve.cancel(args[1], "enough").getStatusValue());
       default -> {

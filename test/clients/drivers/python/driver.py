@@ -48,7 +48,7 @@ async def measure(reeve, run_id):
     events = 0
     async for _ in reeve.watch(run_id):
         events += 1
-    tell(events=events, ms=(time.perf_counter() - started_at) * 1000)
+    tell(count=events, ms=(time.perf_counter() - started_at) * 1000)
 
 
 async def cancel(reeve, run_id):

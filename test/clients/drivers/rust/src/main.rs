@@ -66,7 +66,7 @@ async fn perform(options: Options, operands: &[String]) -> Result<(), Error> {
             while watch.next().await?.is_some() {
                 events += 1;
             }
-            tell(json!({"events": events, "ms": started_at.elapsed().as_secs_f64() * 1000.0}));
+            tell(json!({"count": events, "ms": started_at.elapsed().as_secs_f64() * 1000.0}));
         }
         ["cancel", run_id] => tell(json!({"status": reeve.cancel(*run_id, "enough").await?.status})),
         ["files", path] => {

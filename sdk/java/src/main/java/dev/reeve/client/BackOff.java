@@ -1,7 +1,6 @@
 package dev.reeve.client;
 
 import io.grpc.StatusRuntimeException;
-import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongFunction;
 
@@ -32,13 +31,14 @@ final class BackOff {
   }
 
   /** Makes a request that may be repeated, again while no server can be reached; it is given the nanoseconds that are left. */
-  static <R> R persistently(Duration timeout, LongFunction<R> request) {
-    long until = System.nanoTime() + timeout.toNanos();
+  static <R> R persistently(Source source, LongFunction<R> request) {
+    long until = System.nanoTime() + source.options.requestTimeout().toNanos();
     for (int failures = 1; ; failures++) {
       try {
         return request.apply(Math.max(1, until - System.nanoTime()));
       } catch (StatusRuntimeException thrown) {
         pause(ReeveException.from(thrown), failures, until);
+        source.connectAgain();
       }
     }
   }

@@ -45,7 +45,7 @@ public final class ReeveClient implements AutoCloseable {
         request.getRequestId().isEmpty()
             ? request.toBuilder().setRequestId(UUID.randomUUID().toString()).build()
             : request;
-    return BackOff.persistently(source.options.requestTimeout(), left -> runs(left).startRun(whole)).getRun();
+    return BackOff.persistently(source, left -> runs(left).startRun(whole)).getRun();
   }
 
   /** All events of a run, to its end. */
@@ -60,13 +60,13 @@ public final class ReeveClient implements AutoCloseable {
 
   public Run getRun(String runId) {
     var request = GetRunRequest.newBuilder().setRunId(runId).build();
-    return BackOff.persistently(source.options.requestTimeout(), left -> runs(left).getRun(request)).getRun();
+    return BackOff.persistently(source, left -> runs(left).getRun(request)).getRun();
   }
 
   /** Cancels a run. A run that was cancelled before stays so; one that ended otherwise is refused with {@code RUN_ENDED}. */
   public Run cancel(String runId, String reason) {
     var request = CancelRunRequest.newBuilder().setRunId(runId).setReason(reason).build();
-    return BackOff.persistently(source.options.requestTimeout(), left -> runs(left).cancelRun(request)).getRun();
+    return BackOff.persistently(source, left -> runs(left).cancelRun(request)).getRun();
   }
 
   /** The approvals that are pending, oldest first: of a run, or of all if the id is empty. */
@@ -76,7 +76,7 @@ public final class ReeveClient implements AutoCloseable {
     do {
       var asked = request.build();
       var page =
-          BackOff.persistently(source.options.requestTimeout(), left -> approvals(left).listApprovals(asked));
+          BackOff.persistently(source, left -> approvals(left).listApprovals(asked));
       found.addAll(page.getApprovalsList());
       request.setPageToken(page.getNextPageToken());
     } while (!request.getPageToken().isEmpty());
@@ -89,7 +89,7 @@ public final class ReeveClient implements AutoCloseable {
         request.getDecisionId().isEmpty()
             ? request.toBuilder().setDecisionId(UUID.randomUUID().toString()).build()
             : request;
-    return BackOff.persistently(source.options.requestTimeout(), left -> approvals(left).decideApproval(whole))
+    return BackOff.persistently(source, left -> approvals(left).decideApproval(whole))
         .getApproval();
   }
 

@@ -27,6 +27,11 @@ final class Source implements AutoCloseable {
     return current;
   }
 
+  /** A channel waits longer and longer on its own before it connects again; how long, is decided here. */
+  void connectAgain() {
+    get().resetConnectBackoff();
+  }
+
   /** What else goes over the suspect is cut off, and resumes. */
   synchronized void renew(ManagedChannel suspect) {
     if (suspect == current) {

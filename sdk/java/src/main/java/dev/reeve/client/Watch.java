@@ -69,6 +69,7 @@ public final class Watch implements Iterator<RunEvent>, AutoCloseable {
         close();
         failures += 1;
         BackOff.pause(ReeveException.from(thrown), failures, until);
+        source.connectAgain();
       }
     }
     return true;
