@@ -38,7 +38,8 @@ impl Source {
     pub(crate) fn new(options: Options) -> Result<Self, Error> {
         let endpoint = endpoint_of(&options)?;
         let token = options.token.as_ref().map(|token| format!("Bearer {token}").parse());
-        let token = token.transpose().map_err(|_| Error::invalid("the token has characters that no header may have"))?;
+        let token =
+            token.transpose().map_err(|_| Error::invalid("the token has characters that no header may have"))?;
         let current = Mutex::new((0, endpoint.connect_lazy()));
         Ok(Self { options, endpoint, bearer: Bearer(token), current })
     }
@@ -77,7 +78,9 @@ fn endpoint_of(options: &Options) -> Result<Endpoint, Error> {
                 Some(ca) => ClientTlsConfig::new().ca_certificate(Certificate::from_pem(ca)),
                 None => ClientTlsConfig::new().with_native_roots(),
             };
-            endpoint.tls_config(tls).map_err(|error| Error::invalid(format!("the certificates of `ca` do not serve: {error}")))
+            endpoint
+                .tls_config(tls)
+                .map_err(|error| Error::invalid(format!("the certificates of `ca` do not serve: {error}")))
         }
         _ => Err(no_address()),
     }

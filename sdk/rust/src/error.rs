@@ -73,12 +73,7 @@ impl From<Status> for Error {
 fn may_be_lost(code: Code) -> bool {
     matches!(
         code,
-        Code::Aborted
-            | Code::Cancelled
-            | Code::DeadlineExceeded
-            | Code::Internal
-            | Code::Unavailable
-            | Code::Unknown
+        Code::Aborted | Code::Cancelled | Code::DeadlineExceeded | Code::Internal | Code::Unavailable | Code::Unknown
     )
 }
 

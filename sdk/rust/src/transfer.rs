@@ -2,7 +2,9 @@ use tonic::Streaming;
 
 use crate::error::Error;
 use crate::proto::artifact::v1::download_artifact_response::Part;
-use crate::proto::artifact::v1::{upload_artifact_request, Artifact, ArtifactHeader, DownloadArtifactResponse, UploadArtifactRequest};
+use crate::proto::artifact::v1::{
+    upload_artifact_request, Artifact, ArtifactHeader, DownloadArtifactResponse, UploadArtifactRequest,
+};
 
 const CHUNK_BYTES: usize = 256 * 1024;
 

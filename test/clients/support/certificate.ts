@@ -1,15 +1,19 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
 
-/** A certificate for 127.0.0.1 and localhost, valid for a day, and the path of that of its own authority. */
-export function testCertificate(folder: string): {
+/** A certificate, and the path of that of its authority. */
+export interface TestCertificate {
   readonly authority: string;
   readonly key: string;
   readonly cert: string;
-} {
+}
+
+/** A certificate for 127.0.0.1 and localhost, valid for a day, with an authority of its own. Undefined: there is no openssl. */
+export function testCertificate(folder: string): TestCertificate | undefined {
+  if (spawnSync("openssl", ["version"]).error !== undefined) return undefined;
   const path = (name: string) => join(folder, name);
   const openssl = (...args: readonly string[]) =>
     execFileSync("openssl", args, { cwd: folder, stdio: "ignore" });

@@ -1,9 +1,12 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import type { Command } from "./toolchains.ts";
+
+const root = join(import.meta.dirname, "../../..");
 
 /** Where a client goes, and what it bears. */
 export interface Setting {
@@ -95,6 +98,7 @@ export async function outputOf(
   token: string,
 ): Promise<string> {
   const all = { ...process.env, ...env, REEVE_URL: url, REEVE_TOKEN: token };
-  const { stdout } = await promisify(execFile)(program, args, { env: all, timeout: hangMs });
+  const options = { cwd: root, env: all, timeout: hangMs };
+  const { stdout } = await promisify(execFile)(program, args, options);
   return stdout;
 }

@@ -9,6 +9,7 @@ import (
 	reeve "reeve.dev/sdk/go"
 	approvalv1 "reeve.dev/sdk/go/gen/reeve/approval/v1"
 	runv1 "reeve.dev/sdk/go/gen/reeve/run/v1"
+	toolv1 "reeve.dev/sdk/go/gen/reeve/tool/v1"
 )
 
 func main() {
@@ -16,7 +17,14 @@ func main() {
 	client, err := reeve.Connect(reeve.Options{Address: os.Getenv("REEVE_URL"), Token: os.Getenv("REEVE_TOKEN")})
 	must(err)
 	defer client.Close()
-	run, err := client.StartRun(ctx, &runv1.StartRunRequest{AgentId: "csv-report", Input: "Summarize the file."})
+	content, err := os.Open("examples/csv-report/sales.csv")
+	must(err)
+	file, err := client.Upload(ctx, "data.csv", "text/csv", content)
+	must(err)
+	run, err := client.StartRun(ctx, &runv1.StartRunRequest{
+		AgentId: "csv-report", Input: "Summarize the file.",
+		Files: []*toolv1.WorkspaceFile{{ArtifactId: file.ArtifactId, Path: "data.csv"}},
+	})
 	must(err)
 	watch := client.Watch(run.RunId, reeve.WatchOptions{})
 	for watch.Next(ctx) {

@@ -8,10 +8,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("name the descriptor set and the folder".into());
     };
     let set = prost_types::FileDescriptorSet::decode(std::fs::read(contracts)?.as_slice())?;
-    tonic_prost_build::configure()
-        .build_server(false)
-        .include_file("mod.rs")
-        .out_dir(folder)
-        .compile_fds(set)?;
+    tonic_prost_build::configure().build_server(false).include_file("mod.rs").out_dir(folder).compile_fds(set)?;
     Ok(())
 }

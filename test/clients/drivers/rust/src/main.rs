@@ -33,10 +33,14 @@ async fn main() {
     let operands: Vec<String> = args().skip(1).collect();
     if let Err(error) = perform(options, &operands).await {
         let code = format!("{:?}", error.code);
-        let name: String = code.chars().enumerate().flat_map(|(at, letter)| {
-            let parted = at > 0 && letter.is_uppercase();
-            parted.then_some('_').into_iter().chain(letter.to_uppercase())
-        }).collect();
+        let name: String = code
+            .chars()
+            .enumerate()
+            .flat_map(|(at, letter)| {
+                let parted = at > 0 && letter.is_uppercase();
+                parted.then_some('_').into_iter().chain(letter.to_uppercase())
+            })
+            .collect();
         let fields: Vec<_> = error.violations.iter().map(|violation| &violation.field).collect();
         tell(json!({"error": {"code": name, "reason": error.reason, "message": error.message, "fields": fields}}));
     }
