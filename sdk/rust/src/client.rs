@@ -1,6 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::Instant;
 use tonic::{Request, Response};
 
 use crate::back_off::persistently;
@@ -122,8 +123,9 @@ impl Client {
     /// Opens a stored file.
     pub async fn download(&self, artifact_id: impl Into<String>) -> Result<Download, Error> {
         let request = self.transferred(DownloadArtifactRequest { artifact_id: artifact_id.into() });
+        let until = Instant::now() + self.source.options.transfer_timeout;
         let opened = ArtifactServiceClient::new(self.connection()).download_artifact(request).await;
-        Download::open(opened.map(Response::into_inner)?).await
+        Download::open(opened.map(Response::into_inner)?, until).await
     }
 
     fn transferred<Message>(&self, message: Message) -> Request<Message> {

@@ -1,3 +1,4 @@
+use tokio::time::{timeout_at, Instant};
 use tonic::Streaming;
 
 use crate::error::Error;
@@ -12,19 +13,21 @@ const CHUNK_BYTES: usize = 256 * 1024;
 pub struct Download {
     pub artifact: Artifact,
     stream: Streaming<DownloadArtifactResponse>,
+    until: Instant,
 }
 
 impl Download {
-    pub(crate) async fn open(mut stream: Streaming<DownloadArtifactResponse>) -> Result<Self, Error> {
+    pub(crate) async fn open(mut stream: Streaming<DownloadArtifactResponse>, until: Instant) -> Result<Self, Error> {
         match stream.message().await?.and_then(|message| message.part) {
-            Some(Part::Artifact(artifact)) => Ok(Self { artifact, stream }),
+            Some(Part::Artifact(artifact)) => Ok(Self { artifact, stream, until }),
             _ => Err(Error::lost("the artifact came without a description")),
         }
     }
 
     /// The next bytes; None at the end.
     pub async fn chunk(&mut self) -> Result<Option<Vec<u8>>, Error> {
-        while let Some(message) = self.stream.message().await? {
+        let late = |_| Error::lost("the transfer took too long");
+        while let Some(message) = timeout_at(self.until, self.stream.message()).await.map_err(late)?? {
             if let Some(Part::Chunk(chunk)) = message.part {
                 return Ok(Some(chunk));
             }

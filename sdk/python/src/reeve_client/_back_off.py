@@ -4,9 +4,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-import grpc
-
-from ._errors import ReeveError, error_from
+from ._errors import ReeveError
 
 _FIRST = 0.1
 _LONGEST = 5.0
@@ -32,6 +30,6 @@ async def persistently(request: Callable[[float], Awaitable[_Response]], timeout
     while True:
         try:
             return await request(max(0.001, until - time.monotonic()))
-        except grpc.aio.AioRpcError as error:
+        except ReeveError as error:
             failures += 1
-            await back_off(error_from(error), failures, until)
+            await back_off(error, failures, until)

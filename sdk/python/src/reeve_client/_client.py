@@ -1,7 +1,6 @@
 import uuid
 from collections.abc import AsyncIterable, Sequence
 
-import grpc
 from google.protobuf.message import Message
 from reeve.approval.v1 import approval_pb2
 from reeve.artifact.v1 import artifact_pb2
@@ -9,7 +8,7 @@ from reeve.run.v1 import run_service_pb2
 
 from ._back_off import persistently
 from ._connection import Connection, Settings, Source
-from ._errors import error_from
+from ._errors import answered
 from ._transfer import Download, chunks_of, upload_parts
 from ._watch import Watch
 
@@ -110,10 +109,7 @@ class Client:
             metadata=connection.metadata,
             timeout=self._settings.transfer_timeout,
         )
-        try:
-            return (await call).artifact
-        except grpc.aio.AioRpcError as error:
-            raise error_from(error) from error
+        return (await answered(call, call)).artifact
 
     async def download(self, artifact_id: str) -> Download:
         """Opens a stored file."""
@@ -123,10 +119,7 @@ class Client:
             metadata=connection.metadata,
             timeout=self._settings.transfer_timeout,
         )
-        try:
-            first = await call.read()
-        except grpc.aio.AioRpcError as error:
-            raise error_from(error) from error
+        first = await answered(call, call.read())
         return Download(first.artifact, chunks_of(call))
 
     async def close(self) -> None:
@@ -142,7 +135,8 @@ class Client:
     async def _call(self, service: str, method: str, request: Message) -> Message:
         async def attempt(timeout: float) -> Message:
             connection = self._source.current
-            call = getattr(getattr(connection, service), method)
-            return await call(request, metadata=connection.metadata, timeout=timeout)
+            start = getattr(getattr(connection, service), method)
+            call = start(request, metadata=connection.metadata, timeout=timeout)
+            return await answered(call, call)
 
         return await persistently(attempt, self._settings.request_timeout)

@@ -1,8 +1,13 @@
+import asyncio
+from collections.abc import Awaitable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import grpc
 from google.rpc import error_details_pb2 as details
 from google.rpc import status_pb2
+
+_Answer = TypeVar("_Answer")
 
 # What a connection that broke is called. An answer of the server has details and is none of these.
 _LOST = {
@@ -55,6 +60,20 @@ def error_from(error: grpc.aio.AioRpcError) -> ReeveError:
         if key == "grpc-status-details-bin":
             return ReeveError(error.code(), error.details() or "", status_pb2.Status.FromString(value))
     return ReeveError(error.code(), error.details() or "")
+
+
+async def answered(call: grpc.aio.Call, awaited: Awaitable[_Answer]) -> _Answer:
+    """What a call gives. Raises a ReeveError, also when the channel was closed because another call found it silent."""
+    try:
+        return await awaited
+    except grpc.aio.AioRpcError as error:
+        raise error_from(error) from error
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        # The task itself may be what is cancelled; that is no matter of the connection.
+        if not call.cancelled() or (task is not None and task.cancelling()):
+            raise
+        raise lost("the connection was closed") from None
 
 
 def lost(message: str) -> ReeveError:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 import grpc
 from reeve.artifact.v1 import artifact_pb2
 
-from ._errors import error_from
+from ._errors import answered
 
 _CHUNK_BYTES = 256 * 1024
 
@@ -44,9 +44,7 @@ def _parts(piece: bytes) -> Iterator[artifact_pb2.UploadArtifactRequest]:
 async def chunks_of(call: grpc.aio.UnaryStreamCall) -> AsyncIterator[bytes]:
     """What follows the description. Whoever stops early ends the transfer."""
     try:
-        while (message := await call.read()) is not grpc.aio.EOF:
+        while (message := await answered(call, call.read())) is not grpc.aio.EOF:
             yield message.chunk
-    except grpc.aio.AioRpcError as error:
-        raise error_from(error) from error
     finally:
         call.cancel()

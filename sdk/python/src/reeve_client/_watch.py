@@ -7,7 +7,7 @@ from reeve.run.v1 import run_event_pb2, run_service_pb2
 
 from ._back_off import back_off
 from ._connection import Source
-from ._errors import ReeveError, error_from, lost
+from ._errors import ReeveError, answered, lost
 
 
 class Watch:
@@ -48,9 +48,6 @@ class Watch:
                     until = time.monotonic() + patience
                 if not self.end_status:
                     raise lost(f"the stream of run {self.run_id} ended before the run")
-            except grpc.aio.AioRpcError as error:
-                failures += 1
-                await back_off(error_from(error), failures, until)
             except ReeveError as error:
                 failures += 1
                 await back_off(error, failures, until)
@@ -61,16 +58,11 @@ class Watch:
         connection = self._source.current
         call = connection.runs.WatchRun(self._request(), metadata=connection.metadata)
         try:
-            while (message := await asyncio.wait_for(call.read(), silence)) is not grpc.aio.EOF:
+            while (message := await asyncio.wait_for(answered(call, call.read()), silence)) is not grpc.aio.EOF:
                 yield message
         except asyncio.TimeoutError:
             await self._source.renew(connection)
             raise lost(f"nothing was heard of run {self.run_id} for {silence} s") from None
-        except asyncio.CancelledError:
-            # A channel that another watch found silent and closed cancels its calls; that is no cancellation of this task.
-            if not call.cancelled() or asyncio.current_task().cancelling():
-                raise
-            raise lost(f"the connection of run {self.run_id} was closed") from None
         finally:
             call.cancel()
 
