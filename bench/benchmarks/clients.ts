@@ -14,7 +14,7 @@ import { System } from "../system.ts";
 
 const repetitions = 5;
 /** Many small events, to read again; and one every 20 ms, to see as they come. */
-const long = "paced:4000:1";
+const long = "paced:1000:1";
 const live = "paced:100:20";
 
 /** The clients of all languages, each a process: how fast they read a run again, and how old events are when they show them. */
