@@ -65,9 +65,6 @@ func (w *Watch) Close() {
 
 // Next comes to the next event, and tells whether there is one.
 func (w *Watch) Next(ctx context.Context) bool {
-	if w.until.IsZero() {
-		w.until = time.Now().Add(w.source.settings.Patience)
-	}
 	for w.err == nil {
 		if event := w.take(); event != nil {
 			w.event = event
@@ -75,6 +72,10 @@ func (w *Watch) Next(ctx context.Context) bool {
 		}
 		if w.end != runv1.RunStatus_RUN_STATUS_UNSPECIFIED {
 			break
+		}
+		// Time that the caller spent on an event is none in which nothing came.
+		if w.failures == 0 {
+			w.until = time.Now().Add(w.source.settings.Patience)
 		}
 		if err := w.receive(ctx); err != nil {
 			w.Close()
@@ -114,7 +115,6 @@ func (w *Watch) receive(ctx context.Context) error {
 		return err
 	}
 	w.failures = 0
-	w.until = time.Now().Add(w.source.settings.Patience)
 	w.waiting, w.messageThrough, w.messageEnd = message.Events, message.ThroughSequence, message.EndStatus
 	return nil
 }
