@@ -13,6 +13,7 @@ const system = [
   "services/*/test/**/*.test.ts",
   "cli/test/**/*.test.ts",
   "test/system/**/*.test.ts",
+  "test/clients/**/*.test.ts",
   "test/parity/**/*.test.ts",
   "test/chaos/**/*.test.ts",
   "test/k8s/**/*.test.ts",

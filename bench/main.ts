@@ -6,6 +6,7 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { againstLocal } from "./benchmarks/against-local.ts";
 import { containers } from "./benchmarks/containers.ts";
+import { clients } from "./benchmarks/clients.ts";
 import { conversation } from "./benchmarks/conversation.ts";
 import { fanOut } from "./benchmarks/fan-out.ts";
 import { fold } from "./benchmarks/fold.ts";
@@ -38,6 +39,7 @@ const benchmarks = [
   againstLocal,
   streams,
   containers,
+  clients,
 ];
 /** The longest that one benchmark may take unless it says otherwise, and all of those together. */
 const usualMs = 60_000;

@@ -5,12 +5,18 @@ import process from "node:process";
 /** What is checked. Lines of one group run one after the other, groups side by side. */
 const groups: readonly (readonly (readonly [string, string])[])[] = [
   [
-    ["contracts", "node scripts/generate.ts --check && buf lint && node scripts/breaking.ts"],
+    [
+      "contracts",
+      "node scripts/generate.ts --check && node scripts/generate-sdks.ts --check typescript java && buf lint && node scripts/breaking.ts",
+    ],
     [
       "format",
       "prettier --check --cache --log-level warn . && buf format -d --exit-code --path proto/reeve",
     ],
-    ["lint", "oxlint --type-aware packages services cli local test bench scripts"],
+    [
+      "lint",
+      "oxlint --type-aware packages services cli local sdk/typescript/src test bench scripts",
+    ],
     ["dead code", "knip --no-progress"],
   ],
   [

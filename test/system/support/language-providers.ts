@@ -15,6 +15,12 @@ const examples = join(root, "examples");
 const proto = join(root, "proto/reeve/tool/v1/tool_provider.proto");
 const buildMs = 240_000;
 
+/** Where what was made for other languages is kept from one run of the tests to the next. */
+export const cachesFolder = join(
+  process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"),
+  "reeve",
+);
+
 /** How a provider of the examples is started, or why it is not. */
 export type Prepared =
   | { readonly kind: "ready"; readonly command: readonly string[]; readonly env: NodeJS.ProcessEnv }
@@ -112,12 +118,12 @@ export class LanguageProvider implements AsyncDisposable {
 }
 
 /** What a language needs may not be there, or not to be had: then there is nothing to test. */
-async function prepared(
-  prepare: () => Promise<Omit<Extract<Prepared, { kind: "ready" }>, "kind">>,
-): Promise<Prepared> {
+export async function prepared<Made>(
+  prepare: () => Promise<Made>,
+): Promise<(Made & { readonly kind: "ready" }) | Extract<Prepared, { kind: "missing" }>> {
   if (!isAskedFor) return { kind: "missing", reason: "REEVE_LANGUAGES is not all" };
   try {
-    return { kind: "ready", ...(await prepare()) };
+    return { ...(await prepare()), kind: "ready" };
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error);
     return { kind: "missing", reason: said.replaceAll(/\s+/g, " ").slice(0, 300) };
@@ -125,25 +131,25 @@ async function prepared(
 }
 
 /** A folder that is made once for the contents of some files, and whole or not at all. */
-async function cached(
+export async function cached(
   name: string,
   files: readonly string[],
   make: (folder: string) => Promise<void>,
 ): Promise<string> {
   const hash = createHash("sha256");
   for (const file of files) hash.update(readFileSync(file));
-  const caches = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
-  const folder = join(caches, "reeve", `${name}-${hash.digest("hex").slice(0, 16)}`);
+  const folder = join(cachesFolder, `${name}-${hash.digest("hex").slice(0, 16)}`);
   const done = join(folder, ".done");
   if (existsSync(done)) return folder;
   rmSync(folder, { recursive: true, force: true });
-  mkdirSync(join(caches, "reeve"), { recursive: true });
+  mkdirSync(cachesFolder, { recursive: true });
   await make(folder);
   mkdirSync(done);
   return folder;
 }
 
-async function build(
+/** Runs what makes something, and throws what it complained about when it ends otherwise than well. */
+export async function build(
   program: string,
   args: readonly string[],
   options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},

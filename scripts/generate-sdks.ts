@@ -1,0 +1,159 @@
+/**
+ * Generates what the clients in `sdk/` have of the contracts: `npm run sdk:gen [-- LANGUAGE…]`, all languages if none is named.
+ * With `--check` it only says whether that would change anything. Each language needs its toolchain and nothing else; the
+ * generators come from the registry of the language, in pinned versions, into a folder of caches.
+ */
+import { execFileSync } from "node:child_process";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { clientContracts } from "./client-contracts.ts";
+
+interface Work {
+  /** The contracts with their comments, as a file. */
+  readonly contracts: string;
+  /** The folder to generate into; empty. */
+  readonly out: string;
+}
+
+interface Language {
+  /** The folder, below the root, that has generated code and nothing else. */
+  readonly kept: string;
+  /** Which part of what is generated is kept. Absent: all of it. */
+  readonly part?: string;
+  generate(work: Work): void;
+}
+
+const caches = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "reeve");
+const grpcioTools = "grpcio-tools==1.85.1";
+const goPlugins = [
+  "google.golang.org/protobuf/cmd/protoc-gen-go@v1.36.12",
+  "google.golang.org/grpc/cmd/protoc-gen-go-grpc@v1.6.2",
+];
+
+const languages: Readonly<Record<string, Language>> = {
+  typescript: {
+    kept: "sdk/typescript/src/gen",
+    generate: ({ contracts, out }) => {
+      const opt = ["target=ts", "import_extension=ts", "erasable_syntax=true"];
+      const plugins = [{ local: "protoc-gen-es", out, opt }];
+      bufGenerate(plugins, ["--path", "reeve", contracts]);
+      // Other languages have the details of errors from a library.
+      const rpc = "packages/platform/proto";
+      bufGenerate(plugins, ["--path", join(rpc, "google/rpc/error_details.proto"), rpc]);
+    },
+  },
+  python: {
+    kept: "sdk/python/src/reeve",
+    part: "reeve",
+    generate: ({ contracts, out }) => {
+      const venv = join(caches, `gen-python-${grpcioTools.replace("==", "-")}`);
+      const python = join(venv, "bin/python");
+      if (!existsSync(join(venv, "done"))) {
+        run("python3", ["-m", "venv", venv]);
+        run(python, ["-m", "pip", "install", "-q", grpcioTools]);
+        writeFileSync(join(venv, "done"), "");
+      }
+      const outputs = ["python", "pyi", "grpc_python"].map((kind) => `--${kind}_out=${out}`);
+      const args = ["-m", "grpc_tools.protoc", `--descriptor_set_in=${contracts}`, ...outputs];
+      run(python, [...args, ...ownFiles()]);
+    },
+  },
+  go: {
+    kept: "sdk/go/gen",
+    generate: ({ contracts, out }) => {
+      const bin = join(caches, "gen-go");
+      const env = { ...process.env, GOBIN: bin, GOFLAGS: "" };
+      for (const plugin of goPlugins) run("go", ["install", plugin], { env });
+      const opt = ["module=reeve.dev/sdk/go/gen"];
+      const plugins = ["protoc-gen-go", "protoc-gen-go-grpc"];
+      bufGenerate(
+        plugins.map((name) => ({ local: join(bin, name), out, opt })),
+        ["--path", "reeve", contracts],
+      );
+    },
+  },
+  rust: {
+    kept: "sdk/rust/src/gen",
+    generate: ({ contracts, out }) => {
+      const env = { ...process.env, CARGO_TARGET_DIR: join(caches, "gen-rust") };
+      const manifest = "sdk/rust/codegen/Cargo.toml";
+      run("cargo", ["run", "-q", "--locked", "--manifest-path", manifest, "--", contracts, out], {
+        env,
+      });
+    },
+  },
+  java: {
+    // Its users build with Maven, which generates: only the contracts are kept.
+    kept: "sdk/java/src/main/contracts",
+    generate: ({ out }) =>
+      writeFileSync(join(out, "reeve.binpb"), clientContracts({ comments: false })),
+  },
+};
+
+const { values: options, positionals } = parseArgs({
+  options: { check: { type: "boolean" } },
+  allowPositionals: true,
+});
+const work = mkdtempSync(join(tmpdir(), "reeve-sdk-gen-"));
+try {
+  const contracts = join(work, "contracts.binpb");
+  writeFileSync(contracts, clientContracts({ comments: true }));
+  for (const name of positionals.length > 0 ? positionals : Object.keys(languages)) {
+    const language = languages[name];
+    if (language === undefined) throw new Error(`there is no client in ${name}`);
+    const out = join(work, name);
+    mkdirSync(out);
+    language.generate({ contracts, out });
+    const fresh = join(out, language.part ?? "");
+    if (options.check === true) compare(language.kept, fresh);
+    else replace(language.kept, fresh);
+  }
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}
+
+function compare(kept: string, fresh: string): void {
+  try {
+    run("diff", ["-r", kept, fresh]);
+  } catch {
+    console.error(`${kept} is not what the contracts say; run: npm run sdk:gen`);
+    process.exitCode = 1;
+  }
+}
+
+function replace(kept: string, fresh: string): void {
+  rmSync(kept, { recursive: true, force: true });
+  mkdirSync(dirname(kept), { recursive: true });
+  cpSync(fresh, kept, { recursive: true });
+}
+
+/** Our files among the contracts, by their names in the descriptors. */
+function ownFiles(): readonly string[] {
+  return readdirSync("proto/reeve", { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".proto") && !name.startsWith("bus/"))
+    .map((name) => `reeve/${name}`)
+    .toSorted();
+}
+
+function bufGenerate(plugins: readonly object[], input: readonly string[]): void {
+  run("buf", ["generate", "--template", JSON.stringify({ version: "v2", plugins }), ...input]);
+}
+
+function run(
+  program: string,
+  args: readonly string[],
+  options: { env?: NodeJS.ProcessEnv } = {},
+): void {
+  execFileSync(program, args, { stdio: "inherit", ...options });
+}

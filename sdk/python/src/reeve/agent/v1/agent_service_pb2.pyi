@@ -1,0 +1,117 @@
+import datetime
+
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from reeve.agent.v1 import agent_spec_pb2 as _agent_spec_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class Agent(_message.Message):
+    __slots__ = ("spec", "revision", "created_at", "updated_at")
+    SPEC_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    CREATED_AT_FIELD_NUMBER: _ClassVar[int]
+    UPDATED_AT_FIELD_NUMBER: _ClassVar[int]
+    spec: _agent_spec_pb2.AgentSpec
+    revision: int
+    created_at: _timestamp_pb2.Timestamp
+    updated_at: _timestamp_pb2.Timestamp
+    def __init__(self, spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ..., revision: _Optional[int] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., updated_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class SpecViolation(_message.Message):
+    __slots__ = ("field", "description", "reason")
+    FIELD_FIELD_NUMBER: _ClassVar[int]
+    DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    field: str
+    description: str
+    reason: str
+    def __init__(self, field: _Optional[str] = ..., description: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class CreateAgentRequest(_message.Message):
+    __slots__ = ("spec",)
+    SPEC_FIELD_NUMBER: _ClassVar[int]
+    spec: _agent_spec_pb2.AgentSpec
+    def __init__(self, spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ...) -> None: ...
+
+class CreateAgentResponse(_message.Message):
+    __slots__ = ("agent", "warnings")
+    AGENT_FIELD_NUMBER: _ClassVar[int]
+    WARNINGS_FIELD_NUMBER: _ClassVar[int]
+    agent: Agent
+    warnings: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, agent: _Optional[_Union[Agent, _Mapping]] = ..., warnings: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class GetAgentRequest(_message.Message):
+    __slots__ = ("agent_id",)
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    agent_id: str
+    def __init__(self, agent_id: _Optional[str] = ...) -> None: ...
+
+class GetAgentResponse(_message.Message):
+    __slots__ = ("agent",)
+    AGENT_FIELD_NUMBER: _ClassVar[int]
+    agent: Agent
+    def __init__(self, agent: _Optional[_Union[Agent, _Mapping]] = ...) -> None: ...
+
+class ListAgentsRequest(_message.Message):
+    __slots__ = ("page_size", "page_token")
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    page_size: int
+    page_token: str
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListAgentsResponse(_message.Message):
+    __slots__ = ("agents", "next_page_token")
+    AGENTS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    agents: _containers.RepeatedCompositeFieldContainer[Agent]
+    next_page_token: str
+    def __init__(self, agents: _Optional[_Iterable[_Union[Agent, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class UpdateAgentRequest(_message.Message):
+    __slots__ = ("spec", "revision")
+    SPEC_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    spec: _agent_spec_pb2.AgentSpec
+    revision: int
+    def __init__(self, spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ..., revision: _Optional[int] = ...) -> None: ...
+
+class UpdateAgentResponse(_message.Message):
+    __slots__ = ("agent", "warnings")
+    AGENT_FIELD_NUMBER: _ClassVar[int]
+    WARNINGS_FIELD_NUMBER: _ClassVar[int]
+    agent: Agent
+    warnings: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, agent: _Optional[_Union[Agent, _Mapping]] = ..., warnings: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class DeleteAgentRequest(_message.Message):
+    __slots__ = ("agent_id",)
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    agent_id: str
+    def __init__(self, agent_id: _Optional[str] = ...) -> None: ...
+
+class DeleteAgentResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class ValidateAgentRequest(_message.Message):
+    __slots__ = ("spec",)
+    SPEC_FIELD_NUMBER: _ClassVar[int]
+    spec: _agent_spec_pb2.AgentSpec
+    def __init__(self, spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ...) -> None: ...
+
+class ValidateAgentResponse(_message.Message):
+    __slots__ = ("violations", "warnings", "normalized")
+    VIOLATIONS_FIELD_NUMBER: _ClassVar[int]
+    WARNINGS_FIELD_NUMBER: _ClassVar[int]
+    NORMALIZED_FIELD_NUMBER: _ClassVar[int]
+    violations: _containers.RepeatedCompositeFieldContainer[SpecViolation]
+    warnings: _containers.RepeatedScalarFieldContainer[str]
+    normalized: _agent_spec_pb2.AgentSpec
+    def __init__(self, violations: _Optional[_Iterable[_Union[SpecViolation, _Mapping]]] = ..., warnings: _Optional[_Iterable[str]] = ..., normalized: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ...) -> None: ...

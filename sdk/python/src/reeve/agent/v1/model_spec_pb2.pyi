@@ -1,0 +1,72 @@
+from reeve.agent.v1 import agent_spec_pb2 as _agent_spec_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class ModelSpec(_message.Message):
+    __slots__ = ("id", "provider", "upstream_name", "context_window", "max_output_tokens", "modalities", "knowledge_cutoff", "pricing", "capabilities")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    PROVIDER_FIELD_NUMBER: _ClassVar[int]
+    UPSTREAM_NAME_FIELD_NUMBER: _ClassVar[int]
+    CONTEXT_WINDOW_FIELD_NUMBER: _ClassVar[int]
+    MAX_OUTPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    MODALITIES_FIELD_NUMBER: _ClassVar[int]
+    KNOWLEDGE_CUTOFF_FIELD_NUMBER: _ClassVar[int]
+    PRICING_FIELD_NUMBER: _ClassVar[int]
+    CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    provider: str
+    upstream_name: str
+    context_window: int
+    max_output_tokens: int
+    modalities: _containers.RepeatedScalarFieldContainer[str]
+    knowledge_cutoff: str
+    pricing: Pricing
+    capabilities: ProviderCapabilities
+    def __init__(self, id: _Optional[str] = ..., provider: _Optional[str] = ..., upstream_name: _Optional[str] = ..., context_window: _Optional[int] = ..., max_output_tokens: _Optional[int] = ..., modalities: _Optional[_Iterable[str]] = ..., knowledge_cutoff: _Optional[str] = ..., pricing: _Optional[_Union[Pricing, _Mapping]] = ..., capabilities: _Optional[_Union[ProviderCapabilities, _Mapping]] = ...) -> None: ...
+
+class Pricing(_message.Message):
+    __slots__ = ("input_usd_per_million", "output_usd_per_million", "cached_input_usd_per_million")
+    INPUT_USD_PER_MILLION_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_USD_PER_MILLION_FIELD_NUMBER: _ClassVar[int]
+    CACHED_INPUT_USD_PER_MILLION_FIELD_NUMBER: _ClassVar[int]
+    input_usd_per_million: float
+    output_usd_per_million: float
+    cached_input_usd_per_million: float
+    def __init__(self, input_usd_per_million: _Optional[float] = ..., output_usd_per_million: _Optional[float] = ..., cached_input_usd_per_million: _Optional[float] = ...) -> None: ...
+
+class ProviderCapabilities(_message.Message):
+    __slots__ = ("tools", "parallel_tool_calls", "reasoning")
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
+    PARALLEL_TOOL_CALLS_FIELD_NUMBER: _ClassVar[int]
+    REASONING_FIELD_NUMBER: _ClassVar[int]
+    tools: bool
+    parallel_tool_calls: bool
+    reasoning: bool
+    def __init__(self, tools: _Optional[bool] = ..., parallel_tool_calls: _Optional[bool] = ..., reasoning: _Optional[bool] = ...) -> None: ...
+
+class ProviderDescriptor(_message.Message):
+    __slots__ = ("name", "capabilities", "scripted", "upstream_names")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
+    SCRIPTED_FIELD_NUMBER: _ClassVar[int]
+    UPSTREAM_NAMES_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    capabilities: ProviderCapabilities
+    scripted: bool
+    upstream_names: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, name: _Optional[str] = ..., capabilities: _Optional[_Union[ProviderCapabilities, _Mapping]] = ..., scripted: _Optional[bool] = ..., upstream_names: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class ModelCatalog(_message.Message):
+    __slots__ = ("models", "providers", "maxima")
+    MODELS_FIELD_NUMBER: _ClassVar[int]
+    PROVIDERS_FIELD_NUMBER: _ClassVar[int]
+    MAXIMA_FIELD_NUMBER: _ClassVar[int]
+    models: _containers.RepeatedCompositeFieldContainer[ModelSpec]
+    providers: _containers.RepeatedCompositeFieldContainer[ProviderDescriptor]
+    maxima: _agent_spec_pb2.Limits
+    def __init__(self, models: _Optional[_Iterable[_Union[ModelSpec, _Mapping]]] = ..., providers: _Optional[_Iterable[_Union[ProviderDescriptor, _Mapping]]] = ..., maxima: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ...) -> None: ...

@@ -1,0 +1,68 @@
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from typing import ClassVar as _ClassVar
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class ErrorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    ERROR_REASON_UNSPECIFIED: _ClassVar[ErrorReason]
+    ERROR_REASON_INVALID_REQUEST: _ClassVar[ErrorReason]
+    ERROR_REASON_INVALID_AGENT: _ClassVar[ErrorReason]
+    ERROR_REASON_UNSUPPORTED_CAPABILITY: _ClassVar[ErrorReason]
+    ERROR_REASON_AGENT_NOT_FOUND: _ClassVar[ErrorReason]
+    ERROR_REASON_RUN_NOT_FOUND: _ClassVar[ErrorReason]
+    ERROR_REASON_APPROVAL_NOT_FOUND: _ClassVar[ErrorReason]
+    ERROR_REASON_ARTIFACT_NOT_FOUND: _ClassVar[ErrorReason]
+    ERROR_REASON_MODEL_NOT_FOUND: _ClassVar[ErrorReason]
+    ERROR_REASON_PROVIDER_NOT_FOUND: _ClassVar[ErrorReason]
+    ERROR_REASON_AGENT_EXISTS: _ClassVar[ErrorReason]
+    ERROR_REASON_REVISION_CONFLICT: _ClassVar[ErrorReason]
+    ERROR_REASON_REQUEST_ID_REUSED: _ClassVar[ErrorReason]
+    ERROR_REASON_RUN_ENDED: _ClassVar[ErrorReason]
+    ERROR_REASON_APPROVAL_CLOSED: _ClassVar[ErrorReason]
+    ERROR_REASON_SEQUENCE_BEYOND_END: _ClassVar[ErrorReason]
+    ERROR_REASON_UNAUTHENTICATED: _ClassVar[ErrorReason]
+    ERROR_REASON_PERMISSION_DENIED: _ClassVar[ErrorReason]
+    ERROR_REASON_TOO_LARGE: _ClassVar[ErrorReason]
+    ERROR_REASON_STORAGE_FULL: _ClassVar[ErrorReason]
+    ERROR_REASON_UNAVAILABLE: _ClassVar[ErrorReason]
+    ERROR_REASON_DRAINING: _ClassVar[ErrorReason]
+    ERROR_REASON_INTERNAL: _ClassVar[ErrorReason]
+    ERROR_REASON_TOOL_NOT_FOUND: _ClassVar[ErrorReason]
+    ERROR_REASON_TOOL_ID_CONFLICT: _ClassVar[ErrorReason]
+    ERROR_REASON_THREAD_NOT_FOUND: _ClassVar[ErrorReason]
+    ERROR_REASON_THREAD_BUSY: _ClassVar[ErrorReason]
+    ERROR_REASON_THREAD_QUEUE_FULL: _ClassVar[ErrorReason]
+    ERROR_REASON_MEMORY_NOT_FOUND: _ClassVar[ErrorReason]
+    ERROR_REASON_INBOX_FULL: _ClassVar[ErrorReason]
+ERROR_REASON_UNSPECIFIED: ErrorReason
+ERROR_REASON_INVALID_REQUEST: ErrorReason
+ERROR_REASON_INVALID_AGENT: ErrorReason
+ERROR_REASON_UNSUPPORTED_CAPABILITY: ErrorReason
+ERROR_REASON_AGENT_NOT_FOUND: ErrorReason
+ERROR_REASON_RUN_NOT_FOUND: ErrorReason
+ERROR_REASON_APPROVAL_NOT_FOUND: ErrorReason
+ERROR_REASON_ARTIFACT_NOT_FOUND: ErrorReason
+ERROR_REASON_MODEL_NOT_FOUND: ErrorReason
+ERROR_REASON_PROVIDER_NOT_FOUND: ErrorReason
+ERROR_REASON_AGENT_EXISTS: ErrorReason
+ERROR_REASON_REVISION_CONFLICT: ErrorReason
+ERROR_REASON_REQUEST_ID_REUSED: ErrorReason
+ERROR_REASON_RUN_ENDED: ErrorReason
+ERROR_REASON_APPROVAL_CLOSED: ErrorReason
+ERROR_REASON_SEQUENCE_BEYOND_END: ErrorReason
+ERROR_REASON_UNAUTHENTICATED: ErrorReason
+ERROR_REASON_PERMISSION_DENIED: ErrorReason
+ERROR_REASON_TOO_LARGE: ErrorReason
+ERROR_REASON_STORAGE_FULL: ErrorReason
+ERROR_REASON_UNAVAILABLE: ErrorReason
+ERROR_REASON_DRAINING: ErrorReason
+ERROR_REASON_INTERNAL: ErrorReason
+ERROR_REASON_TOOL_NOT_FOUND: ErrorReason
+ERROR_REASON_TOOL_ID_CONFLICT: ErrorReason
+ERROR_REASON_THREAD_NOT_FOUND: ErrorReason
+ERROR_REASON_THREAD_BUSY: ErrorReason
+ERROR_REASON_THREAD_QUEUE_FULL: ErrorReason
+ERROR_REASON_MEMORY_NOT_FOUND: ErrorReason
+ERROR_REASON_INBOX_FULL: ErrorReason

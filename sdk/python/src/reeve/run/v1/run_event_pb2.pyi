@@ -1,0 +1,565 @@
+import datetime
+
+from google.protobuf import duration_pb2 as _duration_pb2
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from reeve.agent.v1 import agent_spec_pb2 as _agent_spec_pb2
+from reeve.agent.v1 import model_spec_pb2 as _model_spec_pb2
+from reeve.approval.v1 import approval_pb2 as _approval_pb2
+from reeve.thread.v1 import execution_tree_pb2 as _execution_tree_pb2
+from reeve.thread.v1 import history_pb2 as _history_pb2
+from reeve.thread.v1 import message_pb2 as _message_pb2
+from reeve.tool.v1 import tool_pb2 as _tool_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class EventFamily(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    EVENT_FAMILY_UNSPECIFIED: _ClassVar[EventFamily]
+    EVENT_FAMILY_STATUS: _ClassVar[EventFamily]
+    EVENT_FAMILY_STEP: _ClassVar[EventFamily]
+    EVENT_FAMILY_TEXT: _ClassVar[EventFamily]
+    EVENT_FAMILY_REASONING: _ClassVar[EventFamily]
+    EVENT_FAMILY_TOOL_CALL: _ClassVar[EventFamily]
+    EVENT_FAMILY_MCP_PROGRESS: _ClassVar[EventFamily]
+    EVENT_FAMILY_TOOL_RESULT: _ClassVar[EventFamily]
+    EVENT_FAMILY_USAGE: _ClassVar[EventFamily]
+    EVENT_FAMILY_CONTEXT: _ClassVar[EventFamily]
+    EVENT_FAMILY_MESSAGE_INJECTED: _ClassVar[EventFamily]
+    EVENT_FAMILY_PLAN: _ClassVar[EventFamily]
+    EVENT_FAMILY_APPROVAL: _ClassVar[EventFamily]
+    EVENT_FAMILY_SUBTASK: _ClassVar[EventFamily]
+    EVENT_FAMILY_BUDGET_EXCEEDED: _ClassVar[EventFamily]
+    EVENT_FAMILY_COST_SUMMARY: _ClassVar[EventFamily]
+    EVENT_FAMILY_ERROR: _ClassVar[EventFamily]
+    EVENT_FAMILY_TEXT_VOIDED: _ClassVar[EventFamily]
+    EVENT_FAMILY_RECORD: _ClassVar[EventFamily]
+
+class Phase(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    PHASE_UNSPECIFIED: _ClassVar[Phase]
+    PHASE_PLANNER: _ClassVar[Phase]
+    PHASE_EXECUTOR: _ClassVar[Phase]
+
+class RunStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    RUN_STATUS_UNSPECIFIED: _ClassVar[RunStatus]
+    RUN_STATUS_QUEUED: _ClassVar[RunStatus]
+    RUN_STATUS_STARTING: _ClassVar[RunStatus]
+    RUN_STATUS_RUNNING: _ClassVar[RunStatus]
+    RUN_STATUS_WAITING: _ClassVar[RunStatus]
+    RUN_STATUS_COMPLETED: _ClassVar[RunStatus]
+    RUN_STATUS_ERROR: _ClassVar[RunStatus]
+    RUN_STATUS_CANCELLED: _ClassVar[RunStatus]
+
+class StepState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    STEP_STATE_UNSPECIFIED: _ClassVar[StepState]
+    STEP_STATE_STARTED: _ClassVar[StepState]
+    STEP_STATE_COMPLETED: _ClassVar[StepState]
+
+class ChatContextKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    CHAT_CONTEXT_KIND_UNSPECIFIED: _ClassVar[ChatContextKind]
+    CHAT_CONTEXT_KIND_THREAD: _ClassVar[ChatContextKind]
+    CHAT_CONTEXT_KIND_EDITOR: _ClassVar[ChatContextKind]
+
+class ModelCallPurpose(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    MODEL_CALL_PURPOSE_UNSPECIFIED: _ClassVar[ModelCallPurpose]
+    MODEL_CALL_PURPOSE_ANSWER: _ClassVar[ModelCallPurpose]
+    MODEL_CALL_PURPOSE_SUMMARY: _ClassVar[ModelCallPurpose]
+
+class TodoStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    TODO_STATUS_UNSPECIFIED: _ClassVar[TodoStatus]
+    TODO_STATUS_PENDING: _ClassVar[TodoStatus]
+    TODO_STATUS_IN_PROGRESS: _ClassVar[TodoStatus]
+    TODO_STATUS_COMPLETED: _ClassVar[TodoStatus]
+EVENT_FAMILY_UNSPECIFIED: EventFamily
+EVENT_FAMILY_STATUS: EventFamily
+EVENT_FAMILY_STEP: EventFamily
+EVENT_FAMILY_TEXT: EventFamily
+EVENT_FAMILY_REASONING: EventFamily
+EVENT_FAMILY_TOOL_CALL: EventFamily
+EVENT_FAMILY_MCP_PROGRESS: EventFamily
+EVENT_FAMILY_TOOL_RESULT: EventFamily
+EVENT_FAMILY_USAGE: EventFamily
+EVENT_FAMILY_CONTEXT: EventFamily
+EVENT_FAMILY_MESSAGE_INJECTED: EventFamily
+EVENT_FAMILY_PLAN: EventFamily
+EVENT_FAMILY_APPROVAL: EventFamily
+EVENT_FAMILY_SUBTASK: EventFamily
+EVENT_FAMILY_BUDGET_EXCEEDED: EventFamily
+EVENT_FAMILY_COST_SUMMARY: EventFamily
+EVENT_FAMILY_ERROR: EventFamily
+EVENT_FAMILY_TEXT_VOIDED: EventFamily
+EVENT_FAMILY_RECORD: EventFamily
+PHASE_UNSPECIFIED: Phase
+PHASE_PLANNER: Phase
+PHASE_EXECUTOR: Phase
+RUN_STATUS_UNSPECIFIED: RunStatus
+RUN_STATUS_QUEUED: RunStatus
+RUN_STATUS_STARTING: RunStatus
+RUN_STATUS_RUNNING: RunStatus
+RUN_STATUS_WAITING: RunStatus
+RUN_STATUS_COMPLETED: RunStatus
+RUN_STATUS_ERROR: RunStatus
+RUN_STATUS_CANCELLED: RunStatus
+STEP_STATE_UNSPECIFIED: StepState
+STEP_STATE_STARTED: StepState
+STEP_STATE_COMPLETED: StepState
+CHAT_CONTEXT_KIND_UNSPECIFIED: ChatContextKind
+CHAT_CONTEXT_KIND_THREAD: ChatContextKind
+CHAT_CONTEXT_KIND_EDITOR: ChatContextKind
+MODEL_CALL_PURPOSE_UNSPECIFIED: ModelCallPurpose
+MODEL_CALL_PURPOSE_ANSWER: ModelCallPurpose
+MODEL_CALL_PURPOSE_SUMMARY: ModelCallPurpose
+TODO_STATUS_UNSPECIFIED: TodoStatus
+TODO_STATUS_PENDING: TodoStatus
+TODO_STATUS_IN_PROGRESS: TodoStatus
+TODO_STATUS_COMPLETED: TodoStatus
+
+class RunEvent(_message.Message):
+    __slots__ = ("run_id", "sequence", "time", "parent_id", "depth", "step_number", "phase", "text", "reasoning", "tool_call", "mcp_progress", "tool_result", "usage", "status", "step", "context", "message_injected", "plan", "approval", "subtask", "budget_exceeded", "cost_summary", "error", "text_voided", "run_created", "run_claimed", "run_parked", "run_prepared", "model_call_started", "model_turn", "model_call_failed", "message_submitted", "cancel_requested", "tool_call_started", "memory_written", "todos_changed", "tree_stored", "model_retry_due")
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    TIME_FIELD_NUMBER: _ClassVar[int]
+    PARENT_ID_FIELD_NUMBER: _ClassVar[int]
+    DEPTH_FIELD_NUMBER: _ClassVar[int]
+    STEP_NUMBER_FIELD_NUMBER: _ClassVar[int]
+    PHASE_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    REASONING_FIELD_NUMBER: _ClassVar[int]
+    TOOL_CALL_FIELD_NUMBER: _ClassVar[int]
+    MCP_PROGRESS_FIELD_NUMBER: _ClassVar[int]
+    TOOL_RESULT_FIELD_NUMBER: _ClassVar[int]
+    USAGE_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
+    CONTEXT_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_INJECTED_FIELD_NUMBER: _ClassVar[int]
+    PLAN_FIELD_NUMBER: _ClassVar[int]
+    APPROVAL_FIELD_NUMBER: _ClassVar[int]
+    SUBTASK_FIELD_NUMBER: _ClassVar[int]
+    BUDGET_EXCEEDED_FIELD_NUMBER: _ClassVar[int]
+    COST_SUMMARY_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    TEXT_VOIDED_FIELD_NUMBER: _ClassVar[int]
+    RUN_CREATED_FIELD_NUMBER: _ClassVar[int]
+    RUN_CLAIMED_FIELD_NUMBER: _ClassVar[int]
+    RUN_PARKED_FIELD_NUMBER: _ClassVar[int]
+    RUN_PREPARED_FIELD_NUMBER: _ClassVar[int]
+    MODEL_CALL_STARTED_FIELD_NUMBER: _ClassVar[int]
+    MODEL_TURN_FIELD_NUMBER: _ClassVar[int]
+    MODEL_CALL_FAILED_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_SUBMITTED_FIELD_NUMBER: _ClassVar[int]
+    CANCEL_REQUESTED_FIELD_NUMBER: _ClassVar[int]
+    TOOL_CALL_STARTED_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_WRITTEN_FIELD_NUMBER: _ClassVar[int]
+    TODOS_CHANGED_FIELD_NUMBER: _ClassVar[int]
+    TREE_STORED_FIELD_NUMBER: _ClassVar[int]
+    MODEL_RETRY_DUE_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    sequence: int
+    time: _timestamp_pb2.Timestamp
+    parent_id: str
+    depth: int
+    step_number: int
+    phase: Phase
+    text: Text
+    reasoning: Reasoning
+    tool_call: _tool_pb2.ToolCall
+    mcp_progress: _tool_pb2.ToolProgress
+    tool_result: ToolResultEvent
+    usage: Usage
+    status: StatusChanged
+    step: StepChanged
+    context: ContextChanged
+    message_injected: MessageInjected
+    plan: Plan
+    approval: ApprovalChanged
+    subtask: SubtaskChanged
+    budget_exceeded: BudgetExceeded
+    cost_summary: CostSummary
+    error: RunError
+    text_voided: TextVoided
+    run_created: RunCreated
+    run_claimed: RunClaimed
+    run_parked: RunParked
+    run_prepared: RunPrepared
+    model_call_started: ModelCallStarted
+    model_turn: ModelTurn
+    model_call_failed: ModelCallFailed
+    message_submitted: MessageSubmitted
+    cancel_requested: CancelRequested
+    tool_call_started: ToolCallStarted
+    memory_written: MemoryWritten
+    todos_changed: TodosChanged
+    tree_stored: TreeStored
+    model_retry_due: ModelRetryDue
+    def __init__(self, run_id: _Optional[str] = ..., sequence: _Optional[int] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., parent_id: _Optional[str] = ..., depth: _Optional[int] = ..., step_number: _Optional[int] = ..., phase: _Optional[_Union[Phase, str]] = ..., text: _Optional[_Union[Text, _Mapping]] = ..., reasoning: _Optional[_Union[Reasoning, _Mapping]] = ..., tool_call: _Optional[_Union[_tool_pb2.ToolCall, _Mapping]] = ..., mcp_progress: _Optional[_Union[_tool_pb2.ToolProgress, _Mapping]] = ..., tool_result: _Optional[_Union[ToolResultEvent, _Mapping]] = ..., usage: _Optional[_Union[Usage, _Mapping]] = ..., status: _Optional[_Union[StatusChanged, _Mapping]] = ..., step: _Optional[_Union[StepChanged, _Mapping]] = ..., context: _Optional[_Union[ContextChanged, _Mapping]] = ..., message_injected: _Optional[_Union[MessageInjected, _Mapping]] = ..., plan: _Optional[_Union[Plan, _Mapping]] = ..., approval: _Optional[_Union[ApprovalChanged, _Mapping]] = ..., subtask: _Optional[_Union[SubtaskChanged, _Mapping]] = ..., budget_exceeded: _Optional[_Union[BudgetExceeded, _Mapping]] = ..., cost_summary: _Optional[_Union[CostSummary, _Mapping]] = ..., error: _Optional[_Union[RunError, _Mapping]] = ..., text_voided: _Optional[_Union[TextVoided, _Mapping]] = ..., run_created: _Optional[_Union[RunCreated, _Mapping]] = ..., run_claimed: _Optional[_Union[RunClaimed, _Mapping]] = ..., run_parked: _Optional[_Union[RunParked, _Mapping]] = ..., run_prepared: _Optional[_Union[RunPrepared, _Mapping]] = ..., model_call_started: _Optional[_Union[ModelCallStarted, _Mapping]] = ..., model_turn: _Optional[_Union[ModelTurn, _Mapping]] = ..., model_call_failed: _Optional[_Union[ModelCallFailed, _Mapping]] = ..., message_submitted: _Optional[_Union[MessageSubmitted, _Mapping]] = ..., cancel_requested: _Optional[_Union[CancelRequested, _Mapping]] = ..., tool_call_started: _Optional[_Union[ToolCallStarted, _Mapping]] = ..., memory_written: _Optional[_Union[MemoryWritten, _Mapping]] = ..., todos_changed: _Optional[_Union[TodosChanged, _Mapping]] = ..., tree_stored: _Optional[_Union[TreeStored, _Mapping]] = ..., model_retry_due: _Optional[_Union[ModelRetryDue, _Mapping]] = ...) -> None: ...
+
+class Text(_message.Message):
+    __slots__ = ("text",)
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    text: str
+    def __init__(self, text: _Optional[str] = ...) -> None: ...
+
+class Reasoning(_message.Message):
+    __slots__ = ("text",)
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    text: str
+    def __init__(self, text: _Optional[str] = ...) -> None: ...
+
+class ToolResultEvent(_message.Message):
+    __slots__ = ("result", "success", "error", "duration_ms")
+    RESULT_FIELD_NUMBER: _ClassVar[int]
+    SUCCESS_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    DURATION_MS_FIELD_NUMBER: _ClassVar[int]
+    result: _tool_pb2.ToolResult
+    success: bool
+    error: str
+    duration_ms: float
+    def __init__(self, result: _Optional[_Union[_tool_pb2.ToolResult, _Mapping]] = ..., success: _Optional[bool] = ..., error: _Optional[str] = ..., duration_ms: _Optional[float] = ...) -> None: ...
+
+class Usage(_message.Message):
+    __slots__ = ("model", "input_tokens", "output_tokens", "cached_input_tokens", "reasoning_tokens", "estimated", "cost_usd")
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    INPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    CACHED_INPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    REASONING_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    ESTIMATED_FIELD_NUMBER: _ClassVar[int]
+    COST_USD_FIELD_NUMBER: _ClassVar[int]
+    model: str
+    input_tokens: int
+    output_tokens: int
+    cached_input_tokens: int
+    reasoning_tokens: int
+    estimated: bool
+    cost_usd: float
+    def __init__(self, model: _Optional[str] = ..., input_tokens: _Optional[int] = ..., output_tokens: _Optional[int] = ..., cached_input_tokens: _Optional[int] = ..., reasoning_tokens: _Optional[int] = ..., estimated: _Optional[bool] = ..., cost_usd: _Optional[float] = ...) -> None: ...
+
+class StatusChanged(_message.Message):
+    __slots__ = ("status", "message")
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    status: RunStatus
+    message: str
+    def __init__(self, status: _Optional[_Union[RunStatus, str]] = ..., message: _Optional[str] = ...) -> None: ...
+
+class StepChanged(_message.Message):
+    __slots__ = ("state",)
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    state: StepState
+    def __init__(self, state: _Optional[_Union[StepState, str]] = ...) -> None: ...
+
+class ContextChanged(_message.Message):
+    __slots__ = ("before_tokens", "after_tokens", "summary", "removed_messages")
+    BEFORE_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    AFTER_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    SUMMARY_FIELD_NUMBER: _ClassVar[int]
+    REMOVED_MESSAGES_FIELD_NUMBER: _ClassVar[int]
+    before_tokens: int
+    after_tokens: int
+    summary: str
+    removed_messages: int
+    def __init__(self, before_tokens: _Optional[int] = ..., after_tokens: _Optional[int] = ..., summary: _Optional[str] = ..., removed_messages: _Optional[int] = ...) -> None: ...
+
+class MessageInjected(_message.Message):
+    __slots__ = ("message_id", "message")
+    MESSAGE_ID_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    message_id: str
+    message: _message_pb2.Message
+    def __init__(self, message_id: _Optional[str] = ..., message: _Optional[_Union[_message_pb2.Message, _Mapping]] = ...) -> None: ...
+
+class Plan(_message.Message):
+    __slots__ = ("steps",)
+    STEPS_FIELD_NUMBER: _ClassVar[int]
+    steps: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, steps: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class ApprovalChanged(_message.Message):
+    __slots__ = ("approval",)
+    APPROVAL_FIELD_NUMBER: _ClassVar[int]
+    approval: _approval_pb2.Approval
+    def __init__(self, approval: _Optional[_Union[_approval_pb2.Approval, _Mapping]] = ...) -> None: ...
+
+class SubtaskChanged(_message.Message):
+    __slots__ = ("subtask_id", "title", "ended", "is_error", "call_id", "index", "error", "message", "result_preview")
+    SUBTASK_ID_FIELD_NUMBER: _ClassVar[int]
+    TITLE_FIELD_NUMBER: _ClassVar[int]
+    ENDED_FIELD_NUMBER: _ClassVar[int]
+    IS_ERROR_FIELD_NUMBER: _ClassVar[int]
+    CALL_ID_FIELD_NUMBER: _ClassVar[int]
+    INDEX_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    RESULT_PREVIEW_FIELD_NUMBER: _ClassVar[int]
+    subtask_id: str
+    title: str
+    ended: bool
+    is_error: bool
+    call_id: str
+    index: int
+    error: str
+    message: str
+    result_preview: str
+    def __init__(self, subtask_id: _Optional[str] = ..., title: _Optional[str] = ..., ended: _Optional[bool] = ..., is_error: _Optional[bool] = ..., call_id: _Optional[str] = ..., index: _Optional[int] = ..., error: _Optional[str] = ..., message: _Optional[str] = ..., result_preview: _Optional[str] = ...) -> None: ...
+
+class BudgetExceeded(_message.Message):
+    __slots__ = ("reason", "limit", "observed")
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    OBSERVED_FIELD_NUMBER: _ClassVar[int]
+    reason: str
+    limit: float
+    observed: float
+    def __init__(self, reason: _Optional[str] = ..., limit: _Optional[float] = ..., observed: _Optional[float] = ...) -> None: ...
+
+class CostSummary(_message.Message):
+    __slots__ = ("llm_calls", "tool_calls", "input_tokens", "output_tokens", "cost_usd", "subtasks")
+    LLM_CALLS_FIELD_NUMBER: _ClassVar[int]
+    TOOL_CALLS_FIELD_NUMBER: _ClassVar[int]
+    INPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    COST_USD_FIELD_NUMBER: _ClassVar[int]
+    SUBTASKS_FIELD_NUMBER: _ClassVar[int]
+    llm_calls: int
+    tool_calls: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float
+    subtasks: int
+    def __init__(self, llm_calls: _Optional[int] = ..., tool_calls: _Optional[int] = ..., input_tokens: _Optional[int] = ..., output_tokens: _Optional[int] = ..., cost_usd: _Optional[float] = ..., subtasks: _Optional[int] = ...) -> None: ...
+
+class RunError(_message.Message):
+    __slots__ = ("reason", "message")
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    reason: str
+    message: str
+    def __init__(self, reason: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
+
+class TextVoided(_message.Message):
+    __slots__ = ("first_sequence",)
+    FIRST_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    first_sequence: int
+    def __init__(self, first_sequence: _Optional[int] = ...) -> None: ...
+
+class RunCreated(_message.Message):
+    __slots__ = ("tenant", "agent_id", "agent_revision", "spec", "input", "messages", "files", "started_by", "request_id", "request_hash", "labels", "traceparent", "thread_id", "chat_context", "memory_enabled", "cancel_on_disconnect")
+    class LabelsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    TENANT_FIELD_NUMBER: _ClassVar[int]
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    AGENT_REVISION_FIELD_NUMBER: _ClassVar[int]
+    SPEC_FIELD_NUMBER: _ClassVar[int]
+    INPUT_FIELD_NUMBER: _ClassVar[int]
+    MESSAGES_FIELD_NUMBER: _ClassVar[int]
+    FILES_FIELD_NUMBER: _ClassVar[int]
+    STARTED_BY_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_HASH_FIELD_NUMBER: _ClassVar[int]
+    LABELS_FIELD_NUMBER: _ClassVar[int]
+    TRACEPARENT_FIELD_NUMBER: _ClassVar[int]
+    THREAD_ID_FIELD_NUMBER: _ClassVar[int]
+    CHAT_CONTEXT_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_ENABLED_FIELD_NUMBER: _ClassVar[int]
+    CANCEL_ON_DISCONNECT_FIELD_NUMBER: _ClassVar[int]
+    tenant: str
+    agent_id: str
+    agent_revision: int
+    spec: _agent_spec_pb2.AgentSpec
+    input: str
+    messages: _containers.RepeatedCompositeFieldContainer[_message_pb2.Message]
+    files: _containers.RepeatedCompositeFieldContainer[_tool_pb2.WorkspaceFile]
+    started_by: str
+    request_id: str
+    request_hash: bytes
+    labels: _containers.ScalarMap[str, str]
+    traceparent: str
+    thread_id: str
+    chat_context: ChatContext
+    memory_enabled: bool
+    cancel_on_disconnect: bool
+    def __init__(self, tenant: _Optional[str] = ..., agent_id: _Optional[str] = ..., agent_revision: _Optional[int] = ..., spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ..., input: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_message_pb2.Message, _Mapping]]] = ..., files: _Optional[_Iterable[_Union[_tool_pb2.WorkspaceFile, _Mapping]]] = ..., started_by: _Optional[str] = ..., request_id: _Optional[str] = ..., request_hash: _Optional[bytes] = ..., labels: _Optional[_Mapping[str, str]] = ..., traceparent: _Optional[str] = ..., thread_id: _Optional[str] = ..., chat_context: _Optional[_Union[ChatContext, _Mapping]] = ..., memory_enabled: _Optional[bool] = ..., cancel_on_disconnect: _Optional[bool] = ...) -> None: ...
+
+class ChatContext(_message.Message):
+    __slots__ = ("kind", "workflow_id")
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    WORKFLOW_ID_FIELD_NUMBER: _ClassVar[int]
+    kind: ChatContextKind
+    workflow_id: str
+    def __init__(self, kind: _Optional[_Union[ChatContextKind, str]] = ..., workflow_id: _Optional[str] = ...) -> None: ...
+
+class RunClaimed(_message.Message):
+    __slots__ = ("worker", "epoch", "dispatch_sequence", "attempt")
+    WORKER_FIELD_NUMBER: _ClassVar[int]
+    EPOCH_FIELD_NUMBER: _ClassVar[int]
+    DISPATCH_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    worker: str
+    epoch: int
+    dispatch_sequence: int
+    attempt: int
+    def __init__(self, worker: _Optional[str] = ..., epoch: _Optional[int] = ..., dispatch_sequence: _Optional[int] = ..., attempt: _Optional[int] = ...) -> None: ...
+
+class RunParked(_message.Message):
+    __slots__ = ("waiting_for",)
+    WAITING_FOR_FIELD_NUMBER: _ClassVar[int]
+    waiting_for: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, waiting_for: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class RunPrepared(_message.Message):
+    __slots__ = ("model", "capabilities", "tools", "scripted", "planning_model", "limits", "history", "recalled", "warnings", "planning_capabilities")
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
+    SCRIPTED_FIELD_NUMBER: _ClassVar[int]
+    PLANNING_MODEL_FIELD_NUMBER: _ClassVar[int]
+    LIMITS_FIELD_NUMBER: _ClassVar[int]
+    HISTORY_FIELD_NUMBER: _ClassVar[int]
+    RECALLED_FIELD_NUMBER: _ClassVar[int]
+    WARNINGS_FIELD_NUMBER: _ClassVar[int]
+    PLANNING_CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
+    model: _model_spec_pb2.ModelSpec
+    capabilities: _model_spec_pb2.ProviderCapabilities
+    tools: _containers.RepeatedCompositeFieldContainer[_tool_pb2.ToolDescriptor]
+    scripted: bool
+    planning_model: _model_spec_pb2.ModelSpec
+    limits: _agent_spec_pb2.Limits
+    history: _containers.RepeatedCompositeFieldContainer[_history_pb2.HistoryMessage]
+    recalled: _containers.RepeatedScalarFieldContainer[str]
+    warnings: _containers.RepeatedScalarFieldContainer[str]
+    planning_capabilities: _model_spec_pb2.ProviderCapabilities
+    def __init__(self, model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., tools: _Optional[_Iterable[_Union[_tool_pb2.ToolDescriptor, _Mapping]]] = ..., scripted: _Optional[bool] = ..., planning_model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., history: _Optional[_Iterable[_Union[_history_pb2.HistoryMessage, _Mapping]]] = ..., recalled: _Optional[_Iterable[str]] = ..., warnings: _Optional[_Iterable[str]] = ..., planning_capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ...) -> None: ...
+
+class ModelCallStarted(_message.Message):
+    __slots__ = ("attempt", "purpose", "reserved_usd")
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    PURPOSE_FIELD_NUMBER: _ClassVar[int]
+    RESERVED_USD_FIELD_NUMBER: _ClassVar[int]
+    attempt: int
+    purpose: ModelCallPurpose
+    reserved_usd: float
+    def __init__(self, attempt: _Optional[int] = ..., purpose: _Optional[_Union[ModelCallPurpose, str]] = ..., reserved_usd: _Optional[float] = ...) -> None: ...
+
+class ModelRetryDue(_message.Message):
+    __slots__ = ("attempt",)
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    attempt: int
+    def __init__(self, attempt: _Optional[int] = ...) -> None: ...
+
+class ToolCallStarted(_message.Message):
+    __slots__ = ("call_id",)
+    CALL_ID_FIELD_NUMBER: _ClassVar[int]
+    call_id: str
+    def __init__(self, call_id: _Optional[str] = ...) -> None: ...
+
+class MemoryWritten(_message.Message):
+    __slots__ = ("key", "value")
+    KEY_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    key: str
+    value: str
+    def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+
+class TodosChanged(_message.Message):
+    __slots__ = ("todos",)
+    TODOS_FIELD_NUMBER: _ClassVar[int]
+    todos: _containers.RepeatedCompositeFieldContainer[Todo]
+    def __init__(self, todos: _Optional[_Iterable[_Union[Todo, _Mapping]]] = ...) -> None: ...
+
+class Todo(_message.Message):
+    __slots__ = ("id", "text", "status")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    id: int
+    text: str
+    status: TodoStatus
+    def __init__(self, id: _Optional[int] = ..., text: _Optional[str] = ..., status: _Optional[_Union[TodoStatus, str]] = ...) -> None: ...
+
+class TreeStored(_message.Message):
+    __slots__ = ("tree",)
+    TREE_FIELD_NUMBER: _ClassVar[int]
+    tree: _execution_tree_pb2.ExecutionTree
+    def __init__(self, tree: _Optional[_Union[_execution_tree_pb2.ExecutionTree, _Mapping]] = ...) -> None: ...
+
+class ModelTurn(_message.Message):
+    __slots__ = ("message_json", "provider_call_ids", "finish_reason", "call_ids", "format", "advisory", "context_tokens")
+    MESSAGE_JSON_FIELD_NUMBER: _ClassVar[int]
+    PROVIDER_CALL_IDS_FIELD_NUMBER: _ClassVar[int]
+    FINISH_REASON_FIELD_NUMBER: _ClassVar[int]
+    CALL_IDS_FIELD_NUMBER: _ClassVar[int]
+    FORMAT_FIELD_NUMBER: _ClassVar[int]
+    ADVISORY_FIELD_NUMBER: _ClassVar[int]
+    CONTEXT_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    message_json: bytes
+    provider_call_ids: _containers.RepeatedScalarFieldContainer[str]
+    finish_reason: str
+    call_ids: _containers.RepeatedScalarFieldContainer[str]
+    format: str
+    advisory: str
+    context_tokens: int
+    def __init__(self, message_json: _Optional[bytes] = ..., provider_call_ids: _Optional[_Iterable[str]] = ..., finish_reason: _Optional[str] = ..., call_ids: _Optional[_Iterable[str]] = ..., format: _Optional[str] = ..., advisory: _Optional[str] = ..., context_tokens: _Optional[int] = ...) -> None: ...
+
+class ModelCallFailed(_message.Message):
+    __slots__ = ("reason", "message", "retryable", "retry_after")
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    RETRYABLE_FIELD_NUMBER: _ClassVar[int]
+    RETRY_AFTER_FIELD_NUMBER: _ClassVar[int]
+    reason: str
+    message: str
+    retryable: bool
+    retry_after: _duration_pb2.Duration
+    def __init__(self, reason: _Optional[str] = ..., message: _Optional[str] = ..., retryable: _Optional[bool] = ..., retry_after: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+
+class MessageSubmitted(_message.Message):
+    __slots__ = ("message_id", "message", "submitted_by")
+    MESSAGE_ID_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    SUBMITTED_BY_FIELD_NUMBER: _ClassVar[int]
+    message_id: str
+    message: _message_pb2.Message
+    submitted_by: str
+    def __init__(self, message_id: _Optional[str] = ..., message: _Optional[_Union[_message_pb2.Message, _Mapping]] = ..., submitted_by: _Optional[str] = ...) -> None: ...
+
+class CancelRequested(_message.Message):
+    __slots__ = ("requested_by", "reason")
+    REQUESTED_BY_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    requested_by: str
+    reason: str
+    def __init__(self, requested_by: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class RunBatch(_message.Message):
+    __slots__ = ("first_sequence", "events")
+    FIRST_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    EVENTS_FIELD_NUMBER: _ClassVar[int]
+    first_sequence: int
+    events: _containers.RepeatedCompositeFieldContainer[RunEvent]
+    def __init__(self, first_sequence: _Optional[int] = ..., events: _Optional[_Iterable[_Union[RunEvent, _Mapping]]] = ...) -> None: ...
+
+class Dispatch(_message.Message):
+    __slots__ = ("tenant", "run_id")
+    TENANT_FIELD_NUMBER: _ClassVar[int]
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    tenant: str
+    run_id: str
+    def __init__(self, tenant: _Optional[str] = ..., run_id: _Optional[str] = ...) -> None: ...

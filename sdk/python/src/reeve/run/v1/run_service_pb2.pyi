@@ -1,0 +1,214 @@
+import datetime
+
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from reeve.run.v1 import run_event_pb2 as _run_event_pb2
+from reeve.thread.v1 import execution_tree_pb2 as _execution_tree_pb2
+from reeve.thread.v1 import message_pb2 as _message_pb2
+from reeve.tool.v1 import tool_pb2 as _tool_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class OnBusy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    ON_BUSY_UNSPECIFIED: _ClassVar[OnBusy]
+    ON_BUSY_REJECT: _ClassVar[OnBusy]
+    ON_BUSY_QUEUE: _ClassVar[OnBusy]
+    ON_BUSY_INTERRUPT: _ClassVar[OnBusy]
+ON_BUSY_UNSPECIFIED: OnBusy
+ON_BUSY_REJECT: OnBusy
+ON_BUSY_QUEUE: OnBusy
+ON_BUSY_INTERRUPT: OnBusy
+
+class Run(_message.Message):
+    __slots__ = ("run_id", "agent_id", "status", "created_at", "ended_at", "last_sequence", "output", "error", "cost", "input_preview", "pending_approvals", "labels", "scripted", "thread_id")
+    class LabelsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    CREATED_AT_FIELD_NUMBER: _ClassVar[int]
+    ENDED_AT_FIELD_NUMBER: _ClassVar[int]
+    LAST_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    COST_FIELD_NUMBER: _ClassVar[int]
+    INPUT_PREVIEW_FIELD_NUMBER: _ClassVar[int]
+    PENDING_APPROVALS_FIELD_NUMBER: _ClassVar[int]
+    LABELS_FIELD_NUMBER: _ClassVar[int]
+    SCRIPTED_FIELD_NUMBER: _ClassVar[int]
+    THREAD_ID_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    agent_id: str
+    status: _run_event_pb2.RunStatus
+    created_at: _timestamp_pb2.Timestamp
+    ended_at: _timestamp_pb2.Timestamp
+    last_sequence: int
+    output: str
+    error: _run_event_pb2.RunError
+    cost: _run_event_pb2.CostSummary
+    input_preview: str
+    pending_approvals: _containers.RepeatedScalarFieldContainer[str]
+    labels: _containers.ScalarMap[str, str]
+    scripted: bool
+    thread_id: str
+    def __init__(self, run_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., status: _Optional[_Union[_run_event_pb2.RunStatus, str]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., ended_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., last_sequence: _Optional[int] = ..., output: _Optional[str] = ..., error: _Optional[_Union[_run_event_pb2.RunError, _Mapping]] = ..., cost: _Optional[_Union[_run_event_pb2.CostSummary, _Mapping]] = ..., input_preview: _Optional[str] = ..., pending_approvals: _Optional[_Iterable[str]] = ..., labels: _Optional[_Mapping[str, str]] = ..., scripted: _Optional[bool] = ..., thread_id: _Optional[str] = ...) -> None: ...
+
+class StartRunRequest(_message.Message):
+    __slots__ = ("agent_id", "input", "request_id", "messages", "files", "labels", "thread_id", "executor", "cancel_on_disconnect", "on_busy", "chat_context", "memory_enabled")
+    class LabelsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    INPUT_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    MESSAGES_FIELD_NUMBER: _ClassVar[int]
+    FILES_FIELD_NUMBER: _ClassVar[int]
+    LABELS_FIELD_NUMBER: _ClassVar[int]
+    THREAD_ID_FIELD_NUMBER: _ClassVar[int]
+    EXECUTOR_FIELD_NUMBER: _ClassVar[int]
+    CANCEL_ON_DISCONNECT_FIELD_NUMBER: _ClassVar[int]
+    ON_BUSY_FIELD_NUMBER: _ClassVar[int]
+    CHAT_CONTEXT_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_ENABLED_FIELD_NUMBER: _ClassVar[int]
+    agent_id: str
+    input: str
+    request_id: str
+    messages: _containers.RepeatedCompositeFieldContainer[_message_pb2.Message]
+    files: _containers.RepeatedCompositeFieldContainer[_tool_pb2.WorkspaceFile]
+    labels: _containers.ScalarMap[str, str]
+    thread_id: str
+    executor: str
+    cancel_on_disconnect: bool
+    on_busy: OnBusy
+    chat_context: _run_event_pb2.ChatContext
+    memory_enabled: bool
+    def __init__(self, agent_id: _Optional[str] = ..., input: _Optional[str] = ..., request_id: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_message_pb2.Message, _Mapping]]] = ..., files: _Optional[_Iterable[_Union[_tool_pb2.WorkspaceFile, _Mapping]]] = ..., labels: _Optional[_Mapping[str, str]] = ..., thread_id: _Optional[str] = ..., executor: _Optional[str] = ..., cancel_on_disconnect: _Optional[bool] = ..., on_busy: _Optional[_Union[OnBusy, str]] = ..., chat_context: _Optional[_Union[_run_event_pb2.ChatContext, _Mapping]] = ..., memory_enabled: _Optional[bool] = ...) -> None: ...
+
+class StartRunResponse(_message.Message):
+    __slots__ = ("run",)
+    RUN_FIELD_NUMBER: _ClassVar[int]
+    run: Run
+    def __init__(self, run: _Optional[_Union[Run, _Mapping]] = ...) -> None: ...
+
+class WatchRunRequest(_message.Message):
+    __slots__ = ("run_id", "after_sequence", "detailed", "families")
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    AFTER_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    DETAILED_FIELD_NUMBER: _ClassVar[int]
+    FAMILIES_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    after_sequence: int
+    detailed: bool
+    families: EventFamilies
+    def __init__(self, run_id: _Optional[str] = ..., after_sequence: _Optional[int] = ..., detailed: _Optional[bool] = ..., families: _Optional[_Union[EventFamilies, _Mapping]] = ...) -> None: ...
+
+class EventFamilies(_message.Message):
+    __slots__ = ("families",)
+    FAMILIES_FIELD_NUMBER: _ClassVar[int]
+    families: _containers.RepeatedScalarFieldContainer[_run_event_pb2.EventFamily]
+    def __init__(self, families: _Optional[_Iterable[_Union[_run_event_pb2.EventFamily, str]]] = ...) -> None: ...
+
+class WatchRunResponse(_message.Message):
+    __slots__ = ("events", "through_sequence", "end_status")
+    EVENTS_FIELD_NUMBER: _ClassVar[int]
+    THROUGH_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    END_STATUS_FIELD_NUMBER: _ClassVar[int]
+    events: _containers.RepeatedCompositeFieldContainer[_run_event_pb2.RunEvent]
+    through_sequence: int
+    end_status: _run_event_pb2.RunStatus
+    def __init__(self, events: _Optional[_Iterable[_Union[_run_event_pb2.RunEvent, _Mapping]]] = ..., through_sequence: _Optional[int] = ..., end_status: _Optional[_Union[_run_event_pb2.RunStatus, str]] = ...) -> None: ...
+
+class GetRunRequest(_message.Message):
+    __slots__ = ("run_id",)
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    def __init__(self, run_id: _Optional[str] = ...) -> None: ...
+
+class GetRunResponse(_message.Message):
+    __slots__ = ("run",)
+    RUN_FIELD_NUMBER: _ClassVar[int]
+    run: Run
+    def __init__(self, run: _Optional[_Union[Run, _Mapping]] = ...) -> None: ...
+
+class ListRunsRequest(_message.Message):
+    __slots__ = ("page_size", "page_token", "agent_id", "statuses", "thread_id")
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    STATUSES_FIELD_NUMBER: _ClassVar[int]
+    THREAD_ID_FIELD_NUMBER: _ClassVar[int]
+    page_size: int
+    page_token: str
+    agent_id: str
+    statuses: _containers.RepeatedScalarFieldContainer[_run_event_pb2.RunStatus]
+    thread_id: str
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., agent_id: _Optional[str] = ..., statuses: _Optional[_Iterable[_Union[_run_event_pb2.RunStatus, str]]] = ..., thread_id: _Optional[str] = ...) -> None: ...
+
+class ListRunsResponse(_message.Message):
+    __slots__ = ("runs", "next_page_token")
+    RUNS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    runs: _containers.RepeatedCompositeFieldContainer[Run]
+    next_page_token: str
+    def __init__(self, runs: _Optional[_Iterable[_Union[Run, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class GetExecutionTreeRequest(_message.Message):
+    __slots__ = ("run_id",)
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    def __init__(self, run_id: _Optional[str] = ...) -> None: ...
+
+class GetExecutionTreeResponse(_message.Message):
+    __slots__ = ("tree", "through_sequence")
+    TREE_FIELD_NUMBER: _ClassVar[int]
+    THROUGH_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    tree: _execution_tree_pb2.ExecutionTree
+    through_sequence: int
+    def __init__(self, tree: _Optional[_Union[_execution_tree_pb2.ExecutionTree, _Mapping]] = ..., through_sequence: _Optional[int] = ...) -> None: ...
+
+class CancelRunRequest(_message.Message):
+    __slots__ = ("run_id", "reason")
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    reason: str
+    def __init__(self, run_id: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class CancelRunResponse(_message.Message):
+    __slots__ = ("run",)
+    RUN_FIELD_NUMBER: _ClassVar[int]
+    run: Run
+    def __init__(self, run: _Optional[_Union[Run, _Mapping]] = ...) -> None: ...
+
+class SendMessageRequest(_message.Message):
+    __slots__ = ("run_id", "text", "message_id")
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_ID_FIELD_NUMBER: _ClassVar[int]
+    run_id: str
+    text: str
+    message_id: str
+    def __init__(self, run_id: _Optional[str] = ..., text: _Optional[str] = ..., message_id: _Optional[str] = ...) -> None: ...
+
+class SendMessageResponse(_message.Message):
+    __slots__ = ("message_id", "sequence")
+    MESSAGE_ID_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    message_id: str
+    sequence: int
+    def __init__(self, message_id: _Optional[str] = ..., sequence: _Optional[int] = ...) -> None: ...

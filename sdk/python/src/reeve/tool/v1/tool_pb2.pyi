@@ -1,0 +1,293 @@
+import datetime
+
+from google.protobuf import duration_pb2 as _duration_pb2
+from google.protobuf import struct_pb2 as _struct_pb2
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class PermissionClass(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    PERMISSION_CLASS_UNSPECIFIED: _ClassVar[PermissionClass]
+    PERMISSION_CLASS_SAFE: _ClassVar[PermissionClass]
+    PERMISSION_CLASS_KNOWLEDGE: _ClassVar[PermissionClass]
+    PERMISSION_CLASS_NETWORK: _ClassVar[PermissionClass]
+    PERMISSION_CLASS_WORKSPACE_WRITE: _ClassVar[PermissionClass]
+    PERMISSION_CLASS_EDITOR_MUTATE: _ClassVar[PermissionClass]
+    PERMISSION_CLASS_SUBAGENT: _ClassVar[PermissionClass]
+    PERMISSION_CLASS_SECRETS: _ClassVar[PermissionClass]
+    PERMISSION_CLASS_EXECUTE: _ClassVar[PermissionClass]
+
+class ToolStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    TOOL_STATUS_UNSPECIFIED: _ClassVar[ToolStatus]
+    TOOL_STATUS_SUCCESS: _ClassVar[ToolStatus]
+    TOOL_STATUS_ERROR: _ClassVar[ToolStatus]
+    TOOL_STATUS_REJECTED: _ClassVar[ToolStatus]
+    TOOL_STATUS_TIMED_OUT: _ClassVar[ToolStatus]
+
+class ApprovalStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    APPROVAL_STATUS_UNSPECIFIED: _ClassVar[ApprovalStatus]
+    APPROVAL_STATUS_NOT_REQUIRED: _ClassVar[ApprovalStatus]
+    APPROVAL_STATUS_APPROVED: _ClassVar[ApprovalStatus]
+    APPROVAL_STATUS_REJECTED: _ClassVar[ApprovalStatus]
+    APPROVAL_STATUS_TIMED_OUT: _ClassVar[ApprovalStatus]
+
+class AnswerAction(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    ANSWER_ACTION_UNSPECIFIED: _ClassVar[AnswerAction]
+    ANSWER_ACTION_ACCEPT: _ClassVar[AnswerAction]
+    ANSWER_ACTION_DECLINE: _ClassVar[AnswerAction]
+    ANSWER_ACTION_CANCEL: _ClassVar[AnswerAction]
+PERMISSION_CLASS_UNSPECIFIED: PermissionClass
+PERMISSION_CLASS_SAFE: PermissionClass
+PERMISSION_CLASS_KNOWLEDGE: PermissionClass
+PERMISSION_CLASS_NETWORK: PermissionClass
+PERMISSION_CLASS_WORKSPACE_WRITE: PermissionClass
+PERMISSION_CLASS_EDITOR_MUTATE: PermissionClass
+PERMISSION_CLASS_SUBAGENT: PermissionClass
+PERMISSION_CLASS_SECRETS: PermissionClass
+PERMISSION_CLASS_EXECUTE: PermissionClass
+TOOL_STATUS_UNSPECIFIED: ToolStatus
+TOOL_STATUS_SUCCESS: ToolStatus
+TOOL_STATUS_ERROR: ToolStatus
+TOOL_STATUS_REJECTED: ToolStatus
+TOOL_STATUS_TIMED_OUT: ToolStatus
+APPROVAL_STATUS_UNSPECIFIED: ApprovalStatus
+APPROVAL_STATUS_NOT_REQUIRED: ApprovalStatus
+APPROVAL_STATUS_APPROVED: ApprovalStatus
+APPROVAL_STATUS_REJECTED: ApprovalStatus
+APPROVAL_STATUS_TIMED_OUT: ApprovalStatus
+ANSWER_ACTION_UNSPECIFIED: AnswerAction
+ANSWER_ACTION_ACCEPT: AnswerAction
+ANSWER_ACTION_DECLINE: AnswerAction
+ANSWER_ACTION_CANCEL: AnswerAction
+
+class ListToolsRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class ListToolsResponse(_message.Message):
+    __slots__ = ("tools",)
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
+    tools: _containers.RepeatedCompositeFieldContainer[ToolDescriptor]
+    def __init__(self, tools: _Optional[_Iterable[_Union[ToolDescriptor, _Mapping]]] = ...) -> None: ...
+
+class ToolDescriptor(_message.Message):
+    __slots__ = ("name", "description", "input_schema", "permission_class", "parallel_safe", "exclusive_lock", "idempotent", "source", "pool")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    INPUT_SCHEMA_FIELD_NUMBER: _ClassVar[int]
+    PERMISSION_CLASS_FIELD_NUMBER: _ClassVar[int]
+    PARALLEL_SAFE_FIELD_NUMBER: _ClassVar[int]
+    EXCLUSIVE_LOCK_FIELD_NUMBER: _ClassVar[int]
+    IDEMPOTENT_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    POOL_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    description: str
+    input_schema: _struct_pb2.Struct
+    permission_class: PermissionClass
+    parallel_safe: bool
+    exclusive_lock: str
+    idempotent: bool
+    source: str
+    pool: str
+    def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., input_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., permission_class: _Optional[_Union[PermissionClass, str]] = ..., parallel_safe: _Optional[bool] = ..., exclusive_lock: _Optional[str] = ..., idempotent: _Optional[bool] = ..., source: _Optional[str] = ..., pool: _Optional[str] = ...) -> None: ...
+
+class ToolCall(_message.Message):
+    __slots__ = ("call_id", "name", "arguments", "raw_arguments", "injected_args")
+    CALL_ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
+    RAW_ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
+    INJECTED_ARGS_FIELD_NUMBER: _ClassVar[int]
+    call_id: str
+    name: str
+    arguments: _struct_pb2.Struct
+    raw_arguments: str
+    injected_args: _struct_pb2.Struct
+    def __init__(self, call_id: _Optional[str] = ..., name: _Optional[str] = ..., arguments: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., raw_arguments: _Optional[str] = ..., injected_args: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
+
+class ToolResult(_message.Message):
+    __slots__ = ("call_id", "name", "content", "is_error", "metadata", "structured")
+    CALL_ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    IS_ERROR_FIELD_NUMBER: _ClassVar[int]
+    METADATA_FIELD_NUMBER: _ClassVar[int]
+    STRUCTURED_FIELD_NUMBER: _ClassVar[int]
+    call_id: str
+    name: str
+    content: str
+    is_error: bool
+    metadata: ToolResultMetadata
+    structured: _struct_pb2.Struct
+    def __init__(self, call_id: _Optional[str] = ..., name: _Optional[str] = ..., content: _Optional[str] = ..., is_error: _Optional[bool] = ..., metadata: _Optional[_Union[ToolResultMetadata, _Mapping]] = ..., structured: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
+
+class ToolResultMetadata(_message.Message):
+    __slots__ = ("status", "started_at", "completed_at", "execution_time_ms", "approval_status", "approval_id", "injected_args", "offloaded_artifact_id", "end_reason", "isolation")
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    STARTED_AT_FIELD_NUMBER: _ClassVar[int]
+    COMPLETED_AT_FIELD_NUMBER: _ClassVar[int]
+    EXECUTION_TIME_MS_FIELD_NUMBER: _ClassVar[int]
+    APPROVAL_STATUS_FIELD_NUMBER: _ClassVar[int]
+    APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
+    INJECTED_ARGS_FIELD_NUMBER: _ClassVar[int]
+    OFFLOADED_ARTIFACT_ID_FIELD_NUMBER: _ClassVar[int]
+    END_REASON_FIELD_NUMBER: _ClassVar[int]
+    ISOLATION_FIELD_NUMBER: _ClassVar[int]
+    status: ToolStatus
+    started_at: _timestamp_pb2.Timestamp
+    completed_at: _timestamp_pb2.Timestamp
+    execution_time_ms: float
+    approval_status: ApprovalStatus
+    approval_id: str
+    injected_args: _struct_pb2.Struct
+    offloaded_artifact_id: str
+    end_reason: str
+    isolation: str
+    def __init__(self, status: _Optional[_Union[ToolStatus, str]] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., completed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., execution_time_ms: _Optional[float] = ..., approval_status: _Optional[_Union[ApprovalStatus, str]] = ..., approval_id: _Optional[str] = ..., injected_args: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., offloaded_artifact_id: _Optional[str] = ..., end_reason: _Optional[str] = ..., isolation: _Optional[str] = ...) -> None: ...
+
+class ToolProgress(_message.Message):
+    __slots__ = ("call_id", "name", "progress", "total", "message")
+    CALL_ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    PROGRESS_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    call_id: str
+    name: str
+    progress: float
+    total: float
+    message: str
+    def __init__(self, call_id: _Optional[str] = ..., name: _Optional[str] = ..., progress: _Optional[float] = ..., total: _Optional[float] = ..., message: _Optional[str] = ...) -> None: ...
+
+class ToolCatalog(_message.Message):
+    __slots__ = ("pool", "tools", "isolation")
+    POOL_FIELD_NUMBER: _ClassVar[int]
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
+    ISOLATION_FIELD_NUMBER: _ClassVar[int]
+    pool: str
+    tools: _containers.RepeatedCompositeFieldContainer[ToolDescriptor]
+    isolation: str
+    def __init__(self, pool: _Optional[str] = ..., tools: _Optional[_Iterable[_Union[ToolDescriptor, _Mapping]]] = ..., isolation: _Optional[str] = ...) -> None: ...
+
+class ToolCallRequest(_message.Message):
+    __slots__ = ("tenant", "run_id", "call", "workspace", "settings", "idempotent", "traceparent")
+    TENANT_FIELD_NUMBER: _ClassVar[int]
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    CALL_FIELD_NUMBER: _ClassVar[int]
+    WORKSPACE_FIELD_NUMBER: _ClassVar[int]
+    SETTINGS_FIELD_NUMBER: _ClassVar[int]
+    IDEMPOTENT_FIELD_NUMBER: _ClassVar[int]
+    TRACEPARENT_FIELD_NUMBER: _ClassVar[int]
+    tenant: str
+    run_id: str
+    call: ToolCall
+    workspace: Workspace
+    settings: ToolSettings
+    idempotent: bool
+    traceparent: str
+    def __init__(self, tenant: _Optional[str] = ..., run_id: _Optional[str] = ..., call: _Optional[_Union[ToolCall, _Mapping]] = ..., workspace: _Optional[_Union[Workspace, _Mapping]] = ..., settings: _Optional[_Union[ToolSettings, _Mapping]] = ..., idempotent: _Optional[bool] = ..., traceparent: _Optional[str] = ...) -> None: ...
+
+class Workspace(_message.Message):
+    __slots__ = ("id", "files")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    FILES_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    files: _containers.RepeatedCompositeFieldContainer[WorkspaceFile]
+    def __init__(self, id: _Optional[str] = ..., files: _Optional[_Iterable[_Union[WorkspaceFile, _Mapping]]] = ...) -> None: ...
+
+class WorkspaceFile(_message.Message):
+    __slots__ = ("artifact_id", "path")
+    ARTIFACT_ID_FIELD_NUMBER: _ClassVar[int]
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    artifact_id: str
+    path: str
+    def __init__(self, artifact_id: _Optional[str] = ..., path: _Optional[str] = ...) -> None: ...
+
+class ToolSettings(_message.Message):
+    __slots__ = ("allowed_imports", "command_blacklist", "code_timeout", "command_timeout", "read_only", "result_bytes")
+    ALLOWED_IMPORTS_FIELD_NUMBER: _ClassVar[int]
+    COMMAND_BLACKLIST_FIELD_NUMBER: _ClassVar[int]
+    CODE_TIMEOUT_FIELD_NUMBER: _ClassVar[int]
+    COMMAND_TIMEOUT_FIELD_NUMBER: _ClassVar[int]
+    READ_ONLY_FIELD_NUMBER: _ClassVar[int]
+    RESULT_BYTES_FIELD_NUMBER: _ClassVar[int]
+    allowed_imports: _struct_pb2.ListValue
+    command_blacklist: _struct_pb2.ListValue
+    code_timeout: _duration_pb2.Duration
+    command_timeout: _duration_pb2.Duration
+    read_only: bool
+    result_bytes: int
+    def __init__(self, allowed_imports: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., command_blacklist: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., code_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., command_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., read_only: _Optional[bool] = ..., result_bytes: _Optional[int] = ...) -> None: ...
+
+class ToolCallJournal(_message.Message):
+    __slots__ = ("first_sequence", "facts")
+    FIRST_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    FACTS_FIELD_NUMBER: _ClassVar[int]
+    first_sequence: int
+    facts: _containers.RepeatedCompositeFieldContainer[ToolCallFact]
+    def __init__(self, first_sequence: _Optional[int] = ..., facts: _Optional[_Iterable[_Union[ToolCallFact, _Mapping]]] = ...) -> None: ...
+
+class ToolCallFact(_message.Message):
+    __slots__ = ("time", "started", "progress", "result", "cancelled", "question", "answer")
+    TIME_FIELD_NUMBER: _ClassVar[int]
+    STARTED_FIELD_NUMBER: _ClassVar[int]
+    PROGRESS_FIELD_NUMBER: _ClassVar[int]
+    RESULT_FIELD_NUMBER: _ClassVar[int]
+    CANCELLED_FIELD_NUMBER: _ClassVar[int]
+    QUESTION_FIELD_NUMBER: _ClassVar[int]
+    ANSWER_FIELD_NUMBER: _ClassVar[int]
+    time: _timestamp_pb2.Timestamp
+    started: CallStarted
+    progress: ToolProgress
+    result: ToolResult
+    cancelled: CallCancelled
+    question: Question
+    answer: Answer
+    def __init__(self, time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., started: _Optional[_Union[CallStarted, _Mapping]] = ..., progress: _Optional[_Union[ToolProgress, _Mapping]] = ..., result: _Optional[_Union[ToolResult, _Mapping]] = ..., cancelled: _Optional[_Union[CallCancelled, _Mapping]] = ..., question: _Optional[_Union[Question, _Mapping]] = ..., answer: _Optional[_Union[Answer, _Mapping]] = ...) -> None: ...
+
+class Question(_message.Message):
+    __slots__ = ("question_id", "message", "schema", "asked_by")
+    QUESTION_ID_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    SCHEMA_FIELD_NUMBER: _ClassVar[int]
+    ASKED_BY_FIELD_NUMBER: _ClassVar[int]
+    question_id: str
+    message: str
+    schema: _struct_pb2.Struct
+    asked_by: str
+    def __init__(self, question_id: _Optional[str] = ..., message: _Optional[str] = ..., schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., asked_by: _Optional[str] = ...) -> None: ...
+
+class Answer(_message.Message):
+    __slots__ = ("question_id", "action", "content")
+    QUESTION_ID_FIELD_NUMBER: _ClassVar[int]
+    ACTION_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    question_id: str
+    action: AnswerAction
+    content: _struct_pb2.Struct
+    def __init__(self, question_id: _Optional[str] = ..., action: _Optional[_Union[AnswerAction, str]] = ..., content: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
+
+class CallStarted(_message.Message):
+    __slots__ = ("host", "request_sequence")
+    HOST_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    host: str
+    request_sequence: int
+    def __init__(self, host: _Optional[str] = ..., request_sequence: _Optional[int] = ...) -> None: ...
+
+class CallCancelled(_message.Message):
+    __slots__ = ("reason",)
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    reason: str
+    def __init__(self, reason: _Optional[str] = ...) -> None: ...

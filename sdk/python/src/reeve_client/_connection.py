@@ -1,0 +1,79 @@
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import grpc
+from reeve.agent.v1.agent_service_pb2_grpc import AgentServiceStub
+from reeve.approval.v1.approval_pb2_grpc import ApprovalServiceStub
+from reeve.artifact.v1.artifact_pb2_grpc import ArtifactServiceStub
+from reeve.memory.v1.memory_pb2_grpc import MemoryServiceStub
+from reeve.run.v1.run_service_pb2_grpc import RunServiceStub
+from reeve.thread.v1.thread_service_pb2_grpc import ThreadServiceStub
+from reeve.tool.v1.tool_pb2_grpc import ToolServiceStub
+
+_CHANNEL = [
+    ("grpc.keepalive_time_ms", 10_000),
+    ("grpc.keepalive_timeout_ms", 5_000),
+    ("grpc.max_reconnect_backoff_ms", 1_000),
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 5_000),
+    ("grpc.enable_retries", 0),
+    # Otherwise a channel of the same address shares its connection, and the backoff of its failures, with this one.
+    ("grpc.use_local_subchannel_pool", 1),
+]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where a server is, and how many seconds its client bears what goes wrong."""
+
+    address: str
+    token: str | None
+    ca: bytes | None
+    request_timeout: float
+    transfer_timeout: float
+    silence: float
+    patience: float
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.address)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f'"{self.address}" is no address: write http://host:port')
+        for name in ("request_timeout", "transfer_timeout", "silence", "patience"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} is {getattr(self, name)}: it must be positive")
+
+
+class Connection:
+    """One HTTP/2 connection, opened with the first request and again after it broke. Its stubs are those of gRPC."""
+
+    def __init__(self, settings: Settings) -> None:
+        parts = urlsplit(settings.address)
+        secure = parts.scheme == "https"
+        target = f"{parts.netloc.rpartition('@')[2]}" + ("" if parts.port else ":443" if secure else ":80")
+        if secure:
+            credentials = grpc.ssl_channel_credentials(settings.ca)
+            self.channel = grpc.aio.secure_channel(target, credentials, _CHANNEL)
+        else:
+            self.channel = grpc.aio.insecure_channel(target, _CHANNEL)
+        self.metadata = () if settings.token is None else (("authorization", f"Bearer {settings.token}"),)
+        self.agents = AgentServiceStub(self.channel)
+        self.approvals = ApprovalServiceStub(self.channel)
+        self.artifacts = ArtifactServiceStub(self.channel)
+        self.memories = MemoryServiceStub(self.channel)
+        self.runs = RunServiceStub(self.channel)
+        self.threads = ThreadServiceStub(self.channel)
+        self.tools = ToolServiceStub(self.channel)
+
+
+class Source:
+    """Gives the connection in use, and another one instead of one that went silent."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.current = Connection(settings)
+
+    async def renew(self, suspect: Connection) -> None:
+        """What else goes over the suspect is cut off, and resumes."""
+        if suspect is self.current:
+            self.current = Connection(self.settings)
+            await suspect.channel.close()

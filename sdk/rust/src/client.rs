@@ -1,0 +1,140 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+use tonic::{Request, Response};
+
+use crate::back_off::persistently;
+use crate::connection::{Connection, Source};
+use crate::error::Error;
+use crate::options::Options;
+use crate::proto::approval::v1::approval_service_client::ApprovalServiceClient;
+use crate::proto::approval::v1::{Approval, DecideApprovalRequest, ListApprovalsRequest};
+use crate::proto::artifact::v1::artifact_service_client::ArtifactServiceClient;
+use crate::proto::artifact::v1::{Artifact, DownloadArtifactRequest};
+use crate::proto::run::v1::run_service_client::RunServiceClient;
+use crate::proto::run::v1::{CancelRunRequest, GetRunRequest, Run, StartRunRequest};
+use crate::transfer::{upload_parts, Download};
+use crate::watch::{Selection, Watch};
+
+/// A client of a server; clones share its connection. Every request ends within `request_timeout`, and is repeated in that time
+/// while no server can be reached, never with a second effect.
+#[derive(Clone)]
+pub struct Client {
+    source: Arc<Source>,
+}
+
+impl Client {
+    /// Opens a client, which connects with its first request. An error for an address that is none.
+    pub fn connect(options: Options) -> Result<Self, Error> {
+        Ok(Self { source: Arc::new(Source::new(options)?) })
+    }
+
+    /// For the generated clients, for all that has no method here.
+    pub fn connection(&self) -> Connection {
+        self.source.get()
+    }
+
+    /// Starts a run. Repeated with the same `request_id`, also by another process, it is the same run; without one it is a new
+    /// one.
+    pub async fn start_run(&self, mut request: StartRunRequest) -> Result<Run, Error> {
+        if request.request_id.is_empty() {
+            request.request_id = uuid::Uuid::new_v4().to_string();
+        }
+        let attempt = || {
+            let (mut runs, request) = (RunServiceClient::new(self.connection()), request.clone());
+            async move { runs.start_run(request).await }
+        };
+        Ok(persistently(self.timeout(), attempt).await?.run.unwrap_or_default())
+    }
+
+    /// The events of a run, to its end.
+    pub fn watch(&self, run_id: impl Into<String>) -> Watch {
+        self.watch_after(run_id, 0, Selection::Detailed)
+    }
+
+    /// The events of a run after the last sequence that was seen, to its end.
+    pub fn watch_after(&self, run_id: impl Into<String>, after: u32, selection: Selection) -> Watch {
+        Watch::new(self.source.clone(), run_id.into(), after, selection)
+    }
+
+    pub async fn get_run(&self, run_id: impl Into<String>) -> Result<Run, Error> {
+        let run_id = run_id.into();
+        let attempt = || {
+            let (mut runs, run_id) = (RunServiceClient::new(self.connection()), run_id.clone());
+            async move { runs.get_run(GetRunRequest { run_id }).await }
+        };
+        Ok(persistently(self.timeout(), attempt).await?.run.unwrap_or_default())
+    }
+
+    /// Cancels a run. A run that was cancelled before stays so; one that ended otherwise is refused with `RUN_ENDED`.
+    pub async fn cancel(&self, run_id: impl Into<String>, reason: impl Into<String>) -> Result<Run, Error> {
+        let request = CancelRunRequest { run_id: run_id.into(), reason: reason.into() };
+        let attempt = || {
+            let (mut runs, request) = (RunServiceClient::new(self.connection()), request.clone());
+            async move { runs.cancel_run(request).await }
+        };
+        Ok(persistently(self.timeout(), attempt).await?.run.unwrap_or_default())
+    }
+
+    /// The approvals that are pending, oldest first: of a run, or of all if `run_id` is empty.
+    pub async fn list_approvals(&self, run_id: impl Into<String>) -> Result<Vec<Approval>, Error> {
+        let mut found = Vec::new();
+        let mut request = ListApprovalsRequest { run_id: run_id.into(), ..Default::default() };
+        loop {
+            let attempt = || {
+                let (mut approvals, request) = (ApprovalServiceClient::new(self.connection()), request.clone());
+                async move { approvals.list_approvals(request).await }
+            };
+            let page = persistently(self.timeout(), attempt).await?;
+            found.extend(page.approvals);
+            if page.next_page_token.is_empty() {
+                return Ok(found);
+            }
+            request.page_token = page.next_page_token;
+        }
+    }
+
+    /// Decides an approval. Of several decisions one wins; the others are refused with `APPROVAL_CLOSED`.
+    pub async fn decide(&self, mut request: DecideApprovalRequest) -> Result<Approval, Error> {
+        if request.decision_id.is_empty() {
+            request.decision_id = uuid::Uuid::new_v4().to_string();
+        }
+        let attempt = || {
+            let (mut approvals, request) = (ApprovalServiceClient::new(self.connection()), request.clone());
+            async move { approvals.decide_approval(request).await }
+        };
+        Ok(persistently(self.timeout(), attempt).await?.approval.unwrap_or_default())
+    }
+
+    /// Stores a file. It is not repeated when the connection breaks.
+    pub async fn upload(
+        &self,
+        name: impl Into<String>,
+        media_type: impl Into<String>,
+        content: Vec<u8>,
+    ) -> Result<Artifact, Error> {
+        let parts = upload_parts(name.into(), media_type.into(), content);
+        let request = self.transferred(tokio_stream::iter(parts));
+        let stored = ArtifactServiceClient::new(self.connection()).upload_artifact(request).await?;
+        Ok(stored.into_inner().artifact.unwrap_or_default())
+    }
+
+    /// Opens a stored file.
+    pub async fn download(&self, artifact_id: impl Into<String>) -> Result<Download, Error> {
+        let request = self.transferred(DownloadArtifactRequest { artifact_id: artifact_id.into() });
+        let until = Instant::now() + self.source.options.transfer_timeout;
+        let opened = ArtifactServiceClient::new(self.connection()).download_artifact(request).await;
+        Download::open(opened.map(Response::into_inner)?, until).await
+    }
+
+    fn transferred<Message>(&self, message: Message) -> Request<Message> {
+        let mut request = Request::new(message);
+        request.set_timeout(self.source.options.transfer_timeout);
+        request
+    }
+
+    fn timeout(&self) -> Duration {
+        self.source.options.request_timeout
+    }
+}

@@ -1,0 +1,54 @@
+use tokio::time::{timeout_at, Instant};
+use tonic::Streaming;
+
+use crate::error::Error;
+use crate::proto::artifact::v1::download_artifact_response::Part;
+use crate::proto::artifact::v1::{
+    upload_artifact_request, Artifact, ArtifactHeader, DownloadArtifactResponse, UploadArtifactRequest,
+};
+
+const CHUNK_BYTES: usize = 256 * 1024;
+
+/// A stored file: what it is, then its bytes.
+pub struct Download {
+    pub artifact: Artifact,
+    stream: Streaming<DownloadArtifactResponse>,
+    until: Instant,
+}
+
+impl Download {
+    pub(crate) async fn open(mut stream: Streaming<DownloadArtifactResponse>, until: Instant) -> Result<Self, Error> {
+        match stream.message().await?.and_then(|message| message.part) {
+            Some(Part::Artifact(artifact)) => Ok(Self { artifact, stream, until }),
+            _ => Err(Error::lost("the artifact came without a description")),
+        }
+    }
+
+    /// The next bytes; None at the end.
+    pub async fn chunk(&mut self) -> Result<Option<Vec<u8>>, Error> {
+        let late = |_| Error::lost("the transfer took too long");
+        while let Some(message) = timeout_at(self.until, self.stream.message()).await.map_err(late)?? {
+            if let Some(Part::Chunk(chunk)) = message.part {
+                return Ok(Some(chunk));
+            }
+        }
+        Ok(None)
+    }
+
+    /// All of the bytes.
+    pub async fn read(mut self) -> Result<Vec<u8>, Error> {
+        let mut content = Vec::new();
+        while let Some(chunk) = self.chunk().await? {
+            content.extend(chunk);
+        }
+        Ok(content)
+    }
+}
+
+/// The messages of an upload.
+pub(crate) fn upload_parts(name: String, media_type: String, content: Vec<u8>) -> Vec<UploadArtifactRequest> {
+    let part = |part| UploadArtifactRequest { part: Some(part) };
+    let header = upload_artifact_request::Part::Header(ArtifactHeader { name, media_type });
+    let chunks = content.chunks(CHUNK_BYTES).map(|chunk| part(upload_artifact_request::Part::Chunk(chunk.to_vec())));
+    std::iter::once(part(header)).chain(chunks).collect()
+}

@@ -1,0 +1,140 @@
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use tokio::time::{timeout, Instant};
+use tonic::Streaming;
+
+use crate::back_off::back_off;
+use crate::connection::Source;
+use crate::error::Error;
+use crate::proto::run::v1::run_service_client::RunServiceClient;
+use crate::proto::run::v1::watch_run_request::Selection as Asked;
+use crate::proto::run::v1::{EventFamilies, EventFamily, RunEvent, RunStatus, WatchRunRequest, WatchRunResponse};
+
+/// What of a run is watched.
+#[derive(Clone, Debug, Default)]
+pub enum Selection {
+    /// Everything.
+    #[default]
+    Detailed,
+    /// What a person reads.
+    Narrow,
+    /// Exactly these families.
+    Families(Vec<EventFamily>),
+}
+
+/// The events of a run, each once and in order, over any number of lost connections, to the run's end.
+pub struct Watch {
+    source: Arc<Source>,
+    run_id: String,
+    selection: Selection,
+    through: u32,
+    end: RunStatus,
+    connected: Option<(u64, Option<Streaming<WatchRunResponse>>)>,
+    waiting: VecDeque<RunEvent>,
+    /// Where the message whose events are waiting comes to.
+    coming: (u32, RunStatus),
+    failures: u32,
+    until: Option<Instant>,
+}
+
+impl Watch {
+    pub(crate) fn new(source: Arc<Source>, run_id: String, after: u32, selection: Selection) -> Self {
+        Self {
+            source,
+            run_id,
+            selection,
+            through: after,
+            end: RunStatus::Unspecified,
+            connected: None,
+            waiting: VecDeque::new(),
+            coming: (after, RunStatus::Unspecified),
+            failures: 0,
+            until: None,
+        }
+    }
+
+    /// Nothing that was asked for is missing up to this sequence: the place from which to watch again.
+    pub fn through_sequence(&self) -> u32 {
+        self.through
+    }
+
+    /// How the run ended; unspecified until the watch has come to its end.
+    pub fn end_status(&self) -> RunStatus {
+        self.end
+    }
+
+    /// The next event; None after the end of the run. An error when the server refuses, or when nothing came for the patience
+    /// of the client; asked again, it goes on from where it was. Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Result<Option<RunEvent>, Error> {
+        loop {
+            while let Some(event) = self.waiting.pop_front() {
+                if event.sequence > self.through {
+                    self.through = event.sequence;
+                    return Ok(Some(event));
+                }
+            }
+            self.through = self.through.max(self.coming.0);
+            self.end = self.coming.1;
+            if self.end != RunStatus::Unspecified {
+                self.connected = None;
+                return Ok(None);
+            }
+            let until = *self.until.get_or_insert_with(|| Instant::now() + self.source.options.patience);
+            if let Err(error) = self.receive().await {
+                self.connected = None;
+                self.failures += 1;
+                if let Err(error) = back_off(error, self.failures, until).await {
+                    self.until = None;
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    async fn receive(&mut self) -> Result<(), Error> {
+        let silence = self.source.options.silence;
+        let heard = timeout(silence, self.message()).await;
+        let Ok(message) = heard else {
+            if let Some((number, _)) = self.connected {
+                self.source.renew(number);
+            }
+            let run_id = &self.run_id;
+            return Err(Error::lost(format!("nothing was heard of run {run_id} for {silence:?}")));
+        };
+        let Some(message) = message? else {
+            return Err(Error::lost(format!("the stream of run {} ended before the run", self.run_id)));
+        };
+        self.failures = 0;
+        self.until = None;
+        self.coming = (message.through_sequence, message.end_status());
+        self.waiting = message.events.into();
+        Ok(())
+    }
+
+    async fn message(&mut self) -> Result<Option<WatchRunResponse>, Error> {
+        if let Some((_, Some(stream))) = &mut self.connected {
+            return Ok(stream.message().await?);
+        }
+        let (number, connection) = self.source.numbered();
+        self.connected = Some((number, None));
+        let request = self.request();
+        let mut stream = RunServiceClient::new(connection).watch_run(request).await?.into_inner();
+        let first = stream.message().await;
+        self.connected = Some((number, Some(stream)));
+        Ok(first?)
+    }
+
+    fn request(&self) -> WatchRunRequest {
+        let selection = match &self.selection {
+            Selection::Detailed => Asked::Detailed(true),
+            Selection::Narrow => Asked::Detailed(false),
+            Selection::Families(families) => {
+                let families = families.iter().map(|&family| family.into()).collect();
+                Asked::Families(EventFamilies { families })
+            }
+        };
+        let (run_id, after_sequence) = (self.run_id.clone(), self.through);
+        WatchRunRequest { run_id, after_sequence, selection: Some(selection) }
+    }
+}

@@ -1,0 +1,73 @@
+/** What the matrix of clients has each of them do: one operation per process, told as lines of JSON. */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
+import process from "node:process";
+import { ApprovalState, Code, connect, ReeveError } from "@reeve/client";
+
+const [operation, ...operands] = process.argv.slice(2);
+const { REEVE_URL, REEVE_TOKEN, REEVE_CA, REEVE_REQUEST_MS, REEVE_SILENCE_MS, REEVE_PATIENCE_MS } =
+  process.env;
+using reeve = connect({
+  address: REEVE_URL,
+  ...(REEVE_TOKEN && { token: REEVE_TOKEN }),
+  ...(REEVE_CA && { ca: readFileSync(REEVE_CA) }),
+  requestTimeoutMs: Number(REEVE_REQUEST_MS),
+  silenceMs: Number(REEVE_SILENCE_MS),
+  patienceMs: Number(REEVE_PATIENCE_MS),
+});
+const tell = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
+
+const operations = {
+  async start(agentId, input, requestId) {
+    const { runId } = await reeve.startRun({ agentId, input, requestId });
+    tell({ run: runId });
+  },
+  async watch(runId, after) {
+    const watch = reeve.watch(runId, { after: Number(after) });
+    for await (const { sequence, event } of watch) {
+      tell({ event: sequence });
+      if (event.case !== "approval") continue;
+      const { approvalId, state } = event.value.approval;
+      if (state === ApprovalState.PENDING) await approve(approvalId);
+    }
+    tell({ ended: watch.endStatus, through: watch.throughSequence });
+  },
+  async approve(runId) {
+    for (const { approvalId } of await reeve.listApprovals(runId)) await approve(approvalId);
+  },
+  async measure(runId) {
+    const startedAt = performance.now();
+    let events = 0;
+    for await (const _ of reeve.watch(runId)) events += 1;
+    tell({ count: events, ms: performance.now() - startedAt });
+  },
+  async cancel(runId) {
+    tell({ status: (await reeve.cancel(runId, "enough")).status });
+  },
+  async files(path) {
+    const { artifactId } = await reeve.upload({
+      name: basename(path),
+      mediaType: "text/plain",
+      content: readFileSync(path),
+    });
+    const { artifact, chunks } = await reeve.download(artifactId);
+    const hash = createHash("sha256");
+    for await (const chunk of chunks) hash.update(chunk);
+    tell({ size: artifact.sizeBytes, name: artifact.name, sha256: hash.digest("hex") });
+  },
+};
+
+async function approve(approvalId) {
+  await reeve.decide({ approvalId, approved: true });
+  tell({ approved: approvalId });
+}
+
+try {
+  await operations[operation](...operands);
+} catch (error) {
+  if (!(error instanceof ReeveError)) throw error;
+  const { code, reason, message, violations } = error;
+  const name = Code[code].replaceAll(/(?<=[a-z])[A-Z]/g, "_$&").toUpperCase();
+  tell({ error: { code: name, reason, message, fields: violations.map(({ field }) => field) } });
+}

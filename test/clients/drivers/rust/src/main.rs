@@ -1,0 +1,109 @@
+//! What the matrix of clients has each of them do: one operation per process, told as lines of JSON.
+
+use std::env::{args, var};
+use std::time::{Duration, Instant};
+
+use reeve_client::proto::approval::v1::{Approval, ApprovalState, DecideApprovalRequest};
+use reeve_client::proto::run::v1::run_event::Event;
+use reeve_client::proto::run::v1::{ApprovalChanged, StartRunRequest};
+use reeve_client::{Client, Error, Options, Selection};
+use serde_json::{json, Value};
+use sha2::{Digest, Sha256};
+
+fn tell(line: Value) {
+    println!("{line}");
+}
+
+fn setting(name: &str) -> Option<String> {
+    var(name).ok().filter(|value| !value.is_empty())
+}
+
+fn milliseconds(name: &str) -> Duration {
+    Duration::from_millis(setting(name).and_then(|value| value.parse().ok()).expect(name))
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let mut options = Options::new(setting("REEVE_URL").expect("REEVE_URL"));
+    options.token = setting("REEVE_TOKEN");
+    options.ca = setting("REEVE_CA").map(|path| std::fs::read(path).expect("the file of REEVE_CA"));
+    options.request_timeout = milliseconds("REEVE_REQUEST_MS");
+    options.silence = milliseconds("REEVE_SILENCE_MS");
+    options.patience = milliseconds("REEVE_PATIENCE_MS");
+    let operands: Vec<String> = args().skip(1).collect();
+    if let Err(error) = perform(options, &operands).await {
+        let code = format!("{:?}", error.code);
+        let name: String = code
+            .chars()
+            .enumerate()
+            .flat_map(|(at, letter)| {
+                let parted = at > 0 && letter.is_uppercase();
+                parted.then_some('_').into_iter().chain(letter.to_uppercase())
+            })
+            .collect();
+        let fields: Vec<_> = error.violations.iter().map(|violation| &violation.field).collect();
+        tell(json!({"error": {"code": name, "reason": error.reason, "message": error.message, "fields": fields}}));
+    }
+}
+
+async fn perform(options: Options, operands: &[String]) -> Result<(), Error> {
+    let reeve = Client::connect(options)?;
+    let operands: Vec<&str> = operands.iter().map(String::as_str).collect();
+    match operands.as_slice() {
+        ["start", agent_id, input, request_id] => {
+            let request = StartRunRequest {
+                agent_id: agent_id.to_string(),
+                input: input.to_string(),
+                request_id: request_id.to_string(),
+                ..Default::default()
+            };
+            tell(json!({"run": reeve.start_run(request).await?.run_id}));
+        }
+        ["watch", run_id, after] => watch(&reeve, run_id, after.parse().expect("a sequence")).await?,
+        ["approve", run_id] => {
+            for approval in reeve.list_approvals(*run_id).await? {
+                decide(&reeve, approval).await?;
+            }
+        }
+        ["measure", run_id] => {
+            let (started_at, mut events, mut watch) = (Instant::now(), 0, reeve.watch(*run_id));
+            while watch.next().await?.is_some() {
+                events += 1;
+            }
+            tell(json!({"count": events, "ms": started_at.elapsed().as_secs_f64() * 1000.0}));
+        }
+        ["cancel", run_id] => tell(json!({"status": reeve.cancel(*run_id, "enough").await?.status})),
+        ["files", path] => {
+            let content = std::fs::read(path).expect("the file");
+            let name = path.rsplit('/').next().unwrap_or_default();
+            let stored = reeve.upload(name, "text/plain", content).await?;
+            let download = reeve.download(stored.artifact_id).await?;
+            let (size, name) = (download.artifact.size_bytes, download.artifact.name.clone());
+            let digest = Sha256::digest(download.read().await?);
+            tell(json!({"size": size, "name": name, "sha256": format!("{digest:x}")}));
+        }
+        _ => panic!("there is no such operation"),
+    }
+    Ok(())
+}
+
+async fn decide(reeve: &Client, Approval { approval_id, .. }: Approval) -> Result<(), Error> {
+    let decision = DecideApprovalRequest { approval_id, approved: true, ..Default::default() };
+    let decided = reeve.decide(decision).await?;
+    tell(json!({"approved": decided.approval_id}));
+    Ok(())
+}
+
+async fn watch(reeve: &Client, run_id: &str, after: u32) -> Result<(), Error> {
+    let mut watch = reeve.watch_after(run_id, after, Selection::Detailed);
+    while let Some(event) = watch.next().await? {
+        tell(json!({"event": event.sequence}));
+        if let Some(Event::Approval(ApprovalChanged { approval: Some(approval) })) = event.event {
+            if approval.state() == ApprovalState::Pending {
+                decide(reeve, approval).await?;
+            }
+        }
+    }
+    tell(json!({"ended": watch.end_status() as i32, "through": watch.through_sequence()}));
+    Ok(())
+}

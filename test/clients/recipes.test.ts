@@ -1,0 +1,111 @@
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Deployment } from "../system/support/deployment.ts";
+import { build, cachesFolder, prepared } from "../system/support/language-providers.ts";
+
+const readme = readFileSync(join(import.meta.dirname, "../../README.md"), "utf8");
+const folder = mkdtempSync(join(tmpdir(), "reeve-recipes-"));
+const grpcurl = await prepareGrpcurl();
+/** What the recipe of the README asks for, so that its request id gives the run that is known here. */
+const request = {
+  agentId: "csv-report",
+  input: "Summarize the file.",
+  requestId: "my-first-run",
+};
+let deployment: Deployment;
+let runId: string;
+
+beforeAll(async () => {
+  deployment = await Deployment.start();
+  await deployment.agent("csv-report", { model: "scripted:talk" });
+  const { run } = await deployment.reeve.runs.startRun(request);
+  runId = run?.runId ?? "";
+  mkdirSync(join(folder, ".reeve"));
+  writeFileSync(join(folder, ".reeve/token"), `${deployment.token}\n`);
+});
+
+afterAll(async () => {
+  await deployment[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Runs the recipe of the README that uses a program: all as it is written but the server's address and the id of the run. */
+async function followed(program: string): Promise<readonly unknown[]> {
+  const recipe = [...readme.matchAll(/```sh\n([^`]*)```/g)]
+    .map(([, script = ""]) => script)
+    .find((script) => new RegExp(`^${program} `, "m").test(script));
+  if (recipe === undefined) throw new Error(`the README has no recipe with ${program}`);
+  const script = recipe
+    .replaceAll("127.0.0.1:4680", new URL(deployment.url).host)
+    .replaceAll("run_…", runId);
+  const env = {
+    ...process.env,
+    TOKEN: deployment.token,
+    PATH: `${process.env["PATH"]}:${grpcurl.kind === "ready" ? grpcurl.bin : ""}`,
+  };
+  const args = ["-euo", "pipefail", "-c", script];
+  const { stdout } = await promisify(execFile)("bash", args, { cwd: folder, env, timeout: 60_000 });
+  return jsonValues(stdout);
+}
+
+/** One JSON value after another, with or without space between them. */
+function jsonValues(text: string): readonly unknown[] {
+  const values: unknown[] = [];
+  for (let from = 0, to = 1; to <= text.length; to++) {
+    try {
+      values.push(JSON.parse(text.slice(from, to)));
+      from = to;
+    } catch {
+      // Not yet a whole value.
+    }
+  }
+  return values;
+}
+
+describe("the README's recipe", () => {
+  test("with curl starts a run, the same one if it is sent again, and reads it", async () => {
+    const [started, read] = await followed("curl -s");
+    expect(started).toMatchObject({ run: { runId, agentId: "csv-report" } });
+    expect(read).toMatchObject({ run: { runId } });
+  });
+
+  const why = grpcurl.kind === "missing" ? ` (left out: ${grpcurl.reason})` : "";
+  test.skipIf(grpcurl.kind === "missing")(
+    `with grpcurl watches a run, and watches it again from sequence 12${why}`,
+    async () => {
+      const messages = (await followed("grpcurl")) as readonly {
+        readonly events?: readonly { readonly sequence: number }[];
+        readonly endStatus?: string;
+      }[];
+      const end = messages.findIndex(({ endStatus }) => endStatus !== undefined);
+      const sequences = (from: number, to?: number) =>
+        messages
+          .slice(from, to)
+          .flatMap(({ events = [] }) => events.map(({ sequence }) => sequence));
+      const first = sequences(0, end + 1);
+      expect(first.length).toBeGreaterThan(5);
+      expect(sequences(end + 1)).toEqual(first.filter((sequence) => sequence > 12));
+      expect(messages.at(-1)?.endStatus).toBe("RUN_STATUS_COMPLETED");
+    },
+  );
+});
+
+/** Built by the go command where no package has it. */
+async function prepareGrpcurl() {
+  return await prepared(async () => {
+    const version = "1.9.3";
+    const bin = join(cachesFolder, `grpcurl-${version}`);
+    if (!existsSync(join(bin, "grpcurl"))) {
+      const env = { ...process.env, GOBIN: bin, GOFLAGS: "" };
+      await build("go", ["install", `github.com/fullstorydev/grpcurl/cmd/grpcurl@v${version}`], {
+        env,
+      });
+    }
+    return { bin };
+  });
+}

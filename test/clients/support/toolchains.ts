@@ -1,0 +1,171 @@
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { build, cached, cachesFolder, prepared } from "../../system/support/language-providers.ts";
+
+const root = join(import.meta.dirname, "../../..");
+const sdk = join(root, "sdk");
+const drivers = join(root, "test/clients/drivers");
+
+/** A program, and what it needs in its environment. */
+export interface Command {
+  readonly command: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** The client of a language: a driver that does what tests ask for, and the quickstart as it is written. */
+export interface PreparedClient {
+  readonly driver: Command;
+  readonly quickstart: Command;
+  /** The file of the quickstart, below the root. */
+  readonly source: string;
+}
+
+export type Toolchain =
+  | { readonly kind: "ready"; readonly client: PreparedClient }
+  | { readonly kind: "missing"; readonly reason: string };
+
+/** The client as it is published, installed into an empty folder. It is there wherever our tests are. */
+export async function prepareTypescript(): Promise<Toolchain & AsyncDisposable> {
+  const folder = mkdtempSync(join(tmpdir(), "reeve-client-"));
+  const env = { ...process.env, PATH: `${join(root, "node_modules/.bin")}:${process.env["PATH"]}` };
+  await build("npm", ["pack", "--silent", "--pack-destination", folder], {
+    cwd: join(sdk, "typescript"),
+    env,
+  });
+  const archive = readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? "";
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module", private: true }));
+  const quiet = ["--silent", "--no-audit", "--no-fund", "--prefer-offline"];
+  await build("npm", ["install", ...quiet, join(folder, archive)], { cwd: folder, env });
+  cpSync(join(drivers, "driver.mjs"), join(folder, "driver.mjs"));
+  const source = "sdk/typescript/quickstart.mjs";
+  cpSync(join(root, source), join(folder, "quickstart.mjs"));
+  const node = (file: string) => ({ command: [process.execPath, join(folder, file)], env: {} });
+  return {
+    kind: "ready",
+    client: { driver: node("driver.mjs"), quickstart: node("quickstart.mjs"), source },
+    [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** The package, installed by pip into an environment of its own. */
+export async function preparePython(): Promise<Toolchain> {
+  return await toolchain(async () => {
+    const project = join(sdk, "python");
+    const files = filesBelow(project).filter((path) => /\.(?:py|pyi|toml)$/.test(path));
+    const venv = await cached("client-python", files, async (folder) => {
+      await build("/usr/bin/env", ["python3", "-m", "venv", "--copies", folder]);
+      // What building leaves beside the sources belongs nowhere.
+      const copy = join(folder, "source");
+      cpSync(project, copy, { recursive: true });
+      const quiet = ["-q", "--disable-pip-version-check"];
+      await build(join(folder, "bin/python"), ["-m", "pip", "install", ...quiet, copy]);
+    });
+    const env = { PYTHONDONTWRITEBYTECODE: "1" };
+    const python = (file: string) => ({ command: [join(venv, "bin/python"), file], env });
+    const source = "sdk/python/quickstart.py";
+    return {
+      driver: python(join(drivers, "python/driver.py")),
+      quickstart: python(join(root, source)),
+      source,
+    };
+  });
+}
+
+/** Built by the go command, which has caches of its own. */
+export async function prepareGo(): Promise<Toolchain> {
+  return await toolchain(async () => {
+    const folder = outputFolder("client-go");
+    const env = { ...process.env, CGO_ENABLED: "0", GOFLAGS: "-mod=readonly", GOWORK: "off" };
+    const args = ["build", "-o", folder];
+    await build("go", [...args, "./examples/quickstart"], { cwd: join(sdk, "go"), env });
+    await build("go", [...args, "."], { cwd: join(drivers, "go"), env });
+    return {
+      driver: { command: [join(folder, "driver")], env: {} },
+      quickstart: { command: [join(folder, "quickstart")], env: {} },
+      source: "sdk/go/examples/quickstart/main.go",
+    };
+  });
+}
+
+/** Built by cargo, without optimization, into a folder of caches. */
+export async function prepareRust(): Promise<Toolchain> {
+  return await toolchain(async () => {
+    const folder = outputFolder("client-rust");
+    const env = { ...process.env, CARGO_TARGET_DIR: folder, CARGO_PROFILE_DEV_DEBUG: "0" };
+    const manifest = join(sdk, "rust/Cargo.toml");
+    const args = ["build", "-q", "--locked", "--manifest-path", manifest, "--examples"];
+    await build("cargo", args, { env });
+    const example = (name: string) => ({
+      command: [join(folder, "debug/examples", name)],
+      env: {},
+    });
+    return {
+      driver: example("driver"),
+      quickstart: example("quickstart"),
+      source: "sdk/rust/examples/quickstart.rs",
+    };
+  });
+}
+
+/** Built by Maven; driver and quickstart are compiled on their own, as a user's program is. */
+export async function prepareJava(): Promise<Toolchain> {
+  return await toolchain(async () => {
+    const project = join(sdk, "java");
+    const files = [
+      join(project, "pom.xml"),
+      ...filesBelow(join(project, "src")),
+      join(project, "Quickstart.java"),
+      join(drivers, "java/Driver.java"),
+    ];
+    const folder = await cached("client-java", files, async (folder) => {
+      const copy = join(folder, "source");
+      mkdirSync(copy, { recursive: true });
+      cpSync(join(project, "pom.xml"), join(copy, "pom.xml"));
+      cpSync(join(project, "src"), join(copy, "src"), { recursive: true });
+      const goals = [
+        "package",
+        "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies",
+      ];
+      const options = ["-q", "-B", "-DincludeScope=runtime", `-DoutputDirectory=${folder}/lib`];
+      await build("mvn", [...options, ...goals], { cwd: copy });
+      cpSync(join(copy, "target/reeve-client-0.1.0.jar"), join(folder, "lib/reeve-client.jar"));
+      const sources = [join(project, "Quickstart.java"), join(drivers, "java/Driver.java")];
+      await build("javac", [
+        "-cp",
+        join(folder, "lib/*"),
+        "-d",
+        join(folder, "classes"),
+        ...sources,
+      ]);
+    });
+    const path = `${join(folder, "classes")}:${join(folder, "lib/*")}`;
+    const java = (name: string) => ({
+      command: ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", path, name],
+      env: {},
+    });
+    return {
+      driver: java("Driver"),
+      quickstart: java("Quickstart"),
+      source: "sdk/java/Quickstart.java",
+    };
+  });
+}
+
+async function toolchain(prepare: () => Promise<PreparedClient>): Promise<Toolchain> {
+  return await prepared(async () => ({ client: await prepare() }));
+}
+
+function outputFolder(name: string): string {
+  const folder = join(cachesFolder, name);
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+function filesBelow(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .toSorted();
+}
