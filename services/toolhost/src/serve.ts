@@ -14,6 +14,7 @@ import { sandboxIdentity } from "./adapters/bubblewrap/identity.ts";
 import type { ToolSource } from "./adapters/host-toolbox.ts";
 import { HostToolbox, catalogOf } from "./adapters/host-toolbox.ts";
 import { openSandboxes } from "./adapters/open-sandboxes.ts";
+import { openWorkspaces } from "./adapters/open-workspaces.ts";
 import { readMcpConfig } from "./adapters/mcp/mcp-config.ts";
 import { McpServer } from "./adapters/mcp/mcp-server.ts";
 import { mcpTools } from "./adapters/mcp/mcp-tools.ts";
@@ -49,6 +50,10 @@ export async function startToolhost(
   const providers = await readProviderConfig(config.REEVE_PROVIDERS_CONFIG, environment);
   const artifacts = await openArtifactStore(nats, { maxBytes: config.REEVE_MAX_ARTIFACT_BYTES });
   const sandboxes = starting.use(await openSandboxes({ config, artifacts, log }, signal));
+  const host = `toolhost-${randomBytes(6).toString("hex")}`;
+  const workspaces = starting.use(
+    await openWorkspaces(sandboxes, { config, nats, artifacts, host, log }, signal),
+  );
   const table = await openTable(nats, ToolCatalogSchema);
   const sources: ToolSource[] = [];
   const toolbox = new HostToolbox(sandboxes.tools, sources);
@@ -78,10 +83,10 @@ export async function startToolhost(
     journal: await openCallJournal(nats),
     requests: queue,
     toolbox,
-    workspaces: sandboxes.workspaces,
+    workspaces,
     artifacts,
     keepMs,
-    host: `toolhost-${randomBytes(6).toString("hex")}`,
+    host,
     heartbeatMs: extendEveryMs(ackWaitMs),
     log,
   };
@@ -101,7 +106,6 @@ export async function startToolhost(
     taking.abort(new DOMException("the toolhost goes away", "AbortError"));
     setTimeout(() => running.abort(taking.signal.reason), config.REEVE_DRAIN_MS).unref();
   });
-  const { host } = ports;
   log.info(
     { host, tools: toolbox.list().length, isolation: sandboxes.isolation },
     "toolhost works",

@@ -1,7 +1,3 @@
-import { mkdirSync } from "node:fs";
-import { resolve } from "node:path";
-import { ErrorReason } from "@reeve/contracts/error";
-import { Failure } from "@reeve/platform/failure";
 import type { Logger } from "@reeve/platform/logger";
 import type { ArtifactStore } from "@reeve/store/artifact-store";
 import { editFile } from "../app/tools/edit-file.ts";
@@ -13,12 +9,13 @@ import { globFiles, grepFiles, listFiles } from "../app/tools/search-files.ts";
 import type { ToolhostConfig } from "../config.ts";
 import type { SandboxDriver } from "../ports/sandbox.ts";
 import type { Tool } from "../ports/tool.ts";
-import type { Workspaces } from "../ports/workspaces.ts";
+import type { WorkspacePlace } from "../ports/workspace-place.ts";
 import { BubblewrapDriver } from "./bubblewrap/bubblewrap-driver.ts";
 import { sandboxIdentity } from "./bubblewrap/identity.ts";
 import { chooseDriver } from "./choose-driver.ts";
 import { DockerDriver } from "./docker/docker-driver.ts";
-import { HostWorkspaces } from "./host-workspaces.ts";
+import { HostPlace } from "./host-place.ts";
+import { placeId } from "./place-id.ts";
 import { UnsafeLocalDriver } from "./unsafe-local/unsafe-local-driver.ts";
 import { WarmSandboxes } from "./warm-sandboxes.ts";
 import { workspaceRoot } from "./workspace-root.ts";
@@ -27,7 +24,10 @@ import { workspaceRoot } from "./workspace-root.ts";
 export interface Sandboxes extends AsyncDisposable {
   readonly isolation: string;
   readonly tools: readonly Tool[];
-  readonly workspaces: Workspaces;
+  /** Where workspaces lie. Absent: nowhere, because there are no sandboxes. */
+  readonly place?: WorkspacePlace;
+  /** Why there are no sandboxes. */
+  readonly refusal?: string;
   /** What makes the sandboxes. Absent: there are none. */
   readonly driver?: SandboxDriver;
 }
@@ -64,13 +64,11 @@ export async function openSandboxes(
     return {
       isolation,
       tools: [],
-      workspaces: noWorkspaces(choice.refusal),
+      refusal: choice.refusal,
       [Symbol.asyncDispose]: () => Promise.resolve(),
     };
   }
   const root = workspaceRoot(config.REEVE_DATA_DIR, identity);
-  const markers = resolve(config.REEVE_DATA_DIR, "laid");
-  mkdirSync(markers, { recursive: true, mode: 0o700 });
   const warm = new WarmSandboxes(driver, {
     idleMs: config.REEVE_SANDBOX_IDLE_MS,
     mostIdle: config.REEVE_SANDBOX_MOST_IDLE,
@@ -89,13 +87,7 @@ export async function openSandboxes(
       grepFiles,
       publishReport(artifacts, config.REEVE_MAX_ARTIFACT_BYTES),
     ],
-    workspaces: new HostWorkspaces({ root, markers, identity }, warm, artifacts),
+    place: new HostPlace({ id: placeId(config.REEVE_DATA_DIR), root, identity }, warm),
     [Symbol.asyncDispose]: () => warm[Symbol.asyncDispose](),
-  };
-}
-
-function noWorkspaces(refusal: string): Workspaces {
-  return {
-    open: () => Promise.reject(new Failure("unavailable", ErrorReason.UNAVAILABLE, refusal)),
   };
 }

@@ -18,11 +18,11 @@ export interface Performed extends ToolOutcome {
  */
 export async function performCall(
   request: ToolCallRequest,
-  { toolbox, workspaces, log }: ToolhostPorts,
-  { report, ask }: Pick<CallContext, "report" | "ask">,
+  { toolbox, log }: Pick<ToolhostPorts, "toolbox" | "log">,
+  { report, ask, sandbox }: Pick<CallContext, "report" | "ask" | "sandbox">,
   signal: AbortSignal,
 ): Promise<Performed> {
-  const { tenant, runId, traceparent, call, workspace } = request;
+  const { tenant, runId, traceparent, call } = request;
   const tool = toolbox.find(call?.name ?? "");
   if (tool === undefined) return refused(`there is no tool ${call?.name ?? ""} here`);
   if (call?.arguments === undefined) {
@@ -31,7 +31,6 @@ export async function performCall(
   const problem = argumentCheck(tool.descriptor.inputSchema)(call.arguments);
   if (problem !== undefined) return refused(`the arguments are not valid: ${problem}`);
   const began = performance.now();
-  const files = workspace?.files ?? [];
   const context = {
     tenant,
     runId,
@@ -39,7 +38,7 @@ export async function performCall(
     callId: call.callId,
     args: call.arguments,
     settings: callSettings(request.settings),
-    sandbox: () => workspaces.open({ tenant, runId, files }, signal),
+    sandbox,
     report,
     ask,
   };

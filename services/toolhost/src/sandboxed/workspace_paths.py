@@ -80,9 +80,9 @@ def run(**operations):
     except UnicodeError:
         complain("the path or the text holds halves of characters")
     except FileNotFoundError:
-        complain(f"{request['path']} does not exist")
+        complain(f"{request.get('path', 'a file')} does not exist")
     except OSError as error:
-        complain(f"{request['path']}: {error.strerror}")
+        complain(f"{request.get('path', 'the workspace')}: {error.strerror}")
 
 
 def complain(about):

@@ -1,0 +1,48 @@
+import { randomBytes } from "node:crypto";
+import type { FileChange } from "@reeve/contracts/tool";
+import { withSnapshot } from "../domain/workspace-record.ts";
+import { bounded } from "./bounded-sandbox.ts";
+import type { HeldWorkspace } from "./held-workspace.ts";
+import { snapshotWorkspace } from "./workspace-archive.ts";
+import type { WorkspacePorts } from "./workspace-ports.ts";
+
+/**
+ * Saves a workspace in which no call of this host is running. The snapshot before it is deleted once the record names the
+ * new one. A call that begins meanwhile stays unsaved, although some of what it does may be in the snapshot.
+ */
+export async function saveWorkspace(
+  held: HeldWorkspace,
+  ports: WorkspacePorts,
+  signal: AbortSignal,
+): Promise<void> {
+  const { snapshots, place, limits } = ports;
+  const { tenant, id } = held.key;
+  const { folder, revision, unsaved } = held.record;
+  const covered = await settled(held, unsaved, ports, signal);
+  const name = `${tenant}/${id}/${randomBytes(8).toString("hex")}`;
+  const archive = snapshotWorkspace(bounded(place.sandbox(tenant, folder), limits), limits, signal);
+  const bytes = await snapshots.write(name, archive, signal);
+  let before = "";
+  // What no record names, because this change is not made, is taken away by the rounds that look for it.
+  await held.change((record) => {
+    before = record.snapshot;
+    return withSnapshot(record, { name, bytes, revision, covered });
+  }, signal);
+  if (before !== "" && before !== name) await snapshots.remove(before, signal);
+}
+
+/** The changes that have come to their end: ours, and those of hosts at this place that are gone or have no call running. */
+async function settled(
+  held: HeldWorkspace,
+  unsaved: readonly FileChange[],
+  { holders, host }: WorkspacePorts,
+  signal: AbortSignal,
+): Promise<readonly FileChange[]> {
+  const others = new Set(unsaved.map((change) => change.host).filter((other) => other !== host));
+  const busy = new Set<string>();
+  for (const other of others) {
+    const answer = await holders.release(other, { ...held.key, onlyAsk: true }, signal);
+    if (answer === "busy") busy.add(other);
+  }
+  return unsaved.filter((change) => !busy.has(change.host));
+}
