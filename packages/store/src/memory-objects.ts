@@ -17,7 +17,8 @@ export class MemoryObjects implements Objects {
     signal: AbortSignal,
   ): Promise<number> {
     const chunks = await Array.fromAsync(limitedContent(content, this.#maxBytes, signal));
-    if (this.#objects.has(name)) throw storeFailure(new Error(`the object ${name} is there already`));
+    if (this.#objects.has(name))
+      throw storeFailure(new Error(`the object ${name} is there already`));
     const bytes = Buffer.concat(chunks);
     this.#objects.set(name, { bytes, storedAt: new Date() });
     return bytes.length;

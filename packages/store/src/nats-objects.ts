@@ -14,7 +14,8 @@ export async function openObjects(
     async write(name, content, signal) {
       signal.throwIfAborted();
       const stored = await bytes.write(name, {}, limitedContent(content, maxBytes, signal));
-      if (stored === undefined) throw storeFailure(new Error(`the object ${name} is there already`));
+      if (stored === undefined)
+        throw storeFailure(new Error(`the object ${name} is there already`));
       return stored.size;
     },
     read: (name, signal) => bytes.read(name, signal),

@@ -46,7 +46,12 @@ async function lay(
   if (path.startsWith("/") || path.split("/").includes("..")) {
     throw invalid(`the file path ${path} leads out of the workspace`);
   }
-  const outcome = await writeFile(sandbox, path, artifacts.read(tenant, artifactId, signal), signal);
+  const outcome = await writeFile(
+    sandbox,
+    path,
+    artifacts.read(tenant, artifactId, signal),
+    signal,
+  );
   if (outcome.kind === "refused") throw invalid(`${path} could not be laid in: ${outcome.reason}`);
 }
 

@@ -1,8 +1,10 @@
 /** So many at a time; the others wait in the order in which they came. */
 export class Slots {
   #free: number;
-  readonly #waiting: { readonly resolve: () => void; readonly reject: (reason: unknown) => void }[] =
-    [];
+  readonly #waiting: {
+    readonly resolve: () => void;
+    readonly reject: (reason: unknown) => void;
+  }[] = [];
 
   constructor(count: number) {
     this.#free = count;

@@ -63,7 +63,9 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
     if (held.users > 0) return false;
     const signal = AbortSignal.timeout(drainMs);
     const isUnsaved = held.isUnsaved;
-    const left = this.#alone(name, () => this.#leave(held, signal).finally(() => this.#forget(held)));
+    const left = this.#alone(name, () =>
+      this.#leave(held, signal).finally(() => this.#forget(held)),
+    );
     const told = left.catch((error: unknown) =>
       this.#ports.log.warn({ err: error, ...key }, "workspace let go without being saved"),
     );
@@ -154,7 +156,9 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
   #noteUse(held: HeldWorkspace): void {
     const { now } = this.#ports;
     if (now() - lastUsedMs(held.record) < notedEveryMs) return;
-    held.change((record) => used(record, now()), AbortSignal.timeout(drainMs)).catch(() => undefined);
+    held
+      .change((record) => used(record, now()), AbortSignal.timeout(drainMs))
+      .catch(() => undefined);
   }
 
   async #leave(held: HeldWorkspace, signal: AbortSignal): Promise<void> {

@@ -77,10 +77,7 @@ export function withSnapshot(record: WorkspaceRecord, snapshot: Snapshot): Works
   // Those that are not named cannot be told apart: they are saved when nothing else is left.
   if (next.unsaved.length === 0) next.unsavedMore = 0;
   const firstUnsaved = Math.min(...next.unsaved.map(({ revision }) => revision));
-  next.savedRevision = Math.max(
-    next.savedRevision,
-    Math.min(snapshot.revision, firstUnsaved - 1),
-  );
+  next.savedRevision = Math.max(next.savedRevision, Math.min(snapshot.revision, firstUnsaved - 1));
   next.snapshot = snapshot.name;
   next.snapshotBytes = BigInt(snapshot.bytes);
   return next;

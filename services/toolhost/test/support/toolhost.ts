@@ -16,24 +16,26 @@ export async function temporaryFolder(): Promise<AsyncDisposable & { readonly pa
 export interface RequestOptions {
   readonly name: string;
   readonly args: JsonObject;
+  readonly runId?: string;
   readonly callId?: string;
   readonly idempotent?: boolean;
   readonly files?: readonly Pick<WorkspaceFile, "artifactId" | "path">[];
 }
 
-/** A request as the runtime publishes it, of run `run_1` of tenant `acme`. */
+/** A request as the runtime publishes it, of tenant `acme`. */
 export function requestOf({
   name,
   args,
-  callId = "run_1-2-0",
+  runId = "run_1",
+  callId = `${runId}-2-0`,
   idempotent = false,
   files = [],
 }: RequestOptions): ToolCallRequest {
   return create(ToolCallRequestSchema, {
     tenant: "acme",
-    runId: "run_1",
+    runId,
     call: { callId, name, arguments: args },
-    workspace: { id: "run_1", files: [...files] },
+    workspace: { id: runId, files: [...files] },
     idempotent,
   });
 }
