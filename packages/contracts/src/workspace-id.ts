@@ -16,3 +16,6 @@ export function workspaceIdOf(
 export function threadWorkspaceId(threadId: string): string {
   return `thread-${threadId}`;
 }
+
+/** In place of a host: whichever toolhost takes the request first. */
+export const anyHost = "any";

@@ -15,6 +15,7 @@ import type { RunKey } from "@reeve/log/run-log";
 import type { ThreadKey } from "@reeve/log/thread-log";
 import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
+import { MemoryObjects } from "@reeve/store/memory-objects";
 import { MemoryTable } from "@reeve/store/memory-table";
 import type { GatewayPorts } from "../../src/app/gateway-ports.ts";
 import { openRunLists } from "../../src/app/list-runs.ts";
@@ -53,6 +54,7 @@ export function memoryPorts(): MemoryPorts {
     memory: new LongTermMemory(new MemoryTable(), () => 0),
     threads: memoryThreadLog(),
     threadIndex: new MemoryTable(),
+    workspaces: { records: new MemoryTable(), snapshots: new MemoryObjects({ maxBytes: 1_000 }) },
     offer: () => ({ tools, models }),
   };
 }

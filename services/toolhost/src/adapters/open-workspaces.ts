@@ -19,6 +19,7 @@ import { WorkspaceKeeper } from "../app/workspace-keeper.ts";
 import type { WorkspacePorts } from "../app/workspace-ports.ts";
 import type { ToolhostConfig } from "../config.ts";
 import type { Workspaces } from "../ports/workspaces.ts";
+import { answerClients } from "./answer-clients.ts";
 import { answerReleases, natsHolders } from "./nats-holders.ts";
 import type { Sandboxes } from "./open-sandboxes.ts";
 
@@ -79,6 +80,7 @@ export async function openWorkspaces(
   };
   const keeper = opening.use(new WorkspaceKeeper(ports));
   opening.use(answerReleases(nats, ports, keeper));
+  opening.use(answerClients(nats, ports, { workspaces: keeper, artifacts }));
   opening.defer(stateOf(nats.connection).onChange(() => keeper.doubt()));
   const background = opening.use(new Background(log, signal));
   background.keep((until) => evictWorkspaces(keeper, ports, evictEveryMs, until));

@@ -24,6 +24,7 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
   /** Workspaces that are let go; whoever wants one waits for that. */
   readonly #leaving = new Map<string, Promise<void>>();
   readonly #saving: SavingRounds;
+  #isEnding = false;
 
   constructor(ports: WorkspacePorts) {
     this.#ports = ports;
@@ -32,6 +33,7 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
 
   async open(wanted: WantedWorkspace, signal: AbortSignal): Promise<OpenWorkspace> {
     for (const name of [wanted.tenant, wanted.id, wanted.runId]) refuseUnlessName(name);
+    if (this.#isEnding) throw ending();
     const held = await this.#acquire(wanted, signal);
     const { place, limits } = this.#ports;
     const sandbox = bounded(place.sandbox(wanted.tenant, held.record.folder), limits);
@@ -97,7 +99,9 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isEnding = true;
     const signal = AbortSignal.timeout(drainMs);
+    await Promise.allSettled(this.#taking.values());
     await Promise.allSettled([...this.#held.values()].map((held) => this.#leave(held, signal)));
     await this.#saving[Symbol.asyncDispose]();
   }
@@ -185,4 +189,9 @@ function refuseUnlessName(name: string): void {
   if (/^[A-Za-z0-9_-]{1,200}$/.test(name)) return;
   const problem = `"${name}" is not a name of a run or tenant`;
   throw new Failure("invalid", ErrorReason.INVALID_REQUEST, problem);
+}
+
+function ending(): Failure {
+  const problem = "the toolhost ends; call again, and another one has the workspace";
+  return new Failure("unavailable", ErrorReason.DRAINING, problem);
 }

@@ -58,7 +58,11 @@ export interface Sandbox extends Pick<SandboxSession, "exec"> {
 
 /** Our own programs, which know how to do something inside. */
 export type SandboxProgram =
-  "execute_code" | "workspace_files" | "workspace_search" | "workspace_archive";
+  | "execute_code"
+  | "workspace_files"
+  | "workspace_search"
+  | "workspace_entries"
+  | "workspace_archive";
 
 export interface SandboxCommand {
   /** The program and its arguments; of one of ours, its arguments. */
