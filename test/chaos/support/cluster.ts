@@ -81,9 +81,9 @@ export class Cluster implements AsyncDisposable {
     }));
   }
 
-  /** The folder of the files of a run. */
-  workspaceOf(runId: string): string {
-    return join(this.#folder, "workspaces", tenant, runId);
+  /** The folder of all workspaces. */
+  get workspaces(): string {
+    return join(this.#folder, "workspaces");
   }
 
   of(service: Service): readonly Member[] {

@@ -11,11 +11,13 @@ import type { SandboxDriver } from "../ports/sandbox.ts";
 import type { Tool } from "../ports/tool.ts";
 import type { WorkspacePlace } from "../ports/workspace-place.ts";
 import { BubblewrapDriver } from "./bubblewrap/bubblewrap-driver.ts";
+import type { Identity } from "./bubblewrap/identity.ts";
 import { sandboxIdentity } from "./bubblewrap/identity.ts";
 import { chooseDriver } from "./choose-driver.ts";
 import { DockerDriver } from "./docker/docker-driver.ts";
 import { HostPlace } from "./host-place.ts";
 import { placeId } from "./place-id.ts";
+import { SessionPlace } from "./session-place.ts";
 import { UnsafeLocalDriver } from "./unsafe-local/unsafe-local-driver.ts";
 import { WarmSandboxes } from "./warm-sandboxes.ts";
 import { workspaceRoot } from "./workspace-root.ts";
@@ -68,11 +70,7 @@ export async function openSandboxes(
       [Symbol.asyncDispose]: () => Promise.resolve(),
     };
   }
-  const root = workspaceRoot(config.REEVE_DATA_DIR, identity);
-  const warm = new WarmSandboxes(driver, {
-    idleMs: config.REEVE_SANDBOX_IDLE_MS,
-    mostIdle: config.REEVE_SANDBOX_MOST_IDLE,
-  });
+  const { place, ...resources } = placeOf(driver, config, identity);
   return {
     isolation: driver.name,
     driver,
@@ -87,7 +85,24 @@ export async function openSandboxes(
       grepFiles,
       publishReport(artifacts, config.REEVE_MAX_ARTIFACT_BYTES),
     ],
-    place: new HostPlace({ id: placeId(config.REEVE_DATA_DIR), root, identity }, warm),
-    [Symbol.asyncDispose]: () => warm[Symbol.asyncDispose](),
+    place,
+    ...resources,
   };
+}
+
+/** Where workspaces lie whose sandboxes a driver makes. */
+function placeOf(
+  driver: SandboxDriver,
+  config: ToolhostConfig,
+  identity: Identity,
+): AsyncDisposable & { readonly place: WorkspacePlace } {
+  const idleMs = config.REEVE_SANDBOX_IDLE_MS;
+  if (driver.keepsWorkspace === "session") {
+    const place = new SessionPlace(driver, { idleMs });
+    return { place, [Symbol.asyncDispose]: () => place[Symbol.asyncDispose]() };
+  }
+  const root = workspaceRoot(config.REEVE_DATA_DIR, identity);
+  const warm = new WarmSandboxes(driver, { idleMs, mostIdle: config.REEVE_SANDBOX_MOST_IDLE });
+  const place = new HostPlace({ id: placeId(config.REEVE_DATA_DIR), root, identity }, warm);
+  return { place, [Symbol.asyncDispose]: () => warm[Symbol.asyncDispose]() };
 }

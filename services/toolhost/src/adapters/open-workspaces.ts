@@ -54,7 +54,7 @@ export async function openWorkspaces(
     bytes: config.REEVE_WORKSPACE_BYTES,
     files: config.REEVE_WORKSPACE_FILES,
     saveAfterMs: config.REEVE_WORKSPACE_SAVE_MS,
-    keepMs: config.REEVE_WORKSPACE_KEEP_MS,
+    keepMs: Math.min(config.REEVE_WORKSPACE_KEEP_MS, place.idleMs ?? Number.POSITIVE_INFINITY),
     retentionMs: config.REEVE_WORKSPACE_DAYS * dayMs,
   };
   const runs = await openTable(nats, RunSchema);

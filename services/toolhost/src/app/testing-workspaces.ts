@@ -82,10 +82,15 @@ export class MemoryHosts {
   /** The time of all hosts. */
   nowMs = 1_000_000_000_000;
 
-  /** A host at a place; by itself it never saves. Hosts that are killed answer nobody. */
-  host(
+  /** A host with a place of its own. By itself it never saves. Hosts that are killed answer nobody. */
+  host(name: string, limits: Partial<WorkspaceLimits> = {}) {
+    return this.hostAt(new MemoryPlace(`place-${name}`), name, limits);
+  }
+
+  /** A host at a given place. */
+  hostAt<Place extends WorkspacePlace>(
+    place: Place,
     name: string,
-    place = new MemoryPlace(`place-${name}`),
     limits: Partial<WorkspaceLimits> = {},
   ) {
     const ports: WorkspacePorts = {

@@ -91,17 +91,17 @@ describe("a workspace", () => {
 
   test("is whole for every host that shares the disk, also of one that was killed", async () => {
     const disk = new MemoryPlace("disk");
-    const [a, b] = [hosts.host("a", disk), hosts.host("b", disk)];
+    const [a, b] = [hosts.hostAt(disk, "a"), hosts.hostAt(disk, "b")];
     await write(a, "x", "1");
     expect(await read(b, "x")).toEqual({ content: "1", lost: undefined });
     hosts.kill("a");
     hosts.kill("b");
-    expect(await read(hosts.host("c", disk), "x")).toEqual({ content: "1", lost: undefined });
+    expect(await read(hosts.hostAt(disk, "c"), "x")).toEqual({ content: "1", lost: undefined });
   });
 
   test("that two hosts use on one disk is saved without what still runs on the other", async () => {
     const disk = new MemoryPlace("disk");
-    const [a, b] = [hosts.host("a", disk), hosts.host("b", disk, { saveAfterMs: 0 })];
+    const [a, b] = [hosts.hostAt(disk, "a"), hosts.hostAt(disk, "b", { saveAfterMs: 0 })];
     const running = await a.keeper.open(wanted("run_command", "call-a"), never);
     await does(running, "write", "a", "begun");
     await write(b, "b", "1", wanted("write_file", "call-b"));
@@ -130,7 +130,7 @@ describe("a workspace", () => {
   });
 
   test("is saved when it rests, and the snapshot before it is deleted", async () => {
-    const host = hosts.host("a", undefined, { saveAfterMs: 0 });
+    const host = hosts.host("a", { saveAfterMs: 0 });
     for (const [revision, text] of ["1", "2"].entries()) {
       await write(host, "x", text);
       await vi.waitFor(async () =>
@@ -207,7 +207,7 @@ describe("a tidy round", () => {
     }
     await hosts.snapshots.write("acme/run_9/orphan", once(), never);
     hosts.nowMs = Date.now() + 2 * 3_600_000;
-    const again = hosts.host("a", a.place);
+    const again = hosts.hostAt(a.place, "a");
     await tidyOnce(again.keeper, again.ports, never);
     expect(a.place.folders.size).toBe(0);
     expect(await hosts.snapshots.list(never)).toEqual([]);
@@ -217,7 +217,7 @@ describe("a tidy round", () => {
     const a = hosts.host("a");
     await write(a, "x", "1");
     hosts.kill("a");
-    const { keeper, ports } = hosts.host("b", a.place, { saveAfterMs: 0 });
+    const { keeper, ports } = hosts.hostAt(a.place, "b", { saveAfterMs: 0 });
     await tidyOnce(keeper, ports, never);
     await vi.waitFor(async () => expect(await hosts.record()).toMatchObject({ savedRevision: 1 }));
   });

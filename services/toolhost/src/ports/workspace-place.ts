@@ -6,6 +6,8 @@ export interface WorkspacePlace {
   readonly id: string;
   /** Name of the isolation of its sandboxes. */
   readonly isolation: string;
+  /** How long a saved workspace may stay unused, in milliseconds, where that costs more than disk. Absent: as is set. */
+  readonly idleMs?: number;
   has(tenant: string, folder: string): boolean;
   /** The sandbox over a folder, which is made when it is missing. Nothing runs yet. */
   sandbox(tenant: string, folder: string): Sandbox;

@@ -1,0 +1,72 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
+import type { Nats } from "@reeve/platform/nats";
+import { patiently } from "@reeve/platform/patiently";
+import { openObjects } from "@reeve/store/nats-objects";
+import { openTable } from "@reeve/store/nats-table";
+import { workspaceBucket } from "@reeve/store/workspace-store";
+
+const run = promisify(execFile);
+const never = new AbortController().signal;
+const patienceMs = 30_000;
+/** How often a workspace may move while it is looked at. */
+const mostLooks = 5;
+
+/** Where the files of a run are to be seen. */
+export interface FilesOfRun extends AsyncDisposable {
+  /** What a file holds. Undefined: there is none. */
+  text(path: string): Promise<string | undefined>;
+}
+
+/**
+ * The files of a run, without asking Reeve: as they lie on the disk of the toolhosts, or, once they have left it, as they are in the
+ * snapshot.
+ */
+export async function filesOf(
+  nats: Nats,
+  root: string,
+  { tenant, runId }: { readonly tenant: string; readonly runId: string },
+): Promise<FilesOfRun> {
+  const folder = await mkdtemp(join(tmpdir(), "reeve-chaos-files-"));
+  let at = folder;
+  for (let look = 0; look < mostLooks; look++) {
+    const found = await patiently(
+      () => lay(nats, root, { tenant, runId, folder }),
+      patienceMs,
+      never,
+    );
+    if (found !== undefined) {
+      at = found;
+      break;
+    }
+  }
+  return {
+    text: (path) => readFile(join(at, path), "utf8").catch(() => undefined),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Where the files are; undefined when they went elsewhere meanwhile. */
+async function lay(
+  nats: Nats,
+  root: string,
+  at: { readonly tenant: string; readonly runId: string; readonly folder: string },
+): Promise<string | undefined> {
+  const { tenant, runId, folder } = at;
+  const records = await openTable(nats, WorkspaceRecordSchema);
+  const record = (await records.get(`${tenant}.${runId}`, never))?.record;
+  if (record === undefined) return folder;
+  if (record.place !== "") return join(root, tenant, record.folder);
+  if (record.snapshot === "") return folder;
+  const snapshots = await openObjects(nats, { bucket: workspaceBucket, maxBytes: 0 });
+  const archive = await snapshots.read(record.snapshot, never);
+  if (archive === undefined) return undefined;
+  await writeFile(`${folder}.tar`, await Array.fromAsync(archive));
+  await run("tar", ["-x", "-f", `${folder}.tar`, "-C", folder, "--no-same-owner"]);
+  await rm(`${folder}.tar`);
+  return folder;
+}
