@@ -97,13 +97,15 @@ test("files of a run that has ended leave the host, and are read, listed and wri
   expect(rest).toMatchObject({ entries: [{ path: "notes" }], nextPageToken: "" });
 });
 
+async function codeOf(asked: Promise<unknown>): Promise<Code | undefined> {
+  return await asked.then(
+    () => undefined,
+    (error: unknown) => ConnectError.from(error).code,
+  );
+}
+
 test("what cannot be done with files is told by its kind", async () => {
   const { runId } = await says("write a.txt hello");
-  const codeOf = (asked: Promise<unknown>) =>
-    asked.then(
-      () => undefined,
-      (error: unknown) => ConnectError.from(error).code,
-    );
   expect(await codeOf(read(runId, "nothing"))).toBe(Code.NotFound);
   expect(await codeOf(read(runId, "../../etc/passwd"))).toBe(Code.InvalidArgument);
   const idle = await says("hello");
@@ -121,15 +123,17 @@ test("runs of a thread share their files where their agent says so, until the th
   expect(await records.get("acme.thread-desk", signal)).toBeUndefined();
 });
 
+/** What `reeve files` prints. */
+async function reeve(...args: readonly string[]): Promise<string> {
+  const program = join(import.meta.dirname, "../../cli/src/main.ts");
+  const where = ["--url", deployment.url, "--token", deployment.token];
+  const { stdout } = await run(process.execPath, [program, ...where, "files", ...args]);
+  return stdout;
+}
+
 test("the command line lists, reads and writes files, of any size", async () => {
   const { runId } = await says("write a.txt hello");
   const folder = await mkdtemp(join(tmpdir(), "reeve-files-"));
-  const reeve = async (...args: readonly string[]) => {
-    const program = join(import.meta.dirname, "../../cli/src/main.ts");
-    const where = ["--url", deployment.url, "--token", deployment.token];
-    const { stdout } = await run(process.execPath, [program, ...where, "files", ...args]);
-    return stdout;
-  };
   expect(await reeve("list", runId)).toMatch(/SIZE +PATH\n5 B +a\.txt\n/);
   expect(JSON.parse(await reeve("list", runId, "--json"))).toMatchObject({ path: "a.txt" });
   expect(await reeve("read", runId, "a.txt")).toBe("hello");

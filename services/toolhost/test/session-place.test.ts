@@ -42,28 +42,31 @@ const driver: SandboxDriver = {
   },
 };
 
+const some = { path: "a.txt", offset: 0, limit: undefined };
+
+async function writes({ keeper }: Pick<ReturnType<MemoryHosts["host"]>, "keeper">, text: string) {
+  await using workspace = await keeper.open(wanted(), signal);
+  await writeFile(workspace.sandbox, "a.txt", Buffer.from(text), signal);
+}
+
+async function reads({ keeper }: Pick<ReturnType<MemoryHosts["host"]>, "keeper">) {
+  await using workspace = await keeper.open(wanted("read_file"), signal);
+  const outcome = await readText(workspace.sandbox, some, signal);
+  const lost = workspace.losses?.lost.length ?? 0;
+  return { text: outcome.kind === "done" ? outcome.text : outcome.reason, lost };
+}
+
+function newPlace(): SessionPlace {
+  return new SessionPlace(driver, { idleMs: 60_000 });
+}
+
 describe.skipIf(!report.works)(`a workspace that lives in a session${why}`, () => {
-  const some = { path: "a.txt", offset: 0, limit: undefined };
   let hosts: MemoryHosts;
 
   beforeEach(() => {
     hosts = new MemoryHosts();
     sessions.length = 0;
   });
-
-  async function writes({ keeper }: Pick<ReturnType<MemoryHosts["host"]>, "keeper">, text: string) {
-    await using workspace = await keeper.open(wanted(), signal);
-    await writeFile(workspace.sandbox, "a.txt", Buffer.from(text), signal);
-  }
-
-  async function reads({ keeper }: Pick<ReturnType<MemoryHosts["host"]>, "keeper">) {
-    await using workspace = await keeper.open(wanted("read_file"), signal);
-    const outcome = await readText(workspace.sandbox, some, signal);
-    const lost = workspace.losses?.lost.length ?? 0;
-    return { text: outcome.kind === "done" ? outcome.text : outcome.reason, lost };
-  }
-
-  const newPlace = () => new SessionPlace(driver, { idleMs: 60_000 });
 
   test("is in one session for all commands, and saved before that is ended", async () => {
     await using place = newPlace();
@@ -93,7 +96,7 @@ describe.skipIf(!report.works)(`a workspace that lives in a session${why}`, () =
     if (held !== undefined) await host.keeper.evict(held, signal);
     await writes(host, "two");
     await driver.destroy(sessions.at(-1)?.sessionId ?? "", signal);
-    await expect(reads(host)).rejects.toThrow();
+    await expect(reads(host)).rejects.toThrow("is used up");
     expect(await reads(host)).toEqual({ text: "one", lost: 1 });
   });
 

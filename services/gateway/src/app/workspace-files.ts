@@ -146,8 +146,11 @@ function refusal({
   message: string;
   reason: ErrorReason;
 }) {
-  const isKnown = (given: string): given is FailureKind => kinds.has(given);
   return new Failure(isKnown(kind) ? kind : "unavailable", reason, message);
+}
+
+function isKnown(kind: string): kind is FailureKind {
+  return kinds.has(kind);
 }
 
 function noFiles(runId: string): Failure {

@@ -59,7 +59,8 @@ export class WarmSandboxes implements AsyncDisposable {
   /** Ends the sandboxes over a folder that wait for another command. */
   async cool(workspaceDir: string): Promise<void> {
     const over = [...this.#idle].filter((idle) => idle.workspaceDir === workspaceDir);
-    await Promise.all(over.map((idle) => (this.#take(idle) ? this.#end(idle.session) : undefined)));
+    const taken = over.filter((idle) => this.#take(idle));
+    await Promise.all(taken.map(({ session }) => this.#end(session)));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -35,21 +35,21 @@ export class UsedWorkspace implements OpenWorkspace {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const { losses } = this;
-    if (losses !== undefined) {
-      // Nobody waits for it: whatever is told twice because this fails was at least told.
-      const isKept = this.#isTold
-        ? this.#held.change((record) => withTold(record, losses), never)
-        : Promise.resolve();
-      void isKept
-        .catch(() => undefined)
-        .then(() => {
-          this.#held.isTelling = false;
-        });
-    }
+    // Nobody waits for it: whatever is told twice because this fails was at least told.
+    if (this.losses !== undefined) void this.#closeLosses(this.losses);
     // Until then nobody would know that there is something to save.
     await this.#begun?.catch(() => undefined);
     this.#onEnd();
+  }
+
+  async #closeLosses(losses: Losses): Promise<void> {
+    try {
+      if (this.#isTold) await this.#held.change((record) => withTold(record, losses), never);
+    } catch {
+      // The next call tells them again.
+    } finally {
+      this.#held.isTelling = false;
+    }
   }
 
   async *#exec(sandbox: Sandbox, command: SandboxCommand, signal: AbortSignal) {

@@ -12,10 +12,15 @@ const longestUnsavedMs = 30_000;
 const firstRetryMs = 5_000;
 const longestRetryMs = 300_000;
 
+/** Saving may take this share of the time of a workspace. */
+const share = 0.2;
+
 interface Turn {
   timer?: NodeJS.Timeout;
   saving?: Promise<void>;
   failures: number;
+  /** How long the last time took. */
+  tookMs?: number;
   /** Since when something is unsaved, by the clock of the process. */
   unsavedSince?: number;
 }
@@ -44,7 +49,8 @@ export class SavingRounds implements AsyncDisposable {
     const left = turn.unsavedSince + longestUnsavedMs - performance.now();
     const retryMs = turn.failures === 0 ? 0 : retryAfter(turn.failures);
     clearTimeout(turn.timer);
-    const delayMs = Math.max(Math.min(saveAfterMs, left), retryMs, 0);
+    const costMs = (turn.tookMs ?? 0) / share;
+    const delayMs = Math.max(Math.min(Math.max(saveAfterMs, costMs), left), retryMs, 0);
     turn.timer = setTimeout(() => this.#due(held), delayMs).unref();
   }
 
@@ -109,7 +115,9 @@ export class SavingRounds implements AsyncDisposable {
       if (!(await held.isHere(until))) return this.#onLost(held);
       // What runs now is not known to be in the snapshot; there is another rest after it.
       if (held.users > 0) return;
+      const startedAt = performance.now();
       await saveWorkspace(held, this.#ports, until);
+      turn.tookMs = performance.now() - startedAt;
       delete turn.unsavedSince;
       // What another host at this place has running is saved in its time, and not looked for at every moment.
       turn.failures = held.isUnsaved && !held.isOwing ? turn.failures + 1 : 0;

@@ -25,6 +25,10 @@ async function read({ keeper }: Host, path: string, isTold = true) {
   return { content, lost: workspace.losses?.lost.map(({ callId }) => callId) };
 }
 
+async function* once(text: string): AsyncIterable<Uint8Array> {
+  yield Buffer.from(text);
+}
+
 describe("a workspace", () => {
   test("has a revision more for each call that may write, and none for those that only read", async () => {
     const host = hosts.host("a");
@@ -112,10 +116,7 @@ describe("a workspace", () => {
 
   test("gets the input files of a run once, and again where they were lost", async () => {
     const draft = { name: "f", mediaType: "text/plain", runId: "" };
-    async function* once() {
-      yield Buffer.from("given");
-    }
-    const { artifactId } = await hosts.artifacts.put("acme", draft, once(), never);
+    const { artifactId } = await hosts.artifacts.put("acme", draft, once("given"), never);
     const files = [create(WorkspaceFileSchema, { artifactId, path: "in" })];
     const see = async ({ keeper }: Host) => {
       await using workspace = await keeper.open({ ...wanted("read_file"), files }, never);
@@ -202,10 +203,7 @@ describe("a tidy round", () => {
     await write(a, "x", "1");
     hosts.kill("a");
     await write(hosts.host("b"), "x", "2");
-    async function* once() {
-      yield Buffer.from("x");
-    }
-    await hosts.snapshots.write("acme/run_9/orphan", once(), never);
+    await hosts.snapshots.write("acme/run_9/orphan", once("x"), never);
     hosts.nowMs = Date.now() + 2 * 3_600_000;
     const again = hosts.hostAt(a.place, "a");
     await tidyOnce(again.keeper, again.ports, never);
