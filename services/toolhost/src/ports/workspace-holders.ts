@@ -1,5 +1,5 @@
 /** What another toolhost says when it is asked to let a workspace go. `silent`: nothing, in time. */
-export type ReleaseAnswer = "released" | "busy" | "silent";
+type ReleaseAnswer = "released" | "busy" | "silent";
 
 /** The other toolhosts, as far as workspaces matter. */
 export interface WorkspaceHolders {
