@@ -37,6 +37,10 @@ export class MemoryObjects implements Objects {
     this.#objects.delete(name);
   }
 
+  tidy(): Promise<void> {
+    return Promise.resolve();
+  }
+
   async list(signal: AbortSignal) {
     signal.throwIfAborted();
     await Promise.resolve();

@@ -93,6 +93,23 @@ export class NatsBytes {
     });
   }
 
+  /** Takes away bytes that have no name, and were written more than `olderThanMs` ago. */
+  async tidy(olderThanMs: number, signal: AbortSignal): Promise<void> {
+    const { streams } = await storeCall(() => jetstreamManager(this.#connection));
+    const stream = `OBJ_${this.#bucket}`;
+    const all = `$O.${this.#bucket}.C.>`;
+    // Chunks first: whose name is written later is not mistaken for nobody's.
+    const info = await storeCall(() => streams.info(stream, { subjects_filter: all }));
+    const chunks = Object.keys(info.state.subjects ?? {});
+    const named = new Set((await this.list()).map(({ nuid }) => `$O.${this.#bucket}.C.${nuid}`));
+    for (const subject of chunks.filter((each) => !named.has(each))) {
+      signal.throwIfAborted();
+      const last = await storeCall(() => streams.getMessage(stream, { last_by_subj: subject }));
+      if (last === null || Date.now() - last.time.getTime() < olderThanMs) continue;
+      await storeCall(() => streams.purge(stream, { filter: subject }));
+    }
+  }
+
   /** Everything that has a name, whole or not. */
   async list(): Promise<readonly ObjectInfo[]> {
     const found = await storeCall(() => this.#objects.list());

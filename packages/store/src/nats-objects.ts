@@ -23,6 +23,7 @@ export async function openObjects(
       signal.throwIfAborted();
       await bytes.remove(name);
     },
+    tidy: (olderThanMs, signal) => bytes.tidy(olderThanMs, signal),
     async list(signal) {
       signal.throwIfAborted();
       const found = await bytes.list();

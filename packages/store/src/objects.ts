@@ -17,4 +17,6 @@ export interface Objects {
   /** Takes an object away. One that is not there is no mistake. */
   remove(name: string, signal: AbortSignal): Promise<void>;
   list(signal: AbortSignal): Promise<readonly StoredObject[]>;
+  /** Takes away what writers have left that died more than `olderThanMs` ago, before all was written. */
+  tidy(olderThanMs: number, signal: AbortSignal): Promise<void>;
 }

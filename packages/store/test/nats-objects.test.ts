@@ -27,3 +27,19 @@ test("a removed object leaves no message behind", async () => {
   const after = await manager.streams.info("OBJ_test");
   expect(after.state.messages).toBe(before.state.messages);
 });
+
+test("what a writer has left that died is taken away, and nothing that has a name", async () => {
+  const { signal } = new AbortController();
+  await objects.write("acme/w/kept", chunks("kept"), signal);
+  server.nats.connection.publish("$O.test.C.NOBODYSNUID", Buffer.from("half"));
+  await server.nats.connection.flush();
+  const manager = await jetstreamManager(server.nats.connection);
+  const left = () =>
+    manager.streams.getMessage("OBJ_test", { last_by_subj: "$O.test.C.NOBODYSNUID" });
+  await expect.poll(left).not.toBeNull();
+  await objects.tidy(60_000, signal);
+  expect(await left()).not.toBeNull();
+  await objects.tidy(0, signal);
+  expect(await left()).toBeNull();
+  expect(await objects.read("acme/w/kept", signal)).toBeDefined();
+});

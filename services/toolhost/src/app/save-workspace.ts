@@ -28,7 +28,10 @@ export async function saveWorkspace(
     before = record.snapshot;
     return withSnapshot(record, { name, bytes, revision, covered });
   }, signal);
-  if (before !== "" && before !== name) await snapshots.remove(before, signal);
+  // One that stays is taken away in the same way.
+  if (before !== "" && before !== name) {
+    await snapshots.remove(before, signal).catch(() => undefined);
+  }
 }
 
 /** The changes that have come to their end: ours, and those of hosts at this place that are gone or have no call running. */

@@ -67,7 +67,9 @@ async function takeVersion(
 ): Promise<Row<WorkspaceRecord> | undefined> {
   const { records, place, host, now } = ports;
   if (row === undefined) {
-    const placed = { holder: host, place: place.id, folder: key.id };
+    // What lies here under its name belonged to one that was deleted.
+    const folder = place.has(key.tenant, key.id) ? freshFolder(key) : key.id;
+    const placed = { holder: host, place: place.id, folder };
     return await records.create(recordKeyOf(key), newRecord(key, placed, now()), signal);
   }
   const { record, revision } = row;
@@ -75,7 +77,7 @@ async function takeVersion(
     if (record.holder === host) return row;
     return await records.update(row.key, withHolder(record, host), revision, signal);
   }
-  const folder = `${key.id}.${randomBytes(4).toString("hex")}`;
+  const folder = freshFolder(key);
   try {
     const isWhole = await lay(key, folder, record, ports, signal);
     if (isWhole || !(await changed(row, ports, signal))) {
@@ -93,6 +95,10 @@ async function takeVersion(
   }
   await place.remove(key.tenant, folder, signal);
   return undefined;
+}
+
+function freshFolder({ id }: WorkspaceKey): string {
+  return `${id}.${randomBytes(4).toString("hex")}`;
 }
 
 /** Lays the last snapshot into a folder. False: there should be one, and there is none. */
@@ -115,8 +121,7 @@ function isHere(
   { tenant }: WorkspaceKey,
   { place }: WorkspacePorts,
 ): boolean {
-  // A folder that was never used is made by its first command.
-  return id === place.id && (place.has(tenant, folder) || folder === "");
+  return id === place.id && place.has(tenant, folder);
 }
 
 function hasOtherHolder({ holder }: WorkspaceRecord, { host }: WorkspacePorts): boolean {

@@ -171,6 +171,15 @@ describe("a workspace", () => {
     expect(workspace.losses).toMatchObject({ lostSnapshot: true });
   });
 
+  test("that was deleted leaves nothing to the next one of its name", async () => {
+    const host = hosts.host("a");
+    await write(host, "x", "1");
+    await host.keeper[Symbol.asyncDispose]();
+    await hosts.records.delete("acme.run_1", never);
+    const next = hosts.hostAt(host.place, "b");
+    expect(await read(next, "x")).toEqual({ content: "[nothing]", lost: undefined });
+  });
+
   test.each(["..", "a/b", "", "."])("is not made for a run named %j", async (id) => {
     const { keeper } = hosts.host("a");
     await expect(keeper.open({ ...wanted(), id }, never)).rejects.toThrow("not a name");

@@ -147,7 +147,10 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
     const working = work();
     this.#leaving.set(
       name,
-      working.then(() => undefined),
+      working.then(
+        () => undefined,
+        () => undefined,
+      ),
     );
     try {
       return await working;
