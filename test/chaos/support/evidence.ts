@@ -32,6 +32,8 @@ export interface RunEvidence {
   readonly journals: ReadonlyMap<string, readonly ToolCallFact[]>;
   /** What the world shows, by the tag of the effect. */
   readonly marks: ReadonlyMap<string, Marks>;
+  /** Calls of which is said that their changes to files are gone. */
+  readonly lost: ReadonlySet<string>;
   /** Where the run stands, as each gateway says. */
   readonly shown: readonly RunStatus[];
 }
@@ -74,9 +76,13 @@ export async function gather(
     const isInFiles = kind === "code" || kind === "write";
     marks.set(tag, isInFiles ? marksIn(await files.text(tag)) : { times: counted, ends: counted });
   }
+  const told = stored.flatMap(({ event }) =>
+    event.case === "toolResult" ? (event.value.result?.metadata?.lostChanges ?? []) : [],
+  );
+  const lost = new Set([...told.map(({ callId }) => callId), ...files.untold]);
   const gateways = cluster.of("gateway");
   const shown = await Promise.all(gateways.map((_, index) => statusAt(index, runId)));
-  return { plan, seen, stuck, stored, journals, marks, shown };
+  return { plan, seen, stuck, stored, journals, marks, lost, shown };
 }
 
 function marksIn(content: string | undefined): Marks {

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,6 +21,8 @@ const mostLooks = 5;
 export interface FilesOfRun extends AsyncDisposable {
   /** What a file holds. Undefined: there is none. */
   text(path: string): Promise<string | undefined>;
+  /** Calls whose changes are gone, and of which no result has told yet. */
+  readonly untold: readonly string[];
 }
 
 /**
@@ -28,14 +31,14 @@ export interface FilesOfRun extends AsyncDisposable {
  */
 export async function filesOf(
   nats: Nats,
-  root: string,
+  roots: readonly string[],
   { tenant, runId }: { readonly tenant: string; readonly runId: string },
 ): Promise<FilesOfRun> {
   const folder = await mkdtemp(join(tmpdir(), "reeve-chaos-files-"));
   let at = folder;
   for (let look = 0; look < mostLooks; look++) {
     const found = await patiently(
-      () => lay(nats, root, { tenant, runId, folder }),
+      () => lay(nats, roots, { tenant, runId, folder }),
       patienceMs,
       never,
     );
@@ -44,23 +47,30 @@ export async function filesOf(
       break;
     }
   }
+  const row = await patiently(() => recordOf(nats, tenant, runId), patienceMs, never);
   return {
+    untold: row?.record.lost.map(({ callId }) => callId) ?? [],
     text: (path) => readFile(join(at, path), "utf8").catch(() => undefined),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };
 }
 
+async function recordOf(nats: Nats, tenant: string, runId: string) {
+  const records = await openTable(nats, WorkspaceRecordSchema);
+  return await records.get(`${tenant}.${runId}`, never);
+}
+
 /** Where the files are; undefined when they went elsewhere meanwhile. */
 async function lay(
   nats: Nats,
-  root: string,
+  roots: readonly string[],
   at: { readonly tenant: string; readonly runId: string; readonly folder: string },
 ): Promise<string | undefined> {
   const { tenant, runId, folder } = at;
-  const records = await openTable(nats, WorkspaceRecordSchema);
-  const record = (await records.get(`${tenant}.${runId}`, never))?.record;
+  const record = (await recordOf(nats, tenant, runId))?.record;
   if (record === undefined) return folder;
-  if (record.place !== "") return join(root, tenant, record.folder);
+  const folders = roots.map((root) => join(root, tenant, record.folder));
+  if (record.place !== "") return folders.find((path) => existsSync(path));
   if (record.snapshot === "") return folder;
   const snapshots = await openObjects(nats, { bucket: workspaceBucket, maxBytes: 0 });
   const archive = await snapshots.read(record.snapshot, never);
