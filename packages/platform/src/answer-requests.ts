@@ -1,4 +1,4 @@
-import type { NatsConnection } from "@nats-io/transport-node";
+import type { Msg, NatsConnection } from "@nats-io/transport-node";
 import type { Logger } from "./logger.ts";
 
 export interface AnswerOptions {
@@ -18,15 +18,21 @@ export function answerRequests(
   answer: (request: Uint8Array) => Promise<Uint8Array>,
 ): Disposable {
   let underWay = 0;
+  const take = async (message: Msg) => {
+    if (underWay >= mostAtOnce) return;
+    underWay++;
+    try {
+      message.respond(await answer(message.data));
+    } catch (error) {
+      log.warn({ err: error, subject }, "request not answered");
+    } finally {
+      underWay--;
+    }
+  };
   const subscription = connection.subscribe(subject, {
     ...(group !== undefined && { queue: group }),
     callback: (error, message) => {
-      if (error !== null || underWay >= mostAtOnce) return;
-      underWay++;
-      answer(message.data)
-        .then((data) => message.respond(data))
-        .catch((reason: unknown) => log.warn({ err: reason, subject }, "request not answered"))
-        .finally(() => underWay--);
+      if (error === null) void take(message);
     },
   });
   return {

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -58,6 +58,8 @@ export class Cluster implements AsyncDisposable {
 
   static async start(options: ClusterOptions): Promise<Cluster> {
     const folder = mkdtempSync(join(tmpdir(), "reeve-chaos-"));
+    // Sandboxes have to reach what lies below.
+    chmodSync(folder, 0o711);
     if (options.logs !== undefined) mkdirSync(options.logs, { recursive: true });
     const env = { COUNTER_URL: options.counterUrl };
     const args = [join(root, "services/toolhost/test/support/counter-server.ts")];
