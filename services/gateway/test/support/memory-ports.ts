@@ -5,6 +5,7 @@ import { AgentSchema, ModelCatalogSchema } from "@reeve/contracts/agent";
 import type { Dispatch, Run, RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
 import type { ThreadEvent } from "@reeve/contracts/thread";
+import type { WorkspaceRecord } from "@reeve/contracts/tool";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import type { ForeignFact } from "@reeve/log/commit-foreign";
 import { emptyTail } from "@reeve/log/log";
@@ -31,6 +32,10 @@ export interface MemoryPorts extends GatewayPorts {
   readonly agents: MemoryTable<Agent>;
   readonly runs: MemoryTable<Run>;
   readonly threads: MemoryLog<ThreadKey, ThreadEvent>;
+  readonly workspaces: {
+    readonly records: MemoryTable<WorkspaceRecord>;
+    readonly snapshots: MemoryObjects;
+  };
 }
 
 /** The ports of a gateway in memory, with one model. */
