@@ -39,6 +39,11 @@ export class HostPlace implements WorkspacePlace {
     return existsSync(join(this.#root, tenant, folder));
   }
 
+  async isEmpty(tenant: string, folder: string): Promise<boolean> {
+    const names = await readdir(join(this.#root, tenant, folder)).catch(() => undefined);
+    return names?.length === 0;
+  }
+
   sandbox(tenant: string, folder: string): Sandbox {
     const path = join(privateFolder(join(this.#root, tenant), this.#identity), folder);
     try {
@@ -55,7 +60,9 @@ export class HostPlace implements WorkspacePlace {
   async remove(tenant: string, folder: string, signal: AbortSignal): Promise<void> {
     if (!this.has(tenant, folder)) return;
     const path = join(this.#root, tenant, folder);
-    await clearWorkspace(this.#sandboxes.over(path), signal);
+    if (!(await this.isEmpty(tenant, folder))) {
+      await clearWorkspace(this.#sandboxes.over(path), signal);
+    }
     await this.#sandboxes.cool(path);
     await rmdir(path).catch((error: unknown) => {
       if (codeOf(error) !== "ENOENT") throw error;

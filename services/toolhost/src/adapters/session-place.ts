@@ -39,6 +39,11 @@ export class SessionPlace implements WorkspacePlace, AsyncDisposable {
     return this.#kept.has(`${tenant}/${folder}`);
   }
 
+  isEmpty(tenant: string, folder: string): Promise<boolean> {
+    const kept = this.#kept.get(`${tenant}/${folder}`);
+    return Promise.resolve(kept !== undefined && kept.session === undefined);
+  }
+
   sandbox(tenant: string, folder: string): Sandbox {
     const name = `${tenant}/${folder}`;
     const kept = this.#kept.get(name) ?? { turns: new Slots(1) };

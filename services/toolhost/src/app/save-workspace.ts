@@ -15,13 +15,10 @@ export async function saveWorkspace(
   ports: WorkspacePorts,
   signal: AbortSignal,
 ): Promise<void> {
-  const { snapshots, place, limits } = ports;
-  const { tenant, id } = held.key;
-  const { folder, revision, unsaved } = held.record;
+  const { snapshots } = ports;
+  const { revision, unsaved } = held.record;
   const covered = await settled(held, unsaved, ports, signal);
-  const name = `${tenant}/${id}/${randomBytes(8).toString("hex")}`;
-  const archive = snapshotWorkspace(bounded(place.sandbox(tenant, folder), limits), limits, signal);
-  const bytes = await snapshots.write(name, archive, signal);
+  const { name, bytes } = await store(held, ports, signal);
   let before = "";
   // What no record names, because this change is not made, is taken away by the rounds that look for it.
   await held.change((record) => {
@@ -32,6 +29,20 @@ export async function saveWorkspace(
   if (before !== "" && before !== name) {
     await snapshots.remove(before, signal).catch(() => undefined);
   }
+}
+
+/** Puts a snapshot into the store. An empty workspace needs none, which many runs that only compute have. */
+async function store(
+  { key, record }: HeldWorkspace,
+  { snapshots, place, limits }: WorkspacePorts,
+  signal: AbortSignal,
+): Promise<{ readonly name: string; readonly bytes: number }> {
+  const { tenant, id } = key;
+  if (await place.isEmpty(tenant, record.folder)) return { name: "", bytes: 0 };
+  const name = `${tenant}/${id}/${randomBytes(8).toString("hex")}`;
+  const sandbox = bounded(place.sandbox(tenant, record.folder), limits);
+  const archive = snapshotWorkspace(sandbox, limits, signal);
+  return { name, bytes: await snapshots.write(name, archive, signal) };
 }
 
 /** The changes that have come to their end: ours, and those of hosts at this place that are gone or have no call running. */

@@ -29,6 +29,10 @@ export class MemoryPlace implements WorkspacePlace {
     return this.folders.has(`${tenant}/${folder}`);
   }
 
+  isEmpty(tenant: string, folder: string): Promise<boolean> {
+    return Promise.resolve(this.folders.get(`${tenant}/${folder}`)?.size === 0);
+  }
+
   sandbox(tenant: string, folder: string): Sandbox {
     const name = `${tenant}/${folder}`;
     const files = this.folders.get(name) ?? new Map<string, string>();

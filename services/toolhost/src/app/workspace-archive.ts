@@ -19,12 +19,6 @@ export function archiveBytes({
   return bytes + files * overheadBytes;
 }
 
-/**
- * Memory of the sandbox that makes a snapshot. It is less than that of calls, so that it is another sandbox: no call finds
- * its own one taken.
- */
-const memoryBytes = 256 * 2 ** 20;
-
 /** The workspace as a tar stream, made inside the sandbox. Throws a Failure when it holds more than it may. */
 export async function* snapshotWorkspace(
   sandbox: Sandbox,
@@ -32,7 +26,7 @@ export async function* snapshotWorkspace(
   signal: AbortSignal,
 ): AsyncIterable<Uint8Array> {
   const outputBytes = archiveBytes({ bytes, files });
-  const limits = { ...defaultLimits, timeoutMs: longTimeoutMs, outputBytes, memoryBytes };
+  const limits = { ...defaultLimits, timeoutMs: longTimeoutMs, outputBytes };
   const snapshot = fileCommand("workspace_archive", { operation: "snapshot", most: bytes });
   let complaint = "";
   for await (const event of sandbox.exec({ ...snapshot, limits }, signal)) {
@@ -61,7 +55,7 @@ export async function restoreWorkspace(
 
 /** Takes everything out of the workspace, inside the sandbox. Throws a Failure when something stays. */
 export async function clearWorkspace(sandbox: Sandbox, signal: AbortSignal): Promise<void> {
-  const limits = { ...defaultLimits, timeoutMs: longTimeoutMs, memoryBytes };
+  const limits = { ...defaultLimits, timeoutMs: longTimeoutMs };
   const command = fileCommand("workspace_archive", { operation: "clear" });
   const outcome = await runFileProgram(sandbox, { ...command, limits }, signal);
   if (outcome.kind === "done") return;

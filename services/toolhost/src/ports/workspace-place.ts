@@ -9,6 +9,8 @@ export interface WorkspacePlace {
   /** How long a saved workspace may stay unused, in milliseconds, where that costs more than disk. Absent: as is set. */
   readonly idleMs?: number;
   has(tenant: string, folder: string): boolean;
+  /** Whether a folder is known to hold nothing. No sandbox is needed to tell. */
+  isEmpty(tenant: string, folder: string): Promise<boolean>;
   /** The sandbox over a folder, which is made when it is missing. Nothing runs yet. */
   sandbox(tenant: string, folder: string): Sandbox;
   /** Takes a folder away with all that is in it, and ends the sandboxes over it. One that is not there is no mistake. */
