@@ -1,5 +1,6 @@
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
+import { patiently } from "@reeve/platform/patiently";
 import type { WorkspaceKey } from "../domain/workspace-record.ts";
 import { lastUsedMs, used, withHolder } from "../domain/workspace-record.ts";
 import type { OpenWorkspace, WantedWorkspace, Workspaces } from "../ports/workspaces.ts";
@@ -13,6 +14,8 @@ import type { WorkspacePorts } from "./workspace-ports.ts";
 
 /** How long the saving of all workspaces may take when the host ends. */
 const drainMs = 60_000;
+/** How long a call waits for its workspace while the store is away. */
+const patienceMs = 30_000;
 /** How exactly the time of the last use is known. */
 const notedEveryMs = 3_600_000;
 
@@ -128,7 +131,11 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
     const key = { tenant, id };
     const name = nameOf(key);
     const take = async () => {
-      const row = await takeWorkspace(key, this.#ports, signal);
+      const row = await patiently(
+        () => takeWorkspace(key, this.#ports, signal),
+        patienceMs,
+        signal,
+      );
       // Made at once, so that it is there for whoever looks.
       this.#ports.place.sandbox(tenant, row.record.folder);
       this.#held.set(name, new HeldWorkspace(key, row, this.#ports));
