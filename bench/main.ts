@@ -20,6 +20,7 @@ import { takeover } from "./benchmarks/takeover.ts";
 import { throughput } from "./benchmarks/throughput.ts";
 import { turns } from "./benchmarks/turns.ts";
 import { waitingRuns } from "./benchmarks/waiting.ts";
+import { workspace } from "./benchmarks/workspace.ts";
 import type { Figure } from "./figure.ts";
 import { jsonOf, lineOf, tableOf } from "./figure.ts";
 
@@ -32,6 +33,7 @@ const benchmarks = [
   fanOut,
   sandbox,
   isolation,
+  workspace,
   throughput,
   waitingRuns,
   resume,

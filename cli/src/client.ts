@@ -7,7 +7,7 @@ import { ArtifactService } from "@reeve/contracts/artifact";
 import { MemoryService } from "@reeve/contracts/memory";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
-import { ToolService } from "@reeve/contracts/tool";
+import { ToolService, WorkspaceService } from "@reeve/contracts/tool";
 import type { ServerAddress } from "./server-address.ts";
 
 /** The public API of a server. Its methods throw a ConnectError; `failureFrom` reads it. */
@@ -16,6 +16,7 @@ export interface Reeve extends Disposable {
   readonly agents: Client<typeof AgentService>;
   readonly approvals: Client<typeof ApprovalService>;
   readonly artifacts: Client<typeof ArtifactService>;
+  readonly files: Client<typeof WorkspaceService>;
   readonly memories: Client<typeof MemoryService>;
   readonly runs: Client<typeof RunService>;
   readonly threads: Client<typeof ThreadService>;
@@ -35,6 +36,7 @@ export function openReeve(address: ServerAddress): Reeve {
     agents: createClient(AgentService, transport),
     approvals: createClient(ApprovalService, transport),
     artifacts: createClient(ArtifactService, transport),
+    files: createClient(WorkspaceService, transport),
     memories: createClient(MemoryService, transport),
     runs: createClient(RunService, transport),
     threads: createClient(ThreadService, transport),

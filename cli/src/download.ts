@@ -36,6 +36,15 @@ export async function saveDownload(
   path: string,
   signal: AbortSignal,
 ): Promise<void> {
+  await saveChunks(chunks, path, signal);
+}
+
+/** The same for bytes that come from elsewhere. */
+export async function saveChunks(
+  chunks: AsyncIterable<Uint8Array>,
+  path: string,
+  signal: AbortSignal,
+): Promise<void> {
   const partial = `${path}.part`;
   try {
     await pipeline(chunks, createWriteStream(partial), { signal });

@@ -4,6 +4,7 @@ import { agentsCommand } from "./commands/agents.ts";
 import { approvalCommands } from "./commands/approvals.ts";
 import { artifactsCommand } from "./commands/artifacts.ts";
 import { demoCommand } from "./commands/demo.ts";
+import { filesCommand } from "./commands/files.ts";
 import { memoriesCommand } from "./commands/memories.ts";
 import { provisionCommand } from "./commands/provision.ts";
 import { runCommands } from "./commands/runs.ts";
@@ -40,6 +41,7 @@ export function createProgram(cli: Cli): Command {
     agentsCommand(cli),
     toolsCommand(cli),
     artifactsCommand(cli),
+    filesCommand(cli),
     provisionCommand(cli),
   ];
   for (const command of commands) program.addCommand(command);

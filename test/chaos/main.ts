@@ -6,7 +6,7 @@
  *     npm run chaos -- --all                        the ten seeds from 7001 on, a hundred runs each
  *
  * `--only "kill -9,nats kill"` narrows what is done, `--hands N` says how much of it at a time. `--quiet` prints a line for
- * each seed, `--json FILE` keeps the reports, `--logs FOLDER` what the services say. Exit code 1: a promise was broken.
+ * each seed, `--disks` gives each toolhost a disk of its own, `--json FILE` keeps the reports, `--logs FOLDER` what the services say. Exit code 1: a promise was broken.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,6 +28,7 @@ const { values } = parseArgs({
     json: { type: "string" },
     logs: { type: "string" },
     only: { type: "string" },
+    disks: { type: "boolean", default: false },
   },
 });
 
@@ -40,6 +41,7 @@ for (const seed of seeds()) {
     abreast: Number(values.abreast),
     hands: Number(values.hands),
     only: values.only?.split(","),
+    ownDisks: values.disks,
     logs: values.logs === undefined ? undefined : join(values.logs, String(seed)),
     note: (line) => {
       if (!values.quiet) process.stderr.write(`${line}\n`);

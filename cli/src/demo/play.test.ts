@@ -10,7 +10,7 @@ import type { RunEventSchema } from "@reeve/contracts/run";
 import { RunService, RunStatus } from "@reeve/contracts/run";
 import { MemoryService } from "@reeve/contracts/memory";
 import { ThreadService } from "@reeve/contracts/thread";
-import { ToolService } from "@reeve/contracts/tool";
+import { ToolService, WorkspaceService } from "@reeve/contracts/tool";
 import { expect, test } from "vitest";
 import type { Reeve } from "../client.ts";
 import { MemoryTerminal } from "../testing.ts";
@@ -86,6 +86,7 @@ function smallReeve(): { readonly reeve: Reeve; readonly started: string[] } {
       agents: createClient(AgentService, transport),
       approvals: createClient(ApprovalService, transport),
       artifacts: createClient(ArtifactService, transport),
+      files: createClient(WorkspaceService, transport),
       memories: createClient(MemoryService, transport),
       runs: createClient(RunService, transport),
       threads: createClient(ThreadService, transport),

@@ -9,9 +9,8 @@ import * as run from "./run.ts";
 import * as thread from "./thread.ts";
 import * as tool from "./tool.ts";
 import * as toolhost from "./toolhost.ts";
-import * as workspace from "./workspace.ts";
 
-const messages = [agent, approval, artifact, memory, run, thread, tool, toolhost, workspace]
+const messages = [agent, approval, artifact, memory, run, thread, tool, toolhost]
   .flatMap((declarations): readonly unknown[] => Object.values(declarations))
   .filter(isMessage);
 

@@ -1,4 +1,5 @@
 import { ReadableStream } from "node:stream/web";
+import { jetstreamManager } from "@nats-io/jetstream";
 import type { ObjectInfo, ObjectResult, ObjectStore } from "@nats-io/obj";
 import { Objm } from "@nats-io/obj";
 import type { NatsConnection } from "@nats-io/transport-node";
@@ -75,6 +76,44 @@ export class NatsBytes {
     if (object === null) return undefined;
     object.error.catch(() => undefined);
     return chunksOf(object, signal);
+  }
+
+  /** Takes away what is stored under a name, also when it is not whole. No trace of the name stays. */
+  async remove(name: string): Promise<void> {
+    const stream = `OBJ_${this.#bucket}`;
+    await storeCall(async () => {
+      const info = await this.#objects.info(name);
+      if (info === null) return;
+      const { streams } = await jetstreamManager(this.#connection);
+      // The name last: whoever lists names finds what was left half removed.
+      await streams.purge(stream, { filter: `$O.${this.#bucket}.C.${info.nuid}` });
+      const encoded = Buffer.from(name, "latin1").toString("base64").replaceAll("+", "-");
+      const subject = `$O.${this.#bucket}.M.${encoded.replaceAll("/", "_")}`;
+      await streams.purge(stream, { filter: subject });
+    });
+  }
+
+  /** Takes away bytes that have no name, and were written more than `olderThanMs` ago. */
+  async tidy(olderThanMs: number, signal: AbortSignal): Promise<void> {
+    const { streams } = await storeCall(() => jetstreamManager(this.#connection));
+    const stream = `OBJ_${this.#bucket}`;
+    const all = `$O.${this.#bucket}.C.>`;
+    // Chunks first: whose name is written later is not mistaken for nobody's.
+    const info = await storeCall(() => streams.info(stream, { subjects_filter: all }));
+    const chunks = Object.keys(info.state.subjects ?? {});
+    const named = new Set((await this.list()).map(({ nuid }) => `$O.${this.#bucket}.C.${nuid}`));
+    for (const subject of chunks.filter((each) => !named.has(each))) {
+      signal.throwIfAborted();
+      const last = await storeCall(() => streams.getMessage(stream, { last_by_subj: subject }));
+      if (last === null || Date.now() - last.time.getTime() < olderThanMs) continue;
+      await storeCall(() => streams.purge(stream, { filter: subject }));
+    }
+  }
+
+  /** Everything that has a name, whole or not. */
+  async list(): Promise<readonly ObjectInfo[]> {
+    const found = await storeCall(() => this.#objects.list());
+    return found.filter(({ deleted }) => !deleted);
   }
 
   async #isWhole({ nuid, chunks, deleted }: ObjectInfo): Promise<boolean> {

@@ -2,9 +2,11 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { bucketOf } from "@reeve/contracts/channel";
 import { messagesWithBucket } from "@reeve/contracts/declared";
 import { bytesBucket, openArtifactStore } from "./nats-artifact-store.ts";
+import { openObjects } from "./nats-objects.ts";
 import { openTable } from "./nats-table.ts";
+import { workspaceBucket } from "./workspace-store.ts";
 
-/** Makes every bucket that the contracts declare, and the store of artifacts. Returns the names of their streams. */
+/** Makes every bucket that the contracts declare, and the stores of artifacts and of snapshots. Returns the names of their streams. */
 export async function provisionBuckets(
   nats: { readonly connection: NatsConnection },
   signal: AbortSignal,
@@ -14,6 +16,7 @@ export async function provisionBuckets(
     await openTable(nats, message);
   }
   await openArtifactStore(nats, { maxBytes: 0 });
+  await openObjects(nats, { bucket: workspaceBucket, maxBytes: 0 });
   const tables = messagesWithBucket.map((message) => `KV_${bucketOf(message).name}`);
-  return [...tables, `OBJ_${bytesBucket}`];
+  return [...tables, `OBJ_${bytesBucket}`, `OBJ_${workspaceBucket}`];
 }

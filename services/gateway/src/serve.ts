@@ -7,7 +7,12 @@ import { ArtifactService } from "@reeve/contracts/artifact";
 import { MemorySchema, MemoryService } from "@reeve/contracts/memory";
 import { RunSchema, RunService } from "@reeve/contracts/run";
 import { ThreadSchema, ThreadService } from "@reeve/contracts/thread";
-import { ToolCatalogSchema, ToolService } from "@reeve/contracts/tool";
+import {
+  ToolCatalogSchema,
+  ToolService,
+  WorkspaceRecordSchema,
+  WorkspaceService,
+} from "@reeve/contracts/tool";
 import { openCallJournal } from "@reeve/log/nats-journal";
 import { openDispatchQueue } from "@reeve/log/nats-queue";
 import { openRunFeed } from "@reeve/log/nats-run-feed";
@@ -28,8 +33,11 @@ import { sleep } from "@reeve/platform/sleep";
 import { traceMade } from "@reeve/platform/tracing/rpc-spans";
 import { openLiveView } from "@reeve/store/live-view";
 import { openArtifactStore } from "@reeve/store/nats-artifact-store";
+import { openObjects } from "@reeve/store/nats-objects";
 import { openTable } from "@reeve/store/nats-table";
 import { mergeCatalogs } from "@reeve/agent/merge-catalogs";
+import { workspaceBucket } from "@reeve/store/workspace-store";
+import { askToolhosts } from "./ask-toolhosts.ts";
 import { mergeModels } from "./app/merge-models.ts";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
 import { openRunLists } from "./app/list-runs.ts";
@@ -45,6 +53,7 @@ import { memoryService } from "./rpc/memory-service.ts";
 import { runService } from "./rpc/run-service.ts";
 import { threadService } from "./rpc/thread-service.ts";
 import { toolService } from "./rpc/tool-service.ts";
+import { workspaceService } from "./rpc/workspace-service.ts";
 
 /** The public door: serves the API, keeps the indexes of runs and threads, and looks after threads, until it is disposed. */
 export async function startGateway(
@@ -56,6 +65,8 @@ export async function startGateway(
   const background = starting.use(new Background(log, signal));
   const ending = new AbortController();
   const ports = await openPorts(config, nats, log, background.signal);
+  const { records } = ports.workspaces;
+  const askToolhost = askToolhosts(nats);
   const approvals = createClient(
     ApprovalService,
     createGrpcTransport({ baseUrl: config.REEVE_APPROVALS_URL, interceptors: [traceMade()] }),
@@ -72,6 +83,7 @@ export async function startGateway(
         router.service(MemoryService, memoryService(ports.memory));
         router.service(ThreadService, threadService(ports));
         router.service(ToolService, toolService(ports));
+        router.service(WorkspaceService, workspaceService({ ...ports, records, askToolhost }));
         router.service(ApprovalService, approvalService(approvals, config.REEVE_INTERNAL_TOKEN));
       },
       {
@@ -84,6 +96,7 @@ export async function startGateway(
           MemoryService,
           ThreadService,
           ToolService,
+          WorkspaceService,
           ApprovalService,
         ],
         interceptors: [authenticate(tokensOf(config, log))],
@@ -137,6 +150,11 @@ async function openPorts(
     memory: new LongTermMemory(await openTable(nats, MemorySchema), clock.now),
     threads: await openThreadLog(nats),
     threadIndex: await openTable(nats, ThreadSchema),
+    workspaces: {
+      records: await openTable(nats, WorkspaceRecordSchema),
+      // Nothing is written here.
+      snapshots: await openObjects(nats, { bucket: workspaceBucket, maxBytes: 0 }),
+    },
     offer: () => ({ tools: mergeCatalogs(tools()), models: mergeModels(models()) }),
   };
 }

@@ -55,6 +55,16 @@ export const toolhostConfig = z.object({
   REEVE_SANDBOX_IDLE_MS: z.coerce.number().int().min(0).max(3_600_000).default(60_000),
   /** How many sandboxes are kept so, over all workspaces. */
   REEVE_SANDBOX_MOST_IDLE: z.coerce.number().int().min(0).max(1_000).default(16),
+  /** How many bytes the files of one workspace may have together. */
+  REEVE_WORKSPACE_BYTES: z.coerce.number().int().min(1_048_576).default(1_073_741_824),
+  /** How many files and folders one workspace may have. */
+  REEVE_WORKSPACE_FILES: z.coerce.number().int().min(10).default(100_000),
+  /** How long no call may have run in a workspace before it is saved. */
+  REEVE_WORKSPACE_SAVE_MS: z.coerce.number().int().min(0).max(3_600_000).default(2_000),
+  /** How long a saved workspace that nobody uses stays on its host while its run goes on. */
+  REEVE_WORKSPACE_KEEP_MS: z.coerce.number().int().min(1_000).default(3_600_000),
+  /** For how many days after its last use the snapshot of a workspace is kept. */
+  REEVE_WORKSPACE_DAYS: z.coerce.number().min(0.001).max(10_000).default(7),
   /** How large a published file may be. */
   REEVE_MAX_ARTIFACT_BYTES: z.coerce.number().int().min(1).default(104_857_600),
 });

@@ -12,6 +12,7 @@ import { sandboxIdentity } from "./adapters/bubblewrap/identity.ts";
 import type { ToolSource } from "./adapters/host-toolbox.ts";
 import { HostToolbox, catalogOf } from "./adapters/host-toolbox.ts";
 import { openSandboxes } from "./adapters/open-sandboxes.ts";
+import { openWorkspaces } from "./adapters/open-workspaces.ts";
 import { readMcpConfig } from "./adapters/mcp/mcp-config.ts";
 import { McpServer } from "./adapters/mcp/mcp-server.ts";
 import { mcpTools } from "./adapters/mcp/mcp-tools.ts";
@@ -59,6 +60,9 @@ export async function startToolhost(
   const options = { pool, host, slots, ackWaitMs, requests, nats, log };
   const { routing, presence, catalogs, left } = starting.use(await joinPool(options, signal));
   starting.use(showPoolMetrics({ pool, slots, nats, log }));
+  const workspaces = starting.use(
+    await openWorkspaces(sandboxes, { config, nats, artifacts, host, log }, signal),
+  );
   const sources: ToolSource[] = [];
   const toolbox = new HostToolbox(sandboxes.tools, sources);
   const catalog = () =>
@@ -85,7 +89,7 @@ export async function startToolhost(
     requests,
     routing,
     toolbox,
-    workspaces: sandboxes.workspaces,
+    workspaces,
     artifacts,
     keepMs,
     host,

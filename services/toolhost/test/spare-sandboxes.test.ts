@@ -1,18 +1,16 @@
 import { chmod } from "node:fs/promises";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { create } from "@bufbuild/protobuf";
-import { WorkspaceFileSchema } from "@reeve/contracts/tool";
 import { createLogger } from "@reeve/platform/logger";
-import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
 import { describe, expect, test, vi } from "vitest";
 import { BubblewrapDriver } from "../src/adapters/bubblewrap/bubblewrap-driver.ts";
 import { sandboxIdentity } from "../src/adapters/bubblewrap/identity.ts";
-import { HostWorkspaces } from "../src/adapters/host-workspaces.ts";
+import { HostPlace } from "../src/adapters/host-place.ts";
 import { SpareSandboxes } from "../src/adapters/spare-sandboxes.ts";
 import { WarmSandboxes } from "../src/adapters/warm-sandboxes.ts";
 import { workspaceRoot } from "../src/adapters/workspace-root.ts";
 import { collect } from "../src/app/collect.ts";
+import { writeFile } from "../src/app/workspace-files.ts";
 import type { SandboxDriver } from "../src/ports/sandbox.ts";
 import { defaultLimits } from "../src/ports/sandbox.ts";
 import { limitsOf } from "./support/contract/sandbox-bench.ts";
@@ -47,15 +45,12 @@ async function toolhost(driver: SandboxDriver) {
   // Two sandboxes, and a folder for each.
   await vi.waitFor(async () => expect(await own()).toHaveLength(4), 30_000);
   const warm = starting.use(new WarmSandboxes(spares, { idleMs: 300_000, mostIdle: 4 }));
-  const artifacts = new MemoryArtifactStore({ maxBytes: 1_000_000 });
-  const folders = { root, markers: join(folder, "laid"), identity, isBrought: true };
-  const workspaces = new HostWorkspaces(folders, warm, artifacts);
+  const place = new HostPlace({ id: "here", root, identity, isBrought: true }, warm);
   const resources = starting.move();
   return {
     root,
     own,
-    artifacts,
-    workspaces,
+    place,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }
@@ -70,11 +65,9 @@ describe.each([
       if (driver === undefined) return;
       await using host = await toolhost(driver);
       const before = await host.own();
-      const draft = { name: "a", mediaType: "text/plain", runId: "" };
-      const { artifactId } = await host.artifacts.put("acme", draft, once("given"), signal);
-      const files = [create(WorkspaceFileSchema, { path: "in/a.txt", artifactId })];
-      const request = { tenant: "acme", runId: "run_1", files };
-      const box = await host.workspaces.open(request, signal);
+      const box = host.place.sandbox("acme", "run_1");
+      expect(await host.place.isEmpty("acme", "run_1")).toBe(true);
+      await writeFile(box, "in/a.txt", Buffer.from("given"), signal);
       const sh = (script: string, limits = {}) =>
         collect(box, { argv: ["/bin/sh", "-c", script], limits: limitsOf(limits) }, signal);
       expect((await sh("cat in/a.txt; echo made > b.txt; pwd")).text("stdout")).toBe(
@@ -91,16 +84,15 @@ describe.each([
         workspaceBytes: 10 * 2 ** 20,
       });
       expect(end.reason).toBe("disk_limit");
-      const other = await host.workspaces.open({ ...request, runId: "run_2", files: [] }, signal);
+      const other = host.place.sandbox("acme", "run_2");
       const looking = { argv: ["ls", "-A", "/workspace"], limits: limitsOf() };
       expect((await collect(other, looking, signal)).text("stdout")).toBe("");
       // Another one over the workspace that is there.
       const reading = { argv: ["cat", "b.txt"], readOnly: true, limits: limitsOf() };
       expect((await collect(box, reading, signal)).text("stdout")).toBe("made\n");
+      expect(await host.place.list()).toHaveLength(2);
+      await host.place.remove("acme", "run_1", signal);
+      expect(host.place.has("acme", "run_1")).toBe(false);
     },
   );
 });
-
-async function* once(text: string): AsyncIterable<Uint8Array> {
-  yield new TextEncoder().encode(text);
-}

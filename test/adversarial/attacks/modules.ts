@@ -83,7 +83,7 @@ async function ownPrograms({ box, signal }: AttackBench): Promise<void> {
   await readText(box, { path: "pyvenv.cfg", offset: 0, limit: undefined }, signal);
   const search = { path: ".", pattern: "x", glob: null, ignore_case: false, most: 10 } as const;
   await searchWorkspace(box, { operation: "grep", ...search }, 20_000, signal);
-  for await (const _ of snapshotWorkspace(box, 10_000_000, signal));
+  for await (const _ of snapshotWorkspace(box, { bytes: 10_000_000, files: 1_000 }, signal));
 }
 
 async function preloading(bench: AttackBench): Promise<Verdict> {

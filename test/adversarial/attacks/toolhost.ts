@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { HostWorkspaces } from "../../../services/toolhost/src/adapters/host-workspaces.ts";
-import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
+import { HostPlace } from "../../../services/toolhost/src/adapters/host-place.ts";
+import { MemoryHosts } from "../../../services/toolhost/src/app/testing-workspaces.ts";
 import { keyOf } from "../../../services/toolhost/test/support/toolhost.ts";
 import { processesWith } from "../../../services/toolhost/test/support/processes-with.ts";
 import { sandboxIdentity } from "../../../services/toolhost/src/adapters/bubblewrap/identity.ts";
@@ -76,13 +76,15 @@ async function hostileNames(bench: AttackBench): Promise<Verdict> {
   try {
     const root = join(base, "root");
     await mkdir(root);
-    const workspaces = new HostWorkspaces(
-      { root, markers: join(base, "markers"), identity: sandboxIdentity(64_017) },
-      { over: () => bench.box },
-      new MemoryArtifactStore({ maxBytes: 1_000 }),
+    const place = new HostPlace(
+      { id: "here", root, identity: sandboxIdentity(64_017) },
+      { isolation: bench.name, over: () => bench.box, cool: async () => undefined },
     );
-    const open = (tenant: string, runId: string) =>
-      workspaces.open({ tenant, runId, files: [] }, bench.signal);
+    const { keeper: workspaces } = new MemoryHosts().hostAt(place, "here");
+    const open = async (tenant: string, runId: string) => {
+      const wanted = { tenant, id: runId, runId, callId: "", tool: "", files: [] };
+      await using _ = await workspaces.open(wanted, bench.signal);
+    };
     const names = [
       "..",
       ".",

@@ -67,7 +67,11 @@ export async function startAttackedToolhost(
     resources,
   );
   let calls = 0;
-  const send: AttackedToolhost["send"] = async (name, args, { runId = "run_1", settings: asked } = {}) => {
+  const send: AttackedToolhost["send"] = async (
+    name,
+    args,
+    { runId = "run_1", settings: asked } = {},
+  ) => {
     const callId = `${runId}-${++calls}-0`;
     const request = create(ToolCallRequestSchema, {
       tenant: "acme",

@@ -33,6 +33,8 @@ export interface ChaosOptions {
   readonly hands: number;
   /** Names of the faults that are allowed. Absent: all. */
   readonly only?: readonly string[] | undefined;
+  /** Whether each toolhost has a disk of its own. Absent: they share one. */
+  readonly ownDisks?: boolean | undefined;
   /** Folder for the logs of the services. */
   readonly logs?: string | undefined;
   /** Hears what is done to the processes, and how far the runs are. */
@@ -54,6 +56,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     modelsUrl: models.url,
     counterUrl: counter.url,
     logs: options.logs,
+    ownDisks: options.ownDisks,
     onTrouble: (what) => {
       note(what);
       broken.push(what);

@@ -15,6 +15,8 @@ interface KnownCall {
   readonly effect: PlannedEffect;
   readonly callId: string;
   readonly marks: Marks;
+  /** Whether it is said that what it did to files is gone. */
+  readonly isLost: boolean;
   readonly journal: readonly ToolCallFact[];
   readonly starts: readonly ToolCallFact[];
   isStarted: boolean;
@@ -62,7 +64,13 @@ function isUnknown(content: string): boolean {
   return /outcome.* is unknown/.test(content);
 }
 
-function callsOf({ plan, stored, journals, marks }: RunEvidence): ReadonlyMap<string, KnownCall> {
+function callsOf({
+  plan,
+  stored,
+  journals,
+  marks,
+  lost,
+}: RunEvidence): ReadonlyMap<string, KnownCall> {
   const effects = new Map(effectsOf(plan).map((effect) => [effect.tag, effect]));
   const calls = new Map<string, KnownCall>();
   for (const { event, time } of stored) {
@@ -76,6 +84,7 @@ function callsOf({ plan, stored, journals, marks }: RunEvidence): ReadonlyMap<st
         callId,
         journal,
         marks: marks.get(effect.tag) ?? nothing,
+        isLost: lost.has(callId),
         starts: journal.filter(({ fact }) => fact.case === "started"),
         isStarted: false,
         approval: undefined,
@@ -142,7 +151,8 @@ function resultViolations(call: KnownCall, isWhole: boolean): readonly string[] 
   if (last === undefined) broken.push("has a result and its journal none");
   if (!result.isError) {
     const ends = effect.kind === "write" ? 1 : marks.ends;
-    if (marks.times === 0 || ends === 0) broken.push("succeeded and did not happen");
+    const isThere = marks.times > 0 && ends > 0;
+    if (!isThere && !call.isLost) broken.push("succeeded and did not happen");
     return broken;
   }
   if (!isUnknown(result.content)) return [...broken, `failed: ${result.content.slice(0, 300)}`];

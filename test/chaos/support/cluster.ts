@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -30,6 +30,8 @@ export interface ClusterOptions {
   /** Base URL of the models, and where the counter outside of the sandboxes is. */
   readonly modelsUrl: string;
   readonly counterUrl: string;
+  /** Whether each toolhost has a disk of its own. Absent: they share one. */
+  readonly ownDisks?: boolean | undefined;
   /** Folder for the logs of the services. */
   readonly logs?: string | undefined;
   readonly onTrouble: (what: string) => void;
@@ -56,6 +58,8 @@ export class Cluster implements AsyncDisposable {
 
   static async start(options: ClusterOptions): Promise<Cluster> {
     const folder = mkdtempSync(join(tmpdir(), "reeve-chaos-"));
+    // Sandboxes have to reach what lies below.
+    chmodSync(folder, 0o711);
     if (options.logs !== undefined) mkdirSync(options.logs, { recursive: true });
     const env = { COUNTER_URL: options.counterUrl };
     const args = [join(root, "services/toolhost/test/support/counter-server.ts")];
@@ -81,9 +85,10 @@ export class Cluster implements AsyncDisposable {
     }));
   }
 
-  /** The folder of the files of a run. */
-  workspaceOf(runId: string): string {
-    return join(this.#folder, "workspaces", tenant, runId, "files");
+  /** The folders of workspaces: one for all toolhosts, or one each. */
+  get workspaces(): readonly string[] {
+    const disks = this.of("toolhost").map(({ name }) => join(this.#folder, name, "workspaces"));
+    return [join(this.#folder, "workspaces"), ...disks];
   }
 
   of(service: Service): readonly Member[] {
@@ -142,7 +147,7 @@ async function memberOf(
   const environment = {
     PATH: process.env["PATH"] ?? "",
     REEVE_NATS_URL: `nats://127.0.0.1:${way.port}`,
-    REEVE_DATA_DIR: folder,
+    REEVE_DATA_DIR: options.ownDisks === true ? join(folder, `${service}-${number}`) : folder,
     REEVE_SANDBOX: "bubblewrap",
     REEVE_LISTEN: `127.0.0.1:${listens ?? 0}`,
     REEVE_APPROVALS_LISTEN: `127.0.0.1:${listens ?? 0}`,

@@ -1,5 +1,3 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { RunEvent, RunStatus } from "@reeve/contracts/run";
 import type { ToolCallFact } from "@reeve/contracts/tool";
 import type { CallJournal } from "@reeve/log/call-journal";
@@ -10,6 +8,7 @@ import type { Counter } from "./counter.ts";
 import type { Cluster } from "./cluster.ts";
 import { tenant } from "./cluster.ts";
 import type { Seen } from "./client.ts";
+import { filesOf } from "./files-of.ts";
 import type { RunPlan } from "./run-plan.ts";
 import { effectsOf } from "./run-plan.ts";
 
@@ -33,6 +32,8 @@ export interface RunEvidence {
   readonly journals: ReadonlyMap<string, readonly ToolCallFact[]>;
   /** What the world shows, by the tag of the effect. */
   readonly marks: ReadonlyMap<string, Marks>;
+  /** Calls of which is said that their changes to files are gone. */
+  readonly lost: ReadonlySet<string>;
   /** Where the run stands, as each gateway says. */
   readonly shown: readonly RunStatus[];
 }
@@ -69,19 +70,22 @@ export async function gather(
     journals.set(callId, (await patiently(read, patienceMs, never)).events);
   }
   const marks = new Map<string, Marks>();
+  await using files = await filesOf(cluster.nats, cluster.workspaces, { tenant, runId });
   for (const { tag, kind } of effectsOf(plan)) {
-    const file = join(cluster.workspaceOf(runId), tag);
     const counted = counter.counts.get(`${plan.index}/${tag}`) ?? 0;
     const isInFiles = kind === "code" || kind === "write";
-    marks.set(tag, isInFiles ? await marksOf(file) : { times: counted, ends: counted });
+    marks.set(tag, isInFiles ? marksIn(await files.text(tag)) : { times: counted, ends: counted });
   }
+  const told = stored.flatMap(({ event }) =>
+    event.case === "toolResult" ? (event.value.result?.metadata?.lostChanges ?? []) : [],
+  );
+  const lost = new Set([...told.map(({ callId }) => callId), ...files.untold]);
   const gateways = cluster.of("gateway");
   const shown = await Promise.all(gateways.map((_, index) => statusAt(index, runId)));
-  return { plan, seen, stuck, stored, journals, marks, shown };
+  return { plan, seen, stuck, stored, journals, marks, lost, shown };
 }
 
-async function marksOf(path: string): Promise<Marks> {
-  const content = await readFile(path, "utf8").catch(() => undefined);
+function marksIn(content: string | undefined): Marks {
   if (content === undefined) return { times: 0, ends: 0 };
   const lines = content.split("\n");
   const begun = lines.filter((line) => line === "begun").length;

@@ -69,7 +69,8 @@ function evidenceOf(stored: RunEvidence["stored"], status: RunStatus): RunEviden
     isGivenUp: false,
     wrong: [],
   } as const;
-  return { plan, seen, stuck: undefined, stored, journals, marks, shown: [status, status] };
+  const lost = new Set<string>();
+  return { plan, seen, stuck: undefined, stored, journals, marks, lost, shown: [status, status] };
 }
 
 function journalOf(callId: string): readonly ToolCallFact[] {

@@ -9,6 +9,7 @@ import type { WorkQueue } from "@reeve/log/work-queue";
 import type { LongTermMemory } from "@reeve/memory/long-term-memory";
 import type { ArtifactStore } from "@reeve/store/artifact-store";
 import type { Table } from "@reeve/store/table";
+import type { Workspaces } from "./delete-workspace.ts";
 import type { RunLists } from "./list-runs.ts";
 
 /** Everything outside of the gateway that its calls need. */
@@ -27,6 +28,8 @@ export interface GatewayPorts {
   readonly threads: ThreadLog;
   /** The index of threads: follows their logs with a short delay. */
   readonly threadIndex: Table<Thread>;
+  /** The workspaces of runs and threads. */
+  readonly workspaces: Workspaces;
   /** What the deployment offers at this moment. */
   offer(): Offer;
 }

@@ -1,12 +1,17 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { ThreadService } from "@reeve/contracts/thread";
+import { threadWorkspaceId } from "@reeve/contracts/workspace-id";
 import { principalOf } from "@reeve/platform/principal";
 import { deleteThread } from "@reeve/thread/delete-thread";
+import { deleteWorkspace } from "../app/delete-workspace.ts";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
 import { getThread, listThreadMessages, listThreads } from "../app/read-threads.ts";
 
 export function threadService(
-  ports: Pick<GatewayPorts, "threads" | "threadIndex" | "log" | "journal" | "dispatch">,
+  ports: Pick<
+    GatewayPorts,
+    "threads" | "threadIndex" | "log" | "journal" | "dispatch" | "workspaces"
+  >,
 ): ServiceImpl<typeof ThreadService> {
   return {
     getThread: async ({ threadId }, context) => {
@@ -31,6 +36,8 @@ export function threadService(
     deleteThread: async ({ threadId }, context) => {
       const { tenant, subject } = principalOf(context);
       await deleteThread(ports, { tenant, thread: threadId }, subject, context.signal);
+      const id = threadWorkspaceId(threadId);
+      await deleteWorkspace(ports.workspaces, { tenant, id }, context.signal);
       return {};
     },
   };

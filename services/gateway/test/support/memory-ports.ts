@@ -5,6 +5,7 @@ import { AgentSchema, ModelCatalogSchema } from "@reeve/contracts/agent";
 import type { Dispatch, Run, RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
 import type { ThreadEvent } from "@reeve/contracts/thread";
+import type { WorkspaceRecord } from "@reeve/contracts/tool";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import type { ForeignFact } from "@reeve/log/commit-foreign";
 import { emptyTail } from "@reeve/log/log";
@@ -15,6 +16,7 @@ import type { RunKey } from "@reeve/log/run-log";
 import type { ThreadKey } from "@reeve/log/thread-log";
 import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
+import { MemoryObjects } from "@reeve/store/memory-objects";
 import { MemoryTable } from "@reeve/store/memory-table";
 import type { GatewayPorts } from "../../src/app/gateway-ports.ts";
 import { openRunLists } from "../../src/app/list-runs.ts";
@@ -30,6 +32,10 @@ export interface MemoryPorts extends GatewayPorts {
   readonly agents: MemoryTable<Agent>;
   readonly runs: MemoryTable<Run>;
   readonly threads: MemoryLog<ThreadKey, ThreadEvent>;
+  readonly workspaces: {
+    readonly records: MemoryTable<WorkspaceRecord>;
+    readonly snapshots: MemoryObjects;
+  };
 }
 
 /** The ports of a gateway in memory, with one model. */
@@ -53,6 +59,7 @@ export function memoryPorts(): MemoryPorts {
     memory: new LongTermMemory(new MemoryTable(), () => 0),
     threads: memoryThreadLog(),
     threadIndex: new MemoryTable(),
+    workspaces: { records: new MemoryTable(), snapshots: new MemoryObjects({ maxBytes: 1_000 }) },
     offer: () => ({ tools, models }),
   };
 }

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { ToolCallRequestSchema, ToolStatus } from "@reeve/contracts/tool";
 import type { ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
+import { workspaceIdOf } from "@reeve/contracts/workspace-id";
 import type { CallKey } from "@reeve/log/call-journal";
 import { emptyTail } from "@reeve/log/log";
 import { cutToBytes } from "@reeve/agent/cut-to-bytes";
@@ -73,7 +74,7 @@ function requestFor(state: RunState, { call, tool }: CallTool): ToolCallRequest 
     tenant: created?.tenant ?? "",
     runId,
     call: approvedCall(call),
-    workspace: { id: runId, files: created?.files ?? [] },
+    workspace: { id: workspaceIdOf(runId, created), files: created?.files ?? [] },
     settings: {
       readOnly: toolkit?.readOnly ?? false,
       resultBytes: limitsOf(state).resultBytes,

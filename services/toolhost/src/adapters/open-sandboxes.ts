@@ -1,7 +1,4 @@
-import { mkdirSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { ErrorReason } from "@reeve/contracts/error";
-import { Failure } from "@reeve/platform/failure";
+import { join } from "node:path";
 import type { Logger } from "@reeve/platform/logger";
 import type { ArtifactStore } from "@reeve/store/artifact-store";
 import { editFile } from "../app/tools/edit-file.ts";
@@ -15,17 +12,20 @@ import type { ToolhostConfig } from "../config.ts";
 import type { SandboxDriver } from "../ports/sandbox.ts";
 import { defaultLimits } from "../ports/sandbox.ts";
 import type { Tool } from "../ports/tool.ts";
-import type { Workspaces } from "../ports/workspaces.ts";
+import type { WorkspacePlace } from "../ports/workspace-place.ts";
 import { BubblewrapDriver } from "./bubblewrap/bubblewrap-driver.ts";
+import type { Identity } from "./bubblewrap/identity.ts";
 import { sandboxIdentity } from "./bubblewrap/identity.ts";
 import { chooseDriver } from "./choose-driver.ts";
 import { DockerDriver } from "./docker/docker-driver.ts";
 import { FilesOnlyDriver } from "./files-only/files-only-driver.ts";
-import { HostWorkspaces } from "./host-workspaces.ts";
+import { HostPlace } from "./host-place.ts";
 import type { NetworkPolicy } from "./network/network-policy.ts";
 import { NetworkedDriver } from "./network/networked-driver.ts";
 import { resolveHost } from "./network/reach-host.ts";
 import { SpareSandboxes } from "./spare-sandboxes.ts";
+import { placeId } from "./place-id.ts";
+import { SessionPlace } from "./session-place.ts";
 import { UnsafeLocalDriver } from "./unsafe-local/unsafe-local-driver.ts";
 import { WarmSandboxes } from "./warm-sandboxes.ts";
 import { workspaceRoot } from "./workspace-root.ts";
@@ -37,7 +37,10 @@ const dockerSpares = 2;
 export interface Sandboxes extends AsyncDisposable {
   readonly isolation: string;
   readonly tools: readonly Tool[];
-  readonly workspaces: Workspaces;
+  /** Where workspaces lie. Absent: nowhere, because there are no sandboxes. */
+  readonly place?: WorkspacePlace;
+  /** Why there are no sandboxes. */
+  readonly refusal?: string;
   /** What makes the sandboxes. Absent: there are none. */
   readonly driver?: SandboxDriver;
 }
@@ -76,43 +79,13 @@ export async function openSandboxes(
     return {
       isolation,
       tools: [],
-      workspaces: noWorkspaces(choice.refusal),
+      refusal: choice.refusal,
       [Symbol.asyncDispose]: () => Promise.resolve(),
     };
   }
-  const root = workspaceRoot(config.REEVE_DATA_DIR, identity);
-  const markers = resolve(config.REEVE_DATA_DIR, "laid");
-  mkdirSync(markers, { recursive: true, mode: 0o700 });
   await using opening = new AsyncDisposableStack();
-  const count = config.REEVE_SANDBOX_SPARE ?? (chosen.name === "docker" ? dockerSpares : 0);
-  const isBrought = count > 0;
-  const { memoryBytes, processes } = defaultLimits;
-  const ready = isBrought
-    ? opening.use(
-        new SpareSandboxes(chosen, {
-          count,
-          wishes: { readOnly: false, memoryBytes, processes },
-          folder: join(root, ".spare"),
-          identity,
-          log,
-        }),
-      )
-    : chosen;
-  const driver = choice.report.isolates
-    ? new NetworkedDriver(ready, {
-        policy: policyOf(config),
-        identity,
-        // No tenant has a name with a dot.
-        folder: () => join(root, ".network"),
-        resolve: resolveHost,
-        log,
-      })
-    : ready;
-  const warm = new WarmSandboxes(driver, {
-    idleMs: config.REEVE_SANDBOX_IDLE_MS,
-    mostIdle: config.REEVE_SANDBOX_MOST_IDLE,
-  });
-  opening.use(warm);
+  const isolates = choice.report.isolates;
+  const { driver, place } = sandboxesOf(chosen, isolates, { config, identity, log }, opening);
   const resources = opening.move();
   return {
     isolation: driver.name,
@@ -129,9 +102,52 @@ export async function openSandboxes(
       grepFiles,
       publishReport(artifacts, config.REEVE_MAX_ARTIFACT_BYTES),
     ],
-    workspaces: new HostWorkspaces({ root, markers, identity, isBrought }, warm, artifacts),
+    place,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
+}
+
+/** What makes sandboxes, with those that are made ahead and the way to the network, and where workspaces lie. */
+function sandboxesOf(
+  chosen: SandboxDriver,
+  isolates: boolean,
+  given: { readonly config: ToolhostConfig; readonly identity: Identity; readonly log: Logger },
+  opening: AsyncDisposableStack,
+): { readonly driver: SandboxDriver; readonly place: WorkspacePlace } {
+  const { config, identity, log } = given;
+  const idleMs = config.REEVE_SANDBOX_IDLE_MS;
+  if (chosen.keepsWorkspace === "session") {
+    return { driver: chosen, place: opening.use(new SessionPlace(chosen, { idleMs })) };
+  }
+  const root = workspaceRoot(config.REEVE_DATA_DIR, identity);
+  const count = config.REEVE_SANDBOX_SPARE ?? (chosen.name === "docker" ? dockerSpares : 0);
+  const isBrought = count > 0;
+  const { memoryBytes, processes } = defaultLimits;
+  const ready = isBrought
+    ? opening.use(
+        new SpareSandboxes(chosen, {
+          count,
+          wishes: { readOnly: false, memoryBytes, processes },
+          folder: join(root, ".spare"),
+          identity,
+          log,
+        }),
+      )
+    : chosen;
+  const driver = isolates
+    ? new NetworkedDriver(ready, {
+        policy: policyOf(config),
+        identity,
+        // No tenant has a name with a dot.
+        folder: () => join(root, ".network"),
+        resolve: resolveHost,
+        log,
+      })
+    : ready;
+  const mostIdle = config.REEVE_SANDBOX_MOST_IDLE;
+  const warm = opening.use(new WarmSandboxes(driver, { idleMs, mostIdle }));
+  const id = placeId(config.REEVE_DATA_DIR);
+  return { driver, place: new HostPlace({ id, root, identity, isBrought }, warm) };
 }
 
 function policyOf(config: ToolhostConfig): NetworkPolicy {
@@ -139,11 +155,5 @@ function policyOf(config: ToolhostConfig): NetworkPolicy {
     allow: config.REEVE_NETWORK_ALLOW,
     ranges: config.REEVE_NETWORK_RANGES,
     mostBytes: config.REEVE_NETWORK_MAX_BYTES,
-  };
-}
-
-function noWorkspaces(refusal: string): Workspaces {
-  return {
-    open: () => Promise.reject(new Failure("unavailable", ErrorReason.UNAVAILABLE, refusal)),
   };
 }

@@ -21,6 +21,7 @@ export interface WarmthOptions {
 
 interface Idle {
   readonly key: string;
+  readonly workspaceDir: string;
   readonly session: SandboxSession;
   readonly timer: NodeJS.Timeout;
 }
@@ -43,12 +44,24 @@ export class WarmSandboxes implements AsyncDisposable {
     this.#options = options;
   }
 
+  /** Name of the isolation. */
+  get isolation(): string {
+    return this.#driver.name;
+  }
+
   /** A sandbox over a folder. Nothing runs yet. */
   over(workspaceDir: string): Sandbox {
     return {
       isolation: this.#driver.name,
       exec: (command, signal) => this.#exec(workspaceDir, command, signal),
     };
+  }
+
+  /** Ends the sandboxes over a folder that wait for another command. */
+  async cool(workspaceDir: string): Promise<void> {
+    const over = [...this.#idle].filter((idle) => idle.workspaceDir === workspaceDir);
+    const taken = over.filter((idle) => this.#take(idle));
+    await Promise.all(taken.map(({ session }) => this.#end(session)));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -83,7 +96,7 @@ export class WarmSandboxes implements AsyncDisposable {
         measureStart(warm === undefined ? "cold" : "warm", performance.now() - asked);
       }
       if (session === undefined || signal.aborted) {
-        if (session !== undefined) this.#end(session);
+        if (session !== undefined) void this.#end(session);
         const durationMs = performance.now() - began;
         return yield { kind: "end", reason: "cancelled", code: undefined, durationMs };
       }
@@ -97,8 +110,8 @@ export class WarmSandboxes implements AsyncDisposable {
         if (warm === undefined || signal.aborted || !(error instanceof SandboxGone)) throw error;
       } finally {
         // Who cancels a call mostly cancels its run, after which nothing comes any more.
-        if (signal.aborted) this.#end(session);
-        else this.#keep(key, session);
+        if (signal.aborted) void this.#end(session);
+        else this.#keep({ key, workspaceDir }, session);
       }
     }
   }
@@ -118,18 +131,18 @@ export class WarmSandboxes implements AsyncDisposable {
     for (const idle of [...this.#idle].toReversed()) {
       if (idle.key !== key || !this.#take(idle)) continue;
       if (await idle.session.settled()) return idle.session;
-      this.#end(idle.session);
+      void this.#end(idle.session);
     }
     return undefined;
   }
 
-  #keep(key: string, session: SandboxSession): void {
+  #keep(of: Pick<Idle, "key" | "workspaceDir">, session: SandboxSession): void {
     const commands = (this.#commands.get(session) ?? 0) + 1;
     this.#commands.set(session, commands);
-    if (this.#isDisposed || commands >= mostCommands) return this.#end(session);
+    if (this.#isDisposed || commands >= mostCommands) return void this.#end(session);
     const timer = setTimeout(() => this.#drop(idle), this.#options.idleMs);
     timer.unref();
-    const idle: Idle = { key, session, timer };
+    const idle: Idle = { ...of, session, timer };
     this.#idle.add(idle);
     void session.settled().then((isFit) => (isFit ? undefined : this.#drop(idle)));
     const [oldest] = this.#idle;
@@ -142,13 +155,14 @@ export class WarmSandboxes implements AsyncDisposable {
   }
 
   #drop(idle: Idle): void {
-    if (this.#take(idle)) this.#end(idle.session);
+    if (this.#take(idle)) void this.#end(idle.session);
   }
 
-  #end(session: SandboxSession): void {
+  #end(session: SandboxSession): Promise<void> {
     const ending = Promise.resolve(session[Symbol.asyncDispose]())
       .catch(() => undefined)
       .finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);
+    return ending;
   }
 }

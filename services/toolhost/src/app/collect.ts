@@ -13,13 +13,19 @@ export async function collect(
   command: SandboxCommand,
   signal: AbortSignal,
 ): Promise<Collected> {
+  const { end, bytes } = await collectBytes(sandbox, command, signal);
+  return { end, text: (stream) => bytes(stream).toString("utf8") };
+}
+
+/** The same, for output that is no text. */
+export async function collectBytes(sandbox: Sandbox, command: SandboxCommand, signal: AbortSignal) {
   const chunks: Record<OutputStream, Uint8Array[]> = { stdout: [], stderr: [], result: [] };
   let end: ExecEnd = { kind: "end", reason: "sandbox_lost", code: undefined, durationMs: 0 };
   for await (const event of sandbox.exec(command, signal)) {
     if (event.kind === "out") chunks[event.stream].push(event.bytes);
     else if (event.kind === "end") end = event;
   }
-  return { end, text: (stream) => Buffer.concat(chunks[stream]).toString("utf8") };
+  return { end, bytes: (stream: OutputStream) => Buffer.concat(chunks[stream]) };
 }
 
 /** How a command ended otherwise than by itself, told to the model; undefined when it ended by itself. */

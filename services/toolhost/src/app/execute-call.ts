@@ -7,6 +7,7 @@ import type { CallContext } from "../ports/tool.ts";
 import type { ToolhostPorts } from "../ports/toolhost-ports.ts";
 import { callKeyOf } from "./call-key.ts";
 import { CallQuestions } from "./call-questions.ts";
+import { CallWorkspace } from "./call-workspace.ts";
 import { CallWriter } from "./call-writer.ts";
 import { claimCall, isLast } from "./claim-call.ts";
 import { progressFact, resultFact } from "./journal-facts.ts";
@@ -63,6 +64,7 @@ async function execute(
   const running = AbortSignal.any([signal, end.signal]);
   const writer = new CallWriter(ports.journal, key, tail);
   const questions = new CallQuestions(tail.sequence, (asked, until) => writer.keep(asked, until));
+  await using workspace = new CallWorkspace(request, ports.workspaces);
   let isTaken = false;
   const watching = watch(key, tail, ports, running, {
     onEnd: (taken) => {
@@ -75,9 +77,14 @@ async function execute(
     const report = (progress: Parameters<typeof progressFact>[1]) =>
       writer.report(progressFact(call, progress), running);
     const ask: CallContext["ask"] = (question) => questions.ask(question, running);
-    const performed = await performCall(request, ports, { report, ask }, running);
-    const shown = await offloadResult(request, performed, ports, running);
-    if (await writer.finish(resultFact(call, shown, startedAt), running)) return true;
+    const sandbox = () => workspace.sandbox(running);
+    const performed = await performCall(request, ports, { report, ask, sandbox }, running);
+    const noted = { ...performed, ...workspace.told };
+    const shown = await offloadResult(request, noted, ports, running);
+    if (await writer.finish(resultFact(call, shown, startedAt), running)) {
+      workspace.settle();
+      return true;
+    }
     const { events } = await ports.journal.read(key, tail, running);
     return events.some(isLast);
   } catch (error) {

@@ -52,6 +52,8 @@ export function resultFact(
     endReason: performed.endReason ?? "",
     isolation: performed.isolation ?? "none",
     offloadedArtifactId: artifactId ?? "",
+    lostChanges: [...(performed.lostChanges ?? [])],
+    workspaceRevision: performed.workspaceRevision ?? 0,
   });
   const value = create(ToolResultSchema, {
     callId,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { ToolCallRequest } from "@reeve/contracts/tool";
+import type { FileChange, ToolCallRequest } from "@reeve/contracts/tool";
 import { fitRecord } from "../domain/fit-record.ts";
 import { preview } from "../domain/preview.ts";
 import { fitsMessage } from "../domain/record-size.ts";
@@ -11,8 +11,17 @@ import type { Kept } from "./keep-part.ts";
 import { keepPart } from "./keep-part.ts";
 import type { Performed } from "./perform-call.ts";
 
+/** A result and what there is to say about its surroundings. */
+export interface Noted extends Performed {
+  /** Stands before the content, whatever is left of that. */
+  readonly note?: string;
+  /** See `ToolResultMetadata`. */
+  readonly lostChanges?: readonly FileChange[];
+  readonly workspaceRevision?: number;
+}
+
 /** A result as the model gets it. */
-export interface Shown extends Omit<Performed, "attachments"> {
+export interface Shown extends Omit<Noted, "attachments" | "note"> {
   /** The artifact that holds what `content` does not show. Undefined: there is no more. */
   readonly artifactId?: string;
 }
@@ -24,12 +33,12 @@ export interface Shown extends Omit<Performed, "attachments"> {
  */
 export async function offloadResult(
   request: ToolCallRequest,
-  { attachments = [], ...performed }: Performed,
+  { attachments = [], note = "", ...performed }: Noted,
   ports: Pick<ToolhostPorts, "artifacts" | "keepMs" | "log">,
   signal: AbortSignal,
 ): Promise<Shown> {
-  const { content, structured, ...rest } = performed;
-  const mostBytes = callSettings(request.settings).resultBytes;
+  const { content, structured, ...others } = performed;
+  const mostBytes = callSettings(request.settings).resultBytes - Buffer.byteLength(note);
   const fits = structured === undefined || fitsMessage(structured, mostBytes);
   const isLong = Buffer.byteLength(content) > mostBytes;
   const isRecord = (isLong || !fits) && structured !== undefined && says(content, structured);
@@ -39,8 +48,8 @@ export async function offloadResult(
   if (Buffer.byteLength(content) <= room) {
     const { artifactId } = extras;
     return {
-      ...rest,
-      content: content + extras.note,
+      ...others,
+      content: note + content + extras.note,
       ...(fits && structured !== undefined && { structured }),
       ...(artifactId !== undefined && { artifactId }),
     };
@@ -48,12 +57,14 @@ export async function offloadResult(
   const bytes = Buffer.from(content);
   const mediaType = isRecord ? "application/json" : "text/plain; charset=utf-8";
   const kept = await keepPart(request, { key: "", mediaType, bytes }, ports, signal);
-  const note = noteOn(kept, bytes.length);
-  const shown = isRecord && extras.note === "" ? fittedRecord(structured, note, room) : undefined;
+  const rest = noteOn(kept, bytes.length);
+  const shown = isRecord && extras.note === "" ? fittedRecord(structured, rest, room) : undefined;
   const artifactId = kept.kind === "kept" ? kept.artifactId : extras.artifactId;
+  const cut = shown ?? { content: preview(content, rest, room) + extras.note };
   return {
-    ...rest,
-    ...(shown ?? { content: preview(content, note, room) + extras.note }),
+    ...others,
+    ...cut,
+    content: note + cut.content,
     ...(artifactId !== undefined && { artifactId }),
   };
 }

@@ -21,7 +21,7 @@ export interface Performed extends ToolOutcome {
 export function performCall(
   request: ToolCallRequest,
   ports: ToolhostPorts,
-  asked: Pick<CallContext, "report" | "ask">,
+  asked: Pick<CallContext, "report" | "ask" | "sandbox">,
   signal: AbortSignal,
 ): Promise<Performed> {
   return inExecutionSpan(request, () => perform(request, ports, asked, signal));
@@ -29,11 +29,11 @@ export function performCall(
 
 async function perform(
   request: ToolCallRequest,
-  { toolbox, workspaces, log }: ToolhostPorts,
-  { report, ask }: Pick<CallContext, "report" | "ask">,
+  { toolbox, log }: Pick<ToolhostPorts, "toolbox" | "log">,
+  { report, ask, sandbox }: Pick<CallContext, "report" | "ask" | "sandbox">,
   signal: AbortSignal,
 ): Promise<Performed> {
-  const { tenant, runId, traceparent, call, workspace } = request;
+  const { tenant, runId, traceparent, call } = request;
   const tool = toolbox.find(call?.name ?? "");
   if (tool === undefined) return refused(`there is no tool ${call?.name ?? ""} here`);
   if (call?.arguments === undefined) {
@@ -42,7 +42,6 @@ async function perform(
   const problem = argumentCheck(tool.descriptor.inputSchema)(call.arguments);
   if (problem !== undefined) return refused(`the arguments are not valid: ${problem}`);
   const began = performance.now();
-  const files = workspace?.files ?? [];
   const context = {
     tenant,
     runId,
@@ -50,7 +49,7 @@ async function perform(
     callId: call.callId,
     args: call.arguments,
     settings: callSettings(request.settings),
-    sandbox: () => workspaces.open({ tenant, runId, files }, signal),
+    sandbox,
     report,
     ask,
   };

@@ -2,7 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { ToolhostPresenceSchema } from "@reeve/contracts/toolhost";
-import type { WorkspaceRecord } from "@reeve/contracts/workspace";
+import type { WorkspaceRecord } from "@reeve/contracts/tool";
 import { MemoryTable } from "@reeve/store/memory-table";
 import { describe, expect, test } from "vitest";
 import { TableHolders } from "../adapters/pool/table-holders.ts";
@@ -60,11 +60,21 @@ describe("a call that works on files", () => {
   });
 
   test.each([
-    ["nobody has them", {}],
-    ["their host is gone", { mates: [{ host: "a" }], holder: "b" }],
-    ["their host drains", { mates: [{ host: "b", draining: true }], holder: "b" }],
+    ["nobody has them", { mates: [{ host: "a" }] }],
+    ["their host is gone", { mates: [{ host: "a" }], holder: "b", deaf: ["b"] }],
   ])("is made here, where they are from then on, when %s", async (_, given) => {
     expect(await routed(given)).toEqual({ route: here, holder: "me" });
+  });
+
+  test.each([
+    ["drains", [{ host: "b", draining: true }]],
+    ["was not heard of for a while", [{ host: "a" }]],
+  ])("is made here, which asks their host for them, when that %s", async (_, mates) => {
+    expect(await routed({ mates, holder: "b" })).toEqual({ route: here, holder: "b" });
+  });
+
+  test("is made here without a word where there is no other host", async () => {
+    expect(await routed({})).toEqual({ route: here, holder: undefined });
   });
 
   test("is made here, and takes nothing from a host of another pool", async () => {

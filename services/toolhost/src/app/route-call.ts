@@ -34,7 +34,7 @@ export async function routeCall(
   const tool = toolbox.find(name);
   const mates = routing.mates.list().filter(({ pool }) => pool === routing.pool);
   if (tool === undefined) return whoHas(name, mates, routing);
-  if (!needsWorkspace(tool.descriptor)) return here;
+  if (mates.length === 0 || !needsWorkspace(tool.descriptor)) return here;
   return await toHolder(request, ports, signal);
 }
 
@@ -65,6 +65,8 @@ async function toHolder(
   // Whoever makes calls of another pool has files of its own; nothing is taken from it here.
   if (living !== undefined && living.pool !== routing.pool) return here;
   if (living !== undefined && !living.draining) return await reached(known ?? "", routing, signal);
+  // A host that is about to go, or was not heard of, lets its files go itself when it is asked for them.
+  if (known !== undefined && (await mates.listens(known, signal))) return here;
   const holder = await holders.hold(key, { host, instead: known }, signal);
   if (holder === host) return here;
   const other = mateOf(holder, routing);

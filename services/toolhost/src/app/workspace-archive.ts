@@ -8,15 +8,26 @@ const longTimeoutMs = 600_000;
 /** What an archive adds to each file and folder. */
 const overheadBytes = 4_096;
 
-/** The workspace as a tar stream, made inside the sandbox. Throws a Failure when it holds more than `mostBytes`. */
+/** How large the archive of a workspace can be that keeps to its quota. */
+export function archiveBytes({
+  bytes,
+  files,
+}: {
+  readonly bytes: number;
+  readonly files: number;
+}): number {
+  return bytes + files * overheadBytes;
+}
+
+/** The workspace as a tar stream, made inside the sandbox. Throws a Failure when it holds more than it may. */
 export async function* snapshotWorkspace(
   sandbox: Sandbox,
-  mostBytes: number,
+  { bytes, files }: { readonly bytes: number; readonly files: number },
   signal: AbortSignal,
 ): AsyncIterable<Uint8Array> {
-  const outputBytes = mostBytes + defaultLimits.workspaceFiles * overheadBytes;
+  const outputBytes = archiveBytes({ bytes, files });
   const limits = { ...defaultLimits, timeoutMs: longTimeoutMs, outputBytes };
-  const snapshot = fileCommand("workspace_archive", { operation: "snapshot", most: mostBytes });
+  const snapshot = fileCommand("workspace_archive", { operation: "snapshot", most: bytes });
   let complaint = "";
   for await (const event of sandbox.exec({ ...snapshot, limits }, signal)) {
     if (event.kind === "out" && event.stream === "stdout") yield event.bytes;
@@ -44,4 +55,14 @@ export async function restoreWorkspace(
   if (outcome.kind === "done") return;
   const problem = `the snapshot was not laid in: ${outcome.reason}`;
   throw new Failure("invalid", ErrorReason.INVALID_REQUEST, problem);
+}
+
+/** Takes everything out of the workspace, inside the sandbox. Throws a Failure when something stays. */
+export async function clearWorkspace(sandbox: Sandbox, signal: AbortSignal): Promise<void> {
+  const limits = { ...defaultLimits, timeoutMs: longTimeoutMs };
+  const command = fileCommand("workspace_archive", { operation: "clear" });
+  const outcome = await runFileProgram(sandbox, { ...command, limits }, signal);
+  if (outcome.kind === "done") return;
+  const problem = `the workspace was not cleared: ${outcome.reason}`;
+  throw new Failure("internal", ErrorReason.INTERNAL, problem);
 }

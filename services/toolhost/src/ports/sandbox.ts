@@ -2,6 +2,11 @@
 export interface SandboxDriver {
   /** Name of the isolation, as results and catalogs tell it: `bubblewrap`. */
   readonly name: string;
+  /**
+   * Where the files of a workspace are: in `workspaceDir` of the host, which sandboxes see as it is, or only in the session,
+   * which begins empty and takes them with it. Absent: on the host.
+   */
+  readonly keepsWorkspace?: "host" | "session";
   /** Tries whether it works on this machine, and what it can bound. */
   probe(signal: AbortSignal): Promise<ProbeReport>;
   /** A new sandbox over a folder of the host. Throws a Failure when none can be made. */
@@ -72,7 +77,11 @@ export interface Sandbox extends Pick<SandboxSession, "exec"> {
 
 /** Our own programs, which know how to do something inside. */
 export type SandboxProgram =
-  "execute_code" | "workspace_files" | "workspace_search" | "workspace_archive";
+  | "execute_code"
+  | "workspace_files"
+  | "workspace_search"
+  | "workspace_entries"
+  | "workspace_archive";
 
 export interface SandboxCommand {
   /** The program and its arguments; of one of ours, its arguments. */

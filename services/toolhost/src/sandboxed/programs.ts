@@ -7,6 +7,7 @@ export const programs = {
   execute_code: programOf("execute_code"),
   workspace_files: programOf("workspace_paths", "workspace_drafts", "workspace_files"),
   workspace_search: programOf("workspace_paths", "workspace_globs", "workspace_search"),
+  workspace_entries: programOf("workspace_paths", "workspace_entries"),
   workspace_archive: programOf("workspace_paths", "workspace_archive"),
 } as const satisfies Record<SandboxProgram, string>;
 

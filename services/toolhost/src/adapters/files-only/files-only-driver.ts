@@ -19,6 +19,7 @@ const overFiles: ReadonlySet<SandboxProgram | undefined> = new Set([
   "workspace_files",
   "workspace_search",
   "workspace_archive",
+  "workspace_entries",
 ] as const);
 
 /**

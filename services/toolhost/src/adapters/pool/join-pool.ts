@@ -1,7 +1,7 @@
 import type { ToolCatalog, ToolCallRequest } from "@reeve/contracts/tool";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import { ToolhostPresenceSchema } from "@reeve/contracts/toolhost";
-import { WorkspaceRecordSchema } from "@reeve/contracts/workspace";
+import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
 import { openHostCalls } from "@reeve/log/nats-host-calls";
 import { Signalled } from "@reeve/log/signalled";
 import type { WorkQueue } from "@reeve/log/work-queue";

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { bucketOf } from "@reeve/contracts/channel";
-import type { WorkspaceRecord } from "@reeve/contracts/workspace";
-import { WorkspaceRecordSchema } from "@reeve/contracts/workspace";
+import type { WorkspaceRecord } from "@reeve/contracts/tool";
+import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import type { Table } from "@reeve/store/table";

@@ -70,7 +70,9 @@ export function filesContract(bench: () => SandboxBench): void {
       const prepare =
         "rm -rf *; mkdir d; echo kept > d/f; chmod 700 d/f; ln -s d/f link; ln -s /etc/x away; mkfifo pipe";
       await run(["/bin/sh", "-c", prepare]);
-      const archive = await Array.fromAsync(snapshotWorkspace(box, 1_000_000, signal));
+      const archive = await Array.fromAsync(
+        snapshotWorkspace(box, { bytes: 1_000_000, files: 100 }, signal),
+      );
       for (const name of await readdir(workspace))
         await rm(join(workspace, name), { recursive: true });
       await restoreWorkspace(box, Buffer.concat(archive), signal);
@@ -117,7 +119,9 @@ ${entries}`;
     test("are not taken along when they are too large", async () => {
       const { box, run } = bench();
       await run(["/bin/sh", "-c", "head -c 2000000 /dev/zero > large"]);
-      const taken = Array.fromAsync(snapshotWorkspace(box, 1_000_000, signal));
+      const taken = Array.fromAsync(
+        snapshotWorkspace(box, { bytes: 1_000_000, files: 100 }, signal),
+      );
       await expect(taken).rejects.toMatchObject({ kind: "exhausted" });
       await run(["rm", "large"]);
     });

@@ -16,7 +16,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/tool/v1/tool.proto.
  */
 export const file_reeve_tool_v1_tool: GenFile = /*@__PURE__*/
-  fileDesc("ChhyZWV2ZS90b29sL3YxL3Rvb2wucHJvdG8SDXJlZXZlLnRvb2wudjEiEgoQTGlzdFRvb2xzUmVxdWVzdCJBChFMaXN0VG9vbHNSZXNwb25zZRIsCgV0b29scxgBIAMoCzIdLnJlZXZlLnRvb2wudjEuVG9vbERlc2NyaXB0b3IiswIKDlRvb2xEZXNjcmlwdG9yEisKBG5hbWUYASABKAlCHbpIGnIYMhZeW2EtekEtWjAtOV8tXXsxLDEyOH0kEhMKC2Rlc2NyaXB0aW9uGAIgASgJEi0KDGlucHV0X3NjaGVtYRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSOAoQcGVybWlzc2lvbl9jbGFzcxgEIAEoDjIeLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkNsYXNzEhoKDXBhcmFsbGVsX3NhZmUYBSABKAhIAIgBARIWCg5leGNsdXNpdmVfbG9jaxgGIAEoCRISCgppZGVtcG90ZW50GAcgASgIEg4KBnNvdXJjZRgIIAEoCRIMCgRwb29sGAkgASgJQhAKDl9wYXJhbGxlbF9zYWZlIpwBCghUb29sQ2FsbBIPCgdjYWxsX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSKgoJYXJndW1lbnRzGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIVCg1yYXdfYXJndW1lbnRzGAQgASgJEi4KDWluamVjdGVkX2FyZ3MYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IrABCgpUb29sUmVzdWx0Eg8KB2NhbGxfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIPCgdjb250ZW50GAMgASgJEhAKCGlzX2Vycm9yGAQgASgIEjMKCG1ldGFkYXRhGAUgASgLMiEucmVldmUudG9vbC52MS5Ub29sUmVzdWx0TWV0YWRhdGESKwoKc3RydWN0dXJlZBgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3Qi/wIKElRvb2xSZXN1bHRNZXRhZGF0YRIpCgZzdGF0dXMYASABKA4yGS5yZWV2ZS50b29sLnYxLlRvb2xTdGF0dXMSLgoKc3RhcnRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMY29tcGxldGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIZChFleGVjdXRpb25fdGltZV9tcxgEIAEoARI2Cg9hcHByb3ZhbF9zdGF0dXMYBSABKA4yHS5yZWV2ZS50b29sLnYxLkFwcHJvdmFsU3RhdHVzEhMKC2FwcHJvdmFsX2lkGAYgASgJEi4KDWluamVjdGVkX2FyZ3MYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eh0KFW9mZmxvYWRlZF9hcnRpZmFjdF9pZBgIIAEoCRISCgplbmRfcmVhc29uGAkgASgJEhEKCWlzb2xhdGlvbhgKIAEoCSJuCgxUb29sUHJvZ3Jlc3MSDwoHY2FsbF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEhAKCHByb2dyZXNzGAMgASgBEhIKBXRvdGFsGAQgASgBSACIAQESDwoHbWVzc2FnZRgFIAEoCUIICgZfdG90YWwiuAEKC1Rvb2xDYXRhbG9nEgwKBHBvb2wYASABKAkSLAoFdG9vbHMYAiADKAsyHS5yZWV2ZS50b29sLnYxLlRvb2xEZXNjcmlwdG9yEhEKCWlzb2xhdGlvbhgDIAEoCRIMCgRob3N0GAQgASgJEjAKDGFubm91bmNlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXA6GsrfGBYKBXRvb2xzEg17cG9vbH0ue2hvc3R9IoUCCg9Ub29sQ2FsbFJlcXVlc3QSDgoGdGVuYW50GAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIlCgRjYWxsGAMgASgLMhcucmVldmUudG9vbC52MS5Ub29sQ2FsbBIrCgl3b3Jrc3BhY2UYBCABKAsyGC5yZWV2ZS50b29sLnYxLldvcmtzcGFjZRItCghzZXR0aW5ncxgFIAEoCzIbLnJlZXZlLnRvb2wudjEuVG9vbFNldHRpbmdzEhIKCmlkZW1wb3RlbnQYBiABKAgSEwoLdHJhY2VwYXJlbnQYByABKAk6JsLfGCIKEHRvb2wuY2FsbC57cG9vbH0aDgoKVE9PTF9DQUxMUxACIkQKCVdvcmtzcGFjZRIKCgJpZBgBIAEoCRIrCgVmaWxlcxgCIAMoCzIcLnJlZXZlLnRvb2wudjEuV29ya3NwYWNlRmlsZSJcCg1Xb3Jrc3BhY2VGaWxlEjEKC2FydGlmYWN0X2lkGAEgASgJQhy6SBlyFzIVXmFydF9bYS16MC05XXsxNiw2NH0kEhgKBHBhdGgYAiABKAlCCrpIB3IFEAEogAginwIKDFRvb2xTZXR0aW5ncxIzCg9hbGxvd2VkX2ltcG9ydHMYASABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEjUKEWNvbW1hbmRfYmxhY2tsaXN0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZRIvCgxjb2RlX3RpbWVvdXQYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SMgoPY29tbWFuZF90aW1lb3V0GAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhEKCXJlYWRfb25seRgFIAEoCBIUCgxyZXN1bHRfYnl0ZXMYBiABKA0SFQoNbmV0d29ya19hbGxvdxgHIAMoCSLAAQoPVG9vbENhbGxKb3VybmFsEhYKDmZpcnN0X3NlcXVlbmNlGAEgASgNEioKBWZhY3RzGAIgAygLMhsucmVldmUudG9vbC52MS5Ub29sQ2FsbEZhY3Q6acLfGGUKInRvb2wuam91cm5hbC57dGVuYW50fS57cnVufS57Y2FsbH0SJ2xpdmUudG9vbC5qb3VybmFsLnt0ZW5hbnR9LntydW59LntjYWxsfRoWCgxUT09MX0pPVVJOQUwQARoECID1JCLWAgoMVG9vbENhbGxGYWN0EigKBHRpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KB3N0YXJ0ZWQYAiABKAsyGi5yZWV2ZS50b29sLnYxLkNhbGxTdGFydGVkSAASLwoIcHJvZ3Jlc3MYAyABKAsyGy5yZWV2ZS50b29sLnYxLlRvb2xQcm9ncmVzc0gAEisKBnJlc3VsdBgEIAEoCzIZLnJlZXZlLnRvb2wudjEuVG9vbFJlc3VsdEgAEjEKCWNhbmNlbGxlZBgFIAEoCzIcLnJlZXZlLnRvb2wudjEuQ2FsbENhbmNlbGxlZEgAEisKCHF1ZXN0aW9uGAYgASgLMhcucmVldmUudG9vbC52MS5RdWVzdGlvbkgAEicKBmFuc3dlchgHIAEoCzIVLnJlZXZlLnRvb2wudjEuQW5zd2VySABCBgoEZmFjdCJrCghRdWVzdGlvbhITCgtxdWVzdGlvbl9pZBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEicKBnNjaGVtYRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEAoIYXNrZWRfYnkYBCABKAkidAoGQW5zd2VyEhMKC3F1ZXN0aW9uX2lkGAEgASgJEisKBmFjdGlvbhgCIAEoDjIbLnJlZXZlLnRvb2wudjEuQW5zd2VyQWN0aW9uEigKB2NvbnRlbnQYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IjUKC0NhbGxTdGFydGVkEgwKBGhvc3QYASABKAkSGAoQcmVxdWVzdF9zZXF1ZW5jZRgCIAEoBCIfCg1DYWxsQ2FuY2VsbGVkEg4KBnJlYXNvbhgBIAEoCSqxAgoPUGVybWlzc2lvbkNsYXNzEiAKHFBFUk1JU1NJT05fQ0xBU1NfVU5TUEVDSUZJRUQQABIZChVQRVJNSVNTSU9OX0NMQVNTX1NBRkUQARIeChpQRVJNSVNTSU9OX0NMQVNTX0tOT1dMRURHRRACEhwKGFBFUk1JU1NJT05fQ0xBU1NfTkVUV09SSxADEiQKIFBFUk1JU1NJT05fQ0xBU1NfV09SS1NQQUNFX1dSSVRFEAQSIgoeUEVSTUlTU0lPTl9DTEFTU19FRElUT1JfTVVUQVRFEAUSHQoZUEVSTUlTU0lPTl9DTEFTU19TVUJBR0VOVBAGEhwKGFBFUk1JU1NJT05fQ0xBU1NfU0VDUkVUUxAHEhwKGFBFUk1JU1NJT05fQ0xBU1NfRVhFQ1VURRAIKo4BCgpUb29sU3RhdHVzEhsKF1RPT0xfU1RBVFVTX1VOU1BFQ0lGSUVEEAASFwoTVE9PTF9TVEFUVVNfU1VDQ0VTUxABEhUKEVRPT0xfU1RBVFVTX0VSUk9SEAISGAoUVE9PTF9TVEFUVVNfUkVKRUNURUQQAxIZChVUT09MX1NUQVRVU19USU1FRF9PVVQQBCquAQoOQXBwcm92YWxTdGF0dXMSHwobQVBQUk9WQUxfU1RBVFVTX1VOU1BFQ0lGSUVEEAASIAocQVBQUk9WQUxfU1RBVFVTX05PVF9SRVFVSVJFRBABEhwKGEFQUFJPVkFMX1NUQVRVU19BUFBST1ZFRBACEhwKGEFQUFJPVkFMX1NUQVRVU19SRUpFQ1RFRBADEh0KGUFQUFJPVkFMX1NUQVRVU19USU1FRF9PVVQQBCp8CgxBbnN3ZXJBY3Rpb24SHQoZQU5TV0VSX0FDVElPTl9VTlNQRUNJRklFRBAAEhgKFEFOU1dFUl9BQ1RJT05fQUNDRVBUEAESGQoVQU5TV0VSX0FDVElPTl9ERUNMSU5FEAISGAoUQU5TV0VSX0FDVElPTl9DQU5DRUwQAzJiCgtUb29sU2VydmljZRJTCglMaXN0VG9vbHMSHy5yZWV2ZS50b29sLnYxLkxpc3RUb29sc1JlcXVlc3QaIC5yZWV2ZS50b29sLnYxLkxpc3RUb29sc1Jlc3BvbnNlIgOQAgFiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_bus_v1_bus]);
+  fileDesc("ChhyZWV2ZS90b29sL3YxL3Rvb2wucHJvdG8SDXJlZXZlLnRvb2wudjEiEgoQTGlzdFRvb2xzUmVxdWVzdCJBChFMaXN0VG9vbHNSZXNwb25zZRIsCgV0b29scxgBIAMoCzIdLnJlZXZlLnRvb2wudjEuVG9vbERlc2NyaXB0b3IiswIKDlRvb2xEZXNjcmlwdG9yEisKBG5hbWUYASABKAlCHbpIGnIYMhZeW2EtekEtWjAtOV8tXXsxLDEyOH0kEhMKC2Rlc2NyaXB0aW9uGAIgASgJEi0KDGlucHV0X3NjaGVtYRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSOAoQcGVybWlzc2lvbl9jbGFzcxgEIAEoDjIeLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkNsYXNzEhoKDXBhcmFsbGVsX3NhZmUYBSABKAhIAIgBARIWCg5leGNsdXNpdmVfbG9jaxgGIAEoCRISCgppZGVtcG90ZW50GAcgASgIEg4KBnNvdXJjZRgIIAEoCRIMCgRwb29sGAkgASgJQhAKDl9wYXJhbGxlbF9zYWZlIpwBCghUb29sQ2FsbBIPCgdjYWxsX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSKgoJYXJndW1lbnRzGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIVCg1yYXdfYXJndW1lbnRzGAQgASgJEi4KDWluamVjdGVkX2FyZ3MYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IrABCgpUb29sUmVzdWx0Eg8KB2NhbGxfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIPCgdjb250ZW50GAMgASgJEhAKCGlzX2Vycm9yGAQgASgIEjMKCG1ldGFkYXRhGAUgASgLMiEucmVldmUudG9vbC52MS5Ub29sUmVzdWx0TWV0YWRhdGESKwoKc3RydWN0dXJlZBgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QizAMKElRvb2xSZXN1bHRNZXRhZGF0YRIpCgZzdGF0dXMYASABKA4yGS5yZWV2ZS50b29sLnYxLlRvb2xTdGF0dXMSLgoKc3RhcnRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMY29tcGxldGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIZChFleGVjdXRpb25fdGltZV9tcxgEIAEoARI2Cg9hcHByb3ZhbF9zdGF0dXMYBSABKA4yHS5yZWV2ZS50b29sLnYxLkFwcHJvdmFsU3RhdHVzEhMKC2FwcHJvdmFsX2lkGAYgASgJEi4KDWluamVjdGVkX2FyZ3MYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eh0KFW9mZmxvYWRlZF9hcnRpZmFjdF9pZBgIIAEoCRISCgplbmRfcmVhc29uGAkgASgJEhEKCWlzb2xhdGlvbhgKIAEoCRIvCgxsb3N0X2NoYW5nZXMYCyADKAsyGS5yZWV2ZS50b29sLnYxLkZpbGVDaGFuZ2USGgoSd29ya3NwYWNlX3JldmlzaW9uGAwgASgNIksKCkZpbGVDaGFuZ2USDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEgwKBGhvc3QYAyABKAkSEAoIcmV2aXNpb24YBCABKA0ibgoMVG9vbFByb2dyZXNzEg8KB2NhbGxfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIQCghwcm9ncmVzcxgDIAEoARISCgV0b3RhbBgEIAEoAUgAiAEBEg8KB21lc3NhZ2UYBSABKAlCCAoGX3RvdGFsIrgBCgtUb29sQ2F0YWxvZxIMCgRwb29sGAEgASgJEiwKBXRvb2xzGAIgAygLMh0ucmVldmUudG9vbC52MS5Ub29sRGVzY3JpcHRvchIRCglpc29sYXRpb24YAyABKAkSDAoEaG9zdBgEIAEoCRIwCgxhbm5vdW5jZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wOhrK3xgWCgV0b29scxINe3Bvb2x9Lntob3N0fSKFAgoPVG9vbENhbGxSZXF1ZXN0Eg4KBnRlbmFudBgBIAEoCRIOCgZydW5faWQYAiABKAkSJQoEY2FsbBgDIAEoCzIXLnJlZXZlLnRvb2wudjEuVG9vbENhbGwSKwoJd29ya3NwYWNlGAQgASgLMhgucmVldmUudG9vbC52MS5Xb3Jrc3BhY2USLQoIc2V0dGluZ3MYBSABKAsyGy5yZWV2ZS50b29sLnYxLlRvb2xTZXR0aW5ncxISCgppZGVtcG90ZW50GAYgASgIEhMKC3RyYWNlcGFyZW50GAcgASgJOibC3xgiChB0b29sLmNhbGwue3Bvb2x9Gg4KClRPT0xfQ0FMTFMQAiJECglXb3Jrc3BhY2USCgoCaWQYASABKAkSKwoFZmlsZXMYAiADKAsyHC5yZWV2ZS50b29sLnYxLldvcmtzcGFjZUZpbGUiXAoNV29ya3NwYWNlRmlsZRIxCgthcnRpZmFjdF9pZBgBIAEoCUIcukgZchcyFV5hcnRfW2EtejAtOV17MTYsNjR9JBIYCgRwYXRoGAIgASgJQgq6SAdyBRABKIAIIp8CCgxUb29sU2V0dGluZ3MSMwoPYWxsb3dlZF9pbXBvcnRzGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZRI1ChFjb21tYW5kX2JsYWNrbGlzdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5MaXN0VmFsdWUSLwoMY29kZV90aW1lb3V0GAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEjIKD2NvbW1hbmRfdGltZW91dBgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIRCglyZWFkX29ubHkYBSABKAgSFAoMcmVzdWx0X2J5dGVzGAYgASgNEhUKDW5ldHdvcmtfYWxsb3cYByADKAkiwAEKD1Rvb2xDYWxsSm91cm5hbBIWCg5maXJzdF9zZXF1ZW5jZRgBIAEoDRIqCgVmYWN0cxgCIAMoCzIbLnJlZXZlLnRvb2wudjEuVG9vbENhbGxGYWN0OmnC3xhlCiJ0b29sLmpvdXJuYWwue3RlbmFudH0ue3J1bn0ue2NhbGx9EidsaXZlLnRvb2wuam91cm5hbC57dGVuYW50fS57cnVufS57Y2FsbH0aFgoMVE9PTF9KT1VSTkFMEAEaBAiA9SQi1gIKDFRvb2xDYWxsRmFjdBIoCgR0aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCgdzdGFydGVkGAIgASgLMhoucmVldmUudG9vbC52MS5DYWxsU3RhcnRlZEgAEi8KCHByb2dyZXNzGAMgASgLMhsucmVldmUudG9vbC52MS5Ub29sUHJvZ3Jlc3NIABIrCgZyZXN1bHQYBCABKAsyGS5yZWV2ZS50b29sLnYxLlRvb2xSZXN1bHRIABIxCgljYW5jZWxsZWQYBSABKAsyHC5yZWV2ZS50b29sLnYxLkNhbGxDYW5jZWxsZWRIABIrCghxdWVzdGlvbhgGIAEoCzIXLnJlZXZlLnRvb2wudjEuUXVlc3Rpb25IABInCgZhbnN3ZXIYByABKAsyFS5yZWV2ZS50b29sLnYxLkFuc3dlckgAQgYKBGZhY3QiawoIUXVlc3Rpb24SEwoLcXVlc3Rpb25faWQYASABKAkSDwoHbWVzc2FnZRgCIAEoCRInCgZzY2hlbWEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhAKCGFza2VkX2J5GAQgASgJInQKBkFuc3dlchITCgtxdWVzdGlvbl9pZBgBIAEoCRIrCgZhY3Rpb24YAiABKA4yGy5yZWV2ZS50b29sLnYxLkFuc3dlckFjdGlvbhIoCgdjb250ZW50GAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCI1CgtDYWxsU3RhcnRlZBIMCgRob3N0GAEgASgJEhgKEHJlcXVlc3Rfc2VxdWVuY2UYAiABKAQiHwoNQ2FsbENhbmNlbGxlZBIOCgZyZWFzb24YASABKAkqsQIKD1Blcm1pc3Npb25DbGFzcxIgChxQRVJNSVNTSU9OX0NMQVNTX1VOU1BFQ0lGSUVEEAASGQoVUEVSTUlTU0lPTl9DTEFTU19TQUZFEAESHgoaUEVSTUlTU0lPTl9DTEFTU19LTk9XTEVER0UQAhIcChhQRVJNSVNTSU9OX0NMQVNTX05FVFdPUksQAxIkCiBQRVJNSVNTSU9OX0NMQVNTX1dPUktTUEFDRV9XUklURRAEEiIKHlBFUk1JU1NJT05fQ0xBU1NfRURJVE9SX01VVEFURRAFEh0KGVBFUk1JU1NJT05fQ0xBU1NfU1VCQUdFTlQQBhIcChhQRVJNSVNTSU9OX0NMQVNTX1NFQ1JFVFMQBxIcChhQRVJNSVNTSU9OX0NMQVNTX0VYRUNVVEUQCCqOAQoKVG9vbFN0YXR1cxIbChdUT09MX1NUQVRVU19VTlNQRUNJRklFRBAAEhcKE1RPT0xfU1RBVFVTX1NVQ0NFU1MQARIVChFUT09MX1NUQVRVU19FUlJPUhACEhgKFFRPT0xfU1RBVFVTX1JFSkVDVEVEEAMSGQoVVE9PTF9TVEFUVVNfVElNRURfT1VUEAQqrgEKDkFwcHJvdmFsU3RhdHVzEh8KG0FQUFJPVkFMX1NUQVRVU19VTlNQRUNJRklFRBAAEiAKHEFQUFJPVkFMX1NUQVRVU19OT1RfUkVRVUlSRUQQARIcChhBUFBST1ZBTF9TVEFUVVNfQVBQUk9WRUQQAhIcChhBUFBST1ZBTF9TVEFUVVNfUkVKRUNURUQQAxIdChlBUFBST1ZBTF9TVEFUVVNfVElNRURfT1VUEAQqfAoMQW5zd2VyQWN0aW9uEh0KGUFOU1dFUl9BQ1RJT05fVU5TUEVDSUZJRUQQABIYChRBTlNXRVJfQUNUSU9OX0FDQ0VQVBABEhkKFUFOU1dFUl9BQ1RJT05fREVDTElORRACEhgKFEFOU1dFUl9BQ1RJT05fQ0FOQ0VMEAMyYgoLVG9vbFNlcnZpY2USUwoJTGlzdFRvb2xzEh8ucmVldmUudG9vbC52MS5MaXN0VG9vbHNSZXF1ZXN0GiAucmVldmUudG9vbC52MS5MaXN0VG9vbHNSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_bus_v1_bus]);
 
 /**
  * Asks for the tools of the deployment.
@@ -314,6 +314,21 @@ export type ToolResultMetadata = Message<"reeve.tool.v1.ToolResultMetadata"> & {
    * @generated from field: string isolation = 10;
    */
   isolation: string;
+
+  /**
+   * Calls whose changes to files are gone, because their toolhost was lost before it had saved them. Told once, in the next
+   * result that touches the workspace, and to the model at the beginning of `content`.
+   *
+   * @generated from field: repeated reeve.tool.v1.FileChange lost_changes = 11;
+   */
+  lostChanges: FileChange[];
+
+  /**
+   * Revision of the workspace after the call, when the call may have changed files; else 0.
+   *
+   * @generated from field: uint32 workspace_revision = 12;
+   */
+  workspaceRevision: number;
 };
 
 /**
@@ -322,6 +337,48 @@ export type ToolResultMetadata = Message<"reeve.tool.v1.ToolResultMetadata"> & {
  */
 export const ToolResultMetadataSchema: GenMessage<ToolResultMetadata> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_tool, 5);
+
+/**
+ * A call that may have changed files of a workspace.
+ *
+ * @generated from message reeve.tool.v1.FileChange
+ */
+export type FileChange = Message<"reeve.tool.v1.FileChange"> & {
+  /**
+   * The call. Empty: a client wrote the file.
+   *
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * Name of the tool.
+   *
+   * @generated from field: string tool = 2;
+   */
+  tool: string;
+
+  /**
+   * The toolhost that made it.
+   *
+   * @generated from field: string host = 3;
+   */
+  host: string;
+
+  /**
+   * The revision that it made.
+   *
+   * @generated from field: uint32 revision = 4;
+   */
+  revision: number;
+};
+
+/**
+ * Describes the message reeve.tool.v1.FileChange.
+ * Use `create(FileChangeSchema)` to create a new message.
+ */
+export const FileChangeSchema: GenMessage<FileChange> = /*@__PURE__*/
+  messageDesc(file_reeve_tool_v1_tool, 6);
 
 /**
  * Progress that a tool reports while it runs. A command reports what it writes: the bytes so far, and its last lines.
@@ -370,7 +427,7 @@ export type ToolProgress = Message<"reeve.tool.v1.ToolProgress"> & {
  * Use `create(ToolProgressSchema)` to create a new message.
  */
 export const ToolProgressSchema: GenMessage<ToolProgress> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 6);
+  messageDesc(file_reeve_tool_v1_tool, 7);
 
 /**
  * What a toolhost of a pool offers. Kept after the host is gone, until another host of its pool has announced: a pool without
@@ -420,7 +477,7 @@ export type ToolCatalog = Message<"reeve.tool.v1.ToolCatalog"> & {
  * Use `create(ToolCatalogSchema)` to create a new message.
  */
 export const ToolCatalogSchema: GenMessage<ToolCatalog> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 7);
+  messageDesc(file_reeve_tool_v1_tool, 8);
 
 /**
  * A call on its way to a toolhost.
@@ -483,23 +540,23 @@ export type ToolCallRequest = Message<"reeve.tool.v1.ToolCallRequest"> & {
  * Use `create(ToolCallRequestSchema)` to create a new message.
  */
 export const ToolCallRequestSchema: GenMessage<ToolCallRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 8);
+  messageDesc(file_reeve_tool_v1_tool, 9);
 
 /**
- * The files that the tools of a run share.
+ * The files that the tools of a run, or of all runs of a thread, share.
  *
  * @generated from message reeve.tool.v1.Workspace
  */
 export type Workspace = Message<"reeve.tool.v1.Workspace"> & {
   /**
-   * Id of the workspace: the run's.
+   * Id of the workspace: the run's, or `thread-` and the thread's. Empty: the run's.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Artifacts that are laid into the workspace before its first use.
+   * Artifacts that are laid into the workspace before its first use by the run.
    *
    * @generated from field: repeated reeve.tool.v1.WorkspaceFile files = 2;
    */
@@ -511,7 +568,7 @@ export type Workspace = Message<"reeve.tool.v1.Workspace"> & {
  * Use `create(WorkspaceSchema)` to create a new message.
  */
 export const WorkspaceSchema: GenMessage<Workspace> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 9);
+  messageDesc(file_reeve_tool_v1_tool, 10);
 
 /**
  * A file that is laid into a workspace.
@@ -539,7 +596,7 @@ export type WorkspaceFile = Message<"reeve.tool.v1.WorkspaceFile"> & {
  * Use `create(WorkspaceFileSchema)` to create a new message.
  */
 export const WorkspaceFileSchema: GenMessage<WorkspaceFile> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 10);
+  messageDesc(file_reeve_tool_v1_tool, 11);
 
 /**
  * Limits that the agent spec sets for the built-in tools.
@@ -602,7 +659,7 @@ export type ToolSettings = Message<"reeve.tool.v1.ToolSettings"> & {
  * Use `create(ToolSettingsSchema)` to create a new message.
  */
 export const ToolSettingsSchema: GenMessage<ToolSettings> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 11);
+  messageDesc(file_reeve_tool_v1_tool, 12);
 
 /**
  * The journal of one call. Whoever appends its first fact owns the call: a toolhost that starts it, or the runtime that
@@ -631,7 +688,7 @@ export type ToolCallJournal = Message<"reeve.tool.v1.ToolCallJournal"> & {
  * Use `create(ToolCallJournalSchema)` to create a new message.
  */
 export const ToolCallJournalSchema: GenMessage<ToolCallJournal> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 12);
+  messageDesc(file_reeve_tool_v1_tool, 13);
 
 /**
  * One fact about a call.
@@ -707,7 +764,7 @@ export type ToolCallFact = Message<"reeve.tool.v1.ToolCallFact"> & {
  * Use `create(ToolCallFactSchema)` to create a new message.
  */
 export const ToolCallFactSchema: GenMessage<ToolCallFact> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 13);
+  messageDesc(file_reeve_tool_v1_tool, 14);
 
 /**
  * Something that a tool asks a person while it runs.
@@ -749,7 +806,7 @@ export type Question = Message<"reeve.tool.v1.Question"> & {
  * Use `create(QuestionSchema)` to create a new message.
  */
 export const QuestionSchema: GenMessage<Question> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 14);
+  messageDesc(file_reeve_tool_v1_tool, 15);
 
 /**
  * What a person answered.
@@ -784,7 +841,7 @@ export type Answer = Message<"reeve.tool.v1.Answer"> & {
  * Use `create(AnswerSchema)` to create a new message.
  */
 export const AnswerSchema: GenMessage<Answer> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 15);
+  messageDesc(file_reeve_tool_v1_tool, 16);
 
 /**
  * A toolhost began to execute a call.
@@ -813,7 +870,7 @@ export type CallStarted = Message<"reeve.tool.v1.CallStarted"> & {
  * Use `create(CallStartedSchema)` to create a new message.
  */
 export const CallStartedSchema: GenMessage<CallStarted> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 16);
+  messageDesc(file_reeve_tool_v1_tool, 17);
 
 /**
  * A call is not wanted any more.
@@ -834,7 +891,7 @@ export type CallCancelled = Message<"reeve.tool.v1.CallCancelled"> & {
  * Use `create(CallCancelledSchema)` to create a new message.
  */
 export const CallCancelledSchema: GenMessage<CallCancelled> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 17);
+  messageDesc(file_reeve_tool_v1_tool, 18);
 
 /**
  * What a tool may touch. Policy permits tools by class.

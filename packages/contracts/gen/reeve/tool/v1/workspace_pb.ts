@@ -2,45 +2,144 @@
 // @generated from file reeve/tool/v1/workspace.proto (package reeve.tool.v1, syntax proto3)
 /* eslint-disable */
 
-// Where the files of runs are.
+// Workspaces: the files that the tools of a run, or of all runs of a thread, share.
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_reeve_bus_v1_bus } from "../../bus/v1/bus_pb.ts";
-import type { Message } from "@bufbuild/protobuf";
+import type { ErrorReason } from "../../error/v1/error_pb.ts";
+import { file_reeve_error_v1_error } from "../../error/v1/error_pb.ts";
+import type { FileChange, Workspace } from "./tool_pb.ts";
+import { file_reeve_tool_v1_tool } from "./tool_pb.ts";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file reeve/tool/v1/workspace.proto.
  */
 export const file_reeve_tool_v1_workspace: GenFile = /*@__PURE__*/
-  fileDesc("Ch1yZWV2ZS90b29sL3YxL3dvcmtzcGFjZS5wcm90bxINcmVldmUudG9vbC52MSJlCg9Xb3Jrc3BhY2VSZWNvcmQSDgoGdGVuYW50GAEgASgJEgoKAmlkGAIgASgJEg4KBmhvbGRlchgDIAEoCTomyt8YIgoKd29ya3NwYWNlcxIUe3RlbmFudH0ue3dvcmtzcGFjZX1iBnByb3RvMw", [file_reeve_bus_v1_bus]);
+  fileDesc("Ch1yZWV2ZS90b29sL3YxL3dvcmtzcGFjZS5wcm90bxINcmVldmUudG9vbC52MSLCAwoPV29ya3NwYWNlUmVjb3JkEg4KBnRlbmFudBgBIAEoCRIKCgJpZBgCIAEoCRIOCgZob2xkZXIYAyABKAkSDQoFcGxhY2UYBCABKAkSDgoGZm9sZGVyGAUgASgJEhAKCHJldmlzaW9uGAYgASgNEhYKDnNhdmVkX3JldmlzaW9uGAcgASgNEhAKCHNuYXBzaG90GAggASgJEhYKDnNuYXBzaG90X2J5dGVzGAkgASgEEioKB3Vuc2F2ZWQYCiADKAsyGS5yZWV2ZS50b29sLnYxLkZpbGVDaGFuZ2USFAoMdW5zYXZlZF9tb3JlGAsgASgNEicKBGxvc3QYDCADKAsyGS5yZWV2ZS50b29sLnYxLkZpbGVDaGFuZ2USEQoJbG9zdF9tb3JlGA0gASgNEhUKDWxvc3Rfc25hcHNob3QYDiABKAgSLQoJbGFzdF91c2VkGA8gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIkCgRsYWlkGBAgAygLMhYucmVldmUudG9vbC52MS5MYWlkUnVuOibK3xgiCgp3b3Jrc3BhY2VzEhR7dGVuYW50fS57d29ya3NwYWNlfSIrCgdMYWlkUnVuEg4KBnJ1bl9pZBgBIAEoCRIQCghyZXZpc2lvbhgCIAEoDSJgChBXb3Jrc3BhY2VSZWxlYXNlEg4KBnRlbmFudBgBIAEoCRIKCgJpZBgCIAEoCRIQCghvbmx5X2FzaxgDIAEoCDoewt8YGgoYd29ya3NwYWNlLnJlbGVhc2Uue2hvc3R9IigKEVdvcmtzcGFjZVJlbGVhc2VkEhMKC2lzX3JlbGVhc2VkGAEgASgIIpsCChVXb3Jrc3BhY2VGaWxlc1JlcXVlc3QSDgoGdGVuYW50GAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIrCgl3b3Jrc3BhY2UYAyABKAsyGC5yZWV2ZS50b29sLnYxLldvcmtzcGFjZRIsCgRsaXN0GAogASgLMhwucmVldmUudG9vbC52MS5MaXN0T3BlcmF0aW9uSAASLAoEcmVhZBgLIAEoCzIcLnJlZXZlLnRvb2wudjEuUmVhZE9wZXJhdGlvbkgAEi4KBXdyaXRlGAwgASgLMh0ucmVldmUudG9vbC52MS5Xcml0ZU9wZXJhdGlvbkgAOhzC3xgYChZ3b3Jrc3BhY2UuZmlsZXMue2hvc3R9QgsKCW9wZXJhdGlvbiJNCg1MaXN0T3BlcmF0aW9uEgwKBHBhdGgYASABKAkSEQoJcmVjdXJzaXZlGAIgASgIEgwKBG1vc3QYAyABKA0SDQoFYWZ0ZXIYBCABKAkiUgoNUmVhZE9wZXJhdGlvbhIMCgRwYXRoGAEgASgJEg4KBm9mZnNldBgCIAEoBBISCgptb3N0X2J5dGVzGAMgASgNEg8KB3ZlcnNpb24YBCABKAkiUgoOV3JpdGVPcGVyYXRpb24SDAoEcGF0aBgBIAEoCRIRCgdjb250ZW50GAIgASgMSAASFQoLYXJ0aWZhY3RfaWQYAyABKAlIAEIICgZzb3VyY2UivgEKFldvcmtzcGFjZUZpbGVzUmVzcG9uc2USJwoEbGlzdBgBIAEoCzIXLnJlZXZlLnRvb2wudjEuRmlsZUxpc3RIABInCgRwYXJ0GAIgASgLMhcucmVldmUudG9vbC52MS5GaWxlUGFydEgAEhcKDXdyaXR0ZW5fYnl0ZXMYAyABKARIABIuCgdyZWZ1c2VkGAQgASgLMhsucmVldmUudG9vbC52MS5GaWxlc1JlZnVzZWRIAEIJCgdvdXRjb21lIkMKCEZpbGVMaXN0EikKB2VudHJpZXMYASADKAsyGC5yZWV2ZS50b29sLnYxLkZpbGVFbnRyeRIMCgRuZXh0GAIgASgJIkAKCEZpbGVQYXJ0Eg8KB2NvbnRlbnQYASABKAwSEgoKc2l6ZV9ieXRlcxgCIAEoBBIPCgd2ZXJzaW9uGAMgASgJIloKDEZpbGVzUmVmdXNlZBIMCgRraW5kGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSKwoGcmVhc29uGAMgASgOMhsucmVldmUuZXJyb3IudjEuRXJyb3JSZWFzb24iVAoJRmlsZUVudHJ5EgwKBHBhdGgYASABKAkSJQoEa2luZBgCIAEoDjIXLnJlZXZlLnRvb2wudjEuRmlsZUtpbmQSEgoKc2l6ZV9ieXRlcxgDIAEoBCp4CghGaWxlS2luZBIZChVGSUxFX0tJTkRfVU5TUEVDSUZJRUQQABISCg5GSUxFX0tJTkRfRklMRRABEhQKEEZJTEVfS0lORF9GT0xERVIQAhISCg5GSUxFX0tJTkRfTElOSxADEhMKD0ZJTEVfS0lORF9PVEhFUhAEYgZwcm90bzM", [file_google_protobuf_timestamp, file_reeve_bus_v1_bus, file_reeve_error_v1_error, file_reeve_tool_v1_tool]);
 
 /**
- * Who has the files of a run. Changed by compare-and-set alone.
+ * Where a workspace is, and what of it would outlive its host. Changed by compare-and-set only, so that one place has it
+ * at a time; whoever finds that another place has it has lost it.
  *
  * @generated from message reeve.tool.v1.WorkspaceRecord
  */
 export type WorkspaceRecord = Message<"reeve.tool.v1.WorkspaceRecord"> & {
   /**
-   * The tenant of the run.
+   * The tenant.
    *
    * @generated from field: string tenant = 1;
    */
   tenant: string;
 
   /**
-   * Id of the workspace: the run's.
+   * Id of the workspace: that of its run, or `thread-` and the id of its thread.
    *
    * @generated from field: string id = 2;
    */
   id: string;
 
   /**
-   * Name of the toolhost process that has the files.
+   * The toolhost process that used it last. Empty: none has it.
    *
    * @generated from field: string holder = 3;
    */
   holder: string;
+
+  /**
+   * Id of the data folder below which it lies; toolhosts that share the folder share the workspace. Empty: it lies nowhere
+   * but in its snapshot.
+   *
+   * @generated from field: string place = 4;
+   */
+  place: string;
+
+  /**
+   * Name of its folder there.
+   *
+   * @generated from field: string folder = 5;
+   */
+  folder: string;
+
+  /**
+   * One more for each call that may have changed files, written before the result of that call.
+   *
+   * @generated from field: uint32 revision = 6;
+   */
+  revision: number;
+
+  /**
+   * Everything up to this revision is in the snapshot.
+   *
+   * @generated from field: uint32 saved_revision = 7;
+   */
+  savedRevision: number;
+
+  /**
+   * Name of the snapshot in the object store. Empty: there is none.
+   *
+   * @generated from field: string snapshot = 8;
+   */
+  snapshot: string;
+
+  /**
+   * Size of the snapshot.
+   *
+   * @generated from field: uint64 snapshot_bytes = 9;
+   */
+  snapshotBytes: bigint;
+
+  /**
+   * Calls whose changes are not in the snapshot, the oldest first; at most 64.
+   *
+   * @generated from field: repeated reeve.tool.v1.FileChange unsaved = 10;
+   */
+  unsaved: FileChange[];
+
+  /**
+   * How many more there are.
+   *
+   * @generated from field: uint32 unsaved_more = 11;
+   */
+  unsavedMore: number;
+
+  /**
+   * Calls whose changes are gone, and of which no result has told yet; at most 64.
+   *
+   * @generated from field: repeated reeve.tool.v1.FileChange lost = 12;
+   */
+  lost: FileChange[];
+
+  /**
+   * How many more there are.
+   *
+   * @generated from field: uint32 lost_more = 13;
+   */
+  lostMore: number;
+
+  /**
+   * Whether the snapshot itself was lost, and no result has told yet.
+   *
+   * @generated from field: bool lost_snapshot = 14;
+   */
+  lostSnapshot: boolean;
+
+  /**
+   * When it was last used, give or take an hour.
+   *
+   * @generated from field: google.protobuf.Timestamp last_used = 15;
+   */
+  lastUsed?: Timestamp | undefined;
+
+  /**
+   * Runs whose input files have been laid in, the oldest first; at most 64.
+   *
+   * @generated from field: repeated reeve.tool.v1.LaidRun laid = 16;
+   */
+  laid: LaidRun[];
 };
 
 /**
@@ -49,4 +148,523 @@ export type WorkspaceRecord = Message<"reeve.tool.v1.WorkspaceRecord"> & {
  */
 export const WorkspaceRecordSchema: GenMessage<WorkspaceRecord> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_workspace, 0);
+
+/**
+ * The input files of a run have been laid into a workspace.
+ *
+ * @generated from message reeve.tool.v1.LaidRun
+ */
+export type LaidRun = Message<"reeve.tool.v1.LaidRun"> & {
+  /**
+   * The run.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * The revision with which they came.
+   *
+   * @generated from field: uint32 revision = 2;
+   */
+  revision: number;
+};
+
+/**
+ * Describes the message reeve.tool.v1.LaidRun.
+ * Use `create(LaidRunSchema)` to create a new message.
+ */
+export const LaidRunSchema: GenMessage<LaidRun> = /*@__PURE__*/
+  messageDesc(file_reeve_tool_v1_workspace, 1);
+
+/**
+ * Asks the toolhost that holds a workspace to save it and let it go. Answered by WorkspaceReleased.
+ *
+ * @generated from message reeve.tool.v1.WorkspaceRelease
+ */
+export type WorkspaceRelease = Message<"reeve.tool.v1.WorkspaceRelease"> & {
+  /**
+   * The tenant.
+   *
+   * @generated from field: string tenant = 1;
+   */
+  tenant: string;
+
+  /**
+   * The workspace.
+   *
+   * @generated from field: string id = 2;
+   */
+  id: string;
+
+  /**
+   * Whether it is only asked whether calls are running there; nothing is saved then.
+   *
+   * @generated from field: bool only_ask = 3;
+   */
+  onlyAsk: boolean;
+};
+
+/**
+ * Describes the message reeve.tool.v1.WorkspaceRelease.
+ * Use `create(WorkspaceReleaseSchema)` to create a new message.
+ */
+export const WorkspaceReleaseSchema: GenMessage<WorkspaceRelease> = /*@__PURE__*/
+  messageDesc(file_reeve_tool_v1_workspace, 2);
+
+/**
+ * What became of a request to let a workspace go.
+ *
+ * @generated from message reeve.tool.v1.WorkspaceReleased
+ */
+export type WorkspaceReleased = Message<"reeve.tool.v1.WorkspaceReleased"> & {
+  /**
+   * Whether the toolhost has let it go, or never had it. False: calls are running there.
+   *
+   * @generated from field: bool is_released = 1;
+   */
+  isReleased: boolean;
+};
+
+/**
+ * Describes the message reeve.tool.v1.WorkspaceReleased.
+ * Use `create(WorkspaceReleasedSchema)` to create a new message.
+ */
+export const WorkspaceReleasedSchema: GenMessage<WorkspaceReleased> = /*@__PURE__*/
+  messageDesc(file_reeve_tool_v1_workspace, 3);
+
+/**
+ * Asks a toolhost for something about the files of a workspace. Answered by WorkspaceFilesResponse.
+ *
+ * @generated from message reeve.tool.v1.WorkspaceFilesRequest
+ */
+export type WorkspaceFilesRequest = Message<"reeve.tool.v1.WorkspaceFilesRequest"> & {
+  /**
+   * The tenant.
+   *
+   * @generated from field: string tenant = 1;
+   */
+  tenant: string;
+
+  /**
+   * The run, whose input files are laid in first.
+   *
+   * @generated from field: string run_id = 2;
+   */
+  runId: string;
+
+  /**
+   * The workspace.
+   *
+   * @generated from field: reeve.tool.v1.Workspace workspace = 3;
+   */
+  workspace?: Workspace | undefined;
+
+  /**
+   * What is asked.
+   *
+   * @generated from oneof reeve.tool.v1.WorkspaceFilesRequest.operation
+   */
+  operation: {
+    /**
+     * The files.
+     *
+     * @generated from field: reeve.tool.v1.ListOperation list = 10;
+     */
+    value: ListOperation;
+    case: "list";
+  } | {
+    /**
+     * A part of a file.
+     *
+     * @generated from field: reeve.tool.v1.ReadOperation read = 11;
+     */
+    value: ReadOperation;
+    case: "read";
+  } | {
+    /**
+     * A new file, or new content of one.
+     *
+     * @generated from field: reeve.tool.v1.WriteOperation write = 12;
+     */
+    value: WriteOperation;
+    case: "write";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message reeve.tool.v1.WorkspaceFilesRequest.
+ * Use `create(WorkspaceFilesRequestSchema)` to create a new message.
+ */
+export const WorkspaceFilesRequestSchema: GenMessage<WorkspaceFilesRequest> = /*@__PURE__*/
+  messageDesc(file_reeve_tool_v1_workspace, 4);
+
+/**
+ * Asks for the files below a folder.
+ *
+ * @generated from message reeve.tool.v1.ListOperation
+ */
+export type ListOperation = Message<"reeve.tool.v1.ListOperation"> & {
+  /**
+   * The folder, relative to the workspace. Empty: the workspace.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * Whether what is in folders below is listed too.
+   *
+   * @generated from field: bool recursive = 2;
+   */
+  recursive: boolean;
+
+  /**
+   * At most this many.
+   *
+   * @generated from field: uint32 most = 3;
+   */
+  most: number;
+
+  /**
+   * Where the list goes on: `next` of the one before.
+   *
+   * @generated from field: string after = 4;
+   */
+  after: string;
+};
+
+/**
+ * Describes the message reeve.tool.v1.ListOperation.
+ * Use `create(ListOperationSchema)` to create a new message.
+ */
+export const ListOperationSchema: GenMessage<ListOperation> = /*@__PURE__*/
+  messageDesc(file_reeve_tool_v1_workspace, 5);
+
+/**
+ * Asks for a part of a file.
+ *
+ * @generated from message reeve.tool.v1.ReadOperation
+ */
+export type ReadOperation = Message<"reeve.tool.v1.ReadOperation"> & {
+  /**
+   * The file, relative to the workspace.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * Where the part begins.
+   *
+   * @generated from field: uint64 offset = 2;
+   */
+  offset: bigint;
+
+  /**
+   * At most this many bytes.
+   *
+   * @generated from field: uint32 most_bytes = 3;
+   */
+  mostBytes: number;
+
+  /**
+   * The version that was read before. Empty: any.
+   *
+   * @generated from field: string version = 4;
+   */
+  version: string;
+};
+
+/**
+ * Describes the message reeve.tool.v1.ReadOperation.
+ * Use `create(ReadOperationSchema)` to create a new message.
+ */
+export const ReadOperationSchema: GenMessage<ReadOperation> = /*@__PURE__*/
+  messageDesc(file_reeve_tool_v1_workspace, 6);
+
+/**
+ * Writes a file.
+ *
+ * @generated from message reeve.tool.v1.WriteOperation
+ */
+export type WriteOperation = Message<"reeve.tool.v1.WriteOperation"> & {
+  /**
+   * The file, relative to the workspace.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * Where the bytes come from.
+   *
+   * @generated from oneof reeve.tool.v1.WriteOperation.source
+   */
+  source: {
+    /**
+     * They are here.
+     *
+     * @generated from field: bytes content = 2;
+     */
+    value: Uint8Array;
+    case: "content";
+  } | {
+    /**
+     * They are those of an artifact.
+     *
+     * @generated from field: string artifact_id = 3;
+     */
+    value: string;
+    case: "artifactId";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message reeve.tool.v1.WriteOperation.
+ * Use `create(WriteOperationSchema)` to create a new message.
+ */
+export const WriteOperationSchema: GenMessage<WriteOperation> = /*@__PURE__*/
+  messageDesc(file_reeve_tool_v1_workspace, 7);
+
+/**
+ * What a toolhost answers about files.
+ *
+ * @generated from message reeve.tool.v1.WorkspaceFilesResponse
+ */
+export type WorkspaceFilesResponse = Message<"reeve.tool.v1.WorkspaceFilesResponse"> & {
+  /**
+   * What came of it.
+   *
+   * @generated from oneof reeve.tool.v1.WorkspaceFilesResponse.outcome
+   */
+  outcome: {
+    /**
+     * The files.
+     *
+     * @generated from field: reeve.tool.v1.FileList list = 1;
+     */
+    value: FileList;
+    case: "list";
+  } | {
+    /**
+     * A part of a file.
+     *
+     * @generated from field: reeve.tool.v1.FilePart part = 2;
+     */
+    value: FilePart;
+    case: "part";
+  } | {
+    /**
+     * How many bytes were written.
+     *
+     * @generated from field: uint64 written_bytes = 3;
+     */
+    value: bigint;
+    case: "writtenBytes";
+  } | {
+    /**
+     * Why it was not done.
+     *
+     * @generated from field: reeve.tool.v1.FilesRefused refused = 4;
+     */
+    value: FilesRefused;
+    case: "refused";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message reeve.tool.v1.WorkspaceFilesResponse.
+ * Use `create(WorkspaceFilesResponseSchema)` to create a new message.
+ */
+export const WorkspaceFilesResponseSchema: GenMessage<WorkspaceFilesResponse> = /*@__PURE__*/
+  messageDesc(file_reeve_tool_v1_workspace, 8);
+
+/**
+ * Files of a workspace.
+ *
+ * @generated from message reeve.tool.v1.FileList
+ */
+export type FileList = Message<"reeve.tool.v1.FileList"> & {
+  /**
+   * In the order of the bytes of their paths.
+   *
+   * @generated from field: repeated reeve.tool.v1.FileEntry entries = 1;
+   */
+  entries: FileEntry[];
+
+  /**
+   * Where the next list begins. Empty: this is the last one.
+   *
+   * @generated from field: string next = 2;
+   */
+  next: string;
+};
+
+/**
+ * Describes the message reeve.tool.v1.FileList.
+ * Use `create(FileListSchema)` to create a new message.
+ */
+export const FileListSchema: GenMessage<FileList> = /*@__PURE__*/
+  messageDesc(file_reeve_tool_v1_workspace, 9);
+
+/**
+ * A part of a file.
+ *
+ * @generated from message reeve.tool.v1.FilePart
+ */
+export type FilePart = Message<"reeve.tool.v1.FilePart"> & {
+  /**
+   * The bytes.
+   *
+   * @generated from field: bytes content = 1;
+   */
+  content: Uint8Array;
+
+  /**
+   * Size of the whole file.
+   *
+   * @generated from field: uint64 size_bytes = 2;
+   */
+  sizeBytes: bigint;
+
+  /**
+   * Changes when the file does.
+   *
+   * @generated from field: string version = 3;
+   */
+  version: string;
+};
+
+/**
+ * Describes the message reeve.tool.v1.FilePart.
+ * Use `create(FilePartSchema)` to create a new message.
+ */
+export const FilePartSchema: GenMessage<FilePart> = /*@__PURE__*/
+  messageDesc(file_reeve_tool_v1_workspace, 10);
+
+/**
+ * Why an operation on files was not done.
+ *
+ * @generated from message reeve.tool.v1.FilesRefused
+ */
+export type FilesRefused = Message<"reeve.tool.v1.FilesRefused"> & {
+  /**
+   * What the caller may do, by the name of a kind of failure: `not_found`, `invalid`, `conflict`, `exhausted`, `unavailable`.
+   *
+   * @generated from field: string kind = 1;
+   */
+  kind: string;
+
+  /**
+   * What is wrong, and what to do about it.
+   *
+   * @generated from field: string message = 2;
+   */
+  message: string;
+
+  /**
+   * The constant that clients switch on.
+   *
+   * @generated from field: reeve.error.v1.ErrorReason reason = 3;
+   */
+  reason: ErrorReason;
+};
+
+/**
+ * Describes the message reeve.tool.v1.FilesRefused.
+ * Use `create(FilesRefusedSchema)` to create a new message.
+ */
+export const FilesRefusedSchema: GenMessage<FilesRefused> = /*@__PURE__*/
+  messageDesc(file_reeve_tool_v1_workspace, 11);
+
+/**
+ * A file or a folder of a workspace.
+ *
+ * @generated from message reeve.tool.v1.FileEntry
+ */
+export type FileEntry = Message<"reeve.tool.v1.FileEntry"> & {
+  /**
+   * Its path, relative to the workspace. Bytes that are no UTF-8 are shown as U+FFFD.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * What it is.
+   *
+   * @generated from field: reeve.tool.v1.FileKind kind = 2;
+   */
+  kind: FileKind;
+
+  /**
+   * Size in bytes of a file.
+   *
+   * @generated from field: uint64 size_bytes = 3;
+   */
+  sizeBytes: bigint;
+};
+
+/**
+ * Describes the message reeve.tool.v1.FileEntry.
+ * Use `create(FileEntrySchema)` to create a new message.
+ */
+export const FileEntrySchema: GenMessage<FileEntry> = /*@__PURE__*/
+  messageDesc(file_reeve_tool_v1_workspace, 12);
+
+/**
+ * What an entry of a workspace is.
+ *
+ * @generated from enum reeve.tool.v1.FileKind
+ */
+export const FileKind = {
+  /**
+   * Not set.
+   *
+   * @generated from enum value: FILE_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * A regular file.
+   *
+   * @generated from enum value: FILE_KIND_FILE = 1;
+   */
+  FILE: 1,
+
+  /**
+   * A folder.
+   *
+   * @generated from enum value: FILE_KIND_FOLDER = 2;
+   */
+  FOLDER: 2,
+
+  /**
+   * A symbolic link. It is never followed by this service.
+   *
+   * @generated from enum value: FILE_KIND_LINK = 3;
+   */
+  LINK: 3,
+
+  /**
+   * Anything else: a pipe, a socket.
+   *
+   * @generated from enum value: FILE_KIND_OTHER = 4;
+   */
+  OTHER: 4,
+} as const;
+
+/**
+ * What an entry of a workspace is.
+ *
+ * @generated from enum reeve.tool.v1.FileKind
+ */
+export type FileKind = (typeof FileKind)[keyof typeof FileKind] | UnknownEnum;
+
+/**
+ * Describes the enum reeve.tool.v1.FileKind.
+ */
+export const FileKindSchema: GenEnum<FileKind> = /*@__PURE__*/
+  enumDesc(file_reeve_tool_v1_workspace, 0);
 

@@ -1,0 +1,35 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import { ErrorReason } from "@reeve/contracts/error";
+import type { WorkspaceService } from "@reeve/contracts/tool";
+import { Failure } from "@reeve/platform/failure";
+import { principalOf } from "@reeve/platform/principal";
+import type { FilesPorts } from "../app/workspace-files.ts";
+import { listFiles, readFile, writeFile } from "../app/workspace-files.ts";
+
+const usualPage = 100;
+const largestPage = 1_000;
+
+export function workspaceService(ports: FilesPorts): ServiceImpl<typeof WorkspaceService> {
+  return {
+    listFiles: async ({ runId, path, recursive, pageSize, pageToken }, context) => {
+      const { tenant } = principalOf(context);
+      if (!/^([0-9a-f]{2})*$/.test(pageToken)) throw badToken();
+      const most = Math.min(pageSize || usualPage, largestPage);
+      const list = { path, recursive, most, after: pageToken };
+      const found = await listFiles(ports, { tenant, runId }, list, context.signal);
+      return { entries: found.entries, nextPageToken: found.next };
+    },
+    readFile: (request, context) =>
+      readFile(ports, principalOf(context).tenant, request, context.signal),
+    writeFile: async ({ runId, path, source }, context) => {
+      const { tenant } = principalOf(context);
+      const sizeBytes = await writeFile(ports, { tenant, runId }, { path, source }, context.signal);
+      return { sizeBytes };
+    },
+  };
+}
+
+function badToken(): Failure {
+  const problem = "page_token is not one that this service gave";
+  return new Failure("invalid", ErrorReason.INVALID_REQUEST, problem);
+}

@@ -1,0 +1,36 @@
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { channelOf } from "@reeve/contracts/channel";
+import { anyHost } from "@reeve/contracts/workspace-id";
+import { WorkspaceFilesRequestSchema, WorkspaceFilesResponseSchema } from "@reeve/contracts/tool";
+import { answerRequests } from "@reeve/platform/answer-requests";
+import type { Logger } from "@reeve/platform/logger";
+import type { Nats } from "@reeve/platform/nats";
+import type { FilesPorts } from "../app/answer-files.ts";
+import { answerFiles } from "../app/answer-files.ts";
+import { Limiter } from "../app/limiter.ts";
+
+/** How many operations are done at a time; the others wait. */
+const mostAtOnce = 4;
+/** How long one may take with everything: a workspace may have to come from its snapshot first. */
+const mostMs = 110_000;
+
+/** Answers what clients ask about files: of workspaces that this host has, and in turn of those that none has. */
+export function answerClients(
+  { connection }: Pick<Nats, "connection">,
+  { host, log }: { readonly host: string; readonly log: Pick<Logger, "warn"> },
+  ports: FilesPorts,
+): Disposable {
+  const { subject } = channelOf(WorkspaceFilesRequestSchema);
+  const slots = new Limiter(mostAtOnce);
+  const answer = async (request: Uint8Array) => {
+    const signal = AbortSignal.timeout(mostMs);
+    using _ = await slots.take(signal);
+    const asked = fromBinary(WorkspaceFilesRequestSchema, request);
+    return toBinary(WorkspaceFilesResponseSchema, await answerFiles(asked, ports, signal));
+  };
+  const stack = new DisposableStack();
+  stack.use(answerRequests(connection, { subject: subject({ host }), log }, answer));
+  const group = { subject: subject({ host: anyHost }), group: "toolhosts", log };
+  stack.use(answerRequests(connection, group, answer));
+  return stack;
+}

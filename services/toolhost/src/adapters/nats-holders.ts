@@ -1,0 +1,41 @@
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { channelOf } from "@reeve/contracts/channel";
+import { WorkspaceReleaseSchema, WorkspaceReleasedSchema } from "@reeve/contracts/tool";
+import { answerRequests } from "@reeve/platform/answer-requests";
+import type { Logger } from "@reeve/platform/logger";
+import type { Nats } from "@reeve/platform/nats";
+import { requestsOf } from "@reeve/platform/requests";
+import type { WorkspaceKeeper } from "../app/workspace-keeper.ts";
+import type { WorkspaceHolders } from "../ports/workspace-holders.ts";
+
+const releases = channelOf(WorkspaceReleaseSchema);
+
+/** The other toolhosts, asked over the bus. One that does not answer within seconds is silent. */
+export function natsHolders({ connection }: Pick<Nats, "connection">): WorkspaceHolders {
+  const requests = requestsOf(connection);
+  return {
+    async release(host, workspace, signal) {
+      signal.throwIfAborted();
+      const data = toBinary(WorkspaceReleaseSchema, create(WorkspaceReleaseSchema, workspace));
+      const answer = await requests.ask(releases.subject({ host }), { data });
+      signal.throwIfAborted();
+      if (answer === undefined) return "silent";
+      const { isReleased } = fromBinary(WorkspaceReleasedSchema, answer.data);
+      return isReleased ? "released" : "busy";
+    },
+  };
+}
+
+/** Answers the other hosts when they ask for workspaces, until it is disposed. */
+export function answerReleases(
+  { connection }: Pick<Nats, "connection">,
+  { host, log }: { readonly host: string; readonly log: Pick<Logger, "warn"> },
+  keeper: Pick<WorkspaceKeeper, "release">,
+): Disposable {
+  const subject = releases.subject({ host });
+  return answerRequests(connection, { subject, log }, async (request) => {
+    const { tenant, id, onlyAsk } = fromBinary(WorkspaceReleaseSchema, request);
+    const isReleased = await keeper.release({ tenant, id }, onlyAsk);
+    return toBinary(WorkspaceReleasedSchema, create(WorkspaceReleasedSchema, { isReleased }));
+  });
+}

@@ -1,0 +1,93 @@
+import { bucketOf } from "@reeve/contracts/channel";
+import { ErrorReason } from "@reeve/contracts/error";
+import { RunSchema } from "@reeve/contracts/run";
+import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
+import { isTerminal } from "@reeve/log/run-head";
+import { Background } from "@reeve/platform/background";
+import { stateOf } from "@reeve/platform/connection-state";
+import { Failure } from "@reeve/platform/failure";
+import type { Logger } from "@reeve/platform/logger";
+import type { Nats } from "@reeve/platform/nats";
+import type { ArtifactStore } from "@reeve/store/artifact-store";
+import { openObjects } from "@reeve/store/nats-objects";
+import { openTable } from "@reeve/store/nats-table";
+import { workspaceBucket } from "@reeve/store/workspace-store";
+import { evictWorkspaces } from "../app/evict-workspaces.ts";
+import { tidyWorkspaces } from "../app/tidy-workspaces.ts";
+import { archiveBytes } from "../app/workspace-archive.ts";
+import { WorkspaceKeeper } from "../app/workspace-keeper.ts";
+import type { WorkspacePorts } from "../app/workspace-ports.ts";
+import type { ToolhostConfig } from "../config.ts";
+import type { Workspaces } from "../ports/workspaces.ts";
+import { answerClients } from "./answer-clients.ts";
+import { answerReleases, natsHolders } from "./nats-holders.ts";
+import type { Sandboxes } from "./open-sandboxes.ts";
+
+/** How often is looked for workspaces that are done here, and for what nobody needs any more. */
+const evictEveryMs = 3_000;
+const tidyEveryMs = 600_000;
+const dayMs = 86_400_000;
+
+export interface WorkspacesOptions {
+  readonly config: ToolhostConfig;
+  readonly nats: Nats;
+  readonly artifacts: ArtifactStore;
+  readonly host: string;
+  readonly log: Logger;
+}
+
+/** The workspaces of this host. When it is disposed, they are saved, and let go for the others. */
+export async function openWorkspaces(
+  { place, refusal = "" }: Pick<Sandboxes, "place" | "refusal">,
+  { config, nats, artifacts, host, log }: WorkspacesOptions,
+  signal: AbortSignal,
+): Promise<Workspaces & AsyncDisposable> {
+  if (place === undefined) {
+    const refused = new Failure("unavailable", ErrorReason.UNAVAILABLE, refusal);
+    return {
+      open: () => Promise.reject(refused),
+      [Symbol.asyncDispose]: () => Promise.resolve(),
+    };
+  }
+  await using opening = new AsyncDisposableStack();
+  const limits = {
+    bytes: config.REEVE_WORKSPACE_BYTES,
+    files: config.REEVE_WORKSPACE_FILES,
+    saveAfterMs: config.REEVE_WORKSPACE_SAVE_MS,
+    keepMs: Math.min(config.REEVE_WORKSPACE_KEEP_MS, place.idleMs ?? Number.POSITIVE_INFINITY),
+    retentionMs: config.REEVE_WORKSPACE_DAYS * dayMs,
+  };
+  const runs = await openTable(nats, RunSchema);
+  const stateOfRun: WorkspacePorts["stateOfRun"] = async (tenant, run, until) => {
+    const row = await runs.get(bucketOf(RunSchema).key({ tenant, run }), until);
+    if (row === undefined) return "unknown";
+    return isTerminal(row.record.status) ? "ended" : "open";
+  };
+  const ports: WorkspacePorts = {
+    records: await openTable(nats, WorkspaceRecordSchema),
+    snapshots: await openObjects(nats, {
+      bucket: workspaceBucket,
+      maxBytes: archiveBytes(limits),
+    }),
+    place,
+    holders: natsHolders(nats),
+    artifacts,
+    stateOfRun,
+    host,
+    limits,
+    log,
+    now: () => Date.now(),
+  };
+  const keeper = opening.use(new WorkspaceKeeper(ports));
+  opening.use(answerReleases(nats, ports, keeper));
+  opening.use(answerClients(nats, ports, { workspaces: keeper, artifacts }));
+  opening.defer(stateOf(nats.connection).onChange(() => keeper.doubt()));
+  const background = opening.use(new Background(log, signal));
+  background.keep((until) => evictWorkspaces(keeper, ports, evictEveryMs, until));
+  background.keep((until) => tidyWorkspaces(keeper, ports, tidyEveryMs, until));
+  const resources = opening.move();
+  return {
+    open: (wanted, until) => keeper.open(wanted, until),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}

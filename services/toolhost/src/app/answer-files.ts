@@ -1,0 +1,88 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import { ErrorReason } from "@reeve/contracts/error";
+import type {
+  WorkspaceFilesRequest,
+  WorkspaceFilesResponse,
+  WriteOperation,
+} from "@reeve/contracts/tool";
+import { WorkspaceFilesResponseSchema } from "@reeve/contracts/tool";
+import { Failure } from "@reeve/platform/failure";
+import type { ArtifactStore } from "@reeve/store/artifact-store";
+import { z } from "zod";
+import type { Sandbox } from "../ports/sandbox.ts";
+import type { Workspaces } from "../ports/workspaces.ts";
+import { listEntries, readPart, refusalOf } from "./workspace-entries.ts";
+import { writeFile } from "./workspace-files.ts";
+
+export interface FilesPorts {
+  readonly workspaces: Workspaces;
+  readonly artifacts: Pick<ArtifactStore, "read">;
+}
+
+type Outcome = NonNullable<MessageInitShape<typeof WorkspaceFilesResponseSchema>["outcome"]>;
+
+const written = z.object({ bytes: z.number() });
+
+/** Does what a client asks with the files of a workspace. What is wrong with that is an answer too. */
+export async function answerFiles(
+  { tenant, runId, workspace, operation }: WorkspaceFilesRequest,
+  { workspaces, artifacts }: FilesPorts,
+  signal: AbortSignal,
+): Promise<WorkspaceFilesResponse> {
+  const id = workspace?.id || runId;
+  const wanted = {
+    tenant,
+    id,
+    runId,
+    callId: "",
+    tool: "WriteFile",
+    files: workspace?.files ?? [],
+  };
+  try {
+    await using open = await workspaces.open(wanted, signal);
+    const outcome = await perform(operation, open.sandbox, { tenant, artifacts }, signal);
+    return create(WorkspaceFilesResponseSchema, { outcome });
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const { kind, message, reason } = error;
+    const value = { kind, message, reason };
+    return create(WorkspaceFilesResponseSchema, { outcome: { case: "refused", value } });
+  }
+}
+
+async function perform(
+  operation: WorkspaceFilesRequest["operation"],
+  sandbox: Sandbox,
+  at: Pick<FilesPorts, "artifacts"> & { readonly tenant: string },
+  signal: AbortSignal,
+): Promise<Outcome> {
+  switch (operation.case) {
+    case "list":
+      return { case: "list", value: await listEntries(sandbox, operation.value, signal) };
+    case "read":
+      return { case: "part", value: await readPart(sandbox, operation.value, signal) };
+    case "write":
+      return { case: "writtenBytes", value: await write(operation.value, sandbox, at, signal) };
+    case undefined:
+      throw invalid("this toolhost is older than what is asked of it; update it");
+  }
+}
+
+async function write(
+  { path, source }: WriteOperation,
+  sandbox: Sandbox,
+  { tenant, artifacts }: Pick<FilesPorts, "artifacts"> & { readonly tenant: string },
+  signal: AbortSignal,
+): Promise<bigint> {
+  if (source.case === undefined) throw invalid("it is not said what to write");
+  const content =
+    source.case === "content" ? source.value : artifacts.read(tenant, source.value, signal);
+  const outcome = await writeFile(sandbox, path, content, signal);
+  if (outcome.kind === "refused") throw refusalOf(outcome.reason);
+  return BigInt(written.parse(JSON.parse(outcome.text)).bytes);
+}
+
+function invalid(problem: string): Failure {
+  return new Failure("invalid", ErrorReason.INVALID_REQUEST, problem);
+}

@@ -1,0 +1,56 @@
+import { pause } from "@reeve/platform/patiently";
+import { lastUsedMs } from "../domain/workspace-record.ts";
+import type { HeldWorkspace } from "./held-workspace.ts";
+import type { WorkspaceKeeper } from "./workspace-keeper.ts";
+import type { WorkspacePorts } from "./workspace-ports.ts";
+
+/** How many runs one round asks about. */
+const mostAsked = 50;
+/** A run that goes on is asked about ever more seldom, down to this. */
+const longestMs = 300_000;
+
+interface Look {
+  readonly dueMs: number;
+  readonly delayMs: number;
+}
+
+/**
+ * Every `intervalMs`, until `signal` aborts: takes workspaces away from this host, once they are saved, whose run has ended,
+ * or that nobody has used for long. Whoever wants one again gets it from its snapshot.
+ */
+export async function evictWorkspaces(
+  keeper: WorkspaceKeeper,
+  ports: WorkspacePorts,
+  intervalMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const looks = new WeakMap<HeldWorkspace, Look>();
+  for (;;) {
+    await pause(intervalMs, signal);
+    const nowMs = ports.now();
+    const due = keeper.resting.filter((held) => (looks.get(held)?.dueMs ?? 0) <= nowMs);
+    for (const held of due.slice(0, mostAsked)) {
+      const delayMs = Math.min((looks.get(held)?.delayMs ?? intervalMs / 2) * 2, longestMs);
+      looks.set(held, { dueMs: nowMs + delayMs, delayMs });
+      try {
+        if (await isDone(held, ports, intervalMs, signal)) await keeper.evict(held, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        ports.log.warn({ err: error, ...held.key }, "workspace not taken away; trying again");
+      }
+    }
+  }
+}
+
+async function isDone(
+  { key, record, isUnsaved }: HeldWorkspace,
+  ports: WorkspacePorts,
+  intervalMs: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const restedMs = ports.now() - lastUsedMs(record);
+  if (restedMs > ports.limits.keepMs) return !isUnsaved;
+  // A client may read its files right after the end.
+  if (restedMs < intervalMs || !key.id.startsWith("run_")) return false;
+  return (await ports.stateOfRun(key.tenant, key.id, signal)) === "ended";
+}

@@ -1,0 +1,62 @@
+import { randomBytes } from "node:crypto";
+import type { FileChange } from "@reeve/contracts/tool";
+import { withSnapshot } from "../domain/workspace-record.ts";
+import { bounded } from "./bounded-sandbox.ts";
+import type { HeldWorkspace } from "./held-workspace.ts";
+import { snapshotWorkspace } from "./workspace-archive.ts";
+import type { WorkspacePorts } from "./workspace-ports.ts";
+
+/**
+ * Saves a workspace in which no call of this host is running. The snapshot before it is deleted once the record names the
+ * new one. A call that begins meanwhile stays unsaved, although some of what it does may be in the snapshot.
+ */
+export async function saveWorkspace(
+  held: HeldWorkspace,
+  ports: WorkspacePorts,
+  signal: AbortSignal,
+): Promise<void> {
+  const { snapshots } = ports;
+  const { revision, unsaved } = held.record;
+  const covered = await settled(held, unsaved, ports, signal);
+  const { name, bytes } = await store(held, ports, signal);
+  let before = "";
+  // What no record names, because this change is not made, is taken away by the rounds that look for it.
+  await held.change((record) => {
+    before = record.snapshot;
+    return withSnapshot(record, { name, bytes, revision, covered });
+  }, signal);
+  // One that stays is taken away in the same way.
+  if (before !== "" && before !== name) {
+    await snapshots.remove(before, signal).catch(() => undefined);
+  }
+}
+
+/** Puts a snapshot into the store. An empty workspace needs none, which many runs that only compute have. */
+async function store(
+  { key, record }: HeldWorkspace,
+  { snapshots, place, limits }: WorkspacePorts,
+  signal: AbortSignal,
+): Promise<{ readonly name: string; readonly bytes: number }> {
+  const { tenant, id } = key;
+  if (await place.isEmpty(tenant, record.folder)) return { name: "", bytes: 0 };
+  const name = `${tenant}/${id}/${randomBytes(8).toString("hex")}`;
+  const sandbox = bounded(place.sandbox(tenant, record.folder), limits);
+  const archive = snapshotWorkspace(sandbox, limits, signal);
+  return { name, bytes: await snapshots.write(name, archive, signal) };
+}
+
+/** The changes that have come to their end: ours, and those of hosts at this place that are gone or have no call running. */
+async function settled(
+  held: HeldWorkspace,
+  unsaved: readonly FileChange[],
+  { holders, host }: WorkspacePorts,
+  signal: AbortSignal,
+): Promise<readonly FileChange[]> {
+  const others = new Set(unsaved.map((change) => change.host).filter((other) => other !== host));
+  const busy = new Set<string>();
+  for (const other of others) {
+    const answer = await holders.release(other, { ...held.key, onlyAsk: true }, signal);
+    if (answer === "busy") busy.add(other);
+  }
+  return unsaved.filter((change) => !busy.has(change.host));
+}

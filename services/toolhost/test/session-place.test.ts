@@ -1,0 +1,111 @@
+import { chmod, chown, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, test } from "vitest";
+import { BubblewrapDriver } from "../src/adapters/bubblewrap/bubblewrap-driver.ts";
+import { sandboxIdentity } from "../src/adapters/bubblewrap/identity.ts";
+import { SessionPlace } from "../src/adapters/session-place.ts";
+import { MemoryHosts, wanted } from "../src/app/testing-workspaces.ts";
+import { readText, writeFile } from "../src/app/workspace-files.ts";
+import type { SandboxDriver, SandboxSession } from "../src/ports/sandbox.ts";
+import { commandOf } from "./support/sandboxed-workspace.ts";
+
+const signal = AbortSignal.timeout(100_000);
+const identity = sandboxIdentity(64_017);
+const bubblewrap = new BubblewrapDriver(identity);
+const report = await bubblewrap.probe(signal);
+const why = report.works ? "" : ` (skipped: ${report.reason})`;
+const sessions: SandboxSession[] = [];
+
+/** Each session has a folder of its own, which goes with it, as a pod has. */
+const driver: SandboxDriver = {
+  name: "pods",
+  keepsWorkspace: "session",
+  probe: (until) => bubblewrap.probe(until),
+  list: () => bubblewrap.list(),
+  destroy: (sessionId) => bubblewrap.destroy(sessionId),
+  async open(spec, until) {
+    const folder = await mkdtemp(join(tmpdir(), "reeve-pod-"));
+    await chmod(folder, 0o700);
+    if (identity.isDedicated) await chown(folder, identity.uid, identity.gid);
+    const session = await bubblewrap.open({ ...spec, workspaceDir: folder }, until);
+    sessions.push(session);
+    return {
+      sessionId: session.sessionId,
+      exec: (command, untilEnd) => session.exec(command, untilEnd),
+      settled: () => session.settled(),
+      [Symbol.asyncDispose]: async () => {
+        await session[Symbol.asyncDispose]();
+        await rm(folder, { recursive: true, force: true });
+      },
+    };
+  },
+};
+
+const some = { path: "a.txt", offset: 0, limit: undefined };
+
+async function writes({ keeper }: Pick<ReturnType<MemoryHosts["host"]>, "keeper">, text: string) {
+  await using workspace = await keeper.open(wanted(), signal);
+  await writeFile(workspace.sandbox, "a.txt", Buffer.from(text), signal);
+}
+
+async function reads({ keeper }: Pick<ReturnType<MemoryHosts["host"]>, "keeper">) {
+  await using workspace = await keeper.open(wanted("read_file"), signal);
+  const outcome = await readText(workspace.sandbox, some, signal);
+  const lost = workspace.losses?.lost.length ?? 0;
+  return { text: outcome.kind === "done" ? outcome.text : outcome.reason, lost };
+}
+
+function newPlace(): SessionPlace {
+  return new SessionPlace(driver, { idleMs: 60_000 });
+}
+
+describe.skipIf(!report.works)(`a workspace that lives in a session${why}`, () => {
+  let hosts: MemoryHosts;
+
+  beforeEach(() => {
+    hosts = new MemoryHosts();
+    sessions.length = 0;
+  });
+
+  test("is in one session for all commands, and saved before that is ended", async () => {
+    await using place = newPlace();
+    const host = hosts.hostAt(place, "a");
+    await writes(host, "one");
+    expect(await reads(host)).toEqual({ text: "one", lost: 0 });
+    expect(sessions).toHaveLength(1);
+    const [held] = host.keeper.resting;
+    expect(held && (await host.keeper.evict(held, signal))).toBe(true);
+    expect(await sessions[0]?.settled()).toBe(false);
+    expect(await reads(host)).toEqual({ text: "one", lost: 0 });
+    expect(sessions).toHaveLength(2);
+  });
+
+  test("goes to the session of another host whole", async () => {
+    await using first = newPlace();
+    await using second = newPlace();
+    await writes(hosts.hostAt(first, "a"), "one");
+    expect(await reads(hosts.hostAt(second, "b"))).toEqual({ text: "one", lost: 0 });
+  });
+
+  test("comes back from its snapshot when its session is lost, and says what is gone", async () => {
+    await using place = newPlace();
+    const host = hosts.hostAt(place, "a");
+    await writes(host, "one");
+    const [held] = host.keeper.resting;
+    if (held !== undefined) await host.keeper.evict(held, signal);
+    await writes(host, "two");
+    await driver.destroy(sessions.at(-1)?.sessionId ?? "", signal);
+    await expect(reads(host)).rejects.toThrow(/sandbox/);
+    expect(await reads(host)).toEqual({ text: "one", lost: 1 });
+  });
+
+  test("is not given to foreign code that must not write", async () => {
+    await using place = newPlace();
+    const { keeper } = hosts.hostAt(place, "a");
+    await using workspace = await keeper.open(wanted(), signal);
+    const command = { ...commandOf("true"), readOnly: true };
+    const ran = Array.fromAsync(workspace.sandbox.exec(command, signal));
+    await expect(ran).rejects.toMatchObject({ kind: "unsupported" });
+  });
+});

@@ -1,0 +1,141 @@
+import { once } from "node:events";
+import { chmod } from "node:fs/promises";
+import { join } from "node:path";
+import type { ToolCallRequest, ToolResult, WorkspaceRecord } from "@reeve/contracts/tool";
+import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
+import type { CallJournal } from "@reeve/log/call-journal";
+import { openCallJournal } from "@reeve/log/nats-journal";
+import { openToolCallQueue } from "@reeve/log/nats-queue";
+import type { WorkQueue } from "@reeve/log/work-queue";
+import { createLogger } from "@reeve/platform/logger";
+import { connectNats } from "@reeve/platform/nats";
+import { startNatsServer } from "@reeve/platform/nats-server";
+import { openTable } from "@reeve/store/nats-table";
+import type { Table } from "@reeve/store/table";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startToolhostProcess } from "./support/toolhost-process.ts";
+import type { RequestOptions } from "./support/toolhost.ts";
+import { factsUntilEnd, keyOf, requestOf, resultOf, temporaryFolder } from "./support/toolhost.ts";
+
+const log = createLogger("test", "silent");
+const signal = AbortSignal.timeout(200_000);
+const resources = new AsyncDisposableStack();
+let journal: CallJournal;
+let queue: WorkQueue<ToolCallRequest>;
+let records: Table<WorkspaceRecord>;
+let natsUrl: string;
+let folder: string;
+
+beforeAll(async () => {
+  folder = resources.use(await temporaryFolder()).path;
+  await chmod(folder, 0o711);
+  const storeDir = join(folder, "nats");
+  const server = resources.use(await startNatsServer({ storeDir, log }, signal));
+  natsUrl = server.url;
+  const nats = resources.use(await connectNats(natsUrl, { name: "test", log }, signal));
+  journal = await openCallJournal(nats);
+  queue = await openToolCallQueue(nats, { pool: "default", ackWaitMs: 1_000 });
+  records = await openTable(nats, WorkspaceRecordSchema);
+});
+
+afterAll(() => resources.disposeAsync());
+
+let hosts = 0;
+
+/** A toolhost on a disk of its own, which never saves by itself unless it is told to. */
+async function host(saveAfterMs = 3_600_000) {
+  const settings = { REEVE_WORKSPACE_SAVE_MS: String(saveAfterMs) };
+  const disk = join(folder, `disk-${++hosts}`);
+  const child = await startToolhostProcess({ natsUrl, folder: disk, settings }, resources);
+  const ended = async (kind: "SIGKILL" | "SIGTERM") => {
+    const exited = once(child, "exit");
+    child.kill(kind);
+    return await exited;
+  };
+  return { disk, ended };
+}
+
+let runs = 0;
+
+/** A run of its own, and a way to have its calls made. */
+function run() {
+  const runId = `run_${++runs}`;
+  let calls = 0;
+  const call = async (options: Omit<RequestOptions, "callId" | "runId">): Promise<ToolResult> => {
+    const request = requestOf({ ...options, runId, callId: `${runId}-2-${calls++}` });
+    await queue.publish(request, { dedupeId: keyOf(request).call }, signal);
+    return resultOf(await factsUntilEnd(journal, keyOf(request), signal));
+  };
+  return {
+    runId,
+    write: (path: string, content: string) => call({ name: "write_file", args: { path, content } }),
+    read: (path: string) => call({ name: "read_file", args: { path } }),
+  };
+}
+
+async function isSaved(runId: string): Promise<void> {
+  for await (const change of records.watch("acme", signal)) {
+    if (change.kind !== "written" || change.row.record.id !== runId) continue;
+    const { revision, savedRevision } = change.row.record;
+    if (savedRevision === revision) return;
+  }
+}
+
+test("files of a toolhost that is killed before they were saved are gone, and the model is told once", async () => {
+  const first = await host();
+  const { runId, write, read } = run();
+  expect(await write("a.txt", "one")).toMatchObject({
+    isError: false,
+    metadata: { workspaceRevision: 1, lostChanges: [] },
+  });
+  await first.ended("SIGKILL");
+  const second = await host();
+  const told = await read("a.txt");
+  expect(told.content).toMatch(
+    new RegExp(`^\\[the toolhost .* was lost: .*gone: ${runId}-2-0 \\(write_file\\)`),
+  );
+  expect(told.content).toContain("a.txt does not exist");
+  expect(told.metadata?.lostChanges).toMatchObject([
+    { callId: `${runId}-2-0`, tool: "write_file" },
+  ]);
+  const next = await write("a.txt", "two");
+  expect(next.content).toBe("3 bytes written to a.txt");
+  expect(next.metadata).toMatchObject({ workspaceRevision: 2, lostChanges: [] });
+  expect(await read("a.txt")).toMatchObject({ content: "two" });
+  await second.ended("SIGTERM");
+});
+
+test("files that were saved are there on another toolhost, whatever became of the first", async () => {
+  const first = await host(0);
+  const { runId, write, read } = run();
+  await write("deep/a.txt", "one");
+  await isSaved(runId);
+  await first.ended("SIGKILL");
+  const second = await host();
+  const there = await read("deep/a.txt");
+  expect(there).toMatchObject({ content: "one", metadata: { lostChanges: [] } });
+  await second.ended("SIGTERM");
+});
+
+test("a toolhost that ends in order saves what it has first", async () => {
+  const first = await host();
+  const { write, read } = run();
+  await write("a.txt", "one");
+  expect(await first.ended("SIGTERM")).toEqual([0, null]);
+  const second = await host();
+  expect(await read("a.txt")).toMatchObject({ content: "one", metadata: { lostChanges: [] } });
+  await second.ended("SIGTERM");
+});
+
+test("a toolhost that comes back to its disk after it was killed goes on with the files there", async () => {
+  const first = await host();
+  const { runId, write, read } = run();
+  await write("a.txt", "one");
+  await first.ended("SIGKILL");
+  const child = await startToolhostProcess({ natsUrl, folder: first.disk }, resources);
+  expect(await read("a.txt")).toMatchObject({ content: "one", metadata: { lostChanges: [] } });
+  const row = await records.get(`acme.${runId}`, signal);
+  expect(row?.record).toMatchObject({ folder: runId, revision: 1, snapshot: "" });
+  child.kill("SIGTERM");
+  await once(child, "exit");
+});

@@ -1,0 +1,153 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { promisify } from "node:util";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { FileKind, WorkspaceRecordSchema } from "@reeve/contracts/tool";
+import type { WorkspaceRecord } from "@reeve/contracts/tool";
+import { openTable } from "@reeve/store/nats-table";
+import type { Table } from "@reeve/store/table";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Asked, Played, PlayingServer } from "../support/playing-server.ts";
+import { startPlayingServer } from "../support/playing-server.ts";
+import { Deployment } from "./support/deployment.ts";
+import { watchToEnd } from "./support/watching.ts";
+
+const run = promisify(execFile);
+const signal = AbortSignal.timeout(150_000);
+
+/** Writes or reads a file when it is told to, and says what came of it. */
+function play({ messages }: Asked): Played {
+  const last = messages.at(-1);
+  const [verb, path = "", content = ""] = last?.text.split(" ") ?? [];
+  if (last?.role !== "user" || verb === "hello") return { text: last?.text ?? "" };
+  const args = verb === "write" ? { path, content } : { path };
+  return { text: "", calls: [{ name: `${verb}_file`, args }] };
+}
+
+let models: PlayingServer;
+let deployment: Deployment;
+let records: Table<WorkspaceRecord>;
+
+beforeAll(async () => {
+  models = await startPlayingServer(play);
+  deployment = await Deployment.start({
+    OPENAI_API_KEY: "k",
+    OPENAI_BASE_URL: models.url,
+    REEVE_WORKSPACE_SAVE_MS: "0",
+  });
+  const model = "openai:played";
+  await deployment.agent("clerk", { model });
+  await deployment.agent("sharer", { model, deepAgent: { workspaceScope: "thread" } });
+  records = await openTable(deployment.nats, WorkspaceRecordSchema);
+});
+
+afterAll(async () => {
+  await deployment[Symbol.asyncDispose]();
+  await models[Symbol.asyncDispose]();
+});
+
+/** Has an agent do something, and gives the run and what it said at the end. */
+async function says(input: string, agentId = "clerk", threadId = "") {
+  const request = { agentId, input, ...(threadId !== "" && { threadId }) };
+  const started = await deployment.reeve.runs.startRun(request);
+  const runId = started.run?.runId ?? "";
+  await watchToEnd(deployment, runId);
+  const { run: ended } = await deployment.reeve.runs.getRun({ runId });
+  return { runId, output: ended?.output };
+}
+
+/** Resolves when the workspace has left its host, which it does only when it is saved. */
+async function isAway(id: string): Promise<void> {
+  for await (const change of records.watch("acme", signal)) {
+    if (change.kind === "written" && change.row.record.id === id) {
+      if (change.row.record.place === "") return;
+    }
+  }
+}
+
+async function read(runId: string, path: string, part: object = {}) {
+  const { files } = deployment.reeve;
+  const chunks: Uint8Array[] = [];
+  for await (const { part: given } of files.readFile({ runId, path, ...part }, { signal })) {
+    if (given.case === "chunk") chunks.push(given.value);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+test("files of a run that has ended leave the host, and are read, listed and written all the same", async () => {
+  const { runId } = await says("write notes/a.txt hello");
+  await isAway(runId);
+  const { files } = deployment.reeve;
+  const listed = await files.listFiles({ runId, recursive: true });
+  expect(listed.entries.map(({ path, kind }) => [path, kind])).toEqual([
+    ["notes", FileKind.FOLDER],
+    ["notes/a.txt", FileKind.FILE],
+  ]);
+  expect(await read(runId, "notes/a.txt")).toBe("hello");
+  expect(await read(runId, "notes/a.txt", { offset: 1n, length: 3n })).toBe("ell");
+  const content = new Uint8Array(300_000).fill(120);
+  await files.writeFile({ runId, path: "large", source: { case: "content", value: content } });
+  expect(await read(runId, "large")).toBe("x".repeat(300_000));
+  const first = await files.listFiles({ runId, pageSize: 1 });
+  expect(first.entries.map(({ path }) => path)).toEqual(["large"]);
+  const rest = await files.listFiles({ runId, pageToken: first.nextPageToken });
+  expect(rest).toMatchObject({ entries: [{ path: "notes" }], nextPageToken: "" });
+});
+
+async function codeOf(asked: Promise<unknown>): Promise<Code | undefined> {
+  return await asked.then(
+    () => undefined,
+    (error: unknown) => ConnectError.from(error).code,
+  );
+}
+
+test("what cannot be done with files is told by its kind", async () => {
+  const { runId } = await says("write a.txt hello");
+  expect(await codeOf(read(runId, "nothing"))).toBe(Code.NotFound);
+  expect(await codeOf(read(runId, "../../etc/passwd"))).toBe(Code.InvalidArgument);
+  const idle = await says("hello");
+  expect(await codeOf(read(idle.runId, "a.txt"))).toBe(Code.NotFound);
+  expect(await codeOf(read("run_00000000000000000000000000", "a.txt"))).toBe(Code.NotFound);
+});
+
+test("runs of a thread share their files where their agent says so, until the thread is deleted", async () => {
+  await says("write a.txt shared", "sharer", "desk");
+  expect((await says("read a.txt", "sharer", "desk")).output).toBe("shared");
+  expect((await says("read a.txt", "clerk", "desk")).output).toContain("does not exist");
+  expect((await says("read a.txt", "sharer", "other")).output).toContain("does not exist");
+  expect(await records.get("acme.thread-desk", signal)).toBeDefined();
+  await deployment.reeve.threads.deleteThread({ threadId: "desk" });
+  expect(await records.get("acme.thread-desk", signal)).toBeUndefined();
+});
+
+/** What `reeve files` prints. */
+async function reeve(...args: readonly string[]): Promise<string> {
+  const program = join(import.meta.dirname, "../../cli/src/main.ts");
+  const where = ["--url", deployment.url, "--token", deployment.token];
+  const { stdout } = await run(process.execPath, [program, ...where, "files", ...args]);
+  return stdout;
+}
+
+test("the command line lists, reads and writes files, of any size", async () => {
+  const { runId } = await says("write a.txt hello");
+  const folder = await mkdtemp(join(tmpdir(), "reeve-files-"));
+  expect(await reeve("list", runId)).toMatch(/SIZE +PATH\n5 B +a\.txt\n/);
+  expect(JSON.parse(await reeve("list", runId, "--json"))).toMatchObject({ path: "a.txt" });
+  expect(await reeve("read", runId, "a.txt")).toBe("hello");
+  const large = join(folder, "large");
+  await writeFile(large, "y".repeat(700_000));
+  await reeve("write", runId, "in/large", large);
+  expect(await read(runId, "in/large")).toHaveLength(700_000);
+  await rm(folder, { recursive: true });
+});
+
+test("without a toolhost it is said that there is none", async () => {
+  const { runId } = await says("write a.txt hello");
+  await deployment.end("toolhost");
+  const asked = deployment.reeve.files.listFiles({ runId });
+  await expect(asked).rejects.toMatchObject({ code: Code.Unavailable });
+  await expect(asked).rejects.toThrow("no toolhost with a sandbox answers");
+});
