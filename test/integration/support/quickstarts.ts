@@ -34,6 +34,15 @@ export const quickstarts: readonly Quickstart[] = [
     interpreter: () => bash,
     prints: /"runId":\s*"run_[a-z0-9]+"/,
   },
+  {
+    name: "Python",
+    page: "README.md",
+    after: "<details><summary>Python</summary>",
+    install: (folder) =>
+      `python3 -m venv ${folder}/venv && ${folder}/venv/bin/pip install --quiet ./sdk/python`,
+    interpreter: (folder) => [join(folder, "venv/bin/python"), "-c"],
+    prints: /RUN_STATUS_COMPLETED/,
+  },
 ];
 
 /** Runs the code as it is written, but at the address and with the token of a project. Gives what it prints. */

@@ -197,6 +197,21 @@ pub struct DeepAgent {
     /// Whether tools that write files refuse to.
     #[prost(bool, tag = "9")]
     pub read_only: bool,
+    /// What the code and the commands of the agent reach of the network. Absent: nothing.
+    #[prost(message, optional, tag = "10")]
+    pub network: ::core::option::Option<NetworkAccess>,
+    /// Who shares the files: `run`, all tools of one run; `thread`, all runs of a thread whose agents say so too. A run that is
+    /// on no thread has files of its own. Empty: `run`.
+    #[prost(string, tag = "12")]
+    pub workspace_scope: ::prost::alloc::string::String,
+}
+/// What a sandbox reaches of the network, through a proxy that logs each connection.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct NetworkAccess {
+    /// Hosts and ports: `example.org:443`, `*.example.org:443` for all names below one, `203.0.113.7:443`, `\[2001:db8::7\]:443`.
+    /// Empty: none. Each has to lie within what the operator of the toolhost permits.
+    #[prost(string, repeated, tag = "1")]
+    pub allow: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// How approvals of an agent behave.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]

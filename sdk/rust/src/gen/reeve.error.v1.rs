@@ -64,6 +64,8 @@ pub enum ErrorReason {
     MemoryNotFound = 28,
     /// RESOURCE_EXHAUSTED: too many messages wait in the run for its next step.
     InboxFull = 29,
+    /// NOT_FOUND: no such file in the workspace of the run, or it has no workspace.
+    FileNotFound = 40,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -102,6 +104,7 @@ impl ErrorReason {
             Self::ThreadQueueFull => "ERROR_REASON_THREAD_QUEUE_FULL",
             Self::MemoryNotFound => "ERROR_REASON_MEMORY_NOT_FOUND",
             Self::InboxFull => "ERROR_REASON_INBOX_FULL",
+            Self::FileNotFound => "ERROR_REASON_FILE_NOT_FOUND",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -137,6 +140,7 @@ impl ErrorReason {
             "ERROR_REASON_THREAD_QUEUE_FULL" => Some(Self::ThreadQueueFull),
             "ERROR_REASON_MEMORY_NOT_FOUND" => Some(Self::MemoryNotFound),
             "ERROR_REASON_INBOX_FULL" => Some(Self::InboxFull),
+            "ERROR_REASON_FILE_NOT_FOUND" => Some(Self::FileNotFound),
             _ => None,
         }
     }

@@ -406,6 +406,9 @@ pub struct RunClaimed {
     /// How often that message had been delivered, this time included: who holds an earlier delivery lost the run. 0: not known.
     #[prost(uint32, tag = "4")]
     pub attempt: u32,
+    /// W3C trace context of the claim, empty when the worker traces nothing. What follows a later claim refers to it.
+    #[prost(string, tag = "5")]
+    pub traceparent: ::prost::alloc::string::String,
 }
 /// Nothing is left but to wait.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

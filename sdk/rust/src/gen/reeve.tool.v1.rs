@@ -117,6 +117,29 @@ pub struct ToolResultMetadata {
     /// The isolation under which it ran: `bubblewrap`, or `none` for a tool that runs no foreign code.
     #[prost(string, tag = "10")]
     pub isolation: ::prost::alloc::string::String,
+    /// Calls whose changes to files are gone, because their toolhost was lost before it had saved them. Told once, in the next
+    /// result that touches the workspace, and to the model at the beginning of `content`.
+    #[prost(message, repeated, tag = "11")]
+    pub lost_changes: ::prost::alloc::vec::Vec<FileChange>,
+    /// Revision of the workspace after the call, when the call may have changed files; else 0.
+    #[prost(uint32, tag = "12")]
+    pub workspace_revision: u32,
+}
+/// A call that may have changed files of a workspace.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FileChange {
+    /// The call. Empty: a client wrote the file.
+    #[prost(string, tag = "1")]
+    pub call_id: ::prost::alloc::string::String,
+    /// Name of the tool.
+    #[prost(string, tag = "2")]
+    pub tool: ::prost::alloc::string::String,
+    /// The toolhost that made it.
+    #[prost(string, tag = "3")]
+    pub host: ::prost::alloc::string::String,
+    /// The revision that it made.
+    #[prost(uint32, tag = "4")]
+    pub revision: u32,
 }
 /// Progress that a tool reports while it runs. A command reports what it writes: the bytes so far, and its last lines.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -137,7 +160,8 @@ pub struct ToolProgress {
     #[prost(string, tag = "5")]
     pub message: ::prost::alloc::string::String,
 }
-/// What a toolhost of a pool offers. Kept after the host is gone.
+/// What a toolhost of a pool offers. Kept after the host is gone, until another host of its pool has announced: a pool without
+/// any host still has the tools of its last ones. A row under the pool alone was written by a version that had no hosts in it.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ToolCatalog {
     /// The pool.
@@ -146,9 +170,15 @@ pub struct ToolCatalog {
     /// Its tools.
     #[prost(message, repeated, tag = "2")]
     pub tools: ::prost::alloc::vec::Vec<ToolDescriptor>,
-    /// The isolation of its sandboxes, `none` when it refuses to execute code.
+    /// The isolation of its sandboxes, `none` or `files-only` when it refuses to execute code.
     #[prost(string, tag = "3")]
     pub isolation: ::prost::alloc::string::String,
+    /// Name of the toolhost process.
+    #[prost(string, tag = "4")]
+    pub host: ::prost::alloc::string::String,
+    /// When it said so. Of a tool that several hosts of a pool have, the latest word stands.
+    #[prost(message, optional, tag = "5")]
+    pub announced_at: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// A call on its way to a toolhost.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -175,13 +205,13 @@ pub struct ToolCallRequest {
     #[prost(string, tag = "7")]
     pub traceparent: ::prost::alloc::string::String,
 }
-/// The files that the tools of a run share.
+/// The files that the tools of a run, or of all runs of a thread, share.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Workspace {
-    /// Id of the workspace: the run's.
+    /// Id of the workspace: the run's, or `thread-` and the thread's. Empty: the run's.
     #[prost(string, tag = "1")]
     pub id: ::prost::alloc::string::String,
-    /// Artifacts that are laid into the workspace before its first use.
+    /// Artifacts that are laid into the workspace before its first use by the run.
     #[prost(message, repeated, tag = "2")]
     pub files: ::prost::alloc::vec::Vec<WorkspaceFile>,
 }
@@ -216,6 +246,9 @@ pub struct ToolSettings {
     /// Bytes of a result that the model reads; a larger one becomes an artifact and is shown in part. 0: 50,000.
     #[prost(uint32, tag = "6")]
     pub result_bytes: u32,
+    /// Hosts and ports that code and commands may reach, as in `AgentSpec.deep_agent.network`. Empty: none.
+    #[prost(string, repeated, tag = "7")]
+    pub network_allow: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// The journal of one call. Whoever appends its first fact owns the call: a toolhost that starts it, or the runtime that
 /// cancels it before it started.
@@ -874,6 +907,600 @@ pub mod tool_provider_service_client {
                     GrpcMethod::new("reeve.tool.v1.ToolProviderService", "ExecuteTool"),
                 );
             self.inner.server_streaming(req, path, codec).await
+        }
+    }
+}
+/// That a toolhost lives. It says so every two seconds; a row that is not written again is gone after ten.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ToolhostPresence {
+    /// Name of the toolhost process, unique to its life.
+    #[prost(string, tag = "1")]
+    pub host: ::prost::alloc::string::String,
+    /// The pool whose calls it takes.
+    #[prost(string, tag = "2")]
+    pub pool: ::prost::alloc::string::String,
+    /// How many calls it executes at a time.
+    #[prost(uint32, tag = "3")]
+    pub slots: u32,
+    /// How many it executes now.
+    #[prost(uint32, tag = "4")]
+    pub busy: u32,
+    /// Whether it takes no more calls, because it is about to end.
+    #[prost(bool, tag = "5")]
+    pub draining: bool,
+    /// When it began.
+    #[prost(message, optional, tag = "6")]
+    pub since: ::core::option::Option<::prost_types::Timestamp>,
+}
+/// Asks a toolhost whether it is there; any answer says so. Where nobody listens, its process is gone.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ToolhostProbe {}
+/// A call on its way to one toolhost: to the holder of its workspace, or to one that has its tool.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ForwardedToolCall {
+    /// The call.
+    #[prost(message, optional, tag = "1")]
+    pub request: ::core::option::Option<ToolCallRequest>,
+    /// The toolhost that has sent it on.
+    #[prost(string, tag = "2")]
+    pub from: ::prost::alloc::string::String,
+    /// How often it was sent on. One that came a long way is executed where it is.
+    #[prost(uint32, tag = "3")]
+    pub hops: u32,
+}
+/// Where a workspace is, and what of it would outlive its host. Changed by compare-and-set only, so that one place has it
+/// at a time; whoever finds that another place has it has lost it.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct WorkspaceRecord {
+    /// The tenant.
+    #[prost(string, tag = "1")]
+    pub tenant: ::prost::alloc::string::String,
+    /// Id of the workspace: that of its run, or `thread-` and the id of its thread.
+    #[prost(string, tag = "2")]
+    pub id: ::prost::alloc::string::String,
+    /// The toolhost process that used it last. Empty: none has it.
+    #[prost(string, tag = "3")]
+    pub holder: ::prost::alloc::string::String,
+    /// Id of the data folder below which it lies; toolhosts that share the folder share the workspace. Empty: it lies nowhere
+    /// but in its snapshot.
+    #[prost(string, tag = "4")]
+    pub place: ::prost::alloc::string::String,
+    /// Name of its folder there.
+    #[prost(string, tag = "5")]
+    pub folder: ::prost::alloc::string::String,
+    /// One more for each call that may have changed files, written before the result of that call.
+    #[prost(uint32, tag = "6")]
+    pub revision: u32,
+    /// Everything up to this revision is in the snapshot.
+    #[prost(uint32, tag = "7")]
+    pub saved_revision: u32,
+    /// Name of the snapshot in the object store. Empty: there is none.
+    #[prost(string, tag = "8")]
+    pub snapshot: ::prost::alloc::string::String,
+    /// Size of the snapshot.
+    #[prost(uint64, tag = "9")]
+    pub snapshot_bytes: u64,
+    /// Calls whose changes are not in the snapshot, the oldest first; at most 64.
+    #[prost(message, repeated, tag = "10")]
+    pub unsaved: ::prost::alloc::vec::Vec<FileChange>,
+    /// How many more there are.
+    #[prost(uint32, tag = "11")]
+    pub unsaved_more: u32,
+    /// Calls whose changes are gone, and of which no result has told yet; at most 64.
+    #[prost(message, repeated, tag = "12")]
+    pub lost: ::prost::alloc::vec::Vec<FileChange>,
+    /// How many more there are.
+    #[prost(uint32, tag = "13")]
+    pub lost_more: u32,
+    /// Whether the snapshot itself was lost, and no result has told yet.
+    #[prost(bool, tag = "14")]
+    pub lost_snapshot: bool,
+    /// When it was last used, give or take an hour.
+    #[prost(message, optional, tag = "15")]
+    pub last_used: ::core::option::Option<::prost_types::Timestamp>,
+    /// Runs whose input files have been laid in, the oldest first; at most 64.
+    #[prost(message, repeated, tag = "16")]
+    pub laid: ::prost::alloc::vec::Vec<LaidRun>,
+}
+/// The input files of a run have been laid into a workspace.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LaidRun {
+    /// The run.
+    #[prost(string, tag = "1")]
+    pub run_id: ::prost::alloc::string::String,
+    /// The revision with which they came.
+    #[prost(uint32, tag = "2")]
+    pub revision: u32,
+}
+/// Asks the toolhost that holds a workspace to save it and let it go. Answered by WorkspaceReleased.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WorkspaceRelease {
+    /// The tenant.
+    #[prost(string, tag = "1")]
+    pub tenant: ::prost::alloc::string::String,
+    /// The workspace.
+    #[prost(string, tag = "2")]
+    pub id: ::prost::alloc::string::String,
+    /// Whether it is only asked whether calls are running there; nothing is saved then.
+    #[prost(bool, tag = "3")]
+    pub only_ask: bool,
+}
+/// What became of a request to let a workspace go.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WorkspaceReleased {
+    /// Whether the toolhost has let it go, or never had it. False: calls are running there.
+    #[prost(bool, tag = "1")]
+    pub is_released: bool,
+}
+/// Asks a toolhost for something about the files of a workspace. Answered by WorkspaceFilesResponse.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct WorkspaceFilesRequest {
+    /// The tenant.
+    #[prost(string, tag = "1")]
+    pub tenant: ::prost::alloc::string::String,
+    /// The run, whose input files are laid in first.
+    #[prost(string, tag = "2")]
+    pub run_id: ::prost::alloc::string::String,
+    /// The workspace.
+    #[prost(message, optional, tag = "3")]
+    pub workspace: ::core::option::Option<Workspace>,
+    /// What is asked.
+    #[prost(oneof = "workspace_files_request::Operation", tags = "10, 11, 12")]
+    pub operation: ::core::option::Option<workspace_files_request::Operation>,
+}
+/// Nested message and enum types in `WorkspaceFilesRequest`.
+pub mod workspace_files_request {
+    /// What is asked.
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Operation {
+        /// The files.
+        #[prost(message, tag = "10")]
+        List(super::ListOperation),
+        /// A part of a file.
+        #[prost(message, tag = "11")]
+        Read(super::ReadOperation),
+        /// A new file, or new content of one.
+        #[prost(message, tag = "12")]
+        Write(super::WriteOperation),
+    }
+}
+/// Asks for the files below a folder.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListOperation {
+    /// The folder, relative to the workspace. Empty: the workspace.
+    #[prost(string, tag = "1")]
+    pub path: ::prost::alloc::string::String,
+    /// Whether what is in folders below is listed too.
+    #[prost(bool, tag = "2")]
+    pub recursive: bool,
+    /// At most this many.
+    #[prost(uint32, tag = "3")]
+    pub most: u32,
+    /// Where the list goes on: `next` of the one before.
+    #[prost(string, tag = "4")]
+    pub after: ::prost::alloc::string::String,
+}
+/// Asks for a part of a file.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReadOperation {
+    /// The file, relative to the workspace.
+    #[prost(string, tag = "1")]
+    pub path: ::prost::alloc::string::String,
+    /// Where the part begins.
+    #[prost(uint64, tag = "2")]
+    pub offset: u64,
+    /// At most this many bytes.
+    #[prost(uint32, tag = "3")]
+    pub most_bytes: u32,
+    /// The version that was read before. Empty: any.
+    #[prost(string, tag = "4")]
+    pub version: ::prost::alloc::string::String,
+}
+/// Writes a file.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WriteOperation {
+    /// The file, relative to the workspace.
+    #[prost(string, tag = "1")]
+    pub path: ::prost::alloc::string::String,
+    /// Where the bytes come from.
+    #[prost(oneof = "write_operation::Source", tags = "2, 3")]
+    pub source: ::core::option::Option<write_operation::Source>,
+}
+/// Nested message and enum types in `WriteOperation`.
+pub mod write_operation {
+    /// Where the bytes come from.
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Source {
+        /// They are here.
+        #[prost(bytes, tag = "2")]
+        Content(::prost::alloc::vec::Vec<u8>),
+        /// They are those of an artifact.
+        #[prost(string, tag = "3")]
+        ArtifactId(::prost::alloc::string::String),
+    }
+}
+/// What a toolhost answers about files.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct WorkspaceFilesResponse {
+    /// What came of it.
+    #[prost(oneof = "workspace_files_response::Outcome", tags = "1, 2, 3, 4")]
+    pub outcome: ::core::option::Option<workspace_files_response::Outcome>,
+}
+/// Nested message and enum types in `WorkspaceFilesResponse`.
+pub mod workspace_files_response {
+    /// What came of it.
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Outcome {
+        /// The files.
+        #[prost(message, tag = "1")]
+        List(super::FileList),
+        /// A part of a file.
+        #[prost(message, tag = "2")]
+        Part(super::FilePart),
+        /// How many bytes were written.
+        #[prost(uint64, tag = "3")]
+        WrittenBytes(u64),
+        /// Why it was not done.
+        #[prost(message, tag = "4")]
+        Refused(super::FilesRefused),
+    }
+}
+/// Files of a workspace.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct FileList {
+    /// In the order of the bytes of their paths.
+    #[prost(message, repeated, tag = "1")]
+    pub entries: ::prost::alloc::vec::Vec<FileEntry>,
+    /// Where the next list begins. Empty: this is the last one.
+    #[prost(string, tag = "2")]
+    pub next: ::prost::alloc::string::String,
+}
+/// A part of a file.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FilePart {
+    /// The bytes.
+    #[prost(bytes = "vec", tag = "1")]
+    pub content: ::prost::alloc::vec::Vec<u8>,
+    /// Size of the whole file.
+    #[prost(uint64, tag = "2")]
+    pub size_bytes: u64,
+    /// Changes when the file does.
+    #[prost(string, tag = "3")]
+    pub version: ::prost::alloc::string::String,
+}
+/// Why an operation on files was not done.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FilesRefused {
+    /// What the caller may do, by the name of a kind of failure: `not_found`, `invalid`, `conflict`, `exhausted`, `unavailable`.
+    #[prost(string, tag = "1")]
+    pub kind: ::prost::alloc::string::String,
+    /// What is wrong, and what to do about it.
+    #[prost(string, tag = "2")]
+    pub message: ::prost::alloc::string::String,
+    /// The constant that clients switch on.
+    #[prost(enumeration = "super::super::error::v1::ErrorReason", tag = "3")]
+    pub reason: i32,
+}
+/// A file or a folder of a workspace.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FileEntry {
+    /// Its path, relative to the workspace. Bytes that are no UTF-8 are shown as U+FFFD.
+    #[prost(string, tag = "1")]
+    pub path: ::prost::alloc::string::String,
+    /// What it is.
+    #[prost(enumeration = "FileKind", tag = "2")]
+    pub kind: i32,
+    /// Size in bytes of a file.
+    #[prost(uint64, tag = "3")]
+    pub size_bytes: u64,
+}
+/// What an entry of a workspace is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum FileKind {
+    /// Not set.
+    Unspecified = 0,
+    /// A regular file.
+    File = 1,
+    /// A folder.
+    Folder = 2,
+    /// A symbolic link. It is never followed by this service.
+    Link = 3,
+    /// Anything else: a pipe, a socket.
+    Other = 4,
+}
+impl FileKind {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "FILE_KIND_UNSPECIFIED",
+            Self::File => "FILE_KIND_FILE",
+            Self::Folder => "FILE_KIND_FOLDER",
+            Self::Link => "FILE_KIND_LINK",
+            Self::Other => "FILE_KIND_OTHER",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "FILE_KIND_UNSPECIFIED" => Some(Self::Unspecified),
+            "FILE_KIND_FILE" => Some(Self::File),
+            "FILE_KIND_FOLDER" => Some(Self::Folder),
+            "FILE_KIND_LINK" => Some(Self::Link),
+            "FILE_KIND_OTHER" => Some(Self::Other),
+            _ => None,
+        }
+    }
+}
+/// Asks for the files of a run.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListFilesRequest {
+    /// The run.
+    #[prost(string, tag = "1")]
+    pub run_id: ::prost::alloc::string::String,
+    /// The folder, relative to the workspace. Empty: the workspace.
+    #[prost(string, tag = "2")]
+    pub path: ::prost::alloc::string::String,
+    /// Whether what is in folders below is listed too.
+    #[prost(bool, tag = "3")]
+    pub recursive: bool,
+    /// At most this many; 0 means 100, more than 1000 means 1000.
+    #[prost(int32, tag = "4")]
+    pub page_size: i32,
+    /// Where the page begins: `next_page_token` of the page before.
+    #[prost(string, tag = "5")]
+    pub page_token: ::prost::alloc::string::String,
+}
+/// A page of files.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListFilesResponse {
+    /// The files and folders.
+    #[prost(message, repeated, tag = "1")]
+    pub entries: ::prost::alloc::vec::Vec<FileEntry>,
+    /// Begins the next page. Empty: this is the last one.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
+/// Asks for the bytes of a file.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReadFileRequest {
+    /// The run.
+    #[prost(string, tag = "1")]
+    pub run_id: ::prost::alloc::string::String,
+    /// The file, relative to the workspace.
+    #[prost(string, tag = "2")]
+    pub path: ::prost::alloc::string::String,
+    /// Where to begin.
+    #[prost(uint64, tag = "3")]
+    pub offset: u64,
+    /// At most this many bytes. Unset: to the end.
+    #[prost(uint64, optional, tag = "4")]
+    pub length: ::core::option::Option<u64>,
+}
+/// A part of a file.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReadFileResponse {
+    /// What this message carries.
+    #[prost(oneof = "read_file_response::Part", tags = "1, 2")]
+    pub part: ::core::option::Option<read_file_response::Part>,
+}
+/// Nested message and enum types in `ReadFileResponse`.
+pub mod read_file_response {
+    /// What this message carries.
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Part {
+        /// What the file is; the first message.
+        #[prost(message, tag = "1")]
+        File(super::FileEntry),
+        /// Bytes of the file.
+        #[prost(bytes, tag = "2")]
+        Chunk(::prost::alloc::vec::Vec<u8>),
+    }
+}
+/// Writes a file.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WriteFileRequest {
+    /// The run.
+    #[prost(string, tag = "1")]
+    pub run_id: ::prost::alloc::string::String,
+    /// The file, relative to the workspace.
+    #[prost(string, tag = "2")]
+    pub path: ::prost::alloc::string::String,
+    /// Its new content.
+    #[prost(oneof = "write_file_request::Source", tags = "3, 4")]
+    pub source: ::core::option::Option<write_file_request::Source>,
+}
+/// Nested message and enum types in `WriteFileRequest`.
+pub mod write_file_request {
+    /// Its new content.
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Source {
+        /// The bytes.
+        #[prost(bytes, tag = "3")]
+        Content(::prost::alloc::vec::Vec<u8>),
+        /// An artifact that has them.
+        #[prost(string, tag = "4")]
+        ArtifactId(::prost::alloc::string::String),
+    }
+}
+/// What was written.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WriteFileResponse {
+    /// How many bytes.
+    #[prost(uint64, tag = "1")]
+    pub size_bytes: u64,
+}
+/// Generated client implementations.
+pub mod workspace_service_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    /// Reads and writes files of the workspace of a run, also after it has ended, until its snapshot is deleted. The operations are done inside a sandbox by a
+    /// toolhost; UNAVAILABLE when none answers.
+    #[derive(Debug, Clone)]
+    pub struct WorkspaceServiceClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl WorkspaceServiceClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> WorkspaceServiceClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> WorkspaceServiceClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            WorkspaceServiceClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// Lists files and folders, in the order of the bytes of their paths.
+        pub async fn list_files(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListFilesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListFilesResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/reeve.tool.v1.WorkspaceService/ListFiles",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("reeve.tool.v1.WorkspaceService", "ListFiles"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Streams a file or a part of it: first its description, then its bytes in chunks. ABORTED when the file changes meanwhile.
+        pub async fn read_file(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ReadFileRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::ReadFileResponse>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/reeve.tool.v1.WorkspaceService/ReadFile",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("reeve.tool.v1.WorkspaceService", "ReadFile"));
+            self.inner.server_streaming(req, path, codec).await
+        }
+        /// Writes a whole file, and the folders on its way: up to 512 KiB in the message, or any size from an artifact, which
+        /// every protocol can upload. Done twice it does the same.
+        pub async fn write_file(
+            &mut self,
+            request: impl tonic::IntoRequest<super::WriteFileRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::WriteFileResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/reeve.tool.v1.WorkspaceService/WriteFile",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("reeve.tool.v1.WorkspaceService", "WriteFile"));
+            self.inner.unary(req, path, codec).await
         }
     }
 }

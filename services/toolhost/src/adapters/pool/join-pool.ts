@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import type { ToolCatalog, ToolCallRequest } from "@reeve/contracts/tool";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import { ToolhostPresenceSchema } from "@reeve/contracts/toolhost";
@@ -17,6 +18,12 @@ import { LiveMates } from "./live-mates.ts";
 import { Presence } from "./presence.ts";
 import { answerProbes, listensAt } from "@reeve/log/nats-host-probes";
 import { TableHolders } from "./table-holders.ts";
+
+/**
+ * How long a start waits to hear of the others. The last word of one that is gone may expire while it is waited for, so that
+ * nothing is heard at all.
+ */
+const mostWaitMs = 5_000;
 
 /** A pool, as one of its hosts has it. */
 export interface Pool extends AsyncDisposable {
@@ -64,7 +71,7 @@ export async function joinPool(options: PoolOptions, signal: AbortSignal): Promi
   const { promise: known, resolve: isKnown } = Promise.withResolvers<void>();
   following.keep((until) => mates.follow(isKnown, until));
   following.keep((until) => mates.lookAfter(until));
-  await Promise.race([known, aborted(signal)]);
+  await Promise.race([known, wait(mostWaitMs, undefined, { ref: false }), aborted(signal)]);
   await presence.begin(signal);
   const routing: Routing = {
     pool,

@@ -654,9 +654,14 @@ type DeepAgent struct {
 	// Time limit of a command. Absent: 30 s.
 	CommandTimeout *durationpb.Duration `protobuf:"bytes,8,opt,name=command_timeout,json=commandTimeout,proto3" json:"command_timeout,omitempty"`
 	// Whether tools that write files refuse to.
-	ReadOnly      bool `protobuf:"varint,9,opt,name=read_only,json=readOnly,proto3" json:"read_only,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	ReadOnly bool `protobuf:"varint,9,opt,name=read_only,json=readOnly,proto3" json:"read_only,omitempty"`
+	// What the code and the commands of the agent reach of the network. Absent: nothing.
+	Network *NetworkAccess `protobuf:"bytes,10,opt,name=network,proto3" json:"network,omitempty"`
+	// Who shares the files: `run`, all tools of one run; `thread`, all runs of a thread whose agents say so too. A run that is
+	// on no thread has files of its own. Empty: `run`.
+	WorkspaceScope string `protobuf:"bytes,12,opt,name=workspace_scope,json=workspaceScope,proto3" json:"workspace_scope,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *DeepAgent) Reset() {
@@ -752,6 +757,67 @@ func (x *DeepAgent) GetReadOnly() bool {
 	return false
 }
 
+func (x *DeepAgent) GetNetwork() *NetworkAccess {
+	if x != nil {
+		return x.Network
+	}
+	return nil
+}
+
+func (x *DeepAgent) GetWorkspaceScope() string {
+	if x != nil {
+		return x.WorkspaceScope
+	}
+	return ""
+}
+
+// What a sandbox reaches of the network, through a proxy that logs each connection.
+type NetworkAccess struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Hosts and ports: `example.org:443`, `*.example.org:443` for all names below one, `203.0.113.7:443`, `[2001:db8::7]:443`.
+	// Empty: none. Each has to lie within what the operator of the toolhost permits.
+	Allow         []string `protobuf:"bytes,1,rep,name=allow,proto3" json:"allow,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NetworkAccess) Reset() {
+	*x = NetworkAccess{}
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NetworkAccess) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NetworkAccess) ProtoMessage() {}
+
+func (x *NetworkAccess) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NetworkAccess.ProtoReflect.Descriptor instead.
+func (*NetworkAccess) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *NetworkAccess) GetAllow() []string {
+	if x != nil {
+		return x.Allow
+	}
+	return nil
+}
+
 // How approvals of an agent behave.
 type ApprovalPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -765,7 +831,7 @@ type ApprovalPolicy struct {
 
 func (x *ApprovalPolicy) Reset() {
 	*x = ApprovalPolicy{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[6]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -777,7 +843,7 @@ func (x *ApprovalPolicy) String() string {
 func (*ApprovalPolicy) ProtoMessage() {}
 
 func (x *ApprovalPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[6]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -790,7 +856,7 @@ func (x *ApprovalPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalPolicy.ProtoReflect.Descriptor instead.
 func (*ApprovalPolicy) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{6}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ApprovalPolicy) GetTimeout() *durationpb.Duration {
@@ -901,7 +967,7 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\abudgets\x18\x01 \x01(\v2\x17.reeve.agent.v1.BudgetsR\abudgets\x12\"\n" +
 	"\n" +
 	"max_rounds\x18\x02 \x01(\rH\x00R\tmaxRounds\x88\x01\x01B\r\n" +
-	"\v_max_rounds\"\xee\x03\n" +
+	"\v_max_rounds\"\xd2\x04\n" +
 	"\tDeepAgent\x12#\n" +
 	"\n" +
 	"filesystem\x18\x01 \x01(\bH\x00R\n" +
@@ -913,11 +979,16 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\x11command_blacklist\x18\x06 \x01(\v2\x1a.google.protobuf.ListValueR\x10commandBlacklist\x12>\n" +
 	"\fcode_timeout\x18\a \x01(\v2\x19.google.protobuf.DurationB\x00R\vcodeTimeout\x12D\n" +
 	"\x0fcommand_timeout\x18\b \x01(\v2\x19.google.protobuf.DurationB\x00R\x0ecommandTimeout\x12\x1b\n" +
-	"\tread_only\x18\t \x01(\bR\breadOnlyB\r\n" +
+	"\tread_only\x18\t \x01(\bR\breadOnly\x127\n" +
+	"\anetwork\x18\n" +
+	" \x01(\v2\x1d.reeve.agent.v1.NetworkAccessR\anetwork\x12)\n" +
+	"\x0fworkspace_scope\x18\f \x01(\tB\x00R\x0eworkspaceScopeB\r\n" +
 	"\v_filesystemB\v\n" +
 	"\t_terminalB\a\n" +
 	"\x05_codeB\v\n" +
-	"\t_planning\"}\n" +
+	"\t_planning\"'\n" +
+	"\rNetworkAccess\x12\x16\n" +
+	"\x05allow\x18\x01 \x03(\tB\x00R\x05allow\"}\n" +
 	"\x0eApprovalPolicy\x125\n" +
 	"\atimeout\x18\x01 \x01(\v2\x19.google.protobuf.DurationB\x00R\atimeout\x124\n" +
 	"\x16allow_edited_arguments\x18\x02 \x01(\bR\x14allowEditedArgumentsBC\n" +
@@ -935,7 +1006,7 @@ func file_reeve_agent_v1_agent_spec_proto_rawDescGZIP() []byte {
 	return file_reeve_agent_v1_agent_spec_proto_rawDescData
 }
 
-var file_reeve_agent_v1_agent_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_reeve_agent_v1_agent_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_reeve_agent_v1_agent_spec_proto_goTypes = []any{
 	(*AgentSpec)(nil),           // 0: reeve.agent.v1.AgentSpec
 	(*ContextPolicy)(nil),       // 1: reeve.agent.v1.ContextPolicy
@@ -943,36 +1014,38 @@ var file_reeve_agent_v1_agent_spec_proto_goTypes = []any{
 	(*Budgets)(nil),             // 3: reeve.agent.v1.Budgets
 	(*Limits)(nil),              // 4: reeve.agent.v1.Limits
 	(*DeepAgent)(nil),           // 5: reeve.agent.v1.DeepAgent
-	(*ApprovalPolicy)(nil),      // 6: reeve.agent.v1.ApprovalPolicy
-	nil,                         // 7: reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
-	nil,                         // 8: reeve.agent.v1.AgentSpec.SectionsEntry
-	(*structpb.ListValue)(nil),  // 9: google.protobuf.ListValue
-	(*durationpb.Duration)(nil), // 10: google.protobuf.Duration
-	(*structpb.Value)(nil),      // 11: google.protobuf.Value
+	(*NetworkAccess)(nil),       // 6: reeve.agent.v1.NetworkAccess
+	(*ApprovalPolicy)(nil),      // 7: reeve.agent.v1.ApprovalPolicy
+	nil,                         // 8: reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
+	nil,                         // 9: reeve.agent.v1.AgentSpec.SectionsEntry
+	(*structpb.ListValue)(nil),  // 10: google.protobuf.ListValue
+	(*durationpb.Duration)(nil), // 11: google.protobuf.Duration
+	(*structpb.Value)(nil),      // 12: google.protobuf.Value
 }
 var file_reeve_agent_v1_agent_spec_proto_depIdxs = []int32{
-	7,  // 0: reeve.agent.v1.AgentSpec.injected_tool_args:type_name -> reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
-	8,  // 1: reeve.agent.v1.AgentSpec.sections:type_name -> reeve.agent.v1.AgentSpec.SectionsEntry
+	8,  // 0: reeve.agent.v1.AgentSpec.injected_tool_args:type_name -> reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
+	9,  // 1: reeve.agent.v1.AgentSpec.sections:type_name -> reeve.agent.v1.AgentSpec.SectionsEntry
 	1,  // 2: reeve.agent.v1.AgentSpec.context_policy:type_name -> reeve.agent.v1.ContextPolicy
-	9,  // 3: reeve.agent.v1.AgentSpec.allowed_tools:type_name -> google.protobuf.ListValue
-	9,  // 4: reeve.agent.v1.AgentSpec.allowed_tool_patterns:type_name -> google.protobuf.ListValue
+	10, // 3: reeve.agent.v1.AgentSpec.allowed_tools:type_name -> google.protobuf.ListValue
+	10, // 4: reeve.agent.v1.AgentSpec.allowed_tool_patterns:type_name -> google.protobuf.ListValue
 	2,  // 5: reeve.agent.v1.AgentSpec.endpoint:type_name -> reeve.agent.v1.Endpoint
 	3,  // 6: reeve.agent.v1.AgentSpec.budgets:type_name -> reeve.agent.v1.Budgets
 	5,  // 7: reeve.agent.v1.AgentSpec.deep_agent:type_name -> reeve.agent.v1.DeepAgent
-	6,  // 8: reeve.agent.v1.AgentSpec.approval_policy:type_name -> reeve.agent.v1.ApprovalPolicy
-	10, // 9: reeve.agent.v1.Budgets.max_wall_clock:type_name -> google.protobuf.Duration
+	7,  // 8: reeve.agent.v1.AgentSpec.approval_policy:type_name -> reeve.agent.v1.ApprovalPolicy
+	11, // 9: reeve.agent.v1.Budgets.max_wall_clock:type_name -> google.protobuf.Duration
 	3,  // 10: reeve.agent.v1.Limits.budgets:type_name -> reeve.agent.v1.Budgets
-	9,  // 11: reeve.agent.v1.DeepAgent.allowed_imports:type_name -> google.protobuf.ListValue
-	9,  // 12: reeve.agent.v1.DeepAgent.command_blacklist:type_name -> google.protobuf.ListValue
-	10, // 13: reeve.agent.v1.DeepAgent.code_timeout:type_name -> google.protobuf.Duration
-	10, // 14: reeve.agent.v1.DeepAgent.command_timeout:type_name -> google.protobuf.Duration
-	10, // 15: reeve.agent.v1.ApprovalPolicy.timeout:type_name -> google.protobuf.Duration
-	11, // 16: reeve.agent.v1.AgentSpec.SectionsEntry.value:type_name -> google.protobuf.Value
-	17, // [17:17] is the sub-list for method output_type
-	17, // [17:17] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	10, // 11: reeve.agent.v1.DeepAgent.allowed_imports:type_name -> google.protobuf.ListValue
+	10, // 12: reeve.agent.v1.DeepAgent.command_blacklist:type_name -> google.protobuf.ListValue
+	11, // 13: reeve.agent.v1.DeepAgent.code_timeout:type_name -> google.protobuf.Duration
+	11, // 14: reeve.agent.v1.DeepAgent.command_timeout:type_name -> google.protobuf.Duration
+	6,  // 15: reeve.agent.v1.DeepAgent.network:type_name -> reeve.agent.v1.NetworkAccess
+	11, // 16: reeve.agent.v1.ApprovalPolicy.timeout:type_name -> google.protobuf.Duration
+	12, // 17: reeve.agent.v1.AgentSpec.SectionsEntry.value:type_name -> google.protobuf.Value
+	18, // [18:18] is the sub-list for method output_type
+	18, // [18:18] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_reeve_agent_v1_agent_spec_proto_init() }
@@ -991,7 +1064,7 @@ func file_reeve_agent_v1_agent_spec_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_agent_v1_agent_spec_proto_rawDesc), len(file_reeve_agent_v1_agent_spec_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

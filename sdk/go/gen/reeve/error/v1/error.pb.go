@@ -88,6 +88,8 @@ const (
 	ErrorReason_ERROR_REASON_MEMORY_NOT_FOUND ErrorReason = 28
 	// RESOURCE_EXHAUSTED: too many messages wait in the run for its next step.
 	ErrorReason_ERROR_REASON_INBOX_FULL ErrorReason = 29
+	// NOT_FOUND: no such file in the workspace of the run, or it has no workspace.
+	ErrorReason_ERROR_REASON_FILE_NOT_FOUND ErrorReason = 40
 )
 
 // Enum value maps for ErrorReason.
@@ -123,6 +125,7 @@ var (
 		27: "ERROR_REASON_THREAD_QUEUE_FULL",
 		28: "ERROR_REASON_MEMORY_NOT_FOUND",
 		29: "ERROR_REASON_INBOX_FULL",
+		40: "ERROR_REASON_FILE_NOT_FOUND",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":            0,
@@ -155,6 +158,7 @@ var (
 		"ERROR_REASON_THREAD_QUEUE_FULL":      27,
 		"ERROR_REASON_MEMORY_NOT_FOUND":       28,
 		"ERROR_REASON_INBOX_FULL":             29,
+		"ERROR_REASON_FILE_NOT_FOUND":         40,
 	}
 )
 
@@ -189,7 +193,7 @@ var File_reeve_error_v1_error_proto protoreflect.FileDescriptor
 
 const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xf2\a\n" +
+	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\x93\b\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12 \n" +
 	"\x1cERROR_REASON_INVALID_REQUEST\x10\x01\x12\x1e\n" +
@@ -221,7 +225,8 @@ const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\x18ERROR_REASON_THREAD_BUSY\x10\x1a\x12\"\n" +
 	"\x1eERROR_REASON_THREAD_QUEUE_FULL\x10\x1b\x12!\n" +
 	"\x1dERROR_REASON_MEMORY_NOT_FOUND\x10\x1c\x12\x1b\n" +
-	"\x17ERROR_REASON_INBOX_FULL\x10\x1dBC\n" +
+	"\x17ERROR_REASON_INBOX_FULL\x10\x1d\x12\x1f\n" +
+	"\x1bERROR_REASON_FILE_NOT_FOUND\x10(BC\n" +
 	"\x12dev.reeve.error.v1P\x01Z+reeve.dev/sdk/go/gen/reeve/error/v1;errorv1b\x06proto3"
 
 var (

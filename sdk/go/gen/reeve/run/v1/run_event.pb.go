@@ -2338,7 +2338,9 @@ type RunClaimed struct {
 	// Stream sequence of the dispatch message by which it took the run.
 	DispatchSequence uint64 `protobuf:"varint,3,opt,name=dispatch_sequence,json=dispatchSequence,proto3" json:"dispatch_sequence,omitempty"`
 	// How often that message had been delivered, this time included: who holds an earlier delivery lost the run. 0: not known.
-	Attempt       uint32 `protobuf:"varint,4,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	Attempt uint32 `protobuf:"varint,4,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	// W3C trace context of the claim, empty when the worker traces nothing. What follows a later claim refers to it.
+	Traceparent   string `protobuf:"bytes,5,opt,name=traceparent,proto3" json:"traceparent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2399,6 +2401,13 @@ func (x *RunClaimed) GetAttempt() uint32 {
 		return x.Attempt
 	}
 	return 0
+}
+
+func (x *RunClaimed) GetTraceparent() string {
+	if x != nil {
+		return x.Traceparent
+	}
+	return ""
 }
 
 // Nothing is left but to wait.
@@ -3491,13 +3500,14 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\vChatContext\x121\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1d.reeve.run.v1.ChatContextKindR\x04kind\x12\x1f\n" +
 	"\vworkflow_id\x18\x02 \x01(\tR\n" +
-	"workflowId\"\x81\x01\n" +
+	"workflowId\"\xa3\x01\n" +
 	"\n" +
 	"RunClaimed\x12\x16\n" +
 	"\x06worker\x18\x01 \x01(\tR\x06worker\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\rR\x05epoch\x12+\n" +
 	"\x11dispatch_sequence\x18\x03 \x01(\x04R\x10dispatchSequence\x12\x18\n" +
-	"\aattempt\x18\x04 \x01(\rR\aattempt\",\n" +
+	"\aattempt\x18\x04 \x01(\rR\aattempt\x12 \n" +
+	"\vtraceparent\x18\x05 \x01(\tR\vtraceparent\",\n" +
 	"\tRunParked\x12\x1f\n" +
 	"\vwaiting_for\x18\x01 \x03(\tR\n" +
 	"waitingFor\"\x99\x04\n" +

@@ -681,9 +681,14 @@ type ToolResultMetadata struct {
 	// `disk_limit`, `cancelled` or `sandbox_lost`.
 	EndReason string `protobuf:"bytes,9,opt,name=end_reason,json=endReason,proto3" json:"end_reason,omitempty"`
 	// The isolation under which it ran: `bubblewrap`, or `none` for a tool that runs no foreign code.
-	Isolation     string `protobuf:"bytes,10,opt,name=isolation,proto3" json:"isolation,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Isolation string `protobuf:"bytes,10,opt,name=isolation,proto3" json:"isolation,omitempty"`
+	// Calls whose changes to files are gone, because their toolhost was lost before it had saved them. Told once, in the next
+	// result that touches the workspace, and to the model at the beginning of `content`.
+	LostChanges []*FileChange `protobuf:"bytes,11,rep,name=lost_changes,json=lostChanges,proto3" json:"lost_changes,omitempty"`
+	// Revision of the workspace after the call, when the call may have changed files; else 0.
+	WorkspaceRevision uint32 `protobuf:"varint,12,opt,name=workspace_revision,json=workspaceRevision,proto3" json:"workspace_revision,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *ToolResultMetadata) Reset() {
@@ -786,6 +791,93 @@ func (x *ToolResultMetadata) GetIsolation() string {
 	return ""
 }
 
+func (x *ToolResultMetadata) GetLostChanges() []*FileChange {
+	if x != nil {
+		return x.LostChanges
+	}
+	return nil
+}
+
+func (x *ToolResultMetadata) GetWorkspaceRevision() uint32 {
+	if x != nil {
+		return x.WorkspaceRevision
+	}
+	return 0
+}
+
+// A call that may have changed files of a workspace.
+type FileChange struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The call. Empty: a client wrote the file.
+	CallId string `protobuf:"bytes,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
+	// Name of the tool.
+	Tool string `protobuf:"bytes,2,opt,name=tool,proto3" json:"tool,omitempty"`
+	// The toolhost that made it.
+	Host string `protobuf:"bytes,3,opt,name=host,proto3" json:"host,omitempty"`
+	// The revision that it made.
+	Revision      uint32 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FileChange) Reset() {
+	*x = FileChange{}
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FileChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FileChange) ProtoMessage() {}
+
+func (x *FileChange) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FileChange.ProtoReflect.Descriptor instead.
+func (*FileChange) Descriptor() ([]byte, []int) {
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *FileChange) GetCallId() string {
+	if x != nil {
+		return x.CallId
+	}
+	return ""
+}
+
+func (x *FileChange) GetTool() string {
+	if x != nil {
+		return x.Tool
+	}
+	return ""
+}
+
+func (x *FileChange) GetHost() string {
+	if x != nil {
+		return x.Host
+	}
+	return ""
+}
+
+func (x *FileChange) GetRevision() uint32 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
 // Progress that a tool reports while it runs. A command reports what it writes: the bytes so far, and its last lines.
 type ToolProgress struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -805,7 +897,7 @@ type ToolProgress struct {
 
 func (x *ToolProgress) Reset() {
 	*x = ToolProgress{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[6]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -817,7 +909,7 @@ func (x *ToolProgress) String() string {
 func (*ToolProgress) ProtoMessage() {}
 
 func (x *ToolProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[6]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -830,7 +922,7 @@ func (x *ToolProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolProgress.ProtoReflect.Descriptor instead.
 func (*ToolProgress) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{6}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ToolProgress) GetCallId() string {
@@ -868,22 +960,27 @@ func (x *ToolProgress) GetMessage() string {
 	return ""
 }
 
-// What a toolhost of a pool offers. Kept after the host is gone.
+// What a toolhost of a pool offers. Kept after the host is gone, until another host of its pool has announced: a pool without
+// any host still has the tools of its last ones. A row under the pool alone was written by a version that had no hosts in it.
 type ToolCatalog struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The pool.
 	Pool string `protobuf:"bytes,1,opt,name=pool,proto3" json:"pool,omitempty"`
 	// Its tools.
 	Tools []*ToolDescriptor `protobuf:"bytes,2,rep,name=tools,proto3" json:"tools,omitempty"`
-	// The isolation of its sandboxes, `none` when it refuses to execute code.
-	Isolation     string `protobuf:"bytes,3,opt,name=isolation,proto3" json:"isolation,omitempty"`
+	// The isolation of its sandboxes, `none` or `files-only` when it refuses to execute code.
+	Isolation string `protobuf:"bytes,3,opt,name=isolation,proto3" json:"isolation,omitempty"`
+	// Name of the toolhost process.
+	Host string `protobuf:"bytes,4,opt,name=host,proto3" json:"host,omitempty"`
+	// When it said so. Of a tool that several hosts of a pool have, the latest word stands.
+	AnnouncedAt   *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=announced_at,json=announcedAt,proto3" json:"announced_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ToolCatalog) Reset() {
 	*x = ToolCatalog{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[7]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -895,7 +992,7 @@ func (x *ToolCatalog) String() string {
 func (*ToolCatalog) ProtoMessage() {}
 
 func (x *ToolCatalog) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[7]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -908,7 +1005,7 @@ func (x *ToolCatalog) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCatalog.ProtoReflect.Descriptor instead.
 func (*ToolCatalog) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{7}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ToolCatalog) GetPool() string {
@@ -930,6 +1027,20 @@ func (x *ToolCatalog) GetIsolation() string {
 		return x.Isolation
 	}
 	return ""
+}
+
+func (x *ToolCatalog) GetHost() string {
+	if x != nil {
+		return x.Host
+	}
+	return ""
+}
+
+func (x *ToolCatalog) GetAnnouncedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.AnnouncedAt
+	}
+	return nil
 }
 
 // A call on its way to a toolhost.
@@ -955,7 +1066,7 @@ type ToolCallRequest struct {
 
 func (x *ToolCallRequest) Reset() {
 	*x = ToolCallRequest{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[8]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -967,7 +1078,7 @@ func (x *ToolCallRequest) String() string {
 func (*ToolCallRequest) ProtoMessage() {}
 
 func (x *ToolCallRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[8]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -980,7 +1091,7 @@ func (x *ToolCallRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallRequest.ProtoReflect.Descriptor instead.
 func (*ToolCallRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{8}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ToolCallRequest) GetTenant() string {
@@ -1032,12 +1143,12 @@ func (x *ToolCallRequest) GetTraceparent() string {
 	return ""
 }
 
-// The files that the tools of a run share.
+// The files that the tools of a run, or of all runs of a thread, share.
 type Workspace struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id of the workspace: the run's.
+	// Id of the workspace: the run's, or `thread-` and the thread's. Empty: the run's.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Artifacts that are laid into the workspace before its first use.
+	// Artifacts that are laid into the workspace before its first use by the run.
 	Files         []*WorkspaceFile `protobuf:"bytes,2,rep,name=files,proto3" json:"files,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1045,7 +1156,7 @@ type Workspace struct {
 
 func (x *Workspace) Reset() {
 	*x = Workspace{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[9]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1057,7 +1168,7 @@ func (x *Workspace) String() string {
 func (*Workspace) ProtoMessage() {}
 
 func (x *Workspace) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[9]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1070,7 +1181,7 @@ func (x *Workspace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Workspace.ProtoReflect.Descriptor instead.
 func (*Workspace) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{9}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Workspace) GetId() string {
@@ -1100,7 +1211,7 @@ type WorkspaceFile struct {
 
 func (x *WorkspaceFile) Reset() {
 	*x = WorkspaceFile{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[10]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1112,7 +1223,7 @@ func (x *WorkspaceFile) String() string {
 func (*WorkspaceFile) ProtoMessage() {}
 
 func (x *WorkspaceFile) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[10]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1125,7 +1236,7 @@ func (x *WorkspaceFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceFile.ProtoReflect.Descriptor instead.
 func (*WorkspaceFile) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{10}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *WorkspaceFile) GetArtifactId() string {
@@ -1156,14 +1267,16 @@ type ToolSettings struct {
 	// Whether tools that write files refuse to.
 	ReadOnly bool `protobuf:"varint,5,opt,name=read_only,json=readOnly,proto3" json:"read_only,omitempty"`
 	// Bytes of a result that the model reads; a larger one becomes an artifact and is shown in part. 0: 50,000.
-	ResultBytes   uint32 `protobuf:"varint,6,opt,name=result_bytes,json=resultBytes,proto3" json:"result_bytes,omitempty"`
+	ResultBytes uint32 `protobuf:"varint,6,opt,name=result_bytes,json=resultBytes,proto3" json:"result_bytes,omitempty"`
+	// Hosts and ports that code and commands may reach, as in `AgentSpec.deep_agent.network`. Empty: none.
+	NetworkAllow  []string `protobuf:"bytes,7,rep,name=network_allow,json=networkAllow,proto3" json:"network_allow,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ToolSettings) Reset() {
 	*x = ToolSettings{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[11]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1175,7 +1288,7 @@ func (x *ToolSettings) String() string {
 func (*ToolSettings) ProtoMessage() {}
 
 func (x *ToolSettings) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[11]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1188,7 +1301,7 @@ func (x *ToolSettings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolSettings.ProtoReflect.Descriptor instead.
 func (*ToolSettings) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{11}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ToolSettings) GetAllowedImports() *structpb.ListValue {
@@ -1233,6 +1346,13 @@ func (x *ToolSettings) GetResultBytes() uint32 {
 	return 0
 }
 
+func (x *ToolSettings) GetNetworkAllow() []string {
+	if x != nil {
+		return x.NetworkAllow
+	}
+	return nil
+}
+
 // The journal of one call. Whoever appends its first fact owns the call: a toolhost that starts it, or the runtime that
 // cancels it before it started.
 type ToolCallJournal struct {
@@ -1247,7 +1367,7 @@ type ToolCallJournal struct {
 
 func (x *ToolCallJournal) Reset() {
 	*x = ToolCallJournal{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[12]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1259,7 +1379,7 @@ func (x *ToolCallJournal) String() string {
 func (*ToolCallJournal) ProtoMessage() {}
 
 func (x *ToolCallJournal) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[12]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1272,7 +1392,7 @@ func (x *ToolCallJournal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallJournal.ProtoReflect.Descriptor instead.
 func (*ToolCallJournal) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{12}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ToolCallJournal) GetFirstSequence() uint32 {
@@ -1311,7 +1431,7 @@ type ToolCallFact struct {
 
 func (x *ToolCallFact) Reset() {
 	*x = ToolCallFact{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[13]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1323,7 +1443,7 @@ func (x *ToolCallFact) String() string {
 func (*ToolCallFact) ProtoMessage() {}
 
 func (x *ToolCallFact) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[13]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1336,7 +1456,7 @@ func (x *ToolCallFact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallFact.ProtoReflect.Descriptor instead.
 func (*ToolCallFact) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{13}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ToolCallFact) GetTime() *timestamppb.Timestamp {
@@ -1470,7 +1590,7 @@ type Question struct {
 
 func (x *Question) Reset() {
 	*x = Question{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[14]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1482,7 +1602,7 @@ func (x *Question) String() string {
 func (*Question) ProtoMessage() {}
 
 func (x *Question) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[14]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1495,7 +1615,7 @@ func (x *Question) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Question.ProtoReflect.Descriptor instead.
 func (*Question) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{14}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Question) GetQuestionId() string {
@@ -1541,7 +1661,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[15]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1553,7 +1673,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[15]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1566,7 +1686,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{15}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Answer) GetQuestionId() string {
@@ -1604,7 +1724,7 @@ type CallStarted struct {
 
 func (x *CallStarted) Reset() {
 	*x = CallStarted{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[16]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1616,7 +1736,7 @@ func (x *CallStarted) String() string {
 func (*CallStarted) ProtoMessage() {}
 
 func (x *CallStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[16]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1629,7 +1749,7 @@ func (x *CallStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallStarted.ProtoReflect.Descriptor instead.
 func (*CallStarted) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{16}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *CallStarted) GetHost() string {
@@ -1657,7 +1777,7 @@ type CallCancelled struct {
 
 func (x *CallCancelled) Reset() {
 	*x = CallCancelled{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[17]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1669,7 +1789,7 @@ func (x *CallCancelled) String() string {
 func (*CallCancelled) ProtoMessage() {}
 
 func (x *CallCancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[17]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1682,7 +1802,7 @@ func (x *CallCancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallCancelled.ProtoReflect.Descriptor instead.
 func (*CallCancelled) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{17}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *CallCancelled) GetReason() string {
@@ -1728,7 +1848,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\bmetadata\x18\x05 \x01(\v2!.reeve.tool.v1.ToolResultMetadataR\bmetadata\x127\n" +
 	"\n" +
 	"structured\x18\x06 \x01(\v2\x17.google.protobuf.StructR\n" +
-	"structured\"\x85\x04\n" +
+	"structured\"\xf2\x04\n" +
 	"\x12ToolResultMetadata\x121\n" +
 	"\x06status\x18\x01 \x01(\x0e2\x19.reeve.tool.v1.ToolStatusR\x06status\x129\n" +
 	"\n" +
@@ -1743,18 +1863,28 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\n" +
 	"end_reason\x18\t \x01(\tR\tendReason\x12\x1c\n" +
 	"\tisolation\x18\n" +
-	" \x01(\tR\tisolation\"\x96\x01\n" +
+	" \x01(\tR\tisolation\x12<\n" +
+	"\flost_changes\x18\v \x03(\v2\x19.reeve.tool.v1.FileChangeR\vlostChanges\x12-\n" +
+	"\x12workspace_revision\x18\f \x01(\rR\x11workspaceRevision\"i\n" +
+	"\n" +
+	"FileChange\x12\x17\n" +
+	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
+	"\x04tool\x18\x02 \x01(\tR\x04tool\x12\x12\n" +
+	"\x04host\x18\x03 \x01(\tR\x04host\x12\x1a\n" +
+	"\brevision\x18\x04 \x01(\rR\brevision\"\x96\x01\n" +
 	"\fToolProgress\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
 	"\bprogress\x18\x03 \x01(\x01R\bprogress\x12\x19\n" +
 	"\x05total\x18\x04 \x01(\x01H\x00R\x05total\x88\x01\x01\x12\x18\n" +
 	"\amessage\x18\x05 \x01(\tR\amessageB\b\n" +
-	"\x06_total\"v\n" +
+	"\x06_total\"\xc9\x01\n" +
 	"\vToolCatalog\x12\x12\n" +
 	"\x04pool\x18\x01 \x01(\tR\x04pool\x123\n" +
 	"\x05tools\x18\x02 \x03(\v2\x1d.reeve.tool.v1.ToolDescriptorR\x05tools\x12\x1c\n" +
-	"\tisolation\x18\x03 \x01(\tR\tisolation:\x00\"\xa2\x02\n" +
+	"\tisolation\x18\x03 \x01(\tR\tisolation\x12\x12\n" +
+	"\x04host\x18\x04 \x01(\tR\x04host\x12=\n" +
+	"\fannounced_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\vannouncedAt:\x00\"\xa2\x02\n" +
 	"\x0fToolCallRequest\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x15\n" +
 	"\x06run_id\x18\x02 \x01(\tR\x05runId\x12+\n" +
@@ -1771,14 +1901,15 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\rWorkspaceFile\x12!\n" +
 	"\vartifact_id\x18\x01 \x01(\tB\x00R\n" +
 	"artifactId\x12\x14\n" +
-	"\x04path\x18\x02 \x01(\tB\x00R\x04path\"\xde\x02\n" +
+	"\x04path\x18\x02 \x01(\tB\x00R\x04path\"\x83\x03\n" +
 	"\fToolSettings\x12C\n" +
 	"\x0fallowed_imports\x18\x01 \x01(\v2\x1a.google.protobuf.ListValueR\x0eallowedImports\x12G\n" +
 	"\x11command_blacklist\x18\x02 \x01(\v2\x1a.google.protobuf.ListValueR\x10commandBlacklist\x12<\n" +
 	"\fcode_timeout\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\vcodeTimeout\x12B\n" +
 	"\x0fcommand_timeout\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x0ecommandTimeout\x12\x1b\n" +
 	"\tread_only\x18\x05 \x01(\bR\breadOnly\x12!\n" +
-	"\fresult_bytes\x18\x06 \x01(\rR\vresultBytes\"m\n" +
+	"\fresult_bytes\x18\x06 \x01(\rR\vresultBytes\x12#\n" +
+	"\rnetwork_allow\x18\a \x03(\tR\fnetworkAllow\"m\n" +
 	"\x0fToolCallJournal\x12%\n" +
 	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\x121\n" +
 	"\x05facts\x18\x02 \x03(\v2\x1b.reeve.tool.v1.ToolCallFactR\x05facts:\x00\"\x94\x03\n" +
@@ -1852,7 +1983,7 @@ func file_reeve_tool_v1_tool_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_tool_v1_tool_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_reeve_tool_v1_tool_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_reeve_tool_v1_tool_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_reeve_tool_v1_tool_proto_goTypes = []any{
 	(PermissionClass)(0),          // 0: reeve.tool.v1.PermissionClass
 	(ToolStatus)(0),               // 1: reeve.tool.v1.ToolStatus
@@ -1864,63 +1995,66 @@ var file_reeve_tool_v1_tool_proto_goTypes = []any{
 	(*ToolCall)(nil),              // 7: reeve.tool.v1.ToolCall
 	(*ToolResult)(nil),            // 8: reeve.tool.v1.ToolResult
 	(*ToolResultMetadata)(nil),    // 9: reeve.tool.v1.ToolResultMetadata
-	(*ToolProgress)(nil),          // 10: reeve.tool.v1.ToolProgress
-	(*ToolCatalog)(nil),           // 11: reeve.tool.v1.ToolCatalog
-	(*ToolCallRequest)(nil),       // 12: reeve.tool.v1.ToolCallRequest
-	(*Workspace)(nil),             // 13: reeve.tool.v1.Workspace
-	(*WorkspaceFile)(nil),         // 14: reeve.tool.v1.WorkspaceFile
-	(*ToolSettings)(nil),          // 15: reeve.tool.v1.ToolSettings
-	(*ToolCallJournal)(nil),       // 16: reeve.tool.v1.ToolCallJournal
-	(*ToolCallFact)(nil),          // 17: reeve.tool.v1.ToolCallFact
-	(*Question)(nil),              // 18: reeve.tool.v1.Question
-	(*Answer)(nil),                // 19: reeve.tool.v1.Answer
-	(*CallStarted)(nil),           // 20: reeve.tool.v1.CallStarted
-	(*CallCancelled)(nil),         // 21: reeve.tool.v1.CallCancelled
-	(*structpb.Struct)(nil),       // 22: google.protobuf.Struct
-	(*timestamppb.Timestamp)(nil), // 23: google.protobuf.Timestamp
-	(*structpb.ListValue)(nil),    // 24: google.protobuf.ListValue
-	(*durationpb.Duration)(nil),   // 25: google.protobuf.Duration
+	(*FileChange)(nil),            // 10: reeve.tool.v1.FileChange
+	(*ToolProgress)(nil),          // 11: reeve.tool.v1.ToolProgress
+	(*ToolCatalog)(nil),           // 12: reeve.tool.v1.ToolCatalog
+	(*ToolCallRequest)(nil),       // 13: reeve.tool.v1.ToolCallRequest
+	(*Workspace)(nil),             // 14: reeve.tool.v1.Workspace
+	(*WorkspaceFile)(nil),         // 15: reeve.tool.v1.WorkspaceFile
+	(*ToolSettings)(nil),          // 16: reeve.tool.v1.ToolSettings
+	(*ToolCallJournal)(nil),       // 17: reeve.tool.v1.ToolCallJournal
+	(*ToolCallFact)(nil),          // 18: reeve.tool.v1.ToolCallFact
+	(*Question)(nil),              // 19: reeve.tool.v1.Question
+	(*Answer)(nil),                // 20: reeve.tool.v1.Answer
+	(*CallStarted)(nil),           // 21: reeve.tool.v1.CallStarted
+	(*CallCancelled)(nil),         // 22: reeve.tool.v1.CallCancelled
+	(*structpb.Struct)(nil),       // 23: google.protobuf.Struct
+	(*timestamppb.Timestamp)(nil), // 24: google.protobuf.Timestamp
+	(*structpb.ListValue)(nil),    // 25: google.protobuf.ListValue
+	(*durationpb.Duration)(nil),   // 26: google.protobuf.Duration
 }
 var file_reeve_tool_v1_tool_proto_depIdxs = []int32{
 	6,  // 0: reeve.tool.v1.ListToolsResponse.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	22, // 1: reeve.tool.v1.ToolDescriptor.input_schema:type_name -> google.protobuf.Struct
+	23, // 1: reeve.tool.v1.ToolDescriptor.input_schema:type_name -> google.protobuf.Struct
 	0,  // 2: reeve.tool.v1.ToolDescriptor.permission_class:type_name -> reeve.tool.v1.PermissionClass
-	22, // 3: reeve.tool.v1.ToolCall.arguments:type_name -> google.protobuf.Struct
-	22, // 4: reeve.tool.v1.ToolCall.injected_args:type_name -> google.protobuf.Struct
+	23, // 3: reeve.tool.v1.ToolCall.arguments:type_name -> google.protobuf.Struct
+	23, // 4: reeve.tool.v1.ToolCall.injected_args:type_name -> google.protobuf.Struct
 	9,  // 5: reeve.tool.v1.ToolResult.metadata:type_name -> reeve.tool.v1.ToolResultMetadata
-	22, // 6: reeve.tool.v1.ToolResult.structured:type_name -> google.protobuf.Struct
+	23, // 6: reeve.tool.v1.ToolResult.structured:type_name -> google.protobuf.Struct
 	1,  // 7: reeve.tool.v1.ToolResultMetadata.status:type_name -> reeve.tool.v1.ToolStatus
-	23, // 8: reeve.tool.v1.ToolResultMetadata.started_at:type_name -> google.protobuf.Timestamp
-	23, // 9: reeve.tool.v1.ToolResultMetadata.completed_at:type_name -> google.protobuf.Timestamp
+	24, // 8: reeve.tool.v1.ToolResultMetadata.started_at:type_name -> google.protobuf.Timestamp
+	24, // 9: reeve.tool.v1.ToolResultMetadata.completed_at:type_name -> google.protobuf.Timestamp
 	2,  // 10: reeve.tool.v1.ToolResultMetadata.approval_status:type_name -> reeve.tool.v1.ApprovalStatus
-	22, // 11: reeve.tool.v1.ToolResultMetadata.injected_args:type_name -> google.protobuf.Struct
-	6,  // 12: reeve.tool.v1.ToolCatalog.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	7,  // 13: reeve.tool.v1.ToolCallRequest.call:type_name -> reeve.tool.v1.ToolCall
-	13, // 14: reeve.tool.v1.ToolCallRequest.workspace:type_name -> reeve.tool.v1.Workspace
-	15, // 15: reeve.tool.v1.ToolCallRequest.settings:type_name -> reeve.tool.v1.ToolSettings
-	14, // 16: reeve.tool.v1.Workspace.files:type_name -> reeve.tool.v1.WorkspaceFile
-	24, // 17: reeve.tool.v1.ToolSettings.allowed_imports:type_name -> google.protobuf.ListValue
-	24, // 18: reeve.tool.v1.ToolSettings.command_blacklist:type_name -> google.protobuf.ListValue
-	25, // 19: reeve.tool.v1.ToolSettings.code_timeout:type_name -> google.protobuf.Duration
-	25, // 20: reeve.tool.v1.ToolSettings.command_timeout:type_name -> google.protobuf.Duration
-	17, // 21: reeve.tool.v1.ToolCallJournal.facts:type_name -> reeve.tool.v1.ToolCallFact
-	23, // 22: reeve.tool.v1.ToolCallFact.time:type_name -> google.protobuf.Timestamp
-	20, // 23: reeve.tool.v1.ToolCallFact.started:type_name -> reeve.tool.v1.CallStarted
-	10, // 24: reeve.tool.v1.ToolCallFact.progress:type_name -> reeve.tool.v1.ToolProgress
-	8,  // 25: reeve.tool.v1.ToolCallFact.result:type_name -> reeve.tool.v1.ToolResult
-	21, // 26: reeve.tool.v1.ToolCallFact.cancelled:type_name -> reeve.tool.v1.CallCancelled
-	18, // 27: reeve.tool.v1.ToolCallFact.question:type_name -> reeve.tool.v1.Question
-	19, // 28: reeve.tool.v1.ToolCallFact.answer:type_name -> reeve.tool.v1.Answer
-	22, // 29: reeve.tool.v1.Question.schema:type_name -> google.protobuf.Struct
-	3,  // 30: reeve.tool.v1.Answer.action:type_name -> reeve.tool.v1.AnswerAction
-	22, // 31: reeve.tool.v1.Answer.content:type_name -> google.protobuf.Struct
-	4,  // 32: reeve.tool.v1.ToolService.ListTools:input_type -> reeve.tool.v1.ListToolsRequest
-	5,  // 33: reeve.tool.v1.ToolService.ListTools:output_type -> reeve.tool.v1.ListToolsResponse
-	33, // [33:34] is the sub-list for method output_type
-	32, // [32:33] is the sub-list for method input_type
-	32, // [32:32] is the sub-list for extension type_name
-	32, // [32:32] is the sub-list for extension extendee
-	0,  // [0:32] is the sub-list for field type_name
+	23, // 11: reeve.tool.v1.ToolResultMetadata.injected_args:type_name -> google.protobuf.Struct
+	10, // 12: reeve.tool.v1.ToolResultMetadata.lost_changes:type_name -> reeve.tool.v1.FileChange
+	6,  // 13: reeve.tool.v1.ToolCatalog.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	24, // 14: reeve.tool.v1.ToolCatalog.announced_at:type_name -> google.protobuf.Timestamp
+	7,  // 15: reeve.tool.v1.ToolCallRequest.call:type_name -> reeve.tool.v1.ToolCall
+	14, // 16: reeve.tool.v1.ToolCallRequest.workspace:type_name -> reeve.tool.v1.Workspace
+	16, // 17: reeve.tool.v1.ToolCallRequest.settings:type_name -> reeve.tool.v1.ToolSettings
+	15, // 18: reeve.tool.v1.Workspace.files:type_name -> reeve.tool.v1.WorkspaceFile
+	25, // 19: reeve.tool.v1.ToolSettings.allowed_imports:type_name -> google.protobuf.ListValue
+	25, // 20: reeve.tool.v1.ToolSettings.command_blacklist:type_name -> google.protobuf.ListValue
+	26, // 21: reeve.tool.v1.ToolSettings.code_timeout:type_name -> google.protobuf.Duration
+	26, // 22: reeve.tool.v1.ToolSettings.command_timeout:type_name -> google.protobuf.Duration
+	18, // 23: reeve.tool.v1.ToolCallJournal.facts:type_name -> reeve.tool.v1.ToolCallFact
+	24, // 24: reeve.tool.v1.ToolCallFact.time:type_name -> google.protobuf.Timestamp
+	21, // 25: reeve.tool.v1.ToolCallFact.started:type_name -> reeve.tool.v1.CallStarted
+	11, // 26: reeve.tool.v1.ToolCallFact.progress:type_name -> reeve.tool.v1.ToolProgress
+	8,  // 27: reeve.tool.v1.ToolCallFact.result:type_name -> reeve.tool.v1.ToolResult
+	22, // 28: reeve.tool.v1.ToolCallFact.cancelled:type_name -> reeve.tool.v1.CallCancelled
+	19, // 29: reeve.tool.v1.ToolCallFact.question:type_name -> reeve.tool.v1.Question
+	20, // 30: reeve.tool.v1.ToolCallFact.answer:type_name -> reeve.tool.v1.Answer
+	23, // 31: reeve.tool.v1.Question.schema:type_name -> google.protobuf.Struct
+	3,  // 32: reeve.tool.v1.Answer.action:type_name -> reeve.tool.v1.AnswerAction
+	23, // 33: reeve.tool.v1.Answer.content:type_name -> google.protobuf.Struct
+	4,  // 34: reeve.tool.v1.ToolService.ListTools:input_type -> reeve.tool.v1.ListToolsRequest
+	5,  // 35: reeve.tool.v1.ToolService.ListTools:output_type -> reeve.tool.v1.ListToolsResponse
+	35, // [35:36] is the sub-list for method output_type
+	34, // [34:35] is the sub-list for method input_type
+	34, // [34:34] is the sub-list for extension type_name
+	34, // [34:34] is the sub-list for extension extendee
+	0,  // [0:34] is the sub-list for field type_name
 }
 
 func init() { file_reeve_tool_v1_tool_proto_init() }
@@ -1929,8 +2063,8 @@ func file_reeve_tool_v1_tool_proto_init() {
 		return
 	}
 	file_reeve_tool_v1_tool_proto_msgTypes[2].OneofWrappers = []any{}
-	file_reeve_tool_v1_tool_proto_msgTypes[6].OneofWrappers = []any{}
-	file_reeve_tool_v1_tool_proto_msgTypes[13].OneofWrappers = []any{
+	file_reeve_tool_v1_tool_proto_msgTypes[7].OneofWrappers = []any{}
+	file_reeve_tool_v1_tool_proto_msgTypes[14].OneofWrappers = []any{
 		(*ToolCallFact_Started)(nil),
 		(*ToolCallFact_Progress)(nil),
 		(*ToolCallFact_Result)(nil),
@@ -1944,7 +2078,7 @@ func file_reeve_tool_v1_tool_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_tool_v1_tool_proto_rawDesc), len(file_reeve_tool_v1_tool_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   18,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

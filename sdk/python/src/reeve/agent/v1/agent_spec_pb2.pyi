@@ -139,7 +139,7 @@ class Limits(_message.Message):
     def __init__(self, budgets: _Optional[_Union[Budgets, _Mapping]] = ..., max_rounds: _Optional[int] = ...) -> None: ...
 
 class DeepAgent(_message.Message):
-    __slots__ = ("filesystem", "terminal", "code", "planning", "allowed_imports", "command_blacklist", "code_timeout", "command_timeout", "read_only")
+    __slots__ = ("filesystem", "terminal", "code", "planning", "allowed_imports", "command_blacklist", "code_timeout", "command_timeout", "read_only", "network", "workspace_scope")
     FILESYSTEM_FIELD_NUMBER: _ClassVar[int]
     TERMINAL_FIELD_NUMBER: _ClassVar[int]
     CODE_FIELD_NUMBER: _ClassVar[int]
@@ -149,6 +149,8 @@ class DeepAgent(_message.Message):
     CODE_TIMEOUT_FIELD_NUMBER: _ClassVar[int]
     COMMAND_TIMEOUT_FIELD_NUMBER: _ClassVar[int]
     READ_ONLY_FIELD_NUMBER: _ClassVar[int]
+    NETWORK_FIELD_NUMBER: _ClassVar[int]
+    WORKSPACE_SCOPE_FIELD_NUMBER: _ClassVar[int]
     filesystem: bool
     terminal: bool
     code: bool
@@ -158,7 +160,15 @@ class DeepAgent(_message.Message):
     code_timeout: _duration_pb2.Duration
     command_timeout: _duration_pb2.Duration
     read_only: bool
-    def __init__(self, filesystem: _Optional[bool] = ..., terminal: _Optional[bool] = ..., code: _Optional[bool] = ..., planning: _Optional[bool] = ..., allowed_imports: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., command_blacklist: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., code_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., command_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., read_only: _Optional[bool] = ...) -> None: ...
+    network: NetworkAccess
+    workspace_scope: str
+    def __init__(self, filesystem: _Optional[bool] = ..., terminal: _Optional[bool] = ..., code: _Optional[bool] = ..., planning: _Optional[bool] = ..., allowed_imports: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., command_blacklist: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., code_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., command_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., read_only: _Optional[bool] = ..., network: _Optional[_Union[NetworkAccess, _Mapping]] = ..., workspace_scope: _Optional[str] = ...) -> None: ...
+
+class NetworkAccess(_message.Message):
+    __slots__ = ("allow",)
+    ALLOW_FIELD_NUMBER: _ClassVar[int]
+    allow: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, allow: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ApprovalPolicy(_message.Message):
     __slots__ = ("timeout", "allow_edited_arguments")

@@ -407,16 +407,18 @@ class ChatContext(_message.Message):
     def __init__(self, kind: _Optional[_Union[ChatContextKind, str]] = ..., workflow_id: _Optional[str] = ...) -> None: ...
 
 class RunClaimed(_message.Message):
-    __slots__ = ("worker", "epoch", "dispatch_sequence", "attempt")
+    __slots__ = ("worker", "epoch", "dispatch_sequence", "attempt", "traceparent")
     WORKER_FIELD_NUMBER: _ClassVar[int]
     EPOCH_FIELD_NUMBER: _ClassVar[int]
     DISPATCH_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    TRACEPARENT_FIELD_NUMBER: _ClassVar[int]
     worker: str
     epoch: int
     dispatch_sequence: int
     attempt: int
-    def __init__(self, worker: _Optional[str] = ..., epoch: _Optional[int] = ..., dispatch_sequence: _Optional[int] = ..., attempt: _Optional[int] = ...) -> None: ...
+    traceparent: str
+    def __init__(self, worker: _Optional[str] = ..., epoch: _Optional[int] = ..., dispatch_sequence: _Optional[int] = ..., attempt: _Optional[int] = ..., traceparent: _Optional[str] = ...) -> None: ...
 
 class RunParked(_message.Message):
     __slots__ = ("waiting_for",)

@@ -133,7 +133,7 @@ class ToolResult(_message.Message):
     def __init__(self, call_id: _Optional[str] = ..., name: _Optional[str] = ..., content: _Optional[str] = ..., is_error: _Optional[bool] = ..., metadata: _Optional[_Union[ToolResultMetadata, _Mapping]] = ..., structured: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class ToolResultMetadata(_message.Message):
-    __slots__ = ("status", "started_at", "completed_at", "execution_time_ms", "approval_status", "approval_id", "injected_args", "offloaded_artifact_id", "end_reason", "isolation")
+    __slots__ = ("status", "started_at", "completed_at", "execution_time_ms", "approval_status", "approval_id", "injected_args", "offloaded_artifact_id", "end_reason", "isolation", "lost_changes", "workspace_revision")
     STATUS_FIELD_NUMBER: _ClassVar[int]
     STARTED_AT_FIELD_NUMBER: _ClassVar[int]
     COMPLETED_AT_FIELD_NUMBER: _ClassVar[int]
@@ -144,6 +144,8 @@ class ToolResultMetadata(_message.Message):
     OFFLOADED_ARTIFACT_ID_FIELD_NUMBER: _ClassVar[int]
     END_REASON_FIELD_NUMBER: _ClassVar[int]
     ISOLATION_FIELD_NUMBER: _ClassVar[int]
+    LOST_CHANGES_FIELD_NUMBER: _ClassVar[int]
+    WORKSPACE_REVISION_FIELD_NUMBER: _ClassVar[int]
     status: ToolStatus
     started_at: _timestamp_pb2.Timestamp
     completed_at: _timestamp_pb2.Timestamp
@@ -154,7 +156,21 @@ class ToolResultMetadata(_message.Message):
     offloaded_artifact_id: str
     end_reason: str
     isolation: str
-    def __init__(self, status: _Optional[_Union[ToolStatus, str]] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., completed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., execution_time_ms: _Optional[float] = ..., approval_status: _Optional[_Union[ApprovalStatus, str]] = ..., approval_id: _Optional[str] = ..., injected_args: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., offloaded_artifact_id: _Optional[str] = ..., end_reason: _Optional[str] = ..., isolation: _Optional[str] = ...) -> None: ...
+    lost_changes: _containers.RepeatedCompositeFieldContainer[FileChange]
+    workspace_revision: int
+    def __init__(self, status: _Optional[_Union[ToolStatus, str]] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., completed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., execution_time_ms: _Optional[float] = ..., approval_status: _Optional[_Union[ApprovalStatus, str]] = ..., approval_id: _Optional[str] = ..., injected_args: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., offloaded_artifact_id: _Optional[str] = ..., end_reason: _Optional[str] = ..., isolation: _Optional[str] = ..., lost_changes: _Optional[_Iterable[_Union[FileChange, _Mapping]]] = ..., workspace_revision: _Optional[int] = ...) -> None: ...
+
+class FileChange(_message.Message):
+    __slots__ = ("call_id", "tool", "host", "revision")
+    CALL_ID_FIELD_NUMBER: _ClassVar[int]
+    TOOL_FIELD_NUMBER: _ClassVar[int]
+    HOST_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    call_id: str
+    tool: str
+    host: str
+    revision: int
+    def __init__(self, call_id: _Optional[str] = ..., tool: _Optional[str] = ..., host: _Optional[str] = ..., revision: _Optional[int] = ...) -> None: ...
 
 class ToolProgress(_message.Message):
     __slots__ = ("call_id", "name", "progress", "total", "message")
@@ -171,14 +187,18 @@ class ToolProgress(_message.Message):
     def __init__(self, call_id: _Optional[str] = ..., name: _Optional[str] = ..., progress: _Optional[float] = ..., total: _Optional[float] = ..., message: _Optional[str] = ...) -> None: ...
 
 class ToolCatalog(_message.Message):
-    __slots__ = ("pool", "tools", "isolation")
+    __slots__ = ("pool", "tools", "isolation", "host", "announced_at")
     POOL_FIELD_NUMBER: _ClassVar[int]
     TOOLS_FIELD_NUMBER: _ClassVar[int]
     ISOLATION_FIELD_NUMBER: _ClassVar[int]
+    HOST_FIELD_NUMBER: _ClassVar[int]
+    ANNOUNCED_AT_FIELD_NUMBER: _ClassVar[int]
     pool: str
     tools: _containers.RepeatedCompositeFieldContainer[ToolDescriptor]
     isolation: str
-    def __init__(self, pool: _Optional[str] = ..., tools: _Optional[_Iterable[_Union[ToolDescriptor, _Mapping]]] = ..., isolation: _Optional[str] = ...) -> None: ...
+    host: str
+    announced_at: _timestamp_pb2.Timestamp
+    def __init__(self, pool: _Optional[str] = ..., tools: _Optional[_Iterable[_Union[ToolDescriptor, _Mapping]]] = ..., isolation: _Optional[str] = ..., host: _Optional[str] = ..., announced_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class ToolCallRequest(_message.Message):
     __slots__ = ("tenant", "run_id", "call", "workspace", "settings", "idempotent", "traceparent")
@@ -215,20 +235,22 @@ class WorkspaceFile(_message.Message):
     def __init__(self, artifact_id: _Optional[str] = ..., path: _Optional[str] = ...) -> None: ...
 
 class ToolSettings(_message.Message):
-    __slots__ = ("allowed_imports", "command_blacklist", "code_timeout", "command_timeout", "read_only", "result_bytes")
+    __slots__ = ("allowed_imports", "command_blacklist", "code_timeout", "command_timeout", "read_only", "result_bytes", "network_allow")
     ALLOWED_IMPORTS_FIELD_NUMBER: _ClassVar[int]
     COMMAND_BLACKLIST_FIELD_NUMBER: _ClassVar[int]
     CODE_TIMEOUT_FIELD_NUMBER: _ClassVar[int]
     COMMAND_TIMEOUT_FIELD_NUMBER: _ClassVar[int]
     READ_ONLY_FIELD_NUMBER: _ClassVar[int]
     RESULT_BYTES_FIELD_NUMBER: _ClassVar[int]
+    NETWORK_ALLOW_FIELD_NUMBER: _ClassVar[int]
     allowed_imports: _struct_pb2.ListValue
     command_blacklist: _struct_pb2.ListValue
     code_timeout: _duration_pb2.Duration
     command_timeout: _duration_pb2.Duration
     read_only: bool
     result_bytes: int
-    def __init__(self, allowed_imports: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., command_blacklist: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., code_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., command_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., read_only: _Optional[bool] = ..., result_bytes: _Optional[int] = ...) -> None: ...
+    network_allow: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, allowed_imports: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., command_blacklist: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., code_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., command_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., read_only: _Optional[bool] = ..., result_bytes: _Optional[int] = ..., network_allow: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ToolCallJournal(_message.Message):
     __slots__ = ("first_sequence", "facts")

@@ -14,7 +14,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/tool/v1/tool.proto.
  */
 export const file_reeve_tool_v1_tool: GenFile = /*@__PURE__*/
-  fileDesc("ChhyZWV2ZS90b29sL3YxL3Rvb2wucHJvdG8SDXJlZXZlLnRvb2wudjEiEgoQTGlzdFRvb2xzUmVxdWVzdCJBChFMaXN0VG9vbHNSZXNwb25zZRIsCgV0b29scxgBIAMoCzIdLnJlZXZlLnRvb2wudjEuVG9vbERlc2NyaXB0b3IilgIKDlRvb2xEZXNjcmlwdG9yEg4KBG5hbWUYASABKAlCABITCgtkZXNjcmlwdGlvbhgCIAEoCRItCgxpbnB1dF9zY2hlbWEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjgKEHBlcm1pc3Npb25fY2xhc3MYBCABKA4yHi5yZWV2ZS50b29sLnYxLlBlcm1pc3Npb25DbGFzcxIaCg1wYXJhbGxlbF9zYWZlGAUgASgISACIAQESFgoOZXhjbHVzaXZlX2xvY2sYBiABKAkSEgoKaWRlbXBvdGVudBgHIAEoCBIOCgZzb3VyY2UYCCABKAkSDAoEcG9vbBgJIAEoCUIQCg5fcGFyYWxsZWxfc2FmZSKcAQoIVG9vbENhbGwSDwoHY2FsbF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEioKCWFyZ3VtZW50cxgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFQoNcmF3X2FyZ3VtZW50cxgEIAEoCRIuCg1pbmplY3RlZF9hcmdzGAUgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCKwAQoKVG9vbFJlc3VsdBIPCgdjYWxsX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSDwoHY29udGVudBgDIAEoCRIQCghpc19lcnJvchgEIAEoCBIzCghtZXRhZGF0YRgFIAEoCzIhLnJlZXZlLnRvb2wudjEuVG9vbFJlc3VsdE1ldGFkYXRhEisKCnN0cnVjdHVyZWQYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Iv8CChJUb29sUmVzdWx0TWV0YWRhdGESKQoGc3RhdHVzGAEgASgOMhkucmVldmUudG9vbC52MS5Ub29sU3RhdHVzEi4KCnN0YXJ0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGNvbXBsZXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGQoRZXhlY3V0aW9uX3RpbWVfbXMYBCABKAESNgoPYXBwcm92YWxfc3RhdHVzGAUgASgOMh0ucmVldmUudG9vbC52MS5BcHByb3ZhbFN0YXR1cxITCgthcHByb3ZhbF9pZBgGIAEoCRIuCg1pbmplY3RlZF9hcmdzGAcgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIdChVvZmZsb2FkZWRfYXJ0aWZhY3RfaWQYCCABKAkSEgoKZW5kX3JlYXNvbhgJIAEoCRIRCglpc29sYXRpb24YCiABKAkibgoMVG9vbFByb2dyZXNzEg8KB2NhbGxfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIQCghwcm9ncmVzcxgDIAEoARISCgV0b3RhbBgEIAEoAUgAiAEBEg8KB21lc3NhZ2UYBSABKAlCCAoGX3RvdGFsIl4KC1Rvb2xDYXRhbG9nEgwKBHBvb2wYASABKAkSLAoFdG9vbHMYAiADKAsyHS5yZWV2ZS50b29sLnYxLlRvb2xEZXNjcmlwdG9yEhEKCWlzb2xhdGlvbhgDIAEoCToAIt8BCg9Ub29sQ2FsbFJlcXVlc3QSDgoGdGVuYW50GAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIlCgRjYWxsGAMgASgLMhcucmVldmUudG9vbC52MS5Ub29sQ2FsbBIrCgl3b3Jrc3BhY2UYBCABKAsyGC5yZWV2ZS50b29sLnYxLldvcmtzcGFjZRItCghzZXR0aW5ncxgFIAEoCzIbLnJlZXZlLnRvb2wudjEuVG9vbFNldHRpbmdzEhIKCmlkZW1wb3RlbnQYBiABKAgSEwoLdHJhY2VwYXJlbnQYByABKAk6ACJECglXb3Jrc3BhY2USCgoCaWQYASABKAkSKwoFZmlsZXMYAiADKAsyHC5yZWV2ZS50b29sLnYxLldvcmtzcGFjZUZpbGUiNgoNV29ya3NwYWNlRmlsZRIVCgthcnRpZmFjdF9pZBgBIAEoCUIAEg4KBHBhdGgYAiABKAlCACKIAgoMVG9vbFNldHRpbmdzEjMKD2FsbG93ZWRfaW1wb3J0cxgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5MaXN0VmFsdWUSNQoRY29tbWFuZF9ibGFja2xpc3QYAiABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEi8KDGNvZGVfdGltZW91dBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIyCg9jb21tYW5kX3RpbWVvdXQYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SEQoJcmVhZF9vbmx5GAUgASgIEhQKDHJlc3VsdF9ieXRlcxgGIAEoDSJXCg9Ub29sQ2FsbEpvdXJuYWwSFgoOZmlyc3Rfc2VxdWVuY2UYASABKA0SKgoFZmFjdHMYAiADKAsyGy5yZWV2ZS50b29sLnYxLlRvb2xDYWxsRmFjdDoAItYCCgxUb29sQ2FsbEZhY3QSKAoEdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoHc3RhcnRlZBgCIAEoCzIaLnJlZXZlLnRvb2wudjEuQ2FsbFN0YXJ0ZWRIABIvCghwcm9ncmVzcxgDIAEoCzIbLnJlZXZlLnRvb2wudjEuVG9vbFByb2dyZXNzSAASKwoGcmVzdWx0GAQgASgLMhkucmVldmUudG9vbC52MS5Ub29sUmVzdWx0SAASMQoJY2FuY2VsbGVkGAUgASgLMhwucmVldmUudG9vbC52MS5DYWxsQ2FuY2VsbGVkSAASKwoIcXVlc3Rpb24YBiABKAsyFy5yZWV2ZS50b29sLnYxLlF1ZXN0aW9uSAASJwoGYW5zd2VyGAcgASgLMhUucmVldmUudG9vbC52MS5BbnN3ZXJIAEIGCgRmYWN0ImsKCFF1ZXN0aW9uEhMKC3F1ZXN0aW9uX2lkGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSJwoGc2NoZW1hGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIQCghhc2tlZF9ieRgEIAEoCSJ0CgZBbnN3ZXISEwoLcXVlc3Rpb25faWQYASABKAkSKwoGYWN0aW9uGAIgASgOMhsucmVldmUudG9vbC52MS5BbnN3ZXJBY3Rpb24SKAoHY29udGVudBgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiNQoLQ2FsbFN0YXJ0ZWQSDAoEaG9zdBgBIAEoCRIYChByZXF1ZXN0X3NlcXVlbmNlGAIgASgEIh8KDUNhbGxDYW5jZWxsZWQSDgoGcmVhc29uGAEgASgJKrECCg9QZXJtaXNzaW9uQ2xhc3MSIAocUEVSTUlTU0lPTl9DTEFTU19VTlNQRUNJRklFRBAAEhkKFVBFUk1JU1NJT05fQ0xBU1NfU0FGRRABEh4KGlBFUk1JU1NJT05fQ0xBU1NfS05PV0xFREdFEAISHAoYUEVSTUlTU0lPTl9DTEFTU19ORVRXT1JLEAMSJAogUEVSTUlTU0lPTl9DTEFTU19XT1JLU1BBQ0VfV1JJVEUQBBIiCh5QRVJNSVNTSU9OX0NMQVNTX0VESVRPUl9NVVRBVEUQBRIdChlQRVJNSVNTSU9OX0NMQVNTX1NVQkFHRU5UEAYSHAoYUEVSTUlTU0lPTl9DTEFTU19TRUNSRVRTEAcSHAoYUEVSTUlTU0lPTl9DTEFTU19FWEVDVVRFEAgqjgEKClRvb2xTdGF0dXMSGwoXVE9PTF9TVEFUVVNfVU5TUEVDSUZJRUQQABIXChNUT09MX1NUQVRVU19TVUNDRVNTEAESFQoRVE9PTF9TVEFUVVNfRVJST1IQAhIYChRUT09MX1NUQVRVU19SRUpFQ1RFRBADEhkKFVRPT0xfU1RBVFVTX1RJTUVEX09VVBAEKq4BCg5BcHByb3ZhbFN0YXR1cxIfChtBUFBST1ZBTF9TVEFUVVNfVU5TUEVDSUZJRUQQABIgChxBUFBST1ZBTF9TVEFUVVNfTk9UX1JFUVVJUkVEEAESHAoYQVBQUk9WQUxfU1RBVFVTX0FQUFJPVkVEEAISHAoYQVBQUk9WQUxfU1RBVFVTX1JFSkVDVEVEEAMSHQoZQVBQUk9WQUxfU1RBVFVTX1RJTUVEX09VVBAEKnwKDEFuc3dlckFjdGlvbhIdChlBTlNXRVJfQUNUSU9OX1VOU1BFQ0lGSUVEEAASGAoUQU5TV0VSX0FDVElPTl9BQ0NFUFQQARIZChVBTlNXRVJfQUNUSU9OX0RFQ0xJTkUQAhIYChRBTlNXRVJfQUNUSU9OX0NBTkNFTBADMmIKC1Rvb2xTZXJ2aWNlElMKCUxpc3RUb29scxIfLnJlZXZlLnRvb2wudjEuTGlzdFRvb2xzUmVxdWVzdBogLnJlZXZlLnRvb2wudjEuTGlzdFRvb2xzUmVzcG9uc2UiA5ACAUJAChFkZXYucmVldmUudG9vbC52MVABWilyZWV2ZS5kZXYvc2RrL2dvL2dlbi9yZWV2ZS90b29sL3YxO3Rvb2x2MWIGcHJvdG8z", [file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp]);
+  fileDesc("ChhyZWV2ZS90b29sL3YxL3Rvb2wucHJvdG8SDXJlZXZlLnRvb2wudjEiEgoQTGlzdFRvb2xzUmVxdWVzdCJBChFMaXN0VG9vbHNSZXNwb25zZRIsCgV0b29scxgBIAMoCzIdLnJlZXZlLnRvb2wudjEuVG9vbERlc2NyaXB0b3IilgIKDlRvb2xEZXNjcmlwdG9yEg4KBG5hbWUYASABKAlCABITCgtkZXNjcmlwdGlvbhgCIAEoCRItCgxpbnB1dF9zY2hlbWEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjgKEHBlcm1pc3Npb25fY2xhc3MYBCABKA4yHi5yZWV2ZS50b29sLnYxLlBlcm1pc3Npb25DbGFzcxIaCg1wYXJhbGxlbF9zYWZlGAUgASgISACIAQESFgoOZXhjbHVzaXZlX2xvY2sYBiABKAkSEgoKaWRlbXBvdGVudBgHIAEoCBIOCgZzb3VyY2UYCCABKAkSDAoEcG9vbBgJIAEoCUIQCg5fcGFyYWxsZWxfc2FmZSKcAQoIVG9vbENhbGwSDwoHY2FsbF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEioKCWFyZ3VtZW50cxgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFQoNcmF3X2FyZ3VtZW50cxgEIAEoCRIuCg1pbmplY3RlZF9hcmdzGAUgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCKwAQoKVG9vbFJlc3VsdBIPCgdjYWxsX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSDwoHY29udGVudBgDIAEoCRIQCghpc19lcnJvchgEIAEoCBIzCghtZXRhZGF0YRgFIAEoCzIhLnJlZXZlLnRvb2wudjEuVG9vbFJlc3VsdE1ldGFkYXRhEisKCnN0cnVjdHVyZWQYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IswDChJUb29sUmVzdWx0TWV0YWRhdGESKQoGc3RhdHVzGAEgASgOMhkucmVldmUudG9vbC52MS5Ub29sU3RhdHVzEi4KCnN0YXJ0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGNvbXBsZXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGQoRZXhlY3V0aW9uX3RpbWVfbXMYBCABKAESNgoPYXBwcm92YWxfc3RhdHVzGAUgASgOMh0ucmVldmUudG9vbC52MS5BcHByb3ZhbFN0YXR1cxITCgthcHByb3ZhbF9pZBgGIAEoCRIuCg1pbmplY3RlZF9hcmdzGAcgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIdChVvZmZsb2FkZWRfYXJ0aWZhY3RfaWQYCCABKAkSEgoKZW5kX3JlYXNvbhgJIAEoCRIRCglpc29sYXRpb24YCiABKAkSLwoMbG9zdF9jaGFuZ2VzGAsgAygLMhkucmVldmUudG9vbC52MS5GaWxlQ2hhbmdlEhoKEndvcmtzcGFjZV9yZXZpc2lvbhgMIAEoDSJLCgpGaWxlQ2hhbmdlEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIMCgRob3N0GAMgASgJEhAKCHJldmlzaW9uGAQgASgNIm4KDFRvb2xQcm9ncmVzcxIPCgdjYWxsX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSEAoIcHJvZ3Jlc3MYAyABKAESEgoFdG90YWwYBCABKAFIAIgBARIPCgdtZXNzYWdlGAUgASgJQggKBl90b3RhbCKeAQoLVG9vbENhdGFsb2cSDAoEcG9vbBgBIAEoCRIsCgV0b29scxgCIAMoCzIdLnJlZXZlLnRvb2wudjEuVG9vbERlc2NyaXB0b3ISEQoJaXNvbGF0aW9uGAMgASgJEgwKBGhvc3QYBCABKAkSMAoMYW5ub3VuY2VkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDoAIt8BCg9Ub29sQ2FsbFJlcXVlc3QSDgoGdGVuYW50GAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIlCgRjYWxsGAMgASgLMhcucmVldmUudG9vbC52MS5Ub29sQ2FsbBIrCgl3b3Jrc3BhY2UYBCABKAsyGC5yZWV2ZS50b29sLnYxLldvcmtzcGFjZRItCghzZXR0aW5ncxgFIAEoCzIbLnJlZXZlLnRvb2wudjEuVG9vbFNldHRpbmdzEhIKCmlkZW1wb3RlbnQYBiABKAgSEwoLdHJhY2VwYXJlbnQYByABKAk6ACJECglXb3Jrc3BhY2USCgoCaWQYASABKAkSKwoFZmlsZXMYAiADKAsyHC5yZWV2ZS50b29sLnYxLldvcmtzcGFjZUZpbGUiNgoNV29ya3NwYWNlRmlsZRIVCgthcnRpZmFjdF9pZBgBIAEoCUIAEg4KBHBhdGgYAiABKAlCACKfAgoMVG9vbFNldHRpbmdzEjMKD2FsbG93ZWRfaW1wb3J0cxgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5MaXN0VmFsdWUSNQoRY29tbWFuZF9ibGFja2xpc3QYAiABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEi8KDGNvZGVfdGltZW91dBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIyCg9jb21tYW5kX3RpbWVvdXQYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SEQoJcmVhZF9vbmx5GAUgASgIEhQKDHJlc3VsdF9ieXRlcxgGIAEoDRIVCg1uZXR3b3JrX2FsbG93GAcgAygJIlcKD1Rvb2xDYWxsSm91cm5hbBIWCg5maXJzdF9zZXF1ZW5jZRgBIAEoDRIqCgVmYWN0cxgCIAMoCzIbLnJlZXZlLnRvb2wudjEuVG9vbENhbGxGYWN0OgAi1gIKDFRvb2xDYWxsRmFjdBIoCgR0aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCgdzdGFydGVkGAIgASgLMhoucmVldmUudG9vbC52MS5DYWxsU3RhcnRlZEgAEi8KCHByb2dyZXNzGAMgASgLMhsucmVldmUudG9vbC52MS5Ub29sUHJvZ3Jlc3NIABIrCgZyZXN1bHQYBCABKAsyGS5yZWV2ZS50b29sLnYxLlRvb2xSZXN1bHRIABIxCgljYW5jZWxsZWQYBSABKAsyHC5yZWV2ZS50b29sLnYxLkNhbGxDYW5jZWxsZWRIABIrCghxdWVzdGlvbhgGIAEoCzIXLnJlZXZlLnRvb2wudjEuUXVlc3Rpb25IABInCgZhbnN3ZXIYByABKAsyFS5yZWV2ZS50b29sLnYxLkFuc3dlckgAQgYKBGZhY3QiawoIUXVlc3Rpb24SEwoLcXVlc3Rpb25faWQYASABKAkSDwoHbWVzc2FnZRgCIAEoCRInCgZzY2hlbWEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhAKCGFza2VkX2J5GAQgASgJInQKBkFuc3dlchITCgtxdWVzdGlvbl9pZBgBIAEoCRIrCgZhY3Rpb24YAiABKA4yGy5yZWV2ZS50b29sLnYxLkFuc3dlckFjdGlvbhIoCgdjb250ZW50GAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCI1CgtDYWxsU3RhcnRlZBIMCgRob3N0GAEgASgJEhgKEHJlcXVlc3Rfc2VxdWVuY2UYAiABKAQiHwoNQ2FsbENhbmNlbGxlZBIOCgZyZWFzb24YASABKAkqsQIKD1Blcm1pc3Npb25DbGFzcxIgChxQRVJNSVNTSU9OX0NMQVNTX1VOU1BFQ0lGSUVEEAASGQoVUEVSTUlTU0lPTl9DTEFTU19TQUZFEAESHgoaUEVSTUlTU0lPTl9DTEFTU19LTk9XTEVER0UQAhIcChhQRVJNSVNTSU9OX0NMQVNTX05FVFdPUksQAxIkCiBQRVJNSVNTSU9OX0NMQVNTX1dPUktTUEFDRV9XUklURRAEEiIKHlBFUk1JU1NJT05fQ0xBU1NfRURJVE9SX01VVEFURRAFEh0KGVBFUk1JU1NJT05fQ0xBU1NfU1VCQUdFTlQQBhIcChhQRVJNSVNTSU9OX0NMQVNTX1NFQ1JFVFMQBxIcChhQRVJNSVNTSU9OX0NMQVNTX0VYRUNVVEUQCCqOAQoKVG9vbFN0YXR1cxIbChdUT09MX1NUQVRVU19VTlNQRUNJRklFRBAAEhcKE1RPT0xfU1RBVFVTX1NVQ0NFU1MQARIVChFUT09MX1NUQVRVU19FUlJPUhACEhgKFFRPT0xfU1RBVFVTX1JFSkVDVEVEEAMSGQoVVE9PTF9TVEFUVVNfVElNRURfT1VUEAQqrgEKDkFwcHJvdmFsU3RhdHVzEh8KG0FQUFJPVkFMX1NUQVRVU19VTlNQRUNJRklFRBAAEiAKHEFQUFJPVkFMX1NUQVRVU19OT1RfUkVRVUlSRUQQARIcChhBUFBST1ZBTF9TVEFUVVNfQVBQUk9WRUQQAhIcChhBUFBST1ZBTF9TVEFUVVNfUkVKRUNURUQQAxIdChlBUFBST1ZBTF9TVEFUVVNfVElNRURfT1VUEAQqfAoMQW5zd2VyQWN0aW9uEh0KGUFOU1dFUl9BQ1RJT05fVU5TUEVDSUZJRUQQABIYChRBTlNXRVJfQUNUSU9OX0FDQ0VQVBABEhkKFUFOU1dFUl9BQ1RJT05fREVDTElORRACEhgKFEFOU1dFUl9BQ1RJT05fQ0FOQ0VMEAMyYgoLVG9vbFNlcnZpY2USUwoJTGlzdFRvb2xzEh8ucmVldmUudG9vbC52MS5MaXN0VG9vbHNSZXF1ZXN0GiAucmVldmUudG9vbC52MS5MaXN0VG9vbHNSZXNwb25zZSIDkAIBQkAKEWRldi5yZWV2ZS50b29sLnYxUAFaKXJlZXZlLmRldi9zZGsvZ28vZ2VuL3JlZXZlL3Rvb2wvdjE7dG9vbHYxYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
  * Asks for the tools of the deployment.
@@ -312,6 +312,21 @@ export type ToolResultMetadata = Message<"reeve.tool.v1.ToolResultMetadata"> & {
    * @generated from field: string isolation = 10;
    */
   isolation: string;
+
+  /**
+   * Calls whose changes to files are gone, because their toolhost was lost before it had saved them. Told once, in the next
+   * result that touches the workspace, and to the model at the beginning of `content`.
+   *
+   * @generated from field: repeated reeve.tool.v1.FileChange lost_changes = 11;
+   */
+  lostChanges: FileChange[];
+
+  /**
+   * Revision of the workspace after the call, when the call may have changed files; else 0.
+   *
+   * @generated from field: uint32 workspace_revision = 12;
+   */
+  workspaceRevision: number;
 };
 
 /**
@@ -320,6 +335,48 @@ export type ToolResultMetadata = Message<"reeve.tool.v1.ToolResultMetadata"> & {
  */
 export const ToolResultMetadataSchema: GenMessage<ToolResultMetadata> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_tool, 5);
+
+/**
+ * A call that may have changed files of a workspace.
+ *
+ * @generated from message reeve.tool.v1.FileChange
+ */
+export type FileChange = Message<"reeve.tool.v1.FileChange"> & {
+  /**
+   * The call. Empty: a client wrote the file.
+   *
+   * @generated from field: string call_id = 1;
+   */
+  callId: string;
+
+  /**
+   * Name of the tool.
+   *
+   * @generated from field: string tool = 2;
+   */
+  tool: string;
+
+  /**
+   * The toolhost that made it.
+   *
+   * @generated from field: string host = 3;
+   */
+  host: string;
+
+  /**
+   * The revision that it made.
+   *
+   * @generated from field: uint32 revision = 4;
+   */
+  revision: number;
+};
+
+/**
+ * Describes the message reeve.tool.v1.FileChange.
+ * Use `create(FileChangeSchema)` to create a new message.
+ */
+export const FileChangeSchema: GenMessage<FileChange> = /*@__PURE__*/
+  messageDesc(file_reeve_tool_v1_tool, 6);
 
 /**
  * Progress that a tool reports while it runs. A command reports what it writes: the bytes so far, and its last lines.
@@ -368,10 +425,11 @@ export type ToolProgress = Message<"reeve.tool.v1.ToolProgress"> & {
  * Use `create(ToolProgressSchema)` to create a new message.
  */
 export const ToolProgressSchema: GenMessage<ToolProgress> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 6);
+  messageDesc(file_reeve_tool_v1_tool, 7);
 
 /**
- * What a toolhost of a pool offers. Kept after the host is gone.
+ * What a toolhost of a pool offers. Kept after the host is gone, until another host of its pool has announced: a pool without
+ * any host still has the tools of its last ones. A row under the pool alone was written by a version that had no hosts in it.
  *
  * @generated from message reeve.tool.v1.ToolCatalog
  */
@@ -391,11 +449,25 @@ export type ToolCatalog = Message<"reeve.tool.v1.ToolCatalog"> & {
   tools: ToolDescriptor[];
 
   /**
-   * The isolation of its sandboxes, `none` when it refuses to execute code.
+   * The isolation of its sandboxes, `none` or `files-only` when it refuses to execute code.
    *
    * @generated from field: string isolation = 3;
    */
   isolation: string;
+
+  /**
+   * Name of the toolhost process.
+   *
+   * @generated from field: string host = 4;
+   */
+  host: string;
+
+  /**
+   * When it said so. Of a tool that several hosts of a pool have, the latest word stands.
+   *
+   * @generated from field: google.protobuf.Timestamp announced_at = 5;
+   */
+  announcedAt?: Timestamp | undefined;
 };
 
 /**
@@ -403,7 +475,7 @@ export type ToolCatalog = Message<"reeve.tool.v1.ToolCatalog"> & {
  * Use `create(ToolCatalogSchema)` to create a new message.
  */
 export const ToolCatalogSchema: GenMessage<ToolCatalog> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 7);
+  messageDesc(file_reeve_tool_v1_tool, 8);
 
 /**
  * A call on its way to a toolhost.
@@ -466,23 +538,23 @@ export type ToolCallRequest = Message<"reeve.tool.v1.ToolCallRequest"> & {
  * Use `create(ToolCallRequestSchema)` to create a new message.
  */
 export const ToolCallRequestSchema: GenMessage<ToolCallRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 8);
+  messageDesc(file_reeve_tool_v1_tool, 9);
 
 /**
- * The files that the tools of a run share.
+ * The files that the tools of a run, or of all runs of a thread, share.
  *
  * @generated from message reeve.tool.v1.Workspace
  */
 export type Workspace = Message<"reeve.tool.v1.Workspace"> & {
   /**
-   * Id of the workspace: the run's.
+   * Id of the workspace: the run's, or `thread-` and the thread's. Empty: the run's.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Artifacts that are laid into the workspace before its first use.
+   * Artifacts that are laid into the workspace before its first use by the run.
    *
    * @generated from field: repeated reeve.tool.v1.WorkspaceFile files = 2;
    */
@@ -494,7 +566,7 @@ export type Workspace = Message<"reeve.tool.v1.Workspace"> & {
  * Use `create(WorkspaceSchema)` to create a new message.
  */
 export const WorkspaceSchema: GenMessage<Workspace> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 9);
+  messageDesc(file_reeve_tool_v1_tool, 10);
 
 /**
  * A file that is laid into a workspace.
@@ -522,7 +594,7 @@ export type WorkspaceFile = Message<"reeve.tool.v1.WorkspaceFile"> & {
  * Use `create(WorkspaceFileSchema)` to create a new message.
  */
 export const WorkspaceFileSchema: GenMessage<WorkspaceFile> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 10);
+  messageDesc(file_reeve_tool_v1_tool, 11);
 
 /**
  * Limits that the agent spec sets for the built-in tools.
@@ -571,6 +643,13 @@ export type ToolSettings = Message<"reeve.tool.v1.ToolSettings"> & {
    * @generated from field: uint32 result_bytes = 6;
    */
   resultBytes: number;
+
+  /**
+   * Hosts and ports that code and commands may reach, as in `AgentSpec.deep_agent.network`. Empty: none.
+   *
+   * @generated from field: repeated string network_allow = 7;
+   */
+  networkAllow: string[];
 };
 
 /**
@@ -578,7 +657,7 @@ export type ToolSettings = Message<"reeve.tool.v1.ToolSettings"> & {
  * Use `create(ToolSettingsSchema)` to create a new message.
  */
 export const ToolSettingsSchema: GenMessage<ToolSettings> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 11);
+  messageDesc(file_reeve_tool_v1_tool, 12);
 
 /**
  * The journal of one call. Whoever appends its first fact owns the call: a toolhost that starts it, or the runtime that
@@ -607,7 +686,7 @@ export type ToolCallJournal = Message<"reeve.tool.v1.ToolCallJournal"> & {
  * Use `create(ToolCallJournalSchema)` to create a new message.
  */
 export const ToolCallJournalSchema: GenMessage<ToolCallJournal> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 12);
+  messageDesc(file_reeve_tool_v1_tool, 13);
 
 /**
  * One fact about a call.
@@ -683,7 +762,7 @@ export type ToolCallFact = Message<"reeve.tool.v1.ToolCallFact"> & {
  * Use `create(ToolCallFactSchema)` to create a new message.
  */
 export const ToolCallFactSchema: GenMessage<ToolCallFact> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 13);
+  messageDesc(file_reeve_tool_v1_tool, 14);
 
 /**
  * Something that a tool asks a person while it runs.
@@ -725,7 +804,7 @@ export type Question = Message<"reeve.tool.v1.Question"> & {
  * Use `create(QuestionSchema)` to create a new message.
  */
 export const QuestionSchema: GenMessage<Question> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 14);
+  messageDesc(file_reeve_tool_v1_tool, 15);
 
 /**
  * What a person answered.
@@ -760,7 +839,7 @@ export type Answer = Message<"reeve.tool.v1.Answer"> & {
  * Use `create(AnswerSchema)` to create a new message.
  */
 export const AnswerSchema: GenMessage<Answer> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 15);
+  messageDesc(file_reeve_tool_v1_tool, 16);
 
 /**
  * A toolhost began to execute a call.
@@ -789,7 +868,7 @@ export type CallStarted = Message<"reeve.tool.v1.CallStarted"> & {
  * Use `create(CallStartedSchema)` to create a new message.
  */
 export const CallStartedSchema: GenMessage<CallStarted> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 16);
+  messageDesc(file_reeve_tool_v1_tool, 17);
 
 /**
  * A call is not wanted any more.
@@ -810,7 +889,7 @@ export type CallCancelled = Message<"reeve.tool.v1.CallCancelled"> & {
  * Use `create(CallCancelledSchema)` to create a new message.
  */
 export const CallCancelledSchema: GenMessage<CallCancelled> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 17);
+  messageDesc(file_reeve_tool_v1_tool, 18);
 
 /**
  * What a tool may touch. Policy permits tools by class.
