@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type {
   DescriptorProto,
@@ -50,9 +50,15 @@ function strip(file: FileDescriptorProto, comments: boolean): void {
     goPackage: `reeve.dev/sdk/go/gen/${file.name.replace(/\/[^/]+$/, "")};${file.package.split(".").slice(1).join("")}`,
     javaPackage: `dev.${file.package}`,
     javaMultipleFiles: true,
+    // A file may bear the name of a message.
+    javaOuterClassname: `${pascalCase(basename(file.name, ".proto"))}Proto`,
   });
   if (!comments) delete file.sourceCodeInfo;
   for (const message of file.messageType) stripMessage(message);
+}
+
+function pascalCase(name: string): string {
+  return name.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 function stripMessage(message: DescriptorProto): void {

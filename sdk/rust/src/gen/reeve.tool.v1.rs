@@ -977,9 +977,9 @@ pub struct WorkspaceRecord {
     /// Name of the snapshot in the object store. Empty: there is none.
     #[prost(string, tag = "8")]
     pub snapshot: ::prost::alloc::string::String,
-    /// Size of the snapshot.
+    /// Size of the snapshot in bytes.
     #[prost(uint64, tag = "9")]
-    pub snapshot_bytes: u64,
+    pub snapshot_size: u64,
     /// Calls whose changes are not in the snapshot, the oldest first; at most 64.
     #[prost(message, repeated, tag = "10")]
     pub unsaved: ::prost::alloc::vec::Vec<FileChange>,

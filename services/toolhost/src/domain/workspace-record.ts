@@ -79,7 +79,7 @@ export function withSnapshot(record: WorkspaceRecord, snapshot: Snapshot): Works
   const firstUnsaved = Math.min(...next.unsaved.map(({ revision }) => revision));
   next.savedRevision = Math.max(next.savedRevision, Math.min(snapshot.revision, firstUnsaved - 1));
   next.snapshot = snapshot.name;
-  next.snapshotBytes = BigInt(snapshot.bytes);
+  next.snapshotSize = BigInt(snapshot.bytes);
   return next;
 }
 
@@ -97,7 +97,7 @@ export function withTakeover(
   next.unsaved = [];
   next.unsavedMore = 0;
   if (isSnapshotLost) {
-    Object.assign(next, { lostSnapshot: true, snapshot: "", snapshotBytes: 0n, laid: [] });
+    Object.assign(next, { lostSnapshot: true, snapshot: "", snapshotSize: 0n, laid: [] });
   }
   next.laid = next.laid.filter(({ revision }) => revision <= next.savedRevision);
   next.savedRevision = next.revision;

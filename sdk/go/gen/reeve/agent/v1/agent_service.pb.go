@@ -823,8 +823,8 @@ const file_reeve_agent_v1_agent_service_proto_rawDesc = "" +
 	"ListAgents\x12!.reeve.agent.v1.ListAgentsRequest\x1a\".reeve.agent.v1.ListAgentsResponse\"\x03\x90\x02\x01\x12V\n" +
 	"\vUpdateAgent\x12\".reeve.agent.v1.UpdateAgentRequest\x1a#.reeve.agent.v1.UpdateAgentResponse\x12V\n" +
 	"\vDeleteAgent\x12\".reeve.agent.v1.DeleteAgentRequest\x1a#.reeve.agent.v1.DeleteAgentResponse\x12a\n" +
-	"\rValidateAgent\x12$.reeve.agent.v1.ValidateAgentRequest\x1a%.reeve.agent.v1.ValidateAgentResponse\"\x03\x90\x02\x01BC\n" +
-	"\x12dev.reeve.agent.v1P\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3"
+	"\rValidateAgent\x12$.reeve.agent.v1.ValidateAgentRequest\x1a%.reeve.agent.v1.ValidateAgentResponse\"\x03\x90\x02\x01BV\n" +
+	"\x12dev.reeve.agent.v1B\x11AgentServiceProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3"
 
 var (
 	file_reeve_agent_v1_agent_service_proto_rawDescOnce sync.Once

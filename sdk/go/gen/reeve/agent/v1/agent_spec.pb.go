@@ -991,8 +991,8 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\x05allow\x18\x01 \x03(\tB\x00R\x05allow\"}\n" +
 	"\x0eApprovalPolicy\x125\n" +
 	"\atimeout\x18\x01 \x01(\v2\x19.google.protobuf.DurationB\x00R\atimeout\x124\n" +
-	"\x16allow_edited_arguments\x18\x02 \x01(\bR\x14allowEditedArgumentsBC\n" +
-	"\x12dev.reeve.agent.v1P\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3"
+	"\x16allow_edited_arguments\x18\x02 \x01(\bR\x14allowEditedArgumentsBS\n" +
+	"\x12dev.reeve.agent.v1B\x0eAgentSpecProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3"
 
 var (
 	file_reeve_agent_v1_agent_spec_proto_rawDescOnce sync.Once

@@ -438,8 +438,8 @@ const file_reeve_agent_v1_model_spec_proto_rawDesc = "" +
 	"\fModelCatalog\x121\n" +
 	"\x06models\x18\x01 \x03(\v2\x19.reeve.agent.v1.ModelSpecR\x06models\x12@\n" +
 	"\tproviders\x18\x02 \x03(\v2\".reeve.agent.v1.ProviderDescriptorR\tproviders\x12.\n" +
-	"\x06maxima\x18\x03 \x01(\v2\x16.reeve.agent.v1.LimitsR\x06maxima:\x00BC\n" +
-	"\x12dev.reeve.agent.v1P\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3"
+	"\x06maxima\x18\x03 \x01(\v2\x16.reeve.agent.v1.LimitsR\x06maxima:\x00BS\n" +
+	"\x12dev.reeve.agent.v1B\x0eModelSpecProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3"
 
 var (
 	file_reeve_agent_v1_model_spec_proto_rawDescOnce sync.Once

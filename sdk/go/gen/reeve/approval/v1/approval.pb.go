@@ -868,8 +868,8 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\rListApprovals\x12'.reeve.approval.v1.ListApprovalsRequest\x1a(.reeve.approval.v1.ListApprovalsResponse\"\x03\x90\x02\x01\x12a\n" +
 	"\vGetApproval\x12%.reeve.approval.v1.GetApprovalRequest\x1a&.reeve.approval.v1.GetApprovalResponse\"\x03\x90\x02\x01\x12e\n" +
 	"\x0eDecideApproval\x12(.reeve.approval.v1.DecideApprovalRequest\x1a).reeve.approval.v1.DecideApprovalResponse\x12l\n" +
-	"\x0eWatchApprovals\x12(.reeve.approval.v1.WatchApprovalsRequest\x1a).reeve.approval.v1.WatchApprovalsResponse\"\x03\x90\x02\x010\x01BL\n" +
-	"\x15dev.reeve.approval.v1P\x01Z1reeve.dev/sdk/go/gen/reeve/approval/v1;approvalv1b\x06proto3"
+	"\x0eWatchApprovals\x12(.reeve.approval.v1.WatchApprovalsRequest\x1a).reeve.approval.v1.WatchApprovalsResponse\"\x03\x90\x02\x010\x01B[\n" +
+	"\x15dev.reeve.approval.v1B\rApprovalProtoP\x01Z1reeve.dev/sdk/go/gen/reeve/approval/v1;approvalv1b\x06proto3"
 
 var (
 	file_reeve_approval_v1_approval_proto_rawDescOnce sync.Once

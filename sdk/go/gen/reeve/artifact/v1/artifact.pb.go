@@ -716,8 +716,8 @@ const file_reeve_artifact_v1_artifact_proto_rawDesc = "" +
 	"\x0eUploadArtifact\x12(.reeve.artifact.v1.UploadArtifactRequest\x1a).reeve.artifact.v1.UploadArtifactResponse(\x01\x12e\n" +
 	"\x0eCreateArtifact\x12(.reeve.artifact.v1.CreateArtifactRequest\x1a).reeve.artifact.v1.CreateArtifactResponse\x12r\n" +
 	"\x10DownloadArtifact\x12*.reeve.artifact.v1.DownloadArtifactRequest\x1a+.reeve.artifact.v1.DownloadArtifactResponse\"\x03\x90\x02\x010\x01\x12g\n" +
-	"\rListArtifacts\x12'.reeve.artifact.v1.ListArtifactsRequest\x1a(.reeve.artifact.v1.ListArtifactsResponse\"\x03\x90\x02\x01BL\n" +
-	"\x15dev.reeve.artifact.v1P\x01Z1reeve.dev/sdk/go/gen/reeve/artifact/v1;artifactv1b\x06proto3"
+	"\rListArtifacts\x12'.reeve.artifact.v1.ListArtifactsRequest\x1a(.reeve.artifact.v1.ListArtifactsResponse\"\x03\x90\x02\x01B[\n" +
+	"\x15dev.reeve.artifact.v1B\rArtifactProtoP\x01Z1reeve.dev/sdk/go/gen/reeve/artifact/v1;artifactv1b\x06proto3"
 
 var (
 	file_reeve_artifact_v1_artifact_proto_rawDescOnce sync.Once

@@ -226,8 +226,9 @@ const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\x1eERROR_REASON_THREAD_QUEUE_FULL\x10\x1b\x12!\n" +
 	"\x1dERROR_REASON_MEMORY_NOT_FOUND\x10\x1c\x12\x1b\n" +
 	"\x17ERROR_REASON_INBOX_FULL\x10\x1d\x12\x1f\n" +
-	"\x1bERROR_REASON_FILE_NOT_FOUND\x10(BC\n" +
-	"\x12dev.reeve.error.v1P\x01Z+reeve.dev/sdk/go/gen/reeve/error/v1;errorv1b\x06proto3"
+	"\x1bERROR_REASON_FILE_NOT_FOUND\x10(BO\n" +
+	"\x12dev.reeve.error.v1B\n" +
+	"ErrorProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/error/v1;errorv1b\x06proto3"
 
 var (
 	file_reeve_error_v1_error_proto_rawDescOnce sync.Once

@@ -562,8 +562,8 @@ const file_reeve_memory_v1_memory_proto_rawDesc = "" +
 	"\fCreateMemory\x12$.reeve.memory.v1.CreateMemoryRequest\x1a%.reeve.memory.v1.CreateMemoryResponse\x12`\n" +
 	"\fListMemories\x12$.reeve.memory.v1.ListMemoriesRequest\x1a%.reeve.memory.v1.ListMemoriesResponse\"\x03\x90\x02\x01\x12f\n" +
 	"\x0eRecallMemories\x12&.reeve.memory.v1.RecallMemoriesRequest\x1a'.reeve.memory.v1.RecallMemoriesResponse\"\x03\x90\x02\x01\x12[\n" +
-	"\fDeleteMemory\x12$.reeve.memory.v1.DeleteMemoryRequest\x1a%.reeve.memory.v1.DeleteMemoryResponseBF\n" +
-	"\x13dev.reeve.memory.v1P\x01Z-reeve.dev/sdk/go/gen/reeve/memory/v1;memoryv1b\x06proto3"
+	"\fDeleteMemory\x12$.reeve.memory.v1.DeleteMemoryRequest\x1a%.reeve.memory.v1.DeleteMemoryResponseBS\n" +
+	"\x13dev.reeve.memory.v1B\vMemoryProtoP\x01Z-reeve.dev/sdk/go/gen/reeve/memory/v1;memoryv1b\x06proto3"
 
 var (
 	file_reeve_memory_v1_memory_proto_rawDescOnce sync.Once

@@ -3623,8 +3623,8 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x17TODO_STATUS_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13TODO_STATUS_PENDING\x10\x01\x12\x1b\n" +
 	"\x17TODO_STATUS_IN_PROGRESS\x10\x02\x12\x19\n" +
-	"\x15TODO_STATUS_COMPLETED\x10\x03B=\n" +
-	"\x10dev.reeve.run.v1P\x01Z'reeve.dev/sdk/go/gen/reeve/run/v1;runv1b\x06proto3"
+	"\x15TODO_STATUS_COMPLETED\x10\x03BL\n" +
+	"\x10dev.reeve.run.v1B\rRunEventProtoP\x01Z'reeve.dev/sdk/go/gen/reeve/run/v1;runv1b\x06proto3"
 
 var (
 	file_reeve_run_v1_run_event_proto_rawDescOnce sync.Once

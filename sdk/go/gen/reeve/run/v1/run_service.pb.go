@@ -1308,8 +1308,8 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\bListRuns\x12\x1d.reeve.run.v1.ListRunsRequest\x1a\x1e.reeve.run.v1.ListRunsResponse\"\x03\x90\x02\x01\x12L\n" +
 	"\tCancelRun\x12\x1e.reeve.run.v1.CancelRunRequest\x1a\x1f.reeve.run.v1.CancelRunResponse\x12f\n" +
 	"\x10GetExecutionTree\x12%.reeve.run.v1.GetExecutionTreeRequest\x1a&.reeve.run.v1.GetExecutionTreeResponse\"\x03\x90\x02\x01\x12R\n" +
-	"\vSendMessage\x12 .reeve.run.v1.SendMessageRequest\x1a!.reeve.run.v1.SendMessageResponseB=\n" +
-	"\x10dev.reeve.run.v1P\x01Z'reeve.dev/sdk/go/gen/reeve/run/v1;runv1b\x06proto3"
+	"\vSendMessage\x12 .reeve.run.v1.SendMessageRequest\x1a!.reeve.run.v1.SendMessageResponseBN\n" +
+	"\x10dev.reeve.run.v1B\x0fRunServiceProtoP\x01Z'reeve.dev/sdk/go/gen/reeve/run/v1;runv1b\x06proto3"
 
 var (
 	file_reeve_run_v1_run_service_proto_rawDescOnce sync.Once

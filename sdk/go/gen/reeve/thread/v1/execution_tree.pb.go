@@ -215,8 +215,8 @@ const file_reeve_thread_v1_execution_tree_proto_rawDesc = "" +
 	"durationMs\x12\x1e\n" +
 	"\n" +
 	"unfinished\x18\t \x01(\bR\n" +
-	"unfinishedBF\n" +
-	"\x13dev.reeve.thread.v1P\x01Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1b\x06proto3"
+	"unfinishedBZ\n" +
+	"\x13dev.reeve.thread.v1B\x12ExecutionTreeProtoP\x01Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1b\x06proto3"
 
 var (
 	file_reeve_thread_v1_execution_tree_proto_rawDescOnce sync.Once

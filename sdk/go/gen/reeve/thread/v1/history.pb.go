@@ -407,8 +407,8 @@ const file_reeve_thread_v1_history_proto_rawDesc = "" +
 	"\x10provider_call_id\x18\x01 \x01(\tR\x0eproviderCallId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
 	"\acontent\x18\x03 \x01(\tR\acontent\x12\x19\n" +
-	"\bis_error\x18\x04 \x01(\bR\aisErrorBF\n" +
-	"\x13dev.reeve.thread.v1P\x01Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1b\x06proto3"
+	"\bis_error\x18\x04 \x01(\bR\aisErrorBT\n" +
+	"\x13dev.reeve.thread.v1B\fHistoryProtoP\x01Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1b\x06proto3"
 
 var (
 	file_reeve_thread_v1_history_proto_rawDescOnce sync.Once

@@ -142,8 +142,8 @@ const file_reeve_thread_v1_message_proto_rawDesc = "" +
 	"\x04Role\x12\x14\n" +
 	"\x10ROLE_UNSPECIFIED\x10\x00\x12\r\n" +
 	"\tROLE_USER\x10\x01\x12\x12\n" +
-	"\x0eROLE_ASSISTANT\x10\x02BF\n" +
-	"\x13dev.reeve.thread.v1P\x01Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1b\x06proto3"
+	"\x0eROLE_ASSISTANT\x10\x02BT\n" +
+	"\x13dev.reeve.thread.v1B\fMessageProtoP\x01Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1b\x06proto3"
 
 var (
 	file_reeve_thread_v1_message_proto_rawDescOnce sync.Once

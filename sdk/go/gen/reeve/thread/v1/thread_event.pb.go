@@ -686,8 +686,8 @@ const file_reeve_thread_v1_thread_event_proto_rawDesc = "" +
 	"\x18TURN_OUTCOME_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16TURN_OUTCOME_COMPLETED\x10\x01\x12\x16\n" +
 	"\x12TURN_OUTCOME_ERROR\x10\x02\x12\x1a\n" +
-	"\x16TURN_OUTCOME_CANCELLED\x10\x03BF\n" +
-	"\x13dev.reeve.thread.v1P\x01Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1b\x06proto3"
+	"\x16TURN_OUTCOME_CANCELLED\x10\x03BX\n" +
+	"\x13dev.reeve.thread.v1B\x10ThreadEventProtoP\x01Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1b\x06proto3"
 
 var (
 	file_reeve_thread_v1_thread_event_proto_rawDescOnce sync.Once

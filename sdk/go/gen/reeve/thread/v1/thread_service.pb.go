@@ -706,8 +706,8 @@ const file_reeve_thread_v1_thread_service_proto_rawDesc = "" +
 	"\tGetThread\x12!.reeve.thread.v1.GetThreadRequest\x1a\".reeve.thread.v1.GetThreadResponse\"\x03\x90\x02\x01\x12]\n" +
 	"\vListThreads\x12#.reeve.thread.v1.ListThreadsRequest\x1a$.reeve.thread.v1.ListThreadsResponse\"\x03\x90\x02\x01\x12r\n" +
 	"\x12ListThreadMessages\x12*.reeve.thread.v1.ListThreadMessagesRequest\x1a+.reeve.thread.v1.ListThreadMessagesResponse\"\x03\x90\x02\x01\x12[\n" +
-	"\fDeleteThread\x12$.reeve.thread.v1.DeleteThreadRequest\x1a%.reeve.thread.v1.DeleteThreadResponseBF\n" +
-	"\x13dev.reeve.thread.v1P\x01Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1b\x06proto3"
+	"\fDeleteThread\x12$.reeve.thread.v1.DeleteThreadRequest\x1a%.reeve.thread.v1.DeleteThreadResponseBZ\n" +
+	"\x13dev.reeve.thread.v1B\x12ThreadServiceProtoP\x01Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1b\x06proto3"
 
 var (
 	file_reeve_thread_v1_thread_service_proto_rawDescOnce sync.Once

@@ -1967,8 +1967,8 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\x15ANSWER_ACTION_DECLINE\x10\x02\x12\x18\n" +
 	"\x14ANSWER_ACTION_CANCEL\x10\x032b\n" +
 	"\vToolService\x12S\n" +
-	"\tListTools\x12\x1f.reeve.tool.v1.ListToolsRequest\x1a .reeve.tool.v1.ListToolsResponse\"\x03\x90\x02\x01B@\n" +
-	"\x11dev.reeve.tool.v1P\x01Z)reeve.dev/sdk/go/gen/reeve/tool/v1;toolv1b\x06proto3"
+	"\tListTools\x12\x1f.reeve.tool.v1.ListToolsRequest\x1a .reeve.tool.v1.ListToolsResponse\"\x03\x90\x02\x01BK\n" +
+	"\x11dev.reeve.tool.v1B\tToolProtoP\x01Z)reeve.dev/sdk/go/gen/reeve/tool/v1;toolv1b\x06proto3"
 
 var (
 	file_reeve_tool_v1_tool_proto_rawDescOnce sync.Once

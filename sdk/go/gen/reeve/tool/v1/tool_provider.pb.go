@@ -640,8 +640,8 @@ const file_reeve_tool_v1_tool_provider_proto_rawDesc = "" +
 	"\acontent\x18\x02 \x01(\fR\acontent2\xce\x01\n" +
 	"\x13ToolProviderService\x12_\n" +
 	"\rDescribeTools\x12#.reeve.tool.v1.DescribeToolsRequest\x1a$.reeve.tool.v1.DescribeToolsResponse\"\x03\x90\x02\x01\x12V\n" +
-	"\vExecuteTool\x12!.reeve.tool.v1.ExecuteToolRequest\x1a\".reeve.tool.v1.ExecuteToolResponse0\x01B@\n" +
-	"\x11dev.reeve.tool.v1P\x01Z)reeve.dev/sdk/go/gen/reeve/tool/v1;toolv1b\x06proto3"
+	"\vExecuteTool\x12!.reeve.tool.v1.ExecuteToolRequest\x1a\".reeve.tool.v1.ExecuteToolResponse0\x01BS\n" +
+	"\x11dev.reeve.tool.v1B\x11ToolProviderProtoP\x01Z)reeve.dev/sdk/go/gen/reeve/tool/v1;toolv1b\x06proto3"
 
 var (
 	file_reeve_tool_v1_tool_provider_proto_rawDescOnce sync.Once

@@ -232,8 +232,8 @@ const file_reeve_tool_v1_toolhost_proto_rawDesc = "" +
 	"\x11ForwardedToolCall\x128\n" +
 	"\arequest\x18\x01 \x01(\v2\x1e.reeve.tool.v1.ToolCallRequestR\arequest\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\tR\x04from\x12\x12\n" +
-	"\x04hops\x18\x03 \x01(\rR\x04hops:\x00B@\n" +
-	"\x11dev.reeve.tool.v1P\x01Z)reeve.dev/sdk/go/gen/reeve/tool/v1;toolv1b\x06proto3"
+	"\x04hops\x18\x03 \x01(\rR\x04hops:\x00BO\n" +
+	"\x11dev.reeve.tool.v1B\rToolhostProtoP\x01Z)reeve.dev/sdk/go/gen/reeve/tool/v1;toolv1b\x06proto3"
 
 var (
 	file_reeve_tool_v1_toolhost_proto_rawDescOnce sync.Once

@@ -107,8 +107,8 @@ type WorkspaceRecord struct {
 	SavedRevision uint32 `protobuf:"varint,7,opt,name=saved_revision,json=savedRevision,proto3" json:"saved_revision,omitempty"`
 	// Name of the snapshot in the object store. Empty: there is none.
 	Snapshot string `protobuf:"bytes,8,opt,name=snapshot,proto3" json:"snapshot,omitempty"`
-	// Size of the snapshot.
-	SnapshotBytes uint64 `protobuf:"varint,9,opt,name=snapshot_bytes,json=snapshotBytes,proto3" json:"snapshot_bytes,omitempty"`
+	// Size of the snapshot in bytes.
+	SnapshotSize uint64 `protobuf:"varint,9,opt,name=snapshot_size,json=snapshotSize,proto3" json:"snapshot_size,omitempty"`
 	// Calls whose changes are not in the snapshot, the oldest first; at most 64.
 	Unsaved []*FileChange `protobuf:"bytes,10,rep,name=unsaved,proto3" json:"unsaved,omitempty"`
 	// How many more there are.
@@ -213,9 +213,9 @@ func (x *WorkspaceRecord) GetSnapshot() string {
 	return ""
 }
 
-func (x *WorkspaceRecord) GetSnapshotBytes() uint64 {
+func (x *WorkspaceRecord) GetSnapshotSize() uint64 {
 	if x != nil {
-		return x.SnapshotBytes
+		return x.SnapshotSize
 	}
 	return 0
 }
@@ -1179,7 +1179,7 @@ var File_reeve_tool_v1_workspace_proto protoreflect.FileDescriptor
 
 const file_reeve_tool_v1_workspace_proto_rawDesc = "" +
 	"\n" +
-	"\x1dreeve/tool/v1/workspace.proto\x12\rreeve.tool.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/error/v1/error.proto\x1a\x18reeve/tool/v1/tool.proto\"\xb5\x04\n" +
+	"\x1dreeve/tool/v1/workspace.proto\x12\rreeve.tool.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/error/v1/error.proto\x1a\x18reeve/tool/v1/tool.proto\"\xb3\x04\n" +
 	"\x0fWorkspaceRecord\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x16\n" +
@@ -1188,8 +1188,8 @@ const file_reeve_tool_v1_workspace_proto_rawDesc = "" +
 	"\x06folder\x18\x05 \x01(\tR\x06folder\x12\x1a\n" +
 	"\brevision\x18\x06 \x01(\rR\brevision\x12%\n" +
 	"\x0esaved_revision\x18\a \x01(\rR\rsavedRevision\x12\x1a\n" +
-	"\bsnapshot\x18\b \x01(\tR\bsnapshot\x12%\n" +
-	"\x0esnapshot_bytes\x18\t \x01(\x04R\rsnapshotBytes\x123\n" +
+	"\bsnapshot\x18\b \x01(\tR\bsnapshot\x12#\n" +
+	"\rsnapshot_size\x18\t \x01(\x04R\fsnapshotSize\x123\n" +
 	"\aunsaved\x18\n" +
 	" \x03(\v2\x19.reeve.tool.v1.FileChangeR\aunsaved\x12!\n" +
 	"\funsaved_more\x18\v \x01(\rR\vunsavedMore\x12-\n" +
@@ -1262,8 +1262,8 @@ const file_reeve_tool_v1_workspace_proto_rawDesc = "" +
 	"\x0eFILE_KIND_FILE\x10\x01\x12\x14\n" +
 	"\x10FILE_KIND_FOLDER\x10\x02\x12\x12\n" +
 	"\x0eFILE_KIND_LINK\x10\x03\x12\x13\n" +
-	"\x0fFILE_KIND_OTHER\x10\x04B@\n" +
-	"\x11dev.reeve.tool.v1P\x01Z)reeve.dev/sdk/go/gen/reeve/tool/v1;toolv1b\x06proto3"
+	"\x0fFILE_KIND_OTHER\x10\x04BP\n" +
+	"\x11dev.reeve.tool.v1B\x0eWorkspaceProtoP\x01Z)reeve.dev/sdk/go/gen/reeve/tool/v1;toolv1b\x06proto3"
 
 var (
 	file_reeve_tool_v1_workspace_proto_rawDescOnce sync.Once

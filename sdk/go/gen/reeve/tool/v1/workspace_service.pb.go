@@ -510,8 +510,8 @@ const file_reeve_tool_v1_workspace_service_proto_rawDesc = "" +
 	"\x10WorkspaceService\x12S\n" +
 	"\tListFiles\x12\x1f.reeve.tool.v1.ListFilesRequest\x1a .reeve.tool.v1.ListFilesResponse\"\x03\x90\x02\x01\x12R\n" +
 	"\bReadFile\x12\x1e.reeve.tool.v1.ReadFileRequest\x1a\x1f.reeve.tool.v1.ReadFileResponse\"\x03\x90\x02\x010\x01\x12N\n" +
-	"\tWriteFile\x12\x1f.reeve.tool.v1.WriteFileRequest\x1a .reeve.tool.v1.WriteFileResponseB@\n" +
-	"\x11dev.reeve.tool.v1P\x01Z)reeve.dev/sdk/go/gen/reeve/tool/v1;toolv1b\x06proto3"
+	"\tWriteFile\x12\x1f.reeve.tool.v1.WriteFileRequest\x1a .reeve.tool.v1.WriteFileResponseBW\n" +
+	"\x11dev.reeve.tool.v1B\x15WorkspaceServiceProtoP\x01Z)reeve.dev/sdk/go/gen/reeve/tool/v1;toolv1b\x06proto3"
 
 var (
 	file_reeve_tool_v1_workspace_service_proto_rawDescOnce sync.Once

@@ -26,7 +26,7 @@ FILE_KIND_LINK: FileKind
 FILE_KIND_OTHER: FileKind
 
 class WorkspaceRecord(_message.Message):
-    __slots__ = ("tenant", "id", "holder", "place", "folder", "revision", "saved_revision", "snapshot", "snapshot_bytes", "unsaved", "unsaved_more", "lost", "lost_more", "lost_snapshot", "last_used", "laid")
+    __slots__ = ("tenant", "id", "holder", "place", "folder", "revision", "saved_revision", "snapshot", "snapshot_size", "unsaved", "unsaved_more", "lost", "lost_more", "lost_snapshot", "last_used", "laid")
     TENANT_FIELD_NUMBER: _ClassVar[int]
     ID_FIELD_NUMBER: _ClassVar[int]
     HOLDER_FIELD_NUMBER: _ClassVar[int]
@@ -35,7 +35,7 @@ class WorkspaceRecord(_message.Message):
     REVISION_FIELD_NUMBER: _ClassVar[int]
     SAVED_REVISION_FIELD_NUMBER: _ClassVar[int]
     SNAPSHOT_FIELD_NUMBER: _ClassVar[int]
-    SNAPSHOT_BYTES_FIELD_NUMBER: _ClassVar[int]
+    SNAPSHOT_SIZE_FIELD_NUMBER: _ClassVar[int]
     UNSAVED_FIELD_NUMBER: _ClassVar[int]
     UNSAVED_MORE_FIELD_NUMBER: _ClassVar[int]
     LOST_FIELD_NUMBER: _ClassVar[int]
@@ -51,7 +51,7 @@ class WorkspaceRecord(_message.Message):
     revision: int
     saved_revision: int
     snapshot: str
-    snapshot_bytes: int
+    snapshot_size: int
     unsaved: _containers.RepeatedCompositeFieldContainer[_tool_pb2.FileChange]
     unsaved_more: int
     lost: _containers.RepeatedCompositeFieldContainer[_tool_pb2.FileChange]
@@ -59,7 +59,7 @@ class WorkspaceRecord(_message.Message):
     lost_snapshot: bool
     last_used: _timestamp_pb2.Timestamp
     laid: _containers.RepeatedCompositeFieldContainer[LaidRun]
-    def __init__(self, tenant: _Optional[str] = ..., id: _Optional[str] = ..., holder: _Optional[str] = ..., place: _Optional[str] = ..., folder: _Optional[str] = ..., revision: _Optional[int] = ..., saved_revision: _Optional[int] = ..., snapshot: _Optional[str] = ..., snapshot_bytes: _Optional[int] = ..., unsaved: _Optional[_Iterable[_Union[_tool_pb2.FileChange, _Mapping]]] = ..., unsaved_more: _Optional[int] = ..., lost: _Optional[_Iterable[_Union[_tool_pb2.FileChange, _Mapping]]] = ..., lost_more: _Optional[int] = ..., lost_snapshot: _Optional[bool] = ..., last_used: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., laid: _Optional[_Iterable[_Union[LaidRun, _Mapping]]] = ...) -> None: ...
+    def __init__(self, tenant: _Optional[str] = ..., id: _Optional[str] = ..., holder: _Optional[str] = ..., place: _Optional[str] = ..., folder: _Optional[str] = ..., revision: _Optional[int] = ..., saved_revision: _Optional[int] = ..., snapshot: _Optional[str] = ..., snapshot_size: _Optional[int] = ..., unsaved: _Optional[_Iterable[_Union[_tool_pb2.FileChange, _Mapping]]] = ..., unsaved_more: _Optional[int] = ..., lost: _Optional[_Iterable[_Union[_tool_pb2.FileChange, _Mapping]]] = ..., lost_more: _Optional[int] = ..., lost_snapshot: _Optional[bool] = ..., last_used: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., laid: _Optional[_Iterable[_Union[LaidRun, _Mapping]]] = ...) -> None: ...
 
 class LaidRun(_message.Message):
     __slots__ = ("run_id", "revision")

@@ -12,7 +12,7 @@ import type { Message as Message$1, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/thread/v1/message.proto.
  */
 export const file_reeve_thread_v1_message: GenFile = /*@__PURE__*/
-  fileDesc("Ch1yZWV2ZS90aHJlYWQvdjEvbWVzc2FnZS5wcm90bxIPcmVldmUudGhyZWFkLnYxIkAKB01lc3NhZ2USJQoEcm9sZRgBIAEoDjIVLnJlZXZlLnRocmVhZC52MS5Sb2xlQgASDgoEdGV4dBgCIAEoCUIAKj8KBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg0KCVJPTEVfVVNFUhABEhIKDlJPTEVfQVNTSVNUQU5UEAJCRgoTZGV2LnJlZXZlLnRocmVhZC52MVABWi1yZWV2ZS5kZXYvc2RrL2dvL2dlbi9yZWV2ZS90aHJlYWQvdjE7dGhyZWFkdjFiBnByb3RvMw");
+  fileDesc("Ch1yZWV2ZS90aHJlYWQvdjEvbWVzc2FnZS5wcm90bxIPcmVldmUudGhyZWFkLnYxIkAKB01lc3NhZ2USJQoEcm9sZRgBIAEoDjIVLnJlZXZlLnRocmVhZC52MS5Sb2xlQgASDgoEdGV4dBgCIAEoCUIAKj8KBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg0KCVJPTEVfVVNFUhABEhIKDlJPTEVfQVNTSVNUQU5UEAJCVAoTZGV2LnJlZXZlLnRocmVhZC52MUIMTWVzc2FnZVByb3RvUAFaLXJlZXZlLmRldi9zZGsvZ28vZ2VuL3JlZXZlL3RocmVhZC92MTt0aHJlYWR2MWIGcHJvdG8z");
 
 /**
  * One message of a conversation, as people and clients see it.
