@@ -6,7 +6,7 @@ export const routeBreaks: readonly Break[] = [
     "routes",
     "a service that is not led to",
     (find) => find("GRPCRoute", "grpc").spec.rules[0].matches.pop(),
-    "does not lead to reeve.tool.v1.ToolService",
+    "does not lead to reeve.tool.v1.WorkspaceService",
   ],
   [
     "routes",

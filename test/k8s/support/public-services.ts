@@ -4,7 +4,7 @@ import { ArtifactService } from "@reeve/contracts/artifact";
 import { MemoryService } from "@reeve/contracts/memory";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
-import { ToolService } from "@reeve/contracts/tool";
+import { ToolService, WorkspaceService } from "@reeve/contracts/tool";
 
 /** The services that the gateway serves to clients. */
 export const publicServices: readonly string[] = [
@@ -15,4 +15,5 @@ export const publicServices: readonly string[] = [
   RunService,
   ThreadService,
   ToolService,
+  WorkspaceService,
 ].map(({ typeName }) => typeName);
