@@ -2,6 +2,7 @@ import type { Consumer, JetStreamClient } from "@nats-io/jetstream";
 import { DeliverPolicy, jetstream } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { ChannelOf } from "@reeve/contracts/channel";
+import { stateOf } from "@reeve/platform/connection-state";
 import type { Requests } from "@reeve/platform/requests";
 import { requestsOf } from "@reeve/platform/requests";
 import { unanswered } from "@reeve/platform/unanswered";
@@ -129,7 +130,10 @@ export class SubjectReader {
     signal: AbortSignal,
   ): Promise<readonly StoredBatch[]> {
     const ended = new AbortController();
-    const silence = setTimeout(() => ended.abort(unanswered()), silenceMs);
+    const end = () => ended.abort(unanswered());
+    const silence = setTimeout(end, silenceMs);
+    // What was on its way is lost with the connection, and the consumer, perhaps, with its server.
+    const forget = stateOf(this.#connection).onChange(end);
     const bounded = AbortSignal.any([signal, ended.signal]);
     const batches: StoredBatch[] = [];
     let bytes = 0;
@@ -150,17 +154,18 @@ export class SubjectReader {
           batches.push(batchOf(message.seq, message.headers, message.data));
         }
         bytes += message.data.length + besidesBytes;
-        if (message.seq >= to || bytes >= mostBytes) break;
+        if (message.seq >= to || bytes >= mostBytes) return batches;
       }
     } catch (error) {
       bounded.throwIfAborted();
       throw unanswered(error);
     } finally {
       clearTimeout(silence);
+      forget();
       void consumer?.delete().catch(() => undefined);
     }
     bounded.throwIfAborted();
-    return batches;
+    throw unanswered();
   }
 
   /**
