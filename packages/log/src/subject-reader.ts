@@ -1,11 +1,13 @@
-import type { JetStreamClient } from "@nats-io/jetstream";
+import type { Consumer, JetStreamClient } from "@nats-io/jetstream";
 import { DeliverPolicy, jetstream } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { ChannelOf } from "@reeve/contracts/channel";
+import { stateOf } from "@reeve/platform/connection-state";
 import type { Requests } from "@reeve/platform/requests";
 import { requestsOf } from "@reeve/platform/requests";
 import { unanswered } from "@reeve/platform/unanswered";
 import type { Tail } from "./log.ts";
+import { usualPayloadBytes } from "./oversized.ts";
 import type { StoredBatch } from "./stored-batch.ts";
 import { batchOf, givenBatch } from "./stored-batch.ts";
 import { ensureStream, managerOf } from "./streams.ts";
@@ -17,8 +19,10 @@ const walkLength = 8;
 /** How long a consumer may be silent while there is more to come. */
 const silenceMs = 5_000;
 
-/** What is on its way at a time: a server cuts off a connection to which it has more to say than 64 MiB. */
+/** What may be on its way at a time: a server cuts off a connection to which it has more to say than 64 MiB. */
 const mostPulledBytes = 8 * 1024 * 1024;
+/** About what a batch costs besides its data, with its headers: a part of very small ones is bounded too. */
+const besidesBytes = 512;
 
 /** Batches that join on to each other. */
 interface Batches {
@@ -29,12 +33,14 @@ interface Batches {
 
 /** Reads the batches of one subject out of a stream. */
 export class SubjectReader {
+  readonly #connection: NatsConnection;
   readonly #stream: string;
   readonly #direct: string;
   readonly #client: JetStreamClient;
   readonly #requests: Requests;
 
   private constructor(connection: NatsConnection, stream: string) {
+    this.#connection = connection;
     this.#stream = stream;
     this.#direct = `$JS.API.DIRECT.GET.${stream}`;
     this.#client = jetstream(connection, { timeout: 5_000 });
@@ -124,36 +130,52 @@ export class SubjectReader {
     signal: AbortSignal,
   ): Promise<readonly StoredBatch[]> {
     const ended = new AbortController();
-    const silence = setTimeout(() => ended.abort(unanswered()), silenceMs);
+    const end = () => ended.abort(unanswered());
+    const silence = setTimeout(end, silenceMs);
+    // What was on its way is lost with the connection, and the consumer, perhaps, with its server.
+    const forget = stateOf(this.#connection).onChange(end);
     const bounded = AbortSignal.any([signal, ended.signal]);
     const batches: StoredBatch[] = [];
     let bytes = 0;
+    let consumer: Consumer | undefined;
     try {
-      const consumer = await this.#client.consumers.get(this.#stream, {
+      consumer = await this.#client.consumers.get(this.#stream, {
         filter_subjects: subject,
         deliver_policy: DeliverPolicy.StartSequence,
         opt_start_seq: from,
       });
-      const messages = await consumer.consume({ max_bytes: mostPulledBytes });
+      const messages = await consumer.consume({ max_messages: this.#mostPulled() });
       const stop = () => messages.stop();
       bounded.addEventListener("abort", stop, { once: true });
+      if (bounded.aborted) stop();
       for await (const message of messages) {
         silence.refresh();
         if (message.headers !== undefined) {
           batches.push(batchOf(message.seq, message.headers, message.data));
         }
-        bytes += message.data.length;
-        if (message.seq >= to || bytes >= mostBytes) break;
+        bytes += message.data.length + besidesBytes;
+        if (message.seq >= to || bytes >= mostBytes) return batches;
       }
-      void consumer.delete().catch(() => undefined);
     } catch (error) {
       bounded.throwIfAborted();
       throw unanswered(error);
     } finally {
       clearTimeout(silence);
+      forget();
+      void consumer?.delete().catch(() => undefined);
     }
     bounded.throwIfAborted();
-    return batches;
+    throw unanswered();
+  }
+
+  /**
+   * How many batches are asked for at a time: as many as stay within the bytes when all are as large as they may be. A pull
+   * that is limited by bytes instead is ended by the first message that is larger than what is left of it, and the client
+   * goes on only after a long silence: so a large batch after many small ones would not arrive.
+   */
+  #mostPulled(): number {
+    const largest = this.#connection.info?.max_payload ?? usualPayloadBytes;
+    return Math.max(1, Math.floor(mostPulledBytes / largest));
   }
 
   async #get(subject: string, query?: object): Promise<StoredBatch | undefined> {

@@ -142,6 +142,25 @@ test("has everything after its server was killed, and its followers go on", asyn
   await stretches.return?.();
 });
 
+test("reads a long history whole although its server is killed meanwhile", async () => {
+  await using own = await NatsBench.open();
+  const survivor = await openRunLog(await own.connect());
+  const key = freshRun();
+  let tail = emptyTail;
+  for (const index of range(1, 6_000)) {
+    tail = await appended(survivor, key, tail, texts(tail, `w${index}`), signal);
+  }
+  const reading = survivor.read(key, emptyTail, signal);
+  const following = followedTo(survivor.follow(key, 0, signal), tail.sequence);
+  // By then both are well under way: each question is answered after as many of theirs.
+  for (let asked = 0; asked < 10; asked++) await survivor.last(key, signal);
+  await own.kill();
+  await own.startAgain();
+  for (const events of [(await reading).events, await following]) {
+    expect(events.map(({ sequence }) => sequence)).toEqual(range(1, 6_000));
+  }
+});
+
 test("fails as unavailable when the store is away for long", async () => {
   await using own = await NatsBench.open();
   const lost = await openRunLog(await own.connect(), { patienceMs: 100 });

@@ -5,6 +5,13 @@ import type { Log, LogEnds } from "../../src/log.ts";
 import type { LogSort } from "./facts.ts";
 import { appended, followedTo } from "./facts.ts";
 
+/** How long each batch of a long history is: hundreds of small ones, then one or several that are as large as all of those. */
+const mixedLengths = range(1, 2_000).map((index) => {
+  if (index % 1_000 === 0) return 1_000_000;
+  if (index % 400 === 0) return 22_000;
+  return index > 1_500 && index <= 1_520 ? 200_000 : 1 + (index % 30);
+});
+
 /** What every adapter of a log promises. `writers` are several ways to one and the same log. */
 export function logContract<Key, Event extends { readonly sequence: number }>(
   where: string,
@@ -132,6 +139,48 @@ export function logContract<Key, Event extends { readonly sequence: number }>(
       const { events, tail: end } = await other.read(key, start, signal);
       expect(events.map(({ sequence }) => sequence)).toEqual(range(2, count + 1));
       expect(end).toEqual(tail);
+    });
+
+    test("reads a long history of batches of all sizes, whole and from any point", async () => {
+      const [log, other] = writers();
+      const key = fresh();
+      const tails = [emptyTail];
+      for (const length of mixedLengths) {
+        const tail = tails.at(-1) ?? emptyTail;
+        tails.push(await appended(log, key, tail, batch(tail, "x".repeat(length)), signal));
+      }
+      const end = mixedLengths.length;
+      for (const from of [0, 1, end / 2, end - 300, end - 1]) {
+        const { events, tail } = await other.read(key, tails[from] ?? emptyTail, signal);
+        expect(wordsOf(events).map((line) => line.split(" ")[1]?.length)).toEqual(
+          mixedLengths.slice(from),
+        );
+        expect(tail).toEqual(tails.at(-1));
+        const followed = await followedTo(other.follow(key, from, signal), end);
+        expect(wordsOf(followed)).toEqual(wordsOf(events));
+      }
+    });
+
+    test("follows a long history whose end grows while it is read", async () => {
+      const [log, other] = writers();
+      const key = fresh();
+      let tail = emptyTail;
+      const append = async (lengths: readonly number[]) => {
+        for (const length of lengths) {
+          tail = await appended(log, key, tail, batch(tail, "x".repeat(length)), signal);
+        }
+      };
+      await append(mixedLengths);
+      const followers = range(1, 4).map(() =>
+        followedTo(other.follow(key, 0, signal), 2 * mixedLengths.length),
+      );
+      await append(mixedLengths);
+      for (const events of await Promise.all(followers)) {
+        expect(wordsOf(events).map((line) => line.split(" ")[1]?.length)).toEqual([
+          ...mixedLengths,
+          ...mixedLengths,
+        ]);
+      }
     });
 
     test("follows what is stored and then what is appended, each event once", async () => {

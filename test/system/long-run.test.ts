@@ -1,0 +1,48 @@
+import { EventFamily, RunStatus } from "@reeve/contracts/run";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { PlayingServer } from "../support/playing-server.ts";
+import { startPlayingServer } from "../support/playing-server.ts";
+import { Deployment } from "./support/deployment.ts";
+import { expectGapless, watchToEnd } from "./support/watching.ts";
+
+const families = Object.values(EventFamily).filter((family) => family !== EventFamily.UNSPECIFIED);
+const everything = { case: "families", value: { families } } as const;
+/** Its end has the whole text once more: a batch as large as hundreds of those before it. */
+const text = Array.from({ length: 2_500 }, (_, index) => `word${index}`).join(" ");
+
+let models: PlayingServer;
+let deployment: Deployment;
+
+beforeAll(async () => {
+  models = await startPlayingServer(() => ({ text, paceMs: 1 }));
+  deployment = await Deployment.start({ OPENAI_API_KEY: "k", OPENAI_BASE_URL: models.url });
+  await deployment.start("gateway-2");
+  await deployment.agent("writes", { model: "openai:played" });
+});
+
+afterAll(async () => {
+  await deployment[Symbol.asyncDispose]();
+  await models[Symbol.asyncDispose]();
+});
+
+test("a long run is watched again once it has ended, from anywhere and at any gateway", async () => {
+  const { reeve, second } = deployment;
+  const { run } = await reeve.runs.startRun({ agentId: "writes", input: "Go on." });
+  const runId = run?.runId ?? "";
+  const events = await watchToEnd(deployment, runId);
+  expectGapless(events);
+  expect(events.length).toBeGreaterThan(1_000);
+  const all = events.map(({ sequence }) => sequence);
+  for (const gateway of [reeve, second]) {
+    const got = await gateway.runs.getRun({ runId });
+    expect(got.run?.status).toBe(RunStatus.COMPLETED);
+    for (const after of [0, 1, 1_000, all.length - 12]) {
+      const again: number[] = [];
+      const asked = { runId, afterSequence: after, selection: everything };
+      for await (const batch of gateway.runs.watchRun(asked)) {
+        again.push(...batch.events.map(({ sequence }) => sequence));
+      }
+      expect(again).toEqual(all.slice(after));
+    }
+  }
+});
