@@ -38,7 +38,7 @@ describe("a toolhost on which no sandbox works", () => {
 
   test("says so in its catalog and in its log, with what was tried and what would help", async () => {
     const table = await openTable(toolhost.nats, ToolCatalogSchema);
-    const row = await table.get("default", signal);
+    const [row] = await table.list("default", signal);
     expect(row?.record.isolation).toBe("files-only");
     expect(row?.record.tools.map(({ name }) => name)).toContain("grep");
     const warned = toolhost.logged.find(({ msg }) => msg.startsWith("no sandbox works here"));
