@@ -20,7 +20,9 @@ import { sandboxIdentity } from "./bubblewrap/identity.ts";
 import { chooseDriver } from "./choose-driver.ts";
 import { DockerDriver } from "./docker/docker-driver.ts";
 import { HostWorkspaces } from "./host-workspaces.ts";
+import { SessionSandboxes } from "./session-sandboxes.ts";
 import { SpareSandboxes } from "./spare-sandboxes.ts";
+import { KubernetesDriver } from "./kubernetes/kubernetes-driver.ts";
 import { UnsafeLocalDriver } from "./unsafe-local/unsafe-local-driver.ts";
 import { WarmSandboxes } from "./warm-sandboxes.ts";
 import { workspaceRoot } from "./workspace-root.ts";
@@ -52,7 +54,17 @@ export async function openSandboxes(
   signal: AbortSignal,
 ): Promise<Sandboxes> {
   const identity = sandboxIdentity(config.REEVE_SANDBOX_UID);
+  const isKubernetes = config.REEVE_SANDBOX === "kubernetes";
   const drivers = [
+    new KubernetesDriver({
+      // A configuration that lies about is nobody's wish to have pods there.
+      kubeconfig: isKubernetes ? config.KUBECONFIG : undefined,
+      isInside: config.KUBERNETES_SERVICE_HOST !== undefined,
+      namespace: config.REEVE_SANDBOX_NAMESPACE,
+      image: config.REEVE_SANDBOX_IMAGE,
+      runtimeClass: config.REEVE_SANDBOX_RUNTIME,
+      warmPool: config.REEVE_SANDBOX_WARM_POOL,
+    }),
     new DockerDriver({
       identity,
       address: config.DOCKER_HOST,
@@ -77,7 +89,7 @@ export async function openSandboxes(
   const markers = resolve(config.REEVE_DATA_DIR, "laid");
   mkdirSync(markers, { recursive: true, mode: 0o700 });
   await using opening = new AsyncDisposableStack();
-  const count = config.REEVE_SANDBOX_SPARE ?? (choice.driver.name === "docker" ? dockerSpares : 0);
+  const count = sparesOf(choice.driver, config);
   const isBrought = count > 0;
   const { memoryBytes, processes } = defaultLimits;
   const driver = isBrought
@@ -91,10 +103,11 @@ export async function openSandboxes(
         }),
       )
     : choice.driver;
-  const warm = new WarmSandboxes(driver, {
-    idleMs: config.REEVE_SANDBOX_IDLE_MS,
-    mostIdle: config.REEVE_SANDBOX_MOST_IDLE,
-  });
+  const idleMs = config.REEVE_SANDBOX_IDLE_MS;
+  const warm =
+    driver.keepsWorkspace === "session"
+      ? new SessionSandboxes(driver, { idleMs })
+      : new WarmSandboxes(driver, { idleMs, mostIdle: config.REEVE_SANDBOX_MOST_IDLE });
   opening.use(warm);
   const resources = opening.move();
   return {
@@ -114,6 +127,12 @@ export async function openSandboxes(
     workspaces: new HostWorkspaces({ root, markers, identity, isBrought }, warm, artifacts),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
+}
+
+/** Of what keeps its workspace to itself no spare can be given another's folder. */
+function sparesOf({ name, keepsWorkspace }: SandboxDriver, config: ToolhostConfig): number {
+  if (keepsWorkspace === "session") return 0;
+  return config.REEVE_SANDBOX_SPARE ?? (name === "docker" ? dockerSpares : 0);
 }
 
 function noWorkspaces(refusal: string): Workspaces {

@@ -2,6 +2,11 @@
 export interface SandboxDriver {
   /** Name of the isolation, as results and catalogs tell it: `bubblewrap`. */
   readonly name: string;
+  /**
+   * Where the files of a workspace are: in `workspaceDir` of the host, which sandboxes see as it is, or only in the session,
+   * which begins empty and takes them with it. Absent: on the host.
+   */
+  readonly keepsWorkspace?: "host" | "session";
   /** Tries whether it works on this machine, and what it can bound. */
   probe(signal: AbortSignal): Promise<ProbeReport>;
   /** A new sandbox over a folder of the host. Throws a Failure when none can be made. */

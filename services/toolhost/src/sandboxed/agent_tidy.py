@@ -102,7 +102,9 @@ def rights(folder):
 
 
 def restored(folder, before):
-    """Whose id is its owner's may have changed the folder itself."""
+    """Whose id is its owner's may have changed the folder itself. One that was not there has nothing in it."""
+    if before is None:
+        return rights(folder) is None
     if rights(folder) != before:
         os.chmod(folder, before[0] & 0o7777)
     return emptied(folder) and rights(folder) == before

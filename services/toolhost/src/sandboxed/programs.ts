@@ -13,6 +13,9 @@ export const programs = {
 /** The first process of a sandbox, which runs all others. */
 export const agentProgram = programOf("agent_host", "agent_tidy", "agent_calls", "agent");
 
+/** What a sandbox runs until it is given the agent. */
+export const bootstrapProgram = programOf("bootstrap");
+
 function programOf(...parts: readonly string[]): string {
   return parts
     .map((part) => readFileSync(join(import.meta.dirname, `${part}.py`), "utf8"))

@@ -1,6 +1,7 @@
 import { chmod, chown, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Identity } from "../../../src/adapters/bubblewrap/identity.ts";
+import { SessionSandboxes } from "../../../src/adapters/session-sandboxes.ts";
 import { WarmSandboxes } from "../../../src/adapters/warm-sandboxes.ts";
 import type { Collected } from "../../../src/app/collect.ts";
 import { collect } from "../../../src/app/collect.ts";
@@ -12,6 +13,7 @@ import type {
   SandboxSession,
 } from "../../../src/ports/sandbox.ts";
 import { defaultLimits } from "../../../src/ports/sandbox.ts";
+import type { TestAPI } from "vitest";
 import { temporaryFolder } from "../toolhost.ts";
 
 /** A driver that is held to the contract. */
@@ -24,6 +26,9 @@ export interface Contender {
   /** Paths that no sandbox of it has. */
   readonly hidden: readonly string[];
 }
+
+/** A test that looks at the workspace from the host; left out for sandboxes that keep it to themselves. */
+export type HostTest = TestAPI | ReturnType<TestAPI["skipIf"]>;
 
 export const secret = "the-secret-of-the-host";
 export const signal = AbortSignal.timeout(300_000);
@@ -54,7 +59,11 @@ export async function sandboxBench(contender: Contender): Promise<SandboxBench> 
     }
   }
   const workspace = join(folder, "run_a");
-  const warm = resources.use(new WarmSandboxes(driver, { idleMs: 300_000, mostIdle: 4 }));
+  const warm = resources.use(
+    driver.keepsWorkspace === "session"
+      ? new SessionSandboxes(driver, { idleMs: 300_000 })
+      : new WarmSandboxes(driver, { idleMs: 300_000, mostIdle: 4 }),
+  );
   const box = warm.over(workspace);
   const run: SandboxBench["run"] = (argv, limits = {}) =>
     collect(box, { argv, limits: limitsOf(limits) }, signal);
