@@ -105,7 +105,7 @@ export async function openSandboxes(
     : choice.driver;
   const idleMs = config.REEVE_SANDBOX_IDLE_MS;
   const warm =
-    driver.keepsWorkspace === "session"
+    choice.driver.keepsWorkspace === "session"
       ? new SessionSandboxes(driver, { idleMs })
       : new WarmSandboxes(driver, { idleMs, mostIdle: config.REEVE_SANDBOX_MOST_IDLE });
   opening.use(warm);

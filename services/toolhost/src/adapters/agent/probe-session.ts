@@ -37,6 +37,7 @@ export async function probeSession(
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof Failure) return { problem: error.message };
+    if (until.aborted) return { problem: `a probe took longer than ${withinMs / 1_000} s` };
     throw error;
   }
 }

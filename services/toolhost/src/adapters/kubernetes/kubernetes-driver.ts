@@ -21,6 +21,8 @@ import type { SessionSource } from "./session-source.ts";
 import { beginMs, startSession } from "./start-session.ts";
 
 const python = "/usr/bin/python3";
+/** How long a pod that runs may take to answer a probe. */
+const answerMs = 15_000;
 /** What is tried first where nothing is named: a class of this name is, by custom, gVisor's. */
 const gvisor = "gvisor";
 
@@ -143,7 +145,8 @@ export class KubernetesDriver implements SandboxDriver {
       return { works: false, reason, fixes: ["grant it deploy/k8s/components/sandbox"] };
     }
     this.#source = source;
-    const probed = await probeSession(this, python, "", signal, this.#options.beginMs ?? beginMs);
+    const withinMs = (this.#options.beginMs ?? beginMs) + answerMs;
+    const probed = await probeSession(this, python, "", signal, withinMs);
     if ("problem" in probed) return { works: false, reason: probed.problem, fixes: [] };
     return { works: true, isolates: true, bounds: { memory: true, processes: source.hasOwnUser } };
   }

@@ -21,7 +21,7 @@ os._exit(0)`;
       expect((await bomb).text("stdout")).toBe("True 11\n");
     });
 
-    test("its memory, whether as one process or as many", async () => {
+    hostTest("its memory, whether as one process or as many", async () => {
       const { run, bounds } = bench();
       const limits = { memoryBytes: 128 * 2 ** 20 };
       const one = await run(["python3", "-I", "-c", "b = b'x' * (300 * 2 ** 20)"], limits);

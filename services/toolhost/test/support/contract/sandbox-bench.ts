@@ -27,7 +27,7 @@ export interface Contender {
   readonly hidden: readonly string[];
 }
 
-/** A test that looks at the workspace from the host; left out for sandboxes that keep it to themselves. */
+/** A test that looks at the workspace from the host, or counts on what the host bounds; left out for sandboxes elsewhere. */
 export type HostTest = TestAPI | ReturnType<TestAPI["skipIf"]>;
 
 export const secret = "the-secret-of-the-host";

@@ -73,6 +73,16 @@ export class RecordedPods implements AsyncDisposable {
     await this.#running.get(name)?.kill();
   }
 
+  /** How many run. */
+  get running(): number {
+    return this.#running.size;
+  }
+
+  /** Breaks the connections to their streams. */
+  disconnect(): void {
+    for (const connection of this.#attached.clients) connection.terminate();
+  }
+
   attach(name: string, request: IncomingMessage, socket: Socket, head: Buffer): void {
     this.#attached.handleUpgrade(request, socket, head, (connection) => {
       const process = this.#running.get(name);
@@ -82,7 +92,7 @@ export class RecordedPods implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const connection of this.#attached.clients) connection.terminate();
+    this.disconnect();
     this.#attached.close();
     const running = [...this.#running.values()];
     await Promise.all(running.map((process) => process.kill()));
