@@ -13,6 +13,8 @@ const group = "extensions.agents.x-k8s.io";
 const version = `/apis/${group}/v1beta1`;
 const lookMs = { first: 50, longest: 1_000 };
 
+export const claimRights = rightsTo(group, "sandboxclaims", "create get list delete");
+
 const condition = z.object({
   type: z.string(),
   status: z.string(),
@@ -49,10 +51,7 @@ export async function hasClaims(cluster: Cluster, signal: AbortSignal): Promise<
 
 /** A pod of a warm pool for each session, claimed from agent-sandbox, which gives it to nobody else and replaces it. */
 export class ClaimedSessions implements SessionSource {
-  readonly rights = [
-    ...attachRights,
-    ...rightsTo(group, "sandboxclaims", "create get list delete"),
-  ];
+  readonly rights = [...attachRights, ...claimRights];
   readonly hasOwnUser = false;
   readonly #cluster: Cluster;
   readonly #options: ClaimOptions;

@@ -36,7 +36,7 @@ export function podManifest(
   { memoryBytes }: Pick<SessionSpec, "memoryBytes">,
   { name, namespace, owner, image, uid, runtimeClass, now }: PodSetting,
 ): V1Pod {
-  const storage = String(defaultLimits.workspaceBytes + spareWorkspaceBytes);
+  const storage = quantity(defaultLimits.workspaceBytes + spareWorkspaceBytes);
   return {
     apiVersion: "v1",
     kind: "Pod",
@@ -47,9 +47,6 @@ export function podManifest(
       terminationGracePeriodSeconds: 1,
       automountServiceAccountToken: false,
       enableServiceLinks: false,
-      hostNetwork: false,
-      hostPID: false,
-      hostIPC: false,
       dnsPolicy: "None",
       // Something has to stand here; no packet gets there.
       dnsConfig: { nameservers: ["127.0.0.1"] },
@@ -81,7 +78,7 @@ export function podManifest(
           },
           resources: {
             requests: { cpu: "100m", memory: "128Mi", "ephemeral-storage": "64Mi" },
-            limits: { cpu: "2", memory: String(memoryBytes), "ephemeral-storage": storage },
+            limits: { cpu: "2", memory: quantity(memoryBytes), "ephemeral-storage": storage },
           },
           volumeMounts: [
             { name: "workspace", mountPath: "/workspace" },
@@ -91,10 +88,16 @@ export function podManifest(
       ],
       volumes: [
         { name: "workspace", emptyDir: { sizeLimit: storage } },
-        { name: "tmp", emptyDir: { medium: "Memory", sizeLimit: String(tmpBytes) } },
+        { name: "tmp", emptyDir: { medium: "Memory", sizeLimit: quantity(tmpBytes) } },
       ],
     },
   };
+}
+
+function quantity(bytes: number): string {
+  const mebibytes = bytes / 2 ** 20;
+  if (!Number.isInteger(mebibytes)) return String(bytes);
+  return mebibytes % 1_024 === 0 ? `${mebibytes / 1_024}Gi` : `${mebibytes}Mi`;
 }
 
 /** Of a pod or a claim: whose it is, which session, and by when it is over, in seconds of the epoch. */

@@ -18,6 +18,8 @@ export const attachRights = [
   ...rightsTo("", "pods/attach", "get create"),
 ];
 
+export const podRights = [...attachRights, ...rightsTo("", "pods", "create delete")];
+
 export interface PodOptions {
   readonly owner: string;
   readonly image: string;
@@ -26,7 +28,7 @@ export interface PodOptions {
 
 /** A pod for each session. */
 export class PodSessions implements SessionSource {
-  readonly rights = [...attachRights, ...rightsTo("", "pods", "create delete")];
+  readonly rights = podRights;
   readonly hasOwnUser = true;
   readonly #cluster: Cluster;
   readonly #options: PodOptions;
