@@ -2,6 +2,7 @@ import { setImmediate as immediate } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { KubernetesOptions } from "../src/adapters/kubernetes/kubernetes-driver.ts";
 import { KubernetesDriver } from "../src/adapters/kubernetes/kubernetes-driver.ts";
+import { collect } from "../src/app/collect.ts";
 import type { SandboxSession } from "../src/ports/sandbox.ts";
 import { defaultLimits } from "../src/ports/sandbox.ts";
 import { limitsOf } from "./support/contract/sandbox-bench.ts";
@@ -115,6 +116,22 @@ describe.skipIf(whyNoSandbox !== "")(`a running pod${whyNoSandbox}`, () => {
     expect(await meanwhile(session, end)).toBe(reason);
     expect(await session.settled()).toBe(false);
     await expectNothingLeft();
+  });
+
+  test("keeps nothing of a command in what a kubelet has put there", async () => {
+    await using session = await driverFor().open(spec, signal);
+    const said = async (script: string) => {
+      const argv = ["/bin/sh", "-c", script];
+      const box = {
+        isolation: "",
+        exec: (...given: Parameters<typeof session.exec>) => session.exec(...given),
+      };
+      return (await collect(box, { argv, limits: limitsOf() }, signal)).text("stdout");
+    };
+    const file = "/dev/termination-log";
+    expect(await said(`echo left > ${file}; cat ${file}`)).toBe("left\n");
+    expect(await said(`cat ${file}`)).toBe("");
+    expect(await session.settled()).toBe(true);
   });
 
   test("whose API server goes away is lost", async () => {

@@ -110,7 +110,14 @@ def restored(folder, before):
     return emptied(folder) and rights(folder) == before
 
 
+REGULAR, KINDS = 0o100000, 0o170000
+
+
 def emptied(folder):
+    """A file that others put there for commands to write to is emptied as well."""
+    if os.lstat(folder).st_mode & KINDS == REGULAR:
+        os.truncate(folder, 0)
+        return True
     left = 0
     stack = [folder]
     while stack:

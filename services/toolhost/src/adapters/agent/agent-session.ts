@@ -26,7 +26,7 @@ const imports = [
 export interface AgentSessionOptions {
   readonly sessionId: string;
   readonly channel: AgentChannel;
-  /** Folders, beside the workspace, that commands can write to. They are emptied after each. */
+  /** Folders and files, beside the workspace, that commands can write to. They are emptied after each. */
   readonly folders: readonly string[];
   termsOf(limits: SandboxLimits): CallTerms;
   /** Resolves with true once the workspace holds more than it may, and with false when `signal` aborts. */

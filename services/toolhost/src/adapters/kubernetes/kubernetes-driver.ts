@@ -21,6 +21,8 @@ import type { SessionSource } from "./session-source.ts";
 import { beginMs, startSession } from "./start-session.ts";
 
 const python = "/usr/bin/python3";
+/** A file that a kubelet puts into every container, for all to write. */
+const lastWords = "/dev/termination-log";
 /** How long a pod that runs may take to answer a probe. */
 const answerMs = 15_000;
 /** What is tried first where nothing is named: a class of this name is, by custom, gVisor's. */
@@ -106,7 +108,7 @@ export class KubernetesDriver implements SandboxDriver {
     return new AgentSession({
       sessionId,
       channel,
-      folders: ["/tmp", "/dev/shm", "/dev/mqueue"],
+      folders: ["/tmp", "/dev/shm", "/dev/mqueue", lastWords],
       termsOf: (limits) => ({
         folder: "/workspace",
         env: environment,

@@ -1,4 +1,4 @@
-import { chmod, chown, mkdir } from "node:fs/promises";
+import { chmod, chown, mkdir, writeFile } from "node:fs/promises";
 import { arch } from "node:process";
 import type { V1Pod } from "@kubernetes/client-node";
 import type { BwrapProcess } from "../../../src/adapters/bubblewrap/bwrap-process.ts";
@@ -25,7 +25,13 @@ export async function startPodProcess(pod: V1Pod, folder: string): Promise<Bwrap
   }
   const agent = container.command ?? [];
   const setting = { workspaceDir: folder, readOnly: false, agent, system: systemView() };
-  const started = await startBwrap(bwrap, bwrapArguments(setting), identity, seccomp);
+  const args = [...bwrapArguments(setting)];
+  // As a kubelet does: for everybody to write.
+  const lastWords = `${folder}.last-words`;
+  await writeFile(lastWords, "");
+  await chmod(lastWords, 0o666);
+  args.splice(args.indexOf("--dev") + 2, 0, "--bind", lastWords, "/dev/termination-log");
+  const started = await startBwrap(bwrap, args, identity, seccomp);
   started.letIn();
   return started;
 }
