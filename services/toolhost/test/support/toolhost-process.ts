@@ -9,7 +9,13 @@ export async function startToolhostProcess(
     natsUrl,
     folder,
     sandbox = "bubblewrap",
-  }: { readonly natsUrl: string; readonly folder: string; readonly sandbox?: string },
+    settings = {},
+  }: {
+    readonly natsUrl: string;
+    readonly folder: string;
+    readonly sandbox?: string;
+    readonly settings?: Readonly<Record<string, string>>;
+  },
   resources: AsyncDisposableStack,
 ): Promise<ChildProcess> {
   const main = join(import.meta.dirname, "../../src/main.ts");
@@ -20,6 +26,7 @@ export async function startToolhostProcess(
       REEVE_NATS_URL: natsUrl,
       REEVE_DATA_DIR: join(folder, "data"),
       REEVE_SANDBOX: sandbox,
+      ...settings,
       ...(process.env["DOCKER_HOST"] && { DOCKER_HOST: process.env["DOCKER_HOST"] }),
     },
   });
