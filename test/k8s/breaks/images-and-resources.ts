@@ -1,5 +1,5 @@
 import type { Break } from "./break.ts";
-import { container, pod, volume } from "./break.ts";
+import { container, volume } from "./break.ts";
 
 /** Images without a certain version, and containers that ask for less than they use. */
 export const imageBreaks: readonly Break[] = [

@@ -91,15 +91,20 @@ const closedRanges = [...privateRanges, "169.254.0.0/16"];
 /** Where an API server listens. */
 const apiPorts = new Set<unknown>([443, 6443]);
 
+function isNear({ cidr }: { readonly cidr: string }): boolean {
+  return privateRanges.includes(cidr);
+}
+
 /** Only the runtime reaches out of the cluster, and there only what is on the internet; only toolhosts reach the API server. */
 export function internet(objects: readonly KubernetesObject[]): readonly string[] {
   return ofKind(objects, "NetworkPolicy").flatMap((policy) => {
     const { podSelector, egress = [] } = policy.spec as NetworkPolicy;
     const opened = egress.flatMap(({ to = [], ports = [] }) =>
-      to.flatMap(({ ipBlock }) => (ipBlock === undefined ? [] : { ...ipBlock, ports })),
+      to.flatMap(({ ipBlock }) =>
+        ipBlock === undefined ? [] : { cidr: ipBlock.cidr, except: ipBlock.except, ports },
+      ),
     );
     const { "app.kubernetes.io/name": reader } = podSelector?.matchLabels ?? {};
-    const isNear = ({ cidr }: { readonly cidr: string }) => privateRanges.includes(cidr);
     const near = opened.filter(isNear);
     const far = opened.filter((block) => !isNear(block));
     const isForApi = near.every(({ ports }) => ports.every(({ port }) => apiPorts.has(port)));

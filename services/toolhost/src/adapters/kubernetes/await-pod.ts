@@ -37,7 +37,7 @@ export async function awaitPod(
 }
 
 /** Undefined when there is none of this name. */
-export async function podNamed(
+async function podNamed(
   cluster: Cluster,
   name: string,
   signal: AbortSignal,
@@ -65,7 +65,7 @@ async function watched(
     timeoutSeconds: String(roundS),
   });
   const round = AbortSignal.timeout((roundS + 1) * 1_000);
-  const path = `/api/v1/namespaces/${cluster.namespace}/pods?${query}`;
+  const path = `/api/v1/namespaces/${cluster.namespace}/pods?${query.toString()}`;
   const events = cluster.watch(path, AbortSignal.any([signal, round]));
   for await (const { type, object } of events) {
     if (type === "ERROR" || type === "DELETED") return undefined;

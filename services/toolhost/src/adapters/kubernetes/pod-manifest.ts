@@ -111,7 +111,7 @@ export function labelsOf(session: string, owner: string, now: number): Record<st
 }
 
 /** What a sandbox runs until it is given its agent. The template of a warm pool has the same. */
-export const bootstrapCommand: readonly string[] = [
+const bootstrapCommand: readonly string[] = [
   "/usr/bin/python3",
   "-I",
   "-B",

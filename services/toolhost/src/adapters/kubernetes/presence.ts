@@ -8,7 +8,7 @@ import { rightsTo } from "./session-source.ts";
 const group = "coordination.k8s.io";
 const renewMs = 20_000;
 /** How long a lease may stay as it is before its holder counts as gone. */
-export const patienceMs = 90_000;
+const patienceMs = 90_000;
 const askMs = 10_000;
 const name = "toolhost-presence";
 

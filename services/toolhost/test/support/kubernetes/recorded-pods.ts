@@ -111,14 +111,15 @@ function connect(connection: WebSocket, { input, output, ended }: BwrapProcess):
     output.pause();
     connection.send(Buffer.concat([Buffer.of(streams.stdout), chunk]), () => output.resume());
   });
-  void ended.then(() => {
+  const tell = () => {
     const status = JSON.stringify({ metadata: {}, status: "Success" });
     connection.send(Buffer.concat([Buffer.of(streams.status), Buffer.from(status)]));
     connection.close(1000);
-  });
+  };
+  void ended.then(tell);
 }
 
 /** What was asked for as a pod is one: times are texts on the wire. */
 function podOf(stored: Stored): V1Pod {
-  return stored as object as V1Pod;
+  return stored as object;
 }
