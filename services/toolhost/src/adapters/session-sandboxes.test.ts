@@ -7,6 +7,10 @@ import { SessionSandboxes } from "./session-sandboxes.ts";
 const signal = new AbortController().signal;
 const command = { argv: ["true"], limits: { ...defaultLimits, timeoutMs: 1_000 } };
 
+function never(): Promise<never> {
+  return Promise.reject(new Error("nobody asks"));
+}
+
 /** A driver whose sandboxes tell when commands begin and end. */
 function telling() {
   const told: string[] = [];
@@ -26,7 +30,6 @@ function telling() {
     settled: () => Promise.resolve(true),
     [Symbol.asyncDispose]: () => Promise.resolve(void told.push("closed")),
   });
-  const never = () => Promise.reject(new Error("nobody asks"));
   const open = () => Promise.resolve((told.push("opened"), session()));
   const driver: SandboxDriver = { name: "pods", probe: never, open, list: never, destroy: never };
   return { told, driver, lose: () => (isGone = true) };
