@@ -3,12 +3,18 @@ import { create } from "@bufbuild/protobuf";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
 import type { RunEvent } from "@reeve/contracts/run";
 import { EventFamily } from "@reeve/contracts/run";
-import { afterAll, beforeAll, describe, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Reeve } from "../../cli/src/client.ts";
 import { openReeve } from "../../cli/src/client.ts";
 import { expectGapless } from "../system/support/watching.ts";
 import type { OnCluster } from "./support/cluster.ts";
-import { deployToCluster, restart, whyNoCluster } from "./support/cluster.ts";
+import {
+  deployToCluster,
+  restart,
+  sandboxPods,
+  whyNoCluster,
+  whyNoCode,
+} from "./support/cluster.ts";
 
 const reason = whyNoCluster();
 const scripts = join(import.meta.dirname, "../system/support/scripts");
@@ -24,8 +30,10 @@ describe.skipIf(reason !== undefined)(
     beforeAll(async () => {
       cluster = await deployToCluster(scripts);
       reeve = openReeve({ url: cluster.url, token });
-      const spec = create(AgentSpecSchema, { id: "talk", name: "talk", model: "scripted:talk" });
-      await reeve.agents.createAgent({ spec });
+      for (const id of ["talk", "sleep"]) {
+        const spec = create(AgentSpecSchema, { id, name: id, model: `scripted:${id}` });
+        await reeve.agents.createAgent({ spec });
+      }
     }, 900_000);
 
     afterAll(async () => {
@@ -33,8 +41,8 @@ describe.skipIf(reason !== undefined)(
       await cluster[Symbol.asyncDispose]();
     }, 60_000);
 
-    async function start(): Promise<string> {
-      const { run } = await reeve.runs.startRun({ agentId: "talk", input: "talk" });
+    async function start(agentId = "talk", input = "talk"): Promise<string> {
+      const { run } = await reeve.runs.startRun({ agentId, input });
       return run?.runId ?? "";
     }
 
@@ -52,11 +60,23 @@ describe.skipIf(reason !== undefined)(
       expectGapless(await eventsOf(await start()));
     });
 
+    test.skipIf(whyNoCode !== undefined)(
+      `code runs in a pod of its own${whyNoCode === undefined ? "" : `: ${whyNoCode}`}`,
+      { timeout: 300_000 },
+      async () => {
+        const watched = eventsOf(await start("sleep", "20"));
+        await vi.waitFor(() => expect(sandboxPods()).toHaveLength(1), 120_000);
+        const events = await watched;
+        expectGapless(events);
+        expect(events.some(({ event }) => event.case === "toolResult")).toBe(true);
+      },
+    );
+
     test.each(["runtime", "toolhost", "approvals"])(
       "runs end while the pods of %s are replaced",
       { timeout: 600_000 },
       async (name) => {
-        const runs = await Promise.all(Array.from({ length: 20 }, start));
+        const runs = await Promise.all(Array.from({ length: 20 }, () => start()));
         const watched = runs.map(eventsOf);
         await restart(name);
         for (const events of await Promise.all(watched)) expectGapless(events);

@@ -4,7 +4,12 @@ import { policies } from "./policies/all-policies.ts";
 import { noRenderer, render, renderer } from "./support/render.ts";
 
 /** What is checked: each overlay, and everything together. */
-const folders = ["deploy/k8s/overlays/dev", "deploy/k8s/overlays/prod", "test/k8s/overlays/all"];
+const folders = [
+  "deploy/k8s/overlays/dev",
+  "deploy/k8s/overlays/prod",
+  "test/k8s/overlays/sandbox",
+  "test/k8s/overlays/all",
+];
 
 test.skipIf(renderer === undefined && process.env["CI"] === undefined)(
   "there is a program that renders manifests",

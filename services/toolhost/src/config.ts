@@ -23,23 +23,34 @@ export const toolhostConfig = z.object({
   /** JSON file with the providers of tools, see docs/tools.md. */
   REEVE_PROVIDERS_CONFIG: z.string().optional(),
   /**
-   * The isolation of code. `auto`: the first of docker and bubblewrap that works here. `unsafe-local` is none. Where the
+   * The isolation of code. `auto`: the first of kubernetes, docker and bubblewrap that works here. `unsafe-local` is none. Where the
    * wanted one does not work, and by its name, `files-only` runs our own programs over files and nothing else.
    */
   REEVE_SANDBOX: z
-    .enum(["auto", "docker", "bubblewrap", "files-only", "unsafe-local", "none"])
+    .enum(["auto", "kubernetes", "docker", "bubblewrap", "files-only", "unsafe-local", "none"])
     .default("auto"),
   /** User and group id of sandboxed processes when the toolhost runs as root. */
   REEVE_SANDBOX_UID: z.coerce.number().int().min(1).max(4_294_967_294).default(64_017),
-  /** The image of docker sandboxes; `scripts/sandbox-image.ts` makes one. */
+  /** The image of docker and kubernetes sandboxes; for the latter with a version. `scripts/sandbox-image.ts` makes one. */
   REEVE_SANDBOX_IMAGE: z.string().default("reeve-sandbox:latest"),
-  /** The runtime of docker sandboxes. Absent: gVisor's `runsc` where the engine has it and it works, else the engine's own. */
+  /**
+   * The runtime of docker sandboxes, the RuntimeClass of kubernetes ones. Absent: gVisor's (`runsc`, `gvisor`) where there is
+   * one and it works, else the usual one.
+   */
   REEVE_SANDBOX_RUNTIME: z
     .string()
     .regex(/^[A-Za-z0-9._-]+$/, "may hold letters, digits, ., _ and - only")
     .optional(),
   /** How many sandboxes wait for runs that have no workspace yet. Absent: 2 with docker, none with others. */
   REEVE_SANDBOX_SPARE: z.coerce.number().int().min(0).max(32).optional(),
+  /** Where kubernetes sandboxes are made. Absent: the namespace of the toolhost. */
+  REEVE_SANDBOX_NAMESPACE: z.string().optional(),
+  /** The SandboxWarmPool of agent-sandbox whose pods are claimed. Absent, or without agent-sandbox: each session starts a pod. */
+  REEVE_SANDBOX_WARM_POOL: z.string().optional(),
+  /** The cluster of kubernetes sandboxes, for a toolhost outside of it that is told `REEVE_SANDBOX=kubernetes`. */
+  KUBECONFIG: z.string().optional(),
+  /** Given to every pod, by which a toolhost knows that it is in one. */
+  KUBERNETES_SERVICE_HOST: z.string().optional(),
   /** Where the container engine is: unix:// or tcp://. */
   DOCKER_HOST: z.string().optional(),
   /**

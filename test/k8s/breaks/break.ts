@@ -26,6 +26,11 @@ export function container(workload: Broken): Broken {
   return pod(workload).containers[0];
 }
 
+/** A volume of the pods of a workload. */
+export function volume(workload: Broken, name: string): Broken {
+  return pod(workload).volumes.find((one: Broken) => one.name === name);
+}
+
 /** A variable in the environment of a workload. */
 export function variable(workload: Broken, name: string): Broken {
   return container(workload).env.find((one: Broken) => one.name === name);

@@ -1,5 +1,5 @@
 import type { Break } from "./break.ts";
-import { container, pod } from "./break.ts";
+import { container, volume } from "./break.ts";
 
 /** Images without a certain version, and containers that ask for less than they use. */
 export const imageBreaks: readonly Break[] = [
@@ -30,7 +30,7 @@ export const imageBreaks: readonly Break[] = [
   [
     "resources",
     "volumes larger than the limit",
-    (find) => (pod(find("Deployment", "toolhost")).volumes[0].emptyDir.sizeLimit = "50Gi"),
+    (find) => (volume(find("Deployment", "toolhost"), "data").emptyDir.sizeLimit = "50Gi"),
     "evicted",
   ],
 ];

@@ -63,4 +63,16 @@ export const networkBreaks: readonly Break[] = [
     (find) => find("NetworkPolicy", "runtime").spec.egress[0].to[0].ipBlock.except.splice(2, 1),
     "opens 169.254.0.0/16",
   ],
+  [
+    "internet",
+    "everything beside the cluster",
+    (find) => (find("NetworkPolicy", "cluster-api").spec.egress[0].ports[0].port = 22),
+    "beside the cluster",
+  ],
+  [
+    "sandboxNetwork",
+    "names for sandboxes",
+    (find) => (find("NetworkPolicy", "names").spec.podSelector = {}),
+    "NetworkPolicy names opens sandboxes",
+  ],
 ];

@@ -2,7 +2,7 @@ import type { KubernetesObject } from "../support/kubernetes-object.ts";
 import { schemaViolations } from "../support/check-schema.ts";
 import { images, resources } from "./images-and-resources.ts";
 import { disruption, grace, probes, rollout } from "./life.ts";
-import { defaultDeny, internet, networkSelectors } from "./network.ts";
+import { defaultDeny, internet, networkSelectors, sandboxNetwork } from "./network.ts";
 import { identity, podSecurity } from "./pod-security.ts";
 import { routes } from "./routes.ts";
 import { queues, replicas } from "./scaling.ts";
@@ -26,6 +26,7 @@ export const policies = {
   defaultDeny,
   networkSelectors,
   internet,
+  sandboxNetwork,
   selectors,
   replicas,
   queues,

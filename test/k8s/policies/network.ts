@@ -86,19 +86,50 @@ function portProblems(
   );
 }
 
-/** Only the runtime reaches out of the cluster, and there only what is on the internet. */
+const privateRanges = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"];
+const closedRanges = [...privateRanges, "169.254.0.0/16"];
+/** Where an API server listens. */
+const apiPorts = new Set<unknown>([443, 6443]);
+
+function isNear({ cidr }: { readonly cidr: string }): boolean {
+  return privateRanges.includes(cidr);
+}
+
+/** Only the runtime reaches out of the cluster, and there only what is on the internet; only toolhosts reach the API server. */
 export function internet(objects: readonly KubernetesObject[]): readonly string[] {
   return ofKind(objects, "NetworkPolicy").flatMap((policy) => {
     const { podSelector, egress = [] } = policy.spec as NetworkPolicy;
-    const blocks = egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
-    if (blocks.length === 0) return [];
+    const opened = egress.flatMap(({ to = [], ports = [] }) =>
+      to.flatMap(({ ipBlock }) =>
+        ipBlock === undefined ? [] : { cidr: ipBlock.cidr, except: ipBlock.except, ports },
+      ),
+    );
     const { "app.kubernetes.io/name": reader } = podSelector?.matchLabels ?? {};
-    const inside = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16"];
+    const near = opened.filter(isNear);
+    const far = opened.filter((block) => !isNear(block));
+    const isForApi = near.every(({ ports }) => ports.every(({ port }) => apiPorts.has(port)));
     return [
-      ...(reader === "runtime" ? [] : [`${nameOf(policy)} opens the internet to others`]),
-      ...inside
-        .filter((range) => blocks.some(({ except = [] }) => !except.includes(range)))
+      ...(near.length === 0 || (reader === "toolhost" && isForApi)
+        ? []
+        : [`${nameOf(policy)} opens what is beside the cluster`]),
+      ...(far.length === 0 || reader === "runtime"
+        ? []
+        : [`${nameOf(policy)} opens the internet to others`]),
+      ...(far.length === 0 ? [] : closedRanges)
+        .filter((range) => far.some(({ except = [] }) => !except.includes(range)))
         .map((range) => `${nameOf(policy)} opens ${range}`),
     ];
+  });
+}
+
+/** Pods in which foreign code runs, whatever namespace they are in. */
+const sandbox = { "app.kubernetes.io/name": "sandbox" };
+
+/** No policy lets anything in or out of a sandbox. */
+export function sandboxNetwork(objects: readonly KubernetesObject[]): readonly string[] {
+  return ofKind(objects, "NetworkPolicy").flatMap((policy) => {
+    const { podSelector = {}, ingress = [], egress = [] } = policy.spec as NetworkPolicy;
+    const isOpen = ingress.length + egress.length > 0 && selects(podSelector, sandbox);
+    return isOpen ? [`${nameOf(policy)} opens sandboxes`] : [];
   });
 }

@@ -12,6 +12,16 @@ import { workloadsOf } from "./manifests.ts";
 import { render } from "./render.ts";
 
 const namespace = "reeve";
+const sandboxes = "reeve-sandboxes";
+
+/** The image of sandboxes, for tests that run code. */
+const sandboxImage = process.env["REEVE_TEST_SANDBOX_IMAGE"] ?? "";
+
+/** Why no code runs on the cluster, or undefined when it does. */
+export const whyNoCode =
+  sandboxImage === ""
+    ? "REEVE_TEST_SANDBOX_IMAGE does not name an image of sandboxes that the cluster can pull"
+    : undefined;
 
 /** Why nothing can be tried on a cluster, or undefined when it can. */
 export function whyNoCluster(): string | undefined {
@@ -36,12 +46,16 @@ export interface OnCluster extends AsyncDisposable {
 
 /** Applies the overlay with an image and a folder of scripts. Throws when the namespace is in use. */
 export async function deployToCluster(scripts: string): Promise<OnCluster> {
-  if (kubectl(["get", "namespace", namespace, "--ignore-not-found", "-o", "name"]) !== "") {
-    throw new Error(`namespace ${namespace} exists on that cluster; remove it first`);
+  const namespaces = whyNoCode === undefined ? [namespace, sandboxes] : [namespace];
+  for (const each of namespaces) {
+    if (kubectl(["get", "namespace", each, "--ignore-not-found", "-o", "name"]) !== "") {
+      throw new Error(`namespace ${each} exists on that cluster; remove it first`);
+    }
   }
   await using starting = new AsyncDisposableStack();
-  starting.defer(() => void kubectl(["delete", "namespace", namespace, "--wait=false"]));
-  const items = [...adapted(render("deploy/k8s/overlays/dev")), scriptsIn(scripts)];
+  starting.defer(() => void kubectl(["delete", "namespace", ...namespaces, "--wait=false"]));
+  const folder = whyNoCode === undefined ? "test/k8s/overlays/sandbox" : "deploy/k8s/overlays/dev";
+  const items = [...adapted(render(folder)), scriptsIn(scripts)];
   kubectl(["apply", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "List", items }));
   const inside = ["--namespace", namespace, "--timeout=300s"];
   kubectl(["wait", "--for=condition=complete", "job/provision", ...inside]);
@@ -61,6 +75,12 @@ export async function deployToCluster(scripts: string): Promise<OnCluster> {
   return { url, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 }
 
+/** The pods of sandboxes that there are. */
+export function sandboxPods(): readonly string[] {
+  const listed = kubectl(["get", "pods", "-n", sandboxes, "-o", "name"]);
+  return listed.split("\n").filter((name) => name !== "");
+}
+
 /** Replaces the pods of a deployment one by one, and resolves when all are new. */
 export async function restart(name: string): Promise<void> {
   const ask = promisify(execFile);
@@ -74,6 +94,9 @@ function adapted(objects: readonly KubernetesObject[]): readonly KubernetesObjec
   for (const { object, pod, containers } of workloadsOf(changed)) {
     for (const container of containers) {
       if (container.name === "reeve") container.image = process.env["REEVE_TEST_IMAGE"] ?? "";
+    }
+    for (const variable of containers.flatMap(({ env = [] }) => env)) {
+      if (variable.name === "REEVE_SANDBOX_IMAGE") variable.value = sandboxImage;
     }
     if (object.metadata.name === "runtime") mountScripts(pod);
   }
@@ -90,7 +113,10 @@ function mountScripts(pod: V1PodSpec): void {
 }
 
 function scriptsIn(folder: string): KubernetesObject {
-  const data = { "talk.yaml": readFileSync(join(folder, "talk.yaml"), "utf8") };
+  const names = ["talk.yaml", "sleep.yaml"];
+  const data = Object.fromEntries(
+    names.map((name) => [name, readFileSync(join(folder, name), "utf8")]),
+  );
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "scripts", namespace }, data };
 }
 

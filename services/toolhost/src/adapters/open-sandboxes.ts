@@ -20,6 +20,7 @@ import { chooseDriver } from "./choose-driver.ts";
 import { DockerDriver } from "./docker/docker-driver.ts";
 import { FilesOnlyDriver } from "./files-only/files-only-driver.ts";
 import { HostPlace } from "./host-place.ts";
+import { KubernetesDriver } from "./kubernetes/kubernetes-driver.ts";
 import type { NetworkPolicy } from "./network/network-policy.ts";
 import { NetworkedDriver } from "./network/networked-driver.ts";
 import { resolveHost } from "./network/reach-host.ts";
@@ -60,7 +61,17 @@ export async function openSandboxes(
   signal: AbortSignal,
 ): Promise<Sandboxes> {
   const identity = sandboxIdentity(config.REEVE_SANDBOX_UID);
+  const isKubernetes = config.REEVE_SANDBOX === "kubernetes";
   const drivers = [
+    new KubernetesDriver({
+      // A configuration that lies about is nobody's wish to have pods there.
+      kubeconfig: isKubernetes ? config.KUBECONFIG : undefined,
+      isInside: config.KUBERNETES_SERVICE_HOST !== undefined,
+      namespace: config.REEVE_SANDBOX_NAMESPACE,
+      image: config.REEVE_SANDBOX_IMAGE,
+      runtimeClass: config.REEVE_SANDBOX_RUNTIME,
+      warmPool: config.REEVE_SANDBOX_WARM_POOL,
+    }),
     new DockerDriver({
       identity,
       address: config.DOCKER_HOST,

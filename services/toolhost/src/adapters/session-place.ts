@@ -76,7 +76,25 @@ export class SessionPlace implements WorkspacePlace, AsyncDisposable {
     signal: AbortSignal,
   ): AsyncIterable<ExecEvent> {
     if (command.readOnly === true && isForeign(command)) throw this.#writable();
+    if (command.network !== undefined && command.network.allow.length > 0) throw this.#closed();
     yield { kind: "start" };
+    const began = performance.now();
+    try {
+      yield* this.#run(name, kept, command, signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      const durationMs = performance.now() - began;
+      yield { kind: "end", reason: "cancelled", code: undefined, durationMs };
+    }
+  }
+
+  /** Throws when `signal` aborts before the command has begun. */
+  async *#run(
+    name: string,
+    kept: Kept,
+    command: SandboxCommand,
+    signal: AbortSignal,
+  ): AsyncIterable<ExecEvent> {
     using _ = await kept.turns.take(signal);
     // Another session would be an empty workspace.
     if (this.#kept.get(name) !== kept) throw gone();
@@ -95,6 +113,11 @@ export class SessionPlace implements WorkspacePlace, AsyncDisposable {
   async #end(name: string, kept: Kept): Promise<void> {
     if (this.#kept.get(name) === kept) this.#kept.delete(name);
     await kept.session?.[Symbol.asyncDispose]();
+  }
+
+  #closed(): Failure {
+    const problem = `sandboxes of ${this.isolation} have no way to the network; leave deep_agent.network out of the agent, or have it run where docker or bubblewrap isolates`;
+    return new Failure("unsupported", ErrorReason.UNSUPPORTED_CAPABILITY, problem);
   }
 
   #writable(): Failure {

@@ -102,13 +102,22 @@ def rights(folder):
 
 
 def restored(folder, before):
-    """Whose id is its owner's may have changed the folder itself."""
+    """Whose id is its owner's may have changed the folder itself. One that was not there has nothing in it."""
+    if before is None:
+        return rights(folder) is None
     if rights(folder) != before:
         os.chmod(folder, before[0] & 0o7777)
     return emptied(folder) and rights(folder) == before
 
 
+REGULAR, KINDS = 0o100000, 0o170000
+
+
 def emptied(folder):
+    """A file that others put there for commands to write to is emptied as well."""
+    if os.lstat(folder).st_mode & KINDS == REGULAR:
+        os.truncate(folder, 0)
+        return True
     left = 0
     stack = [folder]
     while stack:

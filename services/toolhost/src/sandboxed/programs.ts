@@ -20,6 +20,9 @@ export const agentProgram = programOf(
   "agent",
 );
 
+/** What a sandbox runs until it is given the agent. */
+export const bootstrapProgram = programOf("bootstrap");
+
 function programOf(...parts: readonly string[]): string {
   return parts
     .map((part) => readFileSync(join(import.meta.dirname, `${part}.py`), "utf8"))

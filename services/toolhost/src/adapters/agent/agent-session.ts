@@ -27,7 +27,7 @@ const imports = [
 export interface AgentSessionOptions {
   readonly sessionId: string;
   readonly channel: AgentChannel;
-  /** Folders, beside the workspace, that commands can write to. They are emptied after each. */
+  /** Folders and files, beside the workspace, that commands can write to. They are emptied after each. */
   readonly folders: readonly string[];
   /** Whether the socket of a proxy is mounted, by which commands with a network reach it. */
   readonly hasProxy?: boolean;

@@ -14,14 +14,15 @@ const answer = z.object({ agent: z.string(), files: z.array(z.string()) });
 /** What a probe came to: the agent as bytecode of the interpreter inside and what lies in the workspace, or what went wrong. */
 export type Probed = z.infer<typeof answer> | { readonly problem: string };
 
-/** Makes a sandbox and has it compile the agent, so that later ones need not. No foreign code has run in it. */
+/** Makes a sandbox and has it compile the agent, so that later ones need not. No foreign code has run in it. It may take 20 seconds, or `withinMs`. */
 export async function probeSession(
   driver: Pick<SandboxDriver, "open">,
   python: string,
   workspaceDir: string,
   signal: AbortSignal,
+  withinMs = probeMs,
 ): Promise<Probed> {
-  const until = AbortSignal.any([signal, AbortSignal.timeout(probeMs)]);
+  const until = AbortSignal.any([signal, AbortSignal.timeout(withinMs)]);
   const spec = { ...defaultLimits, workspaceDir, readOnly: true };
   try {
     await using session = await driver.open(spec, until);
@@ -36,6 +37,7 @@ export async function probeSession(
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof Failure) return { problem: error.message };
+    if (until.aborted) return { problem: `a probe took longer than ${withinMs / 1_000} s` };
     throw error;
   }
 }

@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest";
 import type { Collected } from "../../../src/app/collect.ts";
 import { collect } from "../../../src/app/collect.ts";
 import type { SandboxSession } from "../../../src/ports/sandbox.ts";
-import type { SandboxBench } from "./sandbox-bench.ts";
+import type { HostTest, SandboxBench } from "./sandbox-bench.ts";
 import { limitsOf, signal } from "./sandbox-bench.ts";
 
 /** The agent is the first process of every sandbox: what code can do to it, and by it to the calls that follow. */
-export function agentContract(bench: () => SandboxBench): void {
+export function agentContract(bench: () => SandboxBench, hostTest: HostTest = test): void {
   describe("has an agent that", () => {
     test("nobody can look into", async () => {
       const code = `
@@ -51,7 +51,7 @@ os._exit(7)`;
       expect((await inside(session, "print('again')")).text("stdout")).toBe("again\n");
     });
 
-    test("leaves nothing of a call for the next one but the workspace", async () => {
+    hostTest("leaves nothing of a call for the next one but the workspace", async () => {
       await using session = await bench().open();
       const leaving = `
 import os, socket, time

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { SandboxBench } from "./sandbox-bench.ts";
+import type { HostTest, SandboxBench } from "./sandbox-bench.ts";
 
 /** What of the machine a command can use up. */
-export function boundsContract(bench: () => SandboxBench): void {
+export function boundsContract(bench: () => SandboxBench, hostTest: HostTest = test): void {
   describe("bounds", () => {
     test("its processes, without harm to other sandboxes", async () => {
       const code = `
@@ -21,7 +21,7 @@ os._exit(0)`;
       expect((await bomb).text("stdout")).toBe("True 11\n");
     });
 
-    test("its memory, whether as one process or as many", async () => {
+    hostTest("its memory, whether as one process or as many", async () => {
       const { run, bounds } = bench();
       const limits = { memoryBytes: 128 * 2 ** 20 };
       const one = await run(["python3", "-I", "-c", "b = b'x' * (300 * 2 ** 20)"], limits);
@@ -47,7 +47,7 @@ os.wait()`;
       expect(end).toMatchObject({ reason: "exit", code: 0 });
     });
 
-    test("the size of a file, of temporary files and of the workspace", async () => {
+    hostTest("the size of a file, of temporary files and of the workspace", async () => {
       const { run, python } = bench();
       const big = "f = open('big', 'wb')\nfor _ in range(100): f.write(bytes(2 ** 20)); f.flush()";
       expect(await python(big, { fileBytes: 10 * 2 ** 20 })).toMatch(/File too large|^$/);

@@ -6,11 +6,11 @@ import { Failure } from "@reeve/platform/failure";
 import { describe, expect, test } from "vitest";
 import { collect } from "../../../src/app/collect.ts";
 import { writeFile } from "../../../src/app/workspace-files.ts";
-import type { SandboxBench } from "./sandbox-bench.ts";
+import type { HostTest, SandboxBench } from "./sandbox-bench.ts";
 import { limitsOf, signal } from "./sandbox-bench.ts";
 
 /** Commands: what goes in and out, and how they end. */
-export function commandContract(bench: () => SandboxBench): void {
+export function commandContract(bench: () => SandboxBench, hostTest: HostTest = test): void {
   describe("runs a command", () => {
     test("in the workspace, with what it is given", async () => {
       const argv = ["/bin/sh", "-c", "pwd; cat; echo lost >&2; exit 3"];
@@ -85,7 +85,7 @@ export function commandContract(bench: () => SandboxBench): void {
   });
 
   describe("ends a command", () => {
-    test("with its time, and everything that it started with it", async () => {
+    hostTest("with its time, and everything that it started with it", async () => {
       const { run, workspace } = bench();
       const argv = [
         "/bin/sh",
@@ -118,7 +118,7 @@ export function commandContract(bench: () => SandboxBench): void {
       expect(reason).toBe("cancelled");
     });
 
-    test("whose reader goes away", async () => {
+    hostTest("whose reader goes away", async () => {
       const { box, run, workspace } = bench();
       const argv = ["/bin/sh", "-c", "while :; do date +%s%N | tee alive; done"];
       for await (const event of box.exec({ argv, limits: limitsOf() }, signal)) {

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { restoreWorkspace, snapshotWorkspace } from "../../../src/app/workspace-archive.ts";
 import { readText, writeFile } from "../../../src/app/workspace-files.ts";
 import { filesOnly } from "../../../src/ports/sandbox.ts";
-import type { SandboxBench } from "./sandbox-bench.ts";
+import type { HostTest, SandboxBench } from "./sandbox-bench.ts";
 import { signal } from "./sandbox-bench.ts";
 
 /** An entry of a forged archive, as a line of Python. */
@@ -14,7 +14,7 @@ const link = (name: string, to: string, kind = "SYMTYPE") =>
   `    add("${name}", type=tarfile.${kind}, linkname="${to}")\n`;
 
 /** Files of a workspace, read and written inside. */
-export function filesContract(bench: () => SandboxBench): void {
+export function filesContract(bench: () => SandboxBench, hostTest: HostTest = test): void {
   const read = (path: string) =>
     readText(bench().box, { path, offset: 0, limit: undefined }, signal);
 
@@ -56,16 +56,19 @@ export function filesContract(bench: () => SandboxBench): void {
       }
     });
 
-    test("are refused when they are too large, unless lines of them are asked for", async () => {
-      const { box, workspace } = bench();
-      await writeFile(box, "large.csv", Buffer.from("0123456789\n".repeat(200_000)), signal);
-      expect(await read("large.csv")).toMatchObject({ kind: "refused" });
-      const some = { path: "large.csv", offset: 199_999, limit: 5 };
-      expect(await readText(box, some, signal)).toMatchObject({ text: "0123456789\n" });
-      expect(existsSync(join(workspace, "large.csv"))).toBe(true);
-    });
+    hostTest(
+      "are refused when they are too large, unless lines of them are asked for",
+      async () => {
+        const { box, workspace } = bench();
+        await writeFile(box, "large.csv", Buffer.from("0123456789\n".repeat(200_000)), signal);
+        expect(await read("large.csv")).toMatchObject({ kind: "refused" });
+        const some = { path: "large.csv", offset: 199_999, limit: 5 };
+        expect(await readText(box, some, signal)).toMatchObject({ text: "0123456789\n" });
+        expect(existsSync(join(workspace, "large.csv"))).toBe(true);
+      },
+    );
 
-    test("are taken along as a stream, and laid in again", async () => {
+    hostTest("are taken along as a stream, and laid in again", async () => {
       const { box, run, workspace } = bench();
       const prepare =
         "rm -rf *; mkdir d; echo kept > d/f; chmod 700 d/f; ln -s d/f link; ln -s /etc/x away; mkfifo pipe";
@@ -126,7 +129,7 @@ ${entries}`;
       await run(["rm", "large"]);
     });
 
-    test("are not laid in outside of the workspace, whatever an archive says", async () => {
+    hostTest("are not laid in outside of the workspace, whatever an archive says", async () => {
       const { box, run, workspace } = bench();
       const forge = `
 import io, sys, tarfile

@@ -1,6 +1,7 @@
 import { chmod, chown, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Identity } from "../../../src/adapters/bubblewrap/identity.ts";
+import { SessionPlace } from "../../../src/adapters/session-place.ts";
 import { WarmSandboxes } from "../../../src/adapters/warm-sandboxes.ts";
 import type { Collected } from "../../../src/app/collect.ts";
 import { collect } from "../../../src/app/collect.ts";
@@ -12,6 +13,7 @@ import type {
   SandboxSession,
 } from "../../../src/ports/sandbox.ts";
 import { defaultLimits } from "../../../src/ports/sandbox.ts";
+import type { TestAPI } from "vitest";
 import { temporaryFolder } from "../toolhost.ts";
 
 /** A driver that is held to the contract. */
@@ -26,6 +28,9 @@ export interface Contender {
   /** What runs the commands of the tests, over the same workspace, where the driver itself runs none. */
   readonly commands?: SandboxDriver;
 }
+
+/** A test that looks at the workspace from the host, or counts on what the host bounds; left out for sandboxes elsewhere. */
+export type HostTest = TestAPI | ReturnType<TestAPI["skipIf"]>;
 
 export const secret = "the-secret-of-the-host";
 const warmth = { idleMs: 300_000, mostIdle: 4 };
@@ -57,7 +62,9 @@ export async function sandboxBench(contender: Contender): Promise<SandboxBench> 
     }
   }
   const workspace = join(folder, "run_a");
-  const warm = resources.use(new WarmSandboxes(driver, warmth));
+  const warm = resources.use(
+    driver.keepsWorkspace === "session" ? sessions(driver) : new WarmSandboxes(driver, warmth),
+  );
   const box = warm.over(workspace);
   const others = contender.commands && new WarmSandboxes(contender.commands, warmth);
   const commands = others === undefined ? box : resources.use(others).over(workspace);
@@ -76,6 +83,18 @@ export async function sandboxBench(contender: Contender): Promise<SandboxBench> 
       return text("stdout").trim() || (text("stderr").trim().split("\n").at(-1) ?? "");
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+/** Sandboxes that keep their workspaces to themselves: one for each folder, made anew when it is gone. */
+function sessions(driver: SandboxDriver): Pick<WarmSandboxes, "over"> & AsyncDisposable {
+  const place = new SessionPlace(driver, warmth);
+  return {
+    over: (folder) => ({
+      isolation: driver.name,
+      exec: (command, until) => place.sandbox("acme", folder).exec(command, until),
+    }),
+    [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
   };
 }
 

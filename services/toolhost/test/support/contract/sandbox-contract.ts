@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe } from "vitest";
+import { afterAll, beforeAll, describe, test } from "vitest";
 import { agentContract } from "./agent-contract.ts";
 import { boundsContract } from "./bounds-contract.ts";
 import { commandContract } from "./command-contract.ts";
@@ -57,6 +57,26 @@ function networkContracts(given: () => SandboxBench): void {
   };
   networkContract(given, ready);
   networkBoundsContract(ready);
+}
+
+/**
+ * What every driver promises whose sandboxes keep their workspaces to themselves. What needs the workspace on the host is
+ * skipped; what sandboxes isolate is the cluster's.
+ */
+export function sessionWorkspaceContract(
+  name: string,
+  contender: Contender | undefined,
+  why = "",
+): void {
+  describe.skipIf(contender === undefined)(`a ${name} sandbox${why}`, () => {
+    const given = benchFor(contender);
+    const onHost = test.skip;
+    commandContract(given, onHost);
+    agentContract(given, onHost);
+    boundsContract(given, onHost);
+    filesContract(given, onHost);
+    sessionContract(given);
+  });
 }
 
 function benchFor(contender: Contender | undefined): () => SandboxBench {

@@ -1,0 +1,28 @@
+import { z } from "zod";
+import type { Cluster } from "./cluster.ts";
+import type { Right } from "./session-source.ts";
+
+const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+const review = z.object({ status: z.object({ allowed: z.boolean().optional() }).optional() });
+
+/** Of these rights, those that our account does not have: `create pods`. */
+export async function missingRights(
+  cluster: Cluster,
+  rights: readonly Right[],
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const missing: string[] = [];
+  for (const { group, resource: whole, verb } of rights) {
+    const [resource = "", subresource = ""] = whole.split("/");
+    const { namespace } = cluster;
+    const resourceAttributes = { namespace, group, resource, subresource, verb };
+    const body = {
+      apiVersion: "authorization.k8s.io/v1",
+      kind: "SelfSubjectAccessReview",
+      spec: { resourceAttributes },
+    };
+    const answer = review.parse(await cluster.ask({ method: "POST", path, body }, signal));
+    if (answer.status?.allowed !== true) missing.push(`${verb} ${whole}`);
+  }
+  return missing;
+}

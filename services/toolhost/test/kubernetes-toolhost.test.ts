@@ -1,0 +1,63 @@
+import { once } from "node:events";
+import { join } from "node:path";
+import { openCallJournal } from "@reeve/log/nats-journal";
+import { openToolCallQueue } from "@reeve/log/nats-queue";
+import { createLogger } from "@reeve/platform/logger";
+import { connectNats } from "@reeve/platform/nats";
+import { startNatsServer } from "@reeve/platform/nats-server";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { RecordedCluster } from "./support/kubernetes/recorded-cluster.ts";
+import { whyNoSandbox } from "./support/sandboxed-workspace.ts";
+import { startToolhostProcess } from "./support/toolhost-process.ts";
+import { factsUntilEnd, keyOf, requestOf, resultOf, temporaryFolder } from "./support/toolhost.ts";
+
+const log = createLogger("test", "silent");
+const signal = AbortSignal.timeout(100_000);
+
+describe.skipIf(whyNoSandbox !== "")(`a toolhost with pods for sandboxes${whyNoSandbox}`, () => {
+  const resources = new AsyncDisposableStack();
+  let cluster: RecordedCluster;
+  let natsUrl: string;
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = resources.use(await temporaryFolder()).path;
+    cluster = resources.use(await RecordedCluster.start());
+    const storeDir = join(folder, "nats");
+    natsUrl = resources.use(await startNatsServer({ storeDir, log }, signal)).url;
+  });
+  afterAll(() => resources.disposeAsync());
+
+  test(
+    "has calls of a run in one pod, which ends with it when it is killed",
+    { timeout: 60_000 },
+    async () => {
+      const settings = {
+        KUBECONFIG: cluster.kubeconfig,
+        REEVE_SANDBOX_IMAGE: "reeve-sandbox:0.1.0",
+      };
+      const options = { natsUrl, folder, sandbox: "kubernetes", settings };
+      const toolhost = await startToolhostProcess(options, resources);
+      const nats = resources.use(await connectNats(natsUrl, { name: "test", log }, signal));
+      const journal = await openCallJournal(nats);
+      const queue = await openToolCallQueue(nats, { pool: "default", ackWaitMs: 1_000 });
+      const call = async (callId: string, name: string, args: Record<string, string>) => {
+        const request = requestOf({ name, args, callId });
+        await queue.publish(request, { dedupeId: keyOf(request).call }, signal);
+        return resultOf(await factsUntilEnd(journal, keyOf(request), signal));
+      };
+      const code = 'open("kept.txt", "w").write("kept")';
+      expect((await call("run_1-2-0", "execute_code", { code })).isError).toBe(false);
+      const read = await call("run_1-3-0", "read_file", { path: "kept.txt" });
+      expect(read.content).toContain("kept");
+      expect(cluster.pods.running).toBe(1);
+      expect(cluster.leases.objects.size).toBe(1);
+      toolhost.kill("SIGKILL");
+      await once(toolhost, "exit");
+      await vi.waitFor(() => expect(cluster.pods.running).toBe(0), 20_000);
+      // The next one takes away what is left of it.
+      await startToolhostProcess(options, resources);
+      await vi.waitFor(() => expect(cluster.pods.store.objects.size).toBe(0), 20_000);
+    },
+  );
+});

@@ -1,0 +1,103 @@
+import { describe, expect, test } from "vitest";
+import { claimRights } from "../../services/toolhost/src/adapters/kubernetes/claimed-sessions.ts";
+import { podManifest } from "../../services/toolhost/src/adapters/kubernetes/pod-manifest.ts";
+import {
+  attachRights,
+  podRights,
+} from "../../services/toolhost/src/adapters/kubernetes/pod-sessions.ts";
+import type { Right } from "../../services/toolhost/src/adapters/kubernetes/session-source.ts";
+import { presenceRights } from "../../services/toolhost/src/adapters/kubernetes/presence.ts";
+import { defaultLimits } from "../../services/toolhost/src/ports/sandbox.ts";
+import { policies } from "./policies/all-policies.ts";
+import type { KubernetesObject } from "./support/kubernetes-object.ts";
+import { noRenderer, render, renderer } from "./support/render.ts";
+
+/** A pod as the toolhost makes it, in the form in which it is sent. */
+const pod = JSON.parse(
+  JSON.stringify(
+    podManifest(defaultLimits, {
+      name: "reeve-sandbox-1",
+      namespace: "reeve-sandboxes",
+      owner: "reeve-toolhost-1",
+      image: "reeve-sandbox:0.1.0",
+      uid: 65_533,
+      runtimeClass: undefined,
+      now: 0,
+    }),
+  ),
+) as KubernetesObject & { spec: { activeDeadlineSeconds?: number } };
+
+interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+function granted({ rules = [] }: KubernetesObject): readonly string[] {
+  const given = (rules as Rule[]).flatMap(({ apiGroups, resources, verbs }) =>
+    apiGroups.flatMap((group) =>
+      resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource} (${group})`)),
+    ),
+  );
+  return given.toSorted();
+}
+
+function used(rights: readonly Right[]): readonly string[] {
+  const named = rights.map(({ verb, resource, group }) => `${verb} ${resource} (${group})`);
+  return [...new Set(named)].toSorted();
+}
+
+test("a pod of a sandbox is what Kubernetes takes, within the standard restricted", () => {
+  const deployed = {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "sandbox" },
+    spec: { selector: {}, template: { metadata: pod.metadata, spec: pod.spec } },
+  };
+  expect(policies.schema([pod])).toEqual([]);
+  expect(policies.podSecurity([deployed])).toEqual([]);
+  expect(pod.spec).toMatchObject({
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    restartPolicy: "Never",
+    activeDeadlineSeconds: 14_400,
+  });
+});
+
+describe.skipIf(renderer === undefined)(
+  `what is deployed for sandboxes${renderer === undefined ? `: ${noRenderer}` : ""}`,
+  () => {
+    const objects = renderer === undefined ? [] : render("test/k8s/overlays/all");
+    const find = (kind: string, name: string) => {
+      const found = objects.find((one) => one.kind === kind && one.metadata.name === name);
+      if (found === undefined) throw new Error(`there is no ${kind} ${name}`);
+      return found;
+    };
+
+    test("grants the toolhost the verbs that it uses, and no other", () => {
+      expect(granted(find("Role", "sandboxes"))).toEqual(used([...podRights, ...presenceRights]));
+      expect(granted(find("Role", "sandbox-claims"))).toEqual(used(claimRights));
+      const ofClaims = used([...attachRights, ...presenceRights]);
+      expect(granted(find("Role", "sandboxes"))).toEqual(expect.arrayContaining([...ofClaims]));
+    });
+
+    test("keeps the toolhost's rights in a namespace without secrets and accounts", () => {
+      for (const name of ["sandboxes", "sandbox-claims"]) {
+        expect(find("Role", name).metadata.namespace).toBe("reeve-sandboxes");
+        expect(find("RoleBinding", name).metadata.namespace).toBe("reeve-sandboxes");
+      }
+      const inside = objects.filter(({ metadata }) => metadata.namespace === "reeve-sandboxes");
+      const kinds = new Set(inside.map(({ kind }) => kind));
+      for (const kind of ["Secret", "ServiceAccount", "ConfigMap"])
+        expect(kinds).not.toContain(kind);
+    });
+
+    test("keeps pods warm that are as those which the toolhost makes", () => {
+      const template = find("SandboxTemplate", "sandbox").spec as {
+        podTemplate: { spec: object };
+      };
+      const { activeDeadlineSeconds: _, ...expected } = pod.spec;
+      expect(template.podTemplate.spec).toEqual(expected);
+    });
+  },
+);
