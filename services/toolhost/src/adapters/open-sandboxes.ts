@@ -22,7 +22,7 @@ import { FilesOnlyDriver } from "./files-only/files-only-driver.ts";
 import { HostPlace } from "./host-place.ts";
 import type { NetworkPolicy } from "./network/network-policy.ts";
 import { NetworkedDriver } from "./network/networked-driver.ts";
-import { resolveHost } from "./network/reach-host.ts";
+import { resolveHost } from "./network/lookups.ts";
 import { SpareSandboxes } from "./spare-sandboxes.ts";
 import { placeId } from "./place-id.ts";
 import { SessionPlace } from "./session-place.ts";
