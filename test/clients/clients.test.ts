@@ -10,6 +10,7 @@ import { testCertificate } from "./support/certificate.ts";
 import type { Said, Setting } from "./support/client-process.ts";
 import { outputOf, perform } from "./support/client-process.ts";
 import { startNewerServer } from "./support/newer-server.ts";
+import { startStallingServer } from "./support/stalling-server.ts";
 import type { Toolchain } from "./support/toolchains.ts";
 import {
   prepareGo,
@@ -67,7 +68,7 @@ async function expectWhole(runId: string, { events, told }: Said): Promise<void>
   expect(events).toEqual(await sequencesOf(runId));
 }
 
-describe.concurrent.each(languages)("a client in %s", (_, toolchain) => {
+describe.concurrent.each(languages)("a client in %s", (language, toolchain) => {
   const why = toolchain.kind === "missing" ? ` (left out: ${toolchain.reason})` : "";
   const isReady = toolchain.kind === "ready";
 
@@ -167,6 +168,18 @@ describe.concurrent.each(languages)("a client in %s", (_, toolchain) => {
     const sha256 = createHash("sha256").update(content).digest("hex");
     expect(told).toMatchObject({ size: content.length, sha256 });
   });
+
+  // The only one whose library bounds no more than the head of an answer.
+  test.skipIf(!isReady || language !== "rust").for(["upload", "download"] as const)(
+    `gives up on a file when a server stalls in the %s${why}`,
+    async (at) => {
+      const path = join(folder, `${randomUUID()}.txt`);
+      writeFileSync(path, "content");
+      await using server = await startStallingServer(at);
+      const { told } = await client(["files", path], { url: server.url, transferMs: 1_500 });
+      expect(told.error).toMatchObject(lost);
+    },
+  );
 
   test.skipIf(!isReady)(`says what is refused, and why${why}`, async () => {
     const watch = (setting: Partial<Setting>, runId: string) =>

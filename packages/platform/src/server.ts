@@ -25,7 +25,7 @@ export interface ServeOptions extends ListenAddress {
   readonly starting?: boolean;
   /** What the server offers, for health and reflection. */
   readonly services: readonly DescService[];
-  /** Run after errors are mapped and before requests are validated: authentication. */
+  /** Run before requests are traced and validated: authentication. Their errors are mapped as well. */
   readonly interceptors?: readonly Interceptor[];
   /** Whether the server can do its work now. Absent: as long as it runs. */
   ready?(): boolean;
@@ -38,6 +38,9 @@ const readDeep = { recursionLimit: 1_000 };
 
 /** How long requests may take to be answered once the server goes away. */
 const graceMs = 1_000;
+
+/** What has been mapped within stays as it is, also while the server goes away. */
+const neverDraining = new AbortController().signal;
 
 /**
  * A server that is open, until it is disposed: then it takes no more requests, answers those that it has, ends after a
@@ -83,9 +86,11 @@ export async function serve(
     },
     {
       interceptors: [
+        // What is refused there is mapped, and leaves no span: everybody who reaches the port can ask.
+        mapErrors(log, neverDraining),
+        ...(options.interceptors ?? []),
         traceServed(),
         mapErrors(log, draining),
-        ...(options.interceptors ?? []),
         validateRequests(),
       ],
       readMaxBytes,

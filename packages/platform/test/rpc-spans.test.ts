@@ -13,6 +13,7 @@ import { RunService } from "@reeve/contracts/run";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import { Health } from "../gen/grpc/health/v1/health_pb.ts";
 import { Failure } from "../src/failure.ts";
+import { authenticate } from "../src/principal.ts";
 import { traceMade } from "../src/tracing/rpc-spans.ts";
 import { traceparentOf } from "../src/tracing/spans.ts";
 import { served } from "./support/served.ts";
@@ -104,6 +105,20 @@ test("a stream that its client leaves has ended", async () => {
   leaving.abort();
   const [span] = await spansOf(watchRun, 1);
   expect(span?.status).toEqual({ code: 0 });
+});
+
+test("a request that nobody answers for has no span, and one that somebody does has it", async () => {
+  const alice = { tenant: "acme", subject: "alice" };
+  const interceptors = [authenticate(new Map([["alice-token", alice]]))];
+  await using server = await served({ startRun: () => ({}) }, { interceptors });
+  const runs = createClient(RunService, server.transport);
+  const request = { agentId: "a", input: "hello" };
+  const headers = { traceparent: `00-${"1".repeat(32)}-${"2".repeat(16)}-01` };
+  await expect(runs.startRun(request, { headers })).rejects.toThrow("no bearer token");
+  await runs.startRun(request, { headers: { authorization: "Bearer alice-token" } });
+  const [span] = await spansOf(startRun, 1);
+  expect(span?.attributes["rpc.response.status_code"]).toBe("OK");
+  expect(exporter.getFinishedSpans()).toHaveLength(1);
 });
 
 test("health has no spans", async () => {

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
-use tonic::{Request, Response};
+use tonic::Request;
 
 use crate::back_off::persistently;
 use crate::connection::{Connection, Source};
@@ -14,7 +14,7 @@ use crate::proto::artifact::v1::artifact_service_client::ArtifactServiceClient;
 use crate::proto::artifact::v1::{Artifact, DownloadArtifactRequest};
 use crate::proto::run::v1::run_service_client::RunServiceClient;
 use crate::proto::run::v1::{CancelRunRequest, GetRunRequest, Run, StartRunRequest};
-use crate::transfer::{upload_parts, Download};
+use crate::transfer::{in_time, upload_parts, Download};
 use crate::watch::{Selection, Watch};
 
 /// A client of a server; clones share its connection. Every request ends within `request_timeout`, and is repeated in that time
@@ -116,22 +116,28 @@ impl Client {
     ) -> Result<Artifact, Error> {
         let parts = upload_parts(name.into(), media_type.into(), content);
         let request = self.transferred(tokio_stream::iter(parts));
-        let stored = ArtifactServiceClient::new(self.connection()).upload_artifact(request).await?;
+        let mut artifacts = ArtifactServiceClient::new(self.connection());
+        let stored = in_time(self.transfer_end(), artifacts.upload_artifact(request)).await?;
         Ok(stored.into_inner().artifact.unwrap_or_default())
     }
 
     /// Opens a stored file.
     pub async fn download(&self, artifact_id: impl Into<String>) -> Result<Download, Error> {
         let request = self.transferred(DownloadArtifactRequest { artifact_id: artifact_id.into() });
-        let until = Instant::now() + self.source.options.transfer_timeout;
-        let opened = ArtifactServiceClient::new(self.connection()).download_artifact(request).await;
-        Download::open(opened.map(Response::into_inner)?, until).await
+        let until = self.transfer_end();
+        let mut artifacts = ArtifactServiceClient::new(self.connection());
+        let opened = in_time(until, artifacts.download_artifact(request)).await?;
+        Download::open(opened.into_inner(), until).await
     }
 
     fn transferred<Message>(&self, message: Message) -> Request<Message> {
         let mut request = Request::new(message);
         request.set_timeout(self.source.options.transfer_timeout);
         request
+    }
+
+    fn transfer_end(&self) -> Instant {
+        Instant::now() + self.source.options.transfer_timeout
     }
 
     fn timeout(&self) -> Duration {

@@ -1,5 +1,7 @@
+use std::future::Future;
+
 use tokio::time::{timeout_at, Instant};
-use tonic::Streaming;
+use tonic::{Status, Streaming};
 
 use crate::error::Error;
 use crate::proto::artifact::v1::download_artifact_response::Part;
@@ -18,7 +20,7 @@ pub struct Download {
 
 impl Download {
     pub(crate) async fn open(mut stream: Streaming<DownloadArtifactResponse>, until: Instant) -> Result<Self, Error> {
-        match stream.message().await?.and_then(|message| message.part) {
+        match in_time(until, stream.message()).await?.and_then(|message| message.part) {
             Some(Part::Artifact(artifact)) => Ok(Self { artifact, stream, until }),
             _ => Err(Error::lost("the artifact came without a description")),
         }
@@ -26,8 +28,7 @@ impl Download {
 
     /// The next bytes; None at the end.
     pub async fn chunk(&mut self) -> Result<Option<Vec<u8>>, Error> {
-        let late = |_| Error::lost("the transfer took too long");
-        while let Some(message) = timeout_at(self.until, self.stream.message()).await.map_err(late)?? {
+        while let Some(message) = in_time(self.until, self.stream.message()).await? {
             if let Some(Part::Chunk(chunk)) = message.part {
                 return Ok(Some(chunk));
             }
@@ -43,6 +44,15 @@ impl Download {
         }
         Ok(content)
     }
+}
+
+/// What becomes of one step of a transfer, which is given up when the transfer as a whole has taken too long.
+pub(crate) async fn in_time<Answer>(
+    until: Instant,
+    step: impl Future<Output = Result<Answer, Status>>,
+) -> Result<Answer, Error> {
+    let late = |_| Error::lost("the transfer took too long");
+    Ok(timeout_at(until, step).await.map_err(late)??)
 }
 
 /// The messages of an upload.

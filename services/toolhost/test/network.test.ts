@@ -9,6 +9,7 @@ import { parseNetworkEntry } from "@reeve/agent/network-entry";
 import { createLogger } from "@reeve/platform/logger";
 import { sandboxIdentity } from "../src/adapters/bubblewrap/identity.ts";
 import { NetworkedDriver } from "../src/adapters/network/networked-driver.ts";
+import { machineName } from "../src/adapters/owner.ts";
 import type { ExecEvent, SandboxDriver, SandboxSession } from "../src/ports/sandbox.ts";
 import { defaultLimits } from "../src/ports/sandbox.ts";
 import type { RunningToolhost } from "./support/running-toolhost.ts";
@@ -122,10 +123,13 @@ describe("the proxy of a sandbox", () => {
 
   test("of a toolhost that is gone is taken away, and of others is left", async () => {
     await using folder = await temporaryFolder();
-    for (const name of ["4194303.1-abc", "somebody-else"]) await mkdir(join(folder.path, name));
+    // Elsewhere a process of that id may well live.
+    const elsewhere = ["0123456789ab~4194303.1~abc", "4194303.1-abc", "somebody-else"];
+    const gone = `${machineName()}~4194303.1~abc`;
+    for (const name of [gone, ...elsewhere]) await mkdir(join(folder.path, name));
     const broken = networkedOver(folder.path, () => Promise.reject(new Error("no sandbox")));
     await expect(broken.open(spec, signal)).rejects.toThrow("no sandbox");
-    expect(await readdir(folder.path)).toEqual(["somebody-else"]);
+    expect((await readdir(folder.path)).toSorted()).toEqual(elsewhere);
   });
 });
 

@@ -17,6 +17,8 @@ export interface Setting {
   readonly requestMs?: number;
   readonly silenceMs?: number;
   readonly patienceMs?: number;
+  /** How long a file may be on its way. Default: that of the client. */
+  readonly transferMs?: number;
 }
 
 /** What a client said. */
@@ -53,9 +55,10 @@ const hangMs = 90_000;
 export async function perform(
   { command: [program = "", ...args], env }: Command,
   operation: readonly string[],
-  { url, token, ca, requestMs = 20_000, silenceMs = 12_000, patienceMs = 30_000 }: Setting,
+  { url, token, ca, transferMs, ...times }: Setting,
   onEvent?: (sequence: number) => void,
 ): Promise<Said> {
+  const { requestMs = 20_000, silenceMs = 12_000, patienceMs = 30_000 } = times;
   const child = spawn(program, [...args, ...operation], {
     env: {
       ...process.env,
@@ -66,6 +69,7 @@ export async function perform(
       REEVE_REQUEST_MS: String(requestMs),
       REEVE_SILENCE_MS: String(silenceMs),
       REEVE_PATIENCE_MS: String(patienceMs),
+      ...(transferMs !== undefined && { REEVE_TRANSFER_MS: String(transferMs) }),
     },
     stdio: ["ignore", "pipe", "pipe"],
     timeout: hangMs,

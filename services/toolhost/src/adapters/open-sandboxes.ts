@@ -23,7 +23,7 @@ import { HostPlace } from "./host-place.ts";
 import { KubernetesDriver } from "./kubernetes/kubernetes-driver.ts";
 import type { NetworkPolicy } from "./network/network-policy.ts";
 import { NetworkedDriver } from "./network/networked-driver.ts";
-import { resolveHost } from "./network/reach-host.ts";
+import { resolveHost } from "./network/lookups.ts";
 import { SpareSandboxes } from "./spare-sandboxes.ts";
 import { placeId } from "./place-id.ts";
 import { SessionPlace } from "./session-place.ts";

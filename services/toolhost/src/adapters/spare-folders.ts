@@ -9,6 +9,8 @@ import { makeWorkspace, workspaceIn } from "./workspace-folder.ts";
 import { privateFolder } from "./workspace-root.ts";
 
 const prefix = "spare-folder";
+/** What is said where a folder is that holds something. */
+const taken = new Set<unknown>(["ENOTEMPTY", "EEXIST"]);
 
 /**
  * Empty workspaces that wait for their run. A sandbox is made over one, and keeps it when it is renamed to where the
@@ -37,13 +39,15 @@ export class SpareFolders {
 
   /**
    * Puts one where the workspace of a run is to lie. False, and nothing has happened, when that workspace is there already,
-   * whoever made it. The kernel decides between several that try: a folder that holds something is never replaced.
+   * whoever made it. The kernel decides between several that try: a folder that holds something is never replaced. Rejects
+   * when it cannot be put there for another reason.
    */
   async give(spareDir: string, workspaceDir: string): Promise<boolean> {
     try {
       await rename(dirname(spareDir), dirname(workspaceDir));
-    } catch {
-      return false;
+    } catch (error) {
+      if (error instanceof Error && "code" in error && taken.has(error.code)) return false;
+      throw error;
     }
     this.#own.delete(dirname(spareDir));
     return true;

@@ -141,6 +141,19 @@ test("one that has ended while it waited is not given", async () => {
   expect(made[0]?.isEnded).toBe(true);
 });
 
+test("one that cannot be given is told of and ends, and the run has a sandbox all the same", async () => {
+  const { driver, made } = remembering();
+  let warned = 0;
+  await using spares = sparesOf(driver, 1, () => void warned++);
+  await vi.waitFor(() => expect(made).toHaveLength(1));
+  rmSync(join(root, ".spare"), { recursive: true });
+  const workspaceDir = workspaceOf("run_1");
+  expect((await spares.open({ ...wishes, workspaceDir }, never)).sessionId).toBe("2");
+  expect(existsSync(workspaceDir)).toBe(true);
+  expect(warned).toBe(1);
+  expect(made[0]?.isEnded).toBe(true);
+});
+
 test("a driver that makes none is tried again later, and calls are told what it says", async () => {
   const { driver, state } = remembering();
   state.problem = "the disk is full";

@@ -105,14 +105,25 @@ export class SpareSandboxes implements SandboxDriver, AsyncDisposable {
       this.#missed.resolve();
       if (!(await spare.session.settled())) {
         void this.#discard(spare);
-      } else if (await this.#folders.give(spare.spec.workspaceDir, workspaceDir)) {
-        spare.spec.workspaceDir = workspaceDir;
-        return spare.session;
-      } else {
-        this.#spares.unshift(spare);
-        return undefined;
+        continue;
       }
+      const given = await this.#give(spare, workspaceDir);
+      if (given === "kept") this.#spares.unshift(spare);
+      return given === "given" ? spare.session : undefined;
     }
+  }
+
+  /** Kept: the workspace is there. One that cannot be given for another reason is of no use to anybody. */
+  async #give(spare: Spare, workspaceDir: string): Promise<"given" | "kept" | "discarded"> {
+    try {
+      if (!(await this.#folders.give(spare.spec.workspaceDir, workspaceDir))) return "kept";
+    } catch (error) {
+      this.#options.log.warn({ err: error }, "a spare sandbox cannot be given");
+      void this.#discard(spare);
+      return "discarded";
+    }
+    spare.spec.workspaceDir = workspaceDir;
+    return "given";
   }
 
   async #keep(signal: AbortSignal): Promise<void> {

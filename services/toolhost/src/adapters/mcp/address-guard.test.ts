@@ -1,3 +1,4 @@
+import { networkInterfaces } from "node:os";
 import { describe, expect, test } from "vitest";
 import { AddressGuard } from "./address-guard.ts";
 
@@ -21,6 +22,7 @@ describe("an MCP server", () => {
     "::ffff:169.254.169.254",
     "::7f00:1",
     "64:ff9b::a9fe:a9fe",
+    "::ffff:0:7f00:1",
     "2002:7f00:1::",
   ])("is not reached at %s", (address) => {
     expect(guard.permits(address)).toBe(false);
@@ -39,6 +41,28 @@ describe("an MCP server", () => {
     expect(opened.permits("127.0.0.2")).toBe(false);
     expect(opened.permits("169.254.10.7")).toBe(true);
     expect(opened.permits("169.254.169.254")).toBe(false);
+  });
+
+  test("is not reached at an address of this host, as long as it has it, unless its operator says so", () => {
+    let addresses = ["203.0.113.7", "2001:db8::7"];
+    const own = () => addresses;
+    const [closed, opened] = [["198.51.100.0/24"], ["203.0.113.0/24"]].map(
+      (allowed) => new AddressGuard(allowed, [], own),
+    );
+    for (const address of ["203.0.113.7", "::ffff:203.0.113.7", "2001:db8::7"]) {
+      expect(closed?.permits(address)).toBe(false);
+    }
+    expect(closed?.permits("203.0.113.8")).toBe(true);
+    expect(opened?.permits("203.0.113.7")).toBe(true);
+    expect(opened?.permits("2001:db8::7")).toBe(false);
+    addresses = ["203.0.113.8"];
+    expect(closed?.permits("203.0.113.7")).toBe(true);
+    expect(closed?.permits("203.0.113.8")).toBe(false);
+  });
+
+  test("is not reached at what the interfaces of this host have", () => {
+    const own = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+    expect(own.filter(({ address }) => guard.permits(address))).toEqual([]);
   });
 
   test.each([

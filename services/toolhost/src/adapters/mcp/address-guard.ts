@@ -1,10 +1,11 @@
 import { lookup } from "node:dns";
 import type { LookupAddress, LookupOptions } from "node:dns";
 import { BlockList, isIP } from "node:net";
+import { networkInterfaces } from "node:os";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 
-/** This host, its links, everybody at once, and where clouds tell machines their secrets. */
+/** This host by itself, its links, everybody at once, and where clouds tell machines their secrets. */
 const closed = [
   ["0.0.0.0", 8],
   ["127.0.0.0", 8],
@@ -19,8 +20,9 @@ const closed = [
   ["ff00::", 8],
   ["fd00:ec2::254", 128],
   ["fd20:ce::254", 128],
-  // IPv4 addresses in other words: compatible, translated, and over 6to4.
+  // IPv4 addresses in other words: compatible, translated twice, and over 6to4.
   ["::", 96],
+  ["::ffff:0:0:0", 96],
   ["64:ff9b::", 96],
   ["64:ff9b:1::", 48],
   ["2002::", 16],
@@ -48,14 +50,20 @@ type Answered = (
 export class AddressGuard {
   readonly #closed: BlockList;
   readonly #open: BlockList;
+  readonly #own: () => readonly string[];
 
-  /** `more` is closed beside what always is. */
-  constructor(allowed: readonly string[], more: typeof privateRanges | readonly [] = []) {
+  /** `more` is closed beside what always is, which the addresses are that this host has at the moment: `own`. */
+  constructor(
+    allowed: readonly string[],
+    more: typeof privateRanges | readonly [] = [],
+    own: () => readonly string[] = ownAddresses,
+  ) {
+    this.#own = own;
     this.#closed = listOf([...closed, ...more]);
     this.#open = listOf(
       allowed.map((range) => {
         const [address = "", bits] = range.split("/");
-        return [address, bits === undefined ? (isIP(address) === 4 ? 32 : 128) : Number(bits)];
+        return [address, bits === undefined ? bitsOf(address) : Number(bits)];
       }),
     );
   }
@@ -63,7 +71,7 @@ export class AddressGuard {
   permits(address: string): boolean {
     if (isIP(address) === 0 || address.includes("%")) return false;
     const family = isIP(address) === 6 ? "ipv6" : "ipv4";
-    return !this.#closed.check(address, family) || this.#open.check(address, family);
+    return this.#open.check(address, family) || !this.#isClosed(address, family);
   }
 
   /** Throws a Failure when the host of a URL is an address that is not permitted. A name is looked at when it resolves. */
@@ -82,11 +90,26 @@ export class AddressGuard {
       else answered(null, addresses[0]?.address ?? "", addresses[0]?.family);
     });
   };
+
+  #isClosed(address: string, family: "ipv4" | "ipv6"): boolean {
+    if (this.#closed.check(address, family)) return true;
+    return listOf(this.#own().map((own) => [own, bitsOf(own)])).check(address, family);
+  }
+}
+
+function ownAddresses(): readonly string[] {
+  return Object.values(networkInterfaces()).flatMap((each) =>
+    (each ?? []).map(({ address }) => address),
+  );
 }
 
 function notPermitted(host: string, address: string): Failure {
   const problem = `${host} is at ${address}, which is not permitted; the server's allow_addresses can permit it`;
   return new Failure("denied", ErrorReason.INVALID_REQUEST, problem);
+}
+
+function bitsOf(address: string): number {
+  return isIP(address) === 4 ? 32 : 128;
 }
 
 function listOf(ranges: readonly (readonly [string | undefined, number])[]): BlockList {

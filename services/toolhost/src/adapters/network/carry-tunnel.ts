@@ -9,9 +9,11 @@ interface Tunnel {
   readonly socket: Socket;
 }
 
-/** Carries a tunnel both ways until both ends are closed. What one end has said reaches the other before it closes. */
+/**
+ * Carries a tunnel both ways until both ends, which the connection holds, are closed. What one end has said reaches the other
+ * before it closes.
+ */
 export function carryTunnel(connection: Connection, { client, head, socket }: Tunnel): void {
-  connection.holds(client, socket);
   if (client.destroyed) return connection.end("closed");
   let left = 2;
   for (const each of [client, socket]) {

@@ -16,10 +16,19 @@ const ofOneHop = [
   "upgrade",
 ];
 
+/** What says where a request ends and whom it is for: no connection may claim it for itself. */
+const ofTheRequest = ["content-length", "host", "transfer-encoding"];
+
 interface Outward {
   readonly url: URL;
   readonly socket: Socket;
   readonly connection: Connection;
+}
+
+/** Why a request cannot be passed on as it is meant. Undefined: it can be. */
+export function unclear({ headers }: IncomingMessage): string | undefined {
+  const named = namedOf(headers).find((name) => ofTheRequest.includes(name));
+  return named && `the header connection names ${named}, without which the request is another one`;
 }
 
 /** Passes a plain request on over a connection of its own, and the answer back. Redirects are the client's to follow. */
@@ -28,6 +37,7 @@ export function forwardRequest(
   response: ServerResponse,
   { url, socket, connection }: Outward,
 ): void {
+  if (response.destroyed) return connection.end("closed");
   const asking = ask({
     // Without an agent, which would make connections of its own.
     createConnection: () => socket,
@@ -68,10 +78,14 @@ function framing({ headers }: IncomingMessage): IncomingHttpHeaders {
 }
 
 function passedOn(headers: IncomingHttpHeaders): IncomingHttpHeaders {
-  const named = (headers.connection ?? "")
+  const dropped = new Set([...ofOneHop, ...namedOf(headers)]);
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.has(name)));
+}
+
+/** The headers that are of one connection because it says so. */
+function namedOf({ connection = "" }: IncomingHttpHeaders): readonly string[] {
+  return connection
     .toLowerCase()
     .split(",")
     .map((name) => name.trim());
-  const dropped = new Set([...ofOneHop, ...named]);
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.has(name)));
 }

@@ -12,7 +12,8 @@ import type { Identity } from "../bubblewrap/identity.ts";
 import type { NetworkPolicy } from "./network-policy.ts";
 import { permittedEntries } from "./network-policy.ts";
 import { proxyFolder } from "./proxy-folder.ts";
-import type { ResolveHost } from "./reach-host.ts";
+import type { ResolveHost } from "./lookups.ts";
+import { Lookups } from "./lookups.ts";
 import { SandboxProxy } from "./sandbox-proxy.ts";
 
 export interface NetworkedOptions {
@@ -31,10 +32,12 @@ export interface NetworkedOptions {
 export class NetworkedDriver implements SandboxDriver {
   readonly #driver: SandboxDriver;
   readonly #options: NetworkedOptions;
+  readonly #lookups: Lookups;
 
   constructor(driver: SandboxDriver, options: NetworkedOptions) {
     this.#driver = driver;
     this.#options = options;
+    this.#lookups = new Lookups(options.resolve);
   }
 
   get name(): string {
@@ -48,11 +51,13 @@ export class NetworkedDriver implements SandboxDriver {
   async open(spec: SessionSpec, signal: AbortSignal): Promise<SandboxSession> {
     const wanted = spec.network ?? [];
     if (wanted.length === 0) return await this.#driver.open(spec, signal);
-    const { policy, identity, folder: below, resolve, log } = this.#options;
+    const { policy, identity, folder: below, log } = this.#options;
     const entries = permittedEntries(wanted, policy);
     await using opening = new AsyncDisposableStack();
     const folder = opening.use(await proxyFolder(below(), identity));
-    const proxy = opening.use(new SandboxProxy({ ...policy, entries, resolve, log }));
+    const proxy = opening.use(
+      new SandboxProxy({ ...policy, entries, lookups: this.#lookups, log }),
+    );
     await folder.publish((path) => proxy.listen(path));
     const session = opening.use(
       await this.#driver.open({ ...spec, proxyDir: folder.path }, signal),

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { chmod, chown, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Identity } from "../bubblewrap/identity.ts";
-import { isGone, ownerName } from "../owner.ts";
+import { isGone, machineName, ownerName } from "../owner.ts";
 import { privateFolder } from "../workspace-root.ts";
 
 /** A folder for the socket of one proxy, which sandboxes may enter. */
@@ -14,12 +14,12 @@ export interface ProxyFolder extends AsyncDisposable {
 
 const name = "proxy";
 
-/** Makes one below a folder, and takes away those of toolhosts that are gone. */
+/** Makes one below a folder, and takes away those of toolhosts of this machine that are gone. */
 export async function proxyFolder(below: string, identity: Identity): Promise<ProxyFolder> {
   const parent = privateFolder(below, identity);
   await sweep(parent);
-  const owner = ownerName() ?? "0.0";
-  const path = privateFolder(join(parent, `${owner}-${randomBytes(6).toString("hex")}`), identity);
+  const own = [machineName(), ownerName() ?? "0.0", randomBytes(6).toString("hex")];
+  const path = privateFolder(join(parent, own.join("~")), identity);
   const handle = await open(path, "r");
   return {
     path,
@@ -38,7 +38,8 @@ export async function proxyFolder(below: string, identity: Identity): Promise<Pr
 
 async function sweep(parent: string): Promise<void> {
   for (const entry of await readdir(parent)) {
-    const owner = entry.split("-")[0] ?? "";
-    if (isGone(owner)) await rm(join(parent, entry), { recursive: true, force: true });
+    const [machine, owner = ""] = entry.split("~");
+    if (machine === machineName() && isGone(owner))
+      await rm(join(parent, entry), { recursive: true, force: true });
   }
 }

@@ -1,24 +1,17 @@
-import { lookup } from "node:dns/promises";
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { connect, isIP } from "node:net";
 import type { AddressGuard } from "../mcp/address-guard.ts";
 import type { Turns } from "../mcp/turns.ts";
+import type { Lookups } from "./lookups.ts";
 
 /** How long one address may take to accept a connection. */
 const connectMs = 10_000;
 const mostAddresses = 8;
 
-/** The addresses of a name at this moment. Rejects when there are none. */
-export type ResolveHost = (host: string) => Promise<readonly string[]>;
-
-/** As every program of this host resolves names. */
-export const resolveHost: ResolveHost = async (host) =>
-  (await lookup(host, { all: true })).map(({ address }) => address);
-
 export interface Way {
   readonly guard: AddressGuard;
-  readonly resolve: ResolveHost;
+  readonly lookups: Lookups;
   /** Lookups hold a thread that files need as well: those of one sandbox take turns. */
   readonly turns: Turns;
 }
@@ -35,12 +28,12 @@ export type Reached =
 export async function reachHost(
   host: string,
   port: number,
-  { guard, resolve, turns }: Way,
+  { guard, lookups, turns }: Way,
   signal: AbortSignal,
 ): Promise<Reached> {
   let addresses: readonly string[];
   try {
-    addresses = isIP(host) > 0 ? [host] : await inTurn(turns, () => resolve(host), signal);
+    addresses = isIP(host) > 0 ? [host] : await lookups.addresses(host, turns, signal);
   } catch (error) {
     return { kind: "failed", reason: `${host} has no address: ${codeOf(error)}` };
   }
@@ -67,23 +60,10 @@ export async function reachHost(
   return { kind: "failed", reason: `${host}:${port} is not reached: ${problem}` };
 }
 
-async function inTurn<Result>(
-  turns: Turns,
-  work: () => Promise<Result>,
-  signal: AbortSignal,
-): Promise<Result> {
-  const turn = await turns.enter(signal);
-  try {
-    return await work();
-  } finally {
-    turn[Symbol.dispose]();
-  }
-}
-
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if ("code" in error && typeof error.code === "string" && error.code !== "ABORT_ERR") {
     return error.code;
   }
-  return error.name === "AbortError" ? "it took too long" : error.message;
+  return /^(Abort|Timeout)Error$/.test(error.name) ? "it took too long" : error.message;
 }

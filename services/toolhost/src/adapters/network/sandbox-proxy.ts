@@ -9,8 +9,9 @@ import { AddressGuard, privateRanges } from "../mcp/address-guard.ts";
 import { Turns } from "../mcp/turns.ts";
 import type { Connection, Target } from "./call-traffic.ts";
 import { CallTraffic } from "./call-traffic.ts";
-import { forwardRequest } from "./forward-request.ts";
-import type { Reached, ResolveHost, Way } from "./reach-host.ts";
+import { forwardRequest, unclear } from "./forward-request.ts";
+import type { Lookups } from "./lookups.ts";
+import type { Reached, Way } from "./reach-host.ts";
 import { reachHost } from "./reach-host.ts";
 import { carryTunnel } from "./carry-tunnel.ts";
 import { answerTunnel, targetOfTunnel, targetOfUrl } from "./proxy-messages.ts";
@@ -22,7 +23,7 @@ export interface SandboxProxyOptions {
   readonly entries: readonly NetworkEntry[];
   readonly ranges: readonly string[];
   readonly mostBytes: number;
-  readonly resolve: ResolveHost;
+  readonly lookups: Lookups;
   readonly log: Pick<Logger, "info">;
 }
 
@@ -39,7 +40,7 @@ export class SandboxProxy implements AsyncDisposable {
   constructor(options: SandboxProxyOptions) {
     const guard = new AddressGuard(options.ranges, privateRanges);
     this.#options = options;
-    this.#way = { guard, resolve: options.resolve, turns: new Turns() };
+    this.#way = { guard, lookups: options.lookups, turns: new Turns() };
     this.#server.maxConnections = mostSockets;
     // Whatever breaks there breaks that connection, and nothing else.
     this.#server.on("request", (request, response) => {
@@ -87,6 +88,7 @@ export class SandboxProxy implements AsyncDisposable {
     const target = targetOfTunnel(request.url ?? "");
     const connection = this.#traffic?.begin(target);
     if (connection === undefined) return void client.destroy();
+    connection.holds(client);
     const reached = await this.#reach(target, connection);
     if (reached.kind !== "open") return answerTunnel(client, reached);
     carryTunnel(connection, { client, head, socket: reached.socket });
@@ -97,14 +99,22 @@ export class SandboxProxy implements AsyncDisposable {
     const target = url?.protocol === "http:" ? targetOfUrl(url) : undefined;
     const connection = this.#traffic?.begin(target);
     if (connection === undefined) return void request.socket.destroy();
+    const problem = unclear(request);
+    if (problem !== undefined) {
+      connection.notMade("refused", problem);
+      return answer(response, 400, problem);
+    }
     const reached = await this.#reach(target, connection);
     if (reached.kind === "open" && url !== null) {
-      return forwardRequest(request, response, { url, socket: reached.socket, connection });
+      try {
+        return forwardRequest(request, response, { url, socket: reached.socket, connection });
+      } catch (error) {
+        connection.end("broken off");
+        throw error;
+      }
     }
     if (reached.kind === "open") return;
-    const status = reached.kind === "refused" ? 403 : 502;
-    const headers = { "content-type": "text/plain; charset=utf-8", connection: "close" };
-    response.writeHead(status, headers).end(`${reached.reason}\n`);
+    answer(response, reached.kind === "refused" ? 403 : 502, reached.reason);
   }
 
   async #reach(target: Target | undefined, connection: Connection): Promise<Reached> {
@@ -119,6 +129,11 @@ export class SandboxProxy implements AsyncDisposable {
     else connection.notMade(reached.kind, reached.reason);
     return reached;
   }
+}
+
+function answer(response: ServerResponse, status: number, reason: string): void {
+  const headers = { "content-type": "text/plain; charset=utf-8", connection: "close" };
+  response.writeHead(status, headers).end(`${reason}\n`);
 }
 
 function refusalOf(

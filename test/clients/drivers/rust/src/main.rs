@@ -28,6 +28,9 @@ async fn main() {
     options.token = setting("REEVE_TOKEN");
     options.ca = setting("REEVE_CA").map(|path| std::fs::read(path).expect("the file of REEVE_CA"));
     options.request_timeout = milliseconds("REEVE_REQUEST_MS");
+    if setting("REEVE_TRANSFER_MS").is_some() {
+        options.transfer_timeout = milliseconds("REEVE_TRANSFER_MS");
+    }
     options.silence = milliseconds("REEVE_SILENCE_MS");
     options.patience = milliseconds("REEVE_PATIENCE_MS");
     let operands: Vec<String> = args().skip(1).collect();
