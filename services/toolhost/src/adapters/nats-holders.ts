@@ -2,23 +2,27 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { channelOf } from "@reeve/contracts/channel";
 import { WorkspaceReleaseSchema, WorkspaceReleasedSchema } from "@reeve/contracts/tool";
 import { answerRequests } from "@reeve/platform/answer-requests";
+import { stateOf } from "@reeve/platform/connection-state";
 import type { Logger } from "@reeve/platform/logger";
 import type { Nats } from "@reeve/platform/nats";
 import { requestsOf } from "@reeve/platform/requests";
+import { untilSilent } from "../app/until-silent.ts";
 import type { WorkspaceKeeper } from "../app/workspace-keeper.ts";
 import type { WorkspaceHolders } from "../ports/workspace-holders.ts";
 
 const releases = channelOf(WorkspaceReleaseSchema);
 
-/** The other toolhosts, asked over the bus. One that does not answer within seconds is silent. */
+/**
+ * The other toolhosts, asked over the bus. One that does not answer for seconds of one connection is silent; a Failure of
+ * kind `unavailable` is thrown when that connection was lost meanwhile.
+ */
 export function natsHolders({ connection }: Pick<Nats, "connection">): WorkspaceHolders {
   const requests = requestsOf(connection);
   return {
     async release(host, workspace, signal) {
-      signal.throwIfAborted();
       const data = toBinary(WorkspaceReleaseSchema, create(WorkspaceReleaseSchema, workspace));
-      const answer = await requests.ask(releases.subject({ host }), { data });
-      signal.throwIfAborted();
+      const ask = () => requests.ask(releases.subject({ host }), { data });
+      const answer = await untilSilent(ask, stateOf(connection), signal);
       if (answer === undefined) return "silent";
       const { isReleased } = fromBinary(WorkspaceReleasedSchema, answer.data);
       return isReleased ? "released" : "busy";
