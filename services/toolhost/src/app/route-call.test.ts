@@ -30,7 +30,11 @@ async function routed(given: Surroundings) {
   const records = new MemoryTable<WorkspaceRecord>();
   const holders = new TableHolders(records);
   if (holder !== "" || given.place !== undefined) {
-    const record = create(WorkspaceRecordSchema, { ...workspace, holder, place: given.place });
+    const record = create(WorkspaceRecordSchema, {
+      ...workspace,
+      holder,
+      place: given.place ?? "",
+    });
     await records.put("acme.run_1", record, never);
   }
   const living = mates.map((mate) =>

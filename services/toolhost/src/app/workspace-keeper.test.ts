@@ -159,6 +159,17 @@ describe("a workspace", () => {
     expect(await read(hosts.host("b"), "x")).toEqual({ content: "1", lost: undefined });
   });
 
+  test("with a call that does not end is not let go as if it were saved by a host that ends", async () => {
+    const a = hosts.host("a");
+    const late = await a.keeper.open(wanted("write_file", "late"), never);
+    await does(late, "write", "x", "1");
+    await a.keeper[Symbol.asyncDispose]();
+    expect(await hosts.record()).toMatchObject({ holder: "a", unsaved: [{ callId: "late" }] });
+    await late[Symbol.asyncDispose]();
+    hosts.kill("a");
+    expect((await read(hosts.host("b"), "x")).lost).toEqual(["late"]);
+  });
+
   test("whose snapshot is gone says that everything is", async () => {
     const a = hosts.host("a");
     await write(a, "x", "1");

@@ -36,7 +36,6 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
 
   async open(wanted: WantedWorkspace, signal: AbortSignal): Promise<OpenWorkspace> {
     for (const name of [wanted.tenant, wanted.id, wanted.runId]) refuseUnlessName(name);
-    if (this.#isEnding) throw ending();
     const held = await this.#acquire(wanted, signal);
     const { place, limits } = this.#ports;
     const sandbox = bounded(place.sandbox(wanted.tenant, held.record.folder), limits);
@@ -114,6 +113,7 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
     const name = nameOf(wanted);
     for (;;) {
       signal.throwIfAborted();
+      if (this.#isEnding) throw ending();
       const held = this.#held.get(name);
       // Whoever began it may have been cancelled, which is nobody else's end.
       const underWay = this.#leaving.get(name) ?? this.#taking.get(name);
@@ -177,6 +177,8 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
 
   async #leave(held: HeldWorkspace, signal: AbortSignal): Promise<void> {
     await this.#saving.save(held, signal);
+    // What still runs there is not saved: the record goes on naming it, to be told as lost.
+    if (held.users > 0) return;
     const { host } = this.#ports;
     const free = (record: HeldWorkspace["record"]) =>
       record.holder === host ? withHolder(record, "") : record;
