@@ -10,6 +10,7 @@ import { layFiles } from "./lay-files.ts";
 import { UsedWorkspace } from "./open-workspace.ts";
 import { SavingRounds } from "./saving-rounds.ts";
 import { takeWorkspace } from "./take-workspace.ts";
+import { archiveMs } from "./workspace-archive.ts";
 import type { WorkspacePorts } from "./workspace-ports.ts";
 
 /** How long the saving of all workspaces may take when the host ends. */
@@ -37,15 +38,15 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
   async open(wanted: WantedWorkspace, signal: AbortSignal): Promise<OpenWorkspace> {
     for (const name of [wanted.tenant, wanted.id, wanted.runId]) refuseUnlessName(name);
     const held = await this.#acquire(wanted, signal);
-    const { place, limits } = this.#ports;
-    const sandbox = bounded(place.sandbox(wanted.tenant, held.record.folder), limits);
-    this.#saving.cease(held);
-    this.#noteUse(held);
     const end = () => {
       held.users--;
       if (held.users === 0) this.#saving.rests(held);
     };
     try {
+      const { place, limits } = this.#ports;
+      const sandbox = bounded(place.sandbox(wanted.tenant, held.record.folder), limits);
+      this.#saving.cease(held);
+      this.#noteUse(held);
       await layFiles(held, wanted, sandbox, this.#ports, signal);
       return new UsedWorkspace(held, wanted, sandbox, end);
     } catch (error) {
@@ -65,7 +66,7 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
     if (this.#taking.has(name) || this.#leaving.has(name)) return false;
     if (held === undefined || (onlyAsk && held.users === 0)) return true;
     if (held.users > 0) return false;
-    const signal = AbortSignal.timeout(drainMs);
+    const signal = AbortSignal.timeout(archiveMs);
     const isUnsaved = held.isUnsaved;
     const left = this.#alone(name, () =>
       this.#leave(held, signal).finally(() => this.#forget(held)),
