@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { untilSilent } from "./until-silent.ts";
+import { oneQuestion, untilSilent } from "./until-silent.ts";
 
 const never = new AbortController().signal;
 const limits = { silentMs: 20, everyMs: 1 };
@@ -49,6 +49,13 @@ describe("a host that is asked", () => {
     };
     const asking = untilSilent(ask, state, never, { ...limits, silentMs: 0 });
     await expect(asking).rejects.toMatchObject({ kind: "unavailable" });
+  });
+
+  test("is asked once when it was silent a moment ago", async () => {
+    let asked = 0;
+    const ask = () => Promise.resolve(void asked++);
+    expect(await untilSilent(ask, connection(), never, oneQuestion)).toBeUndefined();
+    expect(asked).toBe(1);
   });
 
   test("is not asked without a connection", async () => {

@@ -4,6 +4,8 @@ import { unanswered } from "@reeve/platform/unanswered";
 
 /** How long nobody may have answered before a host is silent, and how often it is asked until then. */
 const silence = { silentMs: 4_000, everyMs: 250 };
+/** For one that was silent a moment ago. */
+export const oneQuestion = { silentMs: 0, everyMs: 250 };
 
 /**
  * Asks until there is an answer. Undefined: there was none for four seconds, in which this process was connected all the time;

@@ -181,8 +181,11 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
     // What still runs there is not saved: the record goes on naming it, to be told as lost.
     if (held.users > 0) return;
     const { host } = this.#ports;
-    const free = (record: HeldWorkspace["record"]) =>
-      record.holder === host ? withHolder(record, "") : record;
+    const free = (record: HeldWorkspace["record"]) => {
+      // What is unsaved still belongs to calls of a host that shares this place: it is the one to be asked for them.
+      const other = record.unsaved.find((change) => change.host !== host)?.host ?? "";
+      return record.holder === host ? withHolder(record, other) : record;
+    };
     if (held.record.holder === host) await held.change(free, signal);
     this.#forget(held);
   }
