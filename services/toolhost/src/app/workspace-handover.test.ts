@@ -47,10 +47,10 @@ describe("a workspace", () => {
       await write(a, "x", "1", wanted("write_file", "call-x"));
       if (when === "before") a.place.folders.clear();
       else {
-        vi.spyOn(hosts.snapshots, "write").mockImplementationOnce(() => {
+        hosts.snapshots.write = () => {
           a.place.folders.clear();
           return Promise.resolve(1);
-        });
+        };
       }
       await a.keeper[Symbol.asyncDispose]();
       expect(await hosts.record()).toMatchObject({
