@@ -4,6 +4,7 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { AgentSchema, AgentService, ModelCatalogSchema } from "@reeve/contracts/agent";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
+import { bucketOf } from "@reeve/contracts/channel";
 import { MemorySchema, MemoryService } from "@reeve/contracts/memory";
 import { RunSchema, RunService } from "@reeve/contracts/run";
 import { ThreadSchema, ThreadService } from "@reeve/contracts/thread";
@@ -13,6 +14,7 @@ import {
   WorkspaceRecordSchema,
   WorkspaceService,
 } from "@reeve/contracts/tool";
+import { ToolhostPresenceSchema } from "@reeve/contracts/toolhost";
 import { openCallJournal } from "@reeve/log/nats-journal";
 import { openDispatchQueue } from "@reeve/log/nats-queue";
 import { openRunFeed } from "@reeve/log/nats-run-feed";
@@ -67,6 +69,9 @@ export async function startGateway(
   const ports = await openPorts(config, nats, log, background.signal);
   const { records } = ports.workspaces;
   const askToolhost = askToolhosts(nats);
+  const present = await openTable(nats, ToolhostPresenceSchema);
+  const isPresent = async (host: string, until: AbortSignal) =>
+    (await present.get(bucketOf(ToolhostPresenceSchema).key({ host }), until)) !== undefined;
   const approvals = createClient(
     ApprovalService,
     createGrpcTransport({ baseUrl: config.REEVE_APPROVALS_URL, interceptors: [traceMade()] }),
@@ -83,7 +88,10 @@ export async function startGateway(
         router.service(MemoryService, memoryService(ports.memory));
         router.service(ThreadService, threadService(ports));
         router.service(ToolService, toolService(ports));
-        router.service(WorkspaceService, workspaceService({ ...ports, records, askToolhost }));
+        router.service(
+          WorkspaceService,
+          workspaceService({ ...ports, records, askToolhost, isPresent }),
+        );
         router.service(ApprovalService, approvalService(approvals, config.REEVE_INTERNAL_TOKEN));
       },
       {

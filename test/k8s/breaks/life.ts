@@ -25,7 +25,7 @@ export const lifeBreaks: readonly Break[] = [
     "grace",
     "less grace than drain",
     (find) => (pod(find("Deployment", "toolhost")).terminationGracePeriodSeconds = 300),
-    "has 300 s to end and may need 335",
+    "has 300 s to end and may need 395",
   ],
   [
     "grace",

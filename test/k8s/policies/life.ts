@@ -8,6 +8,8 @@ import { environmentOf } from "../support/environment.ts";
 
 /** What a service may take beyond its drain to end in order, in seconds. */
 const marginSeconds = 30;
+/** What a toolhost may take for its workspaces then: to let clients' operations end, and to save all. */
+const savingSeconds = 60;
 
 /** Services are asked whether they started, live and are ready, at ports that they have and by the names that mean it. */
 export function probes(objects: readonly KubernetesObject[]): readonly string[] {
@@ -52,7 +54,8 @@ export function grace(objects: readonly KubernetesObject[]): readonly string[] {
       );
       const read = programOf(workload)?.read(environmentOf(objects, workload)) ?? {};
       const drainMs = Number(read["REEVE_DRAIN_MS"] ?? 0);
-      const needed = rest + drainMs / 1000 + marginSeconds;
+      const saving = "REEVE_WORKSPACE_SAVE_MS" in read ? savingSeconds : 0;
+      const needed = rest + drainMs / 1000 + saving + marginSeconds;
       const given = pod.terminationGracePeriodSeconds ?? 30;
       return [
         ...(rest > 0 ? [] : [`${name} ends while its clients still know it`]),

@@ -11,12 +11,22 @@ const never = new AbortController().signal;
 const run = { tenant: "acme", runId: "run_00000001" };
 const all = { path: "", recursive: true, most: 10, after: "" };
 
+/** What is saved of the files, and which toolhosts count as living. */
+interface Surroundings {
+  readonly revision?: number;
+  readonly present?: readonly string[];
+}
+
 /** A run whose workspace `holder` has, and toolhosts of which those of `living` answer. */
-async function portsWith(holder: string, living: readonly string[]) {
+async function portsWith(
+  holder: string,
+  living: readonly string[],
+  { revision = 0, present = [] }: Surroundings = {},
+) {
   const { log, workspaces } = memoryPorts();
   const asked: (readonly [string, WorkspaceFilesRequest])[] = [];
   await appendFacts(log, run.runId, { case: "runCreated", value: { tenant: "acme" } });
-  const record = create(WorkspaceRecordSchema, { tenant: "acme", id: run.runId, holder });
+  const record = create(WorkspaceRecordSchema, { tenant: "acme", id: run.runId, holder, revision });
   await workspaces.records.put(`acme.${run.runId}`, record, never);
   const ports: FilesPorts = {
     log,
@@ -27,6 +37,7 @@ async function portsWith(holder: string, living: readonly string[]) {
       const answer = create(WorkspaceFilesResponseSchema, { outcome });
       return Promise.resolve(living.includes(host) ? answer : undefined);
     },
+    isPresent: (host) => Promise.resolve(present.includes(host)),
   };
   return { ports, asked };
 }
@@ -43,6 +54,21 @@ test("when that one is gone any other is, for the tenant of the credential", asy
   expect(asked[1]?.[1]).toMatchObject({ tenant: "acme", workspace: { id: run.runId } });
   const other = listFiles(ports, { ...run, tenant: "other" }, all, never);
   await expect(other).rejects.toMatchObject({ kind: "not_found" });
+});
+
+test("nobody else is asked for what is not saved while the one that has it counts as living", async () => {
+  const unsaved = { revision: 1, present: ["host-a"] };
+  const { ports, asked } = await portsWith("host-a", [anyHost], unsaved);
+  await expect(listFiles(ports, run, all, never)).rejects.toMatchObject({ kind: "unavailable" });
+  expect(asked.map(([host]) => host)).toEqual(["host-a"]);
+});
+
+test.each([
+  ["is saved", { revision: 0, present: ["host-a"] }],
+  ["was of one that is gone", { revision: 1, present: [] }],
+])("another one is asked for what %s", async (_, given) => {
+  const { ports } = await portsWith("host-a", [anyHost], given);
+  expect((await listFiles(ports, run, all, never)).entries).toMatchObject([{ path: anyHost }]);
 });
 
 test("without any it is said that there is none", async () => {

@@ -43,6 +43,8 @@ export interface FilesPorts {
     request: WorkspaceFilesRequest,
     signal: AbortSignal,
   ): Promise<WorkspaceFilesResponse | undefined>;
+  /** Whether a toolhost counts as living, by what it has said of itself. */
+  isPresent(host: string, signal: AbortSignal): Promise<boolean>;
 }
 
 type Operation = MessageInitShape<typeof WorkspaceFilesRequestSchema>["operation"];
@@ -127,10 +129,13 @@ async function openFiles(
     if (row === undefined && operation.case !== "write") throw noFiles(runId);
     const workspace = { id, files: created?.files ?? [] };
     const request = create(WorkspaceFilesRequestSchema, { tenant, runId, workspace, operation });
-    const holder = row?.record.holder ?? "";
-    const answer =
-      (holder === "" ? undefined : await ports.askToolhost(holder, request, until)) ??
-      (await ports.askToolhost(anyHost, request, until));
+    const { holder = "", revision = 0, savedRevision = 0 } = row?.record ?? {};
+    const held = holder === "" ? undefined : await ports.askToolhost(holder, request, until);
+    // Whoever is asked instead may take the workspace without what is not saved.
+    if (held === undefined && savedRevision < revision && (await ports.isPresent(holder, until))) {
+      throw notHeard(runId);
+    }
+    const answer = held ?? (await ports.askToolhost(anyHost, request, until));
     if (answer === undefined) throw noToolhost();
     if (answer.outcome.case === "refused") throw refusal(answer.outcome.value);
     return answer.outcome;
@@ -156,6 +161,13 @@ function isKnown(kind: string): kind is FailureKind {
 function noFiles(runId: string): Failure {
   const problem = `run ${runId} has no files: no tool has asked for any yet, or they were deleted after their retention`;
   return new Failure("not_found", ErrorReason.FILE_NOT_FOUND, problem, {
+    metadata: { run_id: runId },
+  });
+}
+
+function notHeard(runId: string): Failure {
+  const problem = `the toolhost that has the files of run ${runId} is not reached at the moment, and some of them are nowhere else; try again in a few seconds`;
+  return new Failure("unavailable", ErrorReason.UNAVAILABLE, problem, {
     metadata: { run_id: runId },
   });
 }

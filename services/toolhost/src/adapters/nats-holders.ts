@@ -2,24 +2,42 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { channelOf } from "@reeve/contracts/channel";
 import { WorkspaceReleaseSchema, WorkspaceReleasedSchema } from "@reeve/contracts/tool";
 import { answerRequests } from "@reeve/platform/answer-requests";
+import { stateOf } from "@reeve/platform/connection-state";
 import type { Logger } from "@reeve/platform/logger";
 import type { Nats } from "@reeve/platform/nats";
 import { requestsOf } from "@reeve/platform/requests";
+import { oneQuestion, untilSilent } from "../app/until-silent.ts";
 import type { WorkspaceKeeper } from "../app/workspace-keeper.ts";
 import type { WorkspaceHolders } from "../ports/workspace-holders.ts";
 
+/** How long a host that was silent is asked just once whether calls are running there: many workspaces may name it. */
+const silentMs = 10_000;
+
 const releases = channelOf(WorkspaceReleaseSchema);
 
-/** The other toolhosts, asked over the bus. One that does not answer within seconds is silent. */
+/**
+ * The other toolhosts, asked over the bus. One that does not answer for seconds of one connection is silent; a Failure of
+ * kind `unavailable` is thrown when that connection was lost meanwhile.
+ */
 export function natsHolders({ connection }: Pick<Nats, "connection">): WorkspaceHolders {
   const requests = requestsOf(connection);
+  const state = stateOf(connection);
+  const silentUntil = new Map<string, number>();
+  state.onChange(() => silentUntil.clear());
   return {
     async release(host, workspace, signal) {
-      signal.throwIfAborted();
       const data = toBinary(WorkspaceReleaseSchema, create(WorkspaceReleaseSchema, workspace));
-      const answer = await requests.ask(releases.subject({ host }), { data });
-      signal.throwIfAborted();
-      if (answer === undefined) return "silent";
+      const ask = () => requests.ask(releases.subject({ host }), { data });
+      for (const [each, until] of silentUntil) {
+        if (until < performance.now()) silentUntil.delete(each);
+      }
+      const patience = workspace.onlyAsk && silentUntil.has(host) ? oneQuestion : undefined;
+      const answer = await untilSilent(ask, state, signal, patience);
+      if (answer === undefined) {
+        silentUntil.set(host, performance.now() + silentMs);
+        return "silent";
+      }
+      silentUntil.delete(host);
       const { isReleased } = fromBinary(WorkspaceReleasedSchema, answer.data);
       return isReleased ? "released" : "busy";
     },

@@ -78,13 +78,15 @@ export async function openWorkspaces(
     log,
     now: () => Date.now(),
   };
-  const keeper = opening.use(new WorkspaceKeeper(ports));
+  const keeper = new WorkspaceKeeper(ports);
+  // To the last: a host that waits for a workspace while it is saved here has to hear that, or takes it as it was.
   opening.use(answerReleases(nats, ports, keeper));
-  opening.use(answerClients(nats, ports, { workspaces: keeper, artifacts }));
   opening.defer(stateOf(nats.connection).onChange(() => keeper.doubt()));
+  opening.use(keeper);
   const background = opening.use(new Background(log, signal));
   background.keep((until) => evictWorkspaces(keeper, ports, evictEveryMs, until));
   background.keep((until) => tidyWorkspaces(keeper, ports, tidyEveryMs, until));
+  opening.use(answerClients(nats, ports, { workspaces: keeper, artifacts }));
   const resources = opening.move();
   return {
     open: (wanted, until) => keeper.open(wanted, until),

@@ -1,6 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
-import { ToolDescriptorSchema } from "@reeve/contracts/tool";
+import { ToolDescriptorSchema, WorkspaceRecordSchema } from "@reeve/contracts/tool";
 import { ToolhostPresenceSchema } from "@reeve/contracts/toolhost";
 import type { WorkspaceRecord } from "@reeve/contracts/tool";
 import { MemoryTable } from "@reeve/store/memory-table";
@@ -19,15 +19,23 @@ interface Surroundings {
   /** Whether this host has the tool, and whether it works on files. */
   readonly tool?: "files" | "plain" | "none";
   readonly holder?: string;
+  /** Where the files lie. Absent: there are none yet. */
+  readonly place?: string;
   readonly hops?: number;
 }
 
 /** Where a call goes that this host, `me`, has taken, and who holds the files then. */
 async function routed(given: Surroundings) {
-  const { mates = [], offering = [], deaf = [], tool = "files", holder, hops = 0 } = given;
-  const holders = new TableHolders(new MemoryTable<WorkspaceRecord>());
-  if (holder !== undefined) {
-    await holders.hold(workspace, { host: holder, instead: undefined }, never);
+  const { mates = [], offering = [], deaf = [], tool = "files", holder = "", hops = 0 } = given;
+  const records = new MemoryTable<WorkspaceRecord>();
+  const holders = new TableHolders(records);
+  if (holder !== "" || given.place !== undefined) {
+    const record = create(WorkspaceRecordSchema, {
+      ...workspace,
+      holder,
+      place: given.place ?? "",
+    });
+    await records.put("acme.run_1", record, never);
   }
   const living = mates.map((mate) =>
     create(ToolhostPresenceSchema, { pool: "default", slots: 4, ...mate }),
@@ -61,9 +69,15 @@ describe("a call that works on files", () => {
 
   test.each([
     ["nobody has them", { mates: [{ host: "a" }] }],
-    ["their host is gone", { mates: [{ host: "a" }], holder: "b", deaf: ["b"] }],
+    ["their host has let them go", { mates: [{ host: "a" }], place: "disk" }],
+    ["their host is gone before it had any", { mates: [{ host: "a" }], holder: "b", deaf: ["b"] }],
   ])("is made here, where they are from then on, when %s", async (_, given) => {
     expect(await routed(given)).toEqual({ route: here, holder: "me" });
+  });
+
+  test("is made here, and takes no files without asking for them when their host seems gone", async () => {
+    const given = { mates: [{ host: "a" }], holder: "b", place: "disk", deaf: ["b"] };
+    expect(await routed(given)).toEqual({ route: here, holder: "b" });
   });
 
   test.each([

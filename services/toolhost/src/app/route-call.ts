@@ -68,7 +68,8 @@ async function toHolder(
   // A host that is about to go, or was not heard of, lets its files go itself when it is asked for them.
   if (known !== undefined && (await mates.listens(known, signal))) return here;
   const holder = await holders.hold(key, { host, instead: known }, signal);
-  if (holder === host) return here;
+  // A holder that has files is asked for them where they are taken, also when it seems to be gone.
+  if (holder === host || holder === known) return here;
   const other = mateOf(holder, routing);
   if (other?.pool === routing.pool && !other.draining) return { kind: "there", host: holder };
   // Not heard of yet, or about to go: whoever is there a moment later decides.

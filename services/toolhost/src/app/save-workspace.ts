@@ -8,17 +8,20 @@ import type { WorkspacePorts } from "./workspace-ports.ts";
 
 /**
  * Saves a workspace in which no call of this host is running. The snapshot before it is deleted once the record names the
- * new one. A call that begins meanwhile stays unsaved, although some of what it does may be in the snapshot.
+ * new one. A call that begins meanwhile stays unsaved, although some of what it does may be in the snapshot. False: its
+ * files are gone from their place, and its record is left as it was, for whoever tells what is lost.
  */
 export async function saveWorkspace(
   held: HeldWorkspace,
   ports: WorkspacePorts,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const { snapshots } = ports;
   const { revision, unsaved } = held.record;
   const covered = await settled(held, unsaved, ports, signal);
-  const { name, bytes } = await store(held, ports, signal);
+  const stored = await store(held, ports, signal);
+  if (stored === undefined || !isThere(held, ports)) return false;
+  const { name, bytes } = stored;
   let before = "";
   // What no record names, because this change is not made, is taken away by the rounds that look for it.
   await held.change((record) => {
@@ -29,16 +32,28 @@ export async function saveWorkspace(
   if (before !== "" && before !== name) {
     await snapshots.remove(before, signal).catch(() => undefined);
   }
+  return true;
 }
 
-/** Puts a snapshot into the store. An empty workspace needs none, which many runs that only compute have. */
+function isThere({ key, record }: HeldWorkspace, { place }: WorkspacePorts): boolean {
+  return place.has(key.tenant, record.folder);
+}
+
+/**
+ * Puts a snapshot into the store. An empty workspace needs none, which many runs that only compute have. Undefined: there
+ * is none to be saved, and an empty one in its place would be taken for it.
+ */
 async function store(
-  { key, record }: HeldWorkspace,
-  { snapshots, place, limits }: WorkspacePorts,
+  held: HeldWorkspace,
+  ports: WorkspacePorts,
   signal: AbortSignal,
-): Promise<{ readonly name: string; readonly bytes: number }> {
+): Promise<{ readonly name: string; readonly bytes: number } | undefined> {
+  const { snapshots, place, limits } = ports;
+  const { key, record } = held;
   const { tenant, id } = key;
-  if (await place.isEmpty(tenant, record.folder)) return { name: "", bytes: 0 };
+  const isEmpty = await place.isEmpty(tenant, record.folder);
+  if (!isThere(held, ports)) return undefined;
+  if (isEmpty) return { name: "", bytes: 0 };
   const name = `${tenant}/${id}/${randomBytes(8).toString("hex")}`;
   const sandbox = bounded(place.sandbox(tenant, record.folder), limits);
   const archive = snapshotWorkspace(sandbox, limits, signal);

@@ -34,7 +34,7 @@ export class SavingRounds implements AsyncDisposable {
   readonly #end = new AbortController();
   readonly #underWay = new Set<Promise<void>>();
 
-  /** `onLost` hears of workspaces that were found to be elsewhere. */
+  /** `onLost` hears of workspaces that were found to be elsewhere, or nowhere. */
   constructor(ports: WorkspacePorts, onLost: (held: HeldWorkspace) => void) {
     this.#ports = ports;
     this.#onLost = onLost;
@@ -116,7 +116,7 @@ export class SavingRounds implements AsyncDisposable {
       // What runs now is not known to be in the snapshot; there is another rest after it.
       if (held.users > 0) return;
       const startedAt = performance.now();
-      await saveWorkspace(held, this.#ports, until);
+      if (!(await saveWorkspace(held, this.#ports, until))) return this.#onLost(held);
       turn.tookMs = performance.now() - startedAt;
       delete turn.unsavedSince;
       // What another host at this place has running is saved in its time, and not looked for at every moment.

@@ -16,10 +16,12 @@ const mostAttempts = 20;
 /** How long another host is left alone that has calls running in the workspace. */
 const firstDelayMs = 50;
 const longestDelayMs = 1_000;
+/** How long it may be busy until the call gives up. */
+const mostBusyMs = 600_000;
 
 /**
  * Gets a workspace to this place. One that lies here is used as it is; one that another host has is asked for, for as long
- * as calls are running there; a host that does not answer loses it. What is not in its last snapshot is then gone, and the
+ * as calls are running there, but ten minutes at most; a host that does not answer loses it. What is not in its last snapshot is then gone, and the
  * record says whose changes that were. Nobody uses it before it is whole.
  */
 export async function takeWorkspace(
@@ -28,6 +30,7 @@ export async function takeWorkspace(
   signal: AbortSignal,
 ): Promise<Row<WorkspaceRecord>> {
   let delayMs = firstDelayMs;
+  const givesUpMs = ports.now() + mostBusyMs;
   for (let attempt = 0; attempt < mostAttempts; attempt++) {
     signal.throwIfAborted();
     const row = await ports.records.get(recordKeyOf(key), signal);
@@ -35,6 +38,7 @@ export async function takeWorkspace(
       const asked = { ...key, onlyAsk: false };
       const answer = await ports.holders.release(row.record.holder, asked, signal);
       if (answer === "busy") {
+        if (ports.now() > givesUpMs) throw busy(key, row.record);
         await pause(delayMs, signal);
         delayMs = Math.min(delayMs * 2, longestDelayMs);
         attempt = 0;
@@ -48,6 +52,11 @@ export async function takeWorkspace(
   }
   const problem = `the workspace ${key.id} is taken by one toolhost after another; call again`;
   throw new Failure("unavailable", ErrorReason.UNAVAILABLE, problem);
+}
+
+function busy({ id }: WorkspaceKey, { holder }: WorkspaceRecord): Failure {
+  const problem = `the workspace ${id} is in use at another toolhost, ${holder}, for ten minutes; call again when its calls there have ended`;
+  return new Failure("unavailable", ErrorReason.UNAVAILABLE, problem);
 }
 
 async function changed(

@@ -4,7 +4,8 @@ import type { Sandbox, SandboxCommand } from "../ports/sandbox.ts";
 import { defaultLimits, filesOnly } from "../ports/sandbox.ts";
 import { fileCommand, runFileProgram } from "./run-file-program.ts";
 
-const longTimeoutMs = 600_000;
+/** How long the making of a snapshot may take, or its laying out. */
+export const archiveMs = 600_000;
 /** What an archive adds to each file and folder. */
 const overheadBytes = 4_096;
 
@@ -26,7 +27,7 @@ export async function* snapshotWorkspace(
   signal: AbortSignal,
 ): AsyncIterable<Uint8Array> {
   const outputBytes = archiveBytes({ bytes, files });
-  const limits = { ...defaultLimits, timeoutMs: longTimeoutMs, outputBytes };
+  const limits = { ...defaultLimits, timeoutMs: archiveMs, outputBytes };
   const snapshot = fileCommand("workspace_archive", { operation: "snapshot", most: bytes });
   let complaint = "";
   for await (const event of sandbox.exec({ ...snapshot, limits }, signal)) {
@@ -48,7 +49,7 @@ export async function restoreWorkspace(
   archive: NonNullable<SandboxCommand["stdin"]>,
   signal: AbortSignal,
 ): Promise<void> {
-  const limits = { ...defaultLimits, timeoutMs: longTimeoutMs };
+  const limits = { ...defaultLimits, timeoutMs: archiveMs };
   const links_out = sandbox.isolation !== filesOnly;
   const command = fileCommand("workspace_archive", { operation: "restore", links_out });
   const outcome = await runFileProgram(sandbox, { ...command, stdin: archive, limits }, signal);
@@ -59,7 +60,7 @@ export async function restoreWorkspace(
 
 /** Takes everything out of the workspace, inside the sandbox. Throws a Failure when something stays. */
 export async function clearWorkspace(sandbox: Sandbox, signal: AbortSignal): Promise<void> {
-  const limits = { ...defaultLimits, timeoutMs: longTimeoutMs };
+  const limits = { ...defaultLimits, timeoutMs: archiveMs };
   const command = fileCommand("workspace_archive", { operation: "clear" });
   const outcome = await runFileProgram(sandbox, { ...command, limits }, signal);
   if (outcome.kind === "done") return;

@@ -10,6 +10,7 @@ import { layFiles } from "./lay-files.ts";
 import { UsedWorkspace } from "./open-workspace.ts";
 import { SavingRounds } from "./saving-rounds.ts";
 import { takeWorkspace } from "./take-workspace.ts";
+import { archiveMs } from "./workspace-archive.ts";
 import type { WorkspacePorts } from "./workspace-ports.ts";
 
 /** How long the saving of all workspaces may take when the host ends. */
@@ -36,17 +37,16 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
 
   async open(wanted: WantedWorkspace, signal: AbortSignal): Promise<OpenWorkspace> {
     for (const name of [wanted.tenant, wanted.id, wanted.runId]) refuseUnlessName(name);
-    if (this.#isEnding) throw ending();
     const held = await this.#acquire(wanted, signal);
-    const { place, limits } = this.#ports;
-    const sandbox = bounded(place.sandbox(wanted.tenant, held.record.folder), limits);
-    this.#saving.cease(held);
-    this.#noteUse(held);
     const end = () => {
       held.users--;
       if (held.users === 0) this.#saving.rests(held);
     };
     try {
+      const { place, limits } = this.#ports;
+      const sandbox = bounded(place.sandbox(wanted.tenant, held.record.folder), limits);
+      this.#saving.cease(held);
+      this.#noteUse(held);
       await layFiles(held, wanted, sandbox, this.#ports, signal);
       return new UsedWorkspace(held, wanted, sandbox, end);
     } catch (error) {
@@ -66,7 +66,7 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
     if (this.#taking.has(name) || this.#leaving.has(name)) return false;
     if (held === undefined || (onlyAsk && held.users === 0)) return true;
     if (held.users > 0) return false;
-    const signal = AbortSignal.timeout(drainMs);
+    const signal = AbortSignal.timeout(archiveMs);
     const isUnsaved = held.isUnsaved;
     const left = this.#alone(name, () =>
       this.#leave(held, signal).finally(() => this.#forget(held)),
@@ -114,6 +114,7 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
     const name = nameOf(wanted);
     for (;;) {
       signal.throwIfAborted();
+      if (this.#isEnding) throw ending();
       const held = this.#held.get(name);
       // Whoever began it may have been cancelled, which is nobody else's end.
       const underWay = this.#leaving.get(name) ?? this.#taking.get(name);
@@ -177,9 +178,14 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
 
   async #leave(held: HeldWorkspace, signal: AbortSignal): Promise<void> {
     await this.#saving.save(held, signal);
+    // What still runs there is not saved: the record goes on naming it, to be told as lost.
+    if (held.users > 0) return;
     const { host } = this.#ports;
-    const free = (record: HeldWorkspace["record"]) =>
-      record.holder === host ? withHolder(record, "") : record;
+    const free = (record: HeldWorkspace["record"]) => {
+      // What is unsaved still belongs to calls of a host that shares this place: it is the one to be asked for them.
+      const other = record.unsaved.find((change) => change.host !== host)?.host ?? "";
+      return record.holder === host ? withHolder(record, other) : record;
+    };
     if (held.record.holder === host) await held.change(free, signal);
     this.#forget(held);
   }

@@ -26,7 +26,7 @@ export interface WorkspaceHolders {
   holderOf(workspace: WorkspaceKey, signal: AbortSignal): Promise<string | undefined>;
   /**
    * Makes `host` the holder where `instead` is; undefined: where nobody is. Gives who holds the workspace then: of several that
-   * ask at once, one of them.
+   * ask at once, one of them. A host that has files there stays the holder: they are to be asked for.
    */
   hold(
     workspace: WorkspaceKey,

@@ -10,7 +10,10 @@ import type { WorkspaceHolders, WorkspaceKey } from "../../ports/routing.ts";
 const mostAttempts = 10;
 const { key: keyOf } = bucketOf(WorkspaceRecordSchema);
 
-/** Who has the files of runs, in a table. Of a record that is there it changes the holder alone. */
+/**
+ * Who has the files of runs, in a table. Of a record that is there it changes the holder alone, and none of a host that has
+ * files: who takes those has to ask for them.
+ */
 export class TableHolders implements WorkspaceHolders {
   readonly #table: Table<WorkspaceRecord>;
 
@@ -32,7 +35,8 @@ export class TableHolders implements WorkspaceHolders {
     for (let attempt = 0; attempt < mostAttempts; attempt++) {
       const row = await this.#table.get(key, signal);
       const holder = row?.record.holder || undefined;
-      if (holder !== undefined && holder !== instead) return holder;
+      const hasFiles = row !== undefined && row.record.place !== "";
+      if (holder !== undefined && (holder !== instead || hasFiles)) return holder;
       const record = {
         ...(row?.record ?? create(WorkspaceRecordSchema, { tenant, id })),
         holder: host,
