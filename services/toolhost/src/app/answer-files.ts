@@ -7,6 +7,7 @@ import type {
   WriteOperation,
 } from "@reeve/contracts/tool";
 import { WorkspaceFilesResponseSchema } from "@reeve/contracts/tool";
+import { threadOf } from "@reeve/contracts/workspace-id";
 import { Failure } from "@reeve/platform/failure";
 import type { ArtifactStore } from "@reeve/store/artifact-store";
 import { z } from "zod";
@@ -31,14 +32,9 @@ export async function answerFiles(
   signal: AbortSignal,
 ): Promise<WorkspaceFilesResponse> {
   const id = workspace?.id || runId;
-  const wanted = {
-    tenant,
-    id,
-    runId,
-    callId: "",
-    tool: "WriteFile",
-    files: workspace?.files ?? [],
-  };
+  // What a run of a thread was given may have been changed by a later one, which is not undone by looking at it.
+  const files = threadOf(id) !== undefined ? [] : (workspace?.files ?? []);
+  const wanted = { tenant, id, runId, callId: "", tool: "WriteFile", files };
   try {
     await using open = await workspaces.open(wanted, signal);
     const outcome = await perform(operation, open.sandbox, { tenant, artifacts }, signal);

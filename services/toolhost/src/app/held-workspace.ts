@@ -55,7 +55,7 @@ export class HeldWorkspace {
     const { unsaved, laid, savedRevision } = this.record;
     return (
       unsaved.some(({ host }) => host === this.#ports.host) ||
-      laid.some(({ revision }) => revision > savedRevision)
+      laid.some(({ revision, isSaved }) => !isSaved && revision > savedRevision)
     );
   }
 

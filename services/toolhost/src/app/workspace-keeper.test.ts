@@ -130,6 +130,22 @@ describe("a workspace", () => {
     expect((await see(hosts.host("b")))[0]).toBe("given");
   });
 
+  test("keeps edits of input files that were saved beside a call that still ran", async () => {
+    const draft = { name: "f", mediaType: "text/plain", runId: "" };
+    const { artifactId } = await hosts.artifacts.put("acme", draft, once("given"), never);
+    const files = [create(WorkspaceFileSchema, { artifactId, path: "in" })];
+    const disk = new MemoryPlace("disk");
+    const [a, b] = [hosts.hostAt(disk, "a"), hosts.hostAt(disk, "b", { saveAfterMs: 0 })];
+    const running = await a.keeper.open(wanted("run_command", "call-a"), never);
+    await does(running, "write", "a", "begun");
+    await write(b, "in", "edited", { ...wanted("write_file", "call-b"), files });
+    await vi.waitFor(async () => expect((await hosts.record())?.snapshot).not.toBe(""));
+    hosts.kill("a");
+    hosts.kill("b");
+    await using workspace = await hosts.host("c").keeper.open({ ...wanted(), files }, never);
+    expect(await does(workspace, "read", "in")).toBe("edited");
+  });
+
   test("is saved when it rests, and the snapshot before it is deleted", async () => {
     const host = hosts.host("a", { saveAfterMs: 0 });
     for (const [revision, text] of ["1", "2"].entries()) {

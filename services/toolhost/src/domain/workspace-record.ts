@@ -78,6 +78,7 @@ export function withSnapshot(record: WorkspaceRecord, snapshot: Snapshot): Works
   if (next.unsaved.length === 0) next.unsavedMore = 0;
   const firstUnsaved = Math.min(...next.unsaved.map(({ revision }) => revision));
   next.savedRevision = Math.max(next.savedRevision, Math.min(snapshot.revision, firstUnsaved - 1));
+  for (const laid of next.laid) laid.isSaved ||= laid.revision <= snapshot.revision;
   next.snapshot = snapshot.name;
   next.snapshotSize = BigInt(snapshot.bytes);
   return next;
@@ -99,7 +100,9 @@ export function withTakeover(
   if (isSnapshotLost) {
     Object.assign(next, { lostSnapshot: true, snapshot: "", snapshotSize: 0n, laid: [] });
   }
-  next.laid = next.laid.filter(({ revision }) => revision <= next.savedRevision);
+  next.laid = next.laid.filter(
+    ({ revision, isSaved }) => isSaved || revision <= next.savedRevision,
+  );
   next.savedRevision = next.revision;
   return next;
 }
