@@ -1,4 +1,5 @@
 import type { WorkspaceRecord } from "@reeve/contracts/tool";
+import { memoryRunLog, memoryThreadLog } from "@reeve/log/memory-log";
 import { createLogger } from "@reeve/platform/logger";
 import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
 import { MemoryObjects } from "@reeve/store/memory-objects";
@@ -8,6 +9,7 @@ import { defaultLimits } from "../ports/sandbox.ts";
 import type { PlacedFolder, WorkspacePlace } from "../ports/workspace-place.ts";
 import type { OpenWorkspace } from "../ports/workspaces.ts";
 import { collect } from "./collect.ts";
+import { hasOpenRun } from "./open-runs.ts";
 import { WorkspaceKeeper } from "./workspace-keeper.ts";
 import type { RunStanding, WorkspaceLimits, WorkspacePorts } from "./workspace-ports.ts";
 
@@ -81,10 +83,16 @@ export class MemoryHosts {
   readonly records = new MemoryTable<WorkspaceRecord>();
   readonly snapshots = new MemoryObjects({ maxBytes: 1_000_000 });
   readonly artifacts = new MemoryArtifactStore({ maxBytes: 1_000_000 });
-  readonly runs = new Map<string, RunStanding>();
+  /** What the index says of runs, and their logs. */
+  readonly listed = new Map<string, RunStanding>();
+  readonly runs = memoryRunLog();
+  readonly threads = memoryThreadLog();
   readonly #keepers = new Map<string, WorkspaceKeeper>();
   /** The time of all hosts. */
   nowMs = 1_000_000_000_000;
+
+  readonly stateOfRun: WorkspacePorts["stateOfRun"] = (_, runId) =>
+    Promise.resolve(this.listed.get(runId) ?? "unknown");
 
   /** A host with a place of its own. By itself it never saves. Hosts that are killed answer nobody. */
   host(name: string, limits: Partial<WorkspaceLimits> = {}) {
@@ -103,7 +111,8 @@ export class MemoryHosts {
       place,
       artifacts: this.artifacts,
       host: name,
-      stateOfRun: (_, runId) => Promise.resolve(this.runs.get(runId) ?? "unknown"),
+      stateOfRun: this.stateOfRun,
+      hasOpenRun: (key, signal) => hasOpenRun(key, this, signal),
       holders: {
         release: async (other, { onlyAsk, ...key }) => {
           const keeper = this.#keepers.get(other);

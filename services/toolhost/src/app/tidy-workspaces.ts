@@ -65,13 +65,12 @@ export async function tidyOnce(
 async function isExpired(
   { record }: Row<WorkspaceRecord>,
   keeper: WorkspaceKeeper,
-  { now, limits, stateOfRun }: WorkspacePorts,
+  { now, limits, hasOpenRun }: WorkspacePorts,
   signal: AbortSignal,
 ): Promise<boolean> {
   if (keeper.has(record) || now() - lastUsedMs(record) <= limits.retentionMs) return false;
   // A run may wait for a person for longer, and goes on with its files then.
-  const isOfRun = record.id.startsWith("run_");
-  return !isOfRun || (await stateOfRun(record.tenant, record.id, signal)) !== "open";
+  return !(await hasOpenRun(record, signal));
 }
 
 async function deleted(

@@ -1,6 +1,9 @@
 import { create } from "@bufbuild/protobuf";
+import { ThreadEventSchema } from "@reeve/contracts/thread";
 import { WorkspaceFileSchema } from "@reeve/contracts/tool";
+import { emptyTail } from "@reeve/log/log";
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import type { WantedWorkspace } from "../ports/workspaces.ts";
 import { does, MemoryHosts, MemoryPlace, never, wanted } from "./testing-workspaces.ts";
 import { tidyOnce } from "./tidy-workspaces.ts";
 
@@ -12,7 +15,12 @@ beforeEach(() => {
 
 type Host = ReturnType<MemoryHosts["host"]>;
 
-async function write({ keeper }: Host, path: string, text: string, call = wanted()) {
+async function write(
+  { keeper }: Host,
+  path: string,
+  text: string,
+  call: WantedWorkspace = wanted(),
+) {
   await using workspace = await keeper.open(call, never);
   await does(workspace, "write", path, text);
   return workspace;
@@ -210,7 +218,7 @@ describe("a tidy round", () => {
       ["run_1", "open"],
       ["run_2", "ended"],
     ] as const) {
-      hosts.runs.set(runId, standing);
+      hosts.listed.set(runId, standing);
       const host = hosts.host(`of-${runId}`);
       await write(host, "x", "1", { ...wanted(), id: runId, runId });
       await host.keeper[Symbol.asyncDispose]();
@@ -221,6 +229,23 @@ describe("a tidy round", () => {
     expect(await hosts.record("run_1")).toBeDefined();
     expect(await hosts.record("run_2")).toBeUndefined();
     expect(await hosts.snapshots.list(never)).toHaveLength(1);
+  });
+
+  test("keeps the files of a thread on which a run waits for a person", async () => {
+    const host = hosts.host("a");
+    await write(host, "x", "1", { ...wanted(), id: "thread-t" });
+    await host.keeper[Symbol.asyncDispose]();
+    const queued = { case: "turnQueued", value: { runId: "run_1" } } as const;
+    const event = create(ThreadEventSchema, { threadId: "t", sequence: 1, event: queued });
+    await hosts.threads.append({ tenant: "acme", thread: "t" }, emptyTail, [event], never);
+    hosts.listed.set("run_1", "open");
+    hosts.nowMs += 8 * day;
+    const { keeper, ports } = hosts.host("tidy");
+    await tidyOnce(keeper, ports, never);
+    expect(await hosts.record("thread-t")).toBeDefined();
+    hosts.listed.set("run_1", "ended");
+    await tidyOnce(keeper, ports, never);
+    expect(await hosts.record("thread-t")).toBeUndefined();
   });
 
   test("takes away folders of workspaces that are elsewhere, and snapshots that nobody names", async () => {
