@@ -49,7 +49,7 @@ async function isDone(
   signal: AbortSignal,
 ): Promise<boolean> {
   const restedMs = ports.now() - lastUsedMs(record);
-  if (restedMs > ports.limits.keepMs) return !isUnsaved;
+  if (restedMs > ports.limits.keepMs && !isUnsaved) return true;
   // A client may read its files right after the end.
   if (restedMs < intervalMs || !key.id.startsWith("run_")) return false;
   return (await ports.stateOfRun(key.tenant, key.id, signal)) === "ended";

@@ -22,6 +22,8 @@ export class MemoryPlace implements WorkspacePlace {
   readonly isolation = "memory";
   readonly id: string;
   readonly folders = new Map<string, Files>();
+  /** Why no snapshot is made. Empty: the sandbox is lost over it. Undefined: they are made. */
+  refusal: string | undefined;
 
   constructor(id: string) {
     this.id = id;
@@ -39,7 +41,12 @@ export class MemoryPlace implements WorkspacePlace {
     const name = `${tenant}/${folder}`;
     const files = this.folders.get(name) ?? new Map<string, string>();
     this.folders.set(name, files);
-    return { isolation: this.isolation, exec: (command) => run(files, command) };
+    return { isolation: this.isolation, exec: (command) => this.#exec(files, command) };
+  }
+
+  #exec(files: Files, command: SandboxCommand): AsyncIterable<ExecEvent> {
+    const isSnapshot = command.program === "workspace_archive" && command.argv[0]?.includes("most");
+    return isSnapshot && this.refusal !== undefined ? refuse(this.refusal) : run(files, command);
   }
 
   remove(tenant: string, folder: string): Promise<void> {
@@ -54,6 +61,15 @@ export class MemoryPlace implements WorkspacePlace {
     });
     return Promise.resolve(found);
   }
+}
+
+async function* refuse(why: string): AsyncIterable<ExecEvent> {
+  if (why === "") {
+    yield { kind: "end", reason: "sandbox_lost", code: undefined, durationMs: 0 };
+    return;
+  }
+  yield { kind: "out", stream: "stderr", bytes: Buffer.from(why) };
+  yield { kind: "end", reason: "exit", code: 2, durationMs: 0 };
 }
 
 async function* run(files: Files, command: SandboxCommand): AsyncIterable<ExecEvent> {

@@ -175,6 +175,35 @@ describe("a workspace", () => {
     expect(await read(host, "x")).toEqual({ content: "1", lost: undefined });
   });
 
+  test("that cannot be saved is given up in the end, and what is lost is told", async () => {
+    const host = hosts.host("a");
+    await write(host, "x", "1", wanted("write_file", "call-x"));
+    const [held] = host.keeper.resting;
+    if (held === undefined) throw new Error("nothing rests");
+    host.place.refusal = "the workspace has more than it may";
+    for (let attempt = 0; attempt < 8; attempt++) {
+      await expect(host.keeper.evict(held, never)).rejects.toThrow("more than it may");
+      // Not tried again before its time.
+      expect(await host.keeper.evict(held, never)).toBe(false);
+      hosts.nowMs += 300_000;
+    }
+    expect(await host.keeper.evict(held, never)).toBe(true);
+    expect(host.place.folders.size).toBe(0);
+    expect(await read(host, "x")).toEqual({ content: "[nothing]", lost: ["call-x"] });
+  });
+
+  test("whose sandbox is lost again and again is not given up", async () => {
+    const host = hosts.host("a");
+    await write(host, "x", "1");
+    const [held] = host.keeper.resting;
+    if (held === undefined) throw new Error("nothing rests");
+    host.place.refusal = "";
+    for (let attempt = 0; attempt < 10; attempt++) {
+      await expect(host.keeper.evict(held, never)).rejects.toThrow("sandbox_lost");
+      hosts.nowMs += 300_000;
+    }
+  });
+
   test("is let go by a host that ends, with all that it has", async () => {
     const a = hosts.host("a");
     await write(a, "x", "1");
@@ -229,6 +258,15 @@ describe("a tidy round", () => {
     expect(await hosts.record("run_1")).toBeDefined();
     expect(await hosts.record("run_2")).toBeUndefined();
     expect(await hosts.snapshots.list(never)).toHaveLength(1);
+  });
+
+  test("deletes what rests here unsaved for as long, with its folder", async () => {
+    const { keeper, ports, place } = hosts.host("a");
+    await write({ keeper, ports, place }, "x", "1");
+    hosts.nowMs = Date.now() + 8 * day;
+    await tidyOnce(keeper, ports, never);
+    expect(await hosts.record()).toBeUndefined();
+    expect(place.folders.size).toBe(0);
   });
 
   test("keeps the files of a thread on which a run waits for a person", async () => {

@@ -96,6 +96,18 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
     return this.#held.has(name) || this.#taking.has(name);
   }
 
+  /** Whether a workspace is used here, or on its way here. */
+  isUsed({ tenant, id }: WorkspaceKey): boolean {
+    const name = nameOf({ tenant, id });
+    return this.#taking.has(name) || (this.#held.get(name)?.users ?? 0) > 0;
+  }
+
+  /** Lets a resting workspace go whose record was deleted. */
+  drop({ tenant, id }: WorkspaceKey): void {
+    const held = this.#held.get(nameOf({ tenant, id }));
+    if (held?.users === 0) this.#forget(held);
+  }
+
   /** Has all records read again before they are believed: the store was away. */
   doubt(): void {
     for (const held of this.#held.values()) held.doubt();

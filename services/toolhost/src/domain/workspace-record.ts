@@ -20,6 +20,8 @@ export interface Placed {
   readonly folder: string;
 }
 
+const nowhere: Placed = { holder: "", place: "", folder: "" };
+
 /** The record of a workspace in which nothing has happened. */
 export function newRecord(key: WorkspaceKey, placed: Placed, nowMs: number): WorkspaceRecord {
   return create(WorkspaceRecordSchema, { ...key, ...placed, lastUsed: timestampFromMs(nowMs) });
@@ -114,8 +116,12 @@ export function withHolder(record: WorkspaceRecord, holder: string): WorkspaceRe
 
 /** The record when the workspace lies nowhere but in its snapshot. */
 export function withoutPlace(record: WorkspaceRecord): WorkspaceRecord {
-  const nowhere = { holder: "", place: "", folder: "" };
   return Object.assign(clone(WorkspaceRecordSchema, record), nowhere);
+}
+
+/** The record of a workspace that was given up: it lies nowhere but in its snapshot, and what is not in there is gone. */
+export function withoutUnsaved(record: WorkspaceRecord, nowMs: number): WorkspaceRecord {
+  return withTakeover(record, nowhere, false, nowMs);
 }
 
 /** What a result has to tell of what is gone. */
