@@ -69,6 +69,8 @@ export interface Snapshot {
   /** The revision of the record when it was begun. */
   readonly revision: number;
   readonly covered: readonly FileChange[];
+  /** How many changes the record had then without naming them. */
+  readonly unsavedMore: number;
 }
 
 /** The record with a new snapshot. Changes that began since, or that belong to others, stay unsaved. */
@@ -77,7 +79,9 @@ export function withSnapshot(record: WorkspaceRecord, snapshot: Snapshot): Works
   const covered = new Set(snapshot.covered.map(nameOf));
   next.unsaved = next.unsaved.filter((change) => !covered.has(nameOf(change)));
   // Those that are not named cannot be told apart: they are saved when nothing else is left.
-  if (next.unsaved.length === 0) next.unsavedMore = 0;
+  if (next.unsaved.length === 0) {
+    next.unsavedMore = Math.max(0, next.unsavedMore - snapshot.unsavedMore);
+  }
   const firstUnsaved = Math.min(...next.unsaved.map(({ revision }) => revision));
   next.savedRevision = Math.max(next.savedRevision, Math.min(snapshot.revision, firstUnsaved - 1));
   for (const laid of next.laid) laid.isSaved ||= laid.revision <= snapshot.revision;
