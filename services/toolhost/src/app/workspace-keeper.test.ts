@@ -1,9 +1,11 @@
+import { once as event } from "node:events";
 import { create } from "@bufbuild/protobuf";
 import { ThreadEventSchema } from "@reeve/contracts/thread";
 import { WorkspaceFileSchema } from "@reeve/contracts/tool";
 import { emptyTail } from "@reeve/log/log";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import type { WantedWorkspace } from "../ports/workspaces.ts";
+import { isDone } from "./evict-workspaces.ts";
 import { does, MemoryHosts, MemoryPlace, never, wanted } from "./testing-workspaces.ts";
 import { tidyOnce } from "./tidy-workspaces.ts";
 
@@ -154,6 +156,34 @@ describe("a workspace", () => {
     expect(await does(workspace, "read", "in")).toBe("edited");
   });
 
+  test("gets its input files although the call that began to lay them in is cancelled", async () => {
+    const draft = { name: "f", mediaType: "text/plain", runId: "" };
+    const { artifactId } = await hosts.artifacts.put("acme", draft, once("given"), never);
+    const files = [create(WorkspaceFileSchema, { artifactId, path: "in" })];
+    const { keeper, ports } = hosts.host("a");
+    const first = new AbortController();
+    const begun = Promise.withResolvers<void>();
+    const read = ports.artifacts.read.bind(ports.artifacts);
+    let reads = 0;
+    Object.assign(ports, {
+      artifacts: {
+        read: async function* (...given: Parameters<typeof read>) {
+          if (++reads > 1) return yield* read(...given);
+          begun.resolve();
+          await event(first.signal, "abort");
+          first.signal.throwIfAborted();
+        },
+      },
+    });
+    const cancelled = keeper.open({ ...wanted(), files }, first.signal);
+    await begun.promise;
+    const second = keeper.open({ ...wanted("read_file"), files }, never);
+    first.abort();
+    await expect(cancelled).rejects.toThrow("aborted");
+    await using workspace = await second;
+    expect(await does(workspace, "read", "in")).toBe("given");
+  });
+
   test("is saved when it rests, and the snapshot before it is deleted", async () => {
     const host = hosts.host("a", { saveAfterMs: 0 });
     for (const [revision, text] of ["1", "2"].entries()) {
@@ -237,6 +267,20 @@ describe("a workspace", () => {
     const { keeper } = hosts.host("a");
     await expect(keeper.open({ ...wanted(), id }, never)).rejects.toThrow("not a name");
   });
+});
+
+test("the files of an ended run stay for a minute after a person looked at them, so that parts are of one file", async () => {
+  const { keeper, ports } = hosts.host("a");
+  await (await keeper.open(wanted(), never))[Symbol.asyncDispose]();
+  hosts.listed.set("run_1", "ended");
+  hosts.nowMs += 10_000;
+  const [held] = keeper.resting;
+  if (held === undefined) throw new Error("nothing rests");
+  expect(await isDone(held, ports, 3_000, never)).toBe(true);
+  await (await keeper.open(wanted("WriteFile", ""), never))[Symbol.asyncDispose]();
+  expect(await isDone(held, ports, 3_000, never)).toBe(false);
+  hosts.nowMs += 60_000;
+  expect(await isDone(held, ports, 3_000, never)).toBe(true);
 });
 
 describe("a tidy round", () => {

@@ -44,6 +44,7 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
     this.#noteUse(held);
     const end = () => {
       held.users--;
+      if (wanted.callId === "") held.lookedAtMs = this.#ports.now();
       if (held.users === 0) this.#saving.rests(held);
     };
     try {
