@@ -36,8 +36,9 @@ async function writeThread(...facts: readonly ThreadFact[]) {
   await threads.append({ tenant: "acme", thread: "t" }, emptyTail, events, never);
 }
 
+const stateOfRun = () => Promise.resolve(listed);
+
 function asked(id: string) {
-  const stateOfRun = () => Promise.resolve(listed);
   return hasOpenRun({ tenant: "acme", id }, { runs, threads, stateOfRun }, never);
 }
 

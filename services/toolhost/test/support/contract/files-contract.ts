@@ -17,6 +17,16 @@ const file = (name: string) => `    add("${name}")\n`;
 const link = (name: string, to: string, kind = "SYMTYPE") =>
   `    add("${name}", type=tarfile.${kind}, linkname="${to}")\n`;
 
+/** Goes down to where no path leads at once, and writes a file there or reads it. */
+const walk = (end: string) => `
+import os
+here = os.open(".", os.O_RDONLY)
+for _ in range(30):
+    ${end === "w" ? 'os.mkdir("n" * 200, dir_fd=here)' : "pass"}
+    here = os.open("n" * 200, os.O_RDONLY, dir_fd=here)
+fd = os.open("deep", os.${end === "w" ? "O_WRONLY | os.O_CREAT" : "O_RDONLY"}, dir_fd=here)
+${end === "w" ? 'os.write(fd, b"deep")' : "print(os.read(fd, 10).decode())"}`;
+
 /** Files of a workspace, read and written inside. */
 export function filesContract(bench: () => SandboxBench): void {
   const read = (path: string) =>
@@ -139,14 +149,6 @@ ${entries}`;
 
     test("go into an archive and out of it however long their paths are", async () => {
       const { box, run } = bench();
-      const walk = (end: string) => `
-import os, shutil
-here = os.open(".", os.O_RDONLY)
-for _ in range(30):
-    ${end === "w" ? 'os.mkdir("n" * 200, dir_fd=here)' : "pass"}
-    here = os.open("n" * 200, os.O_RDONLY, dir_fd=here)
-fd = os.open("deep", os.${end === "w" ? "O_WRONLY | os.O_CREAT" : "O_RDONLY"}, dir_fd=here)
-${end === "w" ? 'os.write(fd, b"deep")' : "print(os.read(fd, 10).decode())"}`;
       await run(["python3", "-I", "-c", walk("w")]);
       const archive = await Array.fromAsync(
         snapshotWorkspace(box, { bytes: 1_000_000, files: 100 }, signal),
