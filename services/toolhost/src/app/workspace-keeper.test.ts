@@ -1,11 +1,6 @@
-import { once as event } from "node:events";
 import { create } from "@bufbuild/protobuf";
-import { ThreadEventSchema } from "@reeve/contracts/thread";
 import { WorkspaceFileSchema } from "@reeve/contracts/tool";
-import { emptyTail } from "@reeve/log/log";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import type { WantedWorkspace } from "../ports/workspaces.ts";
-import { isDone } from "./evict-workspaces.ts";
 import { does, MemoryHosts, MemoryPlace, never, wanted } from "./testing-workspaces.ts";
 import { tidyOnce } from "./tidy-workspaces.ts";
 
@@ -17,12 +12,7 @@ beforeEach(() => {
 
 type Host = ReturnType<MemoryHosts["host"]>;
 
-async function write(
-  { keeper }: Host,
-  path: string,
-  text: string,
-  call: WantedWorkspace = wanted(),
-) {
+async function write({ keeper }: Host, path: string, text: string, call = wanted()) {
   await using workspace = await keeper.open(call, never);
   await does(workspace, "write", path, text);
   return workspace;
@@ -140,50 +130,6 @@ describe("a workspace", () => {
     expect((await see(hosts.host("b")))[0]).toBe("given");
   });
 
-  test("keeps edits of input files that were saved beside a call that still ran", async () => {
-    const draft = { name: "f", mediaType: "text/plain", runId: "" };
-    const { artifactId } = await hosts.artifacts.put("acme", draft, once("given"), never);
-    const files = [create(WorkspaceFileSchema, { artifactId, path: "in" })];
-    const disk = new MemoryPlace("disk");
-    const [a, b] = [hosts.hostAt(disk, "a"), hosts.hostAt(disk, "b", { saveAfterMs: 0 })];
-    const running = await a.keeper.open(wanted("run_command", "call-a"), never);
-    await does(running, "write", "a", "begun");
-    await write(b, "in", "edited", { ...wanted("write_file", "call-b"), files });
-    await vi.waitFor(async () => expect((await hosts.record())?.snapshot).not.toBe(""));
-    hosts.kill("a");
-    hosts.kill("b");
-    await using workspace = await hosts.host("c").keeper.open({ ...wanted(), files }, never);
-    expect(await does(workspace, "read", "in")).toBe("edited");
-  });
-
-  test("gets its input files although the call that began to lay them in is cancelled", async () => {
-    const draft = { name: "f", mediaType: "text/plain", runId: "" };
-    const { artifactId } = await hosts.artifacts.put("acme", draft, once("given"), never);
-    const files = [create(WorkspaceFileSchema, { artifactId, path: "in" })];
-    const { keeper, ports } = hosts.host("a");
-    const first = new AbortController();
-    const begun = Promise.withResolvers<void>();
-    const read = ports.artifacts.read.bind(ports.artifacts);
-    let reads = 0;
-    Object.assign(ports, {
-      artifacts: {
-        read: async function* (...given: Parameters<typeof read>) {
-          if (++reads > 1) return yield* read(...given);
-          begun.resolve();
-          await event(first.signal, "abort");
-          first.signal.throwIfAborted();
-        },
-      },
-    });
-    const cancelled = keeper.open({ ...wanted(), files }, first.signal);
-    await begun.promise;
-    const second = keeper.open({ ...wanted("read_file"), files }, never);
-    first.abort();
-    await expect(cancelled).rejects.toThrow("aborted");
-    await using workspace = await second;
-    expect(await does(workspace, "read", "in")).toBe("given");
-  });
-
   test("is saved when it rests, and the snapshot before it is deleted", async () => {
     const host = hosts.host("a", { saveAfterMs: 0 });
     for (const [revision, text] of ["1", "2"].entries()) {
@@ -203,35 +149,6 @@ describe("a workspace", () => {
     expect(host.place.folders.size).toBe(0);
     expect(await hosts.record()).toMatchObject({ holder: "", place: "" });
     expect(await read(host, "x")).toEqual({ content: "1", lost: undefined });
-  });
-
-  test("that cannot be saved is given up in the end, and what is lost is told", async () => {
-    const host = hosts.host("a");
-    await write(host, "x", "1", wanted("write_file", "call-x"));
-    const [held] = host.keeper.resting;
-    if (held === undefined) throw new Error("nothing rests");
-    host.place.refusal = "the workspace has more than it may";
-    for (let attempt = 0; attempt < 8; attempt++) {
-      await expect(host.keeper.evict(held, never)).rejects.toThrow("more than it may");
-      // Not tried again before its time.
-      expect(await host.keeper.evict(held, never)).toBe(false);
-      hosts.nowMs += 300_000;
-    }
-    expect(await host.keeper.evict(held, never)).toBe(true);
-    expect(host.place.folders.size).toBe(0);
-    expect(await read(host, "x")).toEqual({ content: "[nothing]", lost: ["call-x"] });
-  });
-
-  test("whose sandbox is lost again and again is not given up", async () => {
-    const host = hosts.host("a");
-    await write(host, "x", "1");
-    const [held] = host.keeper.resting;
-    if (held === undefined) throw new Error("nothing rests");
-    host.place.refusal = "";
-    for (let attempt = 0; attempt < 10; attempt++) {
-      await expect(host.keeper.evict(held, never)).rejects.toThrow("sandbox_lost");
-      hosts.nowMs += 300_000;
-    }
   });
 
   test("is let go by a host that ends, with all that it has", async () => {
@@ -269,20 +186,6 @@ describe("a workspace", () => {
   });
 });
 
-test("the files of an ended run stay for a minute after a person looked at them, so that parts are of one file", async () => {
-  const { keeper, ports } = hosts.host("a");
-  await (await keeper.open(wanted(), never))[Symbol.asyncDispose]();
-  hosts.listed.set("run_1", "ended");
-  hosts.nowMs += 10_000;
-  const [held] = keeper.resting;
-  if (held === undefined) throw new Error("nothing rests");
-  expect(await isDone(held, ports, 3_000, never)).toBe(true);
-  await (await keeper.open(wanted("WriteFile", ""), never))[Symbol.asyncDispose]();
-  expect(await isDone(held, ports, 3_000, never)).toBe(false);
-  hosts.nowMs += 60_000;
-  expect(await isDone(held, ports, 3_000, never)).toBe(true);
-});
-
 describe("a tidy round", () => {
   const day = 86_400_000;
 
@@ -302,32 +205,6 @@ describe("a tidy round", () => {
     expect(await hosts.record("run_1")).toBeDefined();
     expect(await hosts.record("run_2")).toBeUndefined();
     expect(await hosts.snapshots.list(never)).toHaveLength(1);
-  });
-
-  test("deletes what rests here unsaved for as long, with its folder", async () => {
-    const { keeper, ports, place } = hosts.host("a");
-    await write({ keeper, ports, place }, "x", "1");
-    hosts.nowMs = Date.now() + 8 * day;
-    await tidyOnce(keeper, ports, never);
-    expect(await hosts.record()).toBeUndefined();
-    expect(place.folders.size).toBe(0);
-  });
-
-  test("keeps the files of a thread on which a run waits for a person", async () => {
-    const host = hosts.host("a");
-    await write(host, "x", "1", { ...wanted(), id: "thread-t" });
-    await host.keeper[Symbol.asyncDispose]();
-    const queued = { case: "turnQueued", value: { runId: "run_1" } } as const;
-    const event = create(ThreadEventSchema, { threadId: "t", sequence: 1, event: queued });
-    await hosts.threads.append({ tenant: "acme", thread: "t" }, emptyTail, [event], never);
-    hosts.listed.set("run_1", "open");
-    hosts.nowMs += 8 * day;
-    const { keeper, ports } = hosts.host("tidy");
-    await tidyOnce(keeper, ports, never);
-    expect(await hosts.record("thread-t")).toBeDefined();
-    hosts.listed.set("run_1", "ended");
-    await tidyOnce(keeper, ports, never);
-    expect(await hosts.record("thread-t")).toBeUndefined();
   });
 
   test("takes away folders of workspaces that are elsewhere, and snapshots that nobody names", async () => {
