@@ -135,11 +135,11 @@ ${entries}`;
       await run([
         "/bin/sh",
         "-c",
-        "head -c 500000 /dev/zero > a; head -c 2000000 /dev/zero > large",
+        "head -c 2500000 /dev/zero > a; head -c 2500000 /dev/zero > large",
       ]);
       let given = 0;
       const take = async () => {
-        const archive = snapshotWorkspace(box, { bytes: 1_000_000, files: 100 }, signal);
+        const archive = snapshotWorkspace(box, { bytes: 3_000_000, files: 100 }, signal);
         for await (const { length } of archive) given += length;
       };
       await expect(take()).rejects.toMatchObject({ kind: "exhausted" });
