@@ -108,6 +108,7 @@ test("what cannot be done with files is told by its kind", async () => {
   const { runId } = await says("write a.txt hello");
   expect(await codeOf(read(runId, "nothing"))).toBe(Code.NotFound);
   expect(await codeOf(read(runId, "../../etc/passwd"))).toBe(Code.InvalidArgument);
+  expect(await codeOf(read(runId, "a.txt", { offset: 2n ** 63n }))).toBe(Code.InvalidArgument);
   const idle = await says("hello");
   expect(await codeOf(read(idle.runId, "a.txt"))).toBe(Code.NotFound);
   expect(await codeOf(read("run_00000000000000000000000000", "a.txt"))).toBe(Code.NotFound);

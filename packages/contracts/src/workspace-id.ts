@@ -1,5 +1,7 @@
 import type { RunCreated } from "../gen/reeve/run/v1/run_event_pb.ts";
 
+const threadPrefix = "thread-";
+
 /**
  * Id of the workspace of a run: its own, or that of its thread where its agent shares files so. The prefix keeps threads,
  * whose ids clients choose, apart from runs.
@@ -14,7 +16,12 @@ export function workspaceIdOf(
 
 /** Id of the workspace of a thread. */
 export function threadWorkspaceId(threadId: string): string {
-  return `thread-${threadId}`;
+  return `${threadPrefix}${threadId}`;
+}
+
+/** The thread whose workspace has this id. Undefined: it is that of a run. */
+export function threadOf(workspaceId: string): string | undefined {
+  return workspaceId.startsWith(threadPrefix) ? workspaceId.slice(threadPrefix.length) : undefined;
 }
 
 /** In place of a host: whichever toolhost takes the request first. */

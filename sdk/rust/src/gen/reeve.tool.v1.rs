@@ -1011,6 +1011,9 @@ pub struct LaidRun {
     /// The revision with which they came.
     #[prost(uint32, tag = "2")]
     pub revision: u32,
+    /// Whether they are in the snapshot, or were when it was made.
+    #[prost(bool, tag = "3")]
+    pub is_saved: bool,
 }
 /// Asks the toolhost that holds a workspace to save it and let it go. Answered by WorkspaceReleased.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1038,7 +1041,7 @@ pub struct WorkspaceFilesRequest {
     /// The tenant.
     #[prost(string, tag = "1")]
     pub tenant: ::prost::alloc::string::String,
-    /// The run, whose input files are laid in first.
+    /// The run. Its input files are laid in first, but not into the workspace of a thread.
     #[prost(string, tag = "2")]
     pub run_id: ::prost::alloc::string::String,
     /// The workspace.

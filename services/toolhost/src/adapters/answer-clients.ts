@@ -9,10 +9,10 @@ import type { Logger } from "@reeve/platform/logger";
 import type { Nats } from "@reeve/platform/nats";
 import type { FilesPorts } from "../app/answer-files.ts";
 import { answerFiles } from "../app/answer-files.ts";
-import { Limiter } from "../app/limiter.ts";
+import { Shares } from "../app/shares.ts";
 
-/** How many operations are done at a time; the others wait. */
-const mostAtOnce = 4;
+/** How many operations are done at a time, how many of one tenant, and how many more of it wait. */
+const atOnce = { all: 16, each: 4, waiting: 60 };
 /** How long one may take with everything: a workspace may have to come from its snapshot first. */
 const mostMs = 110_000;
 /** How long those under way may go on when the host ends. */
@@ -25,17 +25,19 @@ const graceMs = 10_000;
 export function answerClients(
   { connection }: Pick<Nats, "connection">,
   { host, log }: { readonly host: string; readonly log: Pick<Logger, "warn"> },
-  ports: FilesPorts,
+  ports: Omit<FilesPorts, "shares" | "log">,
 ): AsyncDisposable {
   const { subject } = channelOf(WorkspaceFilesRequestSchema);
-  const slots = new Limiter(mostAtOnce);
+  const shares = new Shares(atOnce);
   const end = new AbortController();
   const underWay = new Set<Promise<Uint8Array>>();
   const perform = async (request: Uint8Array) => {
     const signal = AbortSignal.any([AbortSignal.timeout(mostMs), end.signal]);
-    using _ = await slots.take(signal);
     const asked = fromBinary(WorkspaceFilesRequestSchema, request);
-    return toBinary(WorkspaceFilesResponseSchema, await answerFiles(asked, ports, signal));
+    return toBinary(
+      WorkspaceFilesResponseSchema,
+      await answerFiles(asked, { ...ports, shares, log }, signal),
+    );
   };
   const answer = async (request: Uint8Array) => {
     const performing = perform(request);

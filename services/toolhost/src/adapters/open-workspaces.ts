@@ -2,6 +2,8 @@ import { bucketOf } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
 import { RunSchema } from "@reeve/contracts/run";
 import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
+import { openRunLog } from "@reeve/log/nats-run-log";
+import { openThreadLog } from "@reeve/log/nats-thread-log";
 import { isTerminal } from "@reeve/log/run-head";
 import { Background } from "@reeve/platform/background";
 import { stateOf } from "@reeve/platform/connection-state";
@@ -13,6 +15,7 @@ import { openObjects } from "@reeve/store/nats-objects";
 import { openTable } from "@reeve/store/nats-table";
 import { workspaceBucket } from "@reeve/store/workspace-store";
 import { evictWorkspaces } from "../app/evict-workspaces.ts";
+import { hasOpenRun } from "../app/open-runs.ts";
 import { tidyWorkspaces } from "../app/tidy-workspaces.ts";
 import { archiveBytes } from "../app/workspace-archive.ts";
 import { WorkspaceKeeper } from "../app/workspace-keeper.ts";
@@ -63,6 +66,7 @@ export async function openWorkspaces(
     if (row === undefined) return "unknown";
     return isTerminal(row.record.status) ? "ended" : "open";
   };
+  const logs = { runs: await openRunLog(nats), threads: await openThreadLog(nats) };
   const ports: WorkspacePorts = {
     records: await openTable(nats, WorkspaceRecordSchema),
     snapshots: await openObjects(nats, {
@@ -73,6 +77,7 @@ export async function openWorkspaces(
     holders: natsHolders(nats),
     artifacts,
     stateOfRun,
+    hasOpenRun: (key, until) => hasOpenRun(key, { ...logs, stateOfRun }, until),
     host,
     limits,
     log,

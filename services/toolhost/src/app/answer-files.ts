@@ -7,45 +7,46 @@ import type {
   WriteOperation,
 } from "@reeve/contracts/tool";
 import { WorkspaceFilesResponseSchema } from "@reeve/contracts/tool";
+import { threadOf } from "@reeve/contracts/workspace-id";
 import { Failure } from "@reeve/platform/failure";
+import type { Logger } from "@reeve/platform/logger";
 import type { ArtifactStore } from "@reeve/store/artifact-store";
 import { z } from "zod";
 import type { Sandbox } from "../ports/sandbox.ts";
 import type { Workspaces } from "../ports/workspaces.ts";
+import type { Shares } from "./shares.ts";
 import { listEntries, readPart, refusalOf } from "./workspace-entries.ts";
 import { writeFile } from "./workspace-files.ts";
 
 export interface FilesPorts {
   readonly workspaces: Workspaces;
   readonly artifacts: Pick<ArtifactStore, "read">;
+  readonly shares: Pick<Shares, "take">;
+  readonly log: Pick<Logger, "warn">;
 }
 
 type Outcome = NonNullable<MessageInitShape<typeof WorkspaceFilesResponseSchema>["outcome"]>;
 
 const written = z.object({ bytes: z.number() });
 
-/** Does what a client asks with the files of a workspace. What is wrong with that is an answer too. */
+/** Does what a client asks with the files of a workspace. What is wrong with that is an answer too, whatever it is. */
 export async function answerFiles(
   { tenant, runId, workspace, operation }: WorkspaceFilesRequest,
-  { workspaces, artifacts }: FilesPorts,
+  { workspaces, artifacts, shares, log }: FilesPorts,
   signal: AbortSignal,
 ): Promise<WorkspaceFilesResponse> {
   const id = workspace?.id || runId;
-  const wanted = {
-    tenant,
-    id,
-    runId,
-    callId: "",
-    tool: "WriteFile",
-    files: workspace?.files ?? [],
-  };
+  // What a run of a thread was given may have been changed by a later one, which is not undone by looking at it.
+  const files = threadOf(id) !== undefined ? [] : (workspace?.files ?? []);
+  const wanted = { tenant, id, runId, callId: "", tool: "WriteFile", files };
   try {
+    using _ = await shares.take(tenant, signal);
     await using open = await workspaces.open(wanted, signal);
     const outcome = await perform(operation, open.sandbox, { tenant, artifacts }, signal);
     return create(WorkspaceFilesResponseSchema, { outcome });
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    const { kind, message, reason } = error;
+    if (!(error instanceof Failure)) log.warn({ err: error, tenant, id }, "files not looked at");
+    const { kind, message, reason } = error instanceof Failure ? error : broken(id);
     const value = { kind, message, reason };
     return create(WorkspaceFilesResponseSchema, { outcome: { case: "refused", value } });
   }
@@ -81,6 +82,12 @@ async function write(
   const outcome = await writeFile(sandbox, path, content, signal);
   if (outcome.kind === "refused") throw refusalOf(outcome.reason);
   return BigInt(written.parse(JSON.parse(outcome.text)).bytes);
+}
+
+/** An error of ours, or the end of the time. Whoever asks would wait for long if nothing were answered. */
+function broken(id: string): Failure {
+  const problem = `the files of the workspace ${id} could not be reached; try again, or look at the log of the toolhost`;
+  return new Failure("unavailable", ErrorReason.UNAVAILABLE, problem);
 }
 
 function invalid(problem: string): Failure {

@@ -28,7 +28,9 @@ export class CallWorkspace implements AsyncDisposable {
   get told() {
     const lostChanges = this.#lost;
     const losses = this.#open?.losses;
-    const isTold = losses !== undefined && (lostChanges.length > 0 || losses.lost.length === 0);
+    const isTold =
+      losses !== undefined &&
+      (lostChanges.length > 0 || losses.lostMore > 0 || losses.lostSnapshot);
     return {
       workspaceRevision: this.#open?.revision ?? 0,
       lostChanges,

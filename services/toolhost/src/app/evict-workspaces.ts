@@ -1,3 +1,4 @@
+import { threadOf } from "@reeve/contracts/workspace-id";
 import { pause } from "@reeve/platform/patiently";
 import { lastUsedMs } from "../domain/workspace-record.ts";
 import type { HeldWorkspace } from "./held-workspace.ts";
@@ -8,6 +9,9 @@ import type { WorkspacePorts } from "./workspace-ports.ts";
 const mostAsked = 50;
 /** A run that goes on is asked about ever more seldom, down to this. */
 const longestMs = 300_000;
+
+/** Clients read in parts, and one file may go on for as long between them. */
+const lookedAtForMs = 60_000;
 
 interface Look {
   readonly dueMs: number;
@@ -42,15 +46,17 @@ export async function evictWorkspaces(
   }
 }
 
-async function isDone(
-  { key, record, isUnsaved }: HeldWorkspace,
+/** Whether a workspace is to be taken away: its run has ended, or nobody has used it for long. */
+export async function isDone(
+  { key, record, isUnsaved, lookedAtMs }: HeldWorkspace,
   ports: WorkspacePorts,
   intervalMs: number,
   signal: AbortSignal,
 ): Promise<boolean> {
   const restedMs = ports.now() - lastUsedMs(record);
-  if (restedMs > ports.limits.keepMs) return !isUnsaved;
-  // A client may read its files right after the end.
-  if (restedMs < intervalMs || !key.id.startsWith("run_")) return false;
+  if (restedMs > ports.limits.keepMs && !isUnsaved) return true;
+  // A client may read its files right after the end, and what it reads in parts must stay the same file.
+  if (restedMs < intervalMs || threadOf(key.id) !== undefined) return false;
+  if (ports.now() - lookedAtMs < lookedAtForMs) return false;
   return (await ports.stateOfRun(key.tenant, key.id, signal)) === "ended";
 }

@@ -30,6 +30,8 @@ export class HeldWorkspace {
   #believedUntil: number;
   /** How many calls use it. */
   users = 0;
+  /** When a client last did something with it, in milliseconds since 1970. 0: never, as far as this process knows. */
+  lookedAtMs = 0;
   /** Whether a result is on its way that tells of losses. */
   isTelling = false;
   /** Resolves when the input files of a run that is named are laid in. */
@@ -55,7 +57,7 @@ export class HeldWorkspace {
     const { unsaved, laid, savedRevision } = this.record;
     return (
       unsaved.some(({ host }) => host === this.#ports.host) ||
-      laid.some(({ revision }) => revision > savedRevision)
+      laid.some(({ revision, isSaved }) => !isSaved && revision > savedRevision)
     );
   }
 

@@ -20,10 +20,15 @@ export async function layFiles(
   ports: Pick<WorkspacePorts, "artifacts" | "now">,
   signal: AbortSignal,
 ): Promise<void> {
-  if (files.length === 0 || held.record.laid.some((laid) => laid.runId === runId)) return;
-  // Calls of one run that begin together wait for one of them.
-  const underWay = held.laying.get(runId);
-  if (underWay !== undefined) return await underWay;
+  const isDone = () => files.length === 0 || held.record.laid.some((laid) => laid.runId === runId);
+  // Calls of one run that begin together wait for one of them. That one may be cancelled, which is nobody else's end.
+  for (;;) {
+    if (isDone()) return;
+    signal.throwIfAborted();
+    const underWay = held.laying.get(runId);
+    if (underWay === undefined) break;
+    await underWay.catch(() => undefined);
+  }
   const laying = (async () => {
     for (const file of files) await lay(tenant, file, sandbox, ports, signal);
     await held.change((record) => withLaid(record, runId, ports.now()), signal);

@@ -17,7 +17,7 @@ export async function saveWorkspace(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { snapshots } = ports;
-  const { revision, unsaved } = held.record;
+  const { revision, unsaved, unsavedMore } = held.record;
   const covered = await settled(held, unsaved, ports, signal);
   const stored = await store(held, ports, signal);
   if (stored === undefined || !isThere(held, ports)) return false;
@@ -26,7 +26,7 @@ export async function saveWorkspace(
   // What no record names, because this change is not made, is taken away by the rounds that look for it.
   await held.change((record) => {
     before = record.snapshot;
-    return withSnapshot(record, { name, bytes, revision, covered });
+    return withSnapshot(record, { name, bytes, revision, covered, unsavedMore });
   }, signal);
   // One that stays is taken away in the same way.
   if (before !== "" && before !== name) {

@@ -1,4 +1,6 @@
-import { withoutPlace } from "../domain/workspace-record.ts";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import { withoutPlace, withoutUnsaved } from "../domain/workspace-record.ts";
 import type { HeldWorkspace } from "./held-workspace.ts";
 import { saveWorkspace } from "./save-workspace.ts";
 import { Limiter } from "./limiter.ts";
@@ -11,6 +13,8 @@ const longestUnsavedMs = 30_000;
 /** How long is waited after a workspace could not be saved; doubles each time. */
 const firstRetryMs = 5_000;
 const longestRetryMs = 300_000;
+/** How often a workspace may prove to be one that cannot be saved before it is given up, once its run has ended. */
+const mostRefusals = 8;
 
 /** Saving may take this share of the time of a workspace. */
 const share = 0.2;
@@ -19,6 +23,10 @@ interface Turn {
   timer?: NodeJS.Timeout;
   saving?: Promise<void>;
   failures: number;
+  /** How many of them were due to what is in the workspace. */
+  refusals: number;
+  /** Before that it is not tried again, by the clock of the ports. */
+  retryAtMs: number;
   /** How long the last time took. */
   tookMs?: number;
   /** Since when something is unsaved, by the clock of the process. */
@@ -76,17 +84,27 @@ export class SavingRounds implements AsyncDisposable {
     }
   }
 
-  /** Saves a resting workspace and takes it away from this place. False: it is used again. */
+  /**
+   * Saves a resting workspace and takes it away from this place. One that cannot be saved is given up in the end: its
+   * record says what is lost. False: it is used again, or it is not yet time to try again.
+   */
   async evict(held: HeldWorkspace, signal: AbortSignal): Promise<boolean> {
-    await this.save(held, signal);
-    if (held.users > 0 || held.isUnsaved) return false;
+    const { now, log } = this.#ports;
+    const { refusals, retryAtMs } = this.#turnOf(held);
+    const isGivenUp = held.isUnsaved && refusals >= mostRefusals;
+    if (held.isUnsaved && now() < retryAtMs) return false;
+    if (isGivenUp) log.warn({ ...held.key, refusals }, "workspace given up: it cannot be saved");
+    else await this.save(held, signal);
+    if (held.users > 0 || (held.isUnsaved && !isGivenUp)) return false;
     const { tenant } = held.key;
     const { folder } = held.record;
     let isFree = false;
     await held.change((record) => {
       // A host that shares this place may use it.
-      isFree = held.users === 0 && record.holder === this.#ports.host && !held.isUnsaved;
-      return isFree ? withoutPlace(record) : record;
+      isFree = held.users === 0 && record.holder === this.#ports.host;
+      isFree &&= isGivenUp || !held.isUnsaved;
+      if (!isFree) return record;
+      return isGivenUp ? withoutUnsaved(record, now()) : withoutPlace(record);
     }, signal);
     this.#onLost(held);
     if (isFree) await this.#ports.place.remove(tenant, folder, signal);
@@ -121,8 +139,11 @@ export class SavingRounds implements AsyncDisposable {
       delete turn.unsavedSince;
       // What another host at this place has running is saved in its time, and not looked for at every moment.
       turn.failures = held.isUnsaved && !held.isOwing ? turn.failures + 1 : 0;
+      turn.refusals = 0;
     } catch (error) {
       turn.failures++;
+      if (isRefusal(error)) turn.refusals++;
+      turn.retryAtMs = this.#ports.now() + retryAfter(turn.failures);
       throw error;
     }
     // What began meanwhile comes to its own rest.
@@ -132,10 +153,15 @@ export class SavingRounds implements AsyncDisposable {
   #turnOf(held: HeldWorkspace): Turn {
     const known = this.#turns.get(held);
     if (known !== undefined) return known;
-    const turn: Turn = { failures: 0 };
+    const turn: Turn = { failures: 0, refusals: 0, retryAtMs: 0 };
     this.#turns.set(held, turn);
     return turn;
   }
+}
+
+/** Whether it was the workspace itself, and neither the store nor the host. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Failure && error.reason === ErrorReason.TOO_LARGE;
 }
 
 function retryAfter(failures: number): number {

@@ -1,4 +1,5 @@
 import type { WorkspaceRecord } from "@reeve/contracts/tool";
+import { memoryRunLog, memoryThreadLog } from "@reeve/log/memory-log";
 import { createLogger } from "@reeve/platform/logger";
 import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
 import { MemoryObjects } from "@reeve/store/memory-objects";
@@ -8,6 +9,7 @@ import { defaultLimits } from "../ports/sandbox.ts";
 import type { PlacedFolder, WorkspacePlace } from "../ports/workspace-place.ts";
 import type { OpenWorkspace } from "../ports/workspaces.ts";
 import { collect } from "./collect.ts";
+import { hasOpenRun } from "./open-runs.ts";
 import { WorkspaceKeeper } from "./workspace-keeper.ts";
 import type { RunStanding, WorkspaceLimits, WorkspacePorts } from "./workspace-ports.ts";
 
@@ -20,6 +22,8 @@ export class MemoryPlace implements WorkspacePlace {
   readonly isolation = "memory";
   readonly id: string;
   readonly folders = new Map<string, Files>();
+  /** Why no snapshot is made. Empty: the sandbox is lost over it. Undefined: they are made. */
+  refusal: string | undefined;
 
   constructor(id: string) {
     this.id = id;
@@ -37,7 +41,12 @@ export class MemoryPlace implements WorkspacePlace {
     const name = `${tenant}/${folder}`;
     const files = this.folders.get(name) ?? new Map<string, string>();
     this.folders.set(name, files);
-    return { isolation: this.isolation, exec: (command) => run(files, command) };
+    return { isolation: this.isolation, exec: (command) => this.#exec(files, command) };
+  }
+
+  #exec(files: Files, command: SandboxCommand): AsyncIterable<ExecEvent> {
+    const isSnapshot = command.program === "workspace_archive" && command.argv[0]?.includes("most");
+    return isSnapshot && this.refusal !== undefined ? refuse(this.refusal) : run(files, command);
   }
 
   remove(tenant: string, folder: string): Promise<void> {
@@ -52,6 +61,15 @@ export class MemoryPlace implements WorkspacePlace {
     });
     return Promise.resolve(found);
   }
+}
+
+async function* refuse(why: string): AsyncIterable<ExecEvent> {
+  if (why === "") {
+    yield { kind: "end", reason: "sandbox_lost", code: undefined, durationMs: 0 };
+    return;
+  }
+  yield { kind: "out", stream: "stderr", bytes: Buffer.from(why) };
+  yield { kind: "end", reason: "exit", code: 2, durationMs: 0 };
 }
 
 async function* run(files: Files, command: SandboxCommand): AsyncIterable<ExecEvent> {
@@ -81,10 +99,16 @@ export class MemoryHosts {
   readonly records = new MemoryTable<WorkspaceRecord>();
   readonly snapshots = new MemoryObjects({ maxBytes: 1_000_000 });
   readonly artifacts = new MemoryArtifactStore({ maxBytes: 1_000_000 });
-  readonly runs = new Map<string, RunStanding>();
+  /** What the index says of runs, and their logs. */
+  readonly listed = new Map<string, RunStanding>();
+  readonly runs = memoryRunLog();
+  readonly threads = memoryThreadLog();
   readonly #keepers = new Map<string, WorkspaceKeeper>();
   /** The time of all hosts. */
   nowMs = 1_000_000_000_000;
+
+  readonly stateOfRun: WorkspacePorts["stateOfRun"] = (_, runId) =>
+    Promise.resolve(this.listed.get(runId) ?? "unknown");
 
   /** A host with a place of its own. By itself it never saves. Hosts that are killed answer nobody. */
   host(name: string, limits: Partial<WorkspaceLimits> = {}) {
@@ -103,7 +127,8 @@ export class MemoryHosts {
       place,
       artifacts: this.artifacts,
       host: name,
-      stateOfRun: (_, runId) => Promise.resolve(this.runs.get(runId) ?? "unknown"),
+      stateOfRun: this.stateOfRun,
+      hasOpenRun: (key, signal) => hasOpenRun(key, this, signal),
       holders: {
         release: async (other, { onlyAsk, ...key }) => {
           const keeper = this.#keepers.get(other);

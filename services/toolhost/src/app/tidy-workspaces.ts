@@ -42,7 +42,8 @@ export async function tidyOnce(
   for (const row of rows) {
     const isOver = await isExpired(row, keeper, ports, signal);
     const isDeleted = isOver && (await deleted(row, ports, signal));
-    if (!isDeleted) kept.set(row.key, row.record);
+    if (isDeleted) keeper.drop(row.record);
+    else kept.set(row.key, row.record);
   }
   const named = new Set([...kept.values()].map(({ snapshot }) => snapshot));
   for (const { name, storedAt } of objects) {
@@ -65,13 +66,12 @@ export async function tidyOnce(
 async function isExpired(
   { record }: Row<WorkspaceRecord>,
   keeper: WorkspaceKeeper,
-  { now, limits, stateOfRun }: WorkspacePorts,
+  { now, limits, hasOpenRun }: WorkspacePorts,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (keeper.has(record) || now() - lastUsedMs(record) <= limits.retentionMs) return false;
+  if (keeper.isUsed(record) || now() - lastUsedMs(record) <= limits.retentionMs) return false;
   // A run may wait for a person for longer, and goes on with its files then.
-  const isOfRun = record.id.startsWith("run_");
-  return !isOfRun || (await stateOfRun(record.tenant, record.id, signal)) !== "open";
+  return !(await hasOpenRun(record, signal));
 }
 
 async function deleted(

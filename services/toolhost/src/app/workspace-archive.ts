@@ -20,7 +20,10 @@ export function archiveBytes({
   return bytes + files * overheadBytes;
 }
 
-/** The workspace as a tar stream, made inside the sandbox. Throws a Failure when it holds more than it may. */
+/**
+ * The workspace as a tar stream, made inside the sandbox. Throws a Failure with reason TOO_LARGE when it holds more than it
+ * may, as a rule before the first byte.
+ */
 export async function* snapshotWorkspace(
   sandbox: Sandbox,
   { bytes, files }: { readonly bytes: number; readonly files: number },
@@ -34,8 +37,10 @@ export async function* snapshotWorkspace(
     if (event.kind === "out" && event.stream === "stdout") yield event.bytes;
     else if (event.kind === "out") complaint += Buffer.from(event.bytes).toString("utf8");
     else if (event.kind === "end" && (event.reason !== "exit" || event.code !== 0)) {
-      const why = complaint.trim() || event.reason;
-      throw new Failure("exhausted", ErrorReason.TOO_LARGE, `no snapshot was made: ${why}`);
+      const why = `no snapshot was made: ${complaint.trim() || event.reason}`;
+      throw event.reason === "sandbox_lost" || event.reason === "cancelled"
+        ? new Failure("unavailable", ErrorReason.UNAVAILABLE, why)
+        : new Failure("exhausted", ErrorReason.TOO_LARGE, why);
     }
   }
 }

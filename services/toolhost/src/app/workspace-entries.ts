@@ -62,7 +62,9 @@ async function output(
   if (end.reason === "exit" && end.code === 0) return bytes("stdout");
   const complaint = bytes("stderr").toString("utf8").trim();
   if (end.code === refusedCode && complaint !== "") throw refusalOf(complaint);
-  const problem = `the files could not be looked at: ${complaint || end.reason}`;
+  // What else is written there is of no use to a client, and may tell it of what is ours.
+  const how = end.reason === "exit" ? `exit code ${end.code ?? "unknown"}` : end.reason;
+  const problem = `the files could not be looked at: ${how}`;
   throw new Failure("unavailable", ErrorReason.UNAVAILABLE, problem);
 }
 

@@ -194,7 +194,7 @@ describe("a tidy round", () => {
       ["run_1", "open"],
       ["run_2", "ended"],
     ] as const) {
-      hosts.runs.set(runId, standing);
+      hosts.listed.set(runId, standing);
       const host = hosts.host(`of-${runId}`);
       await write(host, "x", "1", { ...wanted(), id: runId, runId });
       await host.keeper[Symbol.asyncDispose]();

@@ -40,6 +40,7 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
     const held = await this.#acquire(wanted, signal);
     const end = () => {
       held.users--;
+      if (wanted.callId === "") held.lookedAtMs = this.#ports.now();
       if (held.users === 0) this.#saving.rests(held);
     };
     try {
@@ -94,6 +95,18 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
   has({ tenant, id }: WorkspaceKey): boolean {
     const name = nameOf({ tenant, id });
     return this.#held.has(name) || this.#taking.has(name);
+  }
+
+  /** Whether a workspace is used here, or on its way here. */
+  isUsed({ tenant, id }: WorkspaceKey): boolean {
+    const name = nameOf({ tenant, id });
+    return this.#taking.has(name) || (this.#held.get(name)?.users ?? 0) > 0;
+  }
+
+  /** Lets a resting workspace go whose record was deleted. */
+  drop({ tenant, id }: WorkspaceKey): void {
+    const held = this.#held.get(nameOf({ tenant, id }));
+    if (held?.users === 0) this.#forget(held);
   }
 
   /** Has all records read again before they are believed: the store was away. */

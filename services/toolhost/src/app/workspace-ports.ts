@@ -3,6 +3,7 @@ import type { Logger } from "@reeve/platform/logger";
 import type { ArtifactStore } from "@reeve/store/artifact-store";
 import type { Objects } from "@reeve/store/objects";
 import type { Table } from "@reeve/store/table";
+import type { WorkspaceKey } from "../domain/workspace-record.ts";
 import type { WorkspaceHolders } from "../ports/workspace-holders.ts";
 import type { WorkspacePlace } from "../ports/workspace-place.ts";
 
@@ -16,6 +17,8 @@ export interface WorkspacePorts {
   readonly artifacts: Pick<ArtifactStore, "read">;
   /** Whether a run goes on, as far as it is known. */
   stateOfRun(tenant: string, runId: string, signal: AbortSignal): Promise<RunStanding>;
+  /** Whether a run goes on that has its files in this workspace; read from the logs where it has to be. */
+  hasOpenRun(key: WorkspaceKey, signal: AbortSignal): Promise<boolean>;
   /** Name of this process, unique to its life. */
   readonly host: string;
   readonly limits: WorkspaceLimits;

@@ -20,6 +20,8 @@ export interface Placed {
   readonly folder: string;
 }
 
+const nowhere: Placed = { holder: "", place: "", folder: "" };
+
 /** The record of a workspace in which nothing has happened. */
 export function newRecord(key: WorkspaceKey, placed: Placed, nowMs: number): WorkspaceRecord {
   return create(WorkspaceRecordSchema, { ...key, ...placed, lastUsed: timestampFromMs(nowMs) });
@@ -67,6 +69,8 @@ export interface Snapshot {
   /** The revision of the record when it was begun. */
   readonly revision: number;
   readonly covered: readonly FileChange[];
+  /** How many changes the record had then without naming them. */
+  readonly unsavedMore: number;
 }
 
 /** The record with a new snapshot. Changes that began since, or that belong to others, stay unsaved. */
@@ -75,9 +79,12 @@ export function withSnapshot(record: WorkspaceRecord, snapshot: Snapshot): Works
   const covered = new Set(snapshot.covered.map(nameOf));
   next.unsaved = next.unsaved.filter((change) => !covered.has(nameOf(change)));
   // Those that are not named cannot be told apart: they are saved when nothing else is left.
-  if (next.unsaved.length === 0) next.unsavedMore = 0;
+  if (next.unsaved.length === 0) {
+    next.unsavedMore = Math.max(0, next.unsavedMore - snapshot.unsavedMore);
+  }
   const firstUnsaved = Math.min(...next.unsaved.map(({ revision }) => revision));
   next.savedRevision = Math.max(next.savedRevision, Math.min(snapshot.revision, firstUnsaved - 1));
+  for (const laid of next.laid) laid.isSaved ||= laid.revision <= snapshot.revision;
   next.snapshot = snapshot.name;
   next.snapshotSize = BigInt(snapshot.bytes);
   return next;
@@ -99,7 +106,9 @@ export function withTakeover(
   if (isSnapshotLost) {
     Object.assign(next, { lostSnapshot: true, snapshot: "", snapshotSize: 0n, laid: [] });
   }
-  next.laid = next.laid.filter(({ revision }) => revision <= next.savedRevision);
+  next.laid = next.laid.filter(
+    ({ revision, isSaved }) => isSaved || revision <= next.savedRevision,
+  );
   next.savedRevision = next.revision;
   return next;
 }
@@ -111,8 +120,12 @@ export function withHolder(record: WorkspaceRecord, holder: string): WorkspaceRe
 
 /** The record when the workspace lies nowhere but in its snapshot. */
 export function withoutPlace(record: WorkspaceRecord): WorkspaceRecord {
-  const nowhere = { holder: "", place: "", folder: "" };
   return Object.assign(clone(WorkspaceRecordSchema, record), nowhere);
+}
+
+/** The record of a workspace that was given up: it lies nowhere but in its snapshot, and what is not in there is gone. */
+export function withoutUnsaved(record: WorkspaceRecord, nowMs: number): WorkspaceRecord {
+  return withTakeover(record, nowhere, false, nowMs);
 }
 
 /** What a result has to tell of what is gone. */

@@ -2,7 +2,11 @@ import { existsSync } from "node:fs";
 import { readFile, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { restoreWorkspace, snapshotWorkspace } from "../../../src/app/workspace-archive.ts";
+import {
+  clearWorkspace,
+  restoreWorkspace,
+  snapshotWorkspace,
+} from "../../../src/app/workspace-archive.ts";
 import { readText, writeFile } from "../../../src/app/workspace-files.ts";
 import { filesOnly } from "../../../src/ports/sandbox.ts";
 import type { HostTest, SandboxBench } from "./sandbox-bench.ts";
@@ -12,6 +16,16 @@ import { signal } from "./sandbox-bench.ts";
 const file = (name: string) => `    add("${name}")\n`;
 const link = (name: string, to: string, kind = "SYMTYPE") =>
   `    add("${name}", type=tarfile.${kind}, linkname="${to}")\n`;
+
+/** Goes down to where no path leads at once, and writes a file there or reads it. */
+const walk = (end: string) => `
+import os
+here = os.open(".", os.O_RDONLY)
+for _ in range(30):
+    ${end === "w" ? 'os.mkdir("n" * 200, dir_fd=here)' : "pass"}
+    here = os.open("n" * 200, os.O_RDONLY, dir_fd=here)
+fd = os.open("deep", os.${end === "w" ? "O_WRONLY | os.O_CREAT" : "O_RDONLY"}, dir_fd=here)
+${end === "w" ? 'os.write(fd, b"deep")' : "print(os.read(fd, 10).decode())"}`;
 
 /** Files of a workspace, read and written inside. */
 export function filesContract(bench: () => SandboxBench, hostTest: HostTest = test): void {
@@ -121,12 +135,45 @@ ${entries}`;
 
     test("are not taken along when they are too large", async () => {
       const { box, run } = bench();
-      await run(["/bin/sh", "-c", "head -c 2000000 /dev/zero > large"]);
-      const taken = Array.fromAsync(
+      await run([
+        "/bin/sh",
+        "-c",
+        "head -c 2500000 /dev/zero > a; head -c 2500000 /dev/zero > large",
+      ]);
+      let given = 0;
+      const take = async () => {
+        const archive = snapshotWorkspace(box, { bytes: 3_000_000, files: 100 }, signal);
+        for await (const { length } of archive) given += length;
+      };
+      await expect(take()).rejects.toMatchObject({ kind: "exhausted" });
+      expect(given).toBe(0);
+      await run(["rm", "a", "large"]);
+    });
+
+    test("go into an archive and out of it however long their paths are", async () => {
+      const { box, run } = bench();
+      await run(["python3", "-I", "-c", walk("w")]);
+      const archive = await Array.fromAsync(
         snapshotWorkspace(box, { bytes: 1_000_000, files: 100 }, signal),
       );
-      await expect(taken).rejects.toMatchObject({ kind: "exhausted" });
-      await run(["rm", "large"]);
+      await clearWorkspace(box, signal);
+      await restoreWorkspace(box, Buffer.concat(archive), signal);
+      expect((await run(["python3", "-I", "-c", walk("r")])).text("stdout")).toBe("deep\n");
+      await clearWorkspace(box, signal);
+      await run(["/bin/sh", "-c", "mkdir d; echo kept > d/f"]);
+    });
+
+    test("are laid in without the names of one that is missing", async () => {
+      const { box, run } = bench();
+      const forge = `
+import io, sys, tarfile
+with tarfile.open(fileobj=sys.stdout.buffer, mode="w|") as archive:
+    link = tarfile.TarInfo("other"); link.type = tarfile.LNKTYPE; link.linkname = "missing"; archive.addfile(link)
+    file = tarfile.TarInfo("file"); file.size = 1; archive.addfile(file, io.BytesIO(b"x"))`;
+      const { text } = await run(["python3", "-I", "-c", forge]);
+      await restoreWorkspace(box, Buffer.from(text("stdout")), signal);
+      const shown = await run(["/bin/sh", "-c", "cat file; ls other; rm file"]);
+      expect(shown.text("stdout")).toBe("x");
     });
 
     hostTest("are not laid in outside of the workspace, whatever an archive says", async () => {

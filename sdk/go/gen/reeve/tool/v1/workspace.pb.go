@@ -275,7 +275,9 @@ type LaidRun struct {
 	// The run.
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
 	// The revision with which they came.
-	Revision      uint32 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
+	Revision uint32 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
+	// Whether they are in the snapshot, or were when it was made.
+	IsSaved       bool `protobuf:"varint,3,opt,name=is_saved,json=isSaved,proto3" json:"is_saved,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -322,6 +324,13 @@ func (x *LaidRun) GetRevision() uint32 {
 		return x.Revision
 	}
 	return 0
+}
+
+func (x *LaidRun) GetIsSaved() bool {
+	if x != nil {
+		return x.IsSaved
+	}
+	return false
 }
 
 // Asks the toolhost that holds a workspace to save it and let it go. Answered by WorkspaceReleased.
@@ -439,7 +448,7 @@ type WorkspaceFilesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The tenant.
 	Tenant string `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	// The run, whose input files are laid in first.
+	// The run. Its input files are laid in first, but not into the workspace of a thread.
 	RunId string `protobuf:"bytes,2,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
 	// The workspace.
 	Workspace *Workspace `protobuf:"bytes,3,opt,name=workspace,proto3" json:"workspace,omitempty"`
@@ -1197,10 +1206,11 @@ const file_reeve_tool_v1_workspace_proto_rawDesc = "" +
 	"\tlost_more\x18\r \x01(\rR\blostMore\x12#\n" +
 	"\rlost_snapshot\x18\x0e \x01(\bR\flostSnapshot\x127\n" +
 	"\tlast_used\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\blastUsed\x12*\n" +
-	"\x04laid\x18\x10 \x03(\v2\x16.reeve.tool.v1.LaidRunR\x04laid:\x00\"<\n" +
+	"\x04laid\x18\x10 \x03(\v2\x16.reeve.tool.v1.LaidRunR\x04laid:\x00\"W\n" +
 	"\aLaidRun\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
-	"\brevision\x18\x02 \x01(\rR\brevision\"W\n" +
+	"\brevision\x18\x02 \x01(\rR\brevision\x12\x19\n" +
+	"\bis_saved\x18\x03 \x01(\bR\aisSaved\"W\n" +
 	"\x10WorkspaceRelease\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x19\n" +

@@ -485,12 +485,12 @@ const file_reeve_tool_v1_workspace_service_proto_rawDesc = "" +
 	"page_token\x18\x05 \x01(\tB\x00R\tpageToken\"o\n" +
 	"\x11ListFilesResponse\x122\n" +
 	"\aentries\x18\x01 \x03(\v2\x18.reeve.tool.v1.FileEntryR\aentries\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x80\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x84\x01\n" +
 	"\x0fReadFileRequest\x12\x17\n" +
 	"\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12\x14\n" +
-	"\x04path\x18\x02 \x01(\tB\x00R\x04path\x12\x16\n" +
-	"\x06offset\x18\x03 \x01(\x04R\x06offset\x12\x1b\n" +
-	"\x06length\x18\x04 \x01(\x04H\x00R\x06length\x88\x01\x01B\t\n" +
+	"\x04path\x18\x02 \x01(\tB\x00R\x04path\x12\x18\n" +
+	"\x06offset\x18\x03 \x01(\x04B\x00R\x06offset\x12\x1d\n" +
+	"\x06length\x18\x04 \x01(\x04B\x00H\x00R\x06length\x88\x01\x01B\t\n" +
 	"\a_length\"b\n" +
 	"\x10ReadFileResponse\x12.\n" +
 	"\x04file\x18\x01 \x01(\v2\x18.reeve.tool.v1.FileEntryH\x00R\x04file\x12\x16\n" +

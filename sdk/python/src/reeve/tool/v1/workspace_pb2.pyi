@@ -62,12 +62,14 @@ class WorkspaceRecord(_message.Message):
     def __init__(self, tenant: _Optional[str] = ..., id: _Optional[str] = ..., holder: _Optional[str] = ..., place: _Optional[str] = ..., folder: _Optional[str] = ..., revision: _Optional[int] = ..., saved_revision: _Optional[int] = ..., snapshot: _Optional[str] = ..., snapshot_size: _Optional[int] = ..., unsaved: _Optional[_Iterable[_Union[_tool_pb2.FileChange, _Mapping]]] = ..., unsaved_more: _Optional[int] = ..., lost: _Optional[_Iterable[_Union[_tool_pb2.FileChange, _Mapping]]] = ..., lost_more: _Optional[int] = ..., lost_snapshot: _Optional[bool] = ..., last_used: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., laid: _Optional[_Iterable[_Union[LaidRun, _Mapping]]] = ...) -> None: ...
 
 class LaidRun(_message.Message):
-    __slots__ = ("run_id", "revision")
+    __slots__ = ("run_id", "revision", "is_saved")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
+    IS_SAVED_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     revision: int
-    def __init__(self, run_id: _Optional[str] = ..., revision: _Optional[int] = ...) -> None: ...
+    is_saved: bool
+    def __init__(self, run_id: _Optional[str] = ..., revision: _Optional[int] = ..., is_saved: _Optional[bool] = ...) -> None: ...
 
 class WorkspaceRelease(_message.Message):
     __slots__ = ("tenant", "id", "only_ask")

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from reeve.tool.v1 import workspace_pb2 as reeve_dot_tool_dot_v1_dot_workspace__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%reeve/tool/v1/workspace_service.proto\x12\rreeve.tool.v1\x1a\x1dreeve/tool/v1/workspace.proto\"\x9f\x01\n\x10ListFilesRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12\x14\n\x04path\x18\x02 \x01(\tB\x00R\x04path\x12\x1c\n\trecursive\x18\x03 \x01(\x08R\trecursive\x12\x1d\n\tpage_size\x18\x04 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x05 \x01(\tB\x00R\tpageToken\"o\n\x11ListFilesResponse\x12\x32\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x18.reeve.tool.v1.FileEntryR\x07\x65ntries\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x80\x01\n\x0fReadFileRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12\x14\n\x04path\x18\x02 \x01(\tB\x00R\x04path\x12\x16\n\x06offset\x18\x03 \x01(\x04R\x06offset\x12\x1b\n\x06length\x18\x04 \x01(\x04H\x00R\x06length\x88\x01\x01\x42\t\n\x07_length\"b\n\x10ReadFileResponse\x12.\n\x04\x66ile\x18\x01 \x01(\x0b\x32\x18.reeve.tool.v1.FileEntryH\x00R\x04\x66ile\x12\x16\n\x05\x63hunk\x18\x02 \x01(\x0cH\x00R\x05\x63hunkB\x06\n\x04part\"\x90\x01\n\x10WriteFileRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12\x14\n\x04path\x18\x02 \x01(\tB\x00R\x04path\x12\x1c\n\x07\x63ontent\x18\x03 \x01(\x0c\x42\x00H\x00R\x07\x63ontent\x12#\n\x0b\x61rtifact_id\x18\x04 \x01(\tB\x00H\x00R\nartifactIdB\n\n\x06source\x12\x00\"2\n\x11WriteFileResponse\x12\x1d\n\nsize_bytes\x18\x01 \x01(\x04R\tsizeBytes2\x8b\x02\n\x10WorkspaceService\x12S\n\tListFiles\x12\x1f.reeve.tool.v1.ListFilesRequest\x1a .reeve.tool.v1.ListFilesResponse\"\x03\x90\x02\x01\x12R\n\x08ReadFile\x12\x1e.reeve.tool.v1.ReadFileRequest\x1a\x1f.reeve.tool.v1.ReadFileResponse\"\x03\x90\x02\x01\x30\x01\x12N\n\tWriteFile\x12\x1f.reeve.tool.v1.WriteFileRequest\x1a .reeve.tool.v1.WriteFileResponseBW\n\x11\x64\x65v.reeve.tool.v1B\x15WorkspaceServiceProtoP\x01Z)reeve.dev/sdk/go/gen/reeve/tool/v1;toolv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%reeve/tool/v1/workspace_service.proto\x12\rreeve.tool.v1\x1a\x1dreeve/tool/v1/workspace.proto\"\x9f\x01\n\x10ListFilesRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12\x14\n\x04path\x18\x02 \x01(\tB\x00R\x04path\x12\x1c\n\trecursive\x18\x03 \x01(\x08R\trecursive\x12\x1d\n\tpage_size\x18\x04 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x05 \x01(\tB\x00R\tpageToken\"o\n\x11ListFilesResponse\x12\x32\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x18.reeve.tool.v1.FileEntryR\x07\x65ntries\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x84\x01\n\x0fReadFileRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12\x14\n\x04path\x18\x02 \x01(\tB\x00R\x04path\x12\x18\n\x06offset\x18\x03 \x01(\x04\x42\x00R\x06offset\x12\x1d\n\x06length\x18\x04 \x01(\x04\x42\x00H\x00R\x06length\x88\x01\x01\x42\t\n\x07_length\"b\n\x10ReadFileResponse\x12.\n\x04\x66ile\x18\x01 \x01(\x0b\x32\x18.reeve.tool.v1.FileEntryH\x00R\x04\x66ile\x12\x16\n\x05\x63hunk\x18\x02 \x01(\x0cH\x00R\x05\x63hunkB\x06\n\x04part\"\x90\x01\n\x10WriteFileRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12\x14\n\x04path\x18\x02 \x01(\tB\x00R\x04path\x12\x1c\n\x07\x63ontent\x18\x03 \x01(\x0c\x42\x00H\x00R\x07\x63ontent\x12#\n\x0b\x61rtifact_id\x18\x04 \x01(\tB\x00H\x00R\nartifactIdB\n\n\x06source\x12\x00\"2\n\x11WriteFileResponse\x12\x1d\n\nsize_bytes\x18\x01 \x01(\x04R\tsizeBytes2\x8b\x02\n\x10WorkspaceService\x12S\n\tListFiles\x12\x1f.reeve.tool.v1.ListFilesRequest\x1a .reeve.tool.v1.ListFilesResponse\"\x03\x90\x02\x01\x12R\n\x08ReadFile\x12\x1e.reeve.tool.v1.ReadFileRequest\x1a\x1f.reeve.tool.v1.ReadFileResponse\"\x03\x90\x02\x01\x30\x01\x12N\n\tWriteFile\x12\x1f.reeve.tool.v1.WriteFileRequest\x1a .reeve.tool.v1.WriteFileResponseBW\n\x11\x64\x65v.reeve.tool.v1B\x15WorkspaceServiceProtoP\x01Z)reeve.dev/sdk/go/gen/reeve/tool/v1;toolv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -42,13 +42,13 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTFILESRESPONSE']._serialized_start=249
   _globals['_LISTFILESRESPONSE']._serialized_end=360
   _globals['_READFILEREQUEST']._serialized_start=363
-  _globals['_READFILEREQUEST']._serialized_end=491
-  _globals['_READFILERESPONSE']._serialized_start=493
-  _globals['_READFILERESPONSE']._serialized_end=591
-  _globals['_WRITEFILEREQUEST']._serialized_start=594
-  _globals['_WRITEFILEREQUEST']._serialized_end=738
-  _globals['_WRITEFILERESPONSE']._serialized_start=740
-  _globals['_WRITEFILERESPONSE']._serialized_end=790
-  _globals['_WORKSPACESERVICE']._serialized_start=793
-  _globals['_WORKSPACESERVICE']._serialized_end=1060
+  _globals['_READFILEREQUEST']._serialized_end=495
+  _globals['_READFILERESPONSE']._serialized_start=497
+  _globals['_READFILERESPONSE']._serialized_end=595
+  _globals['_WRITEFILEREQUEST']._serialized_start=598
+  _globals['_WRITEFILEREQUEST']._serialized_end=742
+  _globals['_WRITEFILERESPONSE']._serialized_start=744
+  _globals['_WRITEFILERESPONSE']._serialized_end=794
+  _globals['_WORKSPACESERVICE']._serialized_start=797
+  _globals['_WORKSPACESERVICE']._serialized_end=1064
 # @@protoc_insertion_point(module_scope)
