@@ -138,7 +138,7 @@ ${entries}`;
       await run([
         "/bin/sh",
         "-c",
-        "head -c 2500000 /dev/zero > a; head -c 2500000 /dev/zero > large",
+        "head -c 2500000 /dev/zero > half; head -c 2500000 /dev/zero > large",
       ]);
       let given = 0;
       const take = async () => {
@@ -147,7 +147,7 @@ ${entries}`;
       };
       await expect(take()).rejects.toMatchObject({ kind: "exhausted" });
       expect(given).toBe(0);
-      await run(["rm", "a", "large"]);
+      await run(["rm", "half", "large"]);
     });
 
     test("go into an archive and out of it however long their paths are", async () => {
