@@ -11,6 +11,7 @@ import { patiently } from "@reeve/platform/patiently";
 import { unanswered } from "@reeve/platform/unanswered";
 import { BucketRequests } from "./bucket-requests.ts";
 import { patienceMs, patientRead } from "./patient-read.ts";
+import { Silence } from "./silence.ts";
 import { storeCall, storeFailure } from "./store-call.ts";
 import type { Change, Row, Table } from "./table.ts";
 
@@ -19,6 +20,8 @@ import type { Change, Row, Table } from "./table.ts";
  * saw; without a bound, steady writers could keep a list from its end.
  */
 const mostLooks = 10;
+/** How long a watch may hear nothing before it has heard everything that is stored. */
+const mostSilenceMs = 2_000;
 
 /** Opens the bucket that `schema` declares, and makes it where it is missing. */
 export async function openTable<Schema extends DescMessage>(
@@ -121,15 +124,28 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
 
   async *watch(prefix: string, signal: AbortSignal): AsyncIterable<Change<MessageShape<Schema>>> {
     const reached = await this.reached(prefix, signal);
-    let isCurrent = reached === 0;
-    if (isCurrent) yield { kind: "current", revision: reached };
-    for await (const entry of this.#entries(prefix, signal)) {
-      yield entry.operation === "PUT"
-        ? { kind: "written", row: this.#row(entry) }
-        : { kind: "deleted", key: entry.key, revision: entry.revision };
-      if (!isCurrent && entry.revision >= reached) {
-        isCurrent = true;
-        yield { kind: "current", revision: reached };
+    if (reached === 0) {
+      yield { kind: "current", revision: reached };
+      for await (const entry of this.#entries(prefix, signal)) yield this.#changeOf(entry);
+    }
+    let isCurrent = false;
+    while (!isCurrent) {
+      // Of a store that has just started a watch may hear nothing for long. One that is opened again begins anew.
+      const silence = new Silence(mostSilenceMs, signal);
+      try {
+        for await (const entry of this.#entries(prefix, silence.signal)) {
+          silence.pause();
+          yield this.#changeOf(entry);
+          if (!isCurrent && entry.revision >= reached) {
+            isCurrent = true;
+            yield { kind: "current", revision: reached };
+          }
+          if (!isCurrent) silence.listen();
+        }
+      } catch (error) {
+        if (!silence.isOver) throw error;
+      } finally {
+        silence.pause();
       }
     }
   }
@@ -179,6 +195,12 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
       entries.stop();
     }
     throw storeFailure(new Error("the watch ended"));
+  }
+
+  #changeOf(entry: KvEntry): Change<MessageShape<Schema>> {
+    return entry.operation === "PUT"
+      ? { kind: "written", row: this.#row(entry) }
+      : { kind: "deleted", key: entry.key, revision: entry.revision };
   }
 
   #row({ key, value, revision }: KvEntry): Row<MessageShape<Schema>> {

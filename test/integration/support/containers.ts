@@ -75,7 +75,8 @@ export class Containers implements AsyncDisposable {
       const services = ["gateway", "runtime", "toolhost", "approvals"] as const;
       await Promise.all(services.map((service) => containers.add(service)));
     } catch (error) {
-      await containers[Symbol.asyncDispose]();
+      // What did not start tells why; that it is in the way of its own end tells nothing.
+      await containers[Symbol.asyncDispose]().catch(() => undefined);
       throw error;
     }
     return containers;
