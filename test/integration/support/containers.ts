@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import process from "node:process";
 import { create } from "@bufbuild/protobuf";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
@@ -55,8 +56,18 @@ export class Containers implements AsyncDisposable {
     this.#resources = parts.resources;
   }
 
+  /** All of it, and once more when something does not become ready: hooks are not tried again, and this tells why. */
+  static async start(options: ContainersOptions): Promise<Containers> {
+    try {
+      return await Containers.#begin(options);
+    } catch (error) {
+      process.stderr.write(`containers are started once more: ${String(error)}\n`);
+      return await Containers.#begin(options);
+    }
+  }
+
   /** Starts NATS, has what the services need made in it, and starts one of each service. */
-  static async start({ natsServers = 1, settings = {} }: ContainersOptions): Promise<Containers> {
+  static async #begin({ natsServers = 1, settings = {} }: ContainersOptions): Promise<Containers> {
     const images = await upToDateImages();
     await using resources = new AsyncDisposableStack();
     const network = await new Network().start();
