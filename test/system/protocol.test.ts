@@ -1,12 +1,20 @@
 import { expect, test } from "vitest";
 import { explore, wander } from "../unit/protocol/explore.ts";
-import { smallScenarios, wideScenarios } from "../unit/protocol/scenarios.ts";
+import { longScenarios, smallScenarios, wideScenarios } from "../unit/protocol/scenarios.ts";
 
 const most = 400;
 
-test.each(smallScenarios)("a run is well kept in worlds with a fault: %s", async (_, scenario) => {
-  const { worlds, isAll } = await explore(() => scenario(), { faults: 1, worlds: most });
-  expect(isAll || worlds >= most).toBe(true);
+test.each([...smallScenarios, ...longScenarios])(
+  "a run is well kept in worlds with a fault: %s",
+  async (_, scenario) => {
+    const { worlds, isAll } = await explore(() => scenario(), { faults: 1, worlds: most });
+    expect(isAll || worlds >= most).toBe(true);
+  },
+);
+
+test.each(longScenarios)("a run is well kept in every order: %s", async (_, scenario) => {
+  const { isAll } = await explore(() => scenario(), { faults: 0, worlds: 1_000 });
+  expect(isAll).toBe(true);
 });
 
 test.each(wideScenarios)(

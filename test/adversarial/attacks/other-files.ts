@@ -56,11 +56,11 @@ way("name_to_handle_at", lambda: call("name_to_handle_at", -100, given["workspac
       promise: "they are not there",
       control: {
         where: "outside",
-        except: ["/etc/shadow content", "/var/run/secrets", "/home/user", "/root/.ssh"],
+        except: ["/etc/shadow content", "/var/run/secrets", "/home/user"],
       },
       code: `
-for path in ["/etc/passwd", "/etc/shadow", "/var/log", "/home/user", "/root/.ssh", "/var/run/secrets", given["hostFile"], given["elsewhere"]]:
-    way(path if path.count("/") < 3 or "secrets" in path or "ssh" in path else "a file of this test " + str(path == given["hostFile"]), lambda: os.stat(path))
+for path in ["/etc/passwd", "/etc/shadow", "/var/log", "/home/user", "/var/run/secrets", given["hostFile"], given["elsewhere"]]:
+    way(path if path.count("/") < 3 or "secrets" in path else "a file of this test " + str(path == given["hostFile"]), lambda: os.stat(path))
 way("/etc/shadow content", lambda: open("/etc/shadow").read())`,
     }),
     probe({

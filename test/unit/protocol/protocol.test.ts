@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { explore, wander } from "./explore.ts";
-import { smallScenarios, wideScenarios } from "./scenarios.ts";
+import { longScenarios, smallScenarios, wideScenarios } from "./scenarios.ts";
 
 /** Long enough for a machine that has much else to do. */
 const patienceMs = 120_000;
@@ -30,7 +30,7 @@ describe("whoever dies, whatever is lost or comes again", () => {
     patienceMs,
   );
 
-  test.each(wideScenarios)(
+  test.each([...longScenarios, ...wideScenarios])(
     "a run is well kept, wherever chance leads: %s",
     async (_, scenario) => {
       const { worlds } = await wander(() => scenario(), { faults: 3, walks: 60, seed: 1 });

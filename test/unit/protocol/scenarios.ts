@@ -138,6 +138,10 @@ export const smallScenarios: readonly [
   ["a decision after the park, and a sweeper", parked({}, approving(), sweeping)],
   ["a call, and two toolhosts", fresh({ ...two, tool: "plain", isSlow: true })],
   ["a call that may be repeated", fresh({ ...two, tool: "idempotent", isSlow: true })],
+];
+
+/** Scenarios that can be gone through as well, in seconds. */
+export const longScenarios: readonly (readonly [string, Scenario])[] = [
   ["a call that belongs to another toolhost", fresh({ ...routed, tool: "plain" })],
 ];
 
