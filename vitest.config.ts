@@ -5,7 +5,6 @@ const unit = [
   "packages/*/src/**/*.test.ts",
   "services/*/src/**/*.test.ts",
   "cli/src/**/*.test.ts",
-  "local/src/**/*.test.ts",
   "test/unit/**/*.test.ts",
   "scripts/**/*.test.ts",
 ];

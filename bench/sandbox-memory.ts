@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
-import { Engine } from "../services/toolhost/src/adapters/docker/engine.ts";
+import { Engine } from "@reeve/sandbox/docker/engine";
 
 /** Processes of sandboxes that bubblewrap has made: all that this process is above of. */
 export function processesOfBubblewrap(): readonly number[] {

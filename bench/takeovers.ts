@@ -2,9 +2,9 @@ import type { RunEvent } from "@reeve/contracts/run";
 import type { Reeve } from "../cli/src/client.ts";
 import { create } from "@bufbuild/protobuf";
 import { ToolCallRequestSchema } from "@reeve/contracts/tool";
-import { openToolCallQueue } from "@reeve/log/nats-queue";
-import { createLogger } from "@reeve/platform/logger";
-import { connectNats } from "@reeve/platform/nats";
+import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
+import { createLogger } from "@reeve/platform/telemetry/logger";
+import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { everything } from "./decisions.ts";
 
 /** The ack-wait of runs; a message whose taker says nothing at all is offered again so long after it was taken. */

@@ -13,10 +13,7 @@ const groups: readonly (readonly (readonly [string, string])[])[] = [
       "format",
       "prettier --check --cache --log-level warn . && buf format -d --exit-code --path proto/reeve",
     ],
-    [
-      "lint",
-      "oxlint --type-aware packages services cli local sdk/typescript/src test bench scripts",
-    ],
+    ["lint", "oxlint --type-aware packages services cli sdk/typescript/src test bench scripts"],
     ["dead code", "knip --no-progress"],
   ],
   [

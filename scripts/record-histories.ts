@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { toJson } from "@bufbuild/protobuf";
 import { RunEventSchema } from "@reeve/contracts/run";
-import { histories } from "../services/runtime/src/domain/testing-histories.ts";
+import { histories } from "@reeve/engine/test/support/recorded-runs";
 
 // Writes the histories that this version would write and that nobody has recorded yet. What is there stays as it is: it
 // stands for logs in deployments, which no later version can change either.

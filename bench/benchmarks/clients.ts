@@ -1,13 +1,13 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import { perform } from "../../test/clients/support/client-process.ts";
-import type { Command, Toolchain } from "../../test/clients/support/toolchains.ts";
+import { perform } from "@reeve/test/clients/support/client-process";
+import type { Command, Toolchain } from "@reeve/test/clients/support/toolchains";
 import {
   prepareGo,
   prepareJava,
   preparePython,
   prepareRust,
   prepareTypescript,
-} from "../../test/clients/support/toolchains.ts";
+} from "@reeve/test/clients/support/toolchains";
 import type { Benchmark, Figure } from "../figure.ts";
 import { createAgent } from "../runs.ts";
 import { System } from "../system.ts";

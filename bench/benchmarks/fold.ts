@@ -1,13 +1,13 @@
 import process from "node:process";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { treeAfter, treeOf } from "@reeve/contracts/execution-tree";
-import type { TreeNodes } from "@reeve/contracts/execution-tree";
+import { treeAfter, treeOf } from "@reeve/run/tree/execution-tree";
+import type { TreeNodes } from "@reeve/run/tree/execution-tree";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunBatchSchema } from "@reeve/contracts/run";
-import { emptyHead, foldHead } from "@reeve/log/run-head";
-import { applyAll } from "../../services/runtime/src/domain/apply.ts";
-import { initialState } from "../../services/runtime/src/domain/run-state.ts";
-import { PlayedRun } from "../../services/runtime/src/domain/testing.ts";
+import { emptyHead, foldHead } from "@reeve/run/head/run-head";
+import { applyAll } from "@reeve/engine/domain/state/apply";
+import { initialState } from "@reeve/engine/domain/state/run-state";
+import { PlayedRun } from "@reeve/engine/test/support/run-player";
 import type { Benchmark, Figure } from "../figure.ts";
 import { timesOf, warmUp } from "../measure.ts";
 

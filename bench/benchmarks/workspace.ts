@@ -4,17 +4,14 @@ import { once } from "node:events";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createLogger } from "@reeve/platform/logger";
-import { connectNats } from "@reeve/platform/nats";
-import { startNatsServer } from "@reeve/platform/nats-server";
-import { openObjects } from "@reeve/store/nats-objects";
-import { BubblewrapDriver } from "../../services/toolhost/src/adapters/bubblewrap/bubblewrap-driver.ts";
-import { sandboxIdentity } from "../../services/toolhost/src/adapters/bubblewrap/identity.ts";
-import { WarmSandboxes } from "../../services/toolhost/src/adapters/warm-sandboxes.ts";
-import {
-  restoreWorkspace,
-  snapshotWorkspace,
-} from "../../services/toolhost/src/app/workspace-archive.ts";
+import { createLogger } from "@reeve/platform/telemetry/logger";
+import { connectNats } from "@reeve/platform/nats/connect-nats";
+import { startNatsServer } from "@reeve/platform/nats/nats-server";
+import { openObjects } from "@reeve/jetstream/objects/nats";
+import { BubblewrapDriver } from "@reeve/sandbox/bubblewrap/bubblewrap-driver";
+import { sandboxIdentity } from "@reeve/sandbox/host/identity";
+import { WarmSandboxes } from "@reeve/sandbox/lifecycle/warm-sandboxes";
+import { restoreWorkspace, snapshotWorkspace } from "@reeve/sandbox/files/workspace-archive";
 import type { Benchmark, Figure } from "../figure.ts";
 import { timesOf, warmUp } from "../measure.ts";
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Agent, AgentSpec } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
-import { failureFrom } from "@reeve/platform/connect-failure";
+import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { Failure } from "@reeve/platform/failure";
 import type { Reeve } from "./client.ts";
 
@@ -19,13 +19,13 @@ export async function readSpec(path: string): Promise<AgentSpec> {
     throw new Failure("invalid", ErrorReason.INVALID_REQUEST, `${path} cannot be read`, { cause });
   });
   // Loaded only here: most commands read no file, and start sooner without the parser.
-  const { parseSpecFile } = await import("@reeve/agent/spec-file");
+  const { parseSpecFile } = await import("@reeve/agent/spec/spec-file");
   return parseSpecFile(text, path);
 }
 
 /** The spec as a YAML file. */
 export async function printSpec(spec: AgentSpec): Promise<string> {
-  const { formatSpec } = await import("@reeve/agent/spec-file");
+  const { formatSpec } = await import("@reeve/agent/spec/spec-file");
   return formatSpec(spec, "yaml");
 }
 

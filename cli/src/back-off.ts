@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { failureFrom } from "@reeve/platform/connect-failure";
+import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 
 /** How often something is tried, and how long it waits in between. */
 export interface BackOff {

@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { approvalsConfig } from "../../services/approvals/src/config.ts";
-import { gatewayConfig } from "../../services/gateway/src/config.ts";
+import { approvalsConfig } from "@reeve/approvals/config";
+import { gatewayConfig } from "@reeve/gateway/config";
 import type { Environment } from "@reeve/platform/config";
 import { readConfig } from "@reeve/platform/config";
-import { runtimeConfig } from "../../services/runtime/src/config.ts";
-import { toolhostConfig } from "../../services/toolhost/src/config.ts";
+import { runtimeConfig } from "@reeve/runtime/config";
+import { toolhostConfig } from "@reeve/toolhost/config";
 
 /** Environment variables of the services that an embedded deployment passes on. */
 export type EmbeddedSettings = Environment;

@@ -3,7 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { RunEvent, RunService } from "@reeve/contracts/run";
 import { EventFamily, EventFamilySchema, RunStatus } from "@reeve/contracts/run";
-import { failureFrom } from "@reeve/platform/connect-failure";
+import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { Failure } from "@reeve/platform/failure";
 import type { BackOff } from "./back-off.ts";
 import { delayAfter } from "./back-off.ts";

@@ -1,5 +1,5 @@
 import { Failure } from "@reeve/platform/failure";
-import { findProgram } from "@reeve/platform/nats-server";
+import { findProgram } from "@reeve/platform/nats/nats-server";
 import type { Embedded, EmbeddedOptions } from "./embedded.ts";
 import { MissingError } from "./exit-code.ts";
 

@@ -1,4 +1,4 @@
-import { commonSettings } from "@reeve/platform/settings";
+import { commonSettings } from "@reeve/platform/process/settings";
 import { z } from "zod";
 
 const pools = z

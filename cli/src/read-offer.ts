@@ -1,9 +1,9 @@
-import { executesCode } from "@reeve/agent/isolation";
+import { executesCode } from "@reeve/agent/tools/isolation";
 import type { ModelCatalog } from "@reeve/contracts/agent";
 import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
-import type { Nats } from "@reeve/platform/nats";
-import { openTable } from "@reeve/store/nats-table";
+import type { Nats } from "@reeve/platform/nats/connect-nats";
+import { openTable } from "@reeve/jetstream/table/nats";
 import { describeModel } from "./render/describe-model.ts";
 
 /** What the runs of a deployment have to work with. */

@@ -1,6 +1,6 @@
 import { CommanderError } from "commander";
 import { ConnectError } from "@connectrpc/connect";
-import { failureFrom } from "@reeve/platform/connect-failure";
+import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { Failure } from "@reeve/platform/failure";
 import { isAborted } from "./aborted.ts";
 import type { Cli } from "./cli.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { GatewayBench } from "../../services/gateway/test/support/gateway-bench.ts";
-import { openGatewayBench, tokens } from "../../services/gateway/test/support/gateway-bench.ts";
+import type { GatewayBench } from "@reeve/gateway/test/support/gateway-bench";
+import { openGatewayBench, tokens } from "@reeve/gateway/test/support/gateway-bench";
 import { runCli } from "../src/run-cli.ts";
 import { MemoryTerminal } from "../src/testing.ts";
 

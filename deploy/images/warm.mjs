@@ -6,7 +6,7 @@ import process from "node:process";
 for (const service of ["gateway", "runtime", "toolhost", "approvals"]) {
   await import(`/app/services/${service}/src/serve.ts`);
 }
-await import("/app/packages/platform/src/run-service.ts");
+await import("/app/packages/platform/src/process/run-service.ts");
 flushCompileCache();
 execFileSync(process.execPath, ["cli/src/main.ts", "--version"], { stdio: "inherit" });
 process.exit();

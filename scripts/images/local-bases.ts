@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import process from "node:process";
-import { findProgram } from "../../packages/platform/src/nats-server.ts";
+import { findProgram } from "@reeve/platform/nats/nats-server";
 import { alternatives, closureOf, filesOf, missingOf, statusOf } from "./debian-packages.ts";
 import { imageNames } from "./image-names.ts";
 import { label } from "./docker.ts";

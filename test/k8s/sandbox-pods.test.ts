@@ -1,13 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { claimRights } from "../../services/toolhost/src/adapters/kubernetes/claimed-sessions.ts";
-import { podManifest } from "../../services/toolhost/src/adapters/kubernetes/pod-manifest.ts";
-import {
-  attachRights,
-  podRights,
-} from "../../services/toolhost/src/adapters/kubernetes/pod-sessions.ts";
-import type { Right } from "../../services/toolhost/src/adapters/kubernetes/session-source.ts";
-import { presenceRights } from "../../services/toolhost/src/adapters/kubernetes/presence.ts";
-import { defaultLimits } from "../../services/toolhost/src/ports/sandbox.ts";
+import { claimRights } from "@reeve/sandbox/kubernetes/claimed-sessions";
+import { podManifest } from "@reeve/sandbox/kubernetes/pod-manifest";
+import { attachRights, podRights } from "@reeve/sandbox/kubernetes/pod-sessions";
+import type { Right } from "@reeve/sandbox/kubernetes/session-source";
+import { presenceRights } from "@reeve/sandbox/kubernetes/presence";
+import { defaultLimits } from "@reeve/sandbox/port";
 import { policies } from "./policies/all-policies.ts";
 import type { KubernetesObject } from "./support/kubernetes-object.ts";
 import { noRenderer, render, renderer } from "./support/render.ts";

@@ -5,7 +5,7 @@ import process from "node:process";
 import { create } from "@bufbuild/protobuf";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
 import type { RunEvent } from "@reeve/contracts/run";
-import { createLogger } from "@reeve/platform/logger";
+import { createLogger } from "@reeve/platform/telemetry/logger";
 import { expect, test } from "vitest";
 import type { Reeve } from "../../cli/src/client.ts";
 import { openReeve } from "../../cli/src/client.ts";

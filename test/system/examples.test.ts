@@ -1,9 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseSpecFile } from "@reeve/agent/spec-file";
+import { parseSpecFile } from "@reeve/agent/spec/spec-file";
 import { RunStatus } from "@reeve/contracts/run";
-import { createLogger } from "@reeve/platform/logger";
+import { createLogger } from "@reeve/platform/telemetry/logger";
 import { expect, test } from "vitest";
 import { openReeve } from "../../cli/src/client.ts";
 import { startEmbedded } from "../../cli/src/embedded.ts";

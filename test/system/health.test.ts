@@ -2,7 +2,7 @@ import { fromJson } from "@bufbuild/protobuf";
 import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { failureFrom } from "@reeve/platform/connect-failure";
+import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   Health,

@@ -8,13 +8,13 @@ import {
   SimpleSpanProcessor,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
-import { parseSpecFile } from "@reeve/agent/spec-file";
+import { parseSpecFile } from "@reeve/agent/spec/spec-file";
 import { RunStatus } from "@reeve/contracts/run";
-import { inSpan } from "@reeve/platform/tracing/spans";
+import { inSpan } from "@reeve/platform/telemetry/spans";
 import { beforeAll, expect, test } from "vitest";
-import { runAgent } from "../../local/src/run-agent.ts";
-import { loadScripts } from "../../services/runtime/src/adapters/models/scripted/load-scripts.ts";
-import { scriptedProvider } from "../../services/runtime/src/adapters/models/scripted/scripted-provider.ts";
+import { runAgent } from "@reeve/local/run-agent";
+import { loadScripts } from "@reeve/models/scripted/load-scripts";
+import { scriptedProvider } from "@reeve/models/scripted/scripted-provider";
 
 const never = new AbortController().signal;
 const example = join(import.meta.dirname, "../../examples/release-check");

@@ -1,6 +1,6 @@
 import { fromJson } from "@bufbuild/protobuf";
 import { ListValueSchema } from "@bufbuild/protobuf/wkt";
-import { failureFrom } from "@reeve/platform/connect-failure";
+import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Deployment } from "./support/deployment.ts";
 import {

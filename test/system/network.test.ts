@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fromJson } from "@bufbuild/protobuf";
 import { ListValueSchema } from "@bufbuild/protobuf/wkt";
-import { failureFrom } from "@reeve/platform/connect-failure";
+import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { PlayingServer } from "../support/playing-server.ts";
 import { startPlayingServer } from "../support/playing-server.ts";

@@ -3,7 +3,7 @@ import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
-import { failureFrom } from "@reeve/platform/connect-failure";
+import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Deployment } from "./support/deployment.ts";
 import { everything, PatientClient } from "./support/patient-client.ts";

@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RunStatus } from "@reeve/contracts/run";
 import { describe, expect, test, vi } from "vitest";
-import { BubblewrapDriver } from "../../services/toolhost/src/adapters/bubblewrap/bubblewrap-driver.ts";
-import { sandboxIdentity } from "../../services/toolhost/src/adapters/bubblewrap/identity.ts";
-import { Engine } from "../../services/toolhost/src/adapters/docker/engine.ts";
-import { testEngine } from "../../services/toolhost/test/support/docker-engine.ts";
-import { EngineProxy } from "../../services/toolhost/test/support/engine-proxy.ts";
-import { processesWith } from "../../services/toolhost/test/support/processes-with.ts";
+import { BubblewrapDriver } from "@reeve/sandbox/bubblewrap/bubblewrap-driver";
+import { sandboxIdentity } from "@reeve/sandbox/host/identity";
+import { Engine } from "@reeve/sandbox/docker/engine";
+import { testEngine } from "@reeve/sandbox/test/support/docker-engine";
+import { EngineProxy } from "@reeve/sandbox/test/support/engine-proxy";
+import { processesWith } from "@reeve/sandbox/test/support/processes-with";
 import { Deployment } from "./support/deployment.ts";
 import { watchToEnd } from "./support/watching.ts";
 

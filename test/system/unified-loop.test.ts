@@ -1,6 +1,6 @@
 import type { RunEvent } from "@reeve/contracts/run";
-import { treeAfter, treeOf } from "@reeve/contracts/execution-tree";
-import type { TreeNodes } from "@reeve/contracts/execution-tree";
+import { treeAfter, treeOf } from "@reeve/run/tree/execution-tree";
+import type { TreeNodes } from "@reeve/run/tree/execution-tree";
 import type { ExecutionTree } from "@reeve/contracts/thread";
 import { RunStatus } from "@reeve/contracts/run";
 import { expect, test } from "vitest";

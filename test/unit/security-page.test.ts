@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { allAttacks } from "../adversarial/attacks/all-attacks.ts";
-import { driverNames } from "../adversarial/support/attack.ts";
+import { driverNames } from "../adversarial/support/driver-name.ts";
 import { statedRows } from "../adversarial/support/verdict-table.ts";
 
 const rows = statedRows();

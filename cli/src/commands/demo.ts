@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Command } from "commander";
-import { createLogger } from "@reeve/platform/logger";
+import { createLogger } from "@reeve/platform/telemetry/logger";
 import type { Cli } from "../cli.ts";
 import { openReeve } from "../client.ts";
 import type { Deciding } from "../demo/decide.ts";

@@ -1,9 +1,9 @@
 import { Command } from "commander";
-import { keepReplicas, provisionStreams } from "@reeve/log/provision-streams";
+import { keepReplicas, provisionStreams } from "@reeve/jetstream/streams/provision-streams";
 import { readConfig } from "@reeve/platform/config";
-import { createLogger } from "@reeve/platform/logger";
-import { connectNats, credentialsOf } from "@reeve/platform/nats";
-import { provisionBuckets } from "@reeve/store/provision-buckets";
+import { createLogger } from "@reeve/platform/telemetry/logger";
+import { connectNats, credentialsOf } from "@reeve/platform/nats/connect-nats";
+import { provisionBuckets } from "@reeve/jetstream/streams/provision-buckets";
 import type { Cli } from "../cli.ts";
 import { provisionConfig } from "../provision-config.ts";
 

@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import process from "node:process";
 import { Command } from "commander";
-import { createLogger } from "@reeve/platform/logger";
+import { createLogger } from "@reeve/platform/telemetry/logger";
 import type { Cli } from "../cli.ts";
 import type { Embedded } from "../embedded.ts";
 import { exitCodes } from "../exit-code.ts";

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findProgram } from "@reeve/platform/nats-server";
+import { findProgram } from "@reeve/platform/nats/nats-server";
 
 export interface NatsCluster extends AsyncDisposable {
   readonly url: string;

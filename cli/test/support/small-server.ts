@@ -3,9 +3,9 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { RunService } from "@reeve/contracts/run";
 import type { RunEventSchema } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
-import { createLogger } from "@reeve/platform/logger";
-import type { RunningServer } from "@reeve/platform/server";
-import { serve } from "@reeve/platform/server";
+import { createLogger } from "@reeve/platform/telemetry/logger";
+import type { RunningServer } from "@reeve/platform/rpc/server";
+import { serve } from "@reeve/platform/rpc/server";
 
 export type EventInit = MessageInitShape<typeof RunEventSchema>;
 

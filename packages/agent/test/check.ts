@@ -1,8 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
-import type { CheckedSpec } from "../src/check-spec.ts";
-import { checkSpec } from "../src/check-spec.ts";
+import type { CheckedSpec } from "../src/spec/check-spec.ts";
+import { checkSpec } from "../src/spec/check-spec.ts";
 import { offer } from "./offer.ts";
 
 export type SpecInit = MessageInitShape<typeof AgentSpecSchema>;

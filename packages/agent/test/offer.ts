@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import type { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import { PermissionClass, ToolCatalogSchema } from "@reeve/contracts/tool";
-import type { Offer } from "../src/check-spec.ts";
+import type { Offer } from "../src/spec/check-spec.ts";
 
 type ToolInit = MessageInitShape<typeof ToolDescriptorSchema>;
 

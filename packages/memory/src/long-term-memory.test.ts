@@ -1,5 +1,5 @@
 import type { Memory } from "@reeve/contracts/memory";
-import { MemoryTable } from "@reeve/store/memory-table";
+import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { memoryContract } from "../test/memory-contract.ts";
 
 const shared = new MemoryTable<Memory>();

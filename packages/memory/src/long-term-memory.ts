@@ -6,7 +6,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import type { Memory } from "@reeve/contracts/memory";
 import { MemorySchema } from "@reeve/contracts/memory";
 import { Failure } from "@reeve/platform/failure";
-import type { Row, Table } from "@reeve/store/table";
+import type { Row, Table } from "@reeve/jetstream/table/port";
 import { latestFirst, rankMemories, saidAtMs } from "./rank-memories.ts";
 
 /** Of whom something is remembered. */

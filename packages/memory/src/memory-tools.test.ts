@@ -4,7 +4,7 @@ import type { Memory } from "@reeve/contracts/memory";
 import { MemorySchema } from "@reeve/contracts/memory";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
-import { MemoryTable } from "@reeve/store/memory-table";
+import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { expect, test } from "vitest";
 import { plainly } from "../test/memory-contract.ts";
 import { LongTermMemory } from "./long-term-memory.ts";

@@ -1,6 +1,6 @@
 import type { Memory } from "@reeve/contracts/memory";
 import { Failure } from "@reeve/platform/failure";
-import type { Table } from "@reeve/store/table";
+import type { Table } from "@reeve/jetstream/table/port";
 import { describe, expect, test } from "vitest";
 import type { Owner, Said } from "../src/long-term-memory.ts";
 import { LongTermMemory } from "../src/long-term-memory.ts";

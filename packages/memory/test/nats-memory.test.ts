@@ -2,11 +2,11 @@ import { create } from "@bufbuild/protobuf";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { MemorySchema } from "@reeve/contracts/memory";
 import type { Memory } from "@reeve/contracts/memory";
-import { openTable } from "@reeve/store/nats-table";
-import type { Table } from "@reeve/store/table";
+import { openTable } from "@reeve/jetstream/table/nats";
+import type { Table } from "@reeve/jetstream/table/port";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { NatsUnderTest } from "../../store/test/nats-under-test.ts";
-import { startNatsUnderTest } from "../../store/test/nats-under-test.ts";
+import type { NatsUnderTest } from "@reeve/jetstream/test/nats-under-test";
+import { startNatsUnderTest } from "@reeve/jetstream/test/nats-under-test";
 import { LongTermMemory } from "../src/long-term-memory.ts";
 import { memoryContract, plainly } from "./memory-contract.ts";
 

@@ -5,7 +5,7 @@ import {
   Health,
   HealthCheckResponse_ServingStatus as Status,
 } from "../gen/grpc/health/v1/health_pb.ts";
-import { failureFrom } from "../src/connect-failure.ts";
+import { failureFrom } from "../src/rpc/connect-failure.ts";
 import { served } from "./support/served.ts";
 
 const { typeName } = RunService;

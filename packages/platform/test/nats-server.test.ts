@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { afterAll, expect, test } from "vitest";
-import { createLogger } from "../src/logger.ts";
-import { startNatsServer } from "../src/nats-server.ts";
+import { createLogger } from "../src/telemetry/logger.ts";
+import { startNatsServer } from "../src/nats/nats-server.ts";
 
 const never = new AbortController().signal;
 const log = createLogger("test", "silent");

@@ -3,9 +3,9 @@ import { createClient } from "@connectrpc/connect";
 import { RunService } from "@reeve/contracts/run";
 import { expect, test } from "vitest";
 import { Health } from "../gen/grpc/health/v1/health_pb.ts";
-import { failureFrom } from "../src/connect-failure.ts";
-import { authenticateInternally, principalHeaders } from "../src/internal-principal.ts";
-import { authenticate, principalOf } from "../src/principal.ts";
+import { failureFrom } from "../src/rpc/connect-failure.ts";
+import { authenticateInternally, principalHeaders } from "../src/rpc/internal-principal.ts";
+import { authenticate, principalOf } from "../src/rpc/principal.ts";
 import { served } from "./support/served.ts";
 
 /** Answers with who asked. */

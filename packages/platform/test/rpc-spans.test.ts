@@ -13,9 +13,9 @@ import { RunService } from "@reeve/contracts/run";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import { Health } from "../gen/grpc/health/v1/health_pb.ts";
 import { Failure } from "../src/failure.ts";
-import { authenticate } from "../src/principal.ts";
-import { traceMade } from "../src/tracing/rpc-spans.ts";
-import { traceparentOf } from "../src/tracing/spans.ts";
+import { authenticate } from "../src/rpc/principal.ts";
+import { traceMade } from "../src/rpc/rpc-spans.ts";
+import { traceparentOf } from "../src/telemetry/spans.ts";
 import { served } from "./support/served.ts";
 
 const exporter = new InMemorySpanExporter();

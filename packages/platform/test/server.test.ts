@@ -8,10 +8,10 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { RunService } from "@reeve/contracts/run";
 import { pino } from "pino";
 import { describe, expect, test } from "vitest";
-import { failureFrom } from "../src/connect-failure.ts";
-import { openDoor } from "../src/door.ts";
+import { failureFrom } from "../src/rpc/connect-failure.ts";
+import { openDoor } from "../src/rpc/door.ts";
 import { Failure } from "../src/failure.ts";
-import { serve } from "../src/server.ts";
+import { serve } from "../src/rpc/server.ts";
 import { served } from "./support/served.ts";
 
 /** What a call is refused with. */

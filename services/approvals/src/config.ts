@@ -1,5 +1,9 @@
 import { isLoopback } from "@reeve/platform/config";
-import { commonSettings, listenAddress, neededBeyondLoopback } from "@reeve/platform/settings";
+import {
+  commonSettings,
+  listenAddress,
+  neededBeyondLoopback,
+} from "@reeve/platform/process/settings";
 import { z } from "zod";
 
 /** The settings of approvals, from environment variables. */

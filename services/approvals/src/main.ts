@@ -1,5 +1,5 @@
-import { connectNats, credentialsOf } from "@reeve/platform/nats";
-import { runService } from "@reeve/platform/run-service";
+import { connectNats, credentialsOf } from "@reeve/platform/nats/connect-nats";
+import { runService } from "@reeve/platform/process/run-service";
 import type { ApprovalsConfig } from "./config.ts";
 import { approvalsConfig } from "./config.ts";
 import { startApprovals } from "./serve.ts";

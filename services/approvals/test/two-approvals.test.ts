@@ -2,7 +2,7 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
 import { RunStatus } from "@reeve/contracts/run";
-import { failureFrom } from "@reeve/platform/connect-failure";
+import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import type { Failure } from "@reeve/platform/failure";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ApprovalsBench } from "./support/approvals-bench.ts";

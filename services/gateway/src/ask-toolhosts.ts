@@ -2,9 +2,9 @@ import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { channelOf } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
 import { WorkspaceFilesRequestSchema, WorkspaceFilesResponseSchema } from "@reeve/contracts/tool";
-import { askOne } from "@reeve/platform/ask-one";
+import { askOne } from "@reeve/platform/nats/ask-one";
 import { Failure } from "@reeve/platform/failure";
-import type { Nats } from "@reeve/platform/nats";
+import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { FilesPorts } from "./app/workspace-files.ts";
 
 /** A large workspace may have to come from its snapshot first. */

@@ -1,6 +1,10 @@
 import { isLoopback } from "@reeve/platform/config";
-import type { Principal } from "@reeve/platform/principal";
-import { commonSettings, listenAddress, neededBeyondLoopback } from "@reeve/platform/settings";
+import type { Principal } from "@reeve/platform/rpc/principal";
+import {
+  commonSettings,
+  listenAddress,
+  neededBeyondLoopback,
+} from "@reeve/platform/process/settings";
 import { z } from "zod";
 
 /** `token=tenant/subject`, separated by commas. */

@@ -4,7 +4,7 @@ import { AgentSpecSchema } from "@reeve/contracts/agent";
 import type { RunEvent } from "@reeve/contracts/run";
 import { EventFamily, RunStatus, StepState } from "@reeve/contracts/run";
 import { Role } from "@reeve/contracts/thread";
-import { failureFrom } from "@reeve/platform/connect-failure";
+import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Clients } from "./support/clients.ts";
 import { clientsOf } from "./support/clients.ts";

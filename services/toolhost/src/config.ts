@@ -1,4 +1,4 @@
-import { commonSettings, probeAddress } from "@reeve/platform/settings";
+import { commonSettings, probeAddress } from "@reeve/platform/process/settings";
 import { z } from "zod";
 import { addressRanges, networkEntries } from "./network-settings.ts";
 

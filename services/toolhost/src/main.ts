@@ -1,6 +1,6 @@
-import { connectNats, credentialsOf } from "@reeve/platform/nats";
-import { serveProbes } from "@reeve/platform/probes";
-import { runService } from "@reeve/platform/run-service";
+import { connectNats, credentialsOf } from "@reeve/platform/nats/connect-nats";
+import { serveProbes } from "@reeve/platform/rpc/probes";
+import { runService } from "@reeve/platform/process/run-service";
 import type { ToolhostConfig } from "./config.ts";
 import { toolhostConfig } from "./config.ts";
 import { startToolhost } from "./serve.ts";

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
-import type { NetworkEntry } from "@reeve/agent/network-entry";
-import { parseNetworkEntry } from "@reeve/agent/network-entry";
+import type { NetworkEntry } from "@reeve/agent/spec/network-entry";
+import { parseNetworkEntry } from "@reeve/agent/spec/network-entry";
 import { z } from "zod";
 
 /** `host:port`, separated by commas; `*` stands for all hosts, and for all ports. */

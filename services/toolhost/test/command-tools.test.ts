@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { executeCode } from "../src/app/tools/execute-code.ts";
-import { runCommand } from "../src/app/tools/run-command.ts";
-import type { Progress } from "../src/ports/tool.ts";
+import { executeCode } from "../src/tools/builtin/execute-code.ts";
+import { runCommand } from "../src/tools/builtin/run-command.ts";
+import type { Progress } from "@reeve/calls/ports/tool";
 import type { SandboxedWorkspace } from "./support/sandboxed-workspace.ts";
-import { sandboxedWorkspace, whyNoSandbox } from "./support/sandboxed-workspace.ts";
+import { whyNoSandbox } from "@reeve/sandbox/test/support/bubblewrap-here";
+import { sandboxedWorkspace } from "./support/sandboxed-workspace.ts";
 
 const signal = AbortSignal.timeout(100_000);
 let workspace: SandboxedWorkspace;

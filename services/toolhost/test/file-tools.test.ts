@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { collect } from "../src/app/collect.ts";
-import { editFile } from "../src/app/tools/edit-file.ts";
-import { readFile, writeFileTool } from "../src/app/tools/files.ts";
-import { writeFile } from "../src/app/workspace-files.ts";
-import { programs } from "../src/sandboxed/programs.ts";
+import { collect } from "@reeve/sandbox/files/collect";
+import { editFile } from "../src/tools/builtin/edit-file.ts";
+import { readFile, writeFileTool } from "../src/tools/builtin/files.ts";
+import { writeFile } from "@reeve/sandbox/files/workspace-files";
+import { programs } from "@reeve/sandbox/programs/programs";
 import type { SandboxedWorkspace } from "./support/sandboxed-workspace.ts";
-import { commandOf, onEachGround, sandboxedWorkspace } from "./support/sandboxed-workspace.ts";
+import { commandOf } from "@reeve/sandbox/test/support/bubblewrap-here";
+import { onEachGround, sandboxedWorkspace } from "./support/sandboxed-workspace.ts";
 
 const signal = AbortSignal.timeout(100_000);
 

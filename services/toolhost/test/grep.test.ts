@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { grepFiles } from "../src/app/tools/search-files.ts";
-import { searchWorkspace } from "../src/app/workspace-search.ts";
-import { whyNoSandbox } from "./support/sandboxed-workspace.ts";
+import { grepFiles } from "../src/tools/builtin/search-files.ts";
+import { searchWorkspace } from "@reeve/sandbox/files/workspace-search";
+import { whyNoSandbox } from "@reeve/sandbox/test/support/bubblewrap-here";
 import type { SearchedWorkspace } from "./support/searched-workspace.ts";
 import { searchedWorkspace } from "./support/searched-workspace.ts";
 

@@ -1,15 +1,16 @@
 import { once } from "node:events";
 import { join } from "node:path";
-import { openCallJournal } from "@reeve/log/nats-journal";
-import { openToolCallQueue } from "@reeve/log/nats-queue";
-import { createLogger } from "@reeve/platform/logger";
-import { connectNats } from "@reeve/platform/nats";
-import { startNatsServer } from "@reeve/platform/nats-server";
+import { openCallJournal } from "@reeve/jetstream/log/nats-journal";
+import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
+import { createLogger } from "@reeve/platform/telemetry/logger";
+import { connectNats } from "@reeve/platform/nats/connect-nats";
+import { startNatsServer } from "@reeve/platform/nats/nats-server";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { RecordedCluster } from "./support/kubernetes/recorded-cluster.ts";
-import { whyNoSandbox } from "./support/sandboxed-workspace.ts";
+import { RecordedCluster } from "@reeve/sandbox/test/support/kubernetes/recorded-cluster";
+import { whyNoSandbox } from "@reeve/sandbox/test/support/bubblewrap-here";
 import { startToolhostProcess } from "./support/toolhost-process.ts";
-import { factsUntilEnd, keyOf, requestOf, resultOf, temporaryFolder } from "./support/toolhost.ts";
+import { temporaryFolder } from "@reeve/sandbox/test/support/temporary-folder";
+import { factsUntilEnd, keyOf, requestOf, resultOf } from "./support/toolhost.ts";
 
 const log = createLogger("test", "silent");
 const signal = AbortSignal.timeout(100_000);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { grepFiles, listFiles } from "../src/app/tools/search-files.ts";
-import { whyNoSandbox } from "./support/sandboxed-workspace.ts";
+import { grepFiles, listFiles } from "../src/tools/builtin/search-files.ts";
+import { whyNoSandbox } from "@reeve/sandbox/test/support/bubblewrap-here";
 import type { SearchedWorkspace } from "./support/searched-workspace.ts";
 import { searchedWorkspace } from "./support/searched-workspace.ts";
 

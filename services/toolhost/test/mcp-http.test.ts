@@ -1,9 +1,9 @@
-import { createLogger } from "@reeve/platform/logger";
+import { createLogger } from "@reeve/platform/telemetry/logger";
 import { describe, expect, test } from "vitest";
-import { sandboxIdentity } from "../src/adapters/bubblewrap/identity.ts";
-import { mcpServerConfig } from "../src/adapters/mcp/mcp-config.ts";
-import { McpServer } from "../src/adapters/mcp/mcp-server.ts";
-import type { Progress } from "../src/ports/tool.ts";
+import { sandboxIdentity } from "@reeve/sandbox/host/identity";
+import { mcpServerConfig } from "../src/tools/mcp/mcp-config.ts";
+import { McpServer } from "../src/tools/mcp/mcp-server.ts";
+import type { Progress } from "@reeve/calls/ports/tool";
 import { contextOf } from "./support/call-context.ts";
 import { HttpMcpServer } from "./support/http-mcp-server.ts";
 

@@ -6,11 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import type { JsonObject } from "@bufbuild/protobuf";
-import { createLogger } from "@reeve/platform/logger";
+import { createLogger } from "@reeve/platform/telemetry/logger";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { sandboxIdentity } from "../src/adapters/bubblewrap/identity.ts";
-import { mcpServerConfig } from "../src/adapters/mcp/mcp-config.ts";
-import { McpServer } from "../src/adapters/mcp/mcp-server.ts";
+import { sandboxIdentity } from "@reeve/sandbox/host/identity";
+import { mcpServerConfig } from "../src/tools/mcp/mcp-config.ts";
+import { McpServer } from "../src/tools/mcp/mcp-server.ts";
 import { contextOf } from "./support/call-context.ts";
 
 const log = createLogger("test", "silent");

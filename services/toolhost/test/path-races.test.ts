@@ -1,15 +1,16 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { collect } from "../src/app/collect.ts";
-import { readFile } from "../src/app/tools/files.ts";
-import { grepFiles, listFiles } from "../src/app/tools/search-files.ts";
+import { collect } from "@reeve/sandbox/files/collect";
+import { readFile } from "../src/tools/builtin/files.ts";
+import { grepFiles, listFiles } from "../src/tools/builtin/search-files.ts";
 import type { SandboxedWorkspace } from "./support/sandboxed-workspace.ts";
-import { commandOf, onEachGround, sandboxedWorkspace } from "./support/sandboxed-workspace.ts";
+import { commandOf } from "@reeve/sandbox/test/support/bubblewrap-here";
+import { onEachGround, sandboxedWorkspace } from "./support/sandboxed-workspace.ts";
 
 const signal = AbortSignal.timeout(100_000);
 const paths = readFileSync(
-  join(import.meta.dirname, "../src/sandboxed/workspace_paths.py"),
+  join(import.meta.dirname, "../../../packages/sandbox/src/programs/workspace_paths.py"),
   "utf8",
 );
 onEachGround("whoever changes paths all the time", (ground) => {

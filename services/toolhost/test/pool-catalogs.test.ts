@@ -1,9 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
-import { mergeCatalogs } from "@reeve/agent/merge-catalogs";
+import { mergeCatalogs } from "@reeve/agent/tools/merge-catalogs";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
-import { openTable } from "@reeve/store/nats-table";
+import { openTable } from "@reeve/jetstream/table/nats";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { PoolBench } from "./support/pool-bench.ts";
 

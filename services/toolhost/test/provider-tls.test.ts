@@ -1,12 +1,12 @@
 import { ServerCredentials } from "@grpc/grpc-js";
-import { createLogger } from "@reeve/platform/logger";
+import { createLogger } from "@reeve/platform/telemetry/logger";
 import { beforeAll, expect, test } from "vitest";
-import type { ProviderTls } from "../src/adapters/providers/provider-config.ts";
-import { providerConfig } from "../src/adapters/providers/provider-config.ts";
-import { ToolProvider } from "../src/adapters/providers/tool-provider.ts";
+import type { ProviderTls } from "../src/tools/providers/provider-config.ts";
+import { providerConfig } from "../src/tools/providers/provider-config.ts";
+import { ToolProvider } from "../src/tools/providers/tool-provider.ts";
 import { contextOf } from "./support/call-context.ts";
-import type { Identified } from "./support/certificates.ts";
-import { Authority } from "./support/certificates.ts";
+import type { Identified } from "@reeve/sandbox/test/support/certificates";
+import { Authority } from "@reeve/sandbox/test/support/certificates";
 import { ProviderServer } from "./support/provider-server.ts";
 
 const log = createLogger("test", "silent");

@@ -1,9 +1,10 @@
 import { PermissionClass } from "@reeve/contracts/tool";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { collect } from "../src/app/collect.ts";
-import { globFiles, grepFiles, listFiles } from "../src/app/tools/search-files.ts";
-import { programs } from "../src/sandboxed/programs.ts";
-import { commandOf, onEachGround } from "./support/sandboxed-workspace.ts";
+import { collect } from "@reeve/sandbox/files/collect";
+import { globFiles, grepFiles, listFiles } from "../src/tools/builtin/search-files.ts";
+import { programs } from "@reeve/sandbox/programs/programs";
+import { commandOf } from "@reeve/sandbox/test/support/bubblewrap-here";
+import { onEachGround } from "./support/sandboxed-workspace.ts";
 import type { SearchedWorkspace } from "./support/searched-workspace.ts";
 import { searchedWorkspace } from "./support/searched-workspace.ts";
 

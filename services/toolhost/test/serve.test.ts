@@ -1,5 +1,5 @@
 import { ToolCatalogSchema, ToolStatus } from "@reeve/contracts/tool";
-import { openTable } from "@reeve/store/nats-table";
+import { openTable } from "@reeve/jetstream/table/nats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningToolhost } from "./support/running-toolhost.ts";
 import { runningToolhost } from "./support/running-toolhost.ts";

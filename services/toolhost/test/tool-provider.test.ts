@@ -1,11 +1,11 @@
 import { status } from "@grpc/grpc-js";
 import { PermissionClass } from "@reeve/contracts/tool";
-import { createLogger } from "@reeve/platform/logger";
+import { createLogger } from "@reeve/platform/telemetry/logger";
 import { pino } from "pino";
 import { describe, expect, test } from "vitest";
-import { providerConfig } from "../src/adapters/providers/provider-config.ts";
-import { ToolProvider } from "../src/adapters/providers/tool-provider.ts";
-import type { Progress, Tool } from "../src/ports/tool.ts";
+import { providerConfig } from "../src/tools/providers/provider-config.ts";
+import { ToolProvider } from "../src/tools/providers/tool-provider.ts";
+import type { Progress, Tool } from "@reeve/calls/ports/tool";
 import { contextOf } from "./support/call-context.ts";
 import type { ServedCall } from "./support/provider-server.ts";
 import { ProviderServer, textSchema } from "./support/provider-server.ts";

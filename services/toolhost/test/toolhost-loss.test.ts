@@ -1,16 +1,17 @@
 import { once } from "node:events";
 import { join } from "node:path";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
-import type { CallJournal } from "@reeve/log/call-journal";
-import { openCallJournal } from "@reeve/log/nats-journal";
-import { openToolCallQueue } from "@reeve/log/nats-queue";
-import type { WorkQueue } from "@reeve/log/work-queue";
-import { createLogger } from "@reeve/platform/logger";
-import { connectNats } from "@reeve/platform/nats";
-import { startNatsServer } from "@reeve/platform/nats-server";
+import type { CallJournal } from "@reeve/jetstream/log/call-journal";
+import { openCallJournal } from "@reeve/jetstream/log/nats-journal";
+import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
+import type { WorkQueue } from "@reeve/jetstream/queue/port";
+import { createLogger } from "@reeve/platform/telemetry/logger";
+import { connectNats } from "@reeve/platform/nats/connect-nats";
+import { startNatsServer } from "@reeve/platform/nats/nats-server";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startToolhostProcess } from "./support/toolhost-process.ts";
-import { factsUntilEnd, keyOf, requestOf, resultOf, temporaryFolder } from "./support/toolhost.ts";
+import { temporaryFolder } from "@reeve/sandbox/test/support/temporary-folder";
+import { factsUntilEnd, keyOf, requestOf, resultOf } from "./support/toolhost.ts";
 
 const log = createLogger("test", "silent");
 const signal = AbortSignal.timeout(100_000);

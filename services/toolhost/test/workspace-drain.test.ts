@@ -1,18 +1,18 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { channelOf } from "@reeve/contracts/channel";
 import { WorkspaceFilesRequestSchema } from "@reeve/contracts/tool";
-import { createLogger } from "@reeve/platform/logger";
-import type { Nats } from "@reeve/platform/nats";
-import { connectNats } from "@reeve/platform/nats";
-import { startNatsServer } from "@reeve/platform/nats-server";
-import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
+import { createLogger } from "@reeve/platform/telemetry/logger";
+import type { Nats } from "@reeve/platform/nats/connect-nats";
+import { connectNats } from "@reeve/platform/nats/connect-nats";
+import { startNatsServer } from "@reeve/platform/nats/nats-server";
+import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { natsHolders } from "../src/adapters/nats-holders.ts";
-import { openWorkspaces } from "../src/adapters/open-workspaces.ts";
-import { does, MemoryPlace, wanted } from "../src/app/testing-workspaces.ts";
+import { natsHolders } from "../src/workspaces/nats-holders.ts";
+import { openWorkspaces } from "../src/workspaces/open-workspaces.ts";
+import { does, MemoryPlace, wanted } from "./support/memory-workspaces.ts";
 import { toolhostConfig } from "../src/config.ts";
-import type { Sandbox, SandboxCommand } from "../src/ports/sandbox.ts";
-import { temporaryFolder } from "./support/toolhost.ts";
+import type { Sandbox, SandboxCommand } from "@reeve/sandbox/port";
+import { temporaryFolder } from "@reeve/sandbox/test/support/temporary-folder";
 
 const log = createLogger("test", "silent");
 const signal = AbortSignal.timeout(60_000);

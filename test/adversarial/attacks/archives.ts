@@ -1,10 +1,10 @@
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { collect } from "../../../services/toolhost/src/app/collect.ts";
-import { restoreWorkspace } from "../../../services/toolhost/src/app/workspace-archive.ts";
+import { collect } from "@reeve/sandbox/files/collect";
+import { restoreWorkspace } from "@reeve/sandbox/files/workspace-archive";
 import type { Category, Verdict } from "../support/attack.ts";
 import { harmed, stopped } from "../support/attack.ts";
-import type { AttackBench } from "../support/attack-bench.ts";
+import type { AttackBench } from "../support/attack.ts";
 import { limitsOf } from "../support/attack-bench.ts";
 
 export const archives: Category = {

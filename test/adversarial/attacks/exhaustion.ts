@@ -1,7 +1,7 @@
-import type { EndReason } from "../../../services/toolhost/src/ports/sandbox.ts";
+import type { EndReason } from "@reeve/sandbox/port";
 import type { Attack, Category, Control } from "../support/attack.ts";
 import { bounded, harmed } from "../support/attack.ts";
-import type { AttackBench, PythonOptions } from "../support/attack-bench.ts";
+import type { AttackBench, PythonOptions } from "../support/attack.ts";
 import { limitsOf } from "../support/attack-bench.ts";
 
 const mebibyte = 2 ** 20;

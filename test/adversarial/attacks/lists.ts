@@ -1,7 +1,7 @@
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { Category, Verdict } from "../support/attack.ts";
 import { bounded, harmed } from "../support/attack.ts";
-import type { AttackBench } from "../support/attack-bench.ts";
+import type { AttackBench } from "../support/attack.ts";
 
 export const lists: Category = {
   title: "Lists of imports and commands, which are lint",

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { collect } from "../../../services/toolhost/src/app/collect.ts";
-import { snapshotWorkspace } from "../../../services/toolhost/src/app/workspace-archive.ts";
-import { readText } from "../../../services/toolhost/src/app/workspace-files.ts";
-import { searchWorkspace } from "../../../services/toolhost/src/app/workspace-search.ts";
+import { collect } from "@reeve/sandbox/files/collect";
+import { snapshotWorkspace } from "@reeve/sandbox/files/workspace-archive";
+import { readText } from "@reeve/sandbox/files/workspace-files";
+import { searchWorkspace } from "@reeve/sandbox/files/workspace-search";
 import type { Category, Verdict } from "../support/attack.ts";
 import { harmed, stopped } from "../support/attack.ts";
-import type { AttackBench } from "../support/attack-bench.ts";
+import type { AttackBench } from "../support/attack.ts";
 import { limitsOf } from "../support/attack-bench.ts";
 
 export const modules: Category = {

@@ -1,8 +1,8 @@
-import type { SearchRequest } from "../../../services/toolhost/src/app/workspace-search.ts";
-import { searchWorkspace } from "../../../services/toolhost/src/app/workspace-search.ts";
+import type { SearchRequest } from "@reeve/sandbox/files/workspace-search";
+import { searchWorkspace } from "@reeve/sandbox/files/workspace-search";
 import type { Category, Verdict } from "../support/attack.ts";
 import { bounded, harmed, stopped } from "../support/attack.ts";
-import type { AttackBench } from "../support/attack-bench.ts";
+import type { AttackBench } from "../support/attack.ts";
 import { mostArtifactBytes } from "../support/attacked-toolhost.ts";
 
 export const oddFiles: Category = {

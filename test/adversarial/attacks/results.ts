@@ -1,8 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { factsUntilEnd, keyOf } from "../../../services/toolhost/test/support/toolhost.ts";
+import { factsUntilEnd, keyOf } from "@reeve/toolhost/test/support/toolhost";
 import type { Category, Verdict } from "../support/attack.ts";
 import { bounded, harmed, stopped } from "../support/attack.ts";
-import type { AttackBench } from "../support/attack-bench.ts";
+import type { AttackBench } from "../support/attack.ts";
 
 export const results: Category = {
   title: "Results and progress",

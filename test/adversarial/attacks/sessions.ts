@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import type { Category, Verdict } from "../support/attack.ts";
 import { harmed, stopped } from "../support/attack.ts";
-import type { AttackBench } from "../support/attack-bench.ts";
+import type { AttackBench } from "../support/attack.ts";
 import { limitsOf } from "../support/attack-bench.ts";
 
 const libc = "import ctypes, os, signal, socket, sys, time\nlibc = ctypes.CDLL(None)\n";

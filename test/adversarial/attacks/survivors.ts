@@ -1,10 +1,10 @@
 import { setImmediate as immediate } from "node:timers/promises";
-import { ownerName } from "../../../services/toolhost/src/adapters/owner.ts";
-import { collect } from "../../../services/toolhost/src/app/collect.ts";
-import { processesWith } from "../../../services/toolhost/test/support/processes-with.ts";
+import { ownerName } from "@reeve/sandbox/host/owner";
+import { collect } from "@reeve/sandbox/files/collect";
+import { processesWith } from "@reeve/sandbox/test/support/processes-with";
 import type { Attack, Category, Verdict } from "../support/attack.ts";
 import { harmed, stopped } from "../support/attack.ts";
-import type { AttackBench, PythonOptions } from "../support/attack-bench.ts";
+import type { AttackBench, PythonOptions } from "../support/attack.ts";
 import { limitsOf } from "../support/attack-bench.ts";
 import { becomes } from "../support/becomes.ts";
 

@@ -3,14 +3,14 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { HostPlace } from "../../../services/toolhost/src/adapters/host-place.ts";
-import { MemoryHosts } from "../../../services/toolhost/src/app/testing-workspaces.ts";
-import { keyOf } from "../../../services/toolhost/test/support/toolhost.ts";
-import { processesWith } from "../../../services/toolhost/test/support/processes-with.ts";
-import { sandboxIdentity } from "../../../services/toolhost/src/adapters/bubblewrap/identity.ts";
+import { HostPlace } from "@reeve/sandbox/storage/host-place";
+import { MemoryHosts } from "@reeve/toolhost/test/support/memory-workspaces";
+import { keyOf } from "@reeve/toolhost/test/support/toolhost";
+import { processesWith } from "@reeve/sandbox/test/support/processes-with";
+import { sandboxIdentity } from "@reeve/sandbox/host/identity";
 import type { Category, Verdict } from "../support/attack.ts";
 import { harmed, stopped } from "../support/attack.ts";
-import type { AttackBench } from "../support/attack-bench.ts";
+import type { AttackBench } from "../support/attack.ts";
 import { becomes } from "../support/becomes.ts";
 
 /** The last category: the toolhost does not survive it. */

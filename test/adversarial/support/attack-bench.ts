@@ -1,49 +1,14 @@
-import type { Identity } from "../../../services/toolhost/src/adapters/bubblewrap/identity.ts";
-import { WarmSandboxes } from "../../../services/toolhost/src/adapters/warm-sandboxes.ts";
-import type { Collected } from "../../../services/toolhost/src/app/collect.ts";
-import { collect } from "../../../services/toolhost/src/app/collect.ts";
-import type {
-  Sandbox,
-  SandboxDriver,
-  SandboxLimits,
-  SandboxSession,
-} from "../../../services/toolhost/src/ports/sandbox.ts";
-import { defaultLimits } from "../../../services/toolhost/src/ports/sandbox.ts";
-import type { Attack, DriverName, Ways } from "./attack.ts";
+import type { Identity } from "@reeve/sandbox/host/identity";
+import { WarmSandboxes } from "@reeve/sandbox/lifecycle/warm-sandboxes";
+import { collect } from "@reeve/sandbox/files/collect";
+import type { SandboxDriver, SandboxLimits } from "@reeve/sandbox/port";
+import { defaultLimits } from "@reeve/sandbox/port";
+import type { Attack, AttackBench } from "./attack.ts";
+import type { DriverName } from "./driver-name.ts";
 import type { HostTraps } from "./host-traps.ts";
 import { workspaces } from "./host-traps.ts";
-import type { Given } from "./prober.ts";
 import { proberArguments, proberInput, proberOutcomes } from "./prober.ts";
 import type { AttackedToolhost } from "./attacked-toolhost.ts";
-
-/** A driver under attack: two workspaces of two sessions, with sandboxes over both. */
-export interface AttackBench extends AsyncDisposable {
-  readonly name: DriverName;
-  readonly driver: SandboxDriver;
-  readonly signal: AbortSignal;
-  /** What there is to be found on the machine. */
-  readonly given: Given;
-  /** The workspaces of the attacker and of somebody else, as the host sees them. */
-  readonly workspace: string;
-  readonly otherWorkspace: string;
-  /** Sandboxes of the attacker, and of somebody else. */
-  readonly box: Sandbox;
-  readonly otherBox: Sandbox;
-  /** A sandbox of its own over the attacker's workspace. */
-  open(limits?: Partial<SandboxLimits>): Promise<SandboxSession>;
-  /** Runs Python in a sandbox of the attacker, or in `box`. */
-  python(code: string, options?: PythonOptions): Promise<Collected>;
-  /** What the prober found, which runs once. */
-  probed(): Promise<Readonly<Record<string, Ways>>>;
-  /** A toolhost with this driver. */
-  toolhost(): Promise<AttackedToolhost>;
-}
-
-export interface PythonOptions {
-  readonly limits?: Partial<SandboxLimits>;
-  readonly box?: Pick<SandboxSession, "exec">;
-  readonly signal?: AbortSignal;
-}
 
 export interface BenchOptions {
   readonly name: DriverName;

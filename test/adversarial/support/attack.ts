@@ -1,8 +1,14 @@
-import type { Bounds } from "../../../services/toolhost/src/ports/sandbox.ts";
-import type { AttackBench } from "./attack-bench.ts";
-
-export const driverNames = ["bubblewrap", "docker"] as const;
-export type DriverName = (typeof driverNames)[number];
+import type {
+  Bounds,
+  Sandbox,
+  SandboxDriver,
+  SandboxLimits,
+  SandboxSession,
+} from "@reeve/sandbox/port";
+import type { Collected } from "@reeve/sandbox/files/collect";
+import type { AttackedToolhost } from "./attacked-toolhost.ts";
+import type { DriverName } from "./driver-name.ts";
+import type { Given, Ways } from "./prober.ts";
 
 /** What became of an attack. Bounded: it did what it does, to itself and no further, and was ended. */
 export type Verdict =
@@ -29,6 +35,35 @@ export interface Control {
   readonly why?: string;
   /** What a machine may refuse by itself, or not have; nothing is shown there. */
   readonly differs?: string;
+}
+
+/** A driver under attack: two workspaces of two sessions, with sandboxes over both. */
+export interface AttackBench extends AsyncDisposable {
+  readonly name: DriverName;
+  readonly driver: SandboxDriver;
+  readonly signal: AbortSignal;
+  /** What there is to be found on the machine. */
+  readonly given: Given;
+  /** The workspaces of the attacker and of somebody else, as the host sees them. */
+  readonly workspace: string;
+  readonly otherWorkspace: string;
+  /** Sandboxes of the attacker, and of somebody else. */
+  readonly box: Sandbox;
+  readonly otherBox: Sandbox;
+  /** A sandbox of its own over the attacker's workspace. */
+  open(limits?: Partial<SandboxLimits>): Promise<SandboxSession>;
+  /** Runs Python in a sandbox of the attacker, or in `box`. */
+  python(code: string, options?: PythonOptions): Promise<Collected>;
+  /** What the prober found, which runs once. */
+  probed(): Promise<Readonly<Record<string, Ways>>>;
+  /** A toolhost with this driver. */
+  toolhost(): Promise<AttackedToolhost>;
+}
+
+export interface PythonOptions {
+  readonly limits?: Partial<SandboxLimits>;
+  readonly box?: Pick<SandboxSession, "exec">;
+  readonly signal?: AbortSignal;
 }
 
 /** One attack: what an attacker does, and how that is tried against a driver. */
@@ -66,9 +101,6 @@ export function probe({
     run: async (bench) => verdictOf(attack.id, (await bench.probed())[attack.id] ?? {}),
   };
 }
-
-/** By each way of an attack: `harm`, `refused: why`, or `broken: why`. */
-export type Ways = Readonly<Record<string, string>>;
 
 function verdictOf(attack: string, outcomes: Ways): Verdict {
   const found = Object.entries(outcomes);

@@ -7,19 +7,15 @@ import { create } from "@bufbuild/protobuf";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { ToolCallRequest, ToolResult, ToolSettings } from "@reeve/contracts/tool";
 import { ToolCallRequestSchema } from "@reeve/contracts/tool";
-import type { CallJournal } from "@reeve/log/call-journal";
-import { openCallJournal } from "@reeve/log/nats-journal";
-import { openToolCallQueue } from "@reeve/log/nats-queue";
-import { createLogger } from "@reeve/platform/logger";
-import { connectNats } from "@reeve/platform/nats";
-import { startNatsServer } from "@reeve/platform/nats-server";
-import { startToolhostProcess } from "../../../services/toolhost/test/support/toolhost-process.ts";
-import {
-  factsUntilEnd,
-  keyOf,
-  resultOf,
-} from "../../../services/toolhost/test/support/toolhost.ts";
-import type { DriverName } from "./attack.ts";
+import type { CallJournal } from "@reeve/jetstream/log/call-journal";
+import { openCallJournal } from "@reeve/jetstream/log/nats-journal";
+import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
+import { createLogger } from "@reeve/platform/telemetry/logger";
+import { connectNats } from "@reeve/platform/nats/connect-nats";
+import { startNatsServer } from "@reeve/platform/nats/nats-server";
+import { startToolhostProcess } from "@reeve/toolhost/test/support/toolhost-process";
+import { factsUntilEnd, keyOf, resultOf } from "@reeve/toolhost/test/support/toolhost";
+import type { DriverName } from "./driver-name.ts";
 
 /** How large a published file may be there. */
 export const mostArtifactBytes = 8_000_000;

@@ -7,7 +7,7 @@ import { createServer } from "node:net";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import type { Identity } from "../../../services/toolhost/src/adapters/bubblewrap/identity.ts";
+import type { Identity } from "@reeve/sandbox/host/identity";
 
 /** What there is on this machine for attacks to find. */
 export interface HostTraps {

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Attack, Ways } from "./attack.ts";
 import type { HostTraps } from "./host-traps.ts";
 
 const text = readFileSync(join(import.meta.dirname, "prober.py"), "utf8");
@@ -18,8 +17,17 @@ export interface Given extends HostTraps {
   readonly first: number;
 }
 
+/** An attack, as far as the prober needs it. */
+interface Probe {
+  readonly id: string;
+  readonly code?: string;
+}
+
+/** By each way of an attack: `harm`, `refused: why`, or `broken: why`. */
+export type Ways = Readonly<Record<string, string>>;
+
 /** What the prober reads. */
-export function proberInput(given: Given, attacks: readonly Attack[]): Buffer {
+export function proberInput(given: Given, attacks: readonly Probe[]): Buffer {
   const probes = Object.fromEntries(
     attacks.flatMap(({ id, code }) => (code === undefined ? [] : [[id, code]])),
   );

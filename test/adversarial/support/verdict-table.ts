@@ -3,8 +3,9 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { categories } from "../attacks/all-attacks.ts";
-import type { Attack, DriverName, Verdict } from "./attack.ts";
-import { driverNames } from "./attack.ts";
+import type { Attack, Verdict } from "./attack.ts";
+import type { DriverName } from "./driver-name.ts";
+import { driverNames } from "./driver-name.ts";
 
 const page = join(import.meta.dirname, "../../../docs/security.md");
 const [begin, end] = ["<!-- attacks: begin -->", "<!-- attacks: end -->"];

@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
-import type { Identity } from "../../../services/toolhost/src/adapters/bubblewrap/identity.ts";
-import type { Attack, Ways } from "./attack.ts";
+import type { Identity } from "@reeve/sandbox/host/identity";
+import type { Attack } from "./attack.ts";
+import type { Ways } from "./prober.ts";
 import type { Given } from "./prober.ts";
 import { proberArguments, proberInput, proberOutcomes } from "./prober.ts";
 

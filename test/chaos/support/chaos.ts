@@ -1,9 +1,9 @@
 import { RunStatus } from "@reeve/contracts/run";
-import { openCallJournal } from "@reeve/log/nats-journal";
-import { openRunLog } from "@reeve/log/nats-run-log";
-import { openThreadLog } from "@reeve/log/nats-thread-log";
-import { emptyTail } from "@reeve/log/log";
-import { patiently } from "@reeve/platform/patiently";
+import { openCallJournal } from "@reeve/jetstream/log/nats-journal";
+import { openRunLog } from "@reeve/jetstream/log/nats-run-log";
+import { openThreadLog } from "@reeve/jetstream/log/nats-thread-log";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import { patiently } from "@reeve/platform/async/patiently";
 import { openReeve } from "../../../cli/src/client.ts";
 import { startPlayingServer } from "../../support/playing-server.ts";
 import { endOf, runViolations } from "./check-run.ts";

@@ -1,8 +1,8 @@
 import { toBinary } from "@bufbuild/protobuf";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema, RunStatus, RunStatusSchema } from "@reeve/contracts/run";
-import { endsRun, eventSelection } from "../../../services/gateway/src/app/event-selection.ts";
-import { orderViolations } from "../../../services/runtime/src/domain/testing-order.ts";
+import { endsRun, eventSelection } from "@reeve/gateway/app/event-selection";
+import { orderViolations } from "@reeve/engine/test/support/event-order";
 import { callViolations } from "./check-calls.ts";
 import type { RunEvidence } from "./evidence.ts";
 

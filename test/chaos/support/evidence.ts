@@ -1,9 +1,9 @@
 import type { RunEvent, RunStatus } from "@reeve/contracts/run";
 import type { ToolCallFact } from "@reeve/contracts/tool";
-import type { CallJournal } from "@reeve/log/call-journal";
-import { emptyTail } from "@reeve/log/log";
-import type { RunLog } from "@reeve/log/run-log";
-import { patiently } from "@reeve/platform/patiently";
+import type { CallJournal } from "@reeve/jetstream/log/call-journal";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import type { RunLog } from "@reeve/jetstream/log/run-log";
+import { patiently } from "@reeve/platform/async/patiently";
 import type { Counter } from "./counter.ts";
 import type { Cluster } from "./cluster.ts";
 import { tenant } from "./cluster.ts";

@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
-import type { Nats } from "@reeve/platform/nats";
-import { patiently } from "@reeve/platform/patiently";
-import { openObjects } from "@reeve/store/nats-objects";
-import { openTable } from "@reeve/store/nats-table";
-import { workspaceBucket } from "@reeve/store/workspace-store";
+import type { Nats } from "@reeve/platform/nats/connect-nats";
+import { patiently } from "@reeve/platform/async/patiently";
+import { openObjects } from "@reeve/jetstream/objects/nats";
+import { openTable } from "@reeve/jetstream/table/nats";
+import { workspaceBucket } from "@reeve/jetstream/objects/workspace-store";
 
 const run = promisify(execFile);
 const never = new AbortController().signal;

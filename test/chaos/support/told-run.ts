@@ -5,7 +5,7 @@ import { ApprovalState } from "@reeve/contracts/approval";
 import { RunStatus } from "@reeve/contracts/run";
 import type { ToolCallFact } from "@reeve/contracts/tool";
 import { ToolCallFactSchema } from "@reeve/contracts/tool";
-import { PlayedRun } from "../../../services/runtime/src/domain/testing.ts";
+import { PlayedRun } from "@reeve/engine/test/support/run-player";
 import type { Marks, RunEvidence } from "./evidence.ts";
 import type { EffectKind, PlannedEffect, RunPlan } from "./run-plan.ts";
 import { callOf } from "./worker-agent.ts";

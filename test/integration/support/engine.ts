@@ -2,7 +2,7 @@ import { execFile, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
-import { findProgram } from "@reeve/platform/nats-server";
+import { findProgram } from "@reeve/platform/nats/nats-server";
 import { imageNames } from "../../../scripts/images/image-names.ts";
 
 const root = join(import.meta.dirname, "../../..");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { findProgram } from "@reeve/platform/nats-server";
+import { findProgram } from "@reeve/platform/nats/nats-server";
 import type { V1PodSpec } from "@kubernetes/client-node";
 import type { KubernetesObject } from "./kubernetes-object.ts";
 import { workloadsOf } from "./manifests.ts";

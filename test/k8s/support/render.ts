@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { findProgram } from "@reeve/platform/nats-server";
+import { findProgram } from "@reeve/platform/nats/nats-server";
 import { parseAllDocuments } from "yaml";
 import type { KubernetesObject } from "./kubernetes-object.ts";
 

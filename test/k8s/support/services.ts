@@ -3,10 +3,10 @@ import { join } from "node:path";
 import type { Environment } from "@reeve/platform/config";
 import { readConfig } from "@reeve/platform/config";
 import { provisionConfig } from "../../../cli/src/provision-config.ts";
-import { approvalsConfig } from "../../../services/approvals/src/config.ts";
-import { gatewayConfig } from "../../../services/gateway/src/config.ts";
-import { runtimeConfig } from "../../../services/runtime/src/config.ts";
-import { toolhostConfig } from "../../../services/toolhost/src/config.ts";
+import { approvalsConfig } from "@reeve/approvals/config";
+import { gatewayConfig } from "@reeve/gateway/config";
+import { runtimeConfig } from "@reeve/runtime/config";
+import { toolhostConfig } from "@reeve/toolhost/config";
 import type { Workload } from "./manifests.ts";
 
 const root = join(import.meta.dirname, "../../..");

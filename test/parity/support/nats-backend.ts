@@ -5,7 +5,7 @@ import process from "node:process";
 import { create } from "@bufbuild/protobuf";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
 import type { RunEvent } from "@reeve/contracts/run";
-import { createLogger } from "@reeve/platform/logger";
+import { createLogger } from "@reeve/platform/telemetry/logger";
 import { openReeve } from "../../../cli/src/client.ts";
 import { startEmbedded } from "../../../cli/src/embedded.ts";
 import type { Asked, Played } from "../../support/playing-server.ts";

@@ -11,11 +11,11 @@ import { createInterface } from "node:readline";
 import { create } from "@bufbuild/protobuf";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
-import { createLogger } from "@reeve/platform/logger";
-import type { Nats } from "@reeve/platform/nats";
-import { connectNats } from "@reeve/platform/nats";
-import type { NatsServer } from "@reeve/platform/nats-server";
-import { startNatsServer } from "@reeve/platform/nats-server";
+import { createLogger } from "@reeve/platform/telemetry/logger";
+import type { Nats } from "@reeve/platform/nats/connect-nats";
+import { connectNats } from "@reeve/platform/nats/connect-nats";
+import type { NatsServer } from "@reeve/platform/nats/nats-server";
+import { startNatsServer } from "@reeve/platform/nats/nats-server";
 import type { Reeve } from "../../../cli/src/client.ts";
 import { openReeve } from "../../../cli/src/client.ts";
 

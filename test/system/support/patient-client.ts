@@ -2,7 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent, StartRunRequestSchema } from "@reeve/contracts/run";
 import { EventFamily } from "@reeve/contracts/run";
-import { failureFrom } from "@reeve/platform/connect-failure";
+import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { patient, persistently } from "../../../cli/src/back-off.ts";
 import type { Reeve } from "../../../cli/src/client.ts";
 

@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { RunEvent, WatchRunRequest } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
-import type { Clients } from "../../../services/gateway/test/support/clients.ts";
+import type { Clients } from "@reeve/gateway/test/support/clients";
 
 /** What one connection of a client gave before it was given up, or ended by itself. */
 export interface Connection {

@@ -1,9 +1,9 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { RunEvent } from "@reeve/contracts/run";
 import { EventFamily } from "@reeve/contracts/run";
-import type { RunEventKind } from "@reeve/log/run-feed";
-import { openCallJournal } from "@reeve/log/nats-journal";
-import { openRunLog } from "@reeve/log/nats-run-log";
+import type { RunEventKind } from "@reeve/jetstream/feed/run-feed";
+import { openCallJournal } from "@reeve/jetstream/log/nats-journal";
+import { openRunLog } from "@reeve/jetstream/log/nats-run-log";
 import { expect } from "vitest";
 import type { Deployment } from "./deployment.ts";
 

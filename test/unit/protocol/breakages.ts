@@ -1,9 +1,9 @@
 import { clone, create } from "@bufbuild/protobuf";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunClaimedSchema, RunEventSchema } from "@reeve/contracts/run";
-import type { Log, Tail } from "@reeve/log/log";
-import { emptyTail } from "@reeve/log/log";
-import type { RunPorts } from "../../../services/runtime/src/ports/run-ports.ts";
+import type { Log, Tail } from "@reeve/jetstream/log/port";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import type { RunPorts } from "@reeve/engine/ports/run-ports";
 import type { Breakage } from "./play.ts";
 
 /** Writes whatever others have written meanwhile. */

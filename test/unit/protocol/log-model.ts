@@ -1,5 +1,5 @@
-import type { Appended, Log, Stretch, Tail } from "@reeve/log/log";
-import type { MemoryLog } from "@reeve/log/memory-log";
+import type { Appended, Log, Stretch, Tail } from "@reeve/jetstream/log/port";
+import type { MemoryLog } from "@reeve/jetstream/log/memory";
 import type { Actor, Scheduler } from "./scheduler.ts";
 
 interface Parts<Key, Event> {

@@ -1,10 +1,10 @@
 import type { RunEvent } from "@reeve/contracts/run";
 import type { ToolCallFact } from "@reeve/contracts/tool";
-import type { CallKey } from "@reeve/log/call-journal";
-import type { Log } from "@reeve/log/log";
-import type { RunKey } from "@reeve/log/run-log";
-import type { ToolhostPorts } from "../../../services/toolhost/src/ports/toolhost-ports.ts";
-import type { RunPorts } from "../../../services/runtime/src/ports/run-ports.ts";
+import type { CallKey } from "@reeve/jetstream/log/call-journal";
+import type { Log } from "@reeve/jetstream/log/port";
+import type { RunKey } from "@reeve/jetstream/log/run-log";
+import type { ToolhostPorts } from "@reeve/calls/ports/toolhost-ports";
+import type { RunPorts } from "@reeve/engine/ports/run-ports";
 
 export const key: RunKey = { tenant: "acme", run: "run_1" };
 export const never = new AbortController().signal;

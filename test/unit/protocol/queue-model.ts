@@ -1,4 +1,4 @@
-import type { Delivery } from "@reeve/log/work-queue";
+import type { Delivery } from "@reeve/jetstream/queue/port";
 import type { Actor, Choice, Scheduler } from "./scheduler.ts";
 
 /** The last place of a stream. */

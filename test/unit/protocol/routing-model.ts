@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import type { ForwardedToolCall } from "@reeve/contracts/toolhost";
 import { ToolhostPresenceSchema } from "@reeve/contracts/toolhost";
-import type { Routing } from "../../../services/toolhost/src/ports/routing.ts";
+import type { Routing } from "@reeve/calls/ports/routing";
 import { QueueModel } from "./queue-model.ts";
 import type { Actor, Choice, Scheduler } from "./scheduler.ts";
 

@@ -1,7 +1,7 @@
 import type { RunEvent } from "@reeve/contracts/run";
 import type { ToolCallFact } from "@reeve/contracts/tool";
-import type { RunHead } from "@reeve/log/run-head";
-import { emptyHead, foldHead, isTerminal, pendingApprovals } from "@reeve/log/run-head";
+import type { RunHead } from "@reeve/run/head/run-head";
+import { emptyHead, foldHead, isTerminal, pendingApprovals } from "@reeve/run/head/run-head";
 import type { Actor } from "./scheduler.ts";
 
 /** What is known of a worker at this moment. */

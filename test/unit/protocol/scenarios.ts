@@ -1,12 +1,12 @@
 import { create } from "@bufbuild/protobuf";
 import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import { DispatchSchema } from "@reeve/contracts/run";
-import { cancelRun } from "@reeve/log/cancel-run";
-import type { ForeignFact } from "@reeve/log/commit-foreign";
-import { commitForeign } from "@reeve/log/commit-foreign";
-import { emptyTail } from "@reeve/log/log";
-import type { RunHead } from "@reeve/log/run-head";
-import { isTerminal, messageOf, pendingApprovals } from "@reeve/log/run-head";
+import { cancelRun } from "@reeve/run/commands/cancel-run";
+import type { ForeignFact } from "@reeve/run/commands/commit-foreign";
+import { commitForeign } from "@reeve/run/commands/commit-foreign";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import type { RunHead } from "@reeve/run/head/run-head";
+import { isTerminal, messageOf, pendingApprovals } from "@reeve/run/head/run-head";
 import type { Breakage, Play } from "./play.ts";
 import { key, never } from "./play.ts";
 import { ProtocolWorld } from "./protocol-world.ts";

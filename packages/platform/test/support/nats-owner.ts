@@ -1,6 +1,6 @@
 import process from "node:process";
-import { createLogger } from "../../src/logger.ts";
-import { startNatsServer } from "../../src/nats-server.ts";
+import { createLogger } from "../../src/telemetry/logger.ts";
+import { startNatsServer } from "../../src/nats/nats-server.ts";
 
 // A process that owns a NATS server, says where it is, and then only lives.
 const [storeDir = ""] = process.argv.slice(2);

@@ -3,8 +3,8 @@ import type { ServiceImpl, Transport } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { RunService } from "@reeve/contracts/run";
 import { pino } from "pino";
-import type { RunningServer, ServeOptions } from "../../src/server.ts";
-import { serve } from "../../src/server.ts";
+import type { RunningServer, ServeOptions } from "../../src/rpc/server.ts";
+import { serve } from "../../src/rpc/server.ts";
 
 const never = new AbortController().signal;
 

@@ -3,10 +3,10 @@ import process from "node:process";
 import { ROOT_CONTEXT } from "@opentelemetry/api";
 import { z } from "zod";
 import { readConfig } from "../../src/config.ts";
-import { createLogger } from "../../src/logger.ts";
-import { tracingSettings } from "../../src/tracing/settings.ts";
-import { inSpan } from "../../src/tracing/spans.ts";
-import { startTracing } from "../../src/tracing/start-tracing.ts";
+import { createLogger } from "../../src/telemetry/logger.ts";
+import { tracingSettings } from "../../src/telemetry/tracing-settings.ts";
+import { inSpan } from "../../src/telemetry/spans.ts";
+import { startTracing } from "../../src/telemetry/start-tracing.ts";
 
 const log = createLogger("program", "info");
 const tracing = await startTracing(

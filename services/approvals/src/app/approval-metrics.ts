@@ -2,8 +2,8 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalState, ApprovalStateSchema } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
-import { gauge, histogram } from "@reeve/platform/metrics";
-import type { Change } from "@reeve/store/table";
+import { gauge, histogram } from "@reeve/platform/telemetry/metrics";
+import type { Change } from "@reeve/jetstream/table/port";
 
 const pending = gauge({
   name: "reeve_approvals_pending",

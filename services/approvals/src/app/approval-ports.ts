@@ -1,9 +1,9 @@
 import type { Approval } from "@reeve/contracts/approval";
 import type { Dispatch } from "@reeve/contracts/run";
-import type { RunLog } from "@reeve/log/run-log";
-import type { WorkQueue } from "@reeve/log/work-queue";
-import type { Table } from "@reeve/store/table";
-import type { ApprovalLists } from "./read-approvals.ts";
+import type { RunLog } from "@reeve/jetstream/log/run-log";
+import type { WorkQueue } from "@reeve/jetstream/queue/port";
+import type { Table } from "@reeve/jetstream/table/port";
+import type { ApprovalLists } from "./approval-lists.ts";
 
 /** Everything outside that approvals needs. */
 export interface ApprovalPorts {

@@ -5,7 +5,7 @@ import { ApprovalState, DecideApprovalRequestSchema } from "@reeve/contracts/app
 import { ErrorReason } from "@reeve/contracts/error";
 import { RunBatchSchema, RunEventSchema, RunStatus } from "@reeve/contracts/run";
 import { QuestionSchema } from "@reeve/contracts/tool";
-import { emptyTail } from "@reeve/log/log";
+import { emptyTail } from "@reeve/jetstream/log/port";
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../../test/support/manual-clock.ts";
 import { ada, approvalId, noon, parkedRun, runKey } from "../../test/support/parked-run.ts";

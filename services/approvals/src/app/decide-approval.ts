@@ -5,11 +5,11 @@ import type { Approval, DecideApprovalRequest, Decision } from "@reeve/contracts
 import { ApprovalSchema, ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
 import { isStorable, mostLevels } from "@reeve/contracts/nesting";
-import { commitForeign } from "@reeve/log/commit-foreign";
-import type { RunHead } from "@reeve/log/run-head";
-import { isTerminal } from "@reeve/log/run-head";
+import { commitForeign } from "@reeve/run/commands/commit-foreign";
+import type { RunHead } from "@reeve/run/head/run-head";
+import { isTerminal } from "@reeve/run/head/run-head";
 import { Failure } from "@reeve/platform/failure";
-import type { Principal } from "@reeve/platform/principal";
+import type { Principal } from "@reeve/platform/rpc/principal";
 import { assertAnswers } from "./assert-answers.ts";
 import { argumentViolations } from "./argument-violations.ts";
 import type { ApprovalPorts, Clock } from "./approval-ports.ts";

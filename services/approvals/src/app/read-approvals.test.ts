@@ -6,11 +6,12 @@ import {
   ApprovalState,
   ListApprovalsRequestSchema,
 } from "@reeve/contracts/approval";
-import { MemoryTable } from "@reeve/store/memory-table";
+import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { expect, test } from "vitest";
 import { ManualClock } from "../../test/support/manual-clock.ts";
 import { noon } from "../../test/support/parked-run.ts";
-import { getApproval, listApprovals, openApprovalLists, watchApprovals } from "./read-approvals.ts";
+import { openApprovalLists } from "./approval-lists.ts";
+import { getApproval, listApprovals, watchApprovals } from "./read-approvals.ts";
 
 const never = new AbortController().signal;
 const { PENDING, APPROVED } = ApprovalState;

@@ -1,12 +1,11 @@
-import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Approval, ListApprovalsRequest } from "@reeve/contracts/approval";
 import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import { bucketOf } from "@reeve/contracts/channel";
-import { ListView } from "@reeve/store/list-view";
-import type { Page } from "@reeve/store/page";
-import type { Change, Table } from "@reeve/store/table";
-import { withTicks } from "@reeve/platform/with-ticks";
+import type { Page } from "@reeve/jetstream/table/page";
+import type { Change, Table } from "@reeve/jetstream/table/port";
+import { withTicks } from "@reeve/platform/async/with-ticks";
 import { noSuchApproval, runOfApproval } from "./approval-id.ts";
+import type { ApprovalFacet, ApprovalLists } from "./approval-lists.ts";
 import type { ApprovalPorts } from "./approval-ports.ts";
 
 export const { key: approvalKey } = bucketOf(ApprovalSchema);
@@ -23,17 +22,6 @@ export async function getApproval(
   return row.record;
 }
 
-/** What a list of approvals is chosen by. */
-type ApprovalFacet = Readonly<Pick<Approval, "runId" | "state">>;
-
-/** Lists of approvals, oldest first, from the inbox. */
-export type ApprovalLists = ListView<typeof ApprovalSchema, ApprovalFacet>;
-
-/** Lists of the approvals in an inbox, until `signal` aborts. */
-export function openApprovalLists(inbox: Table<Approval>, signal: AbortSignal): ApprovalLists {
-  return new ListView(inbox, ApprovalSchema, { facetOf, orderOf, direction: "ascending" }, signal);
-}
-
 /** A page of the approvals of a tenant, oldest first. */
 export async function listApprovals(
   lists: ApprovalLists,
@@ -45,15 +33,6 @@ export async function listApprovals(
     (request.includeClosed || state === ApprovalState.PENDING) &&
     (request.runId === "" || runId === request.runId);
   return await lists.page(tenant, request, isWanted, signal);
-}
-
-function facetOf({ runId, state }: Approval): ApprovalFacet {
-  return { runId, state };
-}
-
-function orderOf({ requestedAt, approvalId }: Approval): string {
-  const ms = requestedAt === undefined ? 0 : timestampMs(requestedAt);
-  return `${String(ms).padStart(15, "0")}.${approvalId}`;
 }
 
 /** How long a stream is silent before it says that it lives. */

@@ -2,12 +2,12 @@ import { create } from "@bufbuild/protobuf";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import { RunStatus } from "@reeve/contracts/run";
-import { emptyTail } from "@reeve/log/log";
-import type { FedBatch, RunEventKind, RunFeed } from "@reeve/log/run-feed";
-import { emptyHead, foldHead, isTerminal } from "@reeve/log/run-head";
-import type { RunKey, RunLog } from "@reeve/log/run-log";
-import type { Logger } from "@reeve/platform/logger";
-import type { Table } from "@reeve/store/table";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import type { FedBatch, RunEventKind, RunFeed } from "@reeve/jetstream/feed/run-feed";
+import { emptyHead, foldHead, isTerminal } from "@reeve/run/head/run-head";
+import type { RunKey, RunLog } from "@reeve/jetstream/log/run-log";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import type { Table } from "@reeve/jetstream/table/port";
 import { approvalKey } from "../app/read-approvals.ts";
 
 const kinds: ReadonlySet<RunEventKind> = new Set<RunEventKind>(["approval", "status"]);

@@ -1,6 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { ApprovalService } from "@reeve/contracts/approval";
-import { principalOf } from "@reeve/platform/principal";
+import { principalOf } from "@reeve/platform/rpc/principal";
 import type { ApprovalPorts } from "../app/approval-ports.ts";
 import { decideApproval } from "../app/decide-approval.ts";
 import { getApproval, listApprovals, watchApprovals } from "../app/read-approvals.ts";

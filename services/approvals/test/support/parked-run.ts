@@ -5,12 +5,12 @@ import { ApprovalState } from "@reeve/contracts/approval";
 import type { Dispatch } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
 import type { ToolDescriptorSchema } from "@reeve/contracts/tool";
-import type { ForeignFact } from "@reeve/log/commit-foreign";
-import { emptyTail } from "@reeve/log/log";
-import { memoryRunLog } from "@reeve/log/memory-log";
-import { MemoryWorkQueue } from "@reeve/log/memory-queue";
-import { MemoryTable } from "@reeve/store/memory-table";
-import { openApprovalLists } from "../../src/app/read-approvals.ts";
+import type { ForeignFact } from "@reeve/run/commands/commit-foreign";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import { memoryRunLog } from "@reeve/jetstream/log/memory";
+import { MemoryWorkQueue } from "@reeve/jetstream/queue/memory";
+import { MemoryTable } from "@reeve/jetstream/table/memory";
+import { openApprovalLists } from "../../src/app/approval-lists.ts";
 import { ManualClock } from "./manual-clock.ts";
 
 const never = new AbortController().signal;

@@ -1,15 +1,15 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
-import type { CheckedSpec } from "@reeve/agent/check-spec";
-import { checkSpec } from "@reeve/agent/check-spec";
-import { unsupportedReason } from "@reeve/agent/unsupported-fields";
+import type { CheckedSpec } from "@reeve/agent/spec/check-spec";
+import { checkSpec } from "@reeve/agent/spec/check-spec";
+import { unsupportedReason } from "@reeve/agent/spec/unsupported-fields";
 import type { Agent, AgentSpec } from "@reeve/contracts/agent";
 import { AgentSchema } from "@reeve/contracts/agent";
 import { bucketOf } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
-import type { Page, PageRequest } from "@reeve/store/page";
-import { pageOf } from "@reeve/store/page";
+import type { Page, PageRequest } from "@reeve/jetstream/table/page";
+import { pageOf } from "@reeve/jetstream/table/page";
 import type { GatewayPorts } from "./gateway-ports.ts";
 
 type AgentPorts = Pick<GatewayPorts, "agents" | "offer">;

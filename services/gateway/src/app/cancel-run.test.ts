@@ -1,9 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { OnBusy, RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { ForeignFact } from "@reeve/log/commit-foreign";
-import { emptyTail } from "@reeve/log/log";
-import type { RunLog } from "@reeve/log/run-log";
+import type { ForeignFact } from "@reeve/run/commands/commit-foreign";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import type { RunLog } from "@reeve/jetstream/log/run-log";
 import { Failure } from "@reeve/platform/failure";
 import { describe, expect, test } from "vitest";
 import {

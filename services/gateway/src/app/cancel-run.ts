@@ -1,10 +1,10 @@
 import { RunStatus } from "@reeve/contracts/run";
-import { cancelRun as cancelRunOf } from "@reeve/log/cancel-run";
-import { ended } from "@reeve/log/commit-foreign";
-import type { RunHead } from "@reeve/log/run-head";
-import type { RunKey } from "@reeve/log/run-log";
-import type { Principal } from "@reeve/platform/principal";
-import { endTurn } from "@reeve/thread/end-turn";
+import { cancelRun as cancelRunOf } from "@reeve/run/commands/cancel-run";
+import { ended } from "@reeve/run/commands/commit-foreign";
+import type { RunHead } from "@reeve/run/head/run-head";
+import type { RunKey } from "@reeve/jetstream/log/run-log";
+import type { Principal } from "@reeve/platform/rpc/principal";
+import { endTurn } from "@reeve/run/thread/end-turn";
 import type { GatewayPorts } from "./gateway-ports.ts";
 import { noSuchRun, readRun, runKeyOf } from "./read-run.ts";
 

@@ -1,8 +1,8 @@
 import type { WorkspaceRecord } from "@reeve/contracts/tool";
 import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
 import { bucketOf } from "@reeve/contracts/channel";
-import type { Objects } from "@reeve/store/objects";
-import type { Table } from "@reeve/store/table";
+import type { Objects } from "@reeve/jetstream/objects/port";
+import type { Table } from "@reeve/jetstream/table/port";
 
 /** What is kept of workspaces. */
 export interface Workspaces {

@@ -1,14 +1,14 @@
-import type { Offer } from "@reeve/agent/check-spec";
+import type { Offer } from "@reeve/agent/spec/check-spec";
 import type { Agent } from "@reeve/contracts/agent";
 import type { Dispatch, Run } from "@reeve/contracts/run";
 import type { Thread } from "@reeve/contracts/thread";
-import type { CallJournal } from "@reeve/log/call-journal";
-import type { RunLog, RunLogEnds } from "@reeve/log/run-log";
-import type { ThreadLog } from "@reeve/log/thread-log";
-import type { WorkQueue } from "@reeve/log/work-queue";
+import type { CallJournal } from "@reeve/jetstream/log/call-journal";
+import type { RunLog, RunLogEnds } from "@reeve/jetstream/log/run-log";
+import type { ThreadLog } from "@reeve/jetstream/log/thread-log";
+import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import type { LongTermMemory } from "@reeve/memory/long-term-memory";
-import type { ArtifactStore } from "@reeve/store/artifact-store";
-import type { Table } from "@reeve/store/table";
+import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
+import type { Table } from "@reeve/jetstream/table/port";
 import type { Workspaces } from "./delete-workspace.ts";
 import type { RunLists } from "./list-runs.ts";
 

@@ -1,7 +1,7 @@
 import { ErrorReason } from "@reeve/contracts/error";
-import { isTerminal } from "@reeve/log/run-head";
+import { isTerminal } from "@reeve/run/head/run-head";
 import { Failure } from "@reeve/platform/failure";
-import type { Principal } from "@reeve/platform/principal";
+import type { Principal } from "@reeve/platform/rpc/principal";
 import { cancelRun } from "./cancel-run.ts";
 import type { GatewayPorts } from "./gateway-ports.ts";
 import { readRun, runKeyOf } from "./read-run.ts";

@@ -3,8 +3,8 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Memory } from "@reeve/contracts/memory";
 import { MemorySchema } from "@reeve/contracts/memory";
 import type { LongTermMemory, Owner } from "@reeve/memory/long-term-memory";
-import type { Page, PageRequest } from "@reeve/store/page";
-import { pageOf } from "@reeve/store/page";
+import type { Page, PageRequest } from "@reeve/jetstream/table/page";
+import { pageOf } from "@reeve/jetstream/table/page";
 
 /** A page of what is remembered of somebody, the latest first. What is forgotten in between hides nothing else. */
 export async function listMemories(

@@ -1,9 +1,9 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ListRunsRequest, Run, RunStatus } from "@reeve/contracts/run";
 import { RunSchema } from "@reeve/contracts/run";
-import { ListView } from "@reeve/store/list-view";
-import type { Page } from "@reeve/store/page";
-import type { Table } from "@reeve/store/table";
+import { ListView } from "@reeve/jetstream/table/list-view";
+import type { Page } from "@reeve/jetstream/table/page";
+import type { Table } from "@reeve/jetstream/table/port";
 
 /** What a list of runs is chosen by. */
 type RunFacet = Readonly<Pick<Run, "agentId" | "threadId" | "status">>;

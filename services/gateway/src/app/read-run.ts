@@ -1,8 +1,8 @@
 import { ErrorReason } from "@reeve/contracts/error";
-import { emptyTail } from "@reeve/log/log";
-import type { RunHead } from "@reeve/log/run-head";
-import { emptyHead, foldHead } from "@reeve/log/run-head";
-import type { RunKey, RunLog } from "@reeve/log/run-log";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import type { RunHead } from "@reeve/run/head/run-head";
+import { emptyHead, foldHead } from "@reeve/run/head/run-head";
+import type { RunKey, RunLog } from "@reeve/jetstream/log/run-log";
 import { Failure } from "@reeve/platform/failure";
 
 /** Whether an id can be one of a run at all; others would not even name a log. */

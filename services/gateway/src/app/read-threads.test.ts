@@ -1,6 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { ListThreadMessagesResponseSchema, ThreadEventSchema } from "@reeve/contracts/thread";
-import { emptyTail } from "@reeve/log/log";
+import { emptyTail } from "@reeve/jetstream/log/port";
 import { expect, test } from "vitest";
 import { memoryPorts } from "../../test/support/memory-ports.ts";
 import { listThreadMessages } from "./read-threads.ts";

@@ -1,7 +1,7 @@
 import { RunStatus } from "@reeve/contracts/run";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { ForeignFact } from "@reeve/log/commit-foreign";
-import { emptyTail } from "@reeve/log/log";
+import type { ForeignFact } from "@reeve/run/commands/commit-foreign";
+import { emptyTail } from "@reeve/jetstream/log/port";
 import { describe, expect, test } from "vitest";
 import { ann, appendFacts, kindsOf, memoryPorts } from "../../test/support/memory-ports.ts";
 import { sendMessage } from "./send-message.ts";

@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { ErrorReason } from "@reeve/contracts/error";
 import { MessageSchema, Role } from "@reeve/contracts/thread";
-import { commitForeign, ended } from "@reeve/log/commit-foreign";
-import { assertRoom, assertWords } from "@reeve/log/message-to-run";
-import type { RunHead } from "@reeve/log/run-head";
-import { isTerminal, messageOf } from "@reeve/log/run-head";
+import { commitForeign, ended } from "@reeve/run/commands/commit-foreign";
+import { assertRoom, assertWords } from "@reeve/run/commands/message-to-run";
+import type { RunHead } from "@reeve/run/head/run-head";
+import { isTerminal, messageOf } from "@reeve/run/head/run-head";
 import { Failure } from "@reeve/platform/failure";
-import type { Principal } from "@reeve/platform/principal";
+import type { Principal } from "@reeve/platform/rpc/principal";
 import type { GatewayPorts } from "./gateway-ports.ts";
 import { noSuchRun, runKeyOf } from "./read-run.ts";
 

@@ -1,4 +1,4 @@
-import { refuseUnhonoured } from "@reeve/agent/execution-backends";
+import { refuseUnhonoured } from "@reeve/agent/resolve/execution-backends";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { StartRunRequest } from "@reeve/contracts/run";
 import { OnBusy } from "@reeve/contracts/run";

@@ -4,9 +4,9 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { OnBusy, RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
 import { PermissionClass, ToolCatalogSchema } from "@reeve/contracts/tool";
 import { Role } from "@reeve/contracts/thread";
-import { emptyTail } from "@reeve/log/log";
+import { emptyTail } from "@reeve/jetstream/log/port";
 import { Failure } from "@reeve/platform/failure";
-import type { Principal } from "@reeve/platform/principal";
+import type { Principal } from "@reeve/platform/rpc/principal";
 import { describe, expect, test } from "vitest";
 import type { MemoryPorts } from "../../test/support/memory-ports.ts";
 import {

@@ -1,8 +1,12 @@
 import { createHash, randomUUID } from "node:crypto";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
-import { offersSandbox, offersWorkspaces, refuseUnhonoured } from "@reeve/agent/execution-backends";
-import { placeOf, resolveAgent } from "@reeve/agent/resolve-agent";
+import {
+  offersSandbox,
+  offersWorkspaces,
+  refuseUnhonoured,
+} from "@reeve/agent/resolve/execution-backends";
+import { placeOf, resolveAgent } from "@reeve/agent/resolve/resolve-agent";
 import type { Agent } from "@reeve/contracts/agent";
 import type { RunCreated, StartRunRequest } from "@reeve/contracts/run";
 import {
@@ -11,14 +15,14 @@ import {
   RunEventSchema,
   StartRunRequestSchema,
 } from "@reeve/contracts/run";
-import { emptyTail } from "@reeve/log/log";
-import type { RunHead } from "@reeve/log/run-head";
-import { emptyHead, foldHead } from "@reeve/log/run-head";
-import type { RunKey } from "@reeve/log/run-log";
-import type { Principal } from "@reeve/platform/principal";
-import { traceparentOf } from "@reeve/platform/tracing/spans";
-import { reusedRequestId } from "@reeve/thread/refusals";
-import { settleThread } from "@reeve/thread/settle-thread";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import type { RunHead } from "@reeve/run/head/run-head";
+import { emptyHead, foldHead } from "@reeve/run/head/run-head";
+import type { RunKey } from "@reeve/jetstream/log/run-log";
+import type { Principal } from "@reeve/platform/rpc/principal";
+import { traceparentOf } from "@reeve/platform/telemetry/spans";
+import { reusedRequestId } from "@reeve/run/thread/refusals";
+import { settleThread } from "@reeve/run/thread/settle-thread";
 import { getAgent } from "./agents.ts";
 import type { GatewayPorts } from "./gateway-ports.ts";
 import { readRun } from "./read-run.ts";

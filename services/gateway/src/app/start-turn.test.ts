@@ -3,8 +3,8 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { ErrorReason } from "@reeve/contracts/error";
 import { OnBusy, RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
 import { Role, TurnOutcome } from "@reeve/contracts/thread";
-import type { ThreadLog } from "@reeve/log/thread-log";
-import { settleThread } from "@reeve/thread/settle-thread";
+import type { ThreadLog } from "@reeve/jetstream/log/thread-log";
+import { settleThread } from "@reeve/run/thread/settle-thread";
 import { describe, expect, test } from "vitest";
 import type { MemoryPorts } from "../../test/support/memory-ports.ts";
 import {

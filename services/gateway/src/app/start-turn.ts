@@ -1,10 +1,10 @@
 import { anyPack } from "@bufbuild/protobuf/wkt";
 import type { RunCreated } from "@reeve/contracts/run";
 import { OnBusy, RunCreatedSchema } from "@reeve/contracts/run";
-import type { RunHead } from "@reeve/log/run-head";
-import type { RunKey } from "@reeve/log/run-log";
-import type { WhenBusy } from "@reeve/thread/queue-turn";
-import { startTurn as startTurnOf } from "@reeve/thread/start-turn";
+import type { RunHead } from "@reeve/run/head/run-head";
+import type { RunKey } from "@reeve/jetstream/log/run-log";
+import type { WhenBusy } from "@reeve/run/thread/queue-turn";
+import { startTurn as startTurnOf } from "@reeve/run/thread/start-turn";
 import type { GatewayPorts } from "./gateway-ports.ts";
 
 /** Starts a run as a turn of its thread. */

@@ -1,4 +1,4 @@
-import { counter } from "@reeve/platform/metrics";
+import { counter } from "@reeve/platform/telemetry/metrics";
 
 const resumes = counter({
   name: "reeve_stream_resumes_total",

@@ -7,8 +7,8 @@ import {
   UploadArtifactRequestSchema,
 } from "@reeve/contracts/artifact";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { ArtifactStore } from "@reeve/store/artifact-store";
-import { MemoryArtifactStore } from "@reeve/store/memory-artifact-store";
+import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
+import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
 import { describe, expect, test } from "vitest";
 import { downloadArtifact, listArtifacts, uploadArtifact } from "./transfer-artifacts.ts";
 

@@ -9,9 +9,9 @@ import type {
 import { DownloadArtifactResponseSchema } from "@reeve/contracts/artifact";
 import { create } from "@bufbuild/protobuf";
 import { Failure } from "@reeve/platform/failure";
-import type { ArtifactStore } from "@reeve/store/artifact-store";
-import type { Page } from "@reeve/store/page";
-import { pageOf } from "@reeve/store/page";
+import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
+import type { Page } from "@reeve/jetstream/table/page";
+import { pageOf } from "@reeve/jetstream/table/page";
 
 /** How many bytes go into one message of a download. */
 const chunkBytes = 256 * 1024;

@@ -8,8 +8,8 @@ import {
   StepState,
   WatchRunRequestSchema as RequestSchema,
 } from "@reeve/contracts/run";
-import { emptyTail } from "@reeve/log/log";
-import { memoryRunLog } from "@reeve/log/memory-log";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import { memoryRunLog } from "@reeve/jetstream/log/memory";
 import { expect, test } from "vitest";
 import type { Watched } from "./watch-run.ts";
 import { watchRun } from "./watch-run.ts";

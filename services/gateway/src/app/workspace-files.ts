@@ -19,7 +19,7 @@ import {
 import { anyHost, workspaceIdOf } from "@reeve/contracts/workspace-id";
 import type { FailureKind } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
-import type { Table } from "@reeve/store/table";
+import type { Table } from "@reeve/jetstream/table/port";
 import type { GatewayPorts } from "./gateway-ports.ts";
 import { readRun, runKeyOf } from "./read-run.ts";
 

@@ -1,4 +1,4 @@
-import type { Row } from "@reeve/store/table";
+import type { Row } from "@reeve/jetstream/table/port";
 
 /**
  * The rows that were written last, so that whoever writes one again needs not read it: at most `most`. What somebody else

@@ -1,8 +1,8 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Run } from "@reeve/contracts/run";
 import { RunStatus, RunStatusSchema } from "@reeve/contracts/run";
-import { isTerminal } from "@reeve/log/run-head";
-import { counter, histogram } from "@reeve/platform/metrics";
+import { isTerminal } from "@reeve/run/head/run-head";
+import { counter, histogram } from "@reeve/platform/telemetry/metrics";
 
 const runs = counter({
   name: "reeve_runs_total",

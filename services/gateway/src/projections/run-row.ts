@@ -1,11 +1,11 @@
 import { clone, create } from "@bufbuild/protobuf";
 import { ApprovalState } from "@reeve/contracts/approval";
-import { previewOf } from "@reeve/contracts/execution-tree";
+import { previewOf } from "@reeve/run/tree/execution-tree";
 import type { Run, RunEvent } from "@reeve/contracts/run";
 import { Phase, RunSchema, RunStatus, StepState } from "@reeve/contracts/run";
-import type { RunHead } from "@reeve/log/run-head";
-import { isTerminal, runOf } from "@reeve/log/run-head";
-import type { RunEventKind } from "@reeve/log/run-feed";
+import type { RunHead } from "@reeve/run/head/run-head";
+import { isTerminal, runOf } from "@reeve/run/head/run-head";
+import type { RunEventKind } from "@reeve/jetstream/feed/run-feed";
 
 /** The kinds of events that change what a list of runs shows. A step does too, and is told by the batches around it. */
 export const rowKinds: ReadonlySet<RunEventKind> = new Set<RunEventKind>([

@@ -1,12 +1,16 @@
 import { bucketOf } from "@reeve/contracts/channel";
 import type { Thread } from "@reeve/contracts/thread";
 import { ThreadSchema } from "@reeve/contracts/thread";
-import { emptyTail } from "@reeve/log/log";
-import type { FedThreadBatch, ThreadEventKind, ThreadFeed } from "@reeve/log/thread-feed";
-import type { ThreadLog } from "@reeve/log/thread-log";
-import type { Logger } from "@reeve/platform/logger";
-import type { Table } from "@reeve/store/table";
-import { emptyRow, threadRow } from "@reeve/thread/thread-row";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import type {
+  FedThreadBatch,
+  ThreadEventKind,
+  ThreadFeed,
+} from "@reeve/jetstream/feed/thread-feed";
+import type { ThreadLog } from "@reeve/jetstream/log/thread-log";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import type { Table } from "@reeve/jetstream/table/port";
+import { emptyRow, threadRow } from "@reeve/run/thread/thread-row";
 
 const kinds: ReadonlySet<ThreadEventKind> = new Set<ThreadEventKind>([
   "turnQueued",

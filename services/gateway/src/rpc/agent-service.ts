@@ -1,6 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { AgentService } from "@reeve/contracts/agent";
-import { principalOf } from "@reeve/platform/principal";
+import { principalOf } from "@reeve/platform/rpc/principal";
 import {
   checkAgent,
   createAgent,

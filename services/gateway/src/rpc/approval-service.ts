@@ -1,8 +1,8 @@
 import type { Client, HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { ApprovalService } from "@reeve/contracts/approval";
-import { failureFrom } from "@reeve/platform/connect-failure";
-import { principalHeaders } from "@reeve/platform/internal-principal";
-import { principalOf } from "@reeve/platform/principal";
+import { failureFrom } from "@reeve/platform/rpc/connect-failure";
+import { principalHeaders } from "@reeve/platform/rpc/internal-principal";
+import { principalOf } from "@reeve/platform/rpc/principal";
 
 /** Forwards calls to approvals, with the principal that this gateway authenticated. */
 export function approvalService(

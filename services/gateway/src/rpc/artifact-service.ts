@@ -2,8 +2,8 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { ArtifactService } from "@reeve/contracts/artifact";
 import { ArtifactHeaderSchema } from "@reeve/contracts/artifact";
 import { create } from "@bufbuild/protobuf";
-import { principalOf } from "@reeve/platform/principal";
-import type { ArtifactStore } from "@reeve/store/artifact-store";
+import { principalOf } from "@reeve/platform/rpc/principal";
+import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import {
   downloadArtifact,
   listArtifacts,

@@ -3,7 +3,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import type { MemoryService } from "@reeve/contracts/memory";
 import type { LongTermMemory, Owner } from "@reeve/memory/long-term-memory";
 import { Failure } from "@reeve/platform/failure";
-import { principalOf } from "@reeve/platform/principal";
+import { principalOf } from "@reeve/platform/rpc/principal";
 import { listMemories } from "../app/list-memories.ts";
 
 const usualLimit = 10;

@@ -1,11 +1,11 @@
 import type { ServiceImpl } from "@connectrpc/connect";
-import { treeOf } from "@reeve/contracts/execution-tree";
-import { fitTree } from "@reeve/contracts/fit-tree";
+import { treeOf } from "@reeve/run/tree/execution-tree";
+import { fitTree } from "@reeve/run/tree/fit-tree";
 import type { RunService } from "@reeve/contracts/run";
-import { runOf } from "@reeve/log/run-head";
-import type { Logger } from "@reeve/platform/logger";
-import { goingAway } from "@reeve/platform/going-away";
-import { principalOf } from "@reeve/platform/principal";
+import { runOf } from "@reeve/run/head/run-head";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import { goingAway } from "@reeve/platform/rpc/going-away";
+import { principalOf } from "@reeve/platform/rpc/principal";
 import { cancelRun } from "../app/cancel-run.ts";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
 import { cancelUnwatched, Watchers } from "../app/last-watcher.ts";

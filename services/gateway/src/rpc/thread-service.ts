@@ -1,8 +1,8 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { ThreadService } from "@reeve/contracts/thread";
 import { threadWorkspaceId } from "@reeve/contracts/workspace-id";
-import { principalOf } from "@reeve/platform/principal";
-import { deleteThread } from "@reeve/thread/delete-thread";
+import { principalOf } from "@reeve/platform/rpc/principal";
+import { deleteThread } from "@reeve/run/thread/delete-thread";
 import { deleteWorkspace } from "../app/delete-workspace.ts";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
 import { getThread, listThreadMessages, listThreads } from "../app/read-threads.ts";

@@ -2,7 +2,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { WorkspaceService } from "@reeve/contracts/tool";
 import { Failure } from "@reeve/platform/failure";
-import { principalOf } from "@reeve/platform/principal";
+import { principalOf } from "@reeve/platform/rpc/principal";
 import type { FilesPorts } from "../app/workspace-files.ts";
 import { listFiles, readFile, writeFile } from "../app/workspace-files.ts";
 

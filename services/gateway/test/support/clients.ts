@@ -9,7 +9,7 @@ import { AgentService } from "@reeve/contracts/agent";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
 import { MemoryService } from "@reeve/contracts/memory";
-import { reasonName, failureFrom } from "@reeve/platform/connect-failure";
+import { reasonName, failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { callSettings } from "../../src/domain/tool-settings.ts";
-import type { CallContext, Progress } from "../../src/ports/tool.ts";
+import { callSettings } from "@reeve/calls/settings/tool-settings";
+import type { CallContext, Progress } from "@reeve/calls/ports/tool";
 
 /** The context of a call of a tool that needs no sandbox. */
 export function contextOf(

@@ -1,21 +1,22 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ToolCallFact } from "@reeve/contracts/tool";
-import type { CallJournal } from "@reeve/log/call-journal";
-import { openCallJournal } from "@reeve/log/nats-journal";
-import { openToolCallQueue } from "@reeve/log/nats-queue";
+import type { CallJournal } from "@reeve/jetstream/log/call-journal";
+import { openCallJournal } from "@reeve/jetstream/log/nats-journal";
+import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
 import { readConfig } from "@reeve/platform/config";
-import type { Nats } from "@reeve/platform/nats";
-import { connectNats } from "@reeve/platform/nats";
-import { startNatsServer } from "@reeve/platform/nats-server";
-import type { ArtifactStore } from "@reeve/store/artifact-store";
-import { openArtifactStore } from "@reeve/store/nats-artifact-store";
+import type { Nats } from "@reeve/platform/nats/connect-nats";
+import { connectNats } from "@reeve/platform/nats/connect-nats";
+import { startNatsServer } from "@reeve/platform/nats/nats-server";
+import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
+import { openArtifactStore } from "@reeve/jetstream/objects/nats-artifact-store";
 import { toolhostConfig } from "../../src/config.ts";
 import { startToolhost } from "../../src/serve.ts";
-import type { Logged } from "./keeping-log.ts";
-import { keepingLog } from "./keeping-log.ts";
+import type { Logged } from "@reeve/sandbox/test/support/keeping-log";
+import { keepingLog } from "@reeve/sandbox/test/support/keeping-log";
 import type { RequestOptions } from "./toolhost.ts";
-import { factsUntilEnd, keyOf, requestOf, temporaryFolder } from "./toolhost.ts";
+import { temporaryFolder } from "@reeve/sandbox/test/support/temporary-folder";
+import { factsUntilEnd, keyOf, requestOf } from "./toolhost.ts";
 
 /** A toolhost with a NATS of its own and the MCP server `demo`. */
 export interface RunningToolhost extends AsyncDisposable {

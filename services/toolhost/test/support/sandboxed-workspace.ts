@@ -1,25 +1,22 @@
 import { chmod, chown, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { JsonObject } from "@bufbuild/protobuf";
-import { BubblewrapDriver } from "../../src/adapters/bubblewrap/bubblewrap-driver.ts";
-import { sandboxIdentity } from "../../src/adapters/bubblewrap/identity.ts";
-import { FilesOnlyDriver } from "../../src/adapters/files-only/files-only-driver.ts";
-import { UnsafeLocalDriver } from "../../src/adapters/unsafe-local/unsafe-local-driver.ts";
-import { WarmSandboxes } from "../../src/adapters/warm-sandboxes.ts";
-import type { Collected } from "../../src/app/collect.ts";
-import { collect } from "../../src/app/collect.ts";
-import { callSettings } from "../../src/domain/tool-settings.ts";
-import type { Sandbox, SandboxCommand, SandboxDriver } from "../../src/ports/sandbox.ts";
-import { defaultLimits } from "../../src/ports/sandbox.ts";
-import type { Progress, Tool, ToolOutcome } from "../../src/ports/tool.ts";
+import { BubblewrapDriver } from "@reeve/sandbox/bubblewrap/bubblewrap-driver";
+import { sandboxIdentity } from "@reeve/sandbox/host/identity";
+import { FilesOnlyDriver } from "@reeve/sandbox/files-only/files-only-driver";
+import { UnsafeLocalDriver } from "@reeve/sandbox/unsafe-local/unsafe-local-driver";
+import { WarmSandboxes } from "@reeve/sandbox/lifecycle/warm-sandboxes";
+import type { Collected } from "@reeve/sandbox/files/collect";
+import { collect } from "@reeve/sandbox/files/collect";
+import { callSettings } from "@reeve/calls/settings/tool-settings";
+import type { Sandbox, SandboxDriver } from "@reeve/sandbox/port";
+import { commandOf, whyNoSandbox } from "@reeve/sandbox/test/support/bubblewrap-here";
+import type { Progress, Tool, ToolOutcome } from "@reeve/calls/ports/tool";
 import { describe } from "vitest";
-import { temporaryFolder } from "./toolhost.ts";
+import { temporaryFolder } from "@reeve/sandbox/test/support/temporary-folder";
 
 const identity = sandboxIdentity(64_017);
 const bubblewrap = new BubblewrapDriver(identity);
-
-/** Why sandboxes do not work on this machine, for the names of tests that are skipped; empty when they do. */
-export const whyNoSandbox = await probed();
 
 /** What file tools stand on, and what is run beside them to prepare something. */
 export interface Ground {
@@ -119,13 +116,4 @@ export async function sandboxedWorkspace(
       await folder[Symbol.asyncDispose]();
     },
   };
-}
-
-export function commandOf(...argv: readonly string[]): SandboxCommand {
-  return { argv, limits: { ...defaultLimits, timeoutMs: 30_000 } };
-}
-
-async function probed(): Promise<string> {
-  const report = await bubblewrap.probe(AbortSignal.timeout(30_000));
-  return report.works ? "" : ` (skipped: ${report.reason})`;
 }

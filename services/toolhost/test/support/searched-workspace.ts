@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { expect } from "vitest";
-import type { Tool } from "../../src/ports/tool.ts";
+import type { Tool } from "@reeve/calls/ports/tool";
 import type { Ground, SandboxedWorkspace } from "./sandboxed-workspace.ts";
 import { sandboxedWorkspace } from "./sandboxed-workspace.ts";
 

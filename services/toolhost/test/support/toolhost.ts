@@ -1,17 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { ToolCallFact, ToolCallRequest, WorkspaceFile } from "@reeve/contracts/tool";
 import { ToolCallRequestSchema } from "@reeve/contracts/tool";
-import type { CallJournal, CallKey } from "@reeve/log/call-journal";
-
-/** A folder that is gone at the end. */
-export async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
-  const path = await mkdtemp(join(tmpdir(), "reeve-toolhost-"));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
-}
+import type { CallJournal, CallKey } from "@reeve/jetstream/log/call-journal";
 
 export interface RequestOptions {
   readonly name: string;

@@ -1,0 +1,97 @@
+import type { AgentSpec } from "@reeve/contracts/agent";
+import type { ListValue } from "@bufbuild/protobuf/wkt";
+import type { Violation } from "@reeve/platform/failure";
+import { checkNetwork } from "./check-network.ts";
+import { parseNamePattern } from "../tools/name-pattern.ts";
+import { permissionClassOf } from "../tools/permission-classes.ts";
+import { stringsOf } from "./string-list.ts";
+
+/** What is wrong with single fields beyond what their contract can say. */
+export function checkFields(spec: AgentSpec): readonly Violation[] {
+  return [
+    ...rounds(spec),
+    ...budgetAwareness(spec),
+    ...planningModel(spec),
+    ...injectedNames(spec),
+    ...patterns("allowed_tool_patterns", stringsOf(spec.allowedToolPatterns).strings),
+    ...patterns("excluded_tool_patterns", spec.excludedToolPatterns),
+    ...onlyStrings("allowed_tools", spec.allowedTools),
+    ...onlyStrings("allowed_tool_patterns", spec.allowedToolPatterns),
+    ...onlyStrings("deep_agent.allowed_imports", spec.deepAgent?.allowedImports),
+    ...onlyStrings("deep_agent.command_blacklist", spec.deepAgent?.commandBlacklist),
+    ...checkNetwork(spec),
+    ...classes(spec),
+  ];
+}
+
+function violation(field: string, reason: string, description: string): Violation {
+  return { field, reason, description };
+}
+
+function rounds({ maxRounds, maxSteps }: AgentSpec): readonly Violation[] {
+  if (maxRounds === undefined || maxSteps === undefined || maxRounds === maxSteps) return [];
+  const description = `max_steps is another name of max_rounds; they say ${maxSteps} and ${maxRounds}`;
+  return [violation("max_steps", "CONTRADICTION", description)];
+}
+
+/** `per-message`, or `limit:` with a whole number from 0 to 100, to the letter. */
+function budgetAwareness({ budgetAwareness: value }: AgentSpec): readonly Violation[] {
+  if (value === undefined || value === "per-message") return [];
+  const [, percent] = /^limit:(\d{1,3})$/.exec(value) ?? [];
+  if (percent !== undefined && Number(percent) <= 100) return [];
+  const description = `"${value}" is neither per-message nor limit:<n> with a whole n from 0 to 100`;
+  return [violation("budget_awareness", "MALFORMED", description)];
+}
+
+/** Ignored, like the other planning fields, when nothing is planned. */
+function planningModel({ planningEnabled, planningModel: value }: AgentSpec): readonly Violation[] {
+  if (!planningEnabled || value === undefined || /^\S+$/.test(value)) return [];
+  return [violation("planning_model", "MALFORMED", `"${value}" is no reference of a model`)];
+}
+
+/** Names that every provider accepts for a property of a tool's schema. */
+function injectedNames({ injectedToolArgs }: AgentSpec): readonly Violation[] {
+  return Object.keys(injectedToolArgs)
+    .filter((key) => !/^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/.test(key))
+    .map((key) =>
+      violation(
+        `injected_tool_args[${JSON.stringify(key)}]`,
+        "MALFORMED",
+        `${JSON.stringify(key)} cannot be the name of a property: letters, digits, "_", "." and "-", at most 64, beginning with a letter or "_"`,
+      ),
+    );
+}
+
+function patterns(field: string, texts: readonly string[]): readonly Violation[] {
+  return texts.flatMap((text, index) =>
+    parseNamePattern(text) === undefined
+      ? [
+          violation(
+            `${field}[${index}]`,
+            "MALFORMED",
+            text === "" ? "a pattern cannot be empty" : `"${text}" ends in an escape of nothing`,
+          ),
+        ]
+      : [],
+  );
+}
+
+function onlyStrings(field: string, list: ListValue | undefined): readonly Violation[] {
+  return stringsOf(list).others.map((index) =>
+    violation(`${field}[${index}]`, "MISTYPED", "must be a string"),
+  );
+}
+
+function classes({ permissionClasses }: AgentSpec): readonly Violation[] {
+  return permissionClasses.flatMap((name, index) =>
+    permissionClassOf(name) === undefined
+      ? [
+          violation(
+            `permission_classes[${index}]`,
+            "UNKNOWN_CLASS",
+            `there is no permission class "${name}"; there are safe, knowledge, network, workspace_write, execute, editor_mutate, subagent and secrets`,
+          ),
+        ]
+      : [],
+  );
+}

@@ -1,0 +1,169 @@
+import { readFileSync } from "node:fs";
+import { create, fromJson } from "@bufbuild/protobuf";
+import { ListValueSchema } from "@bufbuild/protobuf/wkt";
+import { AgentSpecSchema, LimitsSchema, ModelCatalogSchema } from "@reeve/contracts/agent";
+import { ToolCatalogSchema } from "@reeve/contracts/tool";
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { anyMessage } from "../../test/any-message.ts";
+import type { SpecInit } from "../../test/check.ts";
+import { broken, check } from "../../test/check.ts";
+import { offer, tool } from "../../test/offer.ts";
+import { checkSpec, slugOf } from "./check-spec.ts";
+import { parseSpecFile } from "./spec-file.ts";
+
+const example = readFileSync(new URL("../../test/configured-example.json", import.meta.url), "utf8");
+
+describe("a spec is valid", () => {
+  test("with a name and a model", () => {
+    expect(check({})).toMatchObject({ violations: [], warnings: [] });
+  });
+
+  test("with everything that this version honours", () => {
+    const { violations, warnings } = check({
+      id: "helper",
+      instructions: "Help.",
+      maxRounds: 1000,
+      maxSteps: 1000,
+      temperature: 0,
+      maxTokens: 1,
+      planningModel: "not: a reference, and ignored",
+      planningInstructions: "ignored",
+      maxParallelSubagents: 7,
+      hitlTools: ["write_file", "mcp__weather__forecast"],
+      emitMcpProgress: false,
+      injectedToolArgs: { origin: "who asks" },
+      allowedToolPatterns: fromJson(ListValueSchema, ["*"]),
+      excludedTools: ["grep"],
+      permissionClasses: ["safe", "knowledge", "network", "workspace_write", "execute"],
+      deepAgent: {
+        filesystem: true,
+        terminal: false,
+        code: false,
+        planning: false,
+        allowedImports: fromJson(ListValueSchema, ["json"]),
+        codeTimeout: { seconds: 30n },
+        readOnly: true,
+      },
+      mcpServers: ["weather"],
+      approvalPolicy: { timeout: { seconds: 60n }, allowEditedArguments: true },
+      budgets: { maxLlmCalls: 5, maxToolCalls: 5 },
+    });
+    expect(violations).toEqual([]);
+    expect(warnings).toEqual([]);
+  });
+});
+
+describe("a spec is stored with", () => {
+  test("max_steps under its one name", () => {
+    const { spec } = check({ maxSteps: 12 });
+    expect(spec.maxRounds).toBe(12);
+    expect(spec.maxSteps).toBeUndefined();
+  });
+
+  test("an id of its name, when it has none", () => {
+    expect(check({ name: "Ops Supervisor (v2)" }).spec.id).toBe("ops-supervisor-v2");
+    expect(check({ id: "mine", name: "Ops" }).spec.id).toBe("mine");
+    expect(slugOf(`--${"x".repeat(62)} y`)).toBe("x".repeat(62));
+  });
+
+  test("defaults unset", () => {
+    const { spec } = check({});
+    expect([spec.emitMcpProgress, spec.maxParallelSubagents, spec.maxRounds]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test("nothing of what was given changed", () => {
+    const given = create(AgentSpecSchema, { name: "a", model: "default", maxSteps: 3 });
+    checkSpec(given, offer);
+    expect(given).toMatchObject({ id: "", maxSteps: 3 });
+    expect(given.maxRounds).toBeUndefined();
+  });
+});
+
+test("the configured example is valid once its tools exist", () => {
+  const tools = ["deploy_service", "rotate_credentials"].map((name) => tool(name));
+  const catalogs = [...offer.tools, create(ToolCatalogSchema, { pool: "ops", tools })];
+  const spec = parseSpecFile(example, "example.json");
+  const { violations, spec: stored } = checkSpec(spec, { ...offer, tools: catalogs });
+  expect(violations).toEqual([]);
+  expect(stored).toMatchObject({ id: "ops-supervisor", maxRounds: 12 });
+});
+
+describe("limits of a spec", () => {
+  const maxima = create(LimitsSchema, {
+    maxRounds: 30,
+    budgets: { maxLlmCalls: 100, maxCostUsd: 2, maxWallClock: { seconds: 600n } },
+  });
+  const { providers } = offer.models;
+  const pricing = { inputUsdPerMillion: 1, outputUsdPerMillion: 2 };
+  const priced = { id: "default", provider: "openai", maxOutputTokens: 1_000, pricing };
+  const within = (init: SpecInit) =>
+    checkSpec(create(AgentSpecSchema, { name: "a", model: "default", ...init }), {
+      ...offer,
+      models: create(ModelCatalogSchema, { models: [priced], providers, maxima }),
+    }).violations.map(({ field, reason }) => `${field}: ${reason}`);
+
+  test("may be raised up to what the deployment allows, and no further", () => {
+    expect(within({ maxRounds: 30, budgets: { maxLlmCalls: 100, maxCostUsd: 2 } })).toEqual([]);
+    expect(
+      within({
+        maxRounds: 31,
+        budgets: { maxLlmCalls: 101, maxCostUsd: 2.5, maxWallClock: { seconds: 601n } },
+      }),
+    ).toEqual([
+      "max_rounds: ABOVE_MAXIMUM",
+      "budgets.max_wall_clock: ABOVE_MAXIMUM",
+      "budgets.max_llm_calls: ABOVE_MAXIMUM",
+      "budgets.max_cost_usd: ABOVE_MAXIMUM",
+    ]);
+  });
+
+  test("have to let a run move at all", () => {
+    expect(broken({ budgets: { maxParallel: 0, maxResultBytes: 10 } })).toEqual([
+      expect.stringContaining("budgets.max_parallel"),
+      expect.stringContaining("budgets.max_result_bytes"),
+    ]);
+  });
+});
+
+describe("of a spec is warned", () => {
+  test("that an MCP server has never listed its tools, which then may come to be", () => {
+    const { violations, warnings } = check({
+      mcpServers: ["maps"],
+      hitlTools: ["mcp__maps__route"],
+    });
+    expect(violations).toEqual([]);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^mcp_servers: "maps"/),
+      expect.stringMatching(/^hitl_tools: .*"mcp__maps__route"/),
+    ]);
+  });
+
+  test("but not of such a tool that the filter removes", () => {
+    const excludedToolPatterns = ["mcp__maps__*"];
+    const init = { mcpServers: ["maps"], hitlTools: ["mcp__maps__route"], excludedToolPatterns };
+    expect(broken(init)).toEqual(["hitl_tools[0]: TOOL_NOT_FOUND"]);
+  });
+
+  test("that a tool which it asks for is left out", () => {
+    const allowedTools = fromJson(ListValueSchema, ["grep", "execute_code"]);
+    expect(check({ allowedTools }).warnings).toEqual([
+      expect.stringMatching(/"execute_code": it needs the permission class execute/),
+    ]);
+  });
+});
+
+test("any spec is checked without a fault, and is stored as it would be stored again", () => {
+  fc.assert(
+    fc.property(anyMessage(AgentSpecSchema), (init) => {
+      const checked = checkSpec(create(AgentSpecSchema, init), offer);
+      const again = checkSpec(checked.spec, offer);
+      expect(again.spec).toEqual(checked.spec);
+      expect(again.violations.length).toBeLessThanOrEqual(checked.violations.length);
+    }),
+  );
+});

@@ -1,0 +1,209 @@
+import type { MessageShape } from "@bufbuild/protobuf";
+import { clone } from "@bufbuild/protobuf";
+import { createValidator } from "@bufbuild/protovalidate";
+import type { AgentSpec, ModelCatalog } from "@reeve/contracts/agent";
+import { AgentSpecSchema } from "@reeve/contracts/agent";
+import type { ToolCatalog } from "@reeve/contracts/tool";
+import type { Violation } from "@reeve/platform/failure";
+import { Failure } from "@reeve/platform/failure";
+import { violationOf } from "@reeve/platform/rpc/validate-interceptor";
+import { catalogFilter } from "../tools/catalog-filter.ts";
+import { checkFields } from "./check-fields.ts";
+import { toolWithParameter } from "../tools/injected-args.ts";
+import { limitViolations, limitsFor } from "./limits.ts";
+import { longTermMemoryTools } from "../tools/own-tools.ts";
+import { priceProblem } from "./price-problem.ts";
+import { resolveModel } from "../resolve/resolve-model.ts";
+import type { Toolbelt } from "../tools/toolbelt.ts";
+import { toolbelt } from "../tools/toolbelt.ts";
+import { unsupportedFields } from "./unsupported-fields.ts";
+
+/** What a deployment offers to its agents. */
+export interface Offer {
+  readonly tools: readonly ToolCatalog[];
+  readonly models: ModelCatalog;
+}
+
+export interface CheckedSpec {
+  /** The spec as it is stored: with one name for each thing. */
+  readonly spec: AgentSpec;
+  /** Everything that is wrong with it, each with its field. Empty: it is valid. */
+  readonly violations: readonly Violation[];
+  readonly warnings: readonly string[];
+}
+
+const validator = createValidator();
+
+/** Checks a spec against its contract and against what the deployment offers. */
+export function checkSpec(given: AgentSpec, offer: Offer): CheckedSpec {
+  const spec = normalized(given);
+  const belt = beltOf(spec, offer.tools);
+  const violations = [
+    ...contractViolations(given),
+    ...idViolations(spec),
+    ...checkFields(given),
+    ...modelViolations(spec, offer.models),
+    ...plannerViolations(spec, offer.models),
+    ...limitViolations(spec, offer.models.maxima),
+    ...priceViolations(spec, offer.models),
+    ...belt.violations,
+    ...hitlViolations(spec, belt, offer.tools),
+    ...injectedViolations(spec, belt),
+    ...unsupportedFields(spec),
+  ];
+  return {
+    spec,
+    violations: distinct(violations),
+    warnings: [...belt.warnings, ...unlistedWarnings(spec, offer.tools)],
+  };
+}
+
+function normalized(given: AgentSpec): AgentSpec {
+  const spec: MessageShape<typeof AgentSpecSchema> = clone(AgentSpecSchema, given);
+  if (spec.maxSteps !== undefined) spec.maxRounds ??= spec.maxSteps;
+  delete spec.maxSteps;
+  if (spec.id === "") spec.id = slugOf(spec.name);
+  return spec;
+}
+
+/** The id that a name stands for: `Ops Supervisor` is `ops-supervisor`. */
+export function slugOf(name: string): string {
+  return name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-+/g, "")
+    .slice(0, 63)
+    .replaceAll(/-+$/g, "");
+}
+
+function idViolations({ id, name }: AgentSpec): readonly Violation[] {
+  if (id !== "" || name === "") return [];
+  const description = `is empty, and "${name}" has no letter or digit of which to make one; give one`;
+  return [{ field: "id", description, reason: "REQUIRED" }];
+}
+
+function contractViolations(spec: AgentSpec): readonly Violation[] {
+  const result = validator.validate(AgentSpecSchema, spec);
+  if (result.kind === "error") throw result.error;
+  return result.kind === "valid" ? [] : result.violations.map(violationOf);
+}
+
+function modelViolations(
+  spec: Pick<AgentSpec, "model">,
+  models: ModelCatalog,
+): readonly Violation[] {
+  if (spec.model === "") return [];
+  try {
+    resolveModel(spec, models);
+    return [];
+  } catch (error) {
+    if (error instanceof Failure) return error.violations;
+    throw error;
+  }
+}
+
+/** The planner's model, like the other planning fields, means nothing when nothing is planned. */
+function plannerViolations(
+  { planningEnabled, planningModel: reference }: AgentSpec,
+  models: ModelCatalog,
+): readonly Violation[] {
+  if (!planningEnabled || reference === undefined) return [];
+  return modelViolations({ model: reference }, models).map((violation) => ({
+    ...violation,
+    field: "planning_model",
+  }));
+}
+
+/** A model that cannot be resolved has a violation of its own. */
+function priceViolations(spec: AgentSpec, models: ModelCatalog): readonly Violation[] {
+  const { model, planningEnabled, planningModel } = spec;
+  const limits = limitsFor(spec, models.maxima);
+  const references = [model, ...(planningEnabled && planningModel ? [planningModel] : [])];
+  return references.flatMap((reference) => {
+    if (modelViolations({ model: reference }, models).length > 0 || reference === "") return [];
+    const description = priceProblem(
+      spec,
+      resolveModel({ model: reference }, models).model,
+      limits,
+    );
+    return description === undefined
+      ? []
+      : [{ field: "budgets.max_cost_usd", description, reason: "UNKNOWN_COST" }];
+  });
+}
+
+function beltOf(
+  spec: AgentSpec,
+  tools: readonly ToolCatalog[],
+): Toolbelt & { readonly violations: readonly Violation[] } {
+  try {
+    // Whether a run has a memory is decided when it starts: an agent may speak of its tools.
+    const place = { isEditor: false, further: longTermMemoryTools };
+    return { ...toolbelt(spec, tools, place), violations: [] };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const violation = { field: "tools", description: error.message, reason: "TOOL_ID_CONFLICT" };
+    return { tools: [], leftOut: new Map(), warnings: [], violations: [violation] };
+  }
+}
+
+function hitlViolations(
+  spec: AgentSpec,
+  { tools, leftOut }: Toolbelt,
+  catalogs: readonly ToolCatalog[],
+): readonly Violation[] {
+  const present = new Set(tools.map(({ name }) => name));
+  const isInFilter = catalogFilter(spec);
+  return spec.hitlTools.flatMap((name, index) => {
+    if (present.has(name)) return [];
+    if (isUnlisted(name, spec, catalogs) && isInFilter(name)) return [];
+    const why = leftOut.get(name) ?? `it has: ${[...present].join(", ") || "none"}`;
+    const description = `the agent has no tool "${name}"; ${why}`;
+    return [{ field: `hitl_tools[${index}]`, description, reason: "TOOL_NOT_FOUND" }];
+  });
+}
+
+/** Whether this is a tool of a named MCP server that has never listed its tools, and so may come to be. */
+function isUnlisted(
+  name: string,
+  { mcpServers }: AgentSpec,
+  catalogs: readonly ToolCatalog[],
+): boolean {
+  const server = mcpServers.find((candidate) => name.startsWith(`mcp__${candidate}__`));
+  return server !== undefined && !hasListed(server, catalogs);
+}
+
+function hasListed(server: string, catalogs: readonly ToolCatalog[]): boolean {
+  return catalogs.some(({ tools }) => tools.some(({ source }) => source === `mcp:${server}`));
+}
+
+function unlistedWarnings(spec: AgentSpec, catalogs: readonly ToolCatalog[]): readonly string[] {
+  const servers = spec.mcpServers
+    .filter((server) => !hasListed(server, catalogs))
+    .map((server) => `mcp_servers: "${server}" has not listed any tools yet`);
+  const tools = spec.hitlTools
+    .filter((name) => isUnlisted(name, spec, catalogs))
+    .map((name) => `hitl_tools: whether there is a tool "${name}" is not known yet`);
+  return [...servers, ...tools];
+}
+
+function injectedViolations(
+  { injectedToolArgs }: AgentSpec,
+  { tools }: Toolbelt,
+): readonly Violation[] {
+  return Object.keys(injectedToolArgs).flatMap((key) => {
+    const owner = toolWithParameter(tools, key);
+    if (owner === undefined) return [];
+    const description = `"${key}" is a parameter of the tool ${owner.name}; choose another name`;
+    const field = `injected_tool_args[${JSON.stringify(key)}]`;
+    return [{ field, description, reason: "ARGUMENT_COLLISION" }];
+  });
+}
+
+function distinct(violations: readonly Violation[]): readonly Violation[] {
+  const seen = new Set<string>();
+  return violations.filter(({ field, description }) => {
+    const key = `${field}\n${description}`;
+    return !seen.has(key) && seen.add(key);
+  });
+}

@@ -1,0 +1,142 @@
+import { create, fromJson } from "@bufbuild/protobuf";
+import { ListValueSchema } from "@bufbuild/protobuf/wkt";
+import { ModelCatalogSchema } from "@reeve/contracts/agent";
+import { ToolCatalogSchema } from "@reeve/contracts/tool";
+import { describe, expect, test } from "vitest";
+import type { SpecInit } from "../../test/check.ts";
+import { broken, check } from "../../test/check.ts";
+import { offer, tool } from "../../test/offer.ts";
+
+/** Why the first violation is one. */
+const reasonOf = (init: SpecInit): string | undefined => check(init).violations[0]?.description;
+
+describe("a spec is refused for", () => {
+  test("everything that is wrong with it, at once", () => {
+    const violations = broken({
+      id: "No Id",
+      name: "",
+      model: "gpt-9",
+      maxRounds: 0,
+      maxSteps: 3,
+      temperature: 2.5,
+      maxTokens: 0,
+      budgetAwareness: "limit:101",
+      hitlTools: ["write_file", "deploy"],
+      injectedToolArgs: { "a b": "", path: "" },
+      maxParallelSubagents: 8,
+      allowedTools: fromJson(ListValueSchema, ["write_file", 3]),
+      excludedToolPatterns: ["", "a\\"],
+      permissionClasses: ["root", "Safe"],
+      deepAgent: { codeTimeout: { seconds: 0n }, allowedImports: fromJson(ListValueSchema, [1]) },
+      approvalPolicy: { timeout: { seconds: -1n } },
+    });
+    expect(new Set(violations)).toEqual(
+      new Set([
+        "id: STRING_PATTERN",
+        "name: STRING_MIN_LEN",
+        "model: MODEL_NOT_FOUND",
+        "max_rounds: UINT32_GTE_LTE",
+        "max_steps: CONTRADICTION",
+        "temperature: DOUBLE_GTE_LTE",
+        "max_tokens: UINT32_GTE",
+        "budget_awareness: MALFORMED",
+        "hitl_tools[1]: TOOL_NOT_FOUND",
+        'injected_tool_args["a b"]: MALFORMED',
+        'injected_tool_args["path"]: ARGUMENT_COLLISION',
+        "max_parallel_subagents: UINT32_GTE_LTE",
+        "allowed_tools[1]: MISTYPED",
+        "excluded_tool_patterns[0]: MALFORMED",
+        "excluded_tool_patterns[1]: MALFORMED",
+        "permission_classes[0]: UNKNOWN_CLASS",
+        "permission_classes[1]: UNKNOWN_CLASS",
+        "deep_agent.code_timeout: DURATION_GT_LTE",
+        "deep_agent.allowed_imports[0]: MISTYPED",
+        "approval_policy.timeout: DURATION_GT",
+      ]),
+    );
+  });
+
+  test("a model or a provider that there is not, or that could be several", () => {
+    expect(broken({ model: "orphan" })).toEqual(["model: PROVIDER_NOT_FOUND"]);
+    expect(broken({ model: "gpt-9" })).toEqual(["model: MODEL_NOT_FOUND"]);
+    const models = { ...offer.models, models: [...offer.models.models, ...offer.models.models] };
+    expect(check({}, { ...offer, models }).violations).toMatchObject([
+      { field: "model", reason: "AMBIGUOUS_MODEL_REFERENCE" },
+    ]);
+  });
+
+  test.each([
+    "limit:101",
+    "limit:7.5",
+    "limit: 70",
+    "Limit:70",
+    "per_message",
+    "",
+    "limit:",
+    "limit:-1",
+  ])("a budget awareness of %j", (budgetAwareness) => {
+    expect(broken({ budgetAwareness })).toContain("budget_awareness: MALFORMED");
+  });
+
+  test.each(["per-message", "limit:0", "limit:100"])(
+    "no budget awareness of %j",
+    (budgetAwareness) => {
+      expect(broken({ budgetAwareness })).toEqual([]);
+    },
+  );
+
+  test("a cap on cost under which its model, or that of its planner, could never be called", () => {
+    const pricing = { inputUsdPerMillion: 1, outputUsdPerMillion: 2 };
+    const models = create(ModelCatalogSchema, {
+      models: [
+        { id: "default", provider: "openai", upstreamName: "gpt", pricing },
+        { id: "script", provider: "openai", upstreamName: "free" },
+      ],
+      providers: [{ name: "openai" }],
+    });
+    const under = (init: Omit<SpecInit, "$typeName" | "$unknown">) =>
+      check({ budgets: { maxCostUsd: 1 }, ...init }, { ...offer, models });
+    const field = "budgets.max_cost_usd";
+    expect(under({ maxTokens: 100 }).violations).toEqual([]);
+    expect(under({}).violations).toMatchObject([{ field, reason: "UNKNOWN_COST" }]);
+    const planned = { planningEnabled: true, planningModel: "script", maxTokens: 100 };
+    expect(under(planned).violations).toMatchObject([
+      { field, description: expect.stringContaining('model "script" has no price') },
+    ]);
+  });
+
+  test("a name of which no id can be made", () => {
+    expect(broken({ name: "助手" })).toEqual(["id: REQUIRED"]);
+  });
+
+  test("a tool for approval that it has not, with the reason", () => {
+    expect(reasonOf({ hitlTools: ["run_command"] })).toContain("permission class execute");
+    expect(reasonOf({ hitlTools: ["grep"], excludedTools: ["grep"] })).toContain("filter");
+    expect(reasonOf({ hitlTools: ["gerp"] })).toContain(
+      "it has: add_todo, complete_todo, forget, grep",
+    );
+    expect(reasonOf({ hitlTools: ["mcp__weather__snow"], mcpServers: ["weather"] })).toContain(
+      "mcp__weather__snow",
+    );
+  });
+
+  test("two sources of one tool", () => {
+    const other = create(ToolCatalogSchema, { pool: "b", tools: [tool("grep", { pool: "b" })] });
+    const { violations } = check({}, { ...offer, tools: [...offer.tools, other] });
+    expect(violations).toMatchObject([{ field: "tools", reason: "TOOL_ID_CONFLICT" }]);
+  });
+});
+
+describe("a spec is refused by name for what is not honoured yet", () => {
+  const asks: readonly (readonly [string, SpecInit])[] = [
+    ["plugin_ids", { pluginIds: ["p"] }],
+    ["sections", { sections: { retry: { kind: { case: "boolValue", value: true } } } }],
+    ["delegates", { delegates: ["other"] }],
+    ["endpoint", { endpoint: { url: "http://x" } }],
+  ];
+
+  test.each(asks)("%s", (field, init) => {
+    expect(broken(init)).toEqual([`${field}: UNSUPPORTED_CAPABILITY`]);
+    expect(check(init).violations[0]?.description).toContain("not supported");
+  });
+});

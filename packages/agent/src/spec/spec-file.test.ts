@@ -1,0 +1,168 @@
+import { readFileSync } from "node:fs";
+import { create, equals, fromBinary, toBinary } from "@bufbuild/protobuf";
+import type { AgentSpec } from "@reeve/contracts/agent";
+import { AgentSpecSchema } from "@reeve/contracts/agent";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import type { Violation } from "@reeve/platform/failure";
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { anyMessage } from "../../test/any-message.ts";
+import { formatSpec, parseSpecFile } from "./spec-file.ts";
+
+const example = readFileSync(new URL("../../test/configured-example.json", import.meta.url), "utf8");
+const isSame = (one: AgentSpec, two: AgentSpec): boolean => equals(AgentSpecSchema, one, two);
+
+/** How a text is refused. */
+function refusalOf(text: string): Failure {
+  try {
+    parseSpecFile(text, "agent.yaml");
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
+  throw new Error("it was not refused");
+}
+
+const violationsOf = (text: string): readonly Violation[] => refusalOf(text).violations;
+
+describe("a spec file", () => {
+  test("is read as YAML or JSON, in either case", () => {
+    const spec = create(AgentSpecSchema, { name: "a", maxRounds: 3, hitlTools: ["x"] });
+    for (const text of [
+      "name: a\nmax_rounds: 3\nhitl_tools: [x]\n",
+      "name: a\nmaxRounds: 3\nhitlTools:\n  - x\n",
+      '{"name": "a", "maxRounds": 3, "hitl_tools": ["x"]}',
+      '{\n\t"name": "a",\n\t"max_rounds": 3,\n\t"hitl_tools": [\n\t\t"x"\n\t]\n}',
+    ]) {
+      expect(isSame(parseSpecFile(text, "a"), spec)).toBe(true);
+    }
+  });
+
+  test("of any spec reads back as the same spec", () => {
+    fc.assert(
+      fc.property(anyMessage(AgentSpecSchema), (init) => {
+        const spec = create(AgentSpecSchema, init);
+        expect(isSame(parseSpecFile(formatSpec(spec, "yaml"), "a"), spec)).toBe(true);
+        expect(isSame(parseSpecFile(formatSpec(spec, "json"), "a"), spec)).toBe(true);
+        expect(isSame(fromBinary(AgentSpecSchema, toBinary(AgentSpecSchema, spec)), spec)).toBe(
+          true,
+        );
+      }),
+    );
+  });
+
+  test("is written in snake_case, without what is unset", () => {
+    const text = formatSpec(create(AgentSpecSchema, { name: "a", emitMcpProgress: false }), "yaml");
+    expect(text).toBe("name: a\nemit_mcp_progress: false\n");
+  });
+
+  test("keeps the difference between absent and empty", () => {
+    const empty = parseSpecFile("name: a\nallowed_tools: []\n", "a");
+    expect(empty.allowedTools?.values).toEqual([]);
+    expect(empty.allowedToolPatterns).toBeUndefined();
+    expect(formatSpec(empty, "yaml")).toBe("name: a\nallowed_tools: []\n");
+    expect(parseSpecFile("name: a\nallowed_tools: null\n", "a").allowedTools).toBeUndefined();
+  });
+
+  test("may be the configured example, word for word", () => {
+    const spec = parseSpecFile(example, "example.json");
+    expect(spec).toMatchObject({
+      maxSteps: 12,
+      budgetAwareness: "limit:70",
+      planningEnabled: true,
+    });
+    expect(JSON.parse(formatSpec(spec, "json"))).toEqual(JSON.parse(example));
+    expect(isSame(parseSpecFile(formatSpec(spec, "yaml"), "a"), spec)).toBe(true);
+  });
+});
+
+describe("of a spec file is told at once", () => {
+  test("every unknown and every mistyped field, with its path", () => {
+    const violations = violationsOf(`
+name: 3
+colour: red
+max_rounds: many
+temperature: .inf
+planning_enabled: "yes"
+hitl_tools: [a, 7, null]
+injected_tool_args: { "a b": 1 }
+deep_agent: { filesystem: 1, code_timeout: fast, sudo: true }
+budgets: 3
+allowed_tools: all
+mcp_servers: weather
+max_tokens: -1
+max_steps: 1.5
+`);
+    expect(Object.fromEntries(violations.map(({ field, reason }) => [field, reason]))).toEqual({
+      name: "MISTYPED",
+      colour: "UNKNOWN_FIELD",
+      max_rounds: "MISTYPED",
+      temperature: "MISTYPED",
+      planning_enabled: "MISTYPED",
+      "hitl_tools[1]": "MISTYPED",
+      "hitl_tools[2]": "MISTYPED",
+      'injected_tool_args["a b"]': "MISTYPED",
+      "deep_agent.filesystem": "MISTYPED",
+      "deep_agent.code_timeout": "MISTYPED",
+      "deep_agent.sudo": "UNKNOWN_FIELD",
+      budgets: "MISTYPED",
+      allowed_tools: "MISTYPED",
+      mcp_servers: "MISTYPED",
+      max_tokens: "MISTYPED",
+      max_steps: "MISTYPED",
+    });
+  });
+
+  test("in one line that names the file", () => {
+    expect(refusalOf("name: 3\ncolour: red")).toMatchObject({
+      kind: "invalid",
+      reason: ErrorReason.INVALID_AGENT,
+      message:
+        "agent.yaml is no agent spec: name: must be a string; colour: there is no such field",
+    });
+  });
+
+  test("which field a misspelt one may be", () => {
+    expect(violationsOf("maxrounds: 3")).toEqual([
+      expect.objectContaining({ description: expect.stringContaining("max_rounds") }),
+    ]);
+  });
+
+  test("a field that is there in both spellings", () => {
+    expect(violationsOf("max_rounds: 3\nmaxRounds: 4")).toEqual([
+      expect.objectContaining({ field: "maxRounds", reason: "DUPLICATE_FIELD" }),
+    ]);
+  });
+
+  test("what is no YAML, with its place", () => {
+    for (const text of [
+      "name: [",
+      "name: a\nname: b",
+      "name: a\n---\nname: b",
+      "name: *nobody",
+      "name: !secret x",
+      "? [1]\n: 2",
+      bomb(),
+    ]) {
+      expect(violationsOf(text)[0]).toMatchObject({ field: "", reason: "SYNTAX" });
+    }
+    expect(violationsOf("name: a\nname: b")[0]?.description).toContain("line 2");
+  });
+
+  test("that it is no mapping", () => {
+    for (const text of ["", "- a", "just words", "3"]) {
+      expect(violationsOf(text)).toMatchObject([{ field: "", reason: "MISTYPED" }]);
+    }
+  });
+});
+
+/** A small file that would be a large one. */
+function bomb(): string {
+  const levels = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"];
+  for (let level = 1; level < 10; level++) {
+    const aliases = Array.from({ length: 10 }, () => `*a${level - 1}`).join(", ");
+    levels.push(`a${level}: &a${level} [${aliases}]`);
+  }
+  return levels.join("\n");
+}

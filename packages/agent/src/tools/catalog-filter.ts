@@ -1,0 +1,57 @@
+import type { AgentSpec } from "@reeve/contracts/agent";
+import type { NamePattern } from "./name-pattern.ts";
+import { parseNamePattern } from "./name-pattern.ts";
+import { stringsOf } from "../spec/string-list.ts";
+
+type Selection = Pick<
+  AgentSpec,
+  "allowedTools" | "allowedToolPatterns" | "excludedTools" | "excludedToolPatterns"
+>;
+
+/**
+ * Whether an agent has a tool of this name: allowed by name or pattern, and excluded by neither. Without any allowed field
+ * all are allowed; an empty one allows none. Exclusion wins.
+ */
+export function catalogFilter(spec: Selection): (name: string) => boolean {
+  const { allowedTools, allowedToolPatterns } = spec;
+  const allowsAll = allowedTools === undefined && allowedToolPatterns === undefined;
+  const allowed = nameSet(stringsOf(allowedTools).strings, stringsOf(allowedToolPatterns).strings);
+  const excluded = nameSet(spec.excludedTools, spec.excludedToolPatterns);
+  return (name) => (allowsAll || allowed(name)) && !excluded(name);
+}
+
+function nameSet(
+  literals: readonly string[],
+  patterns: readonly string[],
+): (name: string) => boolean {
+  const names = new Set(literals);
+  const parsed = patterns
+    .map(parseNamePattern)
+    .filter((pattern): pattern is NamePattern => pattern !== undefined);
+  return (name) => names.has(name) || parsed.some((pattern) => pattern.matches(name));
+}
+
+/** What is suspicious about the names and patterns of a spec, given the tools that there are. */
+export function filterWarnings(spec: Selection, tools: readonly string[]): readonly string[] {
+  const entries = [
+    ["allowed_tools", stringsOf(spec.allowedTools).strings],
+    ["excluded_tools", spec.excludedTools],
+    ["allowed_tool_patterns", stringsOf(spec.allowedToolPatterns).strings],
+    ["excluded_tool_patterns", spec.excludedToolPatterns],
+  ] as const;
+  return entries.flatMap(([field, names]) =>
+    names.flatMap((name) => {
+      if (/^\S+\(.*\)$/.test(name)) {
+        return [
+          `${field}: "${name}" looks like a permission rule; a filter takes names of tools only`,
+        ];
+      }
+      if (field.endsWith("patterns")) {
+        const pattern = parseNamePattern(name);
+        const isIdle = pattern !== undefined && !tools.some((tool) => pattern.matches(tool));
+        return isIdle ? [`${field}: "${name}" matches no tool that there is now`] : [];
+      }
+      return tools.includes(name) ? [] : [`${field}: there is no tool "${name}" now`];
+    }),
+  );
+}

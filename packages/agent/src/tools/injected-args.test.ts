@@ -1,0 +1,69 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { clone, create } from "@bufbuild/protobuf";
+import { ToolDescriptorSchema } from "@reeve/contracts/tool";
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { tool } from "../../test/offer.ts";
+import { exposeTools, splitInjected, toolWithParameter } from "./injected-args.ts";
+
+const grep = create(ToolDescriptorSchema, {
+  ...tool("grep"),
+  inputSchema: {
+    type: "object",
+    properties: { path: { type: "string" } },
+    required: ["path"],
+    additionalProperties: false,
+  },
+});
+
+test("a model sees injected arguments as optional strings beside the real ones", () => {
+  expect(exposeTools([grep], { origin: "who asks" })).toMatchObject([
+    {
+      name: "grep",
+      inputSchema: {
+        type: "object",
+        properties: {
+          path: { type: "string" },
+          origin: { type: "string", description: "who asks" },
+        },
+        required: ["path"],
+        additionalProperties: false,
+      },
+    },
+  ]);
+});
+
+test("a tool without parameters gets a schema for them", () => {
+  const bare = create(ToolDescriptorSchema, { name: "now" });
+  expect(exposeTools([bare], { origin: "who asks" })[0]?.inputSchema).toEqual({
+    type: "object",
+    properties: { origin: { type: "string", description: "who asks" } },
+  });
+});
+
+test("the tool's own schema is never changed", () => {
+  const before = clone(ToolDescriptorSchema, grep);
+  exposeTools([grep], { origin: "who asks" });
+  expect(grep).toEqual(before);
+});
+
+test("what a model gives is parted without a loss", () => {
+  const anyArgs = fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true });
+  fc.assert(
+    fc.property(anyArgs, fc.array(fc.string()), (given, others) => {
+      // What fast-check calls a JSON value is one.
+      const args = given as JsonObject;
+      const keys = [...Object.keys(args).filter((_, index) => index % 2 === 0), ...others];
+      const { executable, injected } = splitInjected(args, keys);
+      expect(Object.keys(injected).every((key) => keys.includes(key))).toBe(true);
+      expect(Object.keys(executable).some((key) => keys.includes(key))).toBe(false);
+      expect({ ...executable, ...injected }).toEqual(args);
+    }),
+  );
+});
+
+test("a parameter that a tool really has is found", () => {
+  expect(toolWithParameter([grep], "path")).toBe(grep);
+  expect(toolWithParameter([grep], "origin")).toBeUndefined();
+  expect(toolWithParameter([grep], "constructor")).toBeUndefined();
+});

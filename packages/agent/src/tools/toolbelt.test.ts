@@ -1,0 +1,146 @@
+import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
+import { create, fromJson } from "@bufbuild/protobuf";
+import { ListValueSchema } from "@bufbuild/protobuf/wkt";
+import { AgentSpecSchema } from "@reeve/contracts/agent";
+import { ErrorReason } from "@reeve/contracts/error";
+import { PermissionClass, ToolCatalogSchema } from "@reeve/contracts/tool";
+import { expect, test } from "vitest";
+import { offer, tool } from "../../test/offer.ts";
+import { ownSource } from "./own-tools.ts";
+import type { Toolbelt } from "./toolbelt.ts";
+import { toolbelt } from "./toolbelt.ts";
+
+function beltOf(spec: MessageInitShape<typeof AgentSpecSchema>, catalogs = offer.tools): Toolbelt {
+  return toolbelt(create(AgentSpecSchema, spec), catalogs);
+}
+/** The tools that come from toolhosts. */
+const names = ({ tools }: Toolbelt): string[] =>
+  tools.filter(({ source }) => source !== ownSource).map(({ name }) => name);
+const ownNames = ({ tools }: Toolbelt): string[] =>
+  tools.filter(({ source }) => source === ownSource).map(({ name }) => name);
+
+test("has the tools of the default classes, by name", () => {
+  expect(names(beltOf({}))).toEqual(["grep", "publish_report", "read_file", "write_file"]);
+});
+
+test("has tools that execute only when the spec grants it", () => {
+  const belt = beltOf({ permissionClasses: ["execute"] });
+  expect(names(belt)).toEqual(
+    expect.arrayContaining(["execute_code", "run_command", "publish_report"]),
+  );
+});
+
+test("has none that execute where nothing isolates them, and says so to who asks for one", () => {
+  for (const isolation of ["none", "files-only"]) {
+    const open = offer.tools.map((catalog) => ({ ...catalog, isolation }));
+    const allowedTools = fromJson(ListValueSchema, ["execute_code", "grep"]);
+    const belt = beltOf({ permissionClasses: ["execute"], allowedTools }, open);
+    expect(names(belt)).toEqual(["grep"]);
+    expect(belt.warnings).toEqual([expect.stringMatching(/"execute_code".*sandbox/)]);
+  }
+});
+
+test("has none whose schema is nested so deep that no log of a run could hold it", () => {
+  const nested = (levels: number): JsonObject => (levels === 1 ? {} : { a: nested(levels - 1) });
+  const catalog = (levels: number) =>
+    create(ToolCatalogSchema, { tools: [tool("deep", { inputSchema: nested(levels) })] });
+  expect(names(beltOf({}, [catalog(40)]))).toEqual(["deep"]);
+  const belt = beltOf({}, [catalog(41)]);
+  expect(names(belt)).toEqual([]);
+  expect(belt.leftOut.get("deep")).toContain("nested deeper than 40 levels");
+});
+
+test("never has a tool without a class, and secrets only when they are granted", () => {
+  expect(names(beltOf({ permissionClasses: ["unspecified", "secrets"] }))).toContain("read_secret");
+  expect(names(beltOf({ permissionClasses: ["unspecified", "secrets"] }))).not.toContain(
+    "unclassed",
+  );
+});
+
+test("loses a category that is switched off, and nothing else", () => {
+  const permissionClasses = ["execute"];
+  const without = (deepAgent: MessageInitShape<typeof AgentSpecSchema>["deepAgent"]) =>
+    names(beltOf({ permissionClasses, deepAgent }));
+  expect(without({ filesystem: false })).toEqual(["execute_code", "publish_report", "run_command"]);
+  expect(without({ terminal: false, code: false })).toEqual([
+    "grep",
+    "publish_report",
+    "read_file",
+    "write_file",
+  ]);
+  expect(without({ filesystem: true })).toContain("grep");
+});
+
+test("switches off no tool of another source that bears a built-in name", () => {
+  const source = "mcp:files";
+  const catalogs = [
+    create(ToolCatalogSchema, { isolation: "none", tools: [tool("grep", { source })] }),
+  ];
+  const belt = beltOf({ mcpServers: ["files"], deepAgent: { filesystem: false } }, catalogs);
+  expect(names(belt)).toEqual(["grep"]);
+});
+
+test("has the tools of an MCP server only when the spec names it", () => {
+  expect(names(beltOf({ mcpServers: ["weather"] }))).toContain("mcp__weather__forecast");
+  expect(names(beltOf({ mcpServers: ["weath"] }))).not.toContain("mcp__weather__forecast");
+});
+
+test("is filtered last, and says why each other tool is left out", () => {
+  const belt = beltOf({ excludedToolPatterns: ["*_file"], deepAgent: { terminal: false } });
+  expect(names(belt)).toEqual(["grep", "publish_report"]);
+  expect(Object.fromEntries(belt.leftOut)).toMatchObject({
+    read_file: expect.stringContaining("filter"),
+    execute_code: expect.stringContaining("permission class execute"),
+    mcp__weather__forecast: expect.stringContaining("mcp_servers"),
+  });
+});
+
+test("is refused when two sources offer one name", () => {
+  const mine = create(ToolCatalogSchema, {
+    pool: "gpu",
+    tools: [tool("grep", { source: "mcp:x", pool: "gpu" })],
+  });
+  expect(() => beltOf({}, [...offer.tools, mine])).toThrow(
+    expect.objectContaining({
+      reason: ErrorReason.TOOL_ID_CONFLICT,
+      message: expect.stringMatching(/grep: builtin in pool default and mcp:x in pool gpu/),
+    }),
+  );
+});
+
+test("has the tools of the runtime itself, under the same policy and filter", () => {
+  expect(ownNames(beltOf({}))).toEqual([
+    "add_todo",
+    "complete_todo",
+    "list_todos",
+    "memory_list",
+    "memory_read",
+    "memory_write",
+    "retrieve_artifact",
+    "run_subtask",
+    "update_todo_status",
+  ]);
+  expect(ownNames(beltOf({ deepAgent: { planning: false } }))).not.toContain("add_todo");
+  expect(ownNames(beltOf({ excludedToolPatterns: ["run_*"] }))).not.toContain("run_subtask");
+  expect(ownNames(beltOf({}, []))).not.toContain("retrieve_artifact");
+});
+
+test("has the tool for parallel subtasks only when the agent allows it, whatever the maximum says", () => {
+  expect(ownNames(beltOf({ maxParallelSubagents: 7 }))).not.toContain("run_parallel_subtasks");
+  const belt = beltOf({ allowParallelSubagents: true, maxParallelSubagents: 4 });
+  const parallel = belt.tools.find(({ name }) => name === "run_parallel_subtasks");
+  expect(parallel?.inputSchema).toMatchObject({ properties: { jobs: { maxItems: 4 } } });
+});
+
+test("has tools that change what an editor shows only beside an editor", () => {
+  const draw = tool("draw", { permissionClass: PermissionClass.EDITOR_MUTATE });
+  const catalogs = [create(ToolCatalogSchema, { pool: "ui", tools: [draw] })];
+  const inEditor = toolbelt(create(AgentSpecSchema), catalogs, { isEditor: true, further: [] });
+  expect(names(beltOf({}, catalogs))).toEqual([]);
+  expect(names(inEditor)).toEqual(["draw"]);
+});
+
+test.each(["run_subtask", "finish_subtask"])("refuses another source's tool %s", (name) => {
+  const catalogs = [create(ToolCatalogSchema, { pool: "other", tools: [tool(name)] })];
+  expect(() => beltOf({}, catalogs)).toThrow(`two sources offer the tool ${name}`);
+});

@@ -1,0 +1,31 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { compileSchema } from "@reeve/agent/schema/compile-schema";
+import type { ErrorObject } from "ajv";
+
+/** Says what is wrong with the arguments of a call, or undefined when nothing is. */
+export type ArgumentCheck = (args: JsonObject) => string | undefined;
+
+/**
+ * A check of arguments against a JSON Schema, which ends soon whatever schema and arguments come together. A schema that is
+ * none checks nothing: the tool itself then decides.
+ */
+export function argumentCheck(schema: JsonObject | undefined): ArgumentCheck {
+  return (args) => {
+    const compiled = schema && compileSchema(schema);
+    if (compiled?.kind !== "works") return undefined;
+    const errors = compiled.errorsOf(args);
+    if (errors === undefined) return "they take too much work to check; make them smaller";
+    return errors.length === 0 ? undefined : errors.map(describe).join("; ");
+  };
+}
+
+/** Whether this is a JSON Schema that we can check by, of an object. */
+export function isObjectSchema(schema: JsonObject): boolean {
+  return schema["type"] === "object" && compileSchema(schema).kind === "works";
+}
+
+function describe({ instancePath, message, params }: ErrorObject): string {
+  const where = instancePath === "" ? "the arguments" : instancePath.slice(1).replaceAll("/", ".");
+  const extra: unknown = params["additionalProperty"];
+  return typeof extra === "string" ? `there is no argument ${extra}` : `${where} ${message ?? ""}`;
+}

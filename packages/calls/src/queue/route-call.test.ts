@@ -1,0 +1,135 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import { ToolDescriptorSchema, WorkspaceRecordSchema } from "@reeve/contracts/tool";
+import { ToolhostPresenceSchema } from "@reeve/contracts/toolhost";
+import type { WorkspaceRecord } from "@reeve/contracts/tool";
+import { MemoryTable } from "@reeve/jetstream/table/memory";
+import { describe, expect, test } from "vitest";
+import { TableHolders } from "./table-holders.ts";
+import { routeCall } from "./route-call.ts";
+import { answers, never, portsWith, request } from "../../test/support/call-bench.ts";
+
+const workspace = { tenant: "acme", id: "run_1" };
+
+interface Surroundings {
+  readonly mates?: readonly MessageInitShape<typeof ToolhostPresenceSchema>[];
+  /** Hosts that have the tool `tell`. */
+  readonly offering?: readonly string[];
+  readonly deaf?: readonly string[];
+  /** Whether this host has the tool, and whether it works on files. */
+  readonly tool?: "files" | "plain" | "none";
+  readonly holder?: string;
+  /** Where the files lie. Absent: there are none yet. */
+  readonly place?: string;
+  readonly hops?: number;
+}
+
+/** Where a call goes that this host, `me`, has taken, and who holds the files then. */
+async function routed(given: Surroundings) {
+  const { mates = [], offering = [], deaf = [], tool = "files", holder = "", hops = 0 } = given;
+  const records = new MemoryTable<WorkspaceRecord>();
+  const holders = new TableHolders(records);
+  if (holder !== "" || given.place !== undefined) {
+    const record = create(WorkspaceRecordSchema, {
+      ...workspace,
+      holder,
+      place: given.place ?? "",
+    });
+    await records.put("acme.run_1", record, never);
+  }
+  const living = mates.map((mate) =>
+    create(ToolhostPresenceSchema, { pool: "default", slots: 4, ...mate }),
+  );
+  const source = tool === "files" ? "builtin" : "mcp:far";
+  const own = { ...answers, descriptor: create(ToolDescriptorSchema, { name: "tell", source }) };
+  const routing = {
+    pool: "default",
+    holders,
+    mates: {
+      list: () => living,
+      offers: (host: string) => offering.includes(host),
+      listens: async (host: string) => !deaf.includes(host),
+      isGone: async () => false,
+    },
+  };
+  const ports = portsWith(own);
+  const toolbox = tool === "none" ? { list: () => [], find: () => undefined } : ports.toolbox;
+  const rest = { ...ports, toolbox, host: "me", routing };
+  const route = await routeCall(request(), hops, rest, never);
+  return { route, holder: await holders.holderOf(workspace, never) };
+}
+
+const here = { kind: "here" };
+
+describe("a call that works on files", () => {
+  test("goes to the host that has them", async () => {
+    const given = { mates: [{ host: "a" }, { host: "b" }], holder: "b" };
+    expect(await routed(given)).toEqual({ route: { kind: "there", host: "b" }, holder: "b" });
+  });
+
+  test.each([
+    ["nobody has them", { mates: [{ host: "a" }] }],
+    ["their host has let them go", { mates: [{ host: "a" }], place: "disk" }],
+    ["their host is gone before it had any", { mates: [{ host: "a" }], holder: "b", deaf: ["b"] }],
+  ])("is made here, where they are from then on, when %s", async (_, given) => {
+    expect(await routed(given)).toEqual({ route: here, holder: "me" });
+  });
+
+  test("is made here, and takes no files without asking for them when their host seems gone", async () => {
+    const given = { mates: [{ host: "a" }], holder: "b", place: "disk", deaf: ["b"] };
+    expect(await routed(given)).toEqual({ route: here, holder: "b" });
+  });
+
+  test.each([
+    ["drains", [{ host: "b", draining: true }]],
+    ["was not heard of for a while", [{ host: "a" }]],
+  ])("is made here, which asks their host for them, when that %s", async (_, mates) => {
+    expect(await routed({ mates, holder: "b" })).toEqual({ route: here, holder: "b" });
+  });
+
+  test("is made here without a word where there is no other host", async () => {
+    expect(await routed({})).toEqual({ route: here, holder: undefined });
+  });
+
+  test("is made here, and takes nothing from a host of another pool", async () => {
+    const given = { mates: [{ host: "b", pool: "gpu" }], holder: "b" };
+    expect(await routed(given)).toEqual({ route: here, holder: "b" });
+  });
+
+  test("rests for a moment when nobody listens where their host was heard of", async () => {
+    const given = { mates: [{ host: "b" }], holder: "b", deaf: ["b"] };
+    expect(await routed(given)).toEqual({ route: { kind: "later" }, holder: "b" });
+  });
+
+  test("is made here when it came a long way", async () => {
+    expect((await routed({ mates: [{ host: "b" }], holder: "b", hops: 3 })).route).toEqual(here);
+  });
+});
+
+test("a call of a tool without files is made by whoever took it", async () => {
+  const given = { tool: "plain", mates: [{ host: "b" }], holder: "b" } as const;
+  expect((await routed(given)).route).toEqual(here);
+});
+
+test("a call of a tool that is not here goes to the host with most room that has it", async () => {
+  const mates = [
+    { host: "a", busy: 3 },
+    { host: "b", busy: 1 },
+    { host: "c", busy: 0, draining: true },
+    { host: "d", busy: 0 },
+  ];
+  const offering = ["a", "b", "c"];
+  const { route } = await routed({ tool: "none", mates, offering });
+  expect(route).toEqual({ kind: "there", host: "b" });
+  expect((await routed({ tool: "none", mates })).route).toEqual(here);
+});
+
+test("of several hosts that take the files of a gone one at once, one has them", async () => {
+  const holders = new TableHolders(new MemoryTable<WorkspaceRecord>());
+  await holders.hold(workspace, { host: "gone", instead: undefined }, never);
+  const held = await Promise.all(
+    ["a", "b", "c"].map((host) => holders.hold(workspace, { host, instead: "gone" }, never)),
+  );
+  expect(new Set(held).size).toBe(1);
+  expect(await holders.holderOf(workspace, never)).toBe(held[0]);
+});

@@ -1,0 +1,52 @@
+import type { ToolCallRequest } from "@reeve/contracts/tool";
+import { MemoryWorkQueue } from "@reeve/jetstream/queue/memory";
+import { describe, expect, test } from "vitest";
+import { executeCall } from "../execute/execute-call.ts";
+import {
+  deliveryOf,
+  factsIn,
+  kinds,
+  never,
+  patientTool,
+  portsWith,
+  request,
+  resultIn,
+  toolOf,
+} from "../../test/support/call-bench.ts";
+import { workCalls } from "./work-calls.ts";
+
+describe("a toolhost that goes away", () => {
+  test("ends its calls and gives them back", async () => {
+    const { tool, begun } = patientTool();
+    const ports = portsWith(tool);
+    const stop = new AbortController();
+    const delivery = deliveryOf(request());
+    const executing = executeCall(delivery, ports, stop.signal);
+    await begun;
+    stop.abort(new DOMException("going", "AbortError"));
+    await executing;
+    expect(kinds(await factsIn(ports))).toEqual(["started"]);
+    expect(delivery.settled).toEqual(["given back"]);
+  });
+
+  test("finishes what runs before it stops working", async () => {
+    const finish = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const ports = portsWith(
+      toolOf(async () => {
+        begun.resolve();
+        await finish.promise;
+        return { content: "finished", isError: false };
+      }),
+    );
+    const queue = new MemoryWorkQueue<ToolCallRequest>();
+    const taking = new AbortController();
+    await queue.publish(request(), { dedupeId: "1" }, never);
+    const working = workCalls(queue, ports, 4, { taking: taking.signal, running: never });
+    await begun.promise;
+    taking.abort(new DOMException("going", "AbortError"));
+    finish.resolve();
+    await working;
+    expect(resultIn(await factsIn(ports)).content).toBe("finished");
+  });
+});

@@ -1,0 +1,140 @@
+import { create } from "@bufbuild/protobuf";
+import type { ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
+import {
+  ToolCallFactSchema,
+  ToolCallRequestSchema,
+  ToolDescriptorSchema,
+} from "@reeve/contracts/tool";
+import type { CallJournal } from "@reeve/jetstream/log/call-journal";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import { memoryCallJournal } from "@reeve/jetstream/log/memory";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import type { Delivery } from "@reeve/jetstream/queue/port";
+import { createLogger } from "@reeve/platform/telemetry/logger";
+import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
+import { expect } from "vitest";
+import type { Tool } from "../../src/ports/tool.ts";
+import type { ToolhostPorts } from "../../src/ports/toolhost-ports.ts";
+
+export const never = new AbortController().signal;
+/** Where the facts of the only call are. */
+export const key = { tenant: "acme", run: "run_1", call: "run_1-2-0" };
+
+/** The tool `tell`, which takes a number `n`. */
+export function toolOf(call: Tool["call"]): Tool {
+  const descriptor = create(ToolDescriptorSchema, {
+    name: "tell",
+    inputSchema: { type: "object", properties: { n: { type: "integer" } } },
+  });
+  return { descriptor, call };
+}
+
+/** Answers at once with what it was given. */
+export const answers: Tool = toolOf(async ({ args }) => ({
+  content: `told ${JSON.stringify(args["n"] ?? null)}`,
+  isError: false,
+}));
+
+/** Ends only when it is told to; `begun` resolves when it has begun. */
+export function patientTool() {
+  const begun = Promise.withResolvers<void>();
+  const tool = toolOf(async (_, signal) => {
+    const ended = Promise.withResolvers<never>();
+    signal.addEventListener("abort", () => ended.reject(signal.reason as Error));
+    begun.resolve();
+    return await ended.promise;
+  });
+  return { tool, begun: begun.promise };
+}
+
+/** What a toolhost in memory works with, whose only tool is `tool`. */
+export function portsWith(tool: Tool, journal: CallJournal = memoryCallJournal()): ToolhostPorts {
+  return {
+    journal,
+    requests: { holds: async () => true },
+    toolbox: { list: () => [tool], find: (name) => (name === "tell" ? tool : undefined) },
+    workspaces: { open: () => Promise.reject(new Error("no workspace here")) },
+    artifacts: new MemoryArtifactStore({ maxBytes: 1_000_000 }),
+    keepMs: 10_000,
+    host: "toolhost-a",
+    heartbeatMs: 50,
+    log: createLogger("test", "silent"),
+  };
+}
+
+/** A journal in memory that cannot be followed the first `times`; `broken` resolves when that is over. */
+export function breakingJournal(times: number): CallJournal & { readonly broken: Promise<void> } {
+  const journal = memoryCallJournal();
+  const broken = Promise.withResolvers<void>();
+  let left = times;
+  return {
+    append: (...given) => journal.append(...given),
+    read: (...given) => journal.read(...given),
+    follow: (...given) => {
+      if (left === 0) return journal.follow(...given);
+      if (--left === 0) broken.resolve();
+      throw new Failure("unavailable", ErrorReason.UNAVAILABLE, "the journal is away");
+    },
+    broken: broken.promise,
+  };
+}
+
+/** Asks for the only call, of the tool `tell` unless it says otherwise. */
+export function request(
+  options: { idempotent?: boolean; name?: string; args?: { n?: number | string } } = {},
+): ToolCallRequest {
+  const { idempotent = false, name = "tell", args = {} } = options;
+  return create(ToolCallRequestSchema, {
+    tenant: key.tenant,
+    runId: key.run,
+    call: { callId: key.call, name, arguments: args },
+    idempotent,
+  });
+}
+
+interface Taken extends Delivery<ToolCallRequest> {
+  /** How it was settled. */
+  readonly settled: readonly string[];
+}
+
+/** A request as a queue hands it over, at a place in the queue. */
+export function deliveryOf(message: ToolCallRequest, sequence = 7): Taken {
+  const settled: string[] = [];
+  return {
+    message,
+    sequence,
+    attempt: 1,
+    settled,
+    extend: () => undefined,
+    acknowledge: () => void settled.push("acknowledged"),
+    giveBack: () => void settled.push("given back"),
+    forget: () => void settled.push("forgotten"),
+  };
+}
+
+/** What the journal has of the only call. */
+export async function factsIn({ journal }: ToolhostPorts): Promise<readonly ToolCallFact[]> {
+  return (await journal.read(key, emptyTail, never)).events;
+}
+
+/** Writes to the journal what others would. */
+export async function append({ journal }: ToolhostPorts, ...facts: readonly ToolCallFact[]) {
+  const { tail } = await journal.read(key, emptyTail, never);
+  expect(await journal.append(key, tail, facts, never)).toMatchObject({ kind: "appended" });
+}
+
+export function cancelled(): ToolCallFact {
+  return create(ToolCallFactSchema, { fact: { case: "cancelled", value: { reason: "enough" } } });
+}
+
+export function kinds(facts: readonly ToolCallFact[]) {
+  return facts.map(({ fact }) => fact.case);
+}
+
+/** The result that ends the facts. */
+export function resultIn(facts: readonly ToolCallFact[]) {
+  const fact = facts.at(-1)?.fact;
+  if (fact?.case !== "result") throw new Error("the last fact is no result");
+  return fact.value;
+}

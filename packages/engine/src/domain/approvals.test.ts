@@ -1,0 +1,137 @@
+import { ApprovalState } from "@reeve/contracts/approval";
+import { ApprovalStatus, ToolStatus } from "@reeve/contracts/tool";
+import { describe, expect, test } from "vitest";
+import { approvedCall } from "./calls/approved-call.ts";
+import { nextEffects, openWaits } from "./next-effects.ts";
+import { PlayedRun, jobs, subtask } from "../../test/support/run-player.ts";
+import { expectOrder } from "../../test/support/event-order.ts";
+
+const effects = (run: PlayedRun) => nextEffects(run.state).map(({ kind }) => kind);
+const { APPROVED, REJECTED, TIMED_OUT, WITHDRAWN } = ApprovalState;
+
+describe("a call that a person has to approve", () => {
+  test("is shown to them with everything that they decide by", () => {
+    const run = new PlayedRun(
+      {
+        hitlTools: ["search"],
+        injectedToolArgs: { origin: "who calls" },
+        approvalPolicy: { allowEditedArguments: true, timeout: { seconds: 60n } },
+      },
+      { created: { startedBy: "ann", threadId: "sales" } },
+    );
+    run.turn({ name: "search", args: { q: "a", origin: "console" } });
+    const [asked] = run.all("approval");
+    expect(asked?.approval).toMatchObject({
+      state: ApprovalState.PENDING,
+      agentId: "tester",
+      runId: "run_test",
+      threadId: "sales",
+      requestedBy: "ann",
+      allowEditedArguments: true,
+      parentId: "",
+      call: { name: "search", arguments: { q: "a" }, injectedArgs: { origin: "console" } },
+    });
+    const { requestedAt, expiresAt } = asked?.approval ?? {};
+    expect(Number(expiresAt?.seconds) - Number(requestedAt?.seconds)).toBe(60);
+  });
+
+  test("is not asked about when it cannot run: its model reads why at once", () => {
+    const strict = { name: "strict", inputSchema: { required: ["n"] } };
+    const run = new PlayedRun({ hitlTools: ["strict"] }, { tools: [strict] });
+    run.turn({ name: "strict" }, { name: "strict", args: "{broken" });
+    expect(run.all("approval")).toEqual([]);
+    expect(run.told()).toHaveLength(2);
+  });
+
+  test.each([
+    [REJECTED, ToolStatus.REJECTED, ApprovalStatus.REJECTED],
+    [WITHDRAWN, ToolStatus.REJECTED, ApprovalStatus.REJECTED],
+    [TIMED_OUT, ToolStatus.TIMED_OUT, ApprovalStatus.TIMED_OUT],
+  ])("that ends as %s never runs, and says so in its record", (state, status, approvalStatus) => {
+    const run = new PlayedRun({ hitlTools: ["search"] }).turn({ name: "search" }).decides(state);
+    const [approval] = run.all("approval");
+    expect(run.all("toolCallStarted")).toEqual([]);
+    expect(run.all("toolResult")[0]?.result?.metadata).toMatchObject({
+      status,
+      approvalStatus,
+      approvalId: approval?.approval?.approvalId,
+    });
+    expectOrder(run.says("then not").turn().events);
+  });
+
+  test("leaves its siblings alone, whatever becomes of it", () => {
+    const run = new PlayedRun(
+      { hitlTools: ["search"] },
+      { tools: [{ name: "search" }, { name: "count" }] },
+    );
+    run.turn({ name: "search" }, { name: "count" });
+    expect(effects(run)).toEqual(["call_tool"]);
+    run.result(1, "one").decides(REJECTED);
+    expect(run.told()).toEqual(["a person rejected this call: not today", "one"]);
+  });
+
+  test("is checked again with the arguments that a person gave it", () => {
+    const strict = { name: "strict", inputSchema: { properties: { n: { type: "integer" } } } };
+    const run = new PlayedRun({ hitlTools: ["strict"] }, { tools: [strict] });
+    run.turn({ name: "strict", args: { n: 1 } }).decides(APPROVED, { edited: { n: "x" } });
+    expect(run.told()).toEqual([expect.stringContaining("n must be integer")]);
+    expect(run.all("toolCallStarted")).toEqual([]);
+  });
+
+  test("runs with the arguments that a person gave it, and the log keeps what the model asked", () => {
+    const run = new PlayedRun({ hitlTools: ["search"] }).turn({ name: "search", args: { q: "a" } });
+    run.decides(APPROVED, { edited: { q: "b" } });
+    const [call] = run.frame().calls;
+    expect(call && approvedCall(call).arguments).toEqual({ q: "b" });
+    expect(run.all("toolCall")[0]?.arguments).toEqual({ q: "a" });
+  });
+
+  test("may be one that the runtime carries out itself, or that begins subtasks", () => {
+    const run = new PlayedRun({
+      hitlTools: ["memory_write", "run_subtask", "run_parallel_subtasks"],
+      allowParallelSubagents: true,
+    });
+    const write = { name: "memory_write", args: { key: "k", value: "v" } };
+    run.turn(write, subtask("a"), jobs({ task: "b" }));
+    expect([run.all("memoryWritten"), run.subtasks]).toEqual([[], []]);
+    run.decides(APPROVED).decides(APPROVED, { edited: { title: "z", instructions: "do z" } });
+    run.decides(REJECTED);
+    expect(run.all("memoryWritten")).toHaveLength(1);
+    expect(run.subtasks).toHaveLength(1);
+    expect(run.prompt(run.subtasks[0])).toEqual([{ role: "user", text: "do z" }]);
+  });
+});
+
+describe("an approval in a subtask", () => {
+  test("is asked for at the run, and names the subtask", () => {
+    const run = new PlayedRun({ hitlTools: ["search"] }).turn(subtask("a"));
+    const [child = ""] = run.subtasks;
+    run.turnIn(child, [{ name: "search" }]);
+    expect(run.all("approval")[0]?.approval?.parentId).toBe(child);
+    expect(openWaits(run.state)).toHaveLength(1);
+  });
+
+  test("lets its siblings work, and the run rests once they are done", () => {
+    const run = new PlayedRun({ hitlTools: ["search"] }).turn(subtask("a"), subtask("b"));
+    const [a = "", b = ""] = run.subtasks;
+    run.turnIn(a, [{ name: "search" }]);
+    expect(effects(run)).toEqual(["call_model"]);
+    run.says("b is 2", b).turnIn(b);
+    expect(effects(run)).toEqual([]);
+    expect(openWaits(run.state)).toHaveLength(1);
+    run.parks().decides(APPROVED).claimedAnew();
+    run.result(0, "found", a).says("a is 1", a).turnIn(a);
+    expect(run.told()).toEqual(["a is 1", "b is 2"]);
+    expectOrder(run.says("3").turn().events);
+  });
+});
+
+test("a run that rests takes up a message only when it goes on", () => {
+  const run = new PlayedRun({ hitlTools: ["search"] }).turn({ name: "search" }).parks();
+  run.isTold("never mind").claimedAnew();
+  expect(run.all("messageInjected")).toEqual([]);
+  expect(openWaits(run.state)).toHaveLength(1);
+  run.parks().decides(REJECTED).claimedAnew();
+  expect(run.prompt().at(-1)).toEqual({ role: "user", text: "never mind" });
+  expectOrder(run.says("fine").turn().events);
+});

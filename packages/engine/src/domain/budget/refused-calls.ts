@@ -1,0 +1,36 @@
+import { ToolStatus } from "@reeve/contracts/tool";
+import type { Fact } from "../state/fact.ts";
+import { scopeOf } from "../state/frame.ts";
+import type { RunState } from "../state/run-state.ts";
+import { liveFrames } from "../state/run-state.ts";
+import { refuse } from "../calls/tool-result.ts";
+import { limitsOf } from "./limits.ts";
+import type { Exceeded } from "./over-budget.ts";
+import { budgetRefusal, exceededTotal, overBudget } from "./over-budget.ts";
+
+/**
+ * Once a budget of the whole run is used up, no call is handed out any more, in whatever subtask: each that waits reads why.
+ * When models have made more calls than the run may make, the run ends with that; for any other budget with its next step,
+ * so that calls which are under way come to their results. Nothing while all budgets hold.
+ */
+export function refusedCalls(state: RunState, nowMs: number): readonly Fact[] {
+  const frames = liveFrames(state).filter(({ turnTaken }) => turnTaken);
+  if (frames.length === 0) return [];
+  const tooMany = tooManyCalls(state);
+  const exceeded = tooMany ?? exceededTotal(state);
+  if (exceeded === undefined) return [];
+  const refused = frames.flatMap((frame) =>
+    frame.calls
+      .filter(({ result, startedAtMs }) => result === undefined && startedAtMs === undefined)
+      .map((call) =>
+        refuse(call, scopeOf(frame), budgetRefusal(exceeded), ToolStatus.ERROR, nowMs),
+      ),
+  );
+  return tooMany === undefined ? refused : [...refused, ...overBudget(state, tooMany)];
+}
+
+function tooManyCalls(state: RunState): Exceeded | undefined {
+  const limit = limitsOf(state).toolCalls;
+  const observed = state.spent.toolCalls;
+  return observed > limit ? { reason: "tool_calls", limit, observed } : undefined;
+}

@@ -1,0 +1,106 @@
+import { durationMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { ApprovalSchema } from "@reeve/contracts/approval";
+import { ApprovalState } from "@reeve/contracts/approval";
+import { ToolStatus } from "@reeve/contracts/tool";
+import { cutToBytes } from "@reeve/agent/text/cut-to-bytes";
+import { approvedCall } from "./approved-call.ts";
+import { limitsOf } from "../budget/limits.ts";
+import type { Fact, Scope } from "../state/fact.ts";
+import { fact } from "../state/fact.ts";
+import type { Call, Frame } from "../state/frame.ts";
+import { scopeOf } from "../state/frame.ts";
+import type { RunState } from "../state/run-state.ts";
+import { refuse } from "./tool-result.ts";
+import { argumentProblems } from "../schema/validate-arguments.ts";
+
+/** The facts that a call meets before it may run: a refusal, a request for an approval, or what the approval came to. */
+export function gateCall(
+  state: RunState,
+  frame: Frame,
+  pending: Call,
+  nowMs: number,
+): readonly Fact[] {
+  if (pending.result !== undefined || pending.startedAtMs !== undefined) return [];
+  const scope = scopeOf(frame);
+  const refused = (content: string, status: ToolStatus = ToolStatus.ERROR): readonly Fact[] => [
+    refuse(pending, scope, cutToBytes(content, limitsOf(state).resultBytes), status, nowMs),
+  ];
+  const problem = problemOf(frame, pending);
+  if (problem !== undefined) return refused(problem);
+  const { approval } = pending;
+  if (approval === undefined) {
+    return needsApproval(state, pending) ? [requestApproval(state, pending, scope, nowMs)] : [];
+  }
+  const reason = approval.decision?.reason ?? "";
+  switch (approval.state) {
+    case ApprovalState.REJECTED:
+    case ApprovalState.WITHDRAWN:
+      return refused(
+        `a person rejected this call${reason === "" ? "" : `: ${reason}`}`,
+        ToolStatus.REJECTED,
+      );
+    case ApprovalState.TIMED_OUT:
+      return refused("nobody approved this call in time", ToolStatus.TIMED_OUT);
+    case ApprovalState.APPROVED:
+    case ApprovalState.PENDING:
+    case ApprovalState.UNSPECIFIED:
+      return [];
+  }
+  return [];
+}
+
+/** Whether the call waits for a person. */
+export function awaitsApproval({ result, approval }: Call): boolean {
+  return result === undefined && approval?.state === ApprovalState.PENDING;
+}
+
+/** Whether nothing keeps a call that has passed the gate from running. */
+export function isCleared({ result, approval }: Call): boolean {
+  return (
+    result === undefined && (approval === undefined || approval.state === ApprovalState.APPROVED)
+  );
+}
+
+function needsApproval({ created }: RunState, { call }: Call): boolean {
+  return created?.spec?.hitlTools.includes(call.name) ?? false;
+}
+
+function problemOf({ tools }: Frame, pending: Call): string | undefined {
+  const call = approvedCall(pending);
+  const tool = tools.get(call.name);
+  if (tool === undefined) {
+    const known = [...tools.keys()].join(", ");
+    return `there is no tool "${call.name}"; the tools are: ${known === "" ? "none" : known}`;
+  }
+  if (call.arguments === undefined)
+    return "the arguments are no JSON object, or one nested too deep; call again with a plain one";
+  const problems = argumentProblems(tool, call.arguments);
+  return problems.length === 0
+    ? undefined
+    : `the arguments do not fit ${call.name}: ${problems.join("; ")}`;
+}
+
+function requestApproval(
+  { runId, created }: RunState,
+  { call }: Call,
+  scope: Scope,
+  nowMs: number,
+): Fact {
+  const policy = created?.spec?.approvalPolicy;
+  const timeout = policy?.timeout;
+  const approval: MessageInitShape<typeof ApprovalSchema> = {
+    approvalId: call.callId,
+    runId,
+    call,
+    state: ApprovalState.PENDING,
+    agentId: created?.agentId ?? "",
+    threadId: created?.threadId ?? "",
+    requestedBy: created?.startedBy ?? "",
+    requestedAt: timestampFromMs(nowMs),
+    allowEditedArguments: policy?.allowEditedArguments ?? false,
+    parentId: scope.parentId,
+    ...(timeout && { expiresAt: timestampFromMs(nowMs + durationMs(timeout)) }),
+  };
+  return fact(scope, { case: "approval", value: { approval } });
+}

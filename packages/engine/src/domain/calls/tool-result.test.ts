@@ -1,0 +1,78 @@
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { ApprovalStatus, ToolStatus } from "@reeve/contracts/tool";
+import { expect, test } from "vitest";
+import { PlayedRun, subtask } from "../../../test/support/run-player.ts";
+
+const ms = (time: Timestamp | undefined) => (time === undefined ? undefined : timestampMs(time));
+const timesOf = (run: PlayedRun) =>
+  run.all("toolResult").map(({ result }) => {
+    const { startedAt, completedAt, executionTimeMs } = result?.metadata ?? {};
+    return [ms(startedAt), ms(completedAt), executionTimeMs];
+  });
+
+test("each call has its own times, not those of its round", () => {
+  const run = new PlayedRun({ budgets: { maxParallel: 1 } });
+  run.nowMs = 10_000;
+  run.turn({ name: "search" }, { name: "search" });
+  const startedAt = run.nowMs;
+  run.nowMs += 500;
+  run.result(0);
+  run.nowMs += 2_000;
+  run.result(1);
+  // The result is played at the time of the event before it; the second call starts with the result of the first.
+  const [first, second] = timesOf(run);
+  expect(first?.[0]).toBe(startedAt);
+  expect(second?.[0]).toBeGreaterThanOrEqual(startedAt + 500);
+  expect(second?.[2]).toBe((second?.[1] ?? 0) - (second?.[0] ?? 0));
+});
+
+test("a call that never ran has no time of its own, and needed no approval", () => {
+  const run = new PlayedRun().turn({ name: "nothing" });
+  expect(run.all("toolResult")).toMatchObject([
+    {
+      success: false,
+      error: expect.stringContaining("there is no tool"),
+      result: {
+        isError: true,
+        metadata: {
+          status: ToolStatus.ERROR,
+          executionTimeMs: 0,
+          approvalStatus: ApprovalStatus.NOT_REQUIRED,
+          approvalId: "",
+        },
+      },
+    },
+  ]);
+});
+
+test("a call of a subtask took as long as the subtask did", () => {
+  const run = new PlayedRun().turn(subtask("a"));
+  const [child = ""] = run.subtasks;
+  run.nowMs += 5_000;
+  run.says("done", child).turnIn(child);
+  expect(timesOf(run)[0]?.[2]).toBeGreaterThanOrEqual(5_000);
+});
+
+test("the tree has a node for each call, below the subtask that made it", () => {
+  const run = new PlayedRun().turn(subtask("part a"), { name: "search", args: { q: "b" } });
+  const [child = ""] = run.subtasks;
+  run.turnIn(child, [{ name: "search" }]).result(0, "y".repeat(900), child);
+  run.says("a", child).turnIn(child).result(1, "found b").says("ab").turn();
+  const nodes = run.all("treeStored")[0]?.tree?.nodes ?? [];
+  expect(nodes).toMatchObject([
+    { id: child, parentId: "", name: "run_subtask", title: "part a", resultPreview: "a" },
+    { parentId: "", name: "search", argsPreview: `{"q":"b"}`, resultPreview: "found b" },
+    { parentId: child, name: "search", resultPreview: "y".repeat(500) },
+  ]);
+});
+
+test("the tree of a run that is stopped says what was not finished", () => {
+  const run = new PlayedRun({ budgets: { maxLlmCalls: 2 } }).turn(subtask("a"));
+  run.turnIn(run.subtasks[0] ?? "", [{ name: "nothing" }]);
+  expect(run.state.end).toBe("error");
+  expect(run.all("treeStored")[0]?.tree?.nodes).toMatchObject([
+    { name: "run_subtask", unfinished: true },
+    { name: "nothing", isError: true },
+  ]);
+});

@@ -1,0 +1,96 @@
+import { clone, create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { ApprovalState } from "@reeve/contracts/approval";
+import type { ToolResult } from "@reeve/contracts/tool";
+import {
+  ApprovalStatus,
+  ToolResultMetadataSchema,
+  ToolResultSchema,
+  ToolStatus,
+} from "@reeve/contracts/tool";
+import type { Fact, Scope } from "../state/fact.ts";
+import { fact } from "../state/fact.ts";
+import type { Call } from "../state/frame.ts";
+
+/** The event of a call that never reaches its tool, with what the model reads instead. */
+export function refuse(
+  call: Call,
+  scope: Scope,
+  content: string,
+  status: ToolStatus,
+  nowMs: number,
+): Fact {
+  return toolResultFact(call, scope, refusedResult(call, content, status, nowMs), nowMs);
+}
+
+/** The result of a call that never reached its tool. */
+export function refusedResult(
+  { call, askedAtMs }: Call,
+  content: string,
+  status: ToolStatus,
+  nowMs: number,
+): ToolResult {
+  return create(ToolResultSchema, {
+    callId: call.callId,
+    name: call.name,
+    content,
+    isError: true,
+    metadata: {
+      status,
+      startedAt: timestampFromMs(askedAtMs),
+      completedAt: timestampFromMs(nowMs),
+    },
+  });
+}
+
+/** The event of a result, with what only the run knows of the call added to its record. */
+export function toolResultFact(
+  pending: Call,
+  scope: Scope,
+  result: ToolResult,
+  nowMs: number,
+): Fact {
+  const { call, approval, askedAtMs, startedAtMs } = pending;
+  const { injectedArgs } = call;
+  const success = !result.isError;
+  const metadata = clone(
+    ToolResultMetadataSchema,
+    result.metadata ??
+      create(ToolResultMetadataSchema, {
+        status: success ? ToolStatus.SUCCESS : ToolStatus.ERROR,
+        executionTimeMs: startedAtMs === undefined ? 0 : Math.max(0, nowMs - startedAtMs),
+      }),
+  );
+  metadata.startedAt ??= timestampFromMs(startedAtMs ?? askedAtMs);
+  metadata.completedAt ??= timestampFromMs(nowMs);
+  metadata.approvalStatus = approvalStatus(approval?.state);
+  metadata.approvalId = approval?.approvalId ?? "";
+  if (injectedArgs !== undefined) metadata.injectedArgs = injectedArgs;
+  return fact(scope, {
+    case: "toolResult",
+    value: {
+      result: create(ToolResultSchema, { ...result, metadata }),
+      success,
+      error: success ? "" : result.content,
+      durationMs: Math.max(0, nowMs - askedAtMs),
+    },
+  });
+}
+
+function approvalStatus(state: ApprovalState | undefined): ApprovalStatus {
+  switch (state) {
+    case undefined:
+      return ApprovalStatus.NOT_REQUIRED;
+    case ApprovalState.APPROVED:
+      return ApprovalStatus.APPROVED;
+    case ApprovalState.REJECTED:
+    case ApprovalState.WITHDRAWN:
+      return ApprovalStatus.REJECTED;
+    case ApprovalState.TIMED_OUT:
+      return ApprovalStatus.TIMED_OUT;
+    case ApprovalState.PENDING:
+    case ApprovalState.UNSPECIFIED:
+      return ApprovalStatus.UNSPECIFIED;
+  }
+  return ApprovalStatus.UNSPECIFIED;
+}

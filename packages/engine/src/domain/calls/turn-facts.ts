@@ -1,0 +1,46 @@
+import { finishSubtaskName } from "@reeve/agent/tools/own-tools";
+import { stepCompleted } from "../end-frame.ts";
+import type { Fact } from "../state/fact.ts";
+import type { Call, Frame } from "../state/frame.ts";
+import { plannerId } from "../state/frame.ts";
+import { gateCall, isCleared } from "./gate-call.ts";
+import { nextStep } from "../next-step.ts";
+import { parallelIn } from "./outgoing-calls.ts";
+import { isPure, runOwnTool } from "../own-tools/run-own-tool.ts";
+import type { RunState } from "../state/run-state.ts";
+import { isSubagent, schedule } from "./schedule-calls.ts";
+import { aggregate } from "../subtasks/aggregate.ts";
+import { finish } from "../subtasks/finish.ts";
+import { begin, spawn } from "../subtasks/spawn.ts";
+
+/** What follows for a step whose model has answered: what becomes of its calls, and once all have results, the step's end. */
+export function turnFacts(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
+  const gated = frame.calls.flatMap((call) => gateCall(state, frame, call, nowMs));
+  if (gated.length > 0) return gated;
+  for (const call of frame.calls) {
+    const facts = ownFacts(state, frame, call, nowMs);
+    if (facts.length > 0) return facts;
+  }
+  if (frame.calls.some(({ result }) => result === undefined)) return [];
+  // The planner shows no steps.
+  return frame.id === plannerId ? nextStep(state, frame, nowMs) : [stepCompleted(frame)];
+}
+
+/** What the runtime itself does for a call that is cleared: nothing for one that a toolhost has to carry out. */
+function ownFacts(state: RunState, frame: Frame, call: Call, nowMs: number): readonly Fact[] {
+  const tool = frame.tools.get(call.call.name);
+  if (tool === undefined || !isCleared(call)) return [];
+  if (isPure(tool)) return runOwnTool(state, frame, call, nowMs);
+  if (!isSubagent(tool)) return [];
+  if (tool.name === finishSubtaskName) {
+    const others = frame.calls.filter(({ call: { name } }) => name !== finishSubtaskName);
+    return others.every(({ result }) => result !== undefined) ? finish(frame, call, nowMs) : [];
+  }
+  if (call.startedAtMs !== undefined) {
+    const missing = begin(state, frame, call);
+    return missing.length > 0 ? missing : aggregate(state, frame, call, nowMs);
+  }
+  return schedule(frame, parallelIn(state, frame)).includes(call)
+    ? spawn(state, frame, call, nowMs)
+    : [];
+}

@@ -1,0 +1,47 @@
+import { endRun, failRun } from "./end-run.ts";
+import { mostIdleClaims } from "./budget/limits.ts";
+import { endOverBudget } from "./budget/over-budget.ts";
+import { refusedCalls } from "./budget/refused-calls.ts";
+import type { Fact } from "./state/fact.ts";
+import { fact } from "./state/fact.ts";
+import type { Frame } from "./state/frame.ts";
+import { scopeOf } from "./state/frame.ts";
+import { modelCallFacts } from "./model/model-call-facts.ts";
+import { nextStep } from "./next-step.ts";
+import { startable } from "./calls/outgoing-calls.ts";
+import type { RunState } from "./state/run-state.ts";
+import { liveFrames, rootOf } from "./state/run-state.ts";
+import { turnFacts } from "./calls/turn-facts.ts";
+
+/**
+ * The facts that follow from `state` and need nothing from outside. To be applied, and asked again, until there are none:
+ * then only effects, or facts from others, move the run on.
+ */
+export function consequences(state: RunState, nowMs: number): readonly Fact[] {
+  if (state.end !== undefined || state.created === undefined || state.claim === undefined)
+    return [];
+  // Facts that are known together are appended together; should a log hold only some of an end, it is still one.
+  if (state.ending !== undefined) return endRun(state, state.ending.status, state.ending.message);
+  if (state.exceeded !== undefined) return endOverBudget(state, state.exceeded);
+  if (state.idleClaims > mostIdleClaims) return lost(state);
+  if (state.prepared === undefined) return [];
+  const refused = refusedCalls(state, nowMs);
+  if (refused.length > 0) return refused;
+  for (const frame of liveFrames(state)) {
+    const facts = ofFrame(state, frame, nowMs);
+    if (facts.length > 0) return facts;
+  }
+  return startable(state).map(({ frame, call }) =>
+    fact(scopeOf(frame), { case: "toolCallStarted", value: { callId: call.call.callId } }),
+  );
+}
+
+function ofFrame(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
+  if (!frame.stepOpen) return nextStep(state, frame, nowMs);
+  return frame.turnTaken ? turnFacts(state, frame, nowMs) : modelCallFacts(state, frame, nowMs);
+}
+
+function lost(state: RunState): readonly Fact[] {
+  const message = `${state.idleClaims} workers in a row took the run and got nowhere; see their logs`;
+  return failRun(state, scopeOf(rootOf(state)), "worker_lost", message);
+}

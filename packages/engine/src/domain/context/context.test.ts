@@ -1,0 +1,247 @@
+import { create } from "@bufbuild/protobuf";
+import { ModelCallPurpose } from "@reeve/contracts/run";
+import { HistoryMessageSchema } from "@reeve/contracts/thread";
+import { ToolDescriptorSchema } from "@reeve/contracts/tool";
+import { describe, expect, test } from "vitest";
+import { nextEffects } from "../next-effects.ts";
+import { promptTokens } from "../model/prompt-tokens.ts";
+import type { Setting } from "../../../test/support/run-player.ts";
+import { PlayedRun, subtask } from "../../../test/support/run-player.ts";
+import { expectOrder } from "../../../test/support/event-order.ts";
+
+const search = create(ToolDescriptorSchema, { name: "search" });
+/** A model that reads 1000 tokens, and an agent with the one tool. */
+const small: Setting = { prepared: { model: { id: "m", contextWindow: 1_000 }, tools: [search] } };
+const purposes = (run: PlayedRun) => run.all("modelCallStarted").map(({ purpose }) => purpose);
+/** The conversation of the open step has so many tokens, as the provider counts them. */
+const counted = (run: PlayedRun, tokens: number) =>
+  run.turnIn("", [{ name: "search" }], { inputTokens: tokens - 5, outputTokens: 5 }).result(0, "");
+const { ANSWER, SUMMARY } = ModelCallPurpose;
+
+/** Rounds of a tool, each of which makes the conversation longer by about 200 tokens. */
+function rounds(run: PlayedRun, count: number): PlayedRun {
+  for (let round = 0; round < count; round++) {
+    const inputTokens = promptTokens(run.state, run.frame());
+    run.turnIn("", [{ name: "search" }], { inputTokens }).result(0, "x".repeat(800));
+  }
+  return run;
+}
+
+describe("with budget_awareness per-message", () => {
+  test("a turn is stored with one advisory, which stands beside each of its results", () => {
+    const run = new PlayedRun({ budgetAwareness: "per-message" }, small);
+    run.turn({ name: "search" }, { name: "search" }).result(0).result(1);
+    const advisory =
+      "[context budget: 15 of 1000 tokens used (2 %); older messages are compacted above 128000 tokens]";
+    expect(run.all("modelTurn")).toMatchObject([{ advisory }]);
+    expect(run.prompt().slice(-2)).toMatchObject([
+      { role: "tool", content: "found", notes: [advisory] },
+      { role: "tool", content: "found", notes: [advisory] },
+    ]);
+    // Nothing of it is the model's, nor the user's, own word.
+    expect(run.all("toolResult").map(({ result }) => result?.content)).toEqual(["found", "found"]);
+    expect(run.clientTrace).not.toContain("text");
+  });
+
+  test("an answer without calls is followed by its advisory in the next message of the user", () => {
+    const run = new PlayedRun({ budgetAwareness: "per-message" }, small);
+    run.isTold("and then?").says("one").turn();
+    expect(run.prompt().at(-1)).toMatchObject({
+      role: "user",
+      text: "and then?",
+      notes: [expect.stringContaining("15 of 1000 tokens")],
+    });
+  });
+
+  test("what was said of an earlier turn never changes", () => {
+    const run = new PlayedRun({ budgetAwareness: "per-message" }, small);
+    const first = counted(run, 100).prompt();
+    expect(counted(run, 300).prompt().slice(0, first.length)).toEqual(first);
+    expect(JSON.stringify(run.prompt())).toContain("300 of 1000");
+  });
+
+  test("nothing is ever stopped", () => {
+    const run = new PlayedRun({ budgetAwareness: "per-message" }, small);
+    counted(run, 5_000);
+    expect(run.says("done").turn().state.end).toBe("completed");
+    expect(run.all("context")).toEqual([]);
+  });
+});
+
+test("without budget_awareness nothing is said of the budget, and nothing stopped", () => {
+  const run = counted(new PlayedRun({}, small), 5_000);
+  expect(run.all("modelTurn")[0]?.advisory).toBe("");
+  expect(run.prompt().some((message) => "notes" in message)).toBe(false);
+  expect(run.clientTrace.at(-1)).toBe("step:started");
+});
+
+const limited = () => new PlayedRun({ budgetAwareness: "limit:50" }, small);
+
+describe("with budget_awareness limit:50", () => {
+  test("a conversation at its limit is left alone", () => {
+    expect(purposes(counted(limited(), 500))).toEqual([ANSWER, ANSWER]);
+  });
+
+  test("one above it has its older part summarized before the next turn", () => {
+    const run = rounds(limited(), 3);
+    expect(purposes(run)).toEqual([ANSWER, ANSWER, ANSWER, SUMMARY]);
+    expect(nextEffects(run.state)).toMatchObject([
+      { kind: "call_model", call: { purpose: SUMMARY } },
+    ]);
+    run.turn();
+    expect(purposes(run)).toEqual([ANSWER, ANSWER, ANSWER, SUMMARY, ANSWER]);
+    const [context] = run.all("context");
+    expect(context?.beforeTokens).toBeGreaterThan(500);
+    expect(context?.afterTokens).toBeLessThan(250);
+    expect(run.prompt()[0]).toEqual({
+      role: "user",
+      text: "[summary of the conversation so far]\nwhat went before",
+    });
+    expectOrder(run.says("done").turn().events);
+  });
+
+  test("the latest message of the user stays, and each call that stays has its result", () => {
+    const run = limited().isTold("mind the gap");
+    rounds(run, 3).turn();
+    const prompt = run.prompt();
+    expect(prompt.map(({ role }) => role)).toEqual(["user", "user", "verbatim", "tool"]);
+    expect(prompt[1]).toMatchObject({ text: "mind the gap" });
+  });
+
+  test("the plan and what is remembered stand beside the user's message when the input is out", () => {
+    const run = new PlayedRun(
+      { budgetAwareness: "limit:50", planningEnabled: true },
+      { ...small, prepared: { ...small.prepared, recalled: ["likes tea"] } },
+    );
+    run.says(`{"steps":["look"]}`).turn();
+    run.isTold("mind the gap");
+    rounds(run, 3).turn();
+    expect(run.prompt()[1]).toMatchObject({
+      text: "mind the gap",
+      notes: ["likes tea", expect.stringContaining("1. look")],
+    });
+  });
+
+  test("it happens again as often as it has to, the earlier summary being part of the next", () => {
+    const run = rounds(limited(), 3).turn();
+    rounds(run, 2).turn();
+    expect(run.all("context")).toHaveLength(2);
+    const removed = run.all("context").map(({ removedMessages }) => removedMessages);
+    expect(removed[1]).toBeGreaterThan(removed[0] ?? 0);
+    expect(
+      run.prompt().filter((message) => "text" in message && message.text?.startsWith("[summary")),
+    ).toHaveLength(1);
+    expectOrder(run.says("done").turn().events);
+  });
+
+  test("a summary that fails leaves the older part out without one", () => {
+    const run = rounds(limited(), 3).fails("invalid");
+    expect(run.all("context")).toMatchObject([{ summary: "" }]);
+    expect(purposes(run).at(-1)).toBe(ANSWER);
+    expect(run.prompt().map(({ role }) => role)).toEqual(["user", "verbatim", "tool"]);
+  });
+
+  test("a summary that is lost with its worker is made again", () => {
+    const run = rounds(limited(), 3).claimedAnew();
+    expect(purposes(run).slice(-2)).toEqual([SUMMARY, SUMMARY]);
+    run.turn();
+    expectOrder(run.says("done").turn().events);
+  });
+
+  test("a conversation that nothing makes small enough is answered with a word about it, and completed", () => {
+    const run = rounds(limited(), 3);
+    run.summary = "x".repeat(4_000);
+    run.turn();
+    expect(run.state.end).toBe("completed");
+    expect(run.all("text")).toMatchObject([{ text: expect.stringContaining("is used up") }]);
+    expect(run.clientTrace).not.toContain("budgetExceeded");
+    expect(purposes(run)).toEqual([ANSWER, ANSWER, ANSWER, SUMMARY]);
+    expectOrder(run.events);
+  });
+
+  test("a message that came meanwhile is taken up before such an end", () => {
+    const run = rounds(limited(), 3).isTold("wait");
+    run.summary = "x".repeat(4_000);
+    run.turn();
+    expect(run.clientTrace).toContain("messageInjected");
+    if (run.state.end === undefined) run.turn();
+    expect(run.state.end).toBe("completed");
+    expectOrder(run.events);
+  });
+
+  test("in a subtask it is an error of that subtask alone", () => {
+    const run = new PlayedRun(
+      { budgetAwareness: "limit:50" },
+      { prepared: { model: { id: "m", contextWindow: 5_000 } } },
+    ).turn(subtask("a", { additional_context: "x".repeat(16_000) }));
+    expect(JSON.parse(run.lastResult ?? "")).toMatchObject({ error: "context_limit" });
+    expectOrder(run.says("too much").turn().events);
+  });
+});
+
+test("limit:0 completes the run without any call of a model", () => {
+  const run = new PlayedRun({ budgetAwareness: "limit:0" }, small);
+  expect(run.state.end).toBe("completed");
+  expect(purposes(run)).toEqual([]);
+  expect(run.all("text")[0]?.text).toContain("may have 0");
+  expectOrder(run.events);
+});
+
+describe("history_tokens", () => {
+  test("leave the oldest messages out, without a summary and without ending the run", () => {
+    const run = rounds(new PlayedRun({ budgets: { maxHistoryTokens: 500 } }, small), 3);
+    expect(run.all("context")).toMatchObject([{ summary: "" }]);
+    expect(purposes(run)).toEqual([ANSWER, ANSWER, ANSWER, ANSWER]);
+    expect(run.told()).toHaveLength(1);
+    expect(counted(run, 5_000).state.end).toBeUndefined();
+  });
+
+  test("leave the history of the thread out first", () => {
+    const history = ["one", "two"].map((text) =>
+      create(HistoryMessageSchema, {
+        message: { case: "user", value: { text: text.repeat(400) } },
+      }),
+    );
+    const run = new PlayedRun(
+      { budgets: { maxHistoryTokens: 500 } },
+      { prepared: { ...small.prepared, history } },
+    );
+    expect(run.prompt().map((message) => "text" in message && message.text)).toEqual(["go"]);
+  });
+});
+
+describe("a context overflow that the provider reports", () => {
+  /** A model whose window nobody knows: no limit of the run is near. */
+  const unknown: Setting = { prepared: { tools: [search] } };
+
+  test.each([
+    ["without any limit", {}, ""],
+    [
+      "with a context policy, whose summary stands for it",
+      { contextPolicy: {} },
+      "what went before",
+    ],
+  ])("is answered by one compaction, %s", (_, spec, summary) => {
+    const run = rounds(new PlayedRun(spec, unknown), 4).fails("context_overflow");
+    if (summary !== "") run.turn();
+    expect(run.all("context")).toMatchObject([{ summary }]);
+    expect(run.all("context")[0]?.afterTokens).toBeLessThan(
+      run.all("context")[0]?.beforeTokens ?? 0,
+    );
+    expect(purposes(run).at(-1)).toBe(ANSWER);
+    expectOrder(run.says("done").turn().events);
+  });
+
+  test("ends the run when the smaller conversation is too large as well", () => {
+    const run = rounds(new PlayedRun({}, unknown), 4);
+    run.fails("context_overflow").fails("context_overflow");
+    expect(run.all("context")).toHaveLength(1);
+    expect(run.clientTrace).toContain("error:context_overflow");
+  });
+
+  test("ends the run when there is nothing to take out", () => {
+    expect(new PlayedRun().fails("context_overflow").clientTrace).toContain(
+      "error:context_overflow",
+    );
+  });
+});

@@ -1,0 +1,53 @@
+import { firstCharacters, lastCharacters } from "@reeve/agent/text/cut-characters";
+import { viewOf } from "../state/conversation.ts";
+import type { Call, Frame, Unit } from "../state/frame.ts";
+
+export const summaryInstructions =
+  "You are given the older part of a conversation between a user and an agent that works with tools. It is about to be left out. Write what has to be known to go on without it: the goal and its constraints, decisions, facts found with their exact values (names, numbers, paths, ids), what was done and with which outcome, what failed, and what is still open. Write only the summary.";
+
+/** Characters of one message that the summary is made from. */
+const mostCharacters = 4_000;
+
+/** The part of the conversation that is about to be taken out, as one text. */
+export function transcript(frame: Frame, removed: number, mostTokens: number): string {
+  const view = viewOf({ units: frame.units.slice(0, removed), compaction: frame.compaction });
+  const before = view.summary === "" ? [] : [`Summary of what was before:\n${view.summary}`];
+  const whole = [...before, ...view.units.flatMap(lines)].join("\n\n");
+  // The newest part says most of where the work stands.
+  return lastCharacters(whole, Math.max(mostCharacters, mostTokens * 3));
+}
+
+function lines(unit: Unit): readonly string[] {
+  switch (unit.kind) {
+    case "user":
+      return [`User: ${cut(unit.text)}`];
+    case "assistant":
+      return [`Agent: ${cut(unit.text)}`];
+    case "turn":
+      return [`Agent: ${cut(unit.text)}`, ...unit.calls.map(callLine)];
+    case "past":
+      return unit.messages.map(({ message }) => {
+        switch (message.case) {
+          case "user":
+            return `User: ${cut(message.value.text)}`;
+          case "assistant":
+            return `Agent: ${cut(message.value.text)}`;
+          case "toolResult":
+            return `Result of ${message.value.name}: ${cut(message.value.content)}`;
+          case undefined:
+            return "";
+        }
+        return "";
+      });
+  }
+  return [];
+}
+
+function callLine({ call, result }: Call): string {
+  const args = call.arguments === undefined ? call.rawArguments : JSON.stringify(call.arguments);
+  return `Call of ${call.name}: ${cut(args)}\nResult: ${cut(result?.content ?? "none")}`;
+}
+
+function cut(text: string): string {
+  return text.length <= mostCharacters ? text : `${firstCharacters(text, mostCharacters)} …`;
+}

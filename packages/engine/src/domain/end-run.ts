@@ -1,0 +1,39 @@
+import { RunStatus } from "@reeve/contracts/run";
+import { storedTreeOf } from "@reeve/run/tree/fit-tree";
+import type { Fact, Scope } from "./state/fact.ts";
+import { fact, rootScope } from "./state/fact.ts";
+import type { RunState } from "./state/run-state.ts";
+
+/** The facts that end a run, as far as they are not told: what it cost, what it did, then its terminal status. */
+export function endRun(
+  { spent, tree, ending }: RunState,
+  status: RunStatus,
+  message = "",
+): readonly Fact[] {
+  const { llmCalls, toolCalls, subtasks, inputTokens, outputTokens, costUsd } = spent;
+  const counts = { llmCalls, toolCalls, subtasks, inputTokens, outputTokens };
+  const cost = fact(rootScope, {
+    case: "costSummary",
+    value: { ...counts, ...(costUsd !== undefined && { costUsd }) },
+  });
+  return [
+    ...(ending?.hasCost === true ? [] : [cost]),
+    ...(ending?.hasTree === true
+      ? []
+      : [fact(rootScope, { case: "treeStored", value: { tree: storedTreeOf(tree) } })]),
+    fact(rootScope, { case: "status", value: { status, message } }),
+  ];
+}
+
+/** The facts that end a run in an error: what failed, what it cost, and its terminal status. */
+export function failRun(
+  state: RunState,
+  scope: Scope,
+  reason: string,
+  message: string,
+): readonly Fact[] {
+  return [
+    fact(scope, { case: "error", value: { reason, message } }),
+    ...endRun(state, RunStatus.ERROR, message),
+  ];
+}

@@ -1,0 +1,76 @@
+import { durationMs } from "@bufbuild/protobuf/wkt";
+import { ModelCallPurpose } from "@reeve/contracts/run";
+import type { ModelCallFailed } from "@reeve/contracts/run";
+import { beforeModelCall, compacted, makeSmaller, startModelCall } from "./before-model-call.ts";
+import { mostAttempts } from "../budget/limits.ts";
+import { contextLimit } from "../context/context-limit.ts";
+import { unitsToRemove } from "../context/plan-compaction.ts";
+import { failFrame } from "../end-frame.ts";
+import type { Fact } from "../state/fact.ts";
+import { fact } from "../state/fact.ts";
+import type { Frame, ModelCall } from "../state/frame.ts";
+import { scopeOf } from "../state/frame.ts";
+import { modelOf } from "./model-of.ts";
+import type { RunState } from "../state/run-state.ts";
+import { systemPrompt } from "./system-prompt.ts";
+
+/**
+ * What follows for a step whose model has not answered: an attempt whose owner was lost is made again at once, one that
+ * failed for good ends the frame, and text of either is voided. One that may be repeated waits first: that is an effect.
+ */
+export function modelCallFacts(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
+  const call = frame.modelCall;
+  if (call === undefined) return beforeModelCall(state, frame, nowMs);
+  const { status, streamedFrom } = call;
+  if (status === "under_way") return [];
+  if (streamedFrom !== undefined) {
+    const value = { firstSequence: streamedFrom };
+    return [fact(scopeOf(frame), { case: "textVoided", value })];
+  }
+  if (status === "due") return startModelCall(state, frame, call.purpose, call.attempt + 1, nowMs);
+  if (status.retryable && call.failures < mostAttempts) return [];
+  if (call.purpose === ModelCallPurpose.SUMMARY) return [withoutSummary(state, frame)];
+  if (status.reason === "context_overflow" && !frame.isCompacted) {
+    const smaller = makeSmaller(state, frame, nowMs);
+    if (smaller.length > 0) return smaller;
+  }
+  return failFrame(state, frame, reasonOf(status), messageOf(state, frame, call, status));
+}
+
+/** How long to wait before the attempt after `call`, or undefined when there is nothing to wait for. */
+export function retryDelayMs(call: ModelCall): number | undefined {
+  if (typeof call.status === "string") return undefined;
+  const asked = call.status.retryAfter;
+  const doubling = Math.min(500 * 2 ** (call.failures - 1), 30_000);
+  return asked === undefined ? doubling : Math.min(durationMs(asked), 300_000);
+}
+
+/** Nobody can sum up what is to go: it goes without. */
+function withoutSummary(state: RunState, frame: Frame): Fact {
+  const { compactAt } = contextLimit(state, frame);
+  const removed = unitsToRemove(frame, systemPrompt(state, frame), compactAt);
+  return compacted(state, frame, removed ?? frame.compaction?.removed ?? 0, "");
+}
+
+/** Failures of which a client, or whoever runs the deployment, can do something by themselves have reasons of their own. */
+const reasons: ReadonlySet<string> = new Set([
+  "context_overflow",
+  "rate_limited",
+  "refused",
+  "too_large",
+  "unauthenticated",
+]);
+
+function reasonOf({ reason }: ModelCallFailed): string {
+  return reasons.has(reason) ? reason : "provider_failed";
+}
+
+function messageOf(
+  state: RunState,
+  frame: Frame,
+  { attempt }: ModelCall,
+  { message }: ModelCallFailed,
+): string {
+  const attempts = attempt === 1 ? "" : ` after ${attempt} attempts`;
+  return `model ${modelOf(state, frame)?.id ?? ""} gave no answer${attempts}: ${message}`;
+}

@@ -1,0 +1,128 @@
+import type { ModelSpec } from "@reeve/contracts/agent";
+import { readingLength } from "@reeve/agent/text/reading-length";
+import { splitInjected } from "@reeve/agent/tools/injected-args";
+import { finishSubtaskName } from "@reeve/agent/tools/own-tools";
+import { compacted } from "./before-model-call.ts";
+import { advisoryFor } from "../context/advisory.ts";
+import { contextLimit } from "../context/context-limit.ts";
+import { tokensOf } from "../context/estimate-tokens.ts";
+import { unitsToRemove } from "../context/plan-compaction.ts";
+import type { Fact, Happening, Scope } from "../state/fact.ts";
+import { fact } from "../state/fact.ts";
+import type { Frame, ModelCall } from "../state/frame.ts";
+import { scopeOf } from "../state/frame.ts";
+import type { ModelToolCall, ModelTurn, ModelUsage } from "./model.ts";
+import { parseArguments } from "../calls/parse-arguments.ts";
+import type { RunState } from "../state/run-state.ts";
+import { systemPrompt } from "./system-prompt.ts";
+
+/** What a model gave for a call, and what is known of how it was asked. */
+export interface TakenTurn {
+  readonly call: ModelCall;
+  readonly model: ModelSpec;
+  /** The format of the provider's messages. */
+  readonly format: string;
+  readonly turn: ModelTurn;
+  /** Reading length of the prompt, from which usage is estimated when the provider does not tell. */
+  readonly promptCharacters: number;
+}
+
+/** The facts of a whole answer: what it used, its calls in order, and the turn itself. */
+export function modelTurnFacts(state: RunState, frame: Frame, taken: TakenTurn): readonly Fact[] {
+  const { call, turn } = taken;
+  const scope = scopeOf(frame);
+  const usage = usageOf(taken);
+  const context = usage.inputTokens + usage.outputTokens;
+  const injectedKeys = Object.keys(state.created?.spec?.injectedToolArgs ?? {});
+  const callIds = turn.calls.map((_, index) => `${state.runId}-${call.sequence}-${index}`);
+  const calls = turn.calls.map((toolCall, index) =>
+    toolCallHappening(toolCall, callIds[index] ?? "", injectedKeys),
+  );
+  const modelTurn: Happening = {
+    case: "modelTurn",
+    value: {
+      messageJson: new TextEncoder().encode(turn.messageJson),
+      finishReason: turn.finishReason,
+      providerCallIds: turn.calls.map(({ providerCallId }) => providerCallId),
+      callIds,
+      format: taken.format,
+      advisory: advisoryFor(state, frame, context),
+      contextTokens: turn.usage === undefined ? 0 : context,
+    },
+  };
+  return [
+    usageFact(scope, taken, usage),
+    ...[...calls, modelTurn].map((event) => fact(scope, event)),
+  ];
+}
+
+/** The facts of a summary: what it used, and the conversation in which it stands for the older part. */
+export function summaryFacts(
+  state: RunState,
+  frame: Frame,
+  taken: TakenTurn,
+  summary: string,
+): readonly Fact[] {
+  const { compactAt } = contextLimit(state, frame);
+  const removed = unitsToRemove(frame, systemPrompt(state, frame), compactAt);
+  const already = frame.compaction?.removed ?? 0;
+  return [
+    usageFact(scopeOf(frame), taken, usageOf(taken)),
+    compacted(state, frame, removed ?? already, summary.trim()),
+  ];
+}
+
+function usageFact(scope: Scope, { turn, model }: TakenTurn, usage: ModelUsage): Fact {
+  const costUsd = costOf(usage, model);
+  return fact(scope, {
+    case: "usage",
+    value: {
+      ...usage,
+      model: turn.model,
+      estimated: turn.usage === undefined,
+      ...(costUsd !== undefined && { costUsd }),
+    },
+  });
+}
+
+function usageOf({ turn, promptCharacters }: TakenTurn): ModelUsage {
+  return (
+    turn.usage ?? {
+      inputTokens: tokensOf(promptCharacters),
+      outputTokens: tokensOf(readingLength(turn.messageJson)),
+      cachedInputTokens: 0,
+      reasoningTokens: 0,
+    }
+  );
+}
+
+function costOf(usage: ModelUsage, { pricing }: ModelSpec): number | undefined {
+  if (pricing === undefined) return undefined;
+  const cachedPrice = pricing.cachedInputUsdPerMillion ?? pricing.inputUsdPerMillion;
+  const fresh = usage.inputTokens - usage.cachedInputTokens;
+  return (
+    (fresh * pricing.inputUsdPerMillion +
+      usage.cachedInputTokens * cachedPrice +
+      usage.outputTokens * pricing.outputUsdPerMillion) /
+    1e6
+  );
+}
+
+function toolCallHappening(
+  { name, argumentsText }: ModelToolCall,
+  callId: string,
+  injectedKeys: readonly string[],
+): Happening {
+  const parsed = parseArguments(argumentsText);
+  if (parsed === undefined) {
+    return { case: "toolCall", value: { callId, name, rawArguments: argumentsText } };
+  }
+  // The result of a subtask has the fields of its schema and no others: none of them is injected.
+  const keys = name === finishSubtaskName ? [] : injectedKeys;
+  const { executable, injected } = splitInjected(parsed, keys);
+  const hasInjected = Object.keys(injected).length > 0;
+  return {
+    case: "toolCall",
+    value: { callId, name, arguments: executable, ...(hasInjected && { injectedArgs: injected }) },
+  };
+}

@@ -1,0 +1,122 @@
+import type { HistoryMessage } from "@reeve/contracts/thread";
+import { finishSubtaskName } from "@reeve/agent/tools/own-tools";
+import { viewOf } from "../state/conversation.ts";
+import type { Call, Frame, TurnUnit, Unit } from "../state/frame.ts";
+import { plannerId } from "../state/frame.ts";
+import type { PromptMessage } from "./model.ts";
+import { planNote } from "../planner/planner-prompt.ts";
+import type { RunState } from "../state/run-state.ts";
+
+/**
+ * The conversation that the model of a frame reads: what was given, then each turn verbatim with the results of its calls
+ * in the order of the calls. What the runtime adds stands in notes, apart from what anybody said.
+ */
+export function promptFor(state: RunState, frame: Frame): readonly PromptMessage[] {
+  const view = viewOf(frame);
+  const messages: PromptMessage[] = [];
+  if (view.summary !== "") {
+    messages.push({ role: "user", text: `[summary of the conversation so far]\n${view.summary}` });
+  }
+  // What belongs to an answer that no result follows is said with the next message of the user.
+  let held = "";
+  const bearer = bearerOf(view.units);
+  for (const unit of view.units) {
+    const notes = [held, ...(unit === bearer ? notesOf(state, frame) : [])].filter(
+      (note) => note !== "",
+    );
+    if (unit.kind === "user") {
+      messages.push({ role: "user", text: unit.text, ...(notes.length > 0 && { notes }) });
+      held = "";
+    } else messages.push(...messagesOf(unit));
+    if (unit.kind === "turn" && unit.calls.length === 0) {
+      const reminder = reminderFor(frame, unit);
+      if (reminder !== undefined) {
+        const { advisory } = unit.turn;
+        messages.push({
+          role: "user",
+          text: reminder,
+          ...(advisory !== "" && { notes: [advisory] }),
+        });
+      } else held = unit.turn.advisory;
+    }
+  }
+  return messages;
+}
+
+/** The message beside which the notes on the whole task stand: the input, or after it was taken out the next of the user. */
+function bearerOf(units: readonly Unit[]): Unit | undefined {
+  const ofUser = units.filter((unit) => unit.kind === "user");
+  return ofUser.find(({ isInput }) => isInput) ?? ofUser[0];
+}
+
+/** What stands beside the input: the plan, and what is remembered of the user. */
+function notesOf(state: RunState, { id, subtask }: Frame): readonly string[] {
+  if (subtask !== undefined) return [];
+  const recalled = state.prepared?.recalled ?? [];
+  return [...recalled, id === plannerId ? "" : planNote(state.plan)];
+}
+
+/** A subtask that owes a result of a certain form does not end by talking. */
+function reminderFor({ tools }: Frame, { calls }: TurnUnit): string | undefined {
+  return calls.length === 0 && tools.has(finishSubtaskName)
+    ? `Call ${finishSubtaskName} with the result to end this subtask; go on if it is not done.`
+    : undefined;
+}
+
+function messagesOf(unit: Exclude<Unit, { kind: "user" }>): readonly PromptMessage[] {
+  switch (unit.kind) {
+    case "assistant":
+      return [{ role: "assistant", text: unit.text }];
+    case "past":
+      return unit.messages.flatMap(pastMessage);
+    case "turn":
+      return turnMessages(unit);
+  }
+  return [];
+}
+
+function turnMessages({ turn, calls, text }: TurnUnit): readonly PromptMessage[] {
+  const { format, advisory, providerCallIds } = turn;
+  const results = calls.map(({ call, result }, index): PromptMessage => ({
+    role: "tool",
+    providerCallId: providerCallIds[index] ?? call.callId,
+    name: call.name,
+    content: result?.content ?? "no result is known",
+    isError: result?.isError ?? true,
+    ...(advisory !== "" && { notes: [advisory] }),
+  }));
+  const own = calls.map((call, index) => ({
+    providerCallId: providerCallIds[index] ?? call.call.callId,
+    name: call.call.name,
+    argumentsText: argumentsText(call),
+  }));
+  const messageJson = decoder.decode(turn.messageJson);
+  return [
+    { role: "verbatim", messageJson, ...(format !== "" && { format, text, calls: own }) },
+    ...results,
+  ];
+}
+
+function pastMessage({ message }: HistoryMessage): readonly PromptMessage[] {
+  switch (message.case) {
+    case "user":
+      return [{ role: "user", text: message.value.text }];
+    case "assistant": {
+      const { messageJson, format, text, calls } = message.value;
+      return [{ role: "verbatim", messageJson: decoder.decode(messageJson), format, text, calls }];
+    }
+    case "toolResult": {
+      const { providerCallId, name, content, isError } = message.value;
+      return [{ role: "tool", providerCallId, name, content, isError }];
+    }
+    case undefined:
+      return [];
+  }
+  return [];
+}
+
+function argumentsText({ call }: Call): string {
+  return call.arguments === undefined ? call.rawArguments : JSON.stringify(call.arguments);
+}
+
+const decoder = new TextDecoder();

@@ -1,0 +1,64 @@
+import { describe, expect, test } from "vitest";
+import { systemPrompt } from "./system-prompt.ts";
+import { PlayedRun, jobs, subtask } from "../../../test/support/run-player.ts";
+
+const of = (run: PlayedRun, id = "") => systemPrompt(run.state, run.frame(id));
+
+describe("the root is told", () => {
+  test("when to answer directly, that subtasks of a turn run together, and that none reads another", () => {
+    const prompt = of(new PlayedRun({ instructions: "You help." }));
+    expect(prompt).toMatch(/^You help\.\n\nAnswer directly whatever you can answer directly/);
+    expect(prompt).toContain("call run_subtask");
+    expect(prompt).toContain(
+      "in one turn run at the same time and cannot read each other's results",
+    );
+    expect(prompt).not.toContain("run_parallel_subtasks");
+  });
+
+  test("of several jobs in one call where that is allowed, and of that alone where there is nothing else", () => {
+    expect(of(new PlayedRun({ allowParallelSubagents: true }))).toContain("run_parallel_subtasks");
+    const only = new PlayedRun({ allowParallelSubagents: true });
+    const { tools } = only.frame();
+    const prompt = systemPrompt(only.state, {
+      ...only.frame(),
+      tools: new Map([...tools].filter(([name]) => name !== "run_subtask")),
+    });
+    expect(prompt).toContain("call run_parallel_subtasks");
+    expect(prompt).not.toContain("run_subtask,");
+  });
+
+  test("nothing of subtasks that it cannot begin", () => {
+    expect(of(new PlayedRun({ budgets: { maxDepth: 0 } }))).not.toContain("subtask");
+    expect(of(new PlayedRun({}, { prepared: { tools: [] } }))).not.toContain("subtask");
+  });
+});
+
+describe("a subtask is told", () => {
+  test("that nobody can be asked, and of further subtasks only above the limit of depth", () => {
+    const run = new PlayedRun({ budgets: { maxDepth: 2 } }).turn(subtask("a"));
+    const [a = ""] = run.subtasks;
+    run.turnIn(a, [subtask("b")]);
+    const b = run.subtasks.at(-1) ?? "";
+    expect(of(run, a)).toContain("nobody can be asked");
+    expect(of(run, a)).toContain("call run_subtask");
+    expect(of(run, b)).not.toContain("run_subtask");
+  });
+
+  test("to end by finish_subtask exactly when its result has a form", () => {
+    const run = new PlayedRun().turn(
+      subtask("a", { output_schema: { type: "object" } }),
+      subtask("b"),
+    );
+    const [a = "", b = ""] = run.subtasks;
+    expect(of(run, a)).toContain("End this subtask by calling finish_subtask");
+    expect(of(run, b)).not.toContain("finish_subtask");
+  });
+
+  test("its own framing, which nobody else is told", () => {
+    const run = new PlayedRun({ allowParallelSubagents: true });
+    run.turn(jobs({ task: "a", system_prompt: "You are a pirate." }, { task: "b" }));
+    const [a = "", b = ""] = run.subtasks;
+    expect(of(run, a)).toContain("You are a pirate.");
+    expect(of(run, b) + of(run)).not.toContain("pirate");
+  });
+});

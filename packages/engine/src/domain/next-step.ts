@@ -1,0 +1,62 @@
+import { StepState } from "@reeve/contracts/run";
+import { limitsOf } from "./budget/limits.ts";
+import { exceededBy, overBudget } from "./budget/over-budget.ts";
+import { afterLastStep, failFrame, failWithoutResult } from "./end-frame.ts";
+import type { Fact, Scope } from "./state/fact.ts";
+import { fact, rootScope } from "./state/fact.ts";
+import type { Frame } from "./state/frame.ts";
+import { plannerId, rootId, scopeOf } from "./state/frame.ts";
+import { beforeModelCall } from "./model/before-model-call.ts";
+import { promptTokens } from "./model/prompt-tokens.ts";
+import type { RunState } from "./state/run-state.ts";
+import { owesResult } from "./subtasks/finish.ts";
+
+/** The facts by which a frame goes on after a step, or ends because it may not. */
+export function nextStep(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
+  const ended = afterLastStep(state, frame);
+  if (ended.length > 0) return ended;
+  const limits = limitsOf(state);
+  if (frame.step >= limits.rounds) {
+    if (owesResult(frame)) return failWithoutResult(state, frame);
+    // Nothing at the root belongs to a step any more.
+    const closed = frame.id === rootId ? { ...frame, step: 0 } : frame;
+    const message = `${nameOf(frame)} took ${frame.step} steps without an answer; raise max_rounds or narrow the task`;
+    return failFrame(state, closed, "iteration_limit", message);
+  }
+  const exceeded = exceededBy(state, frame, promptTokens(state, frame), nowMs);
+  if (exceeded !== undefined) return overBudget(state, exceeded);
+  // The planner shows no steps; its call of the model begins the next one.
+  if (frame.id === plannerId)
+    return beforeModelCall(state, { ...frame, isCompacted: false }, nowMs);
+  const scope: Scope = { ...rootScope, ...scopeOf(frame), step: frame.step + 1 };
+  const injected = frame.id === rootId ? fitting(state.inbox) : [];
+  return [
+    fact(scope, { case: "step", value: { state: StepState.STARTED } }),
+    ...injected.map(({ messageId, message }) =>
+      fact(scope, {
+        case: "messageInjected",
+        value: { messageId, ...(message && { message }) },
+      }),
+    ),
+  ];
+}
+
+/** What one step takes up of the messages that wait; the next step takes up the rest. */
+const mostInjectedBytes = 256 * 1024;
+
+function fitting(inbox: RunState["inbox"]): RunState["inbox"] {
+  let room = mostInjectedBytes;
+  const end = inbox.findIndex(({ message }) => (room -= bytesIn(message?.text)) < 0);
+  return end === -1 ? inbox : inbox.slice(0, Math.max(1, end));
+}
+
+const encoder = new TextEncoder();
+
+function bytesIn(text = ""): number {
+  return encoder.encode(text).length;
+}
+
+function nameOf({ id, subtask }: Frame): string {
+  if (id === plannerId) return "the planner";
+  return subtask === undefined ? "the run" : `the subtask "${subtask.job.title}"`;
+}

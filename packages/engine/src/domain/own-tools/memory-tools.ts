@@ -1,0 +1,63 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { limitsOf } from "../budget/limits.ts";
+import type { RunState } from "../state/run-state.ts";
+import type { OwnResult } from "./own-result.ts";
+import { numberArgument, refuses, says, textArgument } from "./own-result.ts";
+
+const mostKeyCharacters = 128;
+const mostValueCharacters = 65_536;
+const mostEntries = 200;
+/** Keys that only subtasks write, by ending. */
+const reserved = "task:";
+
+export function memoryList({ memory }: RunState): OwnResult {
+  const entries = [...memory].map(([key, value]) => ({ key, characters: value.length }));
+  return says(JSON.stringify(entries));
+}
+
+/** A part of an entry that is as long as a result may be; the rest by its offset. */
+export function memoryRead(state: RunState, args: JsonObject): OwnResult {
+  const key = textArgument(args, "key");
+  const value = state.memory.get(key);
+  if (value === undefined) {
+    const known = [...state.memory.keys()].join(", ");
+    return refuses(`there is no entry "${key}"; there are: ${known === "" ? "none" : known}`);
+  }
+  const offset = numberArgument(args, "offset") ?? 0;
+  // A character has at most three bytes in UTF-8, a pair of surrogates four.
+  const most = Math.max(1, Math.floor((limitsOf(state).resultBytes - noteBytes) / 3));
+  const part = wellFormed(value.slice(offset, offset + most));
+  const end = offset + part.length;
+  return says(
+    end >= value.length
+      ? part
+      : `${part}\n[characters ${offset} to ${end} of ${value.length}; read on with offset ${end}]`,
+  );
+}
+
+const noteBytes = 100;
+
+/** Without the half of a character that the end of a part may leave. */
+function wellFormed(part: string): string {
+  return part.length > 1 && /[\uD800-\uDBFF]$/.test(part) ? part.slice(0, -1) : part;
+}
+
+export function memoryWrite({ memory }: RunState, args: JsonObject): OwnResult {
+  const key = textArgument(args, "key");
+  const value = textArgument(args, "value");
+  if (key === "" || key.length > mostKeyCharacters) {
+    return refuses(`a key has 1 to ${mostKeyCharacters} characters; this one has ${key.length}`);
+  }
+  if (key.startsWith(reserved)) {
+    return refuses(`keys that begin with ${reserved} are for results of subtasks; choose another`);
+  }
+  if (value.length > mostValueCharacters) {
+    return refuses(
+      `a value has at most ${mostValueCharacters} characters; this one has ${value.length}: keep it in a file, or in parts`,
+    );
+  }
+  if (!memory.has(key) && memory.size >= mostEntries) {
+    return refuses(`the memory holds ${mostEntries} entries and no more; write over an old one`);
+  }
+  return says(`kept under ${key}`, { case: "memoryWritten", value: { key, value } });
+}

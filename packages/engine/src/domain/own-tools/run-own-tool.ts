@@ -1,0 +1,56 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import { ownSource } from "@reeve/agent/tools/own-tools";
+import type { ToolDescriptor } from "@reeve/contracts/tool";
+import { ToolResultSchema } from "@reeve/contracts/tool";
+import { cutToBytes } from "@reeve/agent/text/cut-to-bytes";
+import { approvedCall } from "../calls/approved-call.ts";
+import { limitsOf } from "../budget/limits.ts";
+import type { Fact } from "../state/fact.ts";
+import { fact } from "../state/fact.ts";
+import type { Call, Frame } from "../state/frame.ts";
+import { scopeOf } from "../state/frame.ts";
+import type { RunState } from "../state/run-state.ts";
+import { toolResultFact } from "../calls/tool-result.ts";
+import { memoryList, memoryRead, memoryWrite } from "./memory-tools.ts";
+import type { OwnResult } from "./own-result.ts";
+import { addTodo, completeTodo, listTodos, updateTodoStatus } from "./todo-tools.ts";
+
+/** The tools whose result follows from the run alone. */
+const pure: Readonly<Record<string, (state: RunState, args: JsonObject) => OwnResult>> = {
+  memory_list: memoryList,
+  memory_read: memoryRead,
+  memory_write: memoryWrite,
+  add_todo: addTodo,
+  list_todos: listTodos,
+  update_todo_status: updateTodoStatus,
+  complete_todo: completeTodo,
+};
+
+/** Whether the result of the tool needs nothing from outside. */
+export function isPure({ name, source }: ToolDescriptor): boolean {
+  return source === ownSource && Object.hasOwn(pure, name);
+}
+
+/** What a call of such a tool changes in the run, and its result. */
+export function runOwnTool(
+  state: RunState,
+  frame: Frame,
+  call: Call,
+  nowMs: number,
+): readonly Fact[] {
+  const { callId, name, arguments: args = {} } = approvedCall(call);
+  const outcome = pure[name]?.(state, args);
+  if (outcome === undefined) return [];
+  const scope = scopeOf(frame);
+  const result = create(ToolResultSchema, {
+    callId,
+    name,
+    content: cutToBytes(outcome.content, limitsOf(state).resultBytes),
+    isError: outcome.isError,
+  });
+  return [
+    ...outcome.changes.map((event) => fact(scope, event)),
+    toolResultFact(call, scope, result, nowMs),
+  ];
+}

@@ -1,0 +1,65 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import type { Todo } from "@reeve/contracts/run";
+import { TodoSchema, TodoStatus } from "@reeve/contracts/run";
+import type { RunState } from "../state/run-state.ts";
+import type { OwnResult } from "./own-result.ts";
+import { numberArgument, refuses, says, textArgument } from "./own-result.ts";
+
+const mostTodos = 100;
+const mostCharacters = 2_000;
+
+const statuses = {
+  pending: TodoStatus.PENDING,
+  in_progress: TodoStatus.IN_PROGRESS,
+  completed: TodoStatus.COMPLETED,
+} as const;
+
+export function addTodo({ todos }: RunState, args: JsonObject): OwnResult {
+  const text = textArgument(args, "text").trim();
+  if (text === "" || text.length > mostCharacters) {
+    return refuses(`a todo has 1 to ${mostCharacters} characters; this one has ${text.length}`);
+  }
+  if (todos.length >= mostTodos) return refuses(`the list holds ${mostTodos} todos and no more`);
+  const todo = create(TodoSchema, { id: todos.length + 1, text, status: TodoStatus.PENDING });
+  return changed([...todos, todo]);
+}
+
+export function listTodos({ todos }: RunState): OwnResult {
+  return says(JSON.stringify(todos.map(shown)));
+}
+
+export function updateTodoStatus({ todos }: RunState, args: JsonObject): OwnResult {
+  const status = Object.entries(statuses).find(([name]) => name === args["status"])?.[1];
+  if (status === undefined) return refuses(`a todo is ${Object.keys(statuses).join(", ")}`);
+  return setStatus(todos, numberArgument(args, "id"), status);
+}
+
+export function completeTodo({ todos }: RunState, args: JsonObject): OwnResult {
+  return setStatus(todos, numberArgument(args, "id"), TodoStatus.COMPLETED);
+}
+
+function setStatus(todos: readonly Todo[], id: number | undefined, status: TodoStatus): OwnResult {
+  if (!todos.some((todo) => todo.id === id)) {
+    return refuses(`there is no todo ${id}; there are ${todos.length}, numbered from 1`);
+  }
+  const busy = todos.find((todo) => todo.status === TodoStatus.IN_PROGRESS && todo.id !== id);
+  if (status === TodoStatus.IN_PROGRESS && busy !== undefined) {
+    return refuses(`todo ${busy.id} is in progress; complete it or set it back first`);
+  }
+  return changed(
+    todos.map((todo) => (todo.id === id ? create(TodoSchema, { ...todo, status }) : todo)),
+  );
+}
+
+function changed(todos: readonly Todo[]): OwnResult {
+  return says(JSON.stringify(todos.map(shown)), {
+    case: "todosChanged",
+    value: { todos: [...todos] },
+  });
+}
+
+function shown({ id, text, status }: Todo): JsonObject {
+  const [name = "pending"] = Object.entries(statuses).find(([, value]) => value === status) ?? [];
+  return { id, text, status: name, done: status === TodoStatus.COMPLETED };
+}

@@ -1,0 +1,70 @@
+import { firstCharacters } from "@reeve/agent/text/cut-characters";
+
+/** The most steps of a plan, and characters of one. */
+const mostSteps = 50;
+const mostCharacters = 2_000;
+
+/**
+ * The ordered steps that a planner's answer holds: an array of strings, or an object with `steps`, as JSON; else the items
+ * of its numbered or dashed list. An explicit empty array is an empty plan. Undefined: nothing in it can be used.
+ */
+export function parsePlan(text: string): readonly string[] | undefined {
+  const steps = jsonSteps(text) ?? listItems(text);
+  return steps
+    ?.map((step) => firstCharacters(step.trim().toWellFormed(), mostCharacters))
+    .filter((step) => step !== "")
+    .slice(0, mostSteps);
+}
+
+function jsonSteps(text: string): readonly string[] | undefined {
+  const fenced = /```(?:json)?[^\S\n]*\n([\s\S]*?)```/.exec(text)?.[1];
+  for (const candidate of [fenced, text, between(text, "{", "}"), between(text, "[", "]")]) {
+    const steps = candidate === undefined ? undefined : stepsIn(candidate);
+    if (steps !== undefined) return steps;
+  }
+  return undefined;
+}
+
+function between(text: string, open: string, close: string): string | undefined {
+  const from = text.indexOf(open);
+  const to = text.lastIndexOf(close);
+  return from === -1 || to < from ? undefined : text.slice(from, to + 1);
+}
+
+function stepsIn(json: string): readonly string[] | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+  const list: unknown =
+    typeof value === "object" && value !== null && "steps" in value ? value.steps : value;
+  if (!Array.isArray(list)) return undefined;
+  const items: readonly unknown[] = list;
+  const steps = items.map(wordsOf);
+  return steps.every((step) => step !== undefined) ? steps : undefined;
+}
+
+/** Models write a step as a text, or as an object that describes it. */
+function wordsOf(item: unknown): string | undefined {
+  if (typeof item === "string") return item;
+  if (typeof item !== "object" || item === null) return undefined;
+  const words = ["step", "description", "title", "task", "text"]
+    .map((key) => (item as Readonly<Record<string, unknown>>)[key])
+    .find((value) => typeof value === "string");
+  return typeof words === "string" ? words : undefined;
+}
+
+/** Lines that go on under an item belong to it. */
+function listItems(text: string): readonly string[] | undefined {
+  const items: string[] = [];
+  for (const line of text.split("\n")) {
+    const item = /^\s{0,3}(?:\d{1,3}[.)]|[-*+])\s+(.*)$/.exec(line)?.[1];
+    if (item !== undefined) items.push(item);
+    else if (items.length > 0 && /^\s+\S/.test(line)) {
+      items.push(`${items.pop() ?? ""}\n${line.trim()}`);
+    }
+  }
+  return items.every((item) => item.trim() === "") ? undefined : items;
+}

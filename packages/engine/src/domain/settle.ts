@@ -1,0 +1,61 @@
+import { toBinary } from "@bufbuild/protobuf";
+import type { RunEvent } from "@reeve/contracts/run";
+import { RunEventSchema } from "@reeve/contracts/run";
+import { apply } from "./state/apply.ts";
+import { consequences } from "./consequences.ts";
+import type { Fact } from "./state/fact.ts";
+import { stamp } from "./state/fact.ts";
+import { withdrawn } from "./calls/questions.ts";
+import type { RunState } from "./state/run-state.ts";
+
+/** Events in their places, and the state after them. */
+export interface Settled {
+  readonly events: readonly RunEvent[];
+  readonly state: RunState;
+  /** Whether all that is to follow is among them. */
+  readonly isWhole: boolean;
+}
+
+/** How far to go with what follows from facts. */
+export interface Extent {
+  /** Facts are placed whole, and of what follows as much as fits. */
+  readonly mostBytes?: number;
+  /** Nothing is to follow from where a model would be called. */
+  readonly isBeforeModels?: boolean;
+}
+
+/**
+ * Places `facts` after `state`, and after them everything that follows from them without any effect: facts that are known
+ * together are appended together. Nothing is placed after a terminal status. What is beyond `extent` follows from the state
+ * that is given back.
+ */
+export function settle(
+  state: RunState,
+  facts: readonly Fact[],
+  nowMs: number,
+  { mostBytes = Infinity, isBeforeModels = false }: Extent = {},
+): Settled {
+  const events: RunEvent[] = [];
+  let room = mostBytes;
+  let pending = facts.length > 0 ? facts : consequences(state, nowMs);
+  let isGiven = facts.length > 0;
+  while (pending.length > 0 && state.end === undefined) {
+    for (const fact of pending) {
+      if (isBeforeModels && !isGiven && fact.event.case === "modelCallStarted") {
+        return { events, state, isWhole: true };
+      }
+      for (const placed of [...withdrawn(state, fact), fact]) {
+        if (state.end !== undefined) break;
+        const event = stamp(state.runId, state.sequence + 1, nowMs, placed);
+        // Nobody asks for the size where nothing bounds it.
+        if (room !== Infinity) room -= toBinary(RunEventSchema, event).length;
+        if (room < 0 && !isGiven && events.length > 0) return { events, state, isWhole: false };
+        events.push(event);
+        state = apply(state, event);
+      }
+    }
+    isGiven = false;
+    pending = consequences(state, nowMs);
+  }
+  return { events, state, isWhole: true };
+}

@@ -1,0 +1,79 @@
+import { describe, expect, test } from "vitest";
+import { nextEffects } from "./next-effects.ts";
+import { PlayedRun } from "../../test/support/run-player.ts";
+import { expectOrder } from "../../test/support/event-order.ts";
+
+describe("a model that does not answer", () => {
+  test("is asked again after a wait when another attempt may succeed", () => {
+    const run = new PlayedRun().says("par");
+    run.write({ case: "modelCallFailed", value: { reason: "unavailable", retryable: true } });
+    expect(run.trace.at(-1)).toBe("textVoided");
+    expect(nextEffects(run.state)).toMatchObject([{ kind: "wait_to_retry", delayMs: 500 }]);
+  });
+
+  test("ends the run when it failed for good", () => {
+    const run = new PlayedRun();
+    run.write({ case: "modelCallFailed", value: { reason: "invalid", message: "no such model" } });
+    expect(run.clientTrace.slice(-3)).toEqual([
+      "error:provider_failed",
+      "costSummary",
+      "status:error",
+    ]);
+  });
+
+  test("is asked again at once by a new owner, and what was streamed is voided", () => {
+    const run = new PlayedRun().says("half an ans").claimedAnew();
+    expect(run.trace.slice(-3)).toEqual(["runClaimed", "textVoided", "modelCallStarted"]);
+    const voided = run.events.find(({ event }) => event.case === "textVoided");
+    const text = run.events.find(({ event }) => event.case === "text");
+    expect(voided?.event.value).toMatchObject({ firstSequence: text?.sequence });
+    expect(nextEffects(run.state)).toMatchObject([{ kind: "call_model", call: { attempt: 2 } }]);
+  });
+
+  test("is asked four times, each time after twice the wait", () => {
+    const run = new PlayedRun();
+    const waits: number[] = [];
+    for (let more = 10; run.state.end === undefined && more > 0; more--) {
+      run.fails("unavailable", { retryable: true });
+      for (const effect of nextEffects(run.state)) {
+        if (effect.kind === "wait_to_retry") waits.push(effect.delayMs);
+      }
+      if (run.state.end === undefined) run.retries();
+    }
+    expect(waits).toEqual([500, 1_000, 2_000]);
+    expect(run.clientTrace).toContain("error:provider_failed");
+    expect(run.all("error")[0]?.message).toContain("after 4 attempts");
+  });
+
+  test("is not blamed for attempts that were lost with their workers", () => {
+    const run = new PlayedRun().claimedAnew().claimedAnew().claimedAnew().claimedAnew();
+    run.fails("unavailable", { retryable: true });
+    expect(nextEffects(run.state)).toMatchObject([{ kind: "wait_to_retry", delayMs: 500 }]);
+    expectOrder(run.retries().says("at last").turn().events);
+  });
+
+  test("waits as long as the provider asks", () => {
+    const run = new PlayedRun();
+    const retryAfter = { seconds: 7n };
+    const value = { reason: "rate_limited", message: "", retryable: true, retryAfter };
+    run.write({ case: "modelCallFailed", value });
+    expect(nextEffects(run.state)).toMatchObject([{ kind: "wait_to_retry", delayMs: 7_000 }]);
+  });
+
+  test("kills no more than ten workers in a row", () => {
+    const run = new PlayedRun();
+    for (let more = 50; run.state.end === undefined && more > 0; more--) run.claimedAnew();
+    expect(run.state.end).toBe("error");
+    expect(run.clientTrace).toContain("error:worker_lost");
+    expect(run.state.claim?.epoch).toBe(11);
+  });
+});
+
+test("kills no more than ten workers in a row, whatever their models began to say", () => {
+  const run = new PlayedRun();
+  for (let more = 50; run.state.end === undefined && more > 0; more--) {
+    run.says("hello").claimedAnew();
+  }
+  expect(run.clientTrace).toContain("error:worker_lost");
+  expect(run.state.claim?.epoch).toBe(11);
+});

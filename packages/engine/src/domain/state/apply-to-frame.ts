@@ -1,0 +1,176 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { ContextChanged, ModelCallStarted, ModelTurn, RunEvent } from "@reeve/contracts/run";
+import { ModelCallPurpose, StepState } from "@reeve/contracts/run";
+import { latestUser } from "./conversation.ts";
+import type { Call, Frame, ModelCall, TurnUnit } from "./frame.ts";
+import { plannerId } from "./frame.ts";
+import { withQuestion } from "../calls/questions.ts";
+
+/** What one event means to the loop of model turns. Events that mean nothing to it return the same frame. */
+export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
+  const { event, sequence } = envelope;
+  switch (event.case) {
+    case "step":
+      return event.value.state === StepState.STARTED
+        ? openStep(frame, envelope.stepNumber)
+        : { ...frame, stepOpen: false };
+    case "messageInjected": {
+      const text = event.value.message?.text ?? "";
+      return { ...frame, units: [...frame.units, { kind: "user", text, isInput: false }] };
+    }
+    case "modelCallStarted":
+      return beginModelCall(frame, event.value, sequence);
+    case "text":
+      return {
+        ...amendModelCall(frame, (call) => streaming(call, sequence)),
+        text: frame.text + event.value.text,
+      };
+    case "reasoning":
+      return amendModelCall(frame, (call) => streaming(call, sequence));
+    case "textVoided":
+      return {
+        ...amendModelCall(frame, (call) => ({ ...call, streamedFrom: undefined })),
+        text: "",
+      };
+    case "modelCallFailed": {
+      const failure = event.value;
+      const failed = amendModelCall(frame, (call) => ({
+        ...call,
+        status: failure,
+        failures: call.failures + 1,
+        reservedUsd: 0,
+      }));
+      const isTooLarge =
+        failure.reason === "context_overflow" &&
+        frame.modelCall?.purpose === ModelCallPurpose.ANSWER;
+      return isTooLarge ? { ...failed, hasOverflowed: true } : failed;
+    }
+    case "runClaimed":
+      return amendModelCall(frame, (call) =>
+        call.status === "under_way" ? { ...call, status: "due", reservedUsd: 0 } : call,
+      );
+    case "modelRetryDue":
+      return amendModelCall(frame, (call) => ({ ...call, status: "due" }));
+    case "usage":
+      return amendModelCall(frame, (call) => ({ ...call, reservedUsd: 0 }));
+    case "context":
+      return compact(frame, event.value);
+    case "modelTurn":
+      return takeTurn(frame, event.value);
+    case "toolCall": {
+      const call = event.value;
+      const asked = {
+        startedAtMs: undefined,
+        approval: undefined,
+        questions: [],
+        result: undefined,
+      };
+      return { ...frame, calls: [...frame.calls, { call, askedAtMs: msOf(envelope), ...asked }] };
+    }
+    case "toolCallStarted":
+    case "subtask": {
+      const startedAtMs = msOf(envelope);
+      return amendCall(frame, event.value.callId, (call) => ({
+        ...call,
+        startedAtMs: call.startedAtMs ?? startedAtMs,
+      }));
+    }
+    case "approval": {
+      const { approval } = event.value;
+      return amendCall(frame, approval?.call?.callId, (call) =>
+        approval?.question === undefined ? { ...call, approval } : withQuestion(call, approval),
+      );
+    }
+    case "toolResult": {
+      const { result } = event.value;
+      return amendCall(frame, result?.callId, (call) => ({ ...call, result }));
+    }
+    default:
+      return frame;
+  }
+}
+
+function openStep(frame: Frame, step: number): Frame {
+  return {
+    ...frame,
+    step,
+    stepOpen: true,
+    isCompacted: false,
+    hasOverflowed: false,
+    modelCall: undefined,
+    calls: [],
+    turnTaken: false,
+    text: "",
+  };
+}
+
+function beginModelCall(frame: Frame, started: ModelCallStarted, sequence: number): Frame {
+  // The planner shows no steps: a call after a whole turn begins its next one.
+  const isNextOfPlanner = frame.id === plannerId && (frame.step === 0 || frame.turnTaken);
+  const open = isNextOfPlanner ? openStep(frame, frame.step + 1) : frame;
+  const modelCall: ModelCall = {
+    attempt: started.attempt,
+    failures: started.attempt === 1 ? 0 : (frame.modelCall?.failures ?? 0),
+    purpose: started.purpose,
+    sequence,
+    status: "under_way",
+    streamedFrom: undefined,
+    reservedUsd: started.reservedUsd ?? 0,
+  };
+  // Calls of an attempt whose turn was never written were never made.
+  return { ...open, modelCall, calls: [], text: "" };
+}
+
+function streaming(call: ModelCall, sequence: number): ModelCall {
+  return call.streamedFrom === undefined ? { ...call, streamedFrom: sequence } : call;
+}
+
+function takeTurn(frame: Frame, turn: ModelTurn): Frame {
+  const unit: TurnUnit = { kind: "turn", turn, text: frame.text, calls: frame.calls };
+  const units = [...frame.units, unit];
+  const tokens = turn.contextTokens;
+  return {
+    ...frame,
+    modelCall: undefined,
+    turnTaken: true,
+    units,
+    measured: tokens > 0 ? { units: units.length, tokens, withResults: false } : frame.measured,
+  };
+}
+
+function compact(frame: Frame, changed: ContextChanged): Frame {
+  const { removedMessages, summary, afterTokens } = changed;
+  const user = latestUser(frame.units);
+  return {
+    ...frame,
+    compaction: {
+      removed: removedMessages,
+      kept: user !== undefined && user < removedMessages ? user : undefined,
+      summary,
+    },
+    isCompacted: true,
+    hasOverflowed: false,
+    measured: { units: frame.units.length, tokens: afterTokens, withResults: true },
+    modelCall: undefined,
+  };
+}
+
+function amendModelCall(frame: Frame, amend: (call: ModelCall) => ModelCall): Frame {
+  if (frame.modelCall === undefined) return frame;
+  const modelCall = amend(frame.modelCall);
+  return modelCall === frame.modelCall ? frame : { ...frame, modelCall };
+}
+
+function amendCall(frame: Frame, callId: string | undefined, amend: (call: Call) => Call): Frame {
+  const calls = frame.calls.map((call) => (call.call.callId === callId ? amend(call) : call));
+  const last = frame.units.at(-1);
+  const units =
+    last?.kind === "turn" && frame.turnTaken
+      ? [...frame.units.slice(0, -1), { ...last, calls }]
+      : frame.units;
+  return { ...frame, calls, units };
+}
+
+function msOf({ time }: RunEvent): number {
+  return time === undefined ? 0 : timestampMs(time);
+}

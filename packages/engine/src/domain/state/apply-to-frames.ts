@@ -1,0 +1,132 @@
+import type { RunEvent, RunPrepared, SubtaskChanged } from "@reeve/contracts/run";
+import { Phase } from "@reeve/contracts/run";
+import { applyToFrame } from "./apply-to-frame.ts";
+import { givenUnits } from "./conversation.ts";
+import type { Frame } from "./frame.ts";
+import { newFrame, plannerId, rootId } from "./frame.ts";
+import type { RunState } from "./run-state.ts";
+import { outcomeOf, taskKey } from "../subtasks/outcome.ts";
+import { openSubtask } from "../subtasks/open-subtask.ts";
+import { plannerTools } from "../planner/planner-tools.ts";
+
+/** What one event means to the frames of a run: most concern one of them. */
+export function applyToFrames(state: RunState, envelope: RunEvent): RunState {
+  const { event } = envelope;
+  switch (event.case) {
+    case "runPrepared":
+      return prepared(state, event.value);
+    case "subtask":
+      return event.value.ended
+        ? subtaskEnded(state, event.value)
+        : subtaskBegan(state, envelope, event.value);
+    case "runClaimed":
+      return abandoned(state, envelope);
+    case "modelCallFailed":
+      return failed(state, envelope);
+    case "approval": {
+      // Whoever decided does not know in which frame the call was made.
+      const callId = event.value.approval?.call?.callId;
+      const owner = [...state.frames.values()].find(({ calls }) =>
+        calls.some(({ call }) => call.callId === callId),
+      );
+      return owner === undefined ? state : withFrame(state, applyToFrame(owner, envelope));
+    }
+    case "step":
+      return remembered(toOne(state, envelope), envelope);
+    case "toolResult":
+      return withoutSubtasks(toOne(state, envelope), event.value.result?.callId);
+    case "plan":
+      return { ...state, frames: without(state, ({ id }) => id === plannerId) };
+    case "error":
+      return envelope.phase === Phase.PLANNER
+        ? { ...state, frames: without(state, ({ id }) => id === plannerId) }
+        : state;
+    default:
+      return toOne(state, envelope);
+  }
+}
+
+function toOne(state: RunState, envelope: RunEvent): RunState {
+  const frame = frameOf(state, envelope);
+  if (frame === undefined) return state;
+  const after = applyToFrame(frame, envelope);
+  return after === frame ? state : withFrame(state, after);
+}
+
+function frameOf({ frames }: RunState, { phase, parentId }: RunEvent): Frame | undefined {
+  return frames.get(phase === Phase.PLANNER ? plannerId : parentId);
+}
+
+/** The root, and the planner if there is to be one, as they begin. */
+function prepared(state: RunState, value: RunPrepared): RunState {
+  const { created } = state;
+  const tools = new Map(value.tools.map((tool) => [tool.name, tool]));
+  const units = created === undefined ? [] : givenUnits(created, value);
+  const root = newFrame({ id: rootId, depth: 0, subtask: undefined, tools, units });
+  const frames = new Map([[rootId, root]]);
+  if (created?.spec?.planningEnabled === true) {
+    frames.set(plannerId, newFrame({ ...root, id: plannerId, tools: plannerTools(value) }));
+  }
+  return { ...state, prepared: value, frames };
+}
+
+function subtaskBegan(state: RunState, envelope: RunEvent, began: SubtaskChanged): RunState {
+  const parent = state.frames.get(envelope.parentId);
+  if (parent === undefined) return state;
+  const child = openSubtask(parent, began);
+  const caller = applyToFrame(parent, envelope);
+  return child === undefined ? state : withFrame(withFrame(state, caller), child);
+}
+
+function subtaskEnded(state: RunState, ended: SubtaskChanged): RunState {
+  const frame = state.frames.get(ended.subtaskId);
+  if (frame === undefined) return state;
+  const { outcome, content } = outcomeOf(frame, ended);
+  // What it said and did is over; only what it came to is still needed.
+  const over = { ...frame, outcome, units: [], calls: [], modelCall: undefined };
+  const caller = state.frames.get(frame.subtask?.parent ?? "");
+  if (caller === undefined) return withFrame(state, over);
+  const learned = new Map(caller.learned).set(taskKey(frame.id), content);
+  return withFrame(withFrame(state, over), { ...caller, learned });
+}
+
+/** After a step everybody may read what its subtasks came to. */
+function remembered(state: RunState, { parentId }: RunEvent): RunState {
+  const frame = state.frames.get(parentId);
+  if (frame === undefined || frame.stepOpen || frame.learned.size === 0) return state;
+  const memory = new Map([...state.memory, ...frame.learned]);
+  return { ...withFrame(state, { ...frame, learned: new Map() }), memory };
+}
+
+/** Of the calls of models that were under way, nobody will hear any more. */
+function abandoned(state: RunState, envelope: RunEvent): RunState {
+  let lostUsd = 0;
+  const frames = [...state.frames].map(([id, frame]): [string, Frame] => {
+    if (frame.modelCall?.status === "under_way") lostUsd += frame.modelCall.reservedUsd;
+    return [id, applyToFrame(frame, envelope)];
+  });
+  const spent = { ...state.spent, lostUsd: state.spent.lostUsd + lostUsd };
+  return { ...state, frames: new Map(frames), spent };
+}
+
+/** What a call that failed had streamed may be billed, and nobody will ever tell how much it was. */
+function failed(state: RunState, envelope: RunEvent): RunState {
+  const call = frameOf(state, envelope)?.modelCall;
+  const lost = call?.streamedFrom === undefined ? 0 : call.reservedUsd;
+  const spent = { ...state.spent, lostUsd: state.spent.lostUsd + lost };
+  return { ...toOne(state, envelope), spent };
+}
+
+function withoutSubtasks(state: RunState, callId: string | undefined): RunState {
+  const isOfCall = ({ subtask }: Frame) => subtask !== undefined && subtask.callId === callId;
+  if (![...state.frames.values()].some(isOfCall)) return state;
+  return { ...state, frames: without(state, isOfCall) };
+}
+
+function without({ frames }: RunState, leaves: (frame: Frame) => boolean): RunState["frames"] {
+  return new Map([...frames].filter(([, frame]) => !leaves(frame)));
+}
+
+function withFrame(state: RunState, frame: Frame): RunState {
+  return { ...state, frames: new Map(state.frames).set(frame.id, frame) };
+}

@@ -1,0 +1,47 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { PlayedRun, jobs, subtask } from "../../../test/support/run-player.ts";
+
+const bytesOf = (text: string) => new TextEncoder().encode(text).length;
+const limited = (maxResultBytes: number) =>
+  new PlayedRun({
+    allowParallelSubagents: true,
+    maxParallelSubagents: 7,
+    budgets: { maxResultBytes },
+  });
+
+test("a result that is too long for its caller says where the whole is, and the memory has it", () => {
+  const run = limited(1_000).turn(subtask("a"));
+  const [child = ""] = run.subtasks;
+  run.says("x".repeat(5_000), child).turnIn(child);
+  expect(bytesOf(run.told()[0] ?? "")).toBeLessThanOrEqual(1_000);
+  expect(run.told()[0]).toContain(`the whole is in the shared memory under task:${child}`);
+  expect(run.state.memory.get(`task:${child}`)).toHaveLength(5_000);
+});
+
+test("entries of jobs share what a result may have, and stay entries", () => {
+  const text = fc.string({ unit: "binary", maxLength: 3_000, size: "max" });
+  fc.assert(
+    fc.property(fc.array(text, { minLength: 7, maxLength: 7 }), (texts) => {
+      const run = limited(3_000).turn(jobs(...texts.map(() => ({ task: "x" }))));
+      for (const [index, id] of run.subtasks.entries()) run.says(texts[index] ?? "", id).turnIn(id);
+      const [content = ""] = run.told();
+      expect(bytesOf(content)).toBeLessThanOrEqual(3_000);
+      expect(JSON.parse(content)).toHaveLength(7);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test("however little a result may have, it never has more", () => {
+  const run = limited(1_000).turn(jobs(...Array.from({ length: 7 }, () => ({ task: "x" }))));
+  for (const id of run.subtasks) run.says("ü".repeat(9_000), id).turnIn(id);
+  expect(bytesOf(run.told()[0] ?? "")).toBeLessThanOrEqual(1_000);
+});
+
+test("the failure of a subtask is cut like a result", () => {
+  const run = limited(1_000).turn(subtask("a"));
+  const [child = ""] = run.subtasks;
+  run.fails("x".repeat(5_000), { id: child });
+  expect(bytesOf(run.told()[0] ?? "")).toBeLessThanOrEqual(1_000);
+});

@@ -1,0 +1,45 @@
+import { create } from "@bufbuild/protobuf";
+import type { ToolDescriptor } from "@reeve/contracts/tool";
+import { PermissionClass, ToolDescriptorSchema } from "@reeve/contracts/tool";
+import { finishSubtaskName } from "@reeve/agent/tools/own-tools";
+import type { Frame, Job } from "../state/frame.ts";
+
+/** Classes that stay with the run itself. */
+const notForChildren: ReadonlySet<PermissionClass> = new Set([
+  PermissionClass.SECRETS,
+  PermissionClass.EDITOR_MUTATE,
+]);
+
+/** The tools that a frame may give to its subtasks, by name. */
+export function childSafe({ tools }: Pick<Frame, "tools">): ReadonlyMap<string, ToolDescriptor> {
+  return new Map(
+    [...tools].filter(
+      ([name, { permissionClass }]) =>
+        name !== finishSubtaskName && !notForChildren.has(permissionClass),
+    ),
+  );
+}
+
+/** The tools of a subtask: what it was given, and with a schema the one that ends it. */
+export function childTools(
+  parent: Pick<Frame, "tools">,
+  { tools: names, outputSchema }: Job,
+): ReadonlyMap<string, ToolDescriptor> {
+  const wanted = names === undefined ? undefined : new Set(names);
+  const tools = new Map(
+    [...childSafe(parent)].filter(([name]) => wanted === undefined || wanted.has(name)),
+  );
+  if (outputSchema !== undefined) {
+    tools.set(
+      finishSubtaskName,
+      create(ToolDescriptorSchema, {
+        name: finishSubtaskName,
+        description: "Ends this subtask with its result. Call it exactly once, when you are done.",
+        inputSchema: outputSchema,
+        permissionClass: PermissionClass.SUBAGENT,
+        source: "runtime",
+      }),
+    );
+  }
+  return tools;
+}

@@ -1,0 +1,30 @@
+import { previewOf } from "@reeve/run/tree/execution-tree";
+import type { Fact } from "../state/fact.ts";
+import { fact } from "../state/fact.ts";
+import type { Frame, Subtask } from "../state/frame.ts";
+import { scopeOf } from "../state/frame.ts";
+import type { RunState } from "../state/run-state.ts";
+import { frameOf } from "../state/run-state.ts";
+import { outcomeOf } from "./outcome.ts";
+
+/** The end of a subtask, as its caller sees it: with what it said or finished with, or with what failed. */
+export function endSubtask(
+  state: RunState,
+  frame: Frame,
+  { parent, callId, index, job }: Subtask,
+  failure: { readonly error: string; readonly message: string } = { error: "", message: "" },
+): Fact {
+  return fact(scopeOf(frameOf(state, parent)), {
+    case: "subtask",
+    value: {
+      subtaskId: frame.id,
+      callId,
+      index,
+      title: job.title,
+      ended: true,
+      isError: failure.error !== "",
+      ...failure,
+      resultPreview: previewOf(outcomeOf(frame, failure).content),
+    },
+  });
+}

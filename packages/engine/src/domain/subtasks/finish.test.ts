@@ -1,0 +1,119 @@
+import { describe, expect, test } from "vitest";
+import { nextEffects } from "../next-effects.ts";
+import { PlayedRun, subtask } from "../../../test/support/run-player.ts";
+import { expectOrder } from "../../../test/support/event-order.ts";
+
+const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
+
+/** A run whose subtask owes a number, and the id of that subtask. */
+function owing(spec = {}): [PlayedRun, string] {
+  const run = new PlayedRun(spec).turn(subtask("a", { output_schema: schema }));
+  return [run, run.subtasks[0] ?? ""];
+}
+const finish = (args: object | string) => ({ name: "finish_subtask", args });
+
+describe("a subtask that owes a result of a certain form", () => {
+  test("ends with the first valid call of finish_subtask, whose arguments are the result", () => {
+    const [run, child] = owing();
+    run.turnIn(child, [finish({ n: 4 })]);
+    expect(run.told()).toEqual([`{"n":4}`]);
+    expect(run.all("toolResult").at(-1)?.result?.structured).toEqual({ n: 4 });
+    expectOrder(run.says("4").turn().events);
+  });
+
+  test("hears what is wrong with its result, and may try three times again", () => {
+    const [run, child] = owing();
+    for (const wrong of [{ n: "x" }, {}, "{broken"]) run.turnIn(child, [finish(wrong)]);
+    expect(run.told(child)).toEqual([
+      expect.stringContaining("n must be integer"),
+      expect.stringContaining("required property 'n'"),
+      expect.stringContaining("no JSON object"),
+    ]);
+    run.turnIn(child, [finish({ n: 4 })]);
+    expect(run.told()).toEqual([`{"n":4}`]);
+  });
+
+  test("fails for its caller after the third retry, and the run goes on", () => {
+    const [run, child] = owing();
+    for (let call = 1; call <= 4; call++) run.turnIn(child, [finish({})]);
+    expect(JSON.parse(run.told()[0] ?? "")).toMatchObject({ error: "schema_not_satisfied" });
+    expect(run.all("subtask").at(-1)).toMatchObject({ error: "schema_not_satisfied" });
+    expectOrder(run.says("sorry").turn().events);
+  });
+
+  test("fails alike when it never finishes within its rounds", () => {
+    const [run, child] = owing({ maxRounds: 2 });
+    for (let round = 1; round <= 2; round++) {
+      run.turnIn(child, [{ name: "search" }]).result(0, "found", child);
+    }
+    expect(JSON.parse(run.told()[0] ?? "")).toMatchObject({ error: "schema_not_satisfied" });
+    expect(run.state.end).toBeUndefined();
+  });
+
+  test("is reminded when it answers in plain text, and goes on", () => {
+    const [run, child] = owing();
+    run.says("it is 4", child).turnIn(child);
+    expect(run.prompt(child).at(-1)).toMatchObject({
+      role: "user",
+      text: expect.stringContaining("Call finish_subtask"),
+    });
+    expect(run.frame(child).step).toBe(2);
+    run.turnIn(child, [finish({ n: 4 })]);
+    expect(run.told()).toEqual([`{"n":4}`]);
+  });
+
+  test("has its other calls of the turn done first, and then it ends", () => {
+    const [run, child] = owing();
+    run.turnIn(child, [finish({ n: 4 }), { name: "search" }]);
+    expect(run.subtasks).toEqual([child]);
+    run.result(1, "found", child);
+    expect(run.subtasks).toEqual([]);
+    expectOrder(run.says("4").turn().events);
+  });
+
+  test("ends with the first of two valid calls of one turn", () => {
+    const [run, child] = owing();
+    run.turnIn(child, [finish({ n: 4 }), finish({ n: 5 })]);
+    expect(run.told()).toEqual([`{"n":4}`]);
+    expect(run.all("toolResult").map(({ success }) => success)).toEqual([true, false, true]);
+  });
+
+  test("gives its own arguments alone: none of them is taken for an injected one", () => {
+    const named = { type: "object", properties: { origin: { type: "string" } } };
+    const run = new PlayedRun({ injectedToolArgs: { origin: "who calls" } });
+    run.turn(subtask("a", { output_schema: named, origin: "console" }));
+    expect(run.frame().calls[0]?.call.injectedArgs).toEqual({ origin: "console" });
+    const [child = ""] = run.subtasks;
+    run.turnIn(child, [finish({ origin: "the sea" })]);
+    expect(run.told()).toEqual([`{"origin":"the sea"}`]);
+  });
+});
+
+test("finish_subtask is no tool of the root, nor of a subtask that owes text", () => {
+  const run = new PlayedRun().turn(finish({}), subtask("a"));
+  const [child = ""] = run.subtasks;
+  run.turnIn(child, [finish({})]);
+  const errors = run.all("toolResult").map(({ error }) => error);
+  expect(errors).toHaveLength(2);
+  for (const error of errors) expect(error).toContain('there is no tool "finish_subtask"');
+});
+
+test("a subtask that nobody answers fails for its caller with the reason, in a step that is closed", () => {
+  const run = new PlayedRun().turn(subtask("a"), subtask("b"));
+  const [failing = "", other = ""] = run.subtasks;
+  run.says("half an", failing).fails("rate_limited", { id: failing });
+  expect(run.subtasks).toEqual([other]);
+  expect(nextEffects(run.state)).toMatchObject([{ kind: "call_model", frame: other }]);
+  run.says("b is done", other).turnIn(other);
+  expect(JSON.parse(run.told()[0] ?? "")).toMatchObject({ error: "rate_limited" });
+  expect(run.told()[1]).toBe("b is done");
+  expectOrder(run.says("half of it").turn().events);
+});
+
+test("a subtask that uses up its rounds is a structured error of that subtask alone", () => {
+  const run = new PlayedRun({ maxRounds: 1 }).turn(subtask("a"));
+  const [child = ""] = run.subtasks;
+  run.turnIn(child, [{ name: "search" }]).result(0, "found", child);
+  expect(run.all("subtask").at(-1)).toMatchObject({ isError: true, error: "iteration_limit" });
+  expect(JSON.parse(run.lastResult ?? "")).toMatchObject({ error: "iteration_limit" });
+});

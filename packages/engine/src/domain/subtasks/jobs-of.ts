@@ -1,0 +1,67 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { ToolCall } from "@reeve/contracts/tool";
+import { parallelSubtasksName } from "@reeve/agent/tools/own-tools";
+import type { Job } from "../state/frame.ts";
+
+/** The jobs that a call asks for, as its arguments say once they hold to the schema of the tool. */
+export function jobsOf({ name, arguments: args = {} }: ToolCall): readonly Job[] {
+  if (name !== parallelSubtasksName) return [singleJob(args)];
+  const { jobs } = args;
+  return Array.isArray(jobs) ? jobs.map((job) => oneOfMany(objectOf(job))) : [];
+}
+
+function singleJob(args: JsonObject): Job {
+  return {
+    title: textOf(args["title"]),
+    instructions: textOf(args["instructions"]),
+    additionalContext: textOf(args["additional_context"]),
+    tools: namesOf(args["tools"]),
+    outputSchema: schemaOf(args["output_schema"]),
+    systemPrompt: "",
+  };
+}
+
+function oneOfMany(args: JsonObject): Job {
+  const task = textOf(args["task"]);
+  return {
+    title: titleOf(task),
+    instructions: task,
+    additionalContext: textOf(args["additional_context"]),
+    tools: namesOf(args["tool_names"]),
+    outputSchema: schemaOf(args["output_schema"]),
+    systemPrompt: textOf(args["system_prompt"]),
+  };
+}
+
+const titleCharacters = 80;
+
+/** The first line of a task, for people. */
+function titleOf(task: string): string {
+  const [line = ""] = task.trim().split("\n", 1);
+  // A character has at most two units: one more than so many is more than fit.
+  const characters = Array.from(line.slice(0, titleCharacters * 2 + 1));
+  return characters.length <= titleCharacters
+    ? line
+    : `${characters.slice(0, titleCharacters - 1).join("")}…`;
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** Null is what some models write for an argument that they leave out. */
+function namesOf(value: JsonValue | undefined): readonly string[] | undefined {
+  return Array.isArray(value) ? value.map(textOf) : undefined;
+}
+
+function schemaOf(value: JsonValue | undefined): JsonObject | undefined {
+  return isObject(value) ? value : undefined;
+}
+
+function objectOf(value: JsonValue): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,25 @@
+import type { SubtaskChanged } from "@reeve/contracts/run";
+import { approvedCall } from "../calls/approved-call.ts";
+import type { Frame, Job } from "../state/frame.ts";
+import { newFrame } from "../state/frame.ts";
+import { childTools } from "./child-tools.ts";
+import { jobsOf } from "./jobs-of.ts";
+
+/** The frame of a subtask as it begins. Undefined when the caller never made such a call. */
+export function openSubtask(parent: Frame, began: SubtaskChanged): Frame | undefined {
+  const { subtaskId, callId, index } = began;
+  const call = parent.calls.find((candidate) => candidate.call.callId === callId);
+  const job = call === undefined ? undefined : jobsOf(approvedCall(call))[index];
+  if (job === undefined) return undefined;
+  return newFrame({
+    id: subtaskId,
+    depth: parent.depth + 1,
+    subtask: { parent: parent.id, callId, index, job },
+    tools: childTools(parent, job),
+    units: [{ kind: "user", text: inputOf(job), isInput: true }],
+  });
+}
+
+function inputOf({ instructions, additionalContext }: Job): string {
+  return additionalContext === "" ? instructions : `${instructions}\n\n${additionalContext}`;
+}

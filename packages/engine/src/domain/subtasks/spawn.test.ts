@@ -1,0 +1,209 @@
+import { PermissionClass } from "@reeve/contracts/tool";
+import { describe, expect, test } from "vitest";
+import { PlayedRun, jobs, subtask } from "../../../test/support/run-player.ts";
+import { expectOrder } from "../../../test/support/event-order.ts";
+
+const parallel = { allowParallelSubagents: true, maxParallelSubagents: 7 };
+const toolsOf = (run: PlayedRun, id: string) => [...run.frame(id).tools.keys()];
+
+/** A run whose root has secrets and an editor beside what subtasks may have. */
+const guarded = (spec = {}) =>
+  new PlayedRun(spec, {
+    tools: [
+      { name: "search" },
+      { name: "count" },
+      { name: "vault", permissionClass: PermissionClass.SECRETS },
+      { name: "add_node", permissionClass: PermissionClass.EDITOR_MUTATE },
+    ],
+  });
+
+describe("a subtask", () => {
+  test("sees its instructions and context, and nothing of the conversation of its caller", () => {
+    const run = new PlayedRun({}, { created: { input: "the secret plan" } });
+    run.turn(subtask("a", { additional_context: "it is urgent" }));
+    const [child = ""] = run.subtasks;
+    expect(run.prompt(child)).toEqual([{ role: "user", text: "do a\n\nit is urgent" }]);
+  });
+
+  test("has the id of its call, is one deeper, and its events name it as their parent", () => {
+    const run = new PlayedRun().turn(subtask("a"));
+    const [child = ""] = run.subtasks;
+    expect(child).toBe(run.all("toolCall")[0]?.callId);
+    run.says("done", child);
+    expect(run.events.at(-1)).toMatchObject({ parentId: child, depth: 1, stepNumber: 1 });
+  });
+
+  test("gives its last text as the result of the call, which the model of the caller reads", () => {
+    const run = new PlayedRun().turn(subtask("a"));
+    const [child = ""] = run.subtasks;
+    run
+      .says("thinking", child)
+      .turnIn(child, [{ name: "search" }])
+      .result(0, "found", child);
+    run.says("the answer is 4", child).turnIn(child);
+    expect(run.told()).toEqual(["the answer is 4"]);
+    expectOrder(run.says("4").turn().events);
+  });
+
+  test("gives the last thing it said when its last turn is without a word", () => {
+    const run = new PlayedRun().turn(subtask("a"));
+    const [child = ""] = run.subtasks;
+    run
+      .says("it is 4", child)
+      .turnIn(child, [{ name: "search" }])
+      .result(0, "found", child);
+    run.turnIn(child);
+    expect(run.told()).toEqual(["it is 4"]);
+  });
+
+  test.each([
+    ["all that its caller may give when it names none", undefined, ["search", "count"]],
+    ["none when the list is empty", [], []],
+    ["those that are named", ["count"], ["count"]],
+  ])("has %s", (_, tools, expected) => {
+    const run = guarded().turn(subtask("a", { tools }));
+    const names = toolsOf(run, run.subtasks[0] ?? "");
+    const own = ["run_subtask", "memory_read", "add_todo"];
+    expect(names.filter((name) => !own.includes(name) && !/memory|todo/.test(name))).toEqual(
+      expected,
+    );
+    expect(own.every((name) => names.includes(name))).toBe(tools === undefined);
+  });
+
+  test("never has secrets or the editor, and the call that asks for them is refused by name", () => {
+    const run = guarded();
+    run.turn(subtask("a", { tools: ["search", "vault", "add_node"] }), { name: "count" });
+    expect(run.subtasks).toEqual([]);
+    expect(run.lastResult).toContain("a subtask cannot have the tools vault, add_node");
+    expect(run.lastResult).toContain("search, count");
+    // Its sibling is under way, and the run goes on.
+    run.result(1);
+    expect(run.told()).toHaveLength(2);
+    expect(run.clientTrace.at(-1)).toBe("step:started");
+  });
+
+  test("leaves the tools and the instructions of its caller as they were", () => {
+    const run = guarded(parallel);
+    const before = toolsOf(run, "");
+    run.turn(jobs({ task: "x", tool_names: [], system_prompt: "You are a pirate." }));
+    expect(toolsOf(run, "")).toEqual(before);
+  });
+
+  test("keeps what it was given from its own subtasks, too", () => {
+    const run = guarded().turn(subtask("a", { tools: ["run_subtask", "search"] }));
+    const [child = ""] = run.subtasks;
+    run.turnIn(child, [subtask("b", { tools: ["count"] })]);
+    expect(run.lastResult).toContain("a subtask cannot have the tools count");
+    run.turnIn(child, [subtask("b")]);
+    expect(toolsOf(run, run.subtasks[1] ?? "")).toEqual(["search", "run_subtask"]);
+  });
+
+  test("may begin others three deep, and is refused at the fourth before anything starts", () => {
+    const run = new PlayedRun();
+    let deepest = "";
+    for (const title of ["a", "b", "c"]) {
+      run.turnIn(deepest, [subtask(title)]);
+      deepest = run.subtasks.at(-1) ?? "";
+    }
+    expect(run.frame(deepest).depth).toBe(3);
+    run.turnIn(deepest, [subtask("d"), { name: "search" }]);
+    expect(run.subtasks).toHaveLength(3);
+    expect(run.lastResult).toContain("subtasks may be 3 deep, and this one would be deeper");
+    run.result(1, "found", deepest);
+    expect(run.frame(deepest).step).toBe(2);
+    for (const id of run.subtasks.toReversed()) run.says(`${id} done`, id).turnIn(id);
+    expect(run.says("all done").turn().state.end).toBe("completed");
+    expectOrder(run.events);
+  });
+
+  test.each([
+    ["without instructions", { instructions: " " }, "the instructions are empty"],
+    ["with an unknown tool", { tools: ["nothing"] }, "cannot have the tools nothing"],
+    ["with a schema that is none", { output_schema: { type: "banana" } }, "is no JSON Schema"],
+    ["with a schema of no object", { output_schema: { type: "string" } }, 'of type "object"'],
+    ["with a number for its title", { title: 7 }, "title must be string"],
+  ])("%s is refused", (_, args, problem) => {
+    const run = new PlayedRun().turn(subtask("a", args));
+    expect(run.all("subtask")).toEqual([]);
+    expect(run.told()).toEqual([expect.stringContaining(problem)]);
+    expect(run.clientTrace.slice(-3)).toEqual([
+      "toolResult:error",
+      "step:completed",
+      "step:started",
+    ]);
+  });
+});
+
+describe("a call of several jobs", () => {
+  test("is no tool of an agent that does not allow it", () => {
+    const run = new PlayedRun({ maxParallelSubagents: 7 }).turn(jobs({ task: "x" }));
+    expect(run.lastResult).toContain('there is no tool "run_parallel_subtasks"');
+  });
+
+  test("begins one subtask for each, with an id of its own and its own framing", () => {
+    const run = new PlayedRun(parallel).turn(
+      jobs({ task: "x", system_prompt: "You are a pirate." }, { task: "y" }),
+    );
+    const callId = run.all("toolCall")[0]?.callId ?? "";
+    expect(run.subtasks).toEqual([`${callId}/0`, `${callId}/1`]);
+    expect(run.frame(`${callId}/0`).subtask?.job.systemPrompt).toBe("You are a pirate.");
+  });
+
+  test.each([
+    [
+      "more jobs than the agent allows",
+      Array.from({ length: 3 }, () => ({ task: "x" })),
+      "NOT have more than 2",
+    ],
+    ["no job", [], "NOT have fewer than 1"],
+    [
+      "an unknown tool in its last job",
+      [{ task: "x" }, { task: "y", tool_names: ["no"] }],
+      "job 1: ",
+    ],
+    [
+      "a broken schema in its last job",
+      [{ task: "x" }, { task: "y", output_schema: { type: 1 } }],
+      "job 1: ",
+    ],
+  ])("with %s is refused as a whole, before any begins", (_, list, problem) => {
+    const run = new PlayedRun({ ...parallel, maxParallelSubagents: 2 });
+    run.turn(jobs(...list), { name: "search" });
+    expect(run.all("subtask")).toEqual([]);
+    expect(run.lastResult).toContain(problem);
+    expect(run.result(1).clientTrace.at(-1)).toBe("step:started");
+  });
+
+  test("never has more than seven, whatever the agent says", () => {
+    const run = new PlayedRun({ ...parallel, maxParallelSubagents: 50 });
+    run.turn(jobs(...Array.from({ length: 8 }, () => ({ task: "x" }))));
+    expect(run.lastResult).toContain("NOT have more than 7");
+  });
+
+  test("gives an entry for each job in their order, and one that fails leaves the others alone", () => {
+    const run = new PlayedRun(parallel);
+    run.turn(jobs(...Array.from({ length: 7 }, (_, index) => ({ task: `part ${index}` }))));
+    for (const [index, id] of run.subtasks.toReversed().entries()) {
+      if (index === 2) run.fails("refused", { id });
+      else run.says(`part ${id.at(-1)} done`, id).turnIn(id);
+    }
+    const entries: unknown = JSON.parse(run.told()[0] ?? "");
+    const message = "model m gave no answer: the provider says refused";
+    expect(entries).toEqual(
+      Array.from({ length: 7 }, (_, index) =>
+        index === 4
+          ? { index, status: "error", error: { error: "refused", message } }
+          : { index, status: "success", result: `part ${index} done` },
+      ),
+    );
+    expect(run.all("toolResult")[0]?.success).toBe(true);
+    expectOrder(run.says("ok").turn().events);
+  });
+
+  test("fails when each of its jobs did", () => {
+    const run = new PlayedRun(parallel).turn(jobs({ task: "x" }, { task: "y" }));
+    for (const id of run.subtasks) run.fails("refused", { id });
+    expect(run.all("toolResult")[0]?.success).toBe(false);
+    expect(run.state.end).toBeUndefined();
+  });
+});

@@ -1,0 +1,81 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { ToolStatus } from "@reeve/contracts/tool";
+import { cutToBytes } from "@reeve/agent/text/cut-to-bytes";
+import { parallelSubtasksName } from "@reeve/agent/tools/own-tools";
+import { approvedCall } from "../calls/approved-call.ts";
+import { budgetRefusal, overBudget } from "../budget/over-budget.ts";
+import { limitsOf } from "../budget/limits.ts";
+import type { Fact } from "../state/fact.ts";
+import { fact } from "../state/fact.ts";
+import type { Call, Frame, Job } from "../state/frame.ts";
+import { scopeOf } from "../state/frame.ts";
+import type { RunState } from "../state/run-state.ts";
+import { refuse } from "../calls/tool-result.ts";
+import { schemaProblem } from "../schema/validate-arguments.ts";
+import { childSafe } from "./child-tools.ts";
+import { jobsOf } from "./jobs-of.ts";
+
+/** The subtasks of a call begin, all of them; or the whole call is refused, before any does. */
+export function spawn(state: RunState, frame: Frame, call: Call, nowMs: number): readonly Fact[] {
+  const scope = scopeOf(frame);
+  const jobs = jobsOf(approvedCall(call));
+  const problem = problemOf(state, frame, jobs);
+  if (problem !== undefined) {
+    const told = cutToBytes(problem, limitsOf(state).resultBytes);
+    return [refuse(call, scope, told, ToolStatus.ERROR, nowMs)];
+  }
+  const limit = limitsOf(state).subtasks;
+  const observed = state.spent.subtasks + jobs.length;
+  if (observed > limit) {
+    const exceeded = { reason: "subtasks", limit, observed } as const;
+    const refused = refuse(call, scope, budgetRefusal(exceeded), ToolStatus.ERROR, nowMs);
+    return [refused, ...overBudget(state, exceeded)];
+  }
+  return begin(state, frame, call);
+}
+
+/** The subtasks of a call that have not begun, in their order. */
+export function begin({ frames }: RunState, frame: Frame, call: Call): readonly Fact[] {
+  const { callId, name } = call.call;
+  return jobsOf(approvedCall(call)).flatMap(({ title }, index) => {
+    const subtaskId = name === parallelSubtasksName ? `${callId}/${index}` : callId;
+    const value = { subtaskId, callId, index, title };
+    return frames.has(subtaskId) ? [] : [fact(scopeOf(frame), { case: "subtask", value })];
+  });
+}
+
+function problemOf(state: RunState, frame: Frame, jobs: readonly Job[]): string | undefined {
+  const { depth } = limitsOf(state);
+  if (frame.depth >= depth) {
+    return `subtasks may be ${depth} deep, and this one would be deeper; do this part yourself`;
+  }
+  const safe = childSafe(frame);
+  const problems = jobs.flatMap((job, index) => {
+    const where = jobs.length === 1 ? "" : `job ${index}: `;
+    return jobProblems(job, [...safe.keys()]).map((problem) => where + problem);
+  });
+  return problems.length === 0 ? undefined : problems.join("; ");
+}
+
+function jobProblems({ instructions, tools, outputSchema }: Job, safe: readonly string[]) {
+  const unknown = (tools ?? []).filter((name) => !safe.includes(name));
+  return [
+    ...(instructions.trim() === "" ? ["the instructions are empty"] : []),
+    ...(unknown.length === 0
+      ? []
+      : [
+          `a subtask cannot have the tools ${unknown.join(", ")}; it can have: ${safe.join(", ") || "none"}`,
+        ]),
+    ...outputProblems(outputSchema),
+  ];
+}
+
+/** Its properties are the arguments of a tool, so that it has to be a schema of an object. */
+function outputProblems(schema: JsonObject | undefined): readonly string[] {
+  if (schema === undefined) return [];
+  const problem = schemaProblem(schema);
+  if (problem !== undefined) return [`output_schema is no JSON Schema: ${problem}`];
+  return schema["type"] === "object"
+    ? []
+    : ['output_schema has to be of type "object"; wrap another type in a property'];
+}

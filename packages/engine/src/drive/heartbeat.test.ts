@@ -1,0 +1,55 @@
+import { create } from "@bufbuild/protobuf";
+import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
+import { DispatchSchema, RunStatus } from "@reeve/contracts/run";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { ModelProvider } from "../ports/model-provider.ts";
+import { driveRun } from "./drive-run.ts";
+import { expectWhole, key, Stage } from "../../test/support/worker-bench.ts";
+
+const never = new AbortController().signal;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test("a model that says nothing for ten minutes keeps its run, and an ended run is kept no longer", async () => {
+  const asked = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<void>();
+  const model: ModelProvider = {
+    descriptor: create(ProviderDescriptorSchema, { name: "test" }),
+    format: "test",
+    async *stream() {
+      asked.resolve();
+      await answered.promise;
+      const more = { calls: [], usage: undefined, model: "test" };
+      yield { kind: "turn", turn: { messageJson: "{}", finishReason: "stop", ...more } };
+    },
+  };
+  const stage = await new Stage(model).create();
+  let extended = 0;
+  const delivery = {
+    message: create(DispatchSchema, { tenant: key.tenant, runId: key.run }),
+    sequence: 1,
+    attempt: 1,
+    extend: () => void extended++,
+    acknowledge: () => undefined,
+    giveBack: () => undefined,
+    forget: () => undefined,
+  };
+  const ports = { ...stage.ports("w"), heartbeatMs: 1_000 };
+  const driving = driveRun(delivery, ports, { now: never, soon: never });
+  await asked.promise;
+  const written = (await stage.events()).length;
+  vi.advanceTimersByTime(600_000);
+  expect(extended).toBe(600);
+  expect(await stage.events()).toHaveLength(written);
+  answered.resolve();
+  await driving;
+  expectWhole(await stage.events(), RunStatus.COMPLETED);
+  vi.advanceTimersByTime(60_000);
+  expect(extended).toBe(600);
+});

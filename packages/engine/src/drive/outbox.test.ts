@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import type { Fact } from "../domain/state/fact.ts";
+import { fact, rootScope, spoken } from "../domain/state/fact.ts";
+import { Outbox } from "./outbox.ts";
+
+const result = (content: string): Fact =>
+  fact(rootScope, { case: "toolResult", value: { result: { callId: "c", content } } });
+
+test("adjacent text of one effect leaves as one event", () => {
+  const outbox = new Outbox();
+  outbox.add("a", [spoken(rootScope, "text", "one ")]);
+  outbox.add("a", [spoken(rootScope, "text", "two")]);
+  outbox.add("b", [spoken(rootScope, "text", "other")]);
+  expect(outbox.take().map(({ facts }) => facts.map(({ event }) => event.value))).toEqual([
+    [{ text: "one two" }],
+    [{ text: "other" }],
+  ]);
+});
+
+test("large results that come together leave one after the other, in their order", () => {
+  const outbox = new Outbox();
+  for (let index = 0; index < 4; index++) outbox.add(`${index}`, [result("x".repeat(200_000))]);
+  const batches: number[] = [];
+  while (!outbox.isEmpty) batches.push(outbox.take().length);
+  expect(batches).toEqual([2, 2]);
+});
+
+test("facts that are told together leave together, however large they are", () => {
+  const outbox = new Outbox();
+  outbox.add("a", [result("small")]);
+  outbox.add("b", [result("x".repeat(400_000)), result("x".repeat(300_000)), result("end")]);
+  outbox.add("c", [result("small")]);
+  const batches: number[] = [];
+  while (!outbox.isEmpty) batches.push(outbox.take().flatMap(({ facts }) => facts).length);
+  expect(batches).toEqual([1, 3, 1]);
+});
+
+test("what did not come to be appended is first the next time", () => {
+  const outbox = new Outbox();
+  outbox.add("a", [result("first")]);
+  const taken = outbox.take();
+  outbox.add("b", [result("second")]);
+  outbox.putBack(taken);
+  expect(outbox.take().map(({ effectId }) => effectId)).toEqual(["a", "b"]);
+});

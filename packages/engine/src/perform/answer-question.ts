@@ -1,0 +1,43 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { ToolCallFactSchema } from "@reeve/contracts/tool";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import type { Fact } from "../domain/state/fact.ts";
+import type { Effect } from "../domain/next-effects.ts";
+import { answerOf } from "../domain/calls/questions.ts";
+import type { RunState } from "../domain/state/run-state.ts";
+import type { RunPorts } from "../ports/run-ports.ts";
+import { callKey } from "./call-tool.ts";
+
+/** How often a journal is tried again when its toolhost writes at the same time. */
+const mostAttempts = 50;
+
+/** Tells a running call what became of its question, once. One that has ended meanwhile is told nothing. */
+export async function* answerQuestion(
+  state: RunState,
+  { call, approval }: Extract<Effect, { kind: "answer_question" }>,
+  { journal, clock }: Pick<RunPorts, "journal" | "clock">,
+  signal: AbortSignal,
+): AsyncIterable<readonly Fact[]> {
+  const key = callKey(state, call.call.callId);
+  const value = answerOf(approval);
+  const answer = create(ToolCallFactSchema, {
+    time: timestampFromMs(clock.now()),
+    fact: { case: "answer", value },
+  });
+  let tail = emptyTail;
+  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+    const known = await journal.read(key, tail, signal);
+    const isOver = known.events.some(
+      ({ fact }) =>
+        fact.case === "result" ||
+        fact.case === "cancelled" ||
+        (fact.case === "answer" && fact.value.questionId === value.questionId),
+    );
+    if (isOver) return;
+    tail = known.tail;
+    const outcome = await journal.append(key, tail, [answer], signal);
+    if (outcome.kind === "appended") return yield [];
+  }
+  throw new Error(`call ${key.call} could not be answered: its toolhost wrote first each time`);
+}

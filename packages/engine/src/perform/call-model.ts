@@ -1,0 +1,89 @@
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import { ModelCallPurpose } from "@reeve/contracts/run";
+import type { Fact, Scope } from "../domain/state/fact.ts";
+import { bytesOf, fact, spoken } from "../domain/state/fact.ts";
+import type { TakenTurn } from "../domain/model/model-turn-facts.ts";
+import { modelTurnFacts, summaryFacts } from "../domain/model/model-turn-facts.ts";
+import type { Effect } from "../domain/next-effects.ts";
+import type { RunState } from "../domain/state/run-state.ts";
+import { frameOf } from "../domain/state/run-state.ts";
+import type { ModelProvider } from "../ports/model-provider.ts";
+import { ModelFailure } from "../ports/model-provider.ts";
+import type { RunPorts } from "../ports/run-ports.ts";
+import { charactersOf, modelRequest } from "./model-request.ts";
+import { WholeCharacters } from "./whole-characters.ts";
+
+/** Calls the model once, and yields what it says as it says it, then its turn, or why there is none. */
+export async function* callModel(
+  state: RunState,
+  { scope, call, frame: frameId }: Extract<Effect, { kind: "call_model" }>,
+  ports: RunPorts,
+  signal: AbortSignal,
+): AsyncIterable<readonly Fact[]> {
+  const frame = frameOf(state, frameId);
+  const isSummary = call.purpose === ModelCallPurpose.SUMMARY;
+  try {
+    const request = modelRequest(state, frame, call);
+    const provider = providerOf(request.model.provider, ports);
+    let said = "";
+    const whole = { text: new WholeCharacters(), reasoning: new WholeCharacters() };
+    for await (const part of provider.stream(request, signal)) {
+      if (part.kind === "turn") {
+        const taken: TakenTurn = {
+          call,
+          model: request.model,
+          format: provider.format,
+          turn: part.turn,
+          promptCharacters: charactersOf(request),
+        };
+        yield storable(
+          scope,
+          isSummary ? summaryFacts(state, frame, taken, said) : modelTurnFacts(state, frame, taken),
+        );
+        return;
+      }
+      if (part.kind === "text") said += part.text;
+      // A summary is for the next prompt and for nobody's eyes while it is written.
+      if (isSummary) continue;
+      const text = whole[part.kind].take(part.text);
+      if (text !== "") yield [spoken(scope, part.kind, text)];
+    }
+    throw new ModelFailure("malformed", "the answer ended without a turn");
+  } catch (error) {
+    if (!(error instanceof ModelFailure)) throw error;
+    const { reason, message, retryable, retryAfterMs } = error;
+    const value = {
+      reason,
+      message,
+      retryable,
+      ...(retryAfterMs !== undefined && { retryAfter: durationFromMs(retryAfterMs) }),
+    };
+    yield [fact(scope, { case: "modelCallFailed", value })];
+  }
+}
+
+/** A turn takes one batch, with room for what follows from it at once. */
+const mostTurnBytes = 700 * 1024;
+
+/** The facts of an answer; of one that no log can hold, what it cost and that it is none: the next would be as large. */
+function storable(scope: Scope, facts: readonly Fact[]): readonly Fact[] {
+  const bytes = facts.reduce((sum, fact) => sum + bytesOf(fact), 0);
+  if (bytes <= mostTurnBytes) return facts;
+  const message = `its answer takes ${bytes} bytes, and a turn may have ${mostTurnBytes}; set max_tokens, or have large content written to files part by part`;
+  return [
+    ...facts.filter(({ event }) => event.case === "usage"),
+    fact(scope, {
+      case: "modelCallFailed",
+      value: { reason: "too_large", message, retryable: false },
+    }),
+  ];
+}
+
+function providerOf(name: string, ports: RunPorts): ModelProvider {
+  const provider = ports.provider(name);
+  if (provider !== undefined) return provider;
+  throw new ModelFailure(
+    "unavailable",
+    `provider ${name} is not configured on worker ${ports.worker}`,
+  );
+}

@@ -1,0 +1,32 @@
+import { create } from "@bufbuild/protobuf";
+import { retrieveArtifactName } from "@reeve/agent/tools/own-tools";
+import { ToolResultSchema } from "@reeve/contracts/tool";
+import { callMemory } from "@reeve/memory/memory-tools";
+import { approvedCall } from "../domain/calls/approved-call.ts";
+import type { Fact } from "../domain/state/fact.ts";
+import type { Effect } from "../domain/next-effects.ts";
+import type { RunState } from "../domain/state/run-state.ts";
+import { toolResultFact } from "../domain/calls/tool-result.ts";
+import type { RunPorts } from "../ports/run-ports.ts";
+import { retrieveArtifact } from "./retrieve-artifact.ts";
+import { inOwnToolSpan } from "../tracing/own-tool-span.ts";
+
+/** Carries out a call of a tool of the runtime that needs something outside of the run. Made again, it does the same. */
+export async function* callOwnTool(
+  state: RunState,
+  { scope, call }: Extract<Effect, { kind: "call_own_tool" }>,
+  ports: RunPorts,
+  signal: AbortSignal,
+): AsyncIterable<readonly Fact[]> {
+  const approved = approvedCall(call);
+  const { callId, name, arguments: args = {} } = approved;
+  const { runId, created } = state;
+  const owner = { tenant: created?.tenant ?? "", user: created?.startedBy ?? "" };
+  const outcome = await inOwnToolSpan(approved, () =>
+    name === retrieveArtifactName
+      ? retrieveArtifact(state, args, ports, signal)
+      : callMemory(ports.memory, owner, { name, args, runId, callId }, signal),
+  );
+  const result = create(ToolResultSchema, { callId, name, ...outcome });
+  yield [toolResultFact(call, scope, result, ports.clock.now())];
+}

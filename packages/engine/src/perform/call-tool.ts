@@ -1,0 +1,129 @@
+import { create } from "@bufbuild/protobuf";
+import { ToolCallRequestSchema, ToolStatus } from "@reeve/contracts/tool";
+import type { ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
+import { workspaceIdOf } from "@reeve/contracts/workspace-id";
+import type { CallKey } from "@reeve/jetstream/log/call-journal";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import { cutToBytes } from "@reeve/agent/text/cut-to-bytes";
+import { traceparentOf } from "@reeve/platform/telemetry/spans";
+import type { Fact } from "../domain/state/fact.ts";
+import { fact } from "../domain/state/fact.ts";
+import { approvedCall } from "../domain/calls/approved-call.ts";
+import { limitsOf } from "../domain/budget/limits.ts";
+import type { Effect } from "../domain/next-effects.ts";
+import { asked } from "../domain/calls/questions.ts";
+import type { RunState } from "../domain/state/run-state.ts";
+import { refusedResult, toolResultFact } from "../domain/calls/tool-result.ts";
+import type { RunPorts } from "../ports/run-ports.ts";
+import { isLast, keepAsked } from "./keep-asked.ts";
+
+type CallTool = Extract<Effect, { kind: "call_tool" }>;
+
+/**
+ * Has a toolhost execute the call, or attaches to one that does, and yields its progress and its result. Asking again for
+ * a call that is under way or finished executes nothing: its journal says what stands.
+ */
+export async function* callTool(
+  state: RunState,
+  effect: CallTool,
+  ports: RunPorts,
+  signal: AbortSignal,
+): AsyncIterable<readonly Fact[]> {
+  const request = requestFor(state, effect);
+  const key = callKey(state, effect.call.call.callId);
+  const queue = await ports.toolCalls(effect.tool.pool);
+  const sequence = (await isUnasked(state, key, ports, signal))
+    ? await queue.publish(request, { dedupeId: key.call }, signal)
+    : undefined;
+  const end = new AbortController();
+  const bounded = AbortSignal.any([signal, end.signal]);
+  const keeping = keepAsked({ key, request, queue, sequence }, ports, bounded);
+  keeping.catch(() => undefined);
+  try {
+    for await (const { events } of ports.journal.follow(key, 0, signal)) {
+      const facts = events.flatMap((event) => factsOf(state, effect, event, ports.clock.now()));
+      if (facts.length > 0) yield facts;
+      if (events.some(isLast)) return;
+    }
+  } finally {
+    end.abort(new DOMException("the call is over", "AbortError"));
+  }
+}
+
+/** Whether no toolhost has the call yet. The first owner of a run knows that without a look. */
+async function isUnasked(
+  { claim }: RunState,
+  key: CallKey,
+  { journal }: RunPorts,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (claim?.epoch === 1) return true;
+  const known = await journal.read(key, emptyTail, signal);
+  return known.events.length === 0;
+}
+
+/** Where the journal of a call of this run is. */
+export function callKey(state: RunState, callId: string): CallKey {
+  return { tenant: state.created?.tenant ?? "", run: state.runId, call: callId };
+}
+
+function requestFor(state: RunState, { call, tool }: CallTool): ToolCallRequest {
+  const { created, runId } = state;
+  const toolkit = created?.spec?.deepAgent;
+  return create(ToolCallRequestSchema, {
+    tenant: created?.tenant ?? "",
+    runId,
+    call: approvedCall(call),
+    workspace: { id: workspaceIdOf(runId, created), files: created?.files ?? [] },
+    settings: {
+      readOnly: toolkit?.readOnly ?? false,
+      resultBytes: limitsOf(state).resultBytes,
+      networkAllow: toolkit?.network?.allow ?? [],
+      ...(toolkit?.allowedImports && { allowedImports: toolkit.allowedImports }),
+      ...(toolkit?.commandBlacklist && { commandBlacklist: toolkit.commandBlacklist }),
+      ...(toolkit?.codeTimeout && { codeTimeout: toolkit.codeTimeout }),
+      ...(toolkit?.commandTimeout && { commandTimeout: toolkit.commandTimeout }),
+    },
+    idempotent: tool.idempotent,
+    traceparent: traceparentOf() || (created?.traceparent ?? ""),
+  });
+}
+
+function factsOf(
+  state: RunState,
+  { scope, call, tool }: CallTool,
+  journalled: ToolCallFact,
+  nowMs: number,
+): readonly Fact[] {
+  switch (journalled.fact.case) {
+    case "started":
+      return [];
+    case "cancelled": {
+      const content = `the call was cancelled: ${journalled.fact.value.reason}`;
+      return [
+        toolResultFact(call, scope, refusedResult(call, content, ToolStatus.ERROR, nowMs), nowMs),
+      ];
+    }
+    case "progress":
+      return showsProgress(state, tool)
+        ? [fact(scope, { case: "mcpProgress", value: journalled.fact.value })]
+        : [];
+    case "question":
+      return asked(state, call, journalled.fact.value, scope, nowMs);
+    case "answer":
+      return [];
+    case "result": {
+      const { value } = journalled.fact;
+      const content = cutToBytes(value.content, limitsOf(state).resultBytes);
+      return [toolResultFact(call, scope, { ...value, content }, nowMs)];
+    }
+    case undefined:
+      // Facts of a newer toolhost only show more; a result is always one that we know.
+      return [];
+  }
+}
+
+function showsProgress({ created }: RunState, { source }: CallTool["tool"]): boolean {
+  const isMcp = source.startsWith("mcp:");
+  return !isMcp || (created?.spec?.emitMcpProgress ?? true);
+}

@@ -1,0 +1,39 @@
+import type { Fact } from "../domain/state/fact.ts";
+import { fact } from "../domain/state/fact.ts";
+import type { Effect } from "../domain/next-effects.ts";
+import type { RunState } from "../domain/state/run-state.ts";
+import type { RunPorts } from "../ports/run-ports.ts";
+import { answerQuestion } from "./answer-question.ts";
+import { callModel } from "./call-model.ts";
+import { callOwnTool } from "./call-own-tool.ts";
+import { callTool } from "./call-tool.ts";
+
+/** Performs an effect: the only part of a run that is not a pure function. Yields the facts that come of it. */
+export function perform(
+  state: RunState,
+  effect: Effect,
+  ports: RunPorts,
+  signal: AbortSignal,
+): AsyncIterable<readonly Fact[]> {
+  switch (effect.kind) {
+    case "call_model":
+      return callModel(state, effect, ports, signal);
+    case "call_tool":
+      return callTool(state, effect, ports, signal);
+    case "call_own_tool":
+      return callOwnTool(state, effect, ports, signal);
+    case "answer_question":
+      return answerQuestion(state, effect, ports, signal);
+    case "wait_to_retry":
+      return waitToRetry(effect, ports, signal);
+  }
+}
+
+async function* waitToRetry(
+  { call, scope, delayMs }: Extract<Effect, { kind: "wait_to_retry" }>,
+  { clock }: RunPorts,
+  signal: AbortSignal,
+): AsyncIterable<readonly Fact[]> {
+  await clock.sleep(delayMs, signal);
+  yield [fact(scope, { case: "modelRetryDue", value: { attempt: call.attempt } })];
+}

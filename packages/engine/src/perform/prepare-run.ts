@@ -1,0 +1,102 @@
+import { placeOf, resolveAgent } from "@reeve/agent/resolve/resolve-agent";
+import type { ResolvedModel } from "@reeve/agent/resolve/resolve-model";
+import type { Limits, ProviderCapabilities } from "@reeve/contracts/agent";
+import { ErrorReason } from "@reeve/contracts/error";
+import type { RunCreated } from "@reeve/contracts/run";
+import type { HistoryMessage } from "@reeve/contracts/thread";
+import { Failure } from "@reeve/platform/failure";
+import { mostTold, toldMemories } from "@reeve/memory/told-memories";
+import { readThread } from "@reeve/run/thread/commit-thread";
+import { windowHistory } from "@reeve/run/thread/history/window-history";
+import { usualHistoryTokens } from "../domain/budget/limits.ts";
+import { failRun } from "../domain/end-run.ts";
+import type { Fact } from "../domain/state/fact.ts";
+import { fact, rootScope } from "../domain/state/fact.ts";
+import type { RunState } from "../domain/state/run-state.ts";
+import type { RunPorts } from "../ports/run-ports.ts";
+
+/**
+ * Resolves everything that the run works with into one fact, so that a later owner sees what the first one saw. What
+ * cannot be resolved ends the run with the reason: all or nothing.
+ */
+export async function prepareRun(
+  state: RunState,
+  created: RunCreated,
+  ports: RunPorts,
+  signal: AbortSignal,
+): Promise<readonly Fact[]> {
+  try {
+    return [await prepared(state.runId, created, ports, signal)];
+  } catch (error) {
+    if (!(error instanceof Failure) || error.kind === "unavailable") throw error;
+    return failRun(state, rootScope, "resolve_failed", error.message);
+  }
+}
+
+async function prepared(
+  runId: string,
+  created: RunCreated,
+  ports: RunPorts,
+  signal: AbortSignal,
+): Promise<Fact> {
+  const { spec } = created;
+  if (spec === undefined) {
+    throw new Failure("internal", ErrorReason.INTERNAL, "the run has no agent spec");
+  }
+  const place = placeOf(created);
+  const { limits, executor, planner, ...belt } = resolveAgent(spec, ports.catalogs(), place);
+  const { tools } = belt;
+  const warnings = place.isEditor ? [...belt.warnings, noEditor] : belt.warnings;
+  if (warnings.length > 0) ports.logger.warn({ runId, warnings }, "agent is suspicious");
+  const history = await historyFor(runId, created, limits, ports, signal);
+  const capabilities = capabilitiesOf(executor);
+  const planning = planner && capabilitiesOf(planner);
+  return fact(rootScope, {
+    case: "runPrepared",
+    value: {
+      model: executor.model,
+      scripted: executor.provider.scripted,
+      tools: capabilities?.tools === false ? [] : [...tools],
+      ...(capabilities && { capabilities }),
+      ...(planner && { planningModel: planner.model }),
+      ...(planning && { planningCapabilities: planning }),
+      limits,
+      history: [...history],
+      recalled: [...(await recalledFor(created, ports, signal))],
+      warnings: [...warnings],
+    },
+  });
+}
+
+/** The conversation of the thread up to this run. */
+async function historyFor(
+  runId: string,
+  { tenant, threadId }: RunCreated,
+  { budgets }: Limits,
+  { threads }: RunPorts,
+  signal: AbortSignal,
+): Promise<readonly HistoryMessage[]> {
+  if (threadId === "") return [];
+  const state = await readThread(threads, { tenant, thread: threadId }, signal);
+  return windowHistory(state, runId, budgets?.maxHistoryTokens ?? usualHistoryTokens);
+}
+
+/** What is remembered of the user and fits the input, as one note. */
+async function recalledFor(
+  { tenant, startedBy, input, memoryEnabled }: RunCreated,
+  { memory }: RunPorts,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  if (!memoryEnabled) return [];
+  const owner = { tenant, user: startedBy };
+  const told = toldMemories(await memory.recall(owner, input, mostTold, signal));
+  return told === "" ? [] : [told];
+}
+
+/** What a model is able to do: what is registered of it, or else whatever its provider is. */
+function capabilitiesOf({ model, provider }: ResolvedModel): ProviderCapabilities | undefined {
+  return model.capabilities ?? provider.capabilities;
+}
+
+const noEditor =
+  "chat_context: this deployment has no node registry; tools of the editor are left out";

@@ -1,0 +1,67 @@
+import type { Context, Span } from "@opentelemetry/api";
+import { context, trace } from "@opentelemetry/api";
+import { attributes, operations } from "@reeve/platform/telemetry/span-names";
+import { contextOf, isTraced, iterateIn, startSpan } from "@reeve/platform/telemetry/spans";
+import type { Fact } from "../domain/state/fact.ts";
+import { plannerId } from "../domain/state/frame.ts";
+import type { Effect } from "../domain/next-effects.ts";
+import type { RunState } from "../domain/state/run-state.ts";
+import { liveFrames } from "../domain/state/run-state.ts";
+import { agentAttributes, agentNameOf } from "./in-run-span.ts";
+
+/**
+ * Spans of the planner and of the subtasks of a run that this worker drives, each from its first effect here until it is
+ * over, so that calls of models and tools stand below whoever makes them. Made in the span of the run; without one it does
+ * nothing.
+ */
+export class FrameSpans implements Disposable {
+  readonly #root: Context = context.active();
+  readonly #isTraced = isTraced(trace.getActiveSpan());
+  readonly #open = new Map<string, { readonly span: Span; readonly context: Context }>();
+
+  /** The facts of an effect, performed in the span of its frame. */
+  within(
+    state: RunState,
+    effect: Effect,
+    perform: () => AsyncIterable<readonly Fact[]>,
+  ): AsyncIterable<readonly Fact[]> {
+    if (!this.#isTraced) return perform();
+    const within = this.#contextOf(state, effect.frame);
+    return iterateIn(within, context.with(within, perform));
+  }
+
+  /** Ends the spans of frames that are over. */
+  observe(state: RunState): void {
+    if (this.#open.size === 0) return;
+    const live = new Set(liveFrames(state).map(({ id }) => id));
+    for (const [id, { span }] of this.#open) {
+      if (live.has(id)) continue;
+      span.end();
+      this.#open.delete(id);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const { span } of this.#open.values()) span.end();
+    this.#open.clear();
+  }
+
+  #contextOf(state: RunState, id: string): Context {
+    const known = this.#open.get(id);
+    if (known !== undefined) return known.context;
+    const frame = state.frames.get(id);
+    if (frame === undefined || (frame.subtask === undefined && id !== plannerId)) return this.#root;
+    const parent =
+      frame.subtask === undefined ? this.#root : this.#contextOf(state, frame.subtask.parent);
+    const operation = id === plannerId ? operations.plan : operations.invokeAgent;
+    const described = {
+      ...agentAttributes(state),
+      [attributes.operation]: operation,
+      ...(frame.subtask && { [attributes.subtaskId]: id, [attributes.depth]: frame.depth }),
+    };
+    const span = startSpan(`${operation} ${agentNameOf(state)}`, { attributes: described }, parent);
+    const opened = { span, context: contextOf(span, parent) };
+    this.#open.set(id, opened);
+    return opened.context;
+  }
+}

@@ -1,0 +1,199 @@
+import { ApprovalState } from "@reeve/contracts/approval";
+import type { RunEvent } from "@reeve/contracts/run";
+import { ModelCallPurpose, RunStatus } from "@reeve/contracts/run";
+import { finishSubtaskName } from "@reeve/agent/tools/own-tools";
+import * as fc from "fast-check";
+import { endRun } from "../../src/domain/end-run.ts";
+import type { Happening } from "../../src/domain/state/fact.ts";
+import { fact, rootScope } from "../../src/domain/state/fact.ts";
+import type { Frame } from "../../src/domain/state/frame.ts";
+import { plannerId } from "../../src/domain/state/frame.ts";
+import type { Effect } from "../../src/domain/next-effects.ts";
+import { nextEffects, openWaits } from "../../src/domain/next-effects.ts";
+import { promptTokens } from "../../src/domain/model/prompt-tokens.ts";
+import { frameOf } from "../../src/domain/state/run-state.ts";
+import { PlayedRun } from "./run-player.ts";
+import type { PlayedCall, Setting } from "./run-player.ts";
+import { anyCalls, anySetting, anySpec } from "./random-specs.ts";
+
+/** An agent, its surroundings, and everything that chance decides while it runs. */
+export interface World {
+  readonly spec: ConstructorParameters<typeof PlayedRun>[0];
+  readonly setting: Setting;
+  /** What happens at each point; once they are used up, whatever is under way comes to its end at once. */
+  readonly choices: readonly Choice[];
+}
+
+export interface Choice {
+  /** Which of the things that may happen does. */
+  readonly which: number;
+  readonly calls: readonly PlayedCall[];
+  /** Characters of what is said or found. */
+  readonly characters: number;
+  readonly waitMs: number;
+}
+
+const choice: fc.Arbitrary<Choice> = fc.record({
+  which: fc.nat(1_000),
+  calls: anyCalls,
+  characters: fc.oneof(
+    { weight: 3, arbitrary: fc.nat(60) },
+    { weight: 1, arbitrary: fc.nat(3_000) },
+  ),
+  waitMs: fc.oneof({ weight: 9, arbitrary: fc.nat(50) }, { weight: 1, arbitrary: fc.nat(30_000) }),
+});
+
+export const anyWorld: fc.Arbitrary<World> = fc.record({
+  spec: anySpec,
+  setting: anySetting,
+  choices: fc.array(choice, { maxLength: 80, size: "max" }),
+});
+
+/** What ends everything that is under way, in the plainest way. */
+const plain: Choice = { which: 0, calls: [], characters: 4, waitMs: 0 };
+/** More than any run of a world can take. */
+const mostHappenings = 3_000;
+
+/** Plays a world to its end; `look` is told of the run after each thing that happened. */
+export function play(
+  { spec, setting, choices }: World,
+  look: (run: PlayedRun) => void = () => undefined,
+): PlayedRun {
+  return playOn(new PlayedRun(spec, setting), choices, look);
+}
+
+/** Plays a run on from where it stands. */
+function playOn(
+  run: PlayedRun,
+  choices: readonly Choice[],
+  look: (run: PlayedRun) => void = () => undefined,
+): PlayedRun {
+  look(run);
+  for (let count = 0; run.state.end === undefined; count++) {
+    if (count > mostHappenings)
+      throw new Error(`the run does not end: ${run.trace.slice(-20).join()}`);
+    const chosen = choices[count] ?? plain;
+    run.nowMs += chosen.waitMs;
+    const possible = happenings(run, chosen);
+    const happens = possible[chosen.which % possible.length];
+    if (happens === undefined) throw new Error("the run has nothing to do and nothing to wait for");
+    happens();
+    look(run);
+  }
+  return run;
+}
+
+/**
+ * Plays on a run of which only the first `survived` events are left: a new owner claims it, and prepares it when nobody has,
+ * with what it had been prepared with.
+ */
+export function takeOver(
+  events: readonly RunEvent[],
+  survived: number,
+  choices: readonly Choice[] = [],
+): PlayedRun {
+  const run = new PlayedRun({}, {}, events.slice(0, survived));
+  const prepared = events.find(({ event }) => event.case === "runPrepared")?.event;
+  const isPrepared = run.state.prepared !== undefined || prepared?.case !== "runPrepared";
+  const epoch = (run.state.claim?.epoch ?? 0) + 1;
+  const claim: Happening = {
+    case: "runClaimed",
+    value: { worker: `w${epoch}`, epoch, dispatchSequence: 1n },
+  };
+  if (isPrepared) run.write(claim);
+  else run.write(claim, { case: "status", value: { status: RunStatus.STARTING } }, prepared);
+  return playOn(run, choices);
+}
+
+/** Everything that may happen next, the plainest first. */
+function happenings(run: PlayedRun, chosen: Choice): readonly (() => unknown)[] {
+  const effects = nextEffects(run.state);
+  const waits = openWaits(run.state);
+  if (run.state.parked)
+    return [() => decided(run, waits, chosen).claimedAnew(), ...foreign(run, chosen)];
+  const own = effects.flatMap((effect) => ofEffect(run, effect, chosen));
+  const decisions = waits.length === 0 ? [] : [() => decided(run, waits, chosen)];
+  const parks = effects.length === 0 && waits.length > 0 ? [() => run.parks()] : [];
+  return [...parks, ...own, ...decisions, ...foreign(run, chosen)];
+}
+
+const decisions = [ApprovalState.APPROVED, ApprovalState.REJECTED, ApprovalState.TIMED_OUT];
+
+function decided(
+  run: PlayedRun,
+  waits: readonly string[],
+  { which, characters }: Choice,
+): PlayedRun {
+  const callId = waits[which % waits.length];
+  const state = decisions[characters % decisions.length] ?? ApprovalState.APPROVED;
+  return run.decides(state, { callId, ...(which % 5 === 4 && { edited: { q: "edited" } }) });
+}
+
+function ofEffect(run: PlayedRun, effect: Effect, chosen: Choice): readonly (() => unknown)[] {
+  const { characters, calls } = chosen;
+  const id = effect.frame;
+  const text = "x".repeat(characters);
+  switch (effect.kind) {
+    case "call_model": {
+      const frame = frameOf(run.state, id);
+      if (effect.call.purpose === ModelCallPurpose.SUMMARY) {
+        run.summary = text;
+        return [
+          () => run.turnIn(id),
+          () => run.fails("unavailable", { id, retryable: true }),
+          () => run.fails("invalid", { id }),
+        ];
+      }
+      const usage = { inputTokens: promptTokens(run.state, frame), outputTokens: characters % 50 };
+      const turn = () => run.turnIn(id, calls, usage);
+      const fails = (reason: string) => () => run.fails(reason, { id });
+      return [
+        () => answer(run, frame, usage.inputTokens),
+        turn,
+        turn,
+        turn,
+        turn,
+        () => run.says(text, id),
+        () => run.fails("unavailable", { id, retryable: true }),
+        // It seldom fails for good: most of what follows would never be seen.
+        ...(characters % 8 === 0 ? [fails("context_overflow")] : []),
+        ...(characters % 8 === 1 ? [fails("refused")] : []),
+        ...(characters % 8 === 2 ? [() => run.turnIn(id, [], usage)] : []),
+      ];
+    }
+    case "wait_to_retry":
+      return [() => run.retries(id)];
+    case "answer_question":
+      return [];
+    case "call_tool":
+    case "call_own_tool": {
+      const index = frameOf(run.state, id).calls.findIndex(
+        ({ call }) => call.callId === effect.call.call.callId,
+      );
+      return [() => run.result(index, text, id), () => run.progresses("on it", id)];
+    }
+  }
+}
+
+/** The plainest answer of a frame: its result in the form that it owes, a plan, or a word. */
+function answer(run: PlayedRun, frame: Frame, inputTokens: number): PlayedRun {
+  const schema = frame.subtask?.job.outputSchema;
+  if (schema !== undefined) {
+    return run.turnIn(frame.id, [{ name: finishSubtaskName, args: { n: 1 } }], { inputTokens });
+  }
+  const words = frame.id === plannerId ? `{"steps":["look","tell"]}` : "done";
+  return run.says(words, frame.id).turnIn(frame.id, [], { inputTokens });
+}
+
+/** What others do to a run, and what befalls its worker. */
+function foreign(run: PlayedRun, { characters }: Choice): readonly (() => unknown)[] {
+  const requested: Happening = { case: "cancelRequested", value: { reason: "enough" } };
+  const cancels = () =>
+    run.append([fact(rootScope, requested), ...endRun(run.state, RunStatus.CANCELLED, "enough")]);
+  return [
+    () => run.isTold("and then?"),
+    () => run.claimedAnew(),
+    // A run is cancelled now and then, not whenever chance looks at it.
+    ...(characters % 16 === 0 ? [cancels] : []),
+  ];
+}

@@ -1,0 +1,147 @@
+import { ApprovalState } from "@reeve/contracts/approval";
+import { ModelCallPurpose, RunStatus } from "@reeve/contracts/run";
+import { endRun } from "../../src/domain/end-run.ts";
+import { fact, rootScope } from "../../src/domain/state/fact.ts";
+import { promptTokens } from "../../src/domain/model/prompt-tokens.ts";
+import { PlayedRun, jobs, subtask } from "./run-player.ts";
+
+/** Runs whose histories are kept, by name: what a version has written once, every later one has to go on with. */
+export const histories: Readonly<Record<string, () => PlayedRun>> = {
+  text: () => new PlayedRun().says("The answer ").says("is 4.").turn(),
+  tools: () =>
+    new PlayedRun()
+      .turn({ name: "search", args: { q: "answer" } })
+      .progresses("looking")
+      .result(0, "4")
+      .turn({ name: "nothing" }, { name: "search", args: "{broken" })
+      .says("It is 4.")
+      .turn(),
+  parallel: () =>
+    new PlayedRun(
+      { budgets: { maxParallel: 2 } },
+      { tools: [{ name: "search" }, { name: "write", exclusiveLock: "disk" }] },
+    )
+      .turn(
+        { name: "search" },
+        { name: "write" },
+        { name: "search" },
+        { name: "write" },
+        { name: "search" },
+      )
+      .result(2, "second")
+      .result(0, "first")
+      .result(1, "written")
+      .result(3, "written")
+      .result(4, "last")
+      .says("All five.")
+      .turn(),
+  subtasks,
+  planner: () =>
+    new PlayedRun({ planningEnabled: true })
+      .turn({ name: "search" })
+      .result(0, "two ways")
+      .says(`{"steps":["look","tell"]}`)
+      .turn()
+      .says("Done as planned.")
+      .turn(),
+  compaction,
+  "approval-approved": () =>
+    new PlayedRun({ hitlTools: ["search"], approvalPolicy: { allowEditedArguments: true } })
+      .turn({ name: "search", args: { q: "a" } })
+      .parks()
+      .decides(ApprovalState.APPROVED, { reason: "fine", edited: { q: "b" } })
+      .claimedAnew()
+      .result(0, "found b")
+      .says("It is b.")
+      .turn(),
+  "approval-rejected": () =>
+    new PlayedRun({ hitlTools: ["search"] })
+      .turn({ name: "search" }, { name: "memory_list" })
+      .parks()
+      .decides(ApprovalState.REJECTED)
+      .claimedAnew()
+      .says("Then not.")
+      .turn(),
+  "budget-stop": () =>
+    new PlayedRun({ budgets: { maxToolCalls: 2 } })
+      .says("Let me look.")
+      .turn({ name: "search" })
+      .result(0)
+      .turn({ name: "search" }, { name: "search" }),
+  "provider-failure": () =>
+    new PlayedRun()
+      .says("Hal")
+      .fails("unavailable", { retryable: true })
+      .retries()
+      .says("Half an ans")
+      .fails("unauthenticated"),
+  cancel: () => {
+    const run = new PlayedRun().turn({ name: "search" }, subtask("a"));
+    return run.append([
+      fact(rootScope, { case: "cancelRequested", value: { requestedBy: "ann", reason: "enough" } }),
+      ...endRun(run.state, RunStatus.CANCELLED, "enough"),
+    ]);
+  },
+  injection: () =>
+    new PlayedRun({ injectedToolArgs: { origin: "who calls" }, budgetAwareness: "per-message" })
+      .turn({ name: "search", args: { q: "a", origin: "console" } })
+      .isTold("and b?")
+      .result(0, "a is 1")
+      .isTold("and c?")
+      .says("a is 1.")
+      .turn()
+      .says("b and c are 2.")
+      .turn(),
+  "schema-child": () => {
+    const output_schema = {
+      type: "object",
+      properties: { n: { type: "integer" } },
+      required: ["n"],
+    };
+    const run = new PlayedRun().turn(subtask("count", { output_schema }));
+    const [child = ""] = run.subtasks;
+    run.says("It is four.", child).turnIn(child);
+    run.turnIn(child, [{ name: "finish_subtask", args: { n: "four" } }]);
+    run.turnIn(child, [{ name: "finish_subtask", args: { n: 4 } }, { name: "search" }]);
+    return run.result(1, "found", child).says("It is 4.").turn();
+  },
+};
+
+/** Parts within parts, one of which fails, whose worker is lost on the way. */
+function subtasks(): PlayedRun {
+  const run = new PlayedRun({ allowParallelSubagents: true });
+  run.turn(subtask("a"), jobs({ task: "b" }, { task: "c", tool_names: [] }));
+  const [a = "", b = "", c = ""] = run.subtasks;
+  run.turnIn(a, [subtask("d"), { name: "memory_write", args: { key: "seen", value: "a" } }]);
+  const d = run.subtasks.at(-1) ?? "";
+  run.says("b is", b).claimedAnew();
+  run
+    .turnIn(d, [{ name: "search" }])
+    .result(0, "1", d)
+    .says("d is 1", d)
+    .turnIn(d);
+  run.fails("refused", { id: c }).says("b is 2", b).turnIn(b).says("a is d", a).turnIn(a);
+  run.turn(
+    { name: "memory_read", args: { key: `task:${b}` } },
+    { name: "add_todo", args: { text: "c" } },
+  );
+  return run.says("All but c.").turn();
+}
+
+/** A conversation that becomes too long, is summarized, and once more without a summary. */
+function compaction(): PlayedRun {
+  const run = new PlayedRun(
+    { budgetAwareness: "limit:50" },
+    { prepared: { model: { id: "m", contextWindow: 6_000 } } },
+  );
+  for (let round = 0; round < 9; round++) {
+    if (run.frame().modelCall?.purpose === ModelCallPurpose.SUMMARY) {
+      if (round < 6) run.turn();
+      else run.fails("invalid");
+    }
+    const inputTokens = promptTokens(run.state, run.frame());
+    run.turnIn("", [{ name: "search" }], { inputTokens }).result(0, "x".repeat(2_400));
+  }
+  while (run.frame().modelCall?.purpose === ModelCallPurpose.SUMMARY) run.fails("invalid");
+  return run.says("Done.").turn();
+}

@@ -1,0 +1,265 @@
+import { create } from "@bufbuild/protobuf";
+import type { DescMessage, JsonObject, MessageInitShape } from "@bufbuild/protobuf";
+import type { AgentSpecSchema } from "@reeve/contracts/agent";
+import { ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
+import type { RunCreatedSchema, RunEvent } from "@reeve/contracts/run";
+import { ModelCallPurpose, RunPreparedSchema, RunStatus } from "@reeve/contracts/run";
+import { limitsFor } from "@reeve/agent/spec/limits";
+import { ownTools, parallelSubtasksName, runSubtaskName } from "@reeve/agent/tools/own-tools";
+import { AgentSpecSchema as SpecSchema } from "@reeve/contracts/agent";
+import type { ToolDescriptorSchema } from "@reeve/contracts/tool";
+import { ToolResultSchema } from "@reeve/contracts/tool";
+import { applyAll } from "../../src/domain/state/apply.ts";
+import type { Fact, Happening } from "../../src/domain/state/fact.ts";
+import { fact, rootScope } from "../../src/domain/state/fact.ts";
+import type { Frame } from "../../src/domain/state/frame.ts";
+import { plannerId, rootId, scopeOf } from "../../src/domain/state/frame.ts";
+import type { ModelToolCall, ModelUsage, PromptMessage } from "../../src/domain/model/model.ts";
+import { modelOf } from "../../src/domain/model/model-of.ts";
+import { modelTurnFacts, summaryFacts } from "../../src/domain/model/model-turn-facts.ts";
+import { openWaits } from "../../src/domain/next-effects.ts";
+import { promptFor } from "../../src/domain/model/prompt-for.ts";
+import type { RunState } from "../../src/domain/state/run-state.ts";
+import { frameOf, initialState } from "../../src/domain/state/run-state.ts";
+import { settle } from "../../src/domain/settle.ts";
+import { clientTraceOf, traceOf } from "./trace-of.ts";
+import { toolResultFact } from "../../src/domain/calls/tool-result.ts";
+
+export type PlayedCall = Pick<ModelToolCall, "name"> & { args?: object | string };
+
+export interface Setting {
+  readonly tools?: readonly MessageInitShape<typeof ToolDescriptorSchema>[];
+  readonly created?: Init<typeof RunCreatedSchema>;
+  readonly prepared?: Init<typeof RunPreparedSchema>;
+}
+
+/** What a message is made from, and never a message itself: it is to be spread. */
+type Init<Schema extends DescMessage> = Omit<MessageInitShape<Schema>, "$typeName" | "$unknown">;
+
+/** A run in memory whose outside world is a test: what models say, what tools give, what others write. */
+export class PlayedRun {
+  readonly events: RunEvent[] = [];
+  state: RunState = { ...initialState, runId: "run_test" };
+  nowMs = 1_000;
+  /** What a model answers that is asked for a summary. */
+  summary = "what went before";
+
+  /** A new run; or one that goes on from what its log holds. */
+  constructor(
+    spec: MessageInitShape<typeof AgentSpecSchema> = {},
+    { tools = [{ name: "search" }], created = {}, prepared = {} }: Setting = {},
+    past: readonly RunEvent[] = [],
+  ) {
+    if (past.length > 0) {
+      this.events.push(...past);
+      this.state = applyAll(initialState, past);
+      this.nowMs = this.state.worked.lastMs;
+      return;
+    }
+    const agent = create(SpecSchema, { model: "m", ...spec });
+    this.write({
+      case: "runCreated",
+      value: { tenant: "acme", agentId: "tester", spec: agent, input: "go", ...created },
+    });
+    this.write(
+      { case: "runClaimed", value: { worker: "w1", epoch: 1, dispatchSequence: 1n } },
+      { case: "status", value: { status: RunStatus.STARTING } },
+      {
+        case: "runPrepared",
+        value: create(RunPreparedSchema, {
+          model: { id: "m" },
+          tools: [...tools, ...ownTools(agent)],
+          limits: limitsFor(agent, undefined),
+          ...prepared,
+        }),
+      },
+    );
+  }
+
+  /** Somebody writes facts outside of any step. */
+  write(...happenings: Happening[]): this {
+    return this.append(happenings.map((event) => fact(rootScope, event)));
+  }
+
+  append(facts: readonly Fact[]): this {
+    this.nowMs += 10;
+    const settled = settle(this.state, facts, this.nowMs);
+    this.events.push(...settled.events);
+    this.state = settled.state;
+    return this;
+  }
+
+  frame(id: string = this.#usual): Frame {
+    return frameOf(this.state, id);
+  }
+
+  says(text: string, id?: string): this {
+    return this.append([fact(scopeOf(this.frame(id)), { case: "text", value: { text } })]);
+  }
+
+  /** The model of the root, or of the planner while it plans, gives its whole turn. */
+  turn(...calls: readonly PlayedCall[]): this {
+    return this.turnIn(this.#usual, calls);
+  }
+
+  turnIn(id: string, calls: readonly PlayedCall[] = [], usage: Partial<ModelUsage> = {}): this {
+    const frame = this.frame(id);
+    const call = frame.modelCall;
+    const model = modelOf(this.state, frame);
+    if (call === undefined || model === undefined) throw new Error("no model is being called");
+    const taken = {
+      call,
+      model,
+      format: "test",
+      turn: {
+        messageJson: `{"role":"assistant"}`,
+        finishReason: calls.length > 0 ? "tool_calls" : "stop",
+        calls: calls.map(({ name, args = {} }, index) => ({
+          name,
+          providerCallId: `p${index}`,
+          argumentsText: typeof args === "string" ? args : JSON.stringify(args),
+        })),
+        usage: {
+          inputTokens: 10,
+          outputTokens: 5,
+          cachedInputTokens: 0,
+          reasoningTokens: 0,
+          ...usage,
+        },
+        model: "m",
+      },
+      promptCharacters: 0,
+    };
+    return this.append(
+      call.purpose === ModelCallPurpose.SUMMARY
+        ? summaryFacts(this.state, frame, taken, this.summary)
+        : modelTurnFacts(this.state, frame, taken),
+    );
+  }
+
+  /** The model of a frame gives no answer. */
+  fails(reason: string, { retryable = false, id = this.#usual } = {}): this {
+    const value = { reason, message: `the provider says ${reason}`, retryable };
+    return this.append([fact(scopeOf(this.frame(id)), { case: "modelCallFailed", value })]);
+  }
+
+  /** The time to wait before the model of a frame is asked again is over. */
+  retries(id = this.#usual): this {
+    const frame = this.frame(id);
+    const value = { attempt: frame.modelCall?.attempt ?? 0 };
+    return this.append([fact(scopeOf(frame), { case: "modelRetryDue", value })]);
+  }
+
+  /** The tool of the call at `index` of the open step gives a result. */
+  result(index: number, content = "found", id?: string): this {
+    const frame = this.frame(id);
+    const call = frame.calls[index];
+    if (call === undefined) throw new Error(`the step has no call ${index}`);
+    const { callId, name } = call.call;
+    const result = create(ToolResultSchema, { callId, name, content });
+    return this.append([toolResultFact(call, scopeOf(frame), result, this.nowMs)]);
+  }
+
+  /** Another worker takes the run. */
+  claimedAnew(): this {
+    const epoch = (this.state.claim?.epoch ?? 0) + 1;
+    const value = { worker: `w${epoch}`, epoch, dispatchSequence: BigInt(epoch) };
+    return this.write({ case: "runClaimed", value });
+  }
+
+  /** Its worker lets go of the run, because only others can move it on. */
+  parks(): this {
+    return this.write({ case: "runParked", value: { waitingFor: [...openWaits(this.state)] } });
+  }
+
+  /** A person, or the end of the time to decide, settles an approval. Without an id it is the first that is open. */
+  decides(
+    state: ApprovalState,
+    {
+      callId = openWaits(this.state)[0],
+      reason = "not today",
+      edited,
+    }: { callId?: string | undefined; reason?: string; edited?: JsonObject } = {},
+  ): this {
+    const calls = [...this.state.frames.values()].flatMap((frame) => frame.calls);
+    const approval = calls.find(({ call }) => call.callId === callId)?.approval;
+    if (approval === undefined) throw new Error("no approval is open");
+    const decision = create(DecisionSchema, {
+      approved: state === ApprovalState.APPROVED,
+      reason,
+      ...(edited && { editedArguments: edited }),
+    });
+    return this.write({ case: "approval", value: { approval: { ...approval, state, decision } } });
+  }
+
+  /** Somebody sends a message into the run. */
+  isTold(text: string): this {
+    const value = { messageId: `msg-${this.state.sequence}`, message: { text } };
+    return this.write({ case: "messageSubmitted", value });
+  }
+
+  /** What the model of a frame reads next. */
+  prompt(id?: string): readonly PromptMessage[] {
+    return promptFor(this.state, this.frame(id));
+  }
+
+  /** What the model of a frame reads as results of its calls. */
+  told(id?: string): readonly string[] {
+    return this.prompt(id).flatMap((message) => (message.role === "tool" ? [message.content] : []));
+  }
+
+  /** The values of all events of one kind. */
+  all<Kind extends NonNullable<RunEvent["event"]["case"]>>(kind: Kind) {
+    return this.events.flatMap(({ event }) =>
+      // The kind tells the value, which the compiler does not see through a parameter.
+      event.case === kind
+        ? [event.value as Extract<RunEvent["event"], { case: Kind }>["value"]]
+        : [],
+    );
+  }
+
+  /** The tool of a call that is under way says how far it is. */
+  progresses(message: string, id?: string): this {
+    const frame = this.frame(id);
+    const callId = frame.calls.find(({ startedAtMs }) => startedAtMs !== undefined)?.call.callId;
+    const value = { callId: callId ?? "", message };
+    return this.append([fact(scopeOf(frame), { case: "mcpProgress", value })]);
+  }
+
+  /** Ids of the subtasks that are under way, in the order in which they began. */
+  get subtasks(): readonly string[] {
+    return [...this.state.frames.values()].flatMap(({ id, subtask, outcome }) =>
+      subtask === undefined || outcome !== undefined ? [] : [id],
+    );
+  }
+
+  /** The latest result that the log has. */
+  get lastResult(): string | undefined {
+    const event = this.events.findLast(({ event: { case: kind } }) => kind === "toolResult");
+    return event?.event.case === "toolResult" ? event.event.value.result?.content : undefined;
+  }
+
+  /** What happened, in short: `step:started`, `tool_call`, … records included. */
+  get trace(): readonly string[] {
+    return traceOf(this.events);
+  }
+
+  /** What a client with the default selection sees. */
+  get clientTrace(): readonly string[] {
+    return clientTraceOf(this.events);
+  }
+
+  get #usual(): string {
+    return this.state.frames.has(plannerId) ? plannerId : rootId;
+  }
+}
+
+/** A call that has a part done by a subtask. */
+export function subtask(title: string, more: object = {}): PlayedCall {
+  return { name: runSubtaskName, args: { title, instructions: `do ${title}`, ...more } };
+}
+
+/** A call that has several parts done at once. */
+export function jobs(...jobs: readonly object[]): PlayedCall {
+  return { name: parallelSubtasksName, args: { jobs } };
+}

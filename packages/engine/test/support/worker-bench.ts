@@ -1,0 +1,184 @@
+import { create } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { AgentSpecSchema, ModelSpecSchema } from "@reeve/contracts/agent";
+import { ModelCatalogSchema } from "@reeve/contracts/agent";
+import type { ApprovalState } from "@reeve/contracts/approval";
+import { ApprovalSchema } from "@reeve/contracts/approval";
+import type { Dispatch, RunCreatedSchema, RunEvent, RunStatus } from "@reeve/contracts/run";
+import { DispatchSchema, RunEventSchema } from "@reeve/contracts/run";
+import type { Memory } from "@reeve/contracts/memory";
+import type { ToolCallRequest } from "@reeve/contracts/tool";
+import {
+  PermissionClass,
+  ToolCallFactSchema,
+  ToolCatalogSchema,
+  ToolResultSchema,
+} from "@reeve/contracts/tool";
+import { commitForeign } from "@reeve/run/commands/commit-foreign";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import { memoryCallJournal, memoryRunLog, memoryThreadLog } from "@reeve/jetstream/log/memory";
+import { MemoryWorkQueue } from "@reeve/jetstream/queue/memory";
+import { emptyHead, foldHead } from "@reeve/run/head/run-head";
+import { LongTermMemory } from "@reeve/memory/long-term-memory";
+import { createLogger } from "@reeve/platform/telemetry/logger";
+import { MemoryTable } from "@reeve/jetstream/table/memory";
+import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
+import { expect } from "vitest";
+import type { ModelProvider } from "../../src/ports/model-provider.ts";
+import type { RunPorts } from "../../src/ports/run-ports.ts";
+import { driveRun } from "../../src/drive/drive-run.ts";
+import type { Stop } from "../../src/drive/owned-run.ts";
+
+const never = new AbortController().signal;
+export const key = { tenant: "acme", run: "run_memory" };
+
+/** A run in memory, its queue, and a toolhost that executes each call once and counts. */
+export class Stage {
+  readonly log = memoryRunLog();
+  readonly journal = memoryCallJournal();
+  readonly dispatch = new MemoryWorkQueue<Dispatch>();
+  readonly memory = new LongTermMemory(new MemoryTable<Memory>(), () => 0);
+  readonly threads = memoryThreadLog();
+  readonly executed: string[] = [];
+  /** Places of dispatch messages that are in the queue no more, though nobody acknowledged them. */
+  readonly gone = new Set<number>();
+  /** How long each run is to rest that was given back. */
+  readonly rests: number[] = [];
+  /** Told of each call that is asked for; one that is held never comes to a result. */
+  onAsked: (callId: string) => "execute" | "hold" = () => "execute";
+  readonly #provider: ModelProvider;
+
+  readonly #models: readonly MessageInitShape<typeof ModelSpecSchema>[];
+
+  constructor(
+    provider: ModelProvider,
+    models: readonly MessageInitShape<typeof ModelSpecSchema>[] = [],
+  ) {
+    this.#provider = provider;
+    this.#models = models;
+  }
+
+  async create(
+    spec: MessageInitShape<typeof AgentSpecSchema> = {},
+    more: Omit<MessageInitShape<typeof RunCreatedSchema>, "$typeName" | "$unknown"> = {},
+  ): Promise<this> {
+    const created = create(RunEventSchema, {
+      runId: key.run,
+      sequence: 1,
+      event: {
+        case: "runCreated",
+        value: {
+          tenant: key.tenant,
+          agentId: "a",
+          input: "go",
+          spec: { model: "test:x", ...spec },
+          ...more,
+        },
+      },
+    });
+    await this.log.append(key, emptyTail, [created], never);
+    return this;
+  }
+
+  ports(worker: string): RunPorts {
+    const count = { name: "count", permissionClass: PermissionClass.SAFE, source: "builtin" };
+    const other = { ...count, name: "other", parallelSafe: true };
+    const tools = [create(ToolCatalogSchema, { tools: [count, other], isolation: "none" })];
+    const models = create(ModelCatalogSchema, {
+      models: [...this.#models],
+      providers: [this.#provider.descriptor],
+    });
+    return {
+      log: this.log,
+      journal: this.journal,
+      toolCalls: async () => ({
+        publish: (request) => this.#execute(request),
+        holds: async () => true,
+      }),
+      catalogs: () => ({ tools, models }),
+      provider: () => this.#provider,
+      memory: this.memory,
+      threads: this.threads,
+      dispatch: {
+        publish: (...args) => this.dispatch.publish(...args),
+        holds: async (sequence) => !this.gone.has(sequence),
+      },
+      artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
+      clock: { now: () => 0, sleep: passing },
+      worker,
+      heartbeatMs: 60_000,
+      logger: createLogger("test", "silent"),
+    };
+  }
+
+  async #execute({ call }: ToolCallRequest): Promise<number> {
+    const callKey = { ...key, call: call?.callId ?? "" };
+    const { tail } = await this.journal.read(callKey, emptyTail, never);
+    if (tail.sequence > 0 || this.onAsked(callKey.call) === "hold") return 1;
+    this.executed.push(callKey.call);
+    const value = create(ToolResultSchema, { callId: callKey.call, name: "count", content: "1" });
+    const result = create(ToolCallFactSchema, { fact: { case: "result", value } });
+    await this.journal.append(callKey, tail, [result], never);
+    return 1;
+  }
+
+  /** Lets a worker take the run by one message, until it lets go. */
+  async drive(
+    worker: string,
+    sequence = 1,
+    stop: Stop = { now: never, soon: never },
+    attempt = 1,
+  ): Promise<string> {
+    const settled: string[] = [];
+    const delivery = {
+      message: create(DispatchSchema, { tenant: key.tenant, runId: key.run }),
+      sequence,
+      attempt,
+      extend: () => undefined,
+      acknowledge: () => void settled.push("acknowledged"),
+      giveBack: (delayMs: number) => {
+        settled.push("given back");
+        this.rests.push(delayMs);
+      },
+      forget: () => void settled.push("forgotten"),
+    };
+    await driveRun(delivery, this.ports(worker), stop);
+    return settled.join();
+  }
+
+  async events(): Promise<readonly RunEvent[]> {
+    return (await this.log.read(key, emptyTail, never)).events;
+  }
+
+  /** A person decides an approval: the first, unless it is named. */
+  async decide(state: ApprovalState, approvalId?: string): Promise<void> {
+    const ports = { log: this.log, dispatch: this.dispatch };
+    await commitForeign(
+      ports,
+      key,
+      ({ approvals }) => {
+        const asked = approvalId ?? [...approvals.keys()][0] ?? "";
+        const pending = approvals.get(asked) ?? create(ApprovalSchema);
+        const approval = create(ApprovalSchema, { ...pending, state });
+        return [{ case: "approval", value: { approval } }];
+      },
+      never,
+    );
+  }
+}
+
+/** Short waits are over at once; those of whoever only looks after something last for ever. */
+async function passing(delayMs: number, signal: AbortSignal): Promise<void> {
+  if (delayMs < 10_000) return;
+  const { promise, reject } = Promise.withResolvers<never>();
+  signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  await promise;
+}
+
+/** The log is dense and ends in exactly one terminal status. */
+export function expectWhole(events: readonly RunEvent[], status: RunStatus): void {
+  expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
+  const ends = events.filter(({ event }) => event.case === "status" && event.value.status >= 5);
+  expect(ends).toHaveLength(1);
+  expect(foldHead(emptyHead, events).status).toBe(status);
+}

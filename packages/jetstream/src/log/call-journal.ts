@@ -1,0 +1,12 @@
+import type { ToolCallFact } from "@reeve/contracts/tool";
+import type { Log } from "./port.ts";
+
+/** Which call of which run of which tenant. */
+export interface CallKey {
+  readonly tenant: string;
+  readonly run: string;
+  readonly call: string;
+}
+
+/** The journals of tool calls. A fact has no sequence field of its own: its place in the journal is its sequence. */
+export type CallJournal = Log<CallKey, ToolCallFact>;

@@ -1,0 +1,160 @@
+import type { NatsConnection } from "@nats-io/transport-node";
+import { stateOf } from "@reeve/platform/nats/connection-state";
+import type { Stretch, Tail } from "./port.ts";
+import { emptyTail } from "./port.ts";
+import { patiently } from "@reeve/platform/async/patiently";
+import { Signalled } from "@reeve/platform/async/signalled";
+import type { StoredBatch } from "./stored-batch.ts";
+import { givenBatch } from "./stored-batch.ts";
+
+/** What was read at a time. */
+export interface Part<Event> extends Stretch<Event> {
+  /** Whether it reaches to the end of what is stored. */
+  readonly isAll: boolean;
+}
+
+/** What following needs of a log. */
+export interface Followed<Event> {
+  readonly connection: NatsConnection;
+  readonly liveSubject: string;
+  /** How long the log may be quiet before its stored tail is looked at: a lost last message is invisible otherwise. */
+  readonly quietMs: number;
+  /** What is stored after the sequence that is followed from, or a first part; events before it may be among it. */
+  readFirst(): Promise<Part<Event>>;
+  read(tail: Tail): Promise<Part<Event>>;
+  /** The events of `batches`, which join on to each other, after `tail`. */
+  stretch(tail: Tail, batches: readonly StoredBatch[]): Stretch<Event>;
+}
+
+/** What may wait for a slow reader. Beyond, it is dropped, and read from the store at the reader's own pace. */
+const mostWaiting = 256;
+const mostWaitingBytes = 4 * 1024 * 1024;
+/** How long a follower waits for a store that is away. */
+const patienceMs = 120_000;
+
+/**
+ * Committed events after `afterSequence`, each once and in order: what is stored, then what the stream republishes while it
+ * joins on without a gap; a gap, a lagging reader, a quiet log and a lost connection are repaired from the store.
+ */
+export async function* followSubject<Event>(
+  followed: Followed<Event>,
+  afterSequence: number,
+  signal: AbortSignal,
+): AsyncIterable<Stretch<Event>> {
+  signal.throwIfAborted();
+  const live = new LiveBatches(followed);
+  let cursor: Tail = emptyTail;
+  let isFirst = true;
+  try {
+    for (;;) {
+      let next: Stretch<Event> | undefined;
+      if (isFirst || live.isBehind) {
+        const read = isFirst ? () => followed.readFirst() : () => followed.read(cursor);
+        isFirst = false;
+        live.isBehind = false;
+        const { isAll, ...stretch } = await patiently(read, patienceMs, signal);
+        if (!isAll) live.isBehind = true;
+        next = stretch;
+      } else {
+        const batches = await live.next(cursor, signal);
+        next = batches && followed.stretch(cursor, batches);
+      }
+      if (next !== undefined && next.tail.sequence > cursor.sequence) {
+        cursor = next.tail;
+        live.seen(cursor);
+        if (cursor.sequence > afterSequence) yield trimmed(next, afterSequence);
+      }
+      signal.throwIfAborted();
+    }
+  } finally {
+    live.end();
+  }
+}
+
+function trimmed<Event>({ events, tail }: Stretch<Event>, afterSequence: number): Stretch<Event> {
+  const before = tail.sequence - events.length;
+  return { events: events.slice(Math.max(0, afterSequence - before)), tail };
+}
+
+/** The batches that the stream republishes, in a bounded queue. */
+class LiveBatches {
+  /** Whether the store has, or may have, what does not come through here. */
+  isBehind = false;
+  readonly #quietMs: number;
+  readonly #arrived = new Signalled();
+  readonly #ends: readonly (() => void)[];
+  #waiting: StoredBatch[] = [];
+  #bytes = 0;
+  #seen = 0;
+
+  constructor({
+    connection,
+    liveSubject,
+    quietMs,
+  }: Pick<Followed<unknown>, "connection" | "liveSubject" | "quietMs">) {
+    this.#quietMs = quietMs;
+    const subscription = connection.subscribe(liveSubject, {
+      callback: (error, message) => {
+        const batch = error === null ? givenBatch(message) : undefined;
+        if (batch !== undefined && batch.last > this.#seen) this.#keep(batch);
+      },
+    });
+    const forget = stateOf(connection).onChange(() => this.#fallBehind());
+    this.#ends = [() => subscription.unsubscribe(), forget];
+  }
+
+  end(): void {
+    for (const end of this.#ends) end();
+  }
+
+  /** Says that everything up to `tail` is known. */
+  seen({ sequence }: Tail): void {
+    this.#seen = sequence;
+  }
+
+  /**
+   * The batches that follow `cursor`; undefined when the store has to be read. What arrived meanwhile leaves at once: a
+   * reader that is slower gets more at a time.
+   */
+  async next({ sequence }: Tail, signal: AbortSignal): Promise<readonly StoredBatch[] | undefined> {
+    while (!this.isBehind) {
+      const batches = this.#waiting.filter(({ last }) => last > sequence);
+      this.#clear();
+      if (batches.length > 0) {
+        if (joinOn(sequence, batches)) return batches;
+        this.isBehind = true;
+      } else if (!(await this.#arrived.wait(this.#quietMs * (1 + Math.random() / 4), signal))) {
+        this.isBehind = true;
+      }
+    }
+    return undefined;
+  }
+
+  #keep(batch: StoredBatch): void {
+    this.#bytes += batch.data.length;
+    if (this.#waiting.push(batch) > mostWaiting || this.#bytes > mostWaitingBytes) {
+      this.#fallBehind();
+    }
+    this.#arrived.say();
+  }
+
+  #fallBehind(): void {
+    this.#clear();
+    this.isBehind = true;
+    this.#arrived.say();
+  }
+
+  #clear(): void {
+    this.#waiting = [];
+    this.#bytes = 0;
+  }
+}
+
+function joinOn(sequence: number, batches: readonly StoredBatch[]): boolean {
+  let reached = sequence;
+  return batches.every(({ first, last }) => {
+    const joins = first <= reached + 1;
+    reached = last;
+    return joins;
+  });
+}

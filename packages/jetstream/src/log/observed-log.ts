@@ -1,0 +1,17 @@
+import type { Log } from "./port.ts";
+
+/** The log, with `observe` told of each batch that was appended here, once and after it stands. */
+export function observedLog<Key, Event>(
+  log: Log<Key, Event>,
+  observe: (events: readonly Event[]) => void,
+): Log<Key, Event> {
+  return {
+    async append(key, tail, events, signal) {
+      const outcome = await log.append(key, tail, events, signal);
+      if (outcome.kind === "appended") observe(events);
+      return outcome;
+    },
+    read: (key, tail, signal) => log.read(key, tail, signal),
+    follow: (key, after, signal) => log.follow(key, after, signal),
+  };
+}

@@ -1,0 +1,11 @@
+import type { ThreadEvent } from "@reeve/contracts/thread";
+import type { Log } from "./port.ts";
+
+/** Which thread of which tenant. */
+export interface ThreadKey {
+  readonly tenant: string;
+  readonly thread: string;
+}
+
+/** The logs of threads. */
+export type ThreadLog = Log<ThreadKey, ThreadEvent>;

@@ -1,0 +1,5 @@
+import { artifactContract, maxBytes } from "../../test/artifact-contract.ts";
+import { MemoryArtifactStore } from "./memory-artifact-store.ts";
+
+const store = new MemoryArtifactStore({ maxBytes });
+artifactContract("memory", () => store);

@@ -1,0 +1,135 @@
+import type { ObjectInfo } from "@nats-io/obj";
+import type { NatsConnection } from "@nats-io/transport-node";
+import type { Artifact } from "@reeve/contracts/artifact";
+import { ArtifactSchema } from "@reeve/contracts/artifact";
+import { bucketOf } from "@reeve/contracts/channel";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import { artifactIdOf, artifactOf, byAge, isArtifactId, noSuchArtifact } from "./artifact-draft.ts";
+import type { ArtifactDraft, ArtifactStore } from "./artifact-store.ts";
+import { limitedContent } from "./limited-content.ts";
+import type { NatsBytes } from "./nats-bytes.ts";
+import { openBytes } from "./nats-bytes.ts";
+import { openTable } from "../table/nats.ts";
+import { storeFailure } from "../streams/store-call.ts";
+import type { Table } from "../table/port.ts";
+
+/** The bytes lie in an object store beside the bucket of their descriptions. */
+export const bytesBucket = `${bucketOf(ArtifactSchema).name}-bytes`;
+
+/** Opens the store of artifacts, and makes it where it is missing. A file has at most `maxBytes`. */
+export async function openArtifactStore(
+  nats: { readonly connection: NatsConnection },
+  { maxBytes }: { readonly maxBytes: number },
+): Promise<ArtifactStore> {
+  const bytes = await openBytes(nats.connection, bytesBucket);
+  return new NatsArtifactStore(await openTable(nats, ArtifactSchema), bytes, maxBytes);
+}
+
+/** A description is written after its bytes, from what was stored with them: it alone makes the artifact visible. */
+class NatsArtifactStore implements ArtifactStore {
+  readonly #descriptions: Table<Artifact>;
+  readonly #bytes: NatsBytes;
+  readonly #maxBytes: number;
+
+  constructor(descriptions: Table<Artifact>, bytes: NatsBytes, maxBytes: number) {
+    this.#descriptions = descriptions;
+    this.#bytes = bytes;
+    this.#maxBytes = maxBytes;
+  }
+
+  async put(
+    tenant: string,
+    draft: ArtifactDraft,
+    content: AsyncIterable<Uint8Array>,
+    signal: AbortSignal,
+  ): Promise<Artifact> {
+    const artifactId = artifactIdOf(tenant, draft);
+    const known = await this.get(tenant, artifactId, signal);
+    if (known !== undefined) return known;
+    const stored =
+      (await this.#left(tenant, artifactId, draft, signal)) ??
+      (await this.#store(tenant, artifactId, draft, content, signal));
+    const artifact = describe(artifactId, stored);
+    const row = await this.#descriptions.create(keyOf(tenant, artifactId), artifact, signal);
+    return row?.record ?? (await this.get(tenant, artifactId, signal)) ?? artifact;
+  }
+
+  async get(
+    tenant: string,
+    artifactId: string,
+    signal: AbortSignal,
+  ): Promise<Artifact | undefined> {
+    signal.throwIfAborted();
+    if (!isArtifactId(artifactId)) return undefined;
+    return (await this.#descriptions.get(keyOf(tenant, artifactId), signal))?.record;
+  }
+
+  async *read(tenant: string, artifactId: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
+    const artifact = await this.get(tenant, artifactId, signal);
+    if (artifact === undefined) throw noSuchArtifact(artifactId);
+    const chunks = await this.#bytes.read(objectName(tenant, artifactId), signal);
+    if (chunks === undefined) {
+      const message = `the bytes of artifact ${artifactId} are lost`;
+      throw new Failure("internal", ErrorReason.INTERNAL, message);
+    }
+    yield* chunks;
+  }
+
+  async list(tenant: string, signal: AbortSignal): Promise<readonly Artifact[]> {
+    const rows = await this.#descriptions.list(tenant, signal);
+    return rows.map(({ record }) => record).toSorted(byAge);
+  }
+
+  /** The bytes that an earlier try with the same key left when it died before the description. */
+  async #left(
+    tenant: string,
+    artifactId: string,
+    { idempotencyKey }: ArtifactDraft,
+    signal: AbortSignal,
+  ): Promise<ObjectInfo | undefined> {
+    return idempotencyKey === undefined
+      ? undefined
+      : await this.#bytes.find(objectName(tenant, artifactId), signal);
+  }
+
+  async #store(
+    tenant: string,
+    artifactId: string,
+    { name, mediaType, runId }: ArtifactDraft,
+    content: AsyncIterable<Uint8Array>,
+    signal: AbortSignal,
+  ): Promise<ObjectInfo> {
+    const object = objectName(tenant, artifactId);
+    const chunks = limitedContent(content, this.#maxBytes, signal);
+    const written = await this.#bytes.write(object, { name, mediaType, runId }, chunks);
+    const stored = written ?? (await this.#bytes.find(object, signal));
+    if (stored !== undefined) return stored;
+    throw storeFailure(new Error(`another writer of ${object} has not come to its end`));
+  }
+}
+
+/** Everything comes from the object: of two that store the same key, the bytes of the first are the artifact. */
+function describe(
+  artifactId: string,
+  { size, digest, mtime, metadata = {} }: ObjectInfo,
+): Artifact {
+  const { name = "", mediaType = "", runId = "" } = metadata;
+  return artifactOf(
+    artifactId,
+    { name, mediaType, runId },
+    {
+      sizeBytes: size,
+      sha256: Buffer.from(digest.replace("SHA-256=", ""), "base64url").toString("hex"),
+      createdAt: new Date(mtime),
+    },
+  );
+}
+
+function keyOf(tenant: string, artifact: string): string {
+  return bucketOf(ArtifactSchema).key({ tenant, artifact });
+}
+
+function objectName(tenant: string, artifactId: string): string {
+  return `${tenant}/${artifactId}`;
+}

@@ -1,0 +1,98 @@
+import type { JetStreamManager } from "@nats-io/jetstream";
+import type { NatsConnection } from "@nats-io/transport-node";
+import { channelOf } from "@reeve/contracts/channel";
+import type { ForwardedToolCall } from "@reeve/contracts/toolhost";
+import { ForwardedToolCallSchema } from "@reeve/contracts/toolhost";
+import type { HostCalls, LeftCalls } from "./host-calls.ts";
+import { hostConsumer, hostOf } from "./host-consumer.ts";
+import { isMissing } from "../streams/missing.ts";
+import { openHostQueue } from "./nats.ts";
+import { StreamPublisher } from "../streams/publisher.ts";
+import { QueueWriter } from "./queue-writer.ts";
+import { ensureStream, managerOf } from "../streams/streams.ts";
+import type { WorkQueue } from "./port.ts";
+
+/** The calls that lie for the hosts of one pool. Queues of hosts wait `ackWaitMs` for a silent taker. */
+export async function openHostCalls(
+  { connection }: { readonly connection: NatsConnection },
+  { pool, ackWaitMs }: { readonly pool: string; readonly ackWaitMs: number },
+): Promise<HostCalls> {
+  const manager = await managerOf(connection);
+  const stream = await ensureStream(manager, channelOf(ForwardedToolCallSchema));
+  return new NatsHostCalls(connection, manager, { stream, pool, ackWaitMs });
+}
+
+interface Place {
+  readonly stream: string;
+  readonly pool: string;
+  readonly ackWaitMs: number;
+}
+
+class NatsHostCalls implements HostCalls {
+  readonly #connection: NatsConnection;
+  readonly #manager: JetStreamManager;
+  readonly #publisher: StreamPublisher;
+  readonly #place: Place;
+  readonly #channel = channelOf(ForwardedToolCallSchema);
+
+  constructor(connection: NatsConnection, manager: JetStreamManager, place: Place) {
+    this.#connection = connection;
+    this.#manager = manager;
+    this.#publisher = new StreamPublisher(connection);
+    this.#place = place;
+  }
+
+  to(host: string): Pick<WorkQueue<ForwardedToolCall>, "publish" | "holds"> {
+    const { stream, pool } = this.#place;
+    const subject = this.#channel.subject({ pool, host });
+    const place = { schema: ForwardedToolCallSchema, stream, subject };
+    return new QueueWriter(this.#connection, this.#manager, place, this.#publisher);
+  }
+
+  async known(signal: AbortSignal): Promise<readonly string[]> {
+    const { stream, pool } = this.#place;
+    const hosts = new Set<string>();
+    for await (const { name } of this.#manager.consumers.list(stream)) {
+      signal.throwIfAborted();
+      const host = hostOf(pool, name);
+      if (host !== undefined) hosts.add(host);
+    }
+    // What was sent to a host whose consumer is gone lies there all the same.
+    const filter = this.#channel.subject({ pool, host: anyHost }).replace(anyHost, "*");
+    const { state } = await this.#manager.streams.info(stream, { subjects_filter: filter });
+    for (const subject of Object.keys(state.subjects ?? {})) {
+      const { host } = this.#channel.tokensOf(subject) ?? {};
+      if (host !== undefined) hosts.add(host);
+    }
+    return [...hosts];
+  }
+
+  async open(host: string): Promise<WorkQueue<ForwardedToolCall>> {
+    const { pool, ackWaitMs } = this.#place;
+    return await openHostQueue({ connection: this.#connection }, { pool, host, ackWaitMs });
+  }
+
+  async left(host: string, signal: AbortSignal): Promise<LeftCalls> {
+    signal.throwIfAborted();
+    const { stream, pool } = this.#place;
+    try {
+      const info = await this.#manager.consumers.info(stream, hostConsumer(pool, host));
+      return { waiting: info.num_pending, taken: info.num_ack_pending };
+    } catch (error) {
+      if (isMissing(error)) return { waiting: 0, taken: 0 };
+      throw error;
+    }
+  }
+
+  async forget(host: string, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const { stream, pool } = this.#place;
+    try {
+      await this.#manager.consumers.delete(stream, hostConsumer(pool, host));
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+  }
+}
+
+const anyHost = "_any_";

@@ -1,0 +1,36 @@
+import type { Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
+import type { Requests } from "@reeve/platform/nats/requests";
+import { requestsOf } from "@reeve/platform/nats/requests";
+import type { ApiRefusal } from "./store-failure.ts";
+
+/** What a stream said to a message: stored at this place, refused, or nothing in time. */
+export type PublishReply =
+  | { readonly kind: "stored"; readonly sequence: number }
+  | { readonly kind: "refused"; readonly refusal: ApiRefusal }
+  | { readonly kind: "unanswered" };
+
+/** Publishes to the streams of a connection, and says what they answered. */
+export class StreamPublisher {
+  readonly #requests: Requests;
+
+  constructor(connection: NatsConnection) {
+    this.#requests = requestsOf(connection);
+  }
+
+  /** Never rejects. What comes while the connection is lost is not sent at all. */
+  async publish(subject: string, data: Uint8Array, headers: MsgHdrs): Promise<PublishReply> {
+    return replyOf(await this.#requests.ask(subject, { data, headers }));
+  }
+}
+
+function replyOf(message: Msg | undefined): PublishReply {
+  if (message === undefined || message.data.length === 0) return { kind: "unanswered" };
+  const answer = message.json<{
+    readonly error?: ApiRefusal;
+    readonly seq?: number;
+  }>();
+  if (answer.error !== undefined) return { kind: "refused", refusal: answer.error };
+  return answer.seq === undefined
+    ? { kind: "unanswered" }
+    : { kind: "stored", sequence: answer.seq };
+}

@@ -1,0 +1,37 @@
+import { once } from "node:events";
+import { expect, test } from "vitest";
+import { openLiveView } from "./live-view.ts";
+import { MemoryTable } from "./memory.ts";
+import type { Table } from "./port.ts";
+
+const log = { warn: () => undefined };
+
+test("a watch that says nothing at all is opened again", async () => {
+  await using view = new Ending();
+  const table = new MemoryTable<{ readonly name: string }>();
+  await table.put("one", { name: "first" }, view.signal);
+  const records = await openLiveView(silentAtFirst(table), log, view.signal, 20);
+  expect(records()).toEqual([{ name: "first" }]);
+});
+
+/** A table whose first watch stays silent until it is ended. */
+function silentAtFirst<Record>(table: Table<Record>): Pick<Table<Record>, "watch"> {
+  let watches = 0;
+  return {
+    async *watch(prefix, signal) {
+      watches += 1;
+      if (watches === 1) await once(signal, "abort");
+      signal.throwIfAborted();
+      yield* table.watch(prefix, signal);
+    },
+  };
+}
+
+class Ending implements AsyncDisposable {
+  readonly #controller = new AbortController();
+  readonly signal = this.#controller.signal;
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#controller.abort();
+  }
+}

@@ -1,0 +1,6 @@
+import type { Agent } from "@reeve/contracts/agent";
+import { tableContract } from "../../test/table-contract.ts";
+import { MemoryTable } from "./memory.ts";
+
+const table = new MemoryTable<Agent>();
+tableContract("memory", () => table);

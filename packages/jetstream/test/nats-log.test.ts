@@ -1,0 +1,289 @@
+import { jetstreamManager } from "@nats-io/jetstream";
+import type { NatsConnection, SubscriptionOptions } from "@nats-io/transport-node";
+import { ErrorReason } from "@reeve/contracts/error";
+import { ToolCallFactSchema } from "@reeve/contracts/tool";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { emptyTail } from "../src/log/port.ts";
+import { openCallJournal } from "../src/log/nats-journal.ts";
+import { openRunLog } from "../src/log/nats-run-log.ts";
+import { openThreadLog } from "../src/log/nats-thread-log.ts";
+import type { RunLog, RunLogEnds } from "../src/log/run-log.ts";
+import type { ThreadLog } from "../src/log/thread-log.ts";
+import { commitContract } from "./support/commit-contract.ts";
+import {
+  appended,
+  eventsAfter,
+  followedTo,
+  freshRun,
+  runSort,
+  texts,
+  threadSort,
+  wordsOf,
+} from "./support/facts.ts";
+import { logContract, range } from "./support/log-contract.ts";
+import { NatsBench } from "./support/nats-bench.ts";
+import type { Cut } from "./support/severing-proxy.ts";
+import { SeveringProxy } from "./support/severing-proxy.ts";
+
+const signal = AbortSignal.timeout(110_000);
+let bench: NatsBench;
+let log: RunLog & RunLogEnds;
+let other: RunLog;
+let threads: readonly [Awaited<ReturnType<typeof openThreadLog>>, ThreadLog];
+
+beforeAll(async () => {
+  bench = await NatsBench.open();
+  [log, other] = await Promise.all([
+    openRunLog(await bench.connect()),
+    openRunLog(await bench.connect()),
+  ]);
+  threads = await Promise.all([
+    openThreadLog(await bench.connect()),
+    openThreadLog(await bench.connect()),
+  ]);
+});
+
+afterAll(() => bench[Symbol.asyncDispose]());
+
+logContract("of a run, in JetStream", runSort, () => [log, other]);
+logContract("of a thread, in JetStream", threadSort, () => threads);
+commitContract("in JetStream", () => [log, other]);
+
+describe("an append whose outcome is unknown", () => {
+  test.each<Cut>(["question", "answer"])("stands once when the %s is lost", async (cut) => {
+    await using proxy = await SeveringProxy.open(bench.port);
+    const unlucky = await openRunLog(await bench.connect(proxy.port));
+    const key = freshRun();
+    const tail = await appended(unlucky, key, emptyTail, texts(emptyTail, "a"), signal);
+    const severed = proxy.cutAround("run.", cut);
+    const appending = unlucky.append(key, tail, texts(tail, "b"), signal);
+    await severed;
+    proxy.mend();
+    const outcome = await appending;
+    const stored = await log.read(key, emptyTail, signal);
+    expect(outcome).toEqual({ kind: "appended", tail: stored.tail });
+    expect(wordsOf(stored.events)).toEqual(["1 a", "2 b"]);
+  });
+
+  test("is a conflict when somebody else wrote meanwhile", async () => {
+    await using proxy = await SeveringProxy.open(bench.port);
+    const unlucky = await openRunLog(await bench.connect(proxy.port));
+    const key = freshRun();
+    const severed = proxy.cutAround("run.", "question");
+    const appending = unlucky.append(key, emptyTail, texts(emptyTail, "mine"), signal);
+    await severed;
+    await appended(log, key, emptyTail, texts(emptyTail, "theirs"), signal);
+    proxy.mend();
+    expect(await appending).toEqual({ kind: "conflict" });
+    expect(wordsOf((await log.read(key, emptyTail, signal)).events)).toEqual(["1 theirs"]);
+  });
+});
+
+describe("a follower", () => {
+  test("reads from the store what it did not hear", async () => {
+    const { connection } = await bench.connect();
+    const deaf = await openRunLog({ connection: hearing(connection, (nth) => nth % 3 === 0) });
+    const key = freshRun();
+    const following = followedTo(deaf.follow(key, 0, signal), 30);
+    let tail = emptyTail;
+    for (const index of range(1, 30)) {
+      tail = await appended(log, key, tail, texts(tail, `w${index}`), signal);
+    }
+    expect((await following).map(({ sequence }) => sequence)).toEqual(range(1, 30));
+  });
+
+  test("finds what it never heard when the log is quiet", async () => {
+    const { connection } = await bench.connect();
+    const options = { quietMs: 20 };
+    const deaf = await openRunLog({ connection: hearing(connection, () => false) }, options);
+    const key = freshRun();
+    const stretches = deaf.follow(key, 0, signal)[Symbol.asyncIterator]();
+    const first = await appended(log, key, emptyTail, texts(emptyTail, "a"), signal);
+    expect((await stretches.next()).value?.tail).toEqual(first);
+    const second = await appended(log, key, first, texts(first, "b"), signal);
+    expect((await stretches.next()).value?.tail).toEqual(second);
+    await stretches.return?.();
+  });
+
+  test("leaves no subscription behind", async () => {
+    const { connection } = await bench.connect();
+    const subjects = new Set<string>();
+    const watched = hearing(connection, () => true, subjects);
+    const watching = await openRunLog({ connection: watched });
+    const key = freshRun();
+    await appended(log, key, emptyTail, texts(emptyTail, "a"), signal);
+    await followedTo(watching.follow(key, 0, signal), 1);
+    const stop = new AbortController();
+    const stretches = watching.follow(key, 0, stop.signal)[Symbol.asyncIterator]();
+    await stretches.next();
+    expect(subjects.size).toBe(1);
+    stop.abort(new Error("enough"));
+    await expect(stretches.next()).rejects.toThrow("enough");
+    expect(subjects.size).toBe(0);
+  });
+});
+
+test("has everything after its server was killed, and its followers go on", async () => {
+  await using own = await NatsBench.open();
+  const survivor = await openRunLog(await own.connect());
+  const key = freshRun();
+  const first = await appended(survivor, key, emptyTail, texts(emptyTail, "a", "b"), signal);
+  const stretches = survivor.follow(key, 0, signal)[Symbol.asyncIterator]();
+  expect((await stretches.next()).value?.tail).toEqual(first);
+  const next = stretches.next();
+  await own.kill();
+  const appending = survivor.append(key, first, texts(first, "c"), signal);
+  await own.startAgain();
+  expect((await appending).kind).toBe("appended");
+  expect(wordsOf((await next).value?.events ?? [])).toEqual(["3 c"]);
+  expect((await survivor.read(key, emptyTail, signal)).events).toHaveLength(3);
+  await stretches.return?.();
+});
+
+test("reads a long history whole although its server is killed meanwhile", async () => {
+  await using own = await NatsBench.open();
+  const survivor = await openRunLog(await own.connect());
+  const key = freshRun();
+  let tail = emptyTail;
+  for (const index of range(1, 6_000)) {
+    tail = await appended(survivor, key, tail, texts(tail, `w${index}`), signal);
+  }
+  const reading = survivor.read(key, emptyTail, signal);
+  const following = followedTo(survivor.follow(key, 0, signal), tail.sequence);
+  // By then both are well under way: each question is answered after as many of theirs.
+  for (let asked = 0; asked < 10; asked++) await survivor.last(key, signal);
+  await own.kill();
+  await own.startAgain();
+  for (const events of [(await reading).events, await following]) {
+    expect(events.map(({ sequence }) => sequence)).toEqual(range(1, 6_000));
+  }
+});
+
+test("fails as unavailable when the store is away for long", async () => {
+  await using own = await NatsBench.open();
+  const lost = await openRunLog(await own.connect(), { patienceMs: 100 });
+  await own.kill();
+  await expect(
+    lost.append(freshRun(), emptyTail, texts(emptyTail, "a"), signal),
+  ).rejects.toMatchObject({ kind: "unavailable", reason: ErrorReason.UNAVAILABLE });
+});
+
+test("refuses, and keeps what it has, when the store is full", async () => {
+  await using own = await NatsBench.open();
+  const { connection } = await own.connect();
+  const small = await openRunLog({ connection });
+  await (await jetstreamManager(connection)).streams.update("RUNS", { max_bytes: 2_000 });
+  const key = freshRun();
+  const tail = await appended(small, key, emptyTail, texts(emptyTail, "a".repeat(1_000)), signal);
+  await expect(
+    small.append(key, tail, texts(tail, "b".repeat(1_000)), signal),
+  ).rejects.toMatchObject({ kind: "exhausted", reason: ErrorReason.STORAGE_FULL });
+  expect((await small.read(key, emptyTail, signal)).tail).toEqual(tail);
+});
+
+test("gives a follower of a very long log one part after another", async () => {
+  const key = freshRun();
+  const word = "x".repeat(700_000);
+  let tail = emptyTail;
+  for (let count = 0; count < 24; count++) {
+    tail = await appended(log, key, tail, texts(tail, word), signal);
+  }
+  const lengths: number[] = [];
+  for await (const stretch of log.follow(key, 1, signal)) {
+    lengths.push(stretch.events.length);
+    if (stretch.tail.sequence === tail.sequence) break;
+  }
+  expect(lengths.reduce((sum, length) => sum + length)).toBe(tail.sequence - 1);
+  // A walk of eight and a part of 4 MiB.
+  expect(Math.max(...lengths)).toBeLessThan(16);
+  const whole = await log.read(key, emptyTail, signal);
+  expect(whole.tail).toEqual(tail);
+});
+
+test("reads what is nested deeper than anything that is let in, should it be there", async () => {
+  const key = freshRun();
+  const nested = (levels: number): JsonObject => (levels === 0 ? {} : { a: nested(levels - 1) });
+  const value = { callId: "c", name: "deep", arguments: nested(60) };
+  await appended(log, key, emptyTail, eventsAfter(0, { case: "toolCall", value }), signal);
+  const { events } = await other.read(key, emptyTail, signal);
+  expect(events[0]?.event).toMatchObject({ case: "toolCall", value });
+});
+
+test("finds its way among 10,000 runs", async () => {
+  const keys = range(1, 10_000).map((index) => ({ tenant: "many", run: `run_${index}` }));
+  for (let start = 0; start < keys.length; start += 500) {
+    const written = await Promise.all(
+      keys
+        .slice(start, start + 500)
+        .map((key) => log.append(key, emptyTail, texts(emptyTail, key.run), signal)),
+    );
+    expect(written.every(({ kind }) => kind === "appended")).toBe(true);
+  }
+  for (const run of ["run_1", "run_5000", "run_10000"]) {
+    const key = { tenant: "many", run };
+    const { events, tail } = await other.read(key, emptyTail, signal);
+    expect(wordsOf(events)).toEqual([`1 ${run}`]);
+    let end = tail;
+    for (const word of range(2, 12)) {
+      end = await appended(other, key, end, texts(end, `w${word}`), signal);
+    }
+    expect((await log.read(key, tail, signal)).events).toHaveLength(11);
+  }
+});
+
+test("opens at the same time from several processes", async () => {
+  await using own = await NatsBench.open();
+  const opened = await Promise.all(
+    range(1, 4).map(async () => {
+      const nats = await own.connect();
+      return Promise.all([openRunLog(nats), openCallJournal(nats)]);
+    }),
+  );
+  expect(opened).toHaveLength(4);
+});
+
+test("keeps the journal of a call", async () => {
+  const journal = await openCallJournal(await bench.connect());
+  const key = { ...freshRun(), call: "run_1-2-0" };
+  const started = create(ToolCallFactSchema, {
+    fact: { case: "started", value: { host: "host" } },
+  });
+  const cancelled = create(ToolCallFactSchema, { fact: { case: "cancelled", value: {} } });
+  expect((await journal.append(key, emptyTail, [started], signal)).kind).toBe("appended");
+  expect((await journal.append(key, emptyTail, [cancelled], signal)).kind).toBe("conflict");
+  const { events } = await journal.read(key, emptyTail, signal);
+  expect(events.map((event) => event.fact.case)).toEqual(["started"]);
+});
+
+/** A connection that hears only some of what is republished: `hears` is asked with the number of the message. */
+function hearing(
+  connection: NatsConnection,
+  hears: (nth: number) => boolean,
+  subjects: Set<string> = new Set(),
+): NatsConnection {
+  let heard = 0;
+  const subscribe = (subject: string, options: SubscriptionOptions = {}) => {
+    const { callback } = options;
+    if (!subject.startsWith("live.") || callback === undefined) {
+      return connection.subscribe(subject, options);
+    }
+    subjects.add(subject);
+    const subscription = connection.subscribe(subject, {
+      ...options,
+      callback: (error, message) => {
+        if (hears(++heard)) void callback(error, message);
+      },
+    });
+    void subscription.closed.then(() => subjects.delete(subject));
+    return subscription;
+  };
+  return new Proxy(connection, {
+    get: (target, name) => {
+      if (name === "subscribe") return subscribe;
+      const member: unknown = Reflect.get(target, name);
+      return typeof member === "function" ? (member.bind(target) as unknown) : member;
+    },
+  });
+}

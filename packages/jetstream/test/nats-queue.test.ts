@@ -1,0 +1,108 @@
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { create } from "@bufbuild/protobuf";
+import type { Dispatch } from "@reeve/contracts/run";
+import { DispatchSchema } from "@reeve/contracts/run";
+import { ToolCallRequestSchema } from "@reeve/contracts/tool";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openDispatchQueue, openToolCallQueue } from "../src/queue/nats.ts";
+import { provisionStreams } from "../src/streams/provision-streams.ts";
+import type { Delivery, WorkQueue } from "../src/queue/port.ts";
+import { extendEveryMs } from "../src/queue/port.ts";
+import { NatsBench } from "./support/nats-bench.ts";
+import { queueContract } from "./support/queue-contract.ts";
+
+const signal = AbortSignal.timeout(110_000);
+const ackWaitMs = 800;
+let bench: NatsBench;
+
+beforeAll(async () => {
+  bench = await NatsBench.open();
+});
+
+afterAll(() => bench[Symbol.asyncDispose]());
+
+queueContract("in JetStream", ackWaitMs / 5, async () => {
+  const nats = await bench.connect();
+  const manager = await jetstreamManager(nats.connection);
+  // An empty queue with no memory of what was published.
+  await manager.streams.delete("DISPATCH").catch(() => undefined);
+  return Promise.all([
+    openDispatchQueue(nats, { ackWaitMs }),
+    openDispatchQueue(await bench.connect(), { ackWaitMs }),
+  ]);
+});
+
+test("a queue takes up another patience with silent takers from who takes, and from nobody else", async () => {
+  await using own = await NatsBench.open();
+  const nats = await own.connect();
+  const manager = await jetstreamManager(nats.connection);
+  const patience = async () => {
+    const { config } = await manager.consumers.info("DISPATCH", "runtime");
+    expect(config.max_deliver).toBe(-1);
+    return config.ack_wait;
+  };
+  await openDispatchQueue(nats, { ackWaitMs: 5_000 });
+  expect(await patience()).toBe(5_000_000_000);
+  await openDispatchQueue(nats, { ackWaitMs: 700, isTaker: true });
+  expect(await patience()).toBe(700_000_000);
+  await openDispatchQueue(nats, { ackWaitMs: 5_000 });
+  await provisionStreams(nats, { pools: [], ackWaitMs: 5_000 }, signal);
+  expect(await patience()).toBe(700_000_000);
+});
+
+test.each([300, 1_000, 30_000])(
+  "a taker that knows a patience of %i ms keeps its work when the queue is given the usual one",
+  async (ackWaitMs) => {
+    const everyMs = extendEveryMs(ackWaitMs);
+    expect(everyMs).toBeLessThanOrEqual(ackWaitMs / 3);
+    expect(everyMs).toBeLessThan(1_000 / 2);
+  },
+);
+
+test("each pool has calls of its own", async () => {
+  const nats = await bench.connect();
+  const pools = await Promise.all(
+    ["left", "right"].map((pool) => openToolCallQueue(nats, { pool, ackWaitMs })),
+  );
+  for (const [index, pool] of pools.entries()) {
+    const request = create(ToolCallRequestSchema, { runId: `run_${index}` });
+    await pool.publish(request, { dedupeId: `call_${index}` }, signal);
+  }
+  for (const [index, pool] of pools.entries()) {
+    const delivery = await first(pool);
+    expect(delivery.message.runId).toBe(`run_${index}`);
+    delivery.acknowledge();
+  }
+});
+
+test("a message that is none does not stop the queue", async () => {
+  const nats = await bench.connect();
+  const queue = await openToolCallQueue(nats, { pool: "odd", ackWaitMs });
+  await jetstream(nats.connection).publish("tool.call.odd", new Uint8Array([0xff, 0xff]));
+  const request = create(ToolCallRequestSchema, { runId: "run_1" });
+  await queue.publish(request, { dedupeId: "odd_1" }, signal);
+  const delivery = await first(queue);
+  expect(delivery).toMatchObject({ message: { runId: "run_1" }, attempt: 1 });
+  delivery.acknowledge();
+});
+
+test("a queue outlives its server, and its takers go on", async () => {
+  await using own = await NatsBench.open();
+  const queue = await openDispatchQueue(await own.connect(), { ackWaitMs });
+  const taking = queue.take(1, signal)[Symbol.asyncIterator]();
+  const next = taking.next();
+  const dispatch = create(DispatchSchema, { tenant: "acme", runId: "run_1" });
+  await own.kill();
+  const publishing = queue.publish(dispatch, { dedupeId: "run_1" }, signal);
+  await own.startAgain();
+  await publishing;
+  const delivery: Delivery<Dispatch> | undefined = (await next).value;
+  expect(delivery?.message.runId).toBe("run_1");
+  delivery?.acknowledge();
+  await taking.return?.();
+});
+
+async function first<Message>(queue: WorkQueue<Message>): Promise<Delivery<Message>> {
+  for await (const delivery of queue.take(1, signal)) return delivery;
+  throw new Error("the queue ended");
+}

@@ -1,0 +1,42 @@
+import { describe, expect, test } from "vitest";
+import { commitForeign } from "@reeve/run/commands/commit-foreign";
+import { emptyTail } from "../../src/log/port.ts";
+import type { RunLog } from "../../src/log/run-log.ts";
+import { appended, freshRun, texts } from "./facts.ts";
+import { range } from "./log-contract.ts";
+
+/** What a log lets a foreign writer do beside an owner that never pauses. */
+export function commitContract(where: string, writers: () => readonly [RunLog, RunLog]): void {
+  describe(`commits of others in a log ${where}`, () => {
+    const signal = AbortSignal.timeout(100_000);
+
+    test("lets foreign facts in while the owner writes at full speed", async () => {
+      const [log, other] = writers();
+      const key = freshRun();
+      const stop = new AbortController();
+      const start = await appended(log, key, emptyTail, texts(emptyTail, "start"), signal);
+      const owner = (async () => {
+        let tail = start;
+        while (!stop.signal.aborted) {
+          // A log in memory must not keep the process from everything else.
+          await new Promise(setImmediate);
+          const outcome = await log.append(key, tail, texts(tail, "busy"), signal);
+          ({ tail } = outcome.kind === "appended" ? outcome : await log.read(key, tail, signal));
+        }
+      })();
+      const dispatch = { publish: async () => 1 };
+      for (const said of range(1, 20)) {
+        const submitted = { case: "messageSubmitted", value: { messageId: `m${said}` } } as const;
+        await commitForeign({ log: other, dispatch }, key, () => [submitted], signal);
+      }
+      stop.abort();
+      await owner;
+      const { events } = await log.read(key, emptyTail, signal);
+      const submitted = events.flatMap(({ event }) =>
+        event.case === "messageSubmitted" ? [event.value.messageId] : [],
+      );
+      expect(submitted).toEqual(range(1, 20).map((said) => `m${said}`));
+      expect(events.map(({ sequence }) => sequence)).toEqual(range(1, events.length));
+    });
+  });
+}

@@ -1,0 +1,86 @@
+import { RunStatus } from "@reeve/contracts/run";
+import { describe, expect, test } from "vitest";
+import { emptyTail } from "../../src/log/port.ts";
+import type { FedBatch, RunEventKind, RunFeed } from "../../src/feed/run-feed.ts";
+import type { RunLog } from "../../src/log/run-log.ts";
+import { appended, eventsAfter, freshRun, text } from "./facts.ts";
+
+const kinds: ReadonlySet<RunEventKind> = new Set(["runCreated", "status"] as const);
+
+/** What every adapter of the feed promises. `open` gives a log of its own and its feed. */
+export function feedContract(
+  where: string,
+  open: () => Promise<{ readonly log: RunLog; readonly feed: RunFeed }>,
+): void {
+  describe(`a feed ${where}`, () => {
+    const signal = AbortSignal.timeout(100_000);
+
+    async function write(log: RunLog) {
+      const key = freshRun();
+      const created = { case: "runCreated", value: { tenant: key.tenant } } as const;
+      const ended = { case: "status", value: { status: RunStatus.COMPLETED } } as const;
+      let tail = await appended(log, key, emptyTail, eventsAfter(0, created), signal);
+      tail = await appended(log, key, tail, eventsAfter(1, text("a"), text("b")), signal);
+      await appended(log, key, tail, eventsAfter(3, text("c"), ended), signal);
+      return key;
+    }
+
+    test("gives the whole batches that have what is wanted, in order, with their run", async () => {
+      const { log, feed } = await open();
+      const before = await write(log);
+      const batches = take(feed, "reader", 4, signal);
+      const after = await write(log);
+      const given = (await batches).map(({ key, events }) => [
+        key.run,
+        ...events.map(({ event }) => event.case),
+      ]);
+      expect(given).toEqual([
+        [before.run, "runCreated"],
+        [before.run, "text", "status"],
+        [after.run, "runCreated"],
+        [after.run, "text", "status"],
+      ]);
+    });
+
+    test("goes on after what was acknowledged, and gives the rest again", async () => {
+      const { log, feed } = await open();
+      const one = await write(log);
+      const [first] = await take(feed, "reader", 1, signal);
+      first?.acknowledge();
+      const other = await write(log);
+      const rest = await take(feed, "reader", 3, signal);
+      expect(rest.map(({ key }) => key.run).toSorted()).toEqual(
+        [one.run, other.run, other.run].toSorted(),
+      );
+    });
+
+    test("keeps a place for each reader", async () => {
+      const { log, feed } = await open();
+      await write(log);
+      for (const batch of await take(feed, "one", 2, signal)) batch.acknowledge();
+      expect(await take(feed, "two", 2, signal)).toHaveLength(2);
+    });
+
+    test("ends with the reason of its signal", async () => {
+      const { feed } = await open();
+      const stop = new AbortController();
+      const waiting = take(feed, "reader", 1, stop.signal);
+      stop.abort(new Error("enough"));
+      await expect(waiting).rejects.toThrow("enough");
+    });
+  });
+}
+
+async function take(
+  feed: RunFeed,
+  consumer: string,
+  count: number,
+  signal: AbortSignal,
+): Promise<FedBatch[]> {
+  const batches: FedBatch[] = [];
+  for await (const batch of feed.consume(consumer, kinds, signal)) {
+    batches.push(batch);
+    if (batches.length === count) break;
+  }
+  return batches;
+}

@@ -1,0 +1,270 @@
+import { ErrorReason } from "@reeve/contracts/error";
+import { describe, expect, test } from "vitest";
+import { emptyTail } from "../../src/log/port.ts";
+import type { Log, LogEnds } from "../../src/log/port.ts";
+import type { LogSort } from "./facts.ts";
+import { appended, followedTo } from "./facts.ts";
+
+/** How long each batch of a long history is: hundreds of small ones, then one or several that are as large as all of those. */
+const mixedLengths = range(1, 2_000).map((index) => {
+  if (index % 1_000 === 0) return 1_000_000;
+  if (index % 400 === 0) return 22_000;
+  return index > 1_500 && index <= 1_520 ? 200_000 : 1 + (index % 30);
+});
+
+/** What every adapter of a log promises. `writers` are several ways to one and the same log. */
+export function logContract<Key, Event extends { readonly sequence: number }>(
+  where: string,
+  { fresh, elsewhere, batch, wordsOf }: LogSort<Key, Event>,
+  writers: () => readonly [Log<Key, Event> & LogEnds<Key, Event>, Log<Key, Event>],
+): void {
+  describe(`a log ${where}`, () => {
+    const signal = AbortSignal.timeout(100_000);
+
+    test("has nothing of a run that does not exist", async () => {
+      const [log] = writers();
+      expect(await log.read(fresh(), emptyTail, signal)).toEqual({
+        events: [],
+        tail: emptyTail,
+      });
+    });
+
+    test("reads what was appended, all of it or what comes after a tail", async () => {
+      const [log, other] = writers();
+      const key = fresh();
+      const first = await appended(log, key, emptyTail, batch(emptyTail, "a", "b"), signal);
+      const second = await appended(log, key, first, batch(first, "c"), signal);
+      const whole = await other.read(key, emptyTail, signal);
+      expect(wordsOf(whole.events)).toEqual(["1 a", "2 b", "3 c"]);
+      expect(whole.tail).toEqual(second);
+      expect(wordsOf((await other.read(key, first, signal)).events)).toEqual(["3 c"]);
+      expect(await other.read(key, second, signal)).toEqual({ events: [], tail: second });
+    });
+
+    test("tells its last batch, and goes on from there", async () => {
+      const [log] = writers();
+      const key = fresh();
+      expect(await log.last(key, signal)).toEqual({ events: [], tail: emptyTail });
+      const first = await appended(log, key, emptyTail, batch(emptyTail, "a", "b"), signal);
+      const second = await appended(log, key, first, batch(first, "c", "d"), signal);
+      const { events, tail } = await log.last(key, signal);
+      expect(wordsOf(events)).toEqual(["3 c", "4 d"]);
+      expect(tail).toEqual(second);
+      await appended(log, key, tail, batch(tail, "e"), signal);
+      expect(wordsOf((await log.read(key, tail, signal)).events)).toEqual(["5 e"]);
+    });
+
+    test("reads a log of any length whole, and from after any of its batches", async () => {
+      const [log, other] = writers();
+      const [key, between] = [fresh(), fresh()];
+      const words = Array.from({ length: 14 }, (_, index) => `word${index}`);
+      const tails = [emptyTail];
+      let aside = emptyTail;
+      for (const [length, word] of words.entries()) {
+        const tail = tails[length] ?? emptyTail;
+        tails.push(await appended(log, key, tail, batch(tail, word, "more"), signal));
+        aside = await appended(log, between, aside, batch(aside, "other"), signal);
+        for (const [from, start] of tails.entries()) {
+          const { events, tail: reached } = await other.read(key, start, signal);
+          expect(events.map(({ sequence }) => sequence)).toEqual(
+            Array.from({ length: 2 * (length + 1 - from) }, (_, index) => 2 * from + 1 + index),
+          );
+          expect(reached).toEqual(tails.at(-1));
+        }
+      }
+    });
+
+    test("keeps runs and tenants apart", async () => {
+      const [log] = writers();
+      const key = fresh();
+      await appended(log, key, emptyTail, batch(emptyTail, "a"), signal);
+      const other = await log.read(elsewhere(key), emptyTail, signal);
+      expect(other.events).toEqual([]);
+    });
+
+    test("refuses a batch that is larger than the store takes, and keeps nothing of it", async () => {
+      const [log] = writers();
+      const key = fresh();
+      const half = "x".repeat(600_000);
+      await expect(
+        log.append(key, emptyTail, batch(emptyTail, half, half), signal),
+      ).rejects.toMatchObject({ kind: "exhausted", reason: ErrorReason.TOO_LARGE });
+      const tail = await appended(log, key, emptyTail, batch(emptyTail, half), signal);
+      expect(tail.sequence).toBe(1);
+    });
+
+    test("refuses an append after a tail that is no longer the end", async () => {
+      const [log, other] = writers();
+      const key = fresh();
+      const tail = await appended(log, key, emptyTail, batch(emptyTail, "a"), signal);
+      const late = await other.append(key, emptyTail, batch(emptyTail, "z"), signal);
+      expect(late).toEqual({ kind: "conflict" });
+      expect(wordsOf((await log.read(key, emptyTail, signal)).events)).toEqual(["1 a"]);
+      expect((await other.append(key, tail, batch(tail, "b"), signal)).kind).toBe("appended");
+    });
+
+    test("lets exactly one of racing writers win each round", async () => {
+      const [log, other] = writers();
+      const key = fresh();
+      let tail = emptyTail;
+      for (let round = 0; round < 40; round++) {
+        const said = (writer: string) => batch(tail, `${writer}${round}`, `${writer}${round}`);
+        const outcomes = await Promise.all([
+          log.append(key, tail, said("a"), signal),
+          other.append(key, tail, said("b"), signal),
+          log.append(key, tail, said("c"), signal),
+          other.append(key, tail, said("d"), signal),
+        ]);
+        const won = outcomes.filter((outcome) => outcome.kind === "appended");
+        expect(won).toHaveLength(1);
+        tail = won[0]?.tail ?? tail;
+      }
+      const { events } = await log.read(key, emptyTail, signal);
+      expect(events.map(({ sequence }) => sequence)).toEqual(range(1, 80));
+      // A batch is whole: its two events stand side by side.
+      const words = wordsOf(events).map((line) => line.split(" ")[1]);
+      for (let index = 0; index < words.length; index += 2) {
+        expect(words[index]).toBe(words[index + 1]);
+      }
+    });
+
+    test.each([1, 8, 9, 40])("reads a remainder of %i batches", async (count) => {
+      const [log, other] = writers();
+      const key = fresh();
+      const start = await appended(log, key, emptyTail, batch(emptyTail, "start"), signal);
+      let tail = start;
+      for (let index = 0; index < count; index++) {
+        tail = await appended(log, key, tail, batch(tail, `w${index}`), signal);
+      }
+      const { events, tail: end } = await other.read(key, start, signal);
+      expect(events.map(({ sequence }) => sequence)).toEqual(range(2, count + 1));
+      expect(end).toEqual(tail);
+    });
+
+    test("reads a long history of batches of all sizes, whole and from any point", async () => {
+      const [log, other] = writers();
+      const key = fresh();
+      const tails = [emptyTail];
+      for (const length of mixedLengths) {
+        const tail = tails.at(-1) ?? emptyTail;
+        tails.push(await appended(log, key, tail, batch(tail, "x".repeat(length)), signal));
+      }
+      const end = mixedLengths.length;
+      for (const from of [0, 1, end / 2, end - 300, end - 1]) {
+        const { events, tail } = await other.read(key, tails[from] ?? emptyTail, signal);
+        expect(wordsOf(events).map((line) => line.split(" ")[1]?.length)).toEqual(
+          mixedLengths.slice(from),
+        );
+        expect(tail).toEqual(tails.at(-1));
+        const followed = await followedTo(other.follow(key, from, signal), end);
+        expect(wordsOf(followed)).toEqual(wordsOf(events));
+      }
+    });
+
+    test("follows a long history whose end grows while it is read", async () => {
+      const [log, other] = writers();
+      const key = fresh();
+      let tail = emptyTail;
+      const append = async (lengths: readonly number[]) => {
+        for (const length of lengths) {
+          tail = await appended(log, key, tail, batch(tail, "x".repeat(length)), signal);
+        }
+      };
+      await append(mixedLengths);
+      const followers = range(1, 4).map(() =>
+        followedTo(other.follow(key, 0, signal), 2 * mixedLengths.length),
+      );
+      await append(mixedLengths);
+      for (const events of await Promise.all(followers)) {
+        expect(wordsOf(events).map((line) => line.split(" ")[1]?.length)).toEqual([
+          ...mixedLengths,
+          ...mixedLengths,
+        ]);
+      }
+    });
+
+    test("follows what is stored and then what is appended, each event once", async () => {
+      const [log, other] = writers();
+      const key = fresh();
+      let tail = await appended(log, key, emptyTail, batch(emptyTail, "a", "b", "c"), signal);
+      const following = followedTo(other.follow(key, 0, signal), 63);
+      for (let index = 0; index < 60; index++) {
+        tail = await appended(log, key, tail, batch(tail, `w${index}`), signal);
+      }
+      expect((await following).map(({ sequence }) => sequence)).toEqual(range(1, 63));
+    });
+
+    test.each([1, 3, 4])(
+      "follows from sequence %i, also out of the middle of a batch",
+      async (after) => {
+        const [log, other] = writers();
+        const key = fresh();
+        const first = await appended(log, key, emptyTail, batch(emptyTail, "a", "b"), signal);
+        const tail = await appended(log, key, first, batch(first, "c", "d"), signal);
+        const following = followedTo(other.follow(key, after, signal), 5);
+        await appended(log, key, tail, batch(tail, "e"), signal);
+        expect((await following).map(({ sequence }) => sequence)).toEqual(range(after + 1, 5));
+      },
+    );
+
+    test("follows from after what was read", async () => {
+      const [log, other] = writers();
+      const key = fresh();
+      const first = await appended(log, key, emptyTail, batch(emptyTail, "a", "b"), signal);
+      const { tail: read } = await other.read(key, emptyTail, signal);
+      const tail = await appended(log, key, first, batch(first, "c"), signal);
+      const following = followedTo(other.follow(key, read, signal), 5);
+      const later = await appended(log, key, tail, batch(tail, "d"), signal);
+      await appended(log, key, later, batch(later, "e"), signal);
+      expect(wordsOf(await following)).toEqual(["3 c", "4 d", "5 e"]);
+    });
+
+    test("follows from beyond the end once the log gets there", async () => {
+      const [log, other] = writers();
+      const key = fresh();
+      let tail = await appended(log, key, emptyTail, batch(emptyTail, "a"), signal);
+      const following = followedTo(other.follow(key, 3, signal), 5);
+      for (const word of ["b", "c", "d", "e"]) {
+        tail = await appended(log, key, tail, batch(tail, word), signal);
+      }
+      expect(wordsOf(await following)).toEqual(["4 d", "5 e"]);
+    });
+
+    test("follows a run that does not exist yet", async () => {
+      const [log, other] = writers();
+      const key = fresh();
+      const following = followedTo(other.follow(key, 0, signal), 1);
+      await appended(log, key, emptyTail, batch(emptyTail, "a"), signal);
+      expect(wordsOf(await following)).toEqual(["1 a"]);
+    });
+
+    test("gives a slow follower everything", async () => {
+      const [log, other] = writers();
+      const key = fresh();
+      let tail = await appended(log, key, emptyTail, batch(emptyTail, "a"), signal);
+      const sequences: number[] = [];
+      for await (const stretch of other.follow(key, 0, signal)) {
+        sequences.push(...stretch.events.map(({ sequence }) => sequence));
+        if (stretch.tail.sequence === 1) {
+          for (let index = 0; index < 600; index++) {
+            tail = await appended(log, key, tail, batch(tail, `w${index}`), signal);
+          }
+        }
+        if (stretch.tail.sequence === tail.sequence) break;
+      }
+      expect(sequences).toEqual(range(1, 601));
+    });
+
+    test("ends a follower with the reason of its signal", async () => {
+      const [log] = writers();
+      const stop = new AbortController();
+      const following = followedTo(log.follow(fresh(), 0, stop.signal), 1);
+      stop.abort(new Error("enough"));
+      await expect(following).rejects.toThrow("enough");
+    });
+  });
+}
+
+export function range(first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}

@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createLogger } from "@reeve/platform/telemetry/logger";
+import type { Nats } from "@reeve/platform/nats/connect-nats";
+import { connectNats } from "@reeve/platform/nats/connect-nats";
+import type { NatsServer } from "@reeve/platform/nats/nats-server";
+import { startNatsServer } from "@reeve/platform/nats/nats-server";
+
+const log = createLogger("test", "silent");
+
+/** A NATS server of a test's own, which may be killed and started again over the same store. */
+export class NatsBench implements AsyncDisposable {
+  readonly #storeDir = mkdtempSync(join(tmpdir(), "reeve-log-"));
+  readonly #connections: Nats[] = [];
+  readonly #signal: AbortSignal;
+  #server: NatsServer | undefined;
+
+  private constructor(signal: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  static async open(signal: AbortSignal = AbortSignal.timeout(120_000)): Promise<NatsBench> {
+    const bench = new NatsBench(signal);
+    bench.#server = await startNatsServer({ storeDir: bench.#storeDir, log }, signal);
+    return bench;
+  }
+
+  get port(): number {
+    return this.#running.port;
+  }
+
+  async connect(port: number = this.port): Promise<Nats> {
+    const options = { name: "test", log };
+    const nats = await connectNats(`nats://127.0.0.1:${port}`, options, this.#signal);
+    this.#connections.push(nats);
+    return nats;
+  }
+
+  /** Ends the server without a warning. */
+  async kill(): Promise<void> {
+    process.kill(this.#running.pid, "SIGKILL");
+    await this.#running[Symbol.asyncDispose]();
+  }
+
+  async startAgain(): Promise<void> {
+    const { port } = this.#running;
+    this.#server = await startNatsServer({ storeDir: this.#storeDir, port, log }, this.#signal);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const nats of this.#connections) await nats.connection.close();
+    await this.#running[Symbol.asyncDispose]();
+    rmSync(this.#storeDir, { recursive: true, force: true });
+  }
+
+  get #running(): NatsServer {
+    if (this.#server === undefined) throw new Error("the server was never started");
+    return this.#server;
+  }
+}
+
+/** Resolves when `nats` has its server back. */
+export async function reconnected({ connection }: Nats): Promise<void> {
+  for await (const { type } of connection.status()) if (type === "reconnect") return;
+}

@@ -1,0 +1,230 @@
+import { create } from "@bufbuild/protobuf";
+import type { Dispatch } from "@reeve/contracts/run";
+import { DispatchSchema } from "@reeve/contracts/run";
+import { describe, expect, test } from "vitest";
+import type { Delivery, WorkQueue } from "../../src/queue/port.ts";
+
+/** Delivers to a test, one at a time. */
+class Taker implements AsyncDisposable {
+  readonly #stop = new AbortController();
+  readonly #deliveries: AsyncIterator<Delivery<Dispatch>>;
+
+  constructor(queue: WorkQueue<Dispatch>, concurrency: number) {
+    this.#deliveries = queue.take(concurrency, this.#stop.signal)[Symbol.asyncIterator]();
+  }
+
+  async next(): Promise<Delivery<Dispatch>> {
+    const { value, done } = await this.#deliveries.next();
+    if (done === true) throw new Error("the queue ended");
+    return value;
+  }
+
+  /** Ends like a process that is told to: what is on its way goes back. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort(new Error("enough"));
+    await Promise.allSettled([this.#deliveries.next()]);
+  }
+}
+
+/**
+ * What every adapter of a queue promises. `open` gives an empty queue, and two ways to it, whose takers extend
+ * every `extendMs`.
+ */
+export function queueContract(
+  where: string,
+  extendMs: number,
+  open: () => Promise<readonly [WorkQueue<Dispatch>, WorkQueue<Dispatch>]>,
+): void {
+  describe(`a queue ${where}`, () => {
+    const signal = AbortSignal.timeout(100_000);
+    const publish = (queue: WorkQueue<Dispatch>, runId: string, dedupeId: string = runId) =>
+      queue.publish(create(DispatchSchema, { tenant: "acme", runId }), { dedupeId }, signal);
+
+    test("delivers a message, and once it is acknowledged never again", async () => {
+      const [queue, other] = await open();
+      await using taker = new Taker(other, 2);
+      await publish(queue, "run_1");
+      const first = await taker.next();
+      expect(first).toMatchObject({ message: { tenant: "acme", runId: "run_1" }, attempt: 1 });
+      first.acknowledge();
+      await publish(queue, "run_2");
+      const second = await taker.next();
+      expect(second.message.runId).toBe("run_2");
+      expect(second.sequence).toBeGreaterThan(first.sequence);
+      second.acknowledge();
+    });
+
+    test("drops a repetition of the same publication", async () => {
+      const [queue, other] = await open();
+      await publish(queue, "run_1", "once");
+      await publish(other, "run_1", "once");
+      await publish(queue, "run_2", "another");
+      await using taker = new Taker(queue, 3);
+      const taken = [await taker.next(), await taker.next()];
+      expect(taken.map(({ message }) => message.runId)).toEqual(["run_1", "run_2"]);
+      for (const delivery of taken) delivery.acknowledge();
+    });
+
+    test("says where a message lies, also when it is published again", async () => {
+      const [queue, other] = await open();
+      await using taker = new Taker(other, 2);
+      const first = await publish(queue, "run_1", "once");
+      expect(await publish(other, "run_1", "once")).toBe(first);
+      expect(await publish(other, "run_2")).toBeGreaterThan(first);
+      expect((await taker.next()).sequence).toBe(first);
+    });
+
+    test("holds a message until it is acknowledged, whoever has it", async () => {
+      const [queue, other] = await open();
+      await using taker = new Taker(other, 1);
+      const sequence = await publish(queue, "run_1");
+      expect(await queue.holds(sequence, signal)).toBe(true);
+      expect(await queue.holds(sequence + 1, signal)).toBe(false);
+      const delivery = await taker.next();
+      expect(await queue.holds(sequence, signal)).toBe(true);
+      delivery.acknowledge();
+      // An acknowledgement is not answered: the place is free when the next message comes.
+      await publish(queue, "run_2");
+      (await taker.next()).acknowledge();
+      await expect.poll(() => queue.holds(sequence, signal)).toBe(false);
+    });
+
+    test("delivers each message to one taker", async () => {
+      const [queue, other] = await open();
+      await using one = new Taker(queue, 2);
+      await using two = new Taker(other, 2);
+      const runs = ["run_1", "run_2", "run_3", "run_4"];
+      for (const runId of runs) await publish(queue, runId);
+      const taken = [await one.next(), await one.next(), await two.next(), await two.next()];
+      expect(taken.map(({ message }) => message.runId).toSorted()).toEqual(runs);
+      for (const delivery of taken) delivery.acknowledge();
+    });
+
+    test("gives a taker no more than it has places", async () => {
+      const [queue] = await open();
+      for (const runId of ["run_1", "run_2", "run_3"]) await publish(queue, runId);
+      await using taker = new Taker(queue, 2);
+      const held = [await taker.next(), await taker.next()];
+      let isTaken = false;
+      const third = taker.next().finally(() => (isTaken = true));
+      // Another message makes its way through the queue while the third waits.
+      await using other = new Taker(queue, 1);
+      const passing = await other.next();
+      expect(passing.message.runId).toBe("run_3");
+      expect(isTaken).toBe(false);
+      passing.giveBack(0);
+      held[0]?.acknowledge();
+      held[1]?.acknowledge();
+      const last = await Promise.race([third, other.next()]);
+      expect(last.message.runId).toBe("run_3");
+      last.acknowledge();
+    });
+
+    test("delivers again what a silent taker holds, under the same sequence", async () => {
+      const [queue, other] = await open();
+      await publish(queue, "run_1");
+      await using silent = new Taker(queue, 1);
+      const first = await silent.next();
+      await using healthy = new Taker(other, 1);
+      const second = await healthy.next();
+      expect(second.message.runId).toBe("run_1");
+      expect(second.sequence).toBe(first.sequence);
+      expect(second.attempt).toBeGreaterThan(first.attempt);
+      second.acknowledge();
+      first.forget();
+    });
+
+    test("leaves a message to a taker that extends it, however long it works", async () => {
+      const [queue, other] = await open();
+      await publish(queue, "run_1");
+      await using busy = new Taker(queue, 1);
+      const held = await busy.next();
+      const alive = setInterval(() => held.extend(), extendMs);
+      await using idle = new Taker(other, 1);
+      await publish(queue, "run_2");
+      // A message that nobody extends tells the time: it comes again after each silence.
+      for (const attempt of [1, 2, 3]) {
+        const clock = await idle.next();
+        expect(clock).toMatchObject({ message: { runId: "run_2" }, attempt });
+        if (attempt < 3) clock.forget();
+        else clock.acknowledge();
+      }
+      clearInterval(alive);
+      held.giveBack(0);
+      const again = await idle.next();
+      expect(again).toMatchObject({ message: { runId: "run_1" }, attempt: 2 });
+      again.acknowledge();
+    });
+
+    test("ends with the reason of its signal", async () => {
+      const [queue] = await open();
+      const stop = new AbortController();
+      const next = queue.take(1, stop.signal)[Symbol.asyncIterator]().next();
+      stop.abort(new Error("enough"));
+      await expect(next).rejects.toThrow("enough");
+    });
+
+    test("offers again what is given back, not before its time", async () => {
+      const [queue] = await open();
+      await publish(queue, "run_1");
+      await using taker = new Taker(queue, 1);
+      const first = await taker.next();
+      const givenBackAt = performance.now();
+      first.giveBack(150);
+      const second = await taker.next();
+      expect(performance.now() - givenBackAt).toBeGreaterThanOrEqual(140);
+      expect(second).toMatchObject({ sequence: first.sequence, attempt: 2 });
+      second.acknowledge();
+    });
+
+    test("frees the place of a taker that forgets, and delivers the message again", async () => {
+      const [queue] = await open();
+      await publish(queue, "run_1");
+      await publish(queue, "run_2");
+      await using taker = new Taker(queue, 1);
+      const forgotten = await taker.next();
+      forgotten.forget();
+      const next = await taker.next();
+      expect(next.message.runId).toBe("run_2");
+      next.acknowledge();
+      const again = await taker.next();
+      expect(again.message.runId).toBe("run_1");
+      again.acknowledge();
+    });
+
+    test("swallows nothing when a taker ends", async () => {
+      const [queue, other] = await open();
+      {
+        await using taker = new Taker(queue, 10);
+        await publish(queue, "run_1");
+        const taken = await taker.next();
+        await publish(queue, "run_2");
+        await publish(queue, "run_3");
+        taken.acknowledge();
+      }
+      await using taker = new Taker(other, 10);
+      const seen = new Set<string>();
+      while (seen.size < 2) {
+        const delivery = await taker.next();
+        seen.add(delivery.message.runId);
+        delivery.acknowledge();
+      }
+      expect([...seen].toSorted()).toEqual(["run_2", "run_3"]);
+    });
+
+    test("accepts a late acknowledgement", async () => {
+      const [queue, other] = await open();
+      await publish(queue, "run_1");
+      await using slow = new Taker(queue, 1);
+      const late = await slow.next();
+      await using taker = new Taker(other, 1);
+      const again = await taker.next();
+      late.acknowledge();
+      again.forget();
+      await publish(queue, "run_2");
+      const next = await taker.next();
+      expect(next.message.runId).toBe("run_2");
+      next.acknowledge();
+    });
+  });
+}

@@ -1,0 +1,240 @@
+import { create } from "@bufbuild/protobuf";
+import type { Agent } from "@reeve/contracts/agent";
+import { AgentSchema } from "@reeve/contracts/agent";
+import { describe, expect, test } from "vitest";
+import type { Change, Table } from "../src/table/port.ts";
+
+const never = new AbortController().signal;
+let tenants = 0;
+
+const freshTenant = (): string => `tenant-${++tenants}`;
+const agent = (name: string): Agent => create(AgentSchema, { spec: { name, model: "m" } });
+const nameOf = ({ spec }: Agent): string => spec?.name ?? "";
+
+/** What a change says, in short. */
+function said(change: Change<Agent>): string {
+  switch (change.kind) {
+    case "written":
+      return `${change.row.key.split(".")[1]} = ${nameOf(change.row.record)}`;
+    case "deleted":
+      return `${change.key.split(".")[1]} is gone`;
+    case "current":
+      return "current";
+  }
+}
+
+/** The next `count` things that a watch says. */
+async function next(changes: AsyncIterator<Change<Agent>>, count: number): Promise<string[]> {
+  const heard: string[] = [];
+  while (heard.length < count) {
+    const { done, value } = await changes.next();
+    if (done === true) break;
+    heard.push(said(value));
+  }
+  return heard;
+}
+
+/** What every table promises. */
+export function tableContract(name: string, open: () => Table<Agent>): void {
+  describe(`${name}: a table`, () => {
+    test("has nothing under a key that nobody wrote", async () => {
+      expect(await open().get(`${freshTenant()}.a`, never)).toBeUndefined();
+    });
+
+    test("gives back what was written, with its revision", async () => {
+      const [table, key] = [open(), `${freshTenant()}.a`];
+      const written = await table.put(key, agent("first"), never);
+      expect(await table.get(key, never)).toEqual(written);
+      expect(written).toMatchObject({ key, record: agent("first") });
+    });
+
+    test("creates a key only once, and again when it is gone", async () => {
+      const [table, key] = [open(), `${freshTenant()}.a`];
+      expect(await table.create(key, agent("first"), never)).toBeDefined();
+      expect(await table.create(key, agent("second"), never)).toBeUndefined();
+      await table.delete(key, never);
+      expect(await table.get(key, never)).toBeUndefined();
+      expect(await table.create(key, agent("third"), never)).toBeDefined();
+      expect((await table.get(key, never))?.record).toEqual(agent("third"));
+    });
+
+    test("updates the revision that the writer has seen, and no other", async () => {
+      const [table, key] = [open(), `${freshTenant()}.a`];
+      const first = await table.put(key, agent("first"), never);
+      const second = await table.update(key, agent("second"), first.revision, never);
+      expect(second?.revision).toBeGreaterThan(first.revision);
+      expect(await table.update(key, agent("lost"), first.revision, never)).toBeUndefined();
+      await table.delete(key, never);
+      expect(await table.update(key, agent("lost"), second?.revision ?? 0, never)).toBeUndefined();
+    });
+
+    test("lets exactly one of racing writers win", async () => {
+      const [table, key] = [open(), `${freshTenant()}.a`];
+      const writers = ["a", "b", "c", "d"];
+      const created = await Promise.all(writers.map((w) => table.create(key, agent(w), never)));
+      const [first, ...others] = created.filter((row) => row !== undefined);
+      expect(others).toEqual([]);
+      const revision = first?.revision ?? 0;
+      const updated = await Promise.all(
+        writers.map((w) => table.update(key, agent(w), revision, never)),
+      );
+      const [second, ...rest] = updated.filter((row) => row !== undefined);
+      expect(rest).toEqual([]);
+      expect(await table.get(key, never)).toEqual(second);
+    });
+
+    test("deletes the version that its caller has seen, and no other", async () => {
+      const [table, key] = [open(), `${freshTenant()}.a`];
+      const first = await table.put(key, agent("first"), never);
+      const second = await table.put(key, agent("second"), never);
+      expect(await table.deleteVersion(key, first.revision, never)).toBe(false);
+      expect(await table.get(key, never)).toEqual(second);
+      const asked = [1, 2, 3].map(() => table.deleteVersion(key, second.revision, never));
+      expect((await Promise.all(asked)).filter(Boolean)).toEqual([true]);
+      expect(await table.get(key, never)).toBeUndefined();
+      expect(await table.deleteVersion(`${key}.b`, second.revision, never)).toBe(false);
+    });
+
+    test("deletes what is not there without a word", async () => {
+      await expect(open().delete(`${freshTenant()}.a`, never)).resolves.toBeUndefined();
+    });
+
+    test("lists what lies below a prefix of whole tokens, in order of keys", async () => {
+      const [table, tenant] = [open(), freshTenant()];
+      expect(await table.list(tenant, never)).toEqual([]);
+      for (const key of ["b", "a", "c"]) await table.put(`${tenant}.${key}`, agent(key), never);
+      await table.put(`${tenant}x.d`, agent("d"), never);
+      await table.put(`${tenant}.a`, agent("a2"), never);
+      await table.delete(`${tenant}.c`, never);
+      const rows = await table.list(tenant, never);
+      expect(rows.map(({ key, record }) => [key, nameOf(record)])).toEqual([
+        [`${tenant}.a`, "a2"],
+        [`${tenant}.b`, "b"],
+      ]);
+      expect((await table.list("", never)).length).toBeGreaterThanOrEqual(3);
+    });
+
+    test("lists nothing when everything was deleted", async () => {
+      const [table, tenant] = [open(), freshTenant()];
+      await table.put(`${tenant}.a`, agent("a"), never);
+      await table.delete(`${tenant}.a`, never);
+      expect(await table.list(tenant, never)).toEqual([]);
+    });
+
+    test("lists many rows whole", async () => {
+      const [table, tenant] = [open(), freshTenant()];
+      const keys = Array.from({ length: 300 }, (_, index) => `${tenant}.${1_000 + index}`);
+      await Promise.all(keys.map((key) => table.put(key, agent(key), never)));
+      expect((await table.list(tenant, never)).map(({ key }) => key)).toEqual(keys);
+    });
+
+    test("lists what stays, to its end, while others come and go", async () => {
+      const [table, tenant] = [open(), freshTenant()];
+      const staying = Array.from({ length: 9 }, (_, index) => `${tenant}.stays-${index}`);
+      for (const key of staying) await table.put(key, agent("stays"), never);
+      const seen = async () => (await table.list(tenant, never)).map(({ key }) => key);
+      const comeAndGo = async (key: string) => {
+        for (let round = 0; round < 30; round++) {
+          const row = await table.create(key, agent("comes"), never);
+          expect(await seen()).toEqual(expect.arrayContaining([...staying, key]));
+          await table.put(staying[round % 9] ?? "", agent(`again ${round}`), never);
+          await table.deleteVersion(key, row?.revision ?? 0, never);
+          expect(await seen()).not.toContain(key);
+        }
+      };
+      await Promise.all(Array.from({ length: 9 }, (_, at) => comeAndGo(`${tenant}.goes-${at}`)));
+      expect(await seen()).toEqual(staying);
+    });
+
+    test("shares no object with its callers", async () => {
+      const [table, key] = [open(), `${freshTenant()}.a`];
+      const given = agent("given");
+      await table.put(key, given, never);
+      given.revision = 7;
+      const read = await table.get(key, never);
+      if (read !== undefined) read.record.revision = 8;
+      expect((await table.get(key, never))?.record).toEqual(agent("given"));
+    });
+
+    test("tells a watcher what there is, then that this was all, then each change", async () => {
+      const [table, tenant] = [open(), freshTenant()];
+      await table.put(`${tenant}.a`, agent("1"), never);
+      await table.put(`${tenant}.b`, agent("2"), never);
+      await using changes = iteratorOf(table.watch(tenant, never));
+      expect(await next(changes, 3)).toEqual(["a = 1", "b = 2", "current"]);
+      await table.put(`${tenant}x.a`, agent("elsewhere"), never);
+      await table.put(`${tenant}.b`, agent("3"), never);
+      expect(await next(changes, 1)).toEqual(["b = 3"]);
+      await table.delete(`${tenant}.a`, never);
+      await table.put(`${tenant}.c`, agent("4"), never);
+      expect(await next(changes, 2)).toEqual(["a is gone", "c = 4"]);
+    });
+
+    test("tells a watcher of nothing that this is all", async () => {
+      const [table, tenant] = [open(), freshTenant()];
+      await using changes = iteratorOf(table.watch(tenant, never));
+      expect(await next(changes, 1)).toEqual(["current"]);
+      await table.put(`${tenant}.a`, agent("1"), never);
+      expect(await next(changes, 1)).toEqual(["a = 1"]);
+    });
+
+    test("knows the last revision below a prefix, that of a deletion too", async () => {
+      const [table, tenant] = [open(), freshTenant()];
+      expect(await table.reached(tenant, never)).toBe(0);
+      const { revision } = await table.put(`${tenant}.a`, agent("1"), never);
+      await table.put(`${tenant}x.a`, agent("elsewhere"), never);
+      expect(await table.reached(tenant, never)).toBe(revision);
+      await using changes = iteratorOf(table.watch(tenant, never));
+      expect(await next(changes, 2)).toEqual(["a = 1", "current"]);
+      await table.delete(`${tenant}.a`, never);
+      const { value } = await changes.next();
+      expect(value).toMatchObject({ revision: await table.reached(tenant, never) });
+      expect(await table.reached(tenant, never)).toBeGreaterThan(revision);
+    });
+
+    test("ends a watch that waits, with the reason", async () => {
+      const [table, tenant] = [open(), freshTenant()];
+      const stop = new AbortController();
+      await using changes = iteratorOf(table.watch(tenant, stop.signal));
+      await next(changes, 1);
+      const waiting = changes.next();
+      stop.abort(new Error("enough"));
+      await expect(waiting).rejects.toThrow("enough");
+    });
+
+    test("ends a watch whose watcher is busy, with the reason", async () => {
+      const [table, tenant] = [open(), freshTenant()];
+      const stop = new AbortController();
+      await using changes = iteratorOf(table.watch(tenant, stop.signal));
+      await next(changes, 1);
+      stop.abort(new Error("enough"));
+      // Long enough for a rejection that nobody handles to be noticed.
+      await new Promise((resolve) => setImmediate(resolve));
+      await expect(changes.next()).rejects.toThrow("enough");
+    });
+
+    test("does nothing for somebody who has left", async () => {
+      const [table, key] = [open(), `${freshTenant()}.a`];
+      const gone = AbortSignal.abort(new Error("gone"));
+      await expect(table.put(key, agent("a"), gone)).rejects.toThrow("gone");
+      await expect(table.create(key, agent("a"), gone)).rejects.toThrow("gone");
+      await expect(table.update(key, agent("a"), 1, gone)).rejects.toThrow("gone");
+      await expect(table.get(key, gone)).rejects.toThrow("gone");
+      await expect(table.delete(key, gone)).rejects.toThrow("gone");
+      await expect(table.deleteVersion(key, 1, gone)).rejects.toThrow("gone");
+      await expect(table.list("", gone)).rejects.toThrow("gone");
+      await expect(iteratorOf(table.watch("", gone)).next()).rejects.toThrow("gone");
+      expect(await table.get(key, never)).toBeUndefined();
+    });
+  });
+}
+
+function iteratorOf<Value>(values: AsyncIterable<Value>): AsyncIterator<Value> & AsyncDisposable {
+  const iterator = values[Symbol.asyncIterator]();
+  return {
+    next: () => iterator.next(),
+    async [Symbol.asyncDispose]() {
+      await iterator.return?.();
+    },
+  };
+}

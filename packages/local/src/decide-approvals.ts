@@ -1,0 +1,101 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampMs, timestampNow } from "@bufbuild/protobuf/wkt";
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { Approval } from "@reeve/contracts/approval";
+import { ApprovalSchema, ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
+import { commitForeign } from "@reeve/run/commands/commit-foreign";
+import type { RunKey } from "@reeve/jetstream/log/run-log";
+import type { RunPorts } from "@reeve/engine/ports/run-ports";
+
+/** What somebody decided. Edited arguments count only where the agent allows them. */
+export interface LocalDecision {
+  readonly approved: boolean;
+  readonly reason?: string;
+  readonly editedArguments?: JsonObject;
+  /** The answer, when a tool asks. Absent: an empty one. */
+  readonly answer?: JsonObject;
+}
+
+/** Asks somebody. An approval that expires first is not decided any more: `signal` then aborts. */
+export type Decide = (approval: Approval, signal: AbortSignal) => Promise<LocalDecision>;
+
+type Ports = Pick<RunPorts, "log" | "dispatch" | "clock">;
+
+/** Has every approval of a run decided, each by itself, until `signal` aborts. */
+export async function decideApprovals(
+  ports: Ports,
+  key: RunKey,
+  decide: Decide,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    for await (const { events } of ports.log.follow(key, 0, signal)) {
+      for (const { event } of events) {
+        const approval = event.case === "approval" ? event.value.approval : undefined;
+        if (approval?.state !== ApprovalState.PENDING) continue;
+        void resolve(ports, key, approval, decide, signal);
+      }
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+async function resolve(
+  ports: Ports,
+  key: RunKey,
+  approval: Approval,
+  decide: Decide,
+  signal: AbortSignal,
+): Promise<void> {
+  const asking = new AbortController();
+  const bounded = AbortSignal.any([signal, asking.signal]);
+  try {
+    const resolved = await Promise.race([
+      decided(approval, decide, bounded),
+      expired(approval, ports, bounded),
+    ]);
+    await commitForeign(
+      ports,
+      key,
+      ({ approvals }) =>
+        approvals.get(approval.approvalId)?.state === ApprovalState.PENDING
+          ? [{ case: "approval", value: { approval: resolved } }]
+          : [],
+      signal,
+    );
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    asking.abort();
+  }
+}
+
+/** Somebody who fails to decide has not approved. */
+async function decided(approval: Approval, decide: Decide, signal: AbortSignal): Promise<Approval> {
+  const { approved, reason, editedArguments, answer } = await decide(approval, signal).catch(
+    (error: unknown): LocalDecision => ({ approved: false, reason: String(error) }),
+  );
+  const edited = approval.allowEditedArguments ? editedArguments : undefined;
+  const decision = create(DecisionSchema, {
+    approved,
+    reason: reason ?? "",
+    decidedBy: "local",
+    decidedAt: timestampNow(),
+    ...(edited && { editedArguments: edited }),
+    ...(approval.question && answer && { answer }),
+  });
+  const state = approved ? ApprovalState.APPROVED : ApprovalState.REJECTED;
+  return create(ApprovalSchema, { ...approval, state, decision });
+}
+
+async function expired(
+  approval: Approval,
+  { clock }: Ports,
+  signal: AbortSignal,
+): Promise<Approval> {
+  const { expiresAt } = approval;
+  if (expiresAt === undefined) return await new Promise<never>(() => undefined);
+  await clock.sleep(Math.max(0, timestampMs(expiresAt) - clock.now()), signal);
+  return create(ApprovalSchema, { ...approval, state: ApprovalState.TIMED_OUT });
+}

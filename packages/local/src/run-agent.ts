@@ -1,0 +1,171 @@
+import { randomUUID } from "node:crypto";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import { timestampNow } from "@bufbuild/protobuf/wkt";
+import type { Capability } from "@reeve/agent/resolve/execution-backends";
+import { offersSandbox, refuseUnhonoured } from "@reeve/agent/resolve/execution-backends";
+import { checkSpec } from "@reeve/agent/spec/check-spec";
+import type { AgentSpec, AgentSpecSchema } from "@reeve/contracts/agent";
+import { ErrorReason } from "@reeve/contracts/error";
+import type { Run, RunCreatedSchema, RunEvent } from "@reeve/contracts/run";
+import { DispatchSchema, RunEventSchema } from "@reeve/contracts/run";
+import { Role } from "@reeve/contracts/thread";
+import { commitForeign } from "@reeve/run/commands/commit-foreign";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import { emptyHead, foldHead, isTerminal, runOf } from "@reeve/run/head/run-head";
+import { assertRoom, assertWords } from "@reeve/run/commands/message-to-run";
+import type { RunHead } from "@reeve/run/head/run-head";
+import type { RunKey } from "@reeve/jetstream/log/run-log";
+import { Failure } from "@reeve/platform/failure";
+import { traceparentOf } from "@reeve/platform/telemetry/spans";
+import { AgentSpecSchema as SpecSchema } from "@reeve/contracts/agent";
+import type { Decide } from "./decide-approvals.ts";
+import { decideApprovals } from "./decide-approvals.ts";
+import type { LocalParts } from "./local-runtime.ts";
+import { LocalRuntime } from "./local-runtime.ts";
+
+export interface RunAgentOptions extends LocalParts {
+  /** Cancels the run when it aborts. */
+  readonly signal: AbortSignal;
+  /** Decides the approvals of the run. Without it an agent with `hitl_tools` is refused: nobody could ever decide. */
+  readonly decide?: Decide;
+  /** More of what a run may begin with. What needs a deployment is refused by name. */
+  readonly created?: Pick<
+    MessageInitShape<typeof RunCreatedSchema>,
+    "messages" | "labels" | "threadId" | "memoryEnabled" | "files" | "cancelOnDisconnect"
+  >;
+  /** The execution backend. Absent: `local`; every other is refused by name. */
+  readonly executor?: string;
+}
+
+/** A run that works in this process. */
+export interface LocalRun {
+  /** Every event from the first to the terminal one, records included; each iteration begins with the first. */
+  events(): AsyncIterable<RunEvent>;
+  /** Sends a message into the run. Resolves when it is recorded; rejects with a Failure when the run has ended. */
+  send(text: string): Promise<void>;
+  /** The run once it has ended, whichever way. Rejects only when this process cannot carry it out. */
+  readonly ended: Promise<Run>;
+}
+
+const tenant = "local";
+
+/**
+ * Runs an agent in this process, with its log in memory: the same loop, the same events and the same ends as on a
+ * deployment. What needs one is refused by name: threads, long-term memory, and surviving the end of the process.
+ */
+export function runAgent(
+  spec: MessageInitShape<typeof AgentSpecSchema>,
+  input: string,
+  { signal, decide, created, executor = "local", ...parts }: RunAgentOptions,
+): LocalRun {
+  const runtime = new LocalRuntime(parts);
+  const agent = validSpec(create(SpecSchema, spec), runtime);
+  const surroundings = surroundingsOf(runtime, decide);
+  refuseUnhonoured({ ...created, executor, spec: agent }, "local", surroundings);
+  const key: RunKey = { tenant, run: `run_${randomUUID().replaceAll("-", "")}` };
+  const ended = carryOut(runtime, key, {
+    value: {
+      tenant,
+      agentId: agent.id,
+      spec: agent,
+      input,
+      startedBy: "local",
+      // The run joins the trace of whoever calls this, if there is one.
+      traceparent: traceparentOf(),
+      ...created,
+    },
+    decide,
+    signal,
+  });
+  // Whoever only watches the events must not be brought down by an end that nobody waits for.
+  ended.catch(() => undefined);
+  return {
+    ended,
+    events: () => eventsOf(runtime, key),
+    async send(text) {
+      assertWords(key.run, text);
+      const message = { role: Role.USER, text };
+      const value = { messageId: randomUUID(), message, submittedBy: "local" };
+      const submitted = { case: "messageSubmitted", value } as const;
+      const decided = (head: RunHead) => {
+        assertRoom(head, text);
+        return [submitted];
+      };
+      await commitForeign(runtime.ports, key, decided, runtime.signal);
+    },
+  };
+}
+
+interface Work {
+  readonly value: MessageInitShape<typeof RunCreatedSchema>;
+  readonly decide: Decide | undefined;
+  readonly signal: AbortSignal;
+}
+
+async function carryOut(
+  runtime: LocalRuntime,
+  key: RunKey,
+  { value, decide, signal }: Work,
+): Promise<Run> {
+  const event = { case: "runCreated", value } as const;
+  const first = create(RunEventSchema, {
+    runId: key.run,
+    sequence: 1,
+    time: timestampNow(),
+    event,
+  });
+  await runtime.ports.log.append(key, emptyTail, [first], runtime.signal);
+  await using work = runtime.start();
+  const cancel = () => void runtime.cancel(key).catch(work.fail);
+  signal.addEventListener("abort", cancel, { once: true, signal: runtime.signal });
+  if (signal.aborted) cancel();
+  if (decide !== undefined) void decideApprovals(runtime.ports, key, decide, runtime.signal);
+  const message = create(DispatchSchema, { tenant, runId: key.run });
+  await runtime.ports.dispatch.publish(message, { dedupeId: key.run }, runtime.signal);
+  return await Promise.race([endOf(runtime, key), work.failed]);
+}
+
+async function endOf({ ports, signal }: LocalRuntime, key: RunKey): Promise<Run> {
+  let head = emptyHead;
+  for await (const { events } of ports.log.follow(key, 0, signal)) {
+    head = foldHead(head, events);
+    if (isTerminal(head.status)) return runOf(head);
+  }
+  throw new Error(`the log of ${key.run} ended before the run`);
+}
+
+async function* eventsOf({ ports }: LocalRuntime, key: RunKey): AsyncIterable<RunEvent> {
+  let head = emptyHead;
+  // Its own end, not that of the run: a cancelled run is watched to its last event.
+  const end = new AbortController();
+  try {
+    for await (const { events } of ports.log.follow(key, 0, end.signal)) {
+      for (const event of events) {
+        head = foldHead(head, [event]);
+        yield event;
+        if (isTerminal(head.status)) return;
+      }
+    }
+  } finally {
+    end.abort();
+  }
+}
+
+function surroundingsOf({ ports }: LocalRuntime, decide: Decide | undefined): Set<Capability> {
+  const brought = new Set<Capability>();
+  if (decide !== undefined) brought.add("approvals");
+  if (offersSandbox(ports.catalogs().tools)) brought.add("sandbox");
+  return brought;
+}
+
+function validSpec(given: AgentSpec, runtime: LocalRuntime): AgentSpec {
+  const { spec, violations } = checkSpec(given, runtime.ports.catalogs());
+  if (violations.length > 0) {
+    const list = violations.map(({ field, description }) => `${field}: ${description}`).join("; ");
+    throw new Failure("invalid", ErrorReason.INVALID_AGENT, `the agent is not valid: ${list}`, {
+      violations,
+    });
+  }
+  return spec;
+}

@@ -1,9 +1,0 @@
-import { runSort, threadSort } from "../test/support/facts.ts";
-import { logContract } from "../test/support/log-contract.ts";
-import { memoryRunLog, memoryThreadLog } from "./memory-log.ts";
-
-const runs = memoryRunLog();
-const threads = memoryThreadLog();
-
-logContract("of a run, in memory", runSort, () => [runs, runs]);
-logContract("of a thread, in memory", threadSort, () => [threads, threads]);

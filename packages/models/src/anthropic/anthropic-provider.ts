@@ -1,0 +1,56 @@
+import Anthropic from "@anthropic-ai/sdk";
+import { create } from "@bufbuild/protobuf";
+import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
+import type { ModelProvider } from "@reeve/engine/ports/model-provider";
+import { keepAliveFetch } from "../wire/keep-alive-fetch.ts";
+import { ProviderFailures } from "../wire/provider-failures.ts";
+import type { ProviderOptions } from "../wire/provider-options.ts";
+import { usualSilenceMs } from "../wire/provider-options.ts";
+import { readAnswer } from "../wire/read-answer.ts";
+import { anthropicFormat } from "./anthropic-messages.ts";
+import { anthropicRequest } from "./anthropic-request.ts";
+import { MessageAssembly } from "./assemble-message.ts";
+
+export interface AnthropicOptions extends ProviderOptions {
+  /** Undefined: a model thinks as it is used to, and shows what it is used to show. */
+  readonly thinking?: "adaptive" | undefined;
+}
+
+/** Calls models over the Messages API, of Anthropic or of any server that speaks it. */
+export function anthropicProvider(options: AnthropicOptions): ModelProvider {
+  const {
+    apiKey,
+    baseUrl = "https://api.anthropic.com",
+    silenceMs = usualSilenceMs,
+    thinking,
+  } = options;
+  const client = new Anthropic({
+    apiKey,
+    baseURL: baseUrl,
+    maxRetries: 0,
+    // Its words may hold prompts.
+    logLevel: "off",
+    openTelemetry: false,
+    fetch: keepAliveFetch(silenceMs),
+  });
+  const descriptor = create(ProviderDescriptorSchema, {
+    name: "anthropic",
+    capabilities: { tools: true, parallelToolCalls: true, reasoning: true },
+  });
+  const failures = new ProviderFailures(descriptor.name, apiKey);
+  return {
+    descriptor,
+    format: anthropicFormat,
+    async *stream(request, signal) {
+      try {
+        const body = anthropicRequest(request, thinking);
+        const response = await client.messages.create(body, { signal }).asResponse();
+        const { upstreamName } = request.model;
+        yield* readAnswer(response, new MessageAssembly(), upstreamName, failures, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        throw failures.ofException(error);
+      }
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import type { MessageCreateParamsStreaming, Tool } from "@anthropic-ai/sdk/resources/messages";
+import type { ToolDescriptor } from "@reeve/contracts/tool";
+import type { ModelRequest } from "@reeve/engine/ports/model-provider";
+import type { SpokenTurn } from "./anthropic-messages.ts";
+import { anthropicMessages } from "./anthropic-messages.ts";
+
+/** Tokens of an answer when nobody limits it and nobody knows the model: the API wants a number. */
+const usualMaxTokens = 16_000;
+
+const cached = { cache_control: { type: "ephemeral" as const } };
+
+/**
+ * A request as the Messages API takes it. What stays the same from call to call is marked for its cache: tools and system
+ * prompt, and the conversation so far. The API knows no temperature since its version 2026-10-21, so none is sent.
+ */
+export function anthropicRequest(
+  { model, instructions, messages, tools, parallelToolCalls, maxTokens }: ModelRequest,
+  thinking: "adaptive" | undefined,
+): MessageCreateParamsStreaming {
+  const reasons = model.capabilities?.reasoning ?? true;
+  const most = model.maxOutputTokens > 0 ? model.maxOutputTokens : usualMaxTokens;
+  return {
+    model: model.upstreamName,
+    stream: true,
+    max_tokens: maxTokens ?? most,
+    ...(instructions !== "" && { system: [{ type: "text", text: instructions, ...cached }] }),
+    messages: withCacheMark(anthropicMessages(messages)),
+    ...(tools.length > 0 && { tools: toolsOf(tools, instructions === "") }),
+    ...(tools.length > 0 &&
+      !parallelToolCalls && {
+        tool_choice: { type: "auto", disable_parallel_tool_use: true },
+      }),
+    ...(reasons &&
+      thinking !== undefined && { thinking: { type: thinking, display: "summarized" } }),
+  };
+}
+
+/** Tools come before the system prompt: a mark on it holds for them too, without it the last of them has the mark. */
+function toolsOf(tools: readonly ToolDescriptor[], isMarked: boolean): Tool[] {
+  return tools.map(({ name, description, inputSchema }, index) => ({
+    name,
+    description,
+    input_schema: { type: "object", ...inputSchema } as Tool.InputSchema,
+    ...(isMarked && index === tools.length - 1 && cached),
+  }));
+}
+
+/** Marks the end of what the next call will begin with. */
+function withCacheMark(messages: SpokenTurn[]): SpokenTurn[] {
+  const last = messages.at(-1);
+  if (last === undefined) return messages;
+  const block = last.content.at(-1);
+  if (block?.type !== "text" && block?.type !== "tool_result") return messages;
+  const content = [...last.content.slice(0, -1), { ...block, ...cached }];
+  return [...messages.slice(0, -1), { ...last, content }];
+}

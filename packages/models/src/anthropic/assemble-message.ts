@@ -1,0 +1,140 @@
+import type { ModelToolCall, ModelTurn, ModelUsage } from "@reeve/engine/ports/model-provider";
+import { ModelFailure } from "@reeve/engine/ports/model-provider";
+import { distinctIds } from "../wire/call-ids.ts";
+import { malformed } from "../wire/malformed.ts";
+import type { Fields } from "../wire/merge-delta.ts";
+import { isFields } from "../wire/merge-delta.ts";
+import type { AnswerAssembly, Spoken } from "../wire/read-answer.ts";
+import { silent } from "../wire/read-answer.ts";
+import { fieldsIn } from "../wire/read-fields.ts";
+import { countIn, isCount } from "../wire/usage-count.ts";
+import { ContentBlock } from "./content-block.ts";
+
+/** The API's reasons to stop in the words of chat completions; any other is kept as it is. */
+const finishReasons: Readonly<Record<string, string>> = {
+  end_turn: "stop",
+  stop_sequence: "stop",
+  tool_use: "tool_calls",
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+};
+
+/** Puts one turn together from the events of the Messages API. */
+export class MessageAssembly implements AnswerAssembly {
+  readonly #blocks = new Map<number, ContentBlock>();
+  readonly #usage: Fields = {};
+  #stopReason = "";
+  #explanation = "";
+  #model = "";
+  #isEnded = false;
+
+  add(event: unknown): Spoken {
+    if (!isFields(event)) throw malformed("it is not an object");
+    switch (event["type"]) {
+      case "message_start": {
+        const message = fieldsIn(event, "message");
+        if (typeof message["model"] === "string") this.#model = message["model"];
+        this.#addUsage(message["usage"]);
+        return silent;
+      }
+      case "content_block_start": {
+        const block = new ContentBlock(fieldsIn(event, "content_block"));
+        this.#blocks.set(placeOf(event), block);
+        return block.begins;
+      }
+      case "content_block_delta": {
+        const block = this.#blocks.get(placeOf(event));
+        if (block === undefined) throw malformed("a delta comes before its block");
+        return block.add(fieldsIn(event, "delta"));
+      }
+      case "message_delta":
+        this.#stop(fieldsIn(event, "delta"));
+        this.#addUsage(event["usage"]);
+        return silent;
+      case "message_stop":
+        this.#isEnded = true;
+        return silent;
+      default:
+        // Pings, ends of blocks, and what the API adds as it grows.
+        return silent;
+    }
+  }
+
+  get isWhole(): boolean {
+    return this.#stopReason !== "";
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  finish(upstreamName: string): ModelTurn {
+    if (!this.isWhole) {
+      throw new ModelFailure("unavailable", "the provider cut the answer before its end");
+    }
+    // Even one that had begun to speak: the API refuses again whatever follows upon a refused turn.
+    if (this.#stopReason === "refusal") {
+      const why = this.#explanation === "" ? "it does not say why" : this.#explanation;
+      throw new ModelFailure("refused", `the model refuses: ${why}`);
+    }
+    const inOrder = [...this.#blocks].toSorted(([one], [other]) => one - other);
+    const { content, calls } = withDistinctIds(inOrder.map(([, block]) => block));
+    return {
+      messageJson: JSON.stringify({ role: "assistant", content }),
+      finishReason: finishReasons[this.#stopReason] ?? this.#stopReason,
+      calls,
+      usage: usageOf(this.#usage),
+      model: this.#model === "" ? upstreamName : this.#model,
+    };
+  }
+
+  #stop({ stop_reason: reason, stop_details: details }: Fields): void {
+    if (typeof reason === "string") this.#stopReason = reason;
+    const explanation = isFields(details) ? details["explanation"] : undefined;
+    if (typeof explanation === "string") this.#explanation = explanation;
+  }
+
+  /** Counts are totals: a later one takes the place of an earlier one. */
+  #addUsage(usage: unknown): void {
+    if (!isFields(usage)) return;
+    for (const [key, value] of Object.entries(usage)) {
+      if (value !== null) this.#usage[key] = value;
+    }
+  }
+}
+
+/** The calls among the blocks, and the blocks with the same ids, by which results are matched with calls. */
+function withDistinctIds(blocks: readonly ContentBlock[]): {
+  readonly content: readonly Fields[];
+  readonly calls: readonly ModelToolCall[];
+} {
+  const called = blocks.filter(({ isCall }) => isCall);
+  const ids = distinctIds(called.map(({ id }) => id));
+  const calls = called.map(({ name, argumentsText }, position) => {
+    if (name === "") throw malformed("a tool call has no name");
+    return { providerCallId: ids[position] ?? "", name, argumentsText };
+  });
+  const content = blocks.map((block) => {
+    const position = called.indexOf(block);
+    return position === -1 ? block.whole : { ...block.whole, id: ids[position] };
+  });
+  return { content, calls };
+}
+
+/** What is read from the cache and written to it counts as read, as it does with other providers. */
+function usageOf(usage: Fields): ModelUsage | undefined {
+  const { input_tokens: fresh, output_tokens: outputTokens } = usage;
+  if (!isCount(fresh) || !isCount(outputTokens)) return undefined;
+  const cachedInputTokens = countIn(usage, "cache_read_input_tokens");
+  return {
+    inputTokens: fresh + cachedInputTokens + countIn(usage, "cache_creation_input_tokens"),
+    outputTokens,
+    cachedInputTokens,
+    reasoningTokens: countIn(usage["output_tokens_details"], "thinking_tokens"),
+  };
+}
+
+function placeOf({ index }: Fields): number {
+  if (typeof index !== "number") throw malformed("a block has no index");
+  return index;
+}

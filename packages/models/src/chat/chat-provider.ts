@@ -1,0 +1,35 @@
+import { create } from "@bufbuild/protobuf";
+import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
+import type { ModelProvider } from "@reeve/engine/ports/model-provider";
+import { openaiClient } from "../wire/openai-client.ts";
+import { ProviderFailures } from "../wire/provider-failures.ts";
+import type { ProviderOptions } from "../wire/provider-options.ts";
+import { readAnswer } from "../wire/read-answer.ts";
+import { TurnAssembly } from "./assemble-turn.ts";
+import { chatFormat, chatRequest } from "./chat-request.ts";
+
+/** Calls models over the API of chat completions, of OpenAI or of any server that speaks it. */
+export function chatProvider(options: ProviderOptions): ModelProvider {
+  const client = openaiClient(options);
+  const maxTokensField = options.baseUrl === undefined ? "max_completion_tokens" : "max_tokens";
+  const descriptor = create(ProviderDescriptorSchema, {
+    name: "openai",
+    capabilities: { tools: true, parallelToolCalls: true, reasoning: true },
+  });
+  const failures = new ProviderFailures(descriptor.name, options.apiKey);
+  return {
+    descriptor,
+    format: chatFormat,
+    async *stream(request, signal) {
+      try {
+        const body = chatRequest(request, maxTokensField);
+        const response = await client.chat.completions.create(body, { signal }).asResponse();
+        const { upstreamName } = request.model;
+        yield* readAnswer(response, new TurnAssembly(), upstreamName, failures, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        throw failures.ofException(error);
+      }
+    },
+  };
+}

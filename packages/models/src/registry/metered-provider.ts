@@ -1,0 +1,41 @@
+import { boundedLabel, counter, histogram } from "@reeve/platform/telemetry/metrics";
+import type { ModelPart, ModelProvider } from "@reeve/engine/ports/model-provider";
+import { ModelFailure } from "@reeve/engine/ports/model-provider";
+
+const labelOf = boundedLabel(100);
+const calls = counter({
+  name: "reeve_model_calls_total",
+  help: "Calls of models, by model and outcome: `answered`, `cancelled`, `broken`, or why the provider gave no answer.",
+  labels: ["model", "outcome"],
+});
+const seconds = histogram({
+  name: "reeve_model_call_duration_seconds",
+  help: "Time from a call of a model to the end of its answer, by model.",
+  labels: ["model"],
+  buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320],
+});
+
+/** A provider whose calls are counted. */
+export function meteredProvider(provider: ModelProvider): ModelProvider {
+  return {
+    descriptor: provider.descriptor,
+    format: provider.format,
+    async *stream(request, signal): AsyncIterable<ModelPart> {
+      const model = labelOf(request.model.upstreamName);
+      const end = seconds.startTimer({ model });
+      let outcome = "cancelled";
+      try {
+        for await (const part of provider.stream(request, signal)) {
+          if (part.kind === "turn") outcome = "answered";
+          yield part;
+        }
+      } catch (error) {
+        if (!signal.aborted) outcome = error instanceof ModelFailure ? error.reason : "broken";
+        throw error;
+      } finally {
+        end();
+        calls.inc({ model, outcome });
+      }
+    },
+  };
+}

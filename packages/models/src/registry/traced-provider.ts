@@ -1,0 +1,97 @@
+import type { Attributes, Span } from "@opentelemetry/api";
+import { context, SpanKind, SpanStatusCode } from "@opentelemetry/api";
+import { contentAttribute } from "@reeve/platform/telemetry/span-content";
+import { attributes, operations } from "@reeve/platform/telemetry/span-names";
+import {
+  contextOf,
+  failSpan,
+  isTraced,
+  iterateIn,
+  startSpan,
+} from "@reeve/platform/telemetry/spans";
+import type {
+  ModelPart,
+  ModelProvider,
+  ModelRequest,
+  ModelTurn,
+} from "@reeve/engine/ports/model-provider";
+import { ModelFailure } from "@reeve/engine/ports/model-provider";
+import { answerParts, promptParts } from "../wire/message-parts.ts";
+
+/** A provider whose calls are spans, below whatever calls it. */
+export function tracedProvider(provider: ModelProvider): ModelProvider {
+  return {
+    descriptor: provider.descriptor,
+    format: provider.format,
+    stream(request, signal) {
+      const parent = context.active();
+      const name = `${operations.chat} ${request.model.upstreamName}`;
+      const options = { kind: SpanKind.CLIENT, attributes: described(request) };
+      const span = startSpan(name, options, parent);
+      if (!isTraced(span)) return provider.stream(request, signal);
+      const within = contextOf(span, parent);
+      const parts = context.with(within, () => provider.stream(request, signal));
+      return told(span, iterateIn(within, parts), signal);
+    },
+  };
+}
+
+async function* told(
+  span: Span,
+  parts: AsyncIterable<ModelPart>,
+  signal: AbortSignal,
+): AsyncIterable<ModelPart> {
+  const startedAt = performance.now();
+  let hasSpoken = false;
+  let said = "";
+  try {
+    for await (const part of parts) {
+      if (!hasSpoken) {
+        span.setAttribute(attributes.timeToFirstChunk, (performance.now() - startedAt) / 1_000);
+      }
+      hasSpoken = true;
+      if (part.kind === "text") said += part.text;
+      if (part.kind === "turn") span.setAttributes(answered(part.turn, said));
+      yield part;
+    }
+  } catch (error) {
+    failSpan(span, error);
+    if (error instanceof ModelFailure) span.setAttribute(attributes.errorType, error.reason);
+    if (signal.aborted) {
+      // Nobody wants the answer any more; nothing has failed.
+      span.setStatus({ code: SpanStatusCode.UNSET });
+      span.setAttribute(attributes.errorType, "cancelled");
+    }
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
+function described(request: ModelRequest): Attributes {
+  const { model, instructions, messages, maxTokens, temperature } = request;
+  return {
+    [attributes.operation]: operations.chat,
+    [attributes.provider]: model.provider,
+    [attributes.requestModel]: model.upstreamName,
+    ...(maxTokens !== undefined && { [attributes.requestMaxTokens]: maxTokens }),
+    ...(temperature !== undefined && { [attributes.requestTemperature]: temperature }),
+    ...contentAttribute(attributes.instructions, () => [{ type: "text", content: instructions }]),
+    ...contentAttribute(attributes.inputMessages, () => promptParts(messages)),
+  };
+}
+
+function answered(turn: ModelTurn, said: string): Attributes {
+  const { model, finishReason, usage } = turn;
+  return {
+    [attributes.responseModel]: model,
+    [attributes.finishReasons]: [finishReason],
+    ...(usage && {
+      [attributes.inputTokens]: usage.inputTokens,
+      [attributes.outputTokens]: usage.outputTokens,
+      [attributes.cachedTokens]: usage.cachedInputTokens,
+      [attributes.reasoningTokens]: usage.reasoningTokens,
+    }),
+    ...contentAttribute(attributes.outputMessages, () => answerParts(said, turn)),
+  };
+}

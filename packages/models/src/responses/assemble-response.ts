@@ -1,0 +1,167 @@
+import type { ModelToolCall, ModelTurn, ModelUsage } from "@reeve/engine/ports/model-provider";
+import { ModelFailure } from "@reeve/engine/ports/model-provider";
+import { distinctIds } from "../wire/call-ids.ts";
+import { malformed } from "../wire/malformed.ts";
+import type { Fields } from "../wire/merge-delta.ts";
+import { isFields } from "../wire/merge-delta.ts";
+import type { ProviderFailures } from "../wire/provider-failures.ts";
+import type { AnswerAssembly, Spoken } from "../wire/read-answer.ts";
+import { silent } from "../wire/read-answer.ts";
+import { fieldsIn, textIn } from "../wire/read-fields.ts";
+import { countIn, isCount } from "../wire/usage-count.ts";
+import { saidIn } from "./output-items.ts";
+
+/** Puts one turn together from the events of the Responses API. */
+export class ResponseAssembly implements AnswerAssembly {
+  readonly #failures: ProviderFailures;
+  readonly #items = new Map<number, Fields>();
+  #last: Fields | undefined;
+  #model = "";
+  #hasSpoken = false;
+
+  constructor(failures: ProviderFailures) {
+    this.#failures = failures;
+  }
+
+  add(event: unknown): Spoken {
+    if (!isFields(event)) throw malformed("it is not an object");
+    switch (event["type"]) {
+      case "response.created":
+      case "response.in_progress":
+        this.#takeModel(fieldsIn(event, "response"));
+        return silent;
+      case "response.output_item.added":
+      case "response.output_item.done":
+        this.#items.set(this.#placeOf(event), { ...fieldsIn(event, "item") });
+        return silent;
+      case "response.function_call_arguments.delta":
+        this.#addArguments(event);
+        return silent;
+      case "response.output_text.delta":
+        this.#hasSpoken = true;
+        return { text: deltaOf(event), reasoning: "" };
+      case "response.reasoning_summary_part.added":
+        return { text: "", reasoning: event["summary_index"] === 0 ? "" : "\n\n" };
+      case "response.reasoning_summary_text.delta":
+      case "response.reasoning_text.delta":
+        return { text: "", reasoning: deltaOf(event) };
+      case "response.completed":
+      case "response.incomplete":
+        this.#last = fieldsIn(event, "response");
+        this.#takeModel(this.#last);
+        return this.#hasSpoken ? silent : { text: textOf(this.#output(this.#last)), reasoning: "" };
+      case "response.failed":
+        throw this.#failures.ofReport(fieldsIn(event, "response")["error"]);
+      default:
+        // The API adds events as it grows; those that matter are repeated in the items.
+        return silent;
+    }
+  }
+
+  get isWhole(): boolean {
+    return this.#last !== undefined;
+  }
+
+  get isEnded(): boolean {
+    return this.isWhole;
+  }
+
+  finish(upstreamName: string): ModelTurn {
+    if (this.#last === undefined) {
+      throw new ModelFailure("unavailable", "the provider cut the answer before its end");
+    }
+    const { output, calls } = withDistinctIds(this.#output(this.#last));
+    const refusal = output.map((item) => saidIn(item, "refusal", "refusal")).join("");
+    const stopped = reasonToStop(this.#last);
+    if (textOf(output) === "" && calls.length === 0) {
+      if (refusal !== "") throw new ModelFailure("refused", `the model refuses: ${refusal}`);
+      if (stopped === "content_filter") {
+        throw new ModelFailure("refused", "the provider's content filter held the answer back");
+      }
+    }
+    return {
+      messageJson: JSON.stringify({ output }),
+      finishReason:
+        refusal === "" ? (stopped ?? (calls.length > 0 ? "tool_calls" : "stop")) : "refusal",
+      calls,
+      usage: usageOf(this.#last["usage"]),
+      model: this.#model === "" ? upstreamName : this.#model,
+    };
+  }
+
+  /** The items as the last event tells them; some servers tell them only one by one. */
+  #output(last: Fields): readonly Fields[] {
+    const told: unknown = last["output"];
+    if (Array.isArray(told) && told.length > 0) {
+      return told.map((item: unknown) => {
+        if (!isFields(item)) throw malformed("an output item is not an object");
+        return item;
+      });
+    }
+    const byPlace = [...this.#items].toSorted(([one], [other]) => one - other);
+    return byPlace.map(([, item]) => item);
+  }
+
+  #takeModel({ model }: Fields): void {
+    if (typeof model === "string" && model !== "") this.#model = model;
+  }
+
+  #placeOf(event: Fields): number {
+    const place = event["output_index"];
+    if (typeof place !== "number") throw malformed("an output item has no index");
+    return place;
+  }
+
+  #addArguments(event: Fields): void {
+    const item = this.#items.get(this.#placeOf(event));
+    if (item === undefined) throw malformed("arguments come before their call");
+    item["arguments"] = textIn(item, "arguments") + deltaOf(event);
+  }
+}
+
+function textOf(items: readonly Fields[]): string {
+  return items.map((item) => saidIn(item, "output_text", "text")).join("");
+}
+
+/** The calls among the items, and the items with the same ids, by which results are matched with calls. */
+function withDistinctIds(items: readonly Fields[]): {
+  readonly output: readonly Fields[];
+  readonly calls: readonly ModelToolCall[];
+} {
+  const called = items.filter(({ type }) => type === "function_call");
+  const ids = distinctIds(called.map((item) => textIn(item, "call_id")));
+  const calls = called.map((item, position) => {
+    const name = textIn(item, "name");
+    if (name === "") throw malformed("a tool call has no name");
+    return { providerCallId: ids[position] ?? "", name, argumentsText: textIn(item, "arguments") };
+  });
+  const output = items.map((item) => {
+    const position = called.indexOf(item);
+    return position === -1 ? item : { ...item, call_id: ids[position] };
+  });
+  return { output, calls };
+}
+
+/** Why the answer is not complete, in the words of chat completions; undefined: it is. */
+function reasonToStop({ incomplete_details: details }: Fields): string | undefined {
+  if (!isFields(details)) return undefined;
+  const reason = textIn(details, "reason");
+  return reason === "max_output_tokens" || reason === "" ? "length" : reason;
+}
+
+function usageOf(usage: unknown): ModelUsage | undefined {
+  if (!isFields(usage)) return undefined;
+  const { input_tokens: inputTokens, output_tokens: outputTokens } = usage;
+  if (!isCount(inputTokens) || !isCount(outputTokens)) return undefined;
+  return {
+    inputTokens,
+    outputTokens,
+    cachedInputTokens: countIn(usage["input_tokens_details"], "cached_tokens"),
+    reasoningTokens: countIn(usage["output_tokens_details"], "reasoning_tokens"),
+  };
+}
+
+function deltaOf({ delta }: Fields): string {
+  if (typeof delta !== "string") throw malformed("a delta is not a text");
+  return delta;
+}

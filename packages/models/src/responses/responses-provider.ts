@@ -1,0 +1,40 @@
+import { create } from "@bufbuild/protobuf";
+import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
+import type { ModelProvider } from "@reeve/engine/ports/model-provider";
+import { openaiClient } from "../wire/openai-client.ts";
+import { ProviderFailures } from "../wire/provider-failures.ts";
+import type { ProviderOptions } from "../wire/provider-options.ts";
+import { readAnswer } from "../wire/read-answer.ts";
+import { ResponseAssembly } from "./assemble-response.ts";
+import type { ReasoningSummary } from "./responses-request.ts";
+import { responsesFormat, responsesRequest } from "./responses-request.ts";
+
+export interface ResponsesOptions extends ProviderOptions {
+  /** Undefined: the reasoning of a model is not told. OpenAI tells it only to organizations that it has verified. */
+  readonly reasoningSummary?: ReasoningSummary | undefined;
+}
+
+/** Calls models over the Responses API, of OpenAI or of any server that speaks it. */
+export function responsesProvider(options: ResponsesOptions): ModelProvider {
+  const client = openaiClient(options);
+  const descriptor = create(ProviderDescriptorSchema, {
+    name: "openai",
+    capabilities: { tools: true, parallelToolCalls: true, reasoning: true },
+  });
+  const failures = new ProviderFailures(descriptor.name, options.apiKey);
+  return {
+    descriptor,
+    format: responsesFormat,
+    async *stream(request, signal) {
+      try {
+        const body = responsesRequest(request, options.reasoningSummary);
+        const response = await client.responses.create(body, { signal }).asResponse();
+        const { upstreamName } = request.model;
+        yield* readAnswer(response, new ResponseAssembly(failures), upstreamName, failures, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        throw failures.ofException(error);
+      }
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import { ModelFailure } from "@reeve/engine/ports/model-provider";
+import type { ScriptContext } from "./script-context.ts";
+import { holds, isOfConversation } from "./script-context.ts";
+import type { Script, ScriptTurn } from "./script.ts";
+
+/** The turn that a script says to a prompt. Throws a ModelFailure that says what to add when it has none. */
+export function chooseTurn(
+  { name, file, conversations }: Script,
+  context: ScriptContext,
+): ScriptTurn {
+  const number = context.turnsSaid + 1;
+  const conversation = conversations.find(
+    ({ when }) => when === undefined || isOfConversation(when, context),
+  );
+  if (conversation === undefined) {
+    throw missing(`script ${name} has no conversation whose \`when\` holds: add one to ${file}`);
+  }
+  const alternatives = conversation.turns[context.turnsSaid];
+  if (alternatives === undefined) {
+    throw missing(`script ${name} has no turn ${number}: add one to ${file}`);
+  }
+  const chosen = alternatives.find(({ when }) => when === undefined || holds(when, context));
+  if (chosen === undefined) {
+    const hint = `add an alternative without \`when\` to ${file}`;
+    throw missing(`script ${name} has no turn ${number} whose \`when\` holds: ${hint}`);
+  }
+  return chosen;
+}
+
+function missing(what: string): ModelFailure {
+  return new ModelFailure("invalid", what);
+}

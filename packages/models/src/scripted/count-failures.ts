@@ -1,0 +1,27 @@
+import { createHash } from "node:crypto";
+import type { ModelRequest } from "@reeve/engine/ports/model-provider";
+
+/** How many prompts are remembered at a time. */
+const maxPrompts = 1_000;
+
+/** Counts how often a prompt has been failed, until it is answered. */
+export class FailureCounts {
+  readonly #counts = new Map<string, number>();
+
+  /** Whether one more of at most `times` failures is due; it counts as made. */
+  isDue(request: ModelRequest, times: number): boolean {
+    const key = keyOf(request);
+    const count = this.#counts.get(key) ?? 0;
+    this.#counts.delete(key);
+    if (count >= times) return false;
+    const [oldest] = this.#counts.keys();
+    if (oldest !== undefined && this.#counts.size >= maxPrompts) this.#counts.delete(oldest);
+    this.#counts.set(key, count + 1);
+    return true;
+  }
+}
+
+function keyOf({ model, instructions, messages }: ModelRequest): string {
+  const prompt = JSON.stringify([model.id, model.upstreamName, instructions, messages]);
+  return createHash("sha256").update(prompt).digest("base64");
+}

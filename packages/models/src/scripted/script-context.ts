@@ -1,0 +1,92 @@
+import type { ModelRequest } from "@reeve/engine/ports/model-provider";
+import type { Condition, ConversationCondition } from "./script.ts";
+
+/** What a script may ask of and quote from a prompt. */
+export interface ScriptContext {
+  readonly model: string;
+  readonly system: string;
+  /** The names of the tools that are offered. */
+  readonly tools: ReadonlySet<string>;
+  /** The messages of the user. */
+  readonly inputs: readonly string[];
+  /** The latest message of the user. */
+  readonly input: string;
+  /** What the runtime says beside the latest message. */
+  readonly notes: string;
+  /** The last result of each tool. */
+  readonly results: ReadonlyMap<string, { readonly content: string; readonly isError: boolean }>;
+  /** How many turns the assistant has said. */
+  readonly turnsSaid: number;
+}
+
+/** Reads a prompt as scripts see it. */
+export function scriptContext({
+  model,
+  instructions,
+  messages,
+  tools,
+}: ModelRequest): ScriptContext {
+  const results = new Map<string, { readonly content: string; readonly isError: boolean }>();
+  const inputs: string[] = [];
+  let notes: readonly string[] = [];
+  let turnsSaid = 0;
+  for (const message of messages) {
+    switch (message.role) {
+      case "user":
+        inputs.push(message.text);
+        notes = message.notes ?? [];
+        break;
+      case "assistant":
+      case "verbatim":
+        turnsSaid += 1;
+        notes = [];
+        break;
+      case "tool":
+        results.set(message.name, message);
+        notes = message.notes ?? [];
+        break;
+    }
+  }
+  return {
+    model: model.id,
+    system: instructions,
+    tools: new Set(tools.map(({ name }) => name)),
+    inputs,
+    input: inputs.at(-1) ?? "",
+    notes: notes.join("\n"),
+    results,
+    turnsSaid,
+  };
+}
+
+/** Whether everything that `condition` asks for holds. */
+export function holds(condition: Condition, context: ScriptContext): boolean {
+  const { tool, matches, is_error: isError, input, notes } = condition;
+  if (input !== undefined && !input.test(context.input)) return false;
+  if (notes !== undefined && !notes.test(context.notes)) return false;
+  if (!fitsRequest(condition, context)) return false;
+  if (tool === undefined) return true;
+  const result = context.results.get(tool);
+  if (result === undefined) return false;
+  if (isError !== undefined && result.isError !== isError) return false;
+  return matches === undefined || matches.test(result.content);
+}
+
+/** Whether the prompt is one of the conversation that `condition` describes. */
+export function isOfConversation(
+  condition: ConversationCondition,
+  context: ScriptContext,
+): boolean {
+  const { input, model } = condition;
+  if (model !== undefined && model !== context.model) return false;
+  if (input !== undefined && !context.inputs.some((text) => input.test(text))) return false;
+  return fitsRequest(condition, context);
+}
+
+function fitsRequest(
+  { system, tools_include: tool }: ConversationCondition,
+  context: ScriptContext,
+): boolean {
+  if (system !== undefined && !system.test(context.system)) return false;
+  return tool === undefined || context.tools.has(tool);
+}

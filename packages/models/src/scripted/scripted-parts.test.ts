@@ -1,0 +1,61 @@
+import { create } from "@bufbuild/protobuf";
+import { ModelSpecSchema } from "@reeve/contracts/agent";
+import { ToolDescriptorSchema } from "@reeve/contracts/tool";
+import { describe, expect, test } from "vitest";
+import type { ModelRequest, PromptMessage } from "@reeve/engine/ports/model-provider";
+import { asked, called, play, providerOf, requestOf, textOf } from "../../test/support/scripted.ts";
+
+describe("a scripted model that plays several parts", () => {
+  const parts = `
+conversations:
+  - when: { system: "(?i:planner)" }
+    turns: [{ text: a plan }]
+  - when: { input: "^part", tools_include: finish }
+    turns: [{ text: a part }, { text: the end of a part }]
+  - when: { model: m2 }
+    turns: [{ text: small }]
+turns: [{ text: the root }, { text: the end }]
+`;
+  const said = async (request: ModelRequest) => {
+    const heard = await Array.fromAsync(
+      providerOf(parts).stream(request, new AbortController().signal),
+    );
+    return heard.map((part) => (part.kind === "turn" ? "" : part.text)).join("");
+  };
+  const part: PromptMessage = { role: "user", text: "part one" };
+  const finish = { tools: [create(ToolDescriptorSchema, { name: "finish" })] };
+
+  test("knows each by what is asked, and plays the rest where none fits", async () => {
+    expect(await said(requestOf([asked], { instructions: "You are a Planner" }))).toBe("a plan");
+    expect(await said(requestOf([part], finish))).toBe("a part");
+    expect(await said(requestOf([part]))).toBe("the root");
+    expect(await said(requestOf([asked, called]))).toBe("the end");
+    const small = create(ModelSpecSchema, { id: "m2", upstreamName: "weather" });
+    expect(await said({ ...requestOf([asked]), model: small })).toBe("small");
+  });
+
+  test("stays in its part when the user says more", async () => {
+    const more: PromptMessage = { role: "user", text: "go on" };
+    expect(await said(requestOf([part, called, more], finish))).toBe("the end of a part");
+  });
+
+  test("says what is missing when it knows no such part", async () => {
+    const only = "conversations: [{ when: { system: x }, turns: [{ text: hi }] }]";
+    await expect(Array.fromAsync(play(only, [asked]))).rejects.toThrow(
+      /no conversation whose `when` holds: add one to weather.yaml/,
+    );
+  });
+
+  test("hears what the runtime says beside the latest message, and no other", async () => {
+    const script = `
+turns:
+  - alternatives:
+      - when: { notes: "9[0-9]%" }
+        text: in a hurry
+      - text: calm
+`;
+    const noted: PromptMessage = { ...asked, notes: ["used 95% of the window"] };
+    expect(await textOf(script, [noted])).toBe("in a hurry");
+    expect(await textOf(script, [noted, asked])).toBe("calm");
+  });
+});

@@ -1,0 +1,141 @@
+import { describe, expect, test } from "vitest";
+import { ModelFailure } from "@reeve/engine/ports/model-provider";
+import { asked, called, gave, play, textOf, turnOf } from "../../test/support/scripted.ts";
+
+const weather = `
+turns:
+  - reasoning: I need it.
+    text: "Let me  look."
+    tool_calls:
+      - { name: forecast, arguments: { question: "{{ input }}" } }
+      - { name: forecast, arguments: "{not json" }
+  - alternatives:
+      - when: { tool: forecast, is_error: true }
+        text: "None: {{ tools.forecast }}"
+      - when: { tool: forecast, matches: "rain|snow" }
+        text: Take an umbrella.
+      - when: { input: "Bern" }
+        text: "In Bern: {{ tools.forecast.days.0.sky }}, {{ tools.forecast.days.0 }}."
+`;
+
+describe("a scripted model", () => {
+  test("streams reasoning and text word by word, then gives its turn", async () => {
+    const parts = await Array.fromAsync(play(weather, [asked]));
+    expect(parts.slice(0, -1)).toEqual([
+      { kind: "reasoning", text: "I " },
+      { kind: "reasoning", text: "need " },
+      { kind: "reasoning", text: "it." },
+      { kind: "text", text: "Let " },
+      { kind: "text", text: "me  " },
+      { kind: "text", text: "look." },
+    ]);
+    const calls = [
+      {
+        providerCallId: "call_1_1",
+        name: "forecast",
+        argumentsText: `{"question":"What about Bern?"}`,
+      },
+      { providerCallId: "call_1_2", name: "forecast", argumentsText: "{not json" },
+    ];
+    expect(parts.at(-1)).toEqual({
+      kind: "turn",
+      turn: {
+        messageJson: expect.stringContaining(`"content":"Let me  look."`),
+        finishReason: "tool_calls",
+        calls,
+        usage: undefined,
+        model: "weather",
+      },
+    });
+  });
+
+  test("takes the first alternative whose condition holds for the last result", async () => {
+    const bern = `{"days":[{"sky":"sunny"}]}`;
+    expect(await textOf(weather, [asked, called, gave("down", true)])).toBe("None: down");
+    expect(await textOf(weather, [asked, called, gave("snow")])).toBe("Take an umbrella.");
+    expect(await textOf(weather, [asked, called, gave("rain"), gave(bern)])).toBe(
+      `In Bern: sunny, {"sky":"sunny"}.`,
+    );
+  });
+
+  test("keeps the type of a value that is quoted alone", async () => {
+    const script = `
+turns:
+  - tool_calls: [{ name: sum, arguments: { n: "{{ tools.forecast.n }}", all: ["{{tools.forecast}}"] } }]
+`;
+    const { calls } = await turnOf(script, [asked, gave(`{"n":3}`)]);
+    expect(calls[0]?.argumentsText).toBe(`{"n":3,"all":["{\\"n\\":3}"]}`);
+  });
+
+  test("leaves other double braces alone", async () => {
+    const script = `turns: [{ text: "f'{{total}}' {{ input.x }} {{ tools }}" }]`;
+    expect(await textOf(script, [asked])).toBe("f'{{total}}' {{ input.x }} {{ tools }}");
+  });
+
+  test("quotes a result as it is, even with the signs of a replacement", async () => {
+    const script = `turns: [{ text: "a {{ tools.forecast }} b" }]`;
+    expect(await textOf(script, [asked, gave("$& $1")])).toBe("a $& $1 b");
+  });
+
+  test.each([
+    [
+      "its end is reached",
+      weather,
+      [asked, called, called],
+      "script weather has no turn 3: add one to weather.yaml",
+    ],
+    [
+      "no alternative holds",
+      weather,
+      [{ role: "user", text: "Rome?" }, called, gave("?")],
+      "whose `when` holds",
+    ],
+    [
+      "a result is not JSON",
+      weather,
+      [asked, called, gave("sun")],
+      "turn 2 of weather.yaml: {{ tools.forecast.days.0.sky }}: the result of forecast is not JSON",
+    ],
+    ["a result lacks the value", weather, [asked, called, gave(`{"days":[]}`)], "has no 0"],
+    [
+      "a tool gave nothing",
+      `turns: [{ text: "{{ tools.forecast }}" }]`,
+      [asked],
+      "forecast has given no result",
+    ],
+    [
+      "a value is only inherited",
+      `turns: [{ text: "{{ tools.forecast.constructor }}" }]`,
+      [gave("{}")],
+      "has no constructor",
+    ],
+  ] as const)("says what is missing when %s", async (_, script, messages, message) => {
+    const playing = Array.fromAsync(play(script, messages));
+    await expect(playing).rejects.toThrow(ModelFailure);
+    await expect(playing).rejects.toMatchObject({
+      reason: "invalid",
+      message: expect.stringContaining(message),
+    });
+  });
+
+  test("names the scripts that there are when asked for another", async () => {
+    await expect(Array.fromAsync(play(weather, [asked], { model: "rain" }))).rejects.toMatchObject({
+      reason: "invalid",
+      message: "no script rain; there are: weather",
+    });
+  });
+
+  test("stops with the reason of the signal, also between two slow words", async () => {
+    const end = new AbortController();
+    const reason = new Error("enough");
+    const heard: string[] = [];
+    const listening = async () => {
+      const script = "pace_ms: 60000\nturns: [{ text: one two }]";
+      for await (const part of play(script, [asked], { signal: end.signal })) heard.push(part.kind);
+    };
+    const listened = listening();
+    end.abort(reason);
+    await expect(listened).rejects.toBe(reason);
+    expect(heard).toEqual([]);
+  });
+});

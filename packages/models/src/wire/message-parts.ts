@@ -1,0 +1,47 @@
+import type { ModelToolCall, ModelTurn, PromptMessage } from "@reeve/engine/ports/model-provider";
+
+/** A message as the conventions of OpenTelemetry for GenAI write it. */
+export interface PartedMessage {
+  readonly role: string;
+  readonly parts: readonly Readonly<Record<string, unknown>>[];
+  readonly finish_reason?: string;
+}
+
+/** The messages of a prompt, in parts. */
+export function promptParts(messages: readonly PromptMessage[]): readonly PartedMessage[] {
+  return messages.map((message) => {
+    switch (message.role) {
+      case "user":
+        return { role: "user", parts: texts([message.text, ...(message.notes ?? [])]) };
+      case "assistant":
+        return { role: "assistant", parts: texts([message.text]) };
+      case "verbatim":
+        return {
+          role: "assistant",
+          parts: [...texts([message.text ?? ""]), ...(message.calls ?? []).map(callPart)],
+        };
+      case "tool": {
+        const { providerCallId: id, content, notes = [] } = message;
+        const response = { type: "tool_call_response", id, response: content };
+        return { role: "tool", parts: [response, ...texts(notes)] };
+      }
+    }
+  });
+}
+
+/** An answer, in parts. */
+export function answerParts(
+  text: string,
+  { calls, finishReason }: ModelTurn,
+): readonly PartedMessage[] {
+  const parts = [...texts([text]), ...calls.map(callPart)];
+  return [{ role: "assistant", parts, finish_reason: finishReason }];
+}
+
+function texts(all: readonly string[]) {
+  return all.filter((text) => text !== "").map((content) => ({ type: "text", content }));
+}
+
+function callPart({ providerCallId: id, name, argumentsText }: ModelToolCall) {
+  return { type: "tool_call", id, name, arguments: argumentsText };
+}

@@ -1,0 +1,60 @@
+import { create } from "@bufbuild/protobuf";
+import { ModelSpecSchema } from "@reeve/contracts/agent";
+import type { ModelPart, ModelRequest, PromptMessage } from "@reeve/engine/ports/model-provider";
+import { parseScript } from "../../src/scripted/script.ts";
+import { scriptedProvider } from "../../src/scripted/scripted-provider.ts";
+
+/** A provider with one script, `weather`. */
+export const providerOf = (script: string) =>
+  scriptedProvider([parseScript(script, "weather.yaml")]);
+
+export function requestOf(
+  messages: readonly PromptMessage[],
+  { model = "weather", ...others }: Partial<Omit<ModelRequest, "model">> & { model?: string } = {},
+): ModelRequest {
+  return {
+    model: create(ModelSpecSchema, { id: "m", upstreamName: model }),
+    instructions: "",
+    messages,
+    tools: [],
+    temperature: undefined,
+    parallelToolCalls: true,
+    maxTokens: undefined,
+    ...others,
+  };
+}
+
+/** What a script answers to messages. */
+export function play(
+  script: string,
+  messages: readonly PromptMessage[],
+  { signal = new AbortController().signal, model = "weather" } = {},
+): AsyncIterable<ModelPart> {
+  return providerOf(script).stream(requestOf(messages, { model }), signal);
+}
+
+/** The turn that a script gives in the end. */
+export async function turnOf(script: string, messages: readonly PromptMessage[]) {
+  const part = (await Array.fromAsync(play(script, messages))).at(-1);
+  if (part?.kind !== "turn") throw new Error("no turn");
+  return part.turn;
+}
+
+/** What such a turn says. */
+export async function textOf(script: string, messages: readonly PromptMessage[]): Promise<unknown> {
+  return Reflect.get(JSON.parse((await turnOf(script, messages)).messageJson) as object, "content");
+}
+
+export const asked = { role: "user", text: "What about Bern?" } as const satisfies PromptMessage;
+
+/** A turn of a model that called tools. */
+export const called: PromptMessage = { role: "verbatim", messageJson: "{}" };
+
+/** What the tool `forecast` gave. */
+export const gave = (content: string, isError = false): PromptMessage => ({
+  role: "tool",
+  providerCallId: "call_1_1",
+  name: "forecast",
+  content,
+  isError,
+});

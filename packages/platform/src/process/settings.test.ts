@@ -1,0 +1,38 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { readConfig } from "../config.ts";
+import { commonSettings, neededBeyondLoopback } from "./settings.ts";
+
+const common = z.object(commonSettings);
+
+describe("the address of NATS", () => {
+  test.each([
+    "nats://127.0.0.1:4222",
+    "tls://nats.reeve.svc",
+    "localhost:4222",
+    "nats://[::1]:4222",
+  ])("may be %s", (url) => {
+    expect(readConfig(common, { REEVE_NATS_URL: url }).REEVE_NATS_URL).toBe(url);
+  });
+
+  test.each(["http://host", "nats://me:secret@host", "nats://host:port", "nats://a,b"])(
+    "is not %s",
+    (url) => {
+      expect(() => readConfig(common, { REEVE_NATS_URL: url })).toThrow("REEVE_NATS_URL");
+    },
+  );
+});
+
+describe("a rule over two settings", () => {
+  const schema = z
+    .object({ A: z.string(), B: z.string().optional(), C: z.coerce.number().default(0) })
+    .refine(({ A, B }) => A === "" || B !== undefined, neededBeyondLoopback("B", "A"));
+
+  test("is told with what else is wrong", () => {
+    expect(() => readConfig(schema, { A: "x", C: "many" })).toThrow(/ {2}C: .*\n {2}B: is needed/);
+  });
+
+  test("says nothing of a setting that is wrong itself", () => {
+    expect(() => readConfig(schema, {})).toThrow(/^settings are missing or wrong:\n {2}A: [^\n]*$/);
+  });
+});

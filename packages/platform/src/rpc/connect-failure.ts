@@ -1,0 +1,122 @@
+import { durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { ErrorReason, ErrorReasonSchema } from "@reeve/contracts/error";
+import {
+  BadRequestSchema,
+  ErrorInfoSchema,
+  RetryInfoSchema,
+} from "../../gen/google/rpc/error_details_pb.ts";
+import type { FailureKind } from "../failure.ts";
+import { Failure } from "../failure.ts";
+
+/** The domain of our reasons in `google.rpc.ErrorInfo`. */
+export const errorDomain = "reeve.dev";
+
+const codes = {
+  invalid: Code.InvalidArgument,
+  unsupported: Code.Unimplemented,
+  not_found: Code.NotFound,
+  exists: Code.AlreadyExists,
+  conflict: Code.Aborted,
+  precondition: Code.FailedPrecondition,
+  out_of_range: Code.OutOfRange,
+  unauthenticated: Code.Unauthenticated,
+  denied: Code.PermissionDenied,
+  exhausted: Code.ResourceExhausted,
+  unavailable: Code.Unavailable,
+  internal: Code.Internal,
+} satisfies Record<FailureKind, Code>;
+
+/** The status that a client sees of a failure: code, ErrorInfo, BadRequest where fields are wrong, RetryInfo where time helps. */
+export function connectErrorOf(failure: Failure): ConnectError {
+  const error = new ConnectError(failure.message, codes[failure.kind]);
+  error.details.push({
+    desc: ErrorInfoSchema,
+    value: {
+      reason: reasonName(failure.reason),
+      domain: errorDomain,
+      metadata: { ...failure.metadata },
+    },
+  });
+  if (failure.violations.length > 0) {
+    const fieldViolations = failure.violations.map((violation) => ({ ...violation }));
+    error.details.push({ desc: BadRequestSchema, value: { fieldViolations } });
+  }
+  if (failure.retryAfterMs !== undefined) {
+    const retryDelay = durationFromMs(failure.retryAfterMs);
+    error.details.push({ desc: RetryInfoSchema, value: { retryDelay } });
+  }
+  return error;
+}
+
+/**
+ * What a client may do about an error that a server, or the way to it, gave. An error without our details gets the kind of
+ * its code; one that is no status at all is `internal`.
+ */
+export function failureFrom(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  const status = ConnectError.from(error);
+  const [info] = status.findDetails(ErrorInfoSchema);
+  const [badRequest] = status.findDetails(BadRequestSchema);
+  const [retry] = status.findDetails(RetryInfoSchema);
+  const isLost = isCutOff(status) || (info === undefined && lost.has(status.code));
+  const kind = isLost ? "unavailable" : kindOf(status.code);
+  return new Failure(kind, reasonOf(info?.reason, kind), status.rawMessage, {
+    violations: badRequest?.fieldViolations ?? [],
+    metadata: info?.metadata ?? {},
+    ...(retry?.retryDelay && { retryAfterMs: durationMs(retry.retryDelay) }),
+    cause: error,
+  });
+}
+
+/** What a client is told whose connection broke or whose time ran out; a conflict of ours says so in its details. */
+const lost: ReadonlySet<Code> = new Set([Code.Aborted, Code.Canceled, Code.DeadlineExceeded]);
+/** What Node says of a connection that broke, or of a request that came when it was about to be closed. */
+const brokenConnection: ReadonlySet<unknown> = new Set([
+  "ECONNRESET",
+  "EPIPE",
+  "ERR_HTTP2_GOAWAY_SESSION",
+  "ERR_HTTP2_INVALID_SESSION",
+  "ERR_HTTP2_SESSION_ERROR",
+  "ERR_HTTP2_STREAM_CANCEL",
+  "ERR_HTTP2_STREAM_ERROR",
+  "ERR_STREAM_PREMATURE_CLOSE",
+]);
+
+/** Whether nobody answered because the connection is gone; its status is then made up on this side. */
+function isCutOff({ cause, details }: ConnectError): boolean {
+  if (details.length > 0) return false;
+  for (let each = cause; each instanceof Error; each = each.cause) {
+    if ("code" in each && brokenConnection.has(each.code)) return true;
+  }
+  return false;
+}
+
+function kindOf(code: Code): FailureKind {
+  const found = Object.entries(codes).find(([, candidate]) => candidate === code);
+  // The keys of the table are the kinds.
+  return (found?.[0] as FailureKind | undefined) ?? "internal";
+}
+
+/** A reason as it stands in an ErrorInfo: without the prefix of its enum. */
+export function reasonName(reason: ErrorReason): string {
+  return (ErrorReasonSchema.value[reason]?.name ?? "").replace(reasonPrefix, "");
+}
+
+function reasonOf(name: string | undefined, kind: FailureKind): ErrorReason {
+  const known = ErrorReasonSchema.values.find((value) => value.name === `${reasonPrefix}${name}`);
+  // The numbers of the enum's descriptor are its values.
+  if (known !== undefined) return known.number as ErrorReason;
+  return withoutDetails[kind] ?? ErrorReason.INTERNAL;
+}
+
+/** What a status says that came without our details: from the protocol itself, or from something on the way. */
+const withoutDetails: Partial<Record<FailureKind, ErrorReason>> = {
+  invalid: ErrorReason.INVALID_REQUEST,
+  unauthenticated: ErrorReason.UNAUTHENTICATED,
+  denied: ErrorReason.PERMISSION_DENIED,
+  exhausted: ErrorReason.TOO_LARGE,
+  unavailable: ErrorReason.UNAVAILABLE,
+};
+
+const reasonPrefix = "ERROR_REASON_";

@@ -1,0 +1,77 @@
+import type { Interceptor, StreamResponse, UnaryResponse } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { ErrorReason } from "@reeve/contracts/error";
+import { connectErrorOf } from "./connect-failure.ts";
+import { Failure } from "../failure.ts";
+import { goingAway } from "./going-away.ts";
+import type { Logger } from "../telemetry/logger.ts";
+
+/**
+ * The one door for errors: a Failure leaves as its status with details, an error of the protocol as it is, and anything
+ * else as INTERNAL without a word of what is inside; that one is logged, here and nowhere else.
+ */
+export function mapErrors(log: Logger, draining: AbortSignal): Interceptor {
+  return (next) => async (request) => {
+    const method = `${request.service.typeName}/${request.method.name}`;
+    const mapped = (error: unknown) => statusOf(error, { log, method, request, draining });
+    try {
+      const response = await next(request);
+      return response.stream ? mapStream(response, mapped) : response;
+    } catch (error) {
+      throw mapped(error);
+    }
+  };
+}
+
+function mapStream(
+  response: StreamResponse,
+  mapped: (error: unknown) => ConnectError,
+): UnaryResponse | StreamResponse {
+  async function* messages() {
+    try {
+      yield* response.message;
+    } catch (error) {
+      throw mapped(error);
+    }
+  }
+  return { ...response, message: messages() };
+}
+
+interface Context {
+  readonly log: Logger;
+  readonly method: string;
+  readonly request: { readonly signal: AbortSignal };
+  readonly draining: AbortSignal;
+}
+
+function statusOf(error: unknown, { log, method, request, draining }: Context): ConnectError {
+  if (error instanceof Failure) return connectErrorOf(error);
+  if (draining.aborted) return connectErrorOf(goingAway());
+  if (error instanceof ConnectError && error.code !== Code.Unknown) return withReason(error);
+  if (request.signal.aborted) return new ConnectError("the client went away", Code.Canceled);
+  log.error({ err: error, method }, "request met a fault");
+  return connectErrorOf(
+    new Failure(
+      "internal",
+      ErrorReason.INTERNAL,
+      `${method} met a fault of the server; its log has the details`,
+    ),
+  );
+}
+
+/** Errors of the protocol itself say why, as ours do. */
+function withReason(error: ConnectError): ConnectError {
+  if (error.details.length > 0) return error;
+  switch (error.code) {
+    case Code.ResourceExhausted:
+      return connectErrorOf(
+        new Failure("exhausted", ErrorReason.TOO_LARGE, error.rawMessage, { cause: error }),
+      );
+    case Code.InvalidArgument:
+      return connectErrorOf(
+        new Failure("invalid", ErrorReason.INVALID_REQUEST, error.rawMessage, { cause: error }),
+      );
+    default:
+      return error;
+  }
+}

@@ -1,0 +1,99 @@
+import { createServer as createHttp1Server } from "node:http";
+import { createServer as createHttp2Server } from "node:http2";
+import type { ServerHttp2Session } from "node:http2";
+import type { AddressInfo, Socket } from "node:net";
+import { createServer } from "node:net";
+import { ErrorReason } from "@reeve/contracts/error";
+import type { ListenAddress } from "../config.ts";
+import { Failure } from "../failure.ts";
+import { pingSession } from "./ping-session.ts";
+import type { HttpHandler } from "./rpc-handler.ts";
+
+/** The first bytes of a client that speaks HTTP/2 without asking. */
+const http2Preface = "PRI";
+/** How long a connection may say nothing at all, and how long the head of its request may take. */
+const firstBytesMs = 10_000;
+/** How long connections may take to end. */
+const closeMs = 2_000;
+
+/** A port that is open. */
+export interface OpenPort extends AsyncDisposable {
+  readonly port: number;
+}
+
+/** Serves HTTP/2 without TLS and HTTP/1.1 on one port, told apart by the first bytes of a connection. */
+export async function openSharedPort(
+  address: ListenAddress,
+  handler: HttpHandler,
+): Promise<OpenPort> {
+  const limits = { headersTimeout: firstBytesMs, connectionsCheckingInterval: 2_000 };
+  const http1 = createHttp1Server({ keepAliveTimeout: 65_000, ...limits }, handler);
+  // It watches over its connections only from this event on, which a server that is handed them never has.
+  http1.emit("listening");
+  const http2 = createHttp2Server({ settings: { maxConcurrentStreams: 1_000 } }, handler);
+  const sockets = new Set<Socket>();
+  const sessions = new Set<ServerHttp2Session>();
+  http2.on("session", (session) => {
+    sessions.add(session);
+    session.on("error", () => session.destroy());
+    session.once("close", () => sessions.delete(session));
+    pingSession(session);
+  });
+  const listener = createServer({ noDelay: true }, (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+    socket.on("error", () => socket.destroy());
+    socket.setTimeout(firstBytesMs, () => socket.destroy());
+    let first = Buffer.alloc(0);
+    socket.on("data", function read(bytes: Buffer) {
+      first = Buffer.concat([first, bytes]);
+      const start = first.toString("latin1", 0, http2Preface.length);
+      // "P" may become either.
+      if (start.length < http2Preface.length && http2Preface.startsWith(start)) return;
+      socket.off("data", read);
+      socket.setTimeout(0);
+      socket.removeAllListeners("timeout");
+      socket.pause();
+      socket.unshift(first);
+      if (start === http2Preface) http2.emit("connection", socket);
+      else {
+        http1.emit("connection", socket);
+        // The session of HTTP/2 reads by itself, and would miss what flows before it does.
+        socket.resume();
+      }
+    });
+  });
+  await listen(listener, address);
+  return {
+    // A TCP listener has an address and a port.
+    port: (listener.address() as AddressInfo).port,
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise((resolve) => listener.close(resolve));
+      for (const session of sessions) session.close();
+      http1.close();
+      const hurry = setTimeout(() => {
+        for (const socket of sockets) socket.destroy();
+      }, closeMs);
+      await closed;
+      clearTimeout(hurry);
+    },
+  };
+}
+
+async function listen(listener: ReturnType<typeof createServer>, { host, port }: ListenAddress) {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  listener.once("error", reject);
+  listener.listen({ host, port }, resolve);
+  try {
+    await promise;
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : "";
+    const problem = code === "EADDRINUSE" ? "another program uses it" : String(code);
+    throw new Failure(
+      "unavailable",
+      ErrorReason.UNAVAILABLE,
+      `cannot listen on ${host}:${port}: ${problem}; end that program or choose another address`,
+      { cause: error },
+    );
+  }
+}

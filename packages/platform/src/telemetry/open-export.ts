@@ -1,0 +1,92 @@
+import { randomUUID } from "node:crypto";
+import { context, diag, DiagLogLevel, trace } from "@opentelemetry/api";
+import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+} from "@opentelemetry/resources";
+import type { Sampler } from "@opentelemetry/sdk-trace";
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
+import type { Logger } from "./logger.ts";
+import { traceContent } from "./span-content.ts";
+import type { TracingSettings } from "./tracing-settings.ts";
+
+/** How often is said that spans are lost. */
+const complainEveryMs = 60_000;
+
+/** Sets up the tracer of this process. */
+export function openExport(
+  service: string,
+  settings: TracingSettings,
+  log: Logger,
+): { shutdown(): Promise<void> } {
+  complainTo(log);
+  traceContent(settings.REEVE_TRACE_CONTENT);
+  const given = detectResources({ detectors: [envDetector] });
+  const processor = new BatchSpanProcessor({
+    exporter: new OTLPTraceExporter(),
+    scheduledDelayMillis: settings.OTEL_BSP_SCHEDULE_DELAY,
+    exportTimeoutMillis: settings.OTEL_BSP_EXPORT_TIMEOUT,
+    maxQueueSize: settings.OTEL_BSP_MAX_QUEUE_SIZE,
+    maxExportBatchSize: settings.OTEL_BSP_MAX_EXPORT_BATCH_SIZE,
+  });
+  const provider = new TracerProvider({
+    resource: defaultResource()
+      .merge(
+        resourceFromAttributes({
+          "service.name": service,
+          "service.namespace": "reeve",
+          "service.instance.id": randomUUID(),
+        }),
+      )
+      .merge(given),
+    sampler: samplerOf(settings),
+    spanLimits: { attributeValueLengthLimit: settings.OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT },
+    spanProcessors: [processor],
+  });
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager());
+  trace.setGlobalTracerProvider(provider);
+  return provider;
+}
+
+function samplerOf(settings: TracingSettings): Sampler {
+  const { OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: share } = settings;
+  switch (name) {
+    case "always_on":
+      return new AlwaysOnSampler();
+    case "always_off":
+      return new AlwaysOffSampler();
+    case "traceidratio":
+      return new TraceIdRatioBasedSampler(share);
+    case "parentbased_always_on":
+      return new ParentBasedSampler({ root: new AlwaysOnSampler() });
+    case "parentbased_always_off":
+      return new ParentBasedSampler({ root: new AlwaysOffSampler() });
+    case "parentbased_traceidratio":
+      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(share) });
+  }
+}
+
+const quiet = () => undefined;
+
+/** Has the SDK say in our log what it has to complain of, once a minute at the most. */
+function complainTo(log: Logger): void {
+  let quietUntil = 0;
+  const complain = (...said: readonly unknown[]) => {
+    if (performance.now() < quietUntil) return;
+    quietUntil = performance.now() + complainEveryMs;
+    log.warn({ said: said.map(String).join(" ").slice(0, 300) }, "spans could not be exported");
+  };
+  const logger = { error: complain, warn: complain, info: quiet, debug: quiet, verbose: quiet };
+  diag.setLogger(logger, DiagLogLevel.WARN);
+}

@@ -1,0 +1,123 @@
+import type { Dispatch } from "@reeve/contracts/run";
+import { RunStatus } from "@reeve/contracts/run";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import { describe, expect, test } from "vitest";
+import { commitContract } from "@reeve/jetstream/test/support/commit-contract";
+import { appended, eventsAfter, freshRun } from "@reeve/jetstream/test/support/facts";
+import type { ForeignFact } from "./commit-foreign.ts";
+import { commitForeign } from "./commit-foreign.ts";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import { memoryRunLog } from "@reeve/jetstream/log/memory";
+import { MemoryWorkQueue } from "@reeve/jetstream/queue/memory";
+import type { RunHead } from "../head/run-head.ts";
+import { messageOf } from "../head/run-head.ts";
+import type { RunLog } from "@reeve/jetstream/log/run-log";
+
+const { signal } = new AbortController();
+const created: ForeignFact = { case: "runCreated", value: { tenant: "acme" } };
+const claimed: ForeignFact = { case: "runClaimed", value: { worker: "w", epoch: 1 } };
+const parked: ForeignFact = { case: "runParked", value: {} };
+const cancelled: ForeignFact = { case: "status", value: { status: RunStatus.CANCELLED } };
+const submitted = (messageId: string): ForeignFact => ({
+  case: "messageSubmitted",
+  value: { messageId },
+});
+const submitOnce = (messageId: string) => (head: RunHead) =>
+  messageOf(head, messageId) === undefined ? [submitted(messageId)] : [];
+
+async function runWith(...facts: readonly ForeignFact[]) {
+  const log = memoryRunLog();
+  const dispatch = new MemoryWorkQueue<Dispatch>();
+  const key = freshRun();
+  await appended(log, key, emptyTail, eventsAfter(0, ...facts), signal);
+  return { log, dispatch, key };
+}
+
+const shared = memoryRunLog();
+commitContract("in memory", () => [shared, shared]);
+
+describe("a foreign fact", () => {
+  test("is stamped and follows what stands", async () => {
+    const { log, dispatch, key } = await runWith(created, claimed);
+    const head = await commitForeign({ log, dispatch }, key, submitOnce("m1"), signal);
+    expect(head.lastSequence).toBe(3);
+    const event = (await log.read(key, emptyTail, signal)).events.at(-1);
+    expect(event).toMatchObject({
+      runId: key.run,
+      sequence: 3,
+      event: { value: { messageId: "m1" } },
+    });
+    expect(event?.time).toBeDefined();
+  });
+
+  test("disturbs no owner, but wakes a run that rests, once for each time that it was parked", async () => {
+    const { log, dispatch, key } = await runWith(created, claimed);
+    await commitForeign({ log, dispatch }, key, submitOnce("m1"), signal);
+    expect(dispatch.length).toBe(0);
+    const { tail } = await log.read(key, emptyTail, signal);
+    await appended(log, key, tail, eventsAfter(tail.sequence, parked), signal);
+    await commitForeign({ log, dispatch }, key, submitOnce("m2"), signal);
+    await commitForeign({ log, dispatch }, key, submitOnce("m3"), signal);
+    expect(dispatch.length).toBe(1);
+  });
+
+  test("wakes the run when it is repeated after its dispatch was lost", async () => {
+    const { log, dispatch, key } = await runWith(created, claimed, parked);
+    const lost = {
+      publish: () => Promise.reject(new Failure("unavailable", ErrorReason.UNAVAILABLE, "gone")),
+    };
+    await expect(
+      commitForeign({ log, dispatch: lost }, key, submitOnce("m1"), signal),
+    ).rejects.toMatchObject({ kind: "unavailable" });
+    const head = await commitForeign({ log, dispatch }, key, submitOnce("m1"), signal);
+    expect(head.lastSequence).toBe(4);
+    expect(dispatch.length).toBe(1);
+  });
+
+  test("wakes nobody when nothing is to be said of a run that rests", async () => {
+    const { log, dispatch, key } = await runWith(created, claimed, parked);
+    const head = await commitForeign({ log, dispatch }, key, () => [], signal);
+    expect(head.status).toBe(RunStatus.WAITING);
+    expect(dispatch.length).toBe(0);
+  });
+
+  test("is refused after the end", async () => {
+    const { log, dispatch, key } = await runWith(created, cancelled);
+    await expect(
+      commitForeign({ log, dispatch }, key, submitOnce("m1"), signal),
+    ).rejects.toMatchObject({
+      kind: "precondition",
+      reason: ErrorReason.RUN_ENDED,
+      message: `run ${key.run} has ended: cancelled`,
+    });
+  });
+
+  test("is decided again on what somebody else wrote first", async () => {
+    const { log, dispatch, key } = await runWith(created, claimed);
+    let isFirst = true;
+    const racing: RunLog = {
+      append: async (of, tail, events, within) => {
+        if (isFirst) {
+          isFirst = false;
+          await appended(log, key, tail, eventsAfter(tail.sequence, cancelled), within);
+        }
+        return log.append(of, tail, events, within);
+      },
+      read: (...asked) => log.read(...asked),
+      follow: (...asked) => log.follow(...asked),
+    };
+    await expect(
+      commitForeign({ log: racing, dispatch }, key, submitOnce("m1"), signal),
+    ).rejects.toMatchObject({ reason: ErrorReason.RUN_ENDED });
+  });
+
+  test("is refused by whoever decides", async () => {
+    const { log, dispatch, key } = await runWith(created);
+    const refusal = new Failure("denied", ErrorReason.PERMISSION_DENIED, "not yours");
+    const decide = () => {
+      throw refusal;
+    };
+    await expect(commitForeign({ log, dispatch }, key, decide, signal)).rejects.toBe(refusal);
+  });
+});

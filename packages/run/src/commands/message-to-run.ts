@@ -1,0 +1,29 @@
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import type { RunHead } from "../head/run-head.ts";
+
+/** Refuses a message that says nothing. */
+export function assertWords(runId: string, text: string): void {
+  // The pattern of the contract knows only the blanks of ASCII.
+  if (text.trim() !== "") return;
+  const message = `a message to run ${runId} must say something; it has only blanks`;
+  throw new Failure("invalid", ErrorReason.INVALID_REQUEST, message, {
+    violations: [{ field: "text", description: "has only blanks", reason: "EMPTY" }],
+  });
+}
+
+/** What may wait in a run for its next step: beyond that nobody is reading. */
+const mostUntaken = 100;
+const mostUntakenBytes = 2 * 1024 * 1024;
+
+/** Refuses a message for which there is no room among those that wait in the run. */
+export function assertRoom({ runId, untaken }: RunHead, text: string): void {
+  const waiting = [...untaken.values()].reduce((sum, size) => sum + size, 0);
+  if (untaken.size < mostUntaken && waiting + Buffer.byteLength(text) <= mostUntakenBytes) return;
+  throw new Failure(
+    "exhausted",
+    ErrorReason.INBOX_FULL,
+    `${untaken.size} messages wait in run ${runId} for its next step, and at most ${mostUntaken} with ${mostUntakenBytes} bytes may; send this one when some were taken up`,
+    { metadata: { run_id: runId } },
+  );
+}

@@ -1,0 +1,125 @@
+import { create } from "@bufbuild/protobuf";
+import { ApprovalState } from "@reeve/contracts/approval";
+import { ErrorReason } from "@reeve/contracts/error";
+import type { RunEvent } from "@reeve/contracts/run";
+import { RunEventSchema, RunStatus, StepState } from "@reeve/contracts/run";
+import { describe, expect, test } from "vitest";
+import { eventsAfter, text } from "@reeve/jetstream/test/support/facts";
+import type { ForeignFact } from "../commands/commit-foreign.ts";
+import { emptyHead, foldHead, isTerminal, messageOf, pendingApprovals, runOf } from "./run-head.ts";
+
+const created: ForeignFact = { case: "runCreated", value: { agentId: "writer", input: "hello" } };
+const claimed: ForeignFact = { case: "runClaimed", value: { worker: "w", epoch: 1 } };
+const parked: ForeignFact = { case: "runParked", value: {} };
+const started: ForeignFact = { case: "step", value: { state: StepState.STARTED } };
+const status = (to: RunStatus): ForeignFact => ({ case: "status", value: { status: to } });
+const approval = (approvalId: string, state: ApprovalState): ForeignFact => ({
+  case: "approval",
+  value: { approval: { approvalId, state } },
+});
+
+const headOf = (...facts: readonly ForeignFact[]) => foldHead(emptyHead, eventsAfter(0, ...facts));
+
+/** An event at a place of its own. */
+function placed(sequence: number, stepNumber: number, event: ForeignFact, parentId = ""): RunEvent {
+  return create(RunEventSchema, { sequence, stepNumber, parentId, event });
+}
+
+const step = (sequence: number, stepNumber: number, words: string) =>
+  placed(sequence, stepNumber, text(words));
+
+const outputOf = (...events: readonly RunEvent[]) =>
+  runOf(foldHead(headOf(created), events)).output;
+
+describe("the status of a run", () => {
+  test.each<[string, RunStatus, readonly ForeignFact[]]>([
+    ["is queued until a worker prepares it", RunStatus.QUEUED, [created]],
+    ["is starting while it is prepared", RunStatus.STARTING, [claimed, status(RunStatus.STARTING)]],
+    ["is running from its first step on", RunStatus.RUNNING, [claimed, started]],
+    ["is waiting while it is parked", RunStatus.WAITING, [claimed, started, parked]],
+    ["is running again when it is claimed", RunStatus.RUNNING, [started, parked, claimed]],
+    ["is final", RunStatus.COMPLETED, [started, status(RunStatus.COMPLETED)]],
+    [
+      "stays final whatever records follow",
+      RunStatus.CANCELLED,
+      [started, status(RunStatus.CANCELLED), claimed, parked],
+    ],
+  ])("%s", (_, expected, facts) => {
+    const head = headOf(created, ...facts);
+    expect(head.status).toBe(expected);
+    expect(isTerminal(head.status)).toBe(expected >= RunStatus.COMPLETED);
+  });
+
+  test("names the sequence at which it was parked, until somebody claims the run", () => {
+    expect(headOf(created, claimed, parked).parkedAt).toBe(3);
+    const later = headOf(created, claimed, parked, { case: "messageSubmitted", value: {} });
+    expect(later.parkedAt).toBe(3);
+    expect(headOf(created, claimed, parked, claimed).parkedAt).toBeUndefined();
+  });
+});
+
+describe("the output of a run", () => {
+  test("is the text of the last step that had any", () => {
+    expect(outputOf(step(2, 1, "let me "), step(3, 1, "see"))).toBe("let me see");
+    expect(outputOf(step(2, 1, "let me see"), step(3, 2, "it is "), step(4, 2, "4"))).toBe(
+      "it is 4",
+    );
+  });
+
+  test("has nothing of subtasks, nor of what was voided", () => {
+    const voided: ForeignFact = { case: "textVoided", value: { firstSequence: 3 } };
+    const parts = [placed(2, 1, text("first")), placed(3, 2, text("wrong"))];
+    expect(outputOf(...parts, placed(4, 2, voided))).toBe("first");
+    expect(outputOf(...parts, placed(4, 2, voided), placed(5, 2, text("right")))).toBe("right");
+    expect(outputOf(...parts, placed(4, 1, text("aside"), "sub"))).toBe("wrong");
+    expect(outputOf(...parts, placed(4, 1, voided, "sub"))).toBe("wrong");
+  });
+});
+
+test("the approvals of a run are the latest of each, pending until they are decided or the run ends", () => {
+  const head = headOf(
+    created,
+    approval("a", ApprovalState.PENDING),
+    approval("b", ApprovalState.PENDING),
+    approval("a", ApprovalState.APPROVED),
+  );
+  expect(pendingApprovals(head).map(({ approvalId }) => approvalId)).toEqual(["b"]);
+  expect(runOf(head).pendingApprovals).toEqual(["b"]);
+  const ended = foldHead(head, eventsAfter(4, status(RunStatus.CANCELLED)));
+  expect(pendingApprovals(ended)).toEqual([]);
+  expect(ended.endSequence).toBe(5);
+});
+
+test("a run keeps its error, its cost and the messages that were sent into it", () => {
+  const head = headOf(
+    created,
+    { case: "messageSubmitted", value: { messageId: "m1" } },
+    { case: "costSummary", value: { llmCalls: 2 } },
+    { case: "error", value: { reason: "provider_failed", message: "no answer" } },
+  );
+  expect(runOf(head)).toMatchObject({
+    agentId: "writer",
+    inputPreview: "hello",
+    lastSequence: 4,
+    error: { reason: "provider_failed" },
+    cost: { llmCalls: 2 },
+  });
+  expect(messageOf(head, "m1")?.sequence).toBe(2);
+});
+
+test("a head is the same whether its log is folded at once or event by event", () => {
+  const events = eventsAfter(0, created, claimed, started, text("a"), text("b"), parked);
+  const singly = events.reduce((head, event) => foldHead(head, [event]), emptyHead);
+  expect(singly).toEqual(foldHead(emptyHead, events));
+});
+
+test("an event that a newer version wrote is refused by its sequence", () => {
+  const unknown = [create(RunEventSchema, { runId: "run_x", sequence: 7 })];
+  expect(() => foldHead(emptyHead, unknown)).toThrow(
+    expect.objectContaining({
+      kind: "internal",
+      reason: ErrorReason.INTERNAL,
+      message: expect.stringContaining("event 7 of run run_x") as string,
+    }),
+  );
+});

@@ -1,0 +1,82 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import { timestampNow } from "@bufbuild/protobuf/wkt";
+import { ErrorReason } from "@reeve/contracts/error";
+import { ThreadEventSchema } from "@reeve/contracts/thread";
+import type { Tail } from "@reeve/jetstream/log/port";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import type { ThreadKey, ThreadLog } from "@reeve/jetstream/log/thread-log";
+import { Failure } from "@reeve/platform/failure";
+import type { ThreadState } from "./thread-state.ts";
+import { emptyThread, foldThread } from "./thread-state.ts";
+
+/** Something that is to be said in the log of a thread. */
+export type ThreadFact = NonNullable<MessageInitShape<typeof ThreadEventSchema>["event"]>;
+
+/** A thread as somebody saw it, and the place from which to read on. */
+export interface Seen {
+  readonly state: ThreadState;
+  readonly tail: Tail;
+}
+
+/** How often others may write first. */
+const mostAttempts = 1_000;
+
+/** The thread as it stands. */
+export async function readThread(
+  threads: ThreadLog,
+  key: ThreadKey,
+  signal: AbortSignal,
+): Promise<ThreadState> {
+  const { state } = await seeThread(threads, key, undefined, signal);
+  return state;
+}
+
+/** The thread as it stands, of which `before` is known. */
+export async function seeThread(
+  threads: ThreadLog,
+  key: ThreadKey,
+  before: Seen | undefined,
+  signal: AbortSignal,
+): Promise<Seen> {
+  const missed = await threads.read(key, before?.tail ?? emptyTail, signal);
+  return { state: foldThread(before?.state ?? emptyThread, missed.events), tail: missed.tail };
+}
+
+/**
+ * Appends to the log of a thread what `decide` says of it as it was seen: nothing when it stands already. It is asked again
+ * whenever somebody else wrote first, and throws a Failure to refuse. Returns the thread with the facts in it.
+ */
+export async function commitThread(
+  threads: ThreadLog,
+  key: ThreadKey,
+  seen: Seen,
+  decide: (state: ThreadState) => readonly ThreadFact[],
+  signal: AbortSignal,
+): Promise<Seen> {
+  let { state, tail } = seen;
+  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+    const facts = decide(state);
+    if (facts.length === 0) return { state, tail };
+    const time = timestampNow();
+    const { sequence } = tail;
+    const events = facts.map((event, index) =>
+      create(ThreadEventSchema, {
+        threadId: key.thread,
+        sequence: sequence + 1 + index,
+        time,
+        event,
+      }),
+    );
+    const outcome = await threads.append(key, tail, events, signal);
+    if (outcome.kind === "appended") {
+      return { state: foldThread(state, events), tail: outcome.tail };
+    }
+    ({ state, tail } = await seeThread(threads, key, { state, tail }, signal));
+  }
+  throw new Failure(
+    "unavailable",
+    ErrorReason.UNAVAILABLE,
+    `thread ${key.thread} is written to without a pause; try again`,
+  );
+}

@@ -1,0 +1,133 @@
+import { RunStatus } from "@reeve/contracts/run";
+import { describe, expect, test } from "vitest";
+import { key, never, start, ThreadStage } from "../../test/thread/support.ts";
+import { repairThread } from "./repair-thread.ts";
+import { settleThread } from "./settle-thread.ts";
+import type { ThreadPorts } from "./thread-ports.ts";
+import { activeTurn } from "./thread-state.ts";
+
+class Crash extends Error {}
+
+/** The ports of a process that dies at its `survived`-th writing: right before it, or right after. */
+function mortal(stage: ThreadStage, survived: number, dies: "before" | "after"): ThreadPorts {
+  let left = survived;
+  const write = async <Result>(act: () => Promise<Result>): Promise<Result> => {
+    if (left < 0) throw new Crash();
+    left--;
+    if (left < 0 && dies === "before") throw new Crash();
+    const result = await act();
+    if (left < 0) throw new Crash();
+    return result;
+  };
+  const { threads, log, journal, dispatch } = stage;
+  return {
+    journal: {
+      read: (...args) => journal.read(...args),
+      append: (...args) => write(() => journal.append(...args)),
+    },
+    threads: {
+      read: (...args) => threads.read(...args),
+      follow: (...args) => threads.follow(...args),
+      append: (...args) => write(() => threads.append(...args)),
+    },
+    log: {
+      read: (...args) => log.read(...args),
+      follow: (...args) => log.follow(...args),
+      append: (...args) => write(() => log.append(...args)),
+    },
+    dispatch: {
+      publish: (...args) => write(() => dispatch.publish(...args)),
+      holds: (...args) => dispatch.holds(...args),
+    },
+  };
+}
+
+/** Lets a process do something and die on the way. False: it came to its end first. */
+async function dying(act: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await act();
+    return false;
+  } catch (error) {
+    if (error instanceof Crash) return true;
+    throw error;
+  }
+}
+
+/** Everything that is under way comes to its end, as workers and the repair of the gateways bring it about. */
+async function playOut(stage: ThreadStage): Promise<readonly string[]> {
+  const finished: string[] = [];
+  for (;;) {
+    const active = activeTurn(await repairThread(stage, key, never));
+    if (active === undefined) return finished;
+    expect(stage.dispatched).toContain(active.runId);
+    const events = await stage.events(active.runId);
+    const isOver = events.some(({ event }) => event.case === "status");
+    if (!isOver) await stage.finish(active.runId);
+    finished.push(active.runId);
+  }
+}
+
+describe.each(["before", "after"] as const)(
+  "a process that dies right %s one of its writings",
+  (dies) => {
+    test("while it starts a run: the run has its turn, or was never there", async () => {
+      for (let survived = 0; ; survived++) {
+        const stage = new ThreadStage();
+        const ports = mortal(stage, survived, dies);
+        if (!(await dying(() => start(ports, "run_a")))) break;
+        const finished = await playOut(stage);
+        const isKnown = (await stage.state()).turns.length === 1;
+        expect(finished).toEqual(isKnown ? ["run_a"] : []);
+        // The client, who got no answer, asks again.
+        await start(stage, "run_a");
+        expect([...finished, ...(await playOut(stage))]).toEqual(["run_a"]);
+        expect((await stage.state()).turns).toHaveLength(1);
+      }
+    });
+
+    test("while it starts a run beside another gateway: both have their turn, one after the other", async () => {
+      for (let survived = 0; ; survived++) {
+        const stage = new ThreadStage();
+        const ports = mortal(stage, survived, dies);
+        const [died] = await Promise.all([
+          dying(() => start(ports, "run_a")),
+          start(stage, "run_b"),
+        ]);
+        const finished = await playOut(stage);
+        const known = (await stage.state()).turns.map(({ runId }) => runId);
+        expect(finished).toEqual(known);
+        expect(known).toContain("run_b");
+        if (!died) break;
+      }
+    });
+
+    test("while it ends a turn: the turn is ended once, and the next one begins", async () => {
+      for (let survived = 0; ; survived++) {
+        const stage = new ThreadStage();
+        await start(stage, "run_a");
+        await start(stage, "run_b");
+        await stage.finish("run_a");
+        const ports = mortal(stage, survived, dies);
+        const died = await dying(() => settleThread(ports, key, never));
+        expect(await playOut(stage)).toEqual(["run_b"]);
+        const ends = stage.threads.batches
+          .flatMap(({ events }) => events)
+          .filter(({ event }) => event.case === "turnEnded");
+        expect(ends).toHaveLength(2);
+        if (!died) break;
+      }
+    });
+
+    test("while a waiting run is cancelled: the others are not held up", async () => {
+      for (let survived = 0; ; survived++) {
+        const stage = new ThreadStage();
+        for (const runId of ["run_a", "run_b", "run_c"]) await start(stage, runId);
+        await stage.write("run_b", { case: "status", value: { status: RunStatus.CANCELLED } });
+        const ports = mortal(stage, survived, dies);
+        const died = await dying(() => settleThread(ports, key, never));
+        expect(await playOut(stage)).toEqual(["run_a", "run_c"]);
+        if (!died) break;
+      }
+    });
+  },
+);

@@ -1,0 +1,31 @@
+import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
+import type { Seen } from "./commit-thread.ts";
+import { commitThread, seeThread } from "./commit-thread.ts";
+import { busyThread, noSuchThread } from "./refusals.ts";
+import { settleFrom } from "./settle-thread.ts";
+import type { ThreadPorts } from "./thread-ports.ts";
+import type { ThreadState } from "./thread-state.ts";
+import { openTurns } from "./thread-state.ts";
+
+/**
+ * Deletes a thread in which nothing is under way. Its runs stay, and so does its log, which nobody is shown any more. Throws
+ * a Failure of kind `not_found` when there is no such thread, and `precondition` while a run is under way or waits.
+ */
+export async function deleteThread(
+  ports: ThreadPorts,
+  key: ThreadKey,
+  deletedBy: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const seen: Seen = await seeThread(ports.threads, key, undefined, signal);
+  // A run that ended a moment ago may still have its turn.
+  if (openTurns(seen.state).length > 0) await settleFrom(ports, key, seen, signal);
+  const now = await seeThread(ports.threads, key, seen, signal);
+  const decide = (state: ThreadState) => {
+    if (state.sequence === 0 || state.isDeleted) throw noSuchThread(key.thread);
+    const [open] = openTurns(state);
+    if (open === undefined) return [{ case: "threadDeleted", value: { deletedBy } } as const];
+    throw busyThread(key.thread, open.runId, "wait for its end, or cancel it");
+  };
+  await commitThread(ports.threads, key, now, decide, signal);
+}

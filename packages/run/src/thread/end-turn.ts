@@ -1,0 +1,30 @@
+import { isTerminal } from "../head/run-head.ts";
+import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
+import { commitThread, seeThread } from "./commit-thread.ts";
+import { endingOf } from "./ending-of.ts";
+import { settleFrom } from "./settle-thread.ts";
+import type { ThreadPorts } from "./thread-ports.ts";
+import type { ThreadState } from "./thread-state.ts";
+import { turnOf } from "./thread-state.ts";
+import { runOfTurn } from "./turn-run.ts";
+
+/**
+ * Ends the turn of a run that has ended, and begins the next one; a run that still waited is withdrawn, and the others go
+ * on waiting. For whoever appended the end of the run; nothing happens when that is done already, or the run goes on.
+ */
+export async function endTurn(
+  ports: ThreadPorts,
+  key: ThreadKey,
+  runId: string,
+  signal: AbortSignal,
+): Promise<ThreadState> {
+  let seen = await seeThread(ports.threads, key, undefined, signal);
+  const turn = turnOf(seen.state, runId);
+  if (turn !== undefined && turn.ended === undefined && !turn.isStarted) {
+    const run = await runOfTurn(ports, key, turn, signal);
+    if (run.kind === "foreign" || isTerminal(run.head.status)) {
+      seen = await commitThread(ports.threads, key, seen, endingOf(turn, run), signal);
+    }
+  }
+  return await settleFrom(ports, key, seen, signal);
+}

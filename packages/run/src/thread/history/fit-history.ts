@@ -1,0 +1,95 @@
+import { create } from "@bufbuild/protobuf";
+import { cutToBytes } from "@reeve/agent/text/cut-to-bytes";
+import type { HistoryMessage } from "@reeve/contracts/thread";
+import { HistoryMessageSchema } from "@reeve/contracts/thread";
+import { bytesOf } from "./history-length.ts";
+
+/** Makes a message shorter; the very same message when there is nothing to gain. */
+type Cut = (message: HistoryMessage) => HistoryMessage;
+
+/** What is done, in this order, until the messages fit; each to the oldest messages first. */
+const cuts: readonly Cut[] = [
+  (message) => cutResult(message, 2_000),
+  (message) => cutSaid(message, 2_000),
+  (message) => cutResult(message, 200),
+  (message) => cutSaid(message, 200),
+];
+
+/**
+ * The messages of a turn so that they take at most `mostBytes`: the oldest results are cut first, then what was said, and
+ * at last the oldest calls are left out with their results. What was cut says so; the log of the run has all of it.
+ */
+export function fitHistory(
+  messages: readonly HistoryMessage[],
+  mostBytes: number,
+): readonly HistoryMessage[] {
+  const fitting = messages.map((message) => ({ message, bytes: bytesOf(message) }));
+  let excess = fitting.reduce((sum, { bytes }) => sum + bytes, 0) - mostBytes;
+  for (const cut of cuts) {
+    for (const [index, { message, bytes }] of fitting.entries()) {
+      if (excess <= 0) break;
+      const shorter = cut(message);
+      const left = shorter === message ? bytes : bytesOf(shorter);
+      if (left >= bytes) continue;
+      fitting[index] = { message: shorter, bytes: left };
+      excess -= bytes - left;
+    }
+  }
+  const whole = fitting.map(({ message }) => message);
+  return excess <= 0 ? whole : withoutOldest(whole, mostBytes);
+}
+
+function note(left: number): HistoryMessage {
+  const text = `[${left} older messages are left out]`;
+  return create(HistoryMessageSchema, { message: { case: "user", value: { text } } });
+}
+
+/** What is newest, from where no result lacks its call, behind a word about what is missing. */
+function withoutOldest(
+  messages: readonly HistoryMessage[],
+  mostBytes: number,
+): readonly HistoryMessage[] {
+  let room = mostBytes - bytesOf(note(messages.length));
+  let start = messages.length;
+  while (start > 0) {
+    const message = messages[start - 1];
+    room -= message === undefined ? 0 : bytesOf(message);
+    if (room < 0) break;
+    start -= 1;
+  }
+  while (messages[start]?.message.case === "toolResult") start += 1;
+  return start === 0 ? messages : [note(start), ...messages.slice(start)];
+}
+
+function cutResult(history: HistoryMessage, kept: number): HistoryMessage {
+  const { message } = history;
+  if (message.case !== "toolResult" || message.value.content.length <= kept) return history;
+  const value = { ...message.value, content: cutToBytes(message.value.content, kept) };
+  return create(HistoryMessageSchema, { message: { case: "toolResult", value } });
+}
+
+/** A turn that is cut is no longer what its provider sent: it is told by its text and its calls. */
+function cutSaid(history: HistoryMessage, kept: number): HistoryMessage {
+  const { message } = history;
+  switch (message.case) {
+    case "user": {
+      const value = { text: cutToBytes(message.value.text, kept) };
+      return create(HistoryMessageSchema, { message: { case: "user", value } });
+    }
+    case "assistant": {
+      const { text, calls } = message.value;
+      const value = {
+        text: cutToBytes(text, kept),
+        // Arguments have to stay JSON.
+        calls: calls.map((call) =>
+          call.argumentsText.length > kept ? { ...call, argumentsText: "{}" } : call,
+        ),
+      };
+      return create(HistoryMessageSchema, { message: { case: "assistant", value } });
+    }
+    case "toolResult":
+    case undefined:
+      return history;
+  }
+  return history;
+}

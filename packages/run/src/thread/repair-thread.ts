@@ -1,0 +1,28 @@
+import { isTerminal } from "../head/run-head.ts";
+import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
+import { commitThread, seeThread } from "./commit-thread.ts";
+import { endingOf } from "./ending-of.ts";
+import { settleFrom } from "./settle-thread.ts";
+import type { ThreadPorts } from "./thread-ports.ts";
+import type { ThreadState } from "./thread-state.ts";
+import { waitingTurns } from "./thread-state.ts";
+import { runOfTurn } from "./turn-run.ts";
+
+/**
+ * Does all that `settleThread` does, and looks at the runs that wait as well: one that was never written is written, one
+ * that was cancelled is withdrawn. For whoever looks after threads; costs a look at the log of every waiting run.
+ */
+export async function repairThread(
+  ports: ThreadPorts,
+  key: ThreadKey,
+  signal: AbortSignal,
+): Promise<ThreadState> {
+  let seen = await seeThread(ports.threads, key, undefined, signal);
+  for (const turn of waitingTurns(seen.state)) {
+    const run = await runOfTurn(ports, key, turn, signal);
+    if (run.kind === "foreign" || isTerminal(run.head.status)) {
+      seen = await commitThread(ports.threads, key, seen, endingOf(turn, run), signal);
+    }
+  }
+  return await settleFrom(ports, key, seen, signal);
+}

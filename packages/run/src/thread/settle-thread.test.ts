@@ -1,0 +1,207 @@
+import { ErrorReason } from "@reeve/contracts/error";
+import { RunStatus } from "@reeve/contracts/run";
+import { TurnOutcome } from "@reeve/contracts/thread";
+import { cancelRun } from "../commands/cancel-run.ts";
+import { describe, expect, test } from "vitest";
+import { key, never, runCreated, start, ThreadStage } from "../../test/thread/support.ts";
+import { deleteThread } from "./delete-thread.ts";
+import { endTurn } from "./end-turn.ts";
+import { settleThread } from "./settle-thread.ts";
+import { activeTurn, turnOf, waitingTurns } from "./thread-state.ts";
+
+async function threadWith(...runIds: readonly string[]): Promise<ThreadStage> {
+  const stage = new ThreadStage();
+  for (const runId of runIds) await start(stage, runId);
+  return stage;
+}
+
+async function cancel(stage: ThreadStage, run: string): Promise<void> {
+  const by = { requestedBy: "ann", reason: "" };
+  await cancelRun(stage, { tenant: key.tenant, run }, by, never);
+}
+
+const ids = Array.from({ length: 20 }, (_, index) => `run_${index}`);
+
+describe("the first run of a thread", () => {
+  test("has its turn at once, is written and dispatched", async () => {
+    const stage = await threadWith("run_a");
+    expect(await stage.facts()).toEqual(["turnQueued run_a", "turnStarted run_a"]);
+    expect((await stage.events("run_a")).map(({ event }) => event.case)).toEqual(["runCreated"]);
+    expect(stage.dispatched).toEqual(["run_a"]);
+  });
+
+  test("that is asked for again keeps its place", async () => {
+    const stage = await threadWith("run_a");
+    expect((await start(stage, "run_a", "reject")).runId).toBe("run_a");
+    expect(await stage.facts()).toHaveLength(2);
+  });
+});
+
+describe("a request id that comes again", () => {
+  const reused = { kind: "exists", reason: ErrorReason.REQUEST_ID_REUSED };
+
+  test("with another request is refused, also while the first one is on its way", async () => {
+    const stage = new ThreadStage();
+    const outcomes = await Promise.allSettled([
+      start(stage, "run_a", "queue", runCreated("one")),
+      start(stage, "run_a", "queue", runCreated("other")),
+    ]);
+    const refused = outcomes.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
+    expect(refused).toEqual([expect.objectContaining(reused)]);
+    expect((await stage.state()).turns).toHaveLength(1);
+  });
+
+  test("for a run outside of the thread is refused, and holds up nobody", async () => {
+    const stage = await threadWith("run_0");
+    await stage.write("run_a", { case: "runCreated", value: { tenant: key.tenant } });
+    await expect(start(stage, "run_a", "queue")).rejects.toMatchObject(reused);
+    await start(stage, "run_b", "queue");
+    await stage.finish("run_0");
+    const state = await settleThread(stage, key, never);
+    expect(activeTurn(state)?.runId).toBe("run_b");
+    expect(turnOf(state, "run_a")?.ended?.messages).toEqual([]);
+    expect(await stage.events("run_a")).toHaveLength(1);
+  });
+});
+
+describe("a thread that is busy", () => {
+  test("refuses a run, names the one that is under way, and stores nothing", async () => {
+    const stage = await threadWith("run_a");
+    await expect(start(stage, "run_b", "reject")).rejects.toMatchObject({
+      kind: "precondition",
+      reason: ErrorReason.THREAD_BUSY,
+      message: expect.stringContaining("run_a"),
+    });
+    expect((await stage.state()).turns).toHaveLength(1);
+    expect(await stage.events("run_b")).toEqual([]);
+  });
+
+  test("is not busy any more when its run has ended, whoever has not said so", async () => {
+    const stage = await threadWith("run_a");
+    await stage.finish("run_a");
+    await start(stage, "run_b", "reject");
+    expect(activeTurn(await stage.state())?.runId).toBe("run_b");
+  });
+
+  test("lets a run wait, which is written and not dispatched before its turn", async () => {
+    const stage = await threadWith("run_a", "run_b");
+    expect(await stage.events("run_b")).toHaveLength(1);
+    expect(stage.dispatched).toEqual(["run_a"]);
+    await stage.finish("run_a");
+    await endTurn(stage, key, "run_a", never);
+    expect(stage.dispatched).toEqual(["run_a", "run_b"]);
+  });
+
+  test("lets no more than a hundred wait, but always lets one interrupt", async () => {
+    const stage = await threadWith(...Array.from({ length: 101 }, (_, index) => `run_${index}`));
+    await expect(start(stage, "run_more")).rejects.toMatchObject({
+      kind: "exhausted",
+      reason: ErrorReason.THREAD_QUEUE_FULL,
+    });
+    await start(stage, "run_now", "interrupt");
+    const state = await stage.state();
+    expect(activeTurn(state)?.runId).toBe("run_now");
+    expect(waitingTurns(state)).toEqual([]);
+  });
+
+  test("withdraws a run that is cancelled while it waits, and it leaves nothing to the conversation", async () => {
+    const stage = await threadWith("run_a", "run_b", "run_c");
+    await cancel(stage, "run_b");
+    const waiting = waitingTurns(await endTurn(stage, key, "run_b", never));
+    expect(waiting.map(({ runId }) => runId)).toEqual(["run_c"]);
+    await stage.finish("run_a");
+    const state = await endTurn(stage, key, "run_a", never);
+    expect(activeTurn(state)?.runId).toBe("run_c");
+    expect(turnOf(state, "run_b")?.ended).toMatchObject({
+      outcome: TurnOutcome.CANCELLED,
+      messages: [],
+    });
+    expect(stage.dispatched).toEqual(["run_a", "run_c"]);
+  });
+
+  test("passes over a run that was cancelled while it waited when nobody withdrew it", async () => {
+    const stage = await threadWith("run_a", "run_b", "run_c");
+    await cancel(stage, "run_b");
+    await stage.finish("run_a");
+    const state = await settleThread(stage, key, never);
+    expect(activeTurn(state)?.runId).toBe("run_c");
+    expect(turnOf(state, "run_b")?.isStarted).toBe(false);
+  });
+});
+
+describe("many that start at once", () => {
+  test("with reject: one has its turn, and nothing is there of the others", async () => {
+    const stage = new ThreadStage();
+    const outcomes = await Promise.allSettled(ids.map((id) => start(stage, id, "reject")));
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    expect(new Set(stage.log.batches.map(({ key: { run } }) => run)).size).toBe(1);
+  });
+
+  test("with queue: all have their turn, in the order in which they were accepted", async () => {
+    const stage = new ThreadStage();
+    await Promise.all(ids.map((id) => start(stage, id)));
+    const accepted = (await stage.state()).turns.map(({ runId }) => runId);
+    const order: string[] = [];
+    for (;;) {
+      // Several settle at once, as gateways and workers do.
+      const [state] = await Promise.all(
+        Array.from({ length: 3 }, () => settleThread(stage, key, never)),
+      );
+      const active = state && activeTurn(state);
+      if (active === undefined) break;
+      order.push(active.runId);
+      await stage.finish(active.runId);
+    }
+    expect(order).toEqual(accepted);
+    expect(order.toSorted()).toEqual(ids.toSorted());
+  });
+
+  test("with interrupt: exactly one is left, the last that was accepted", async () => {
+    const stage = await threadWith("run_first");
+    await Promise.all(ids.map((id) => start(stage, id, "interrupt")));
+    const state = await stage.state();
+    expect(activeTurn(state)?.runId).toBe(state.turns.at(-1)?.runId);
+    expect(waitingTurns(state)).toEqual([]);
+    for (const { runId, ended } of state.turns.slice(0, -1)) {
+      expect(ended?.outcome).toBe(TurnOutcome.CANCELLED);
+      expect((await stage.events(runId)).at(-1)?.event.value).toMatchObject({
+        status: RunStatus.CANCELLED,
+      });
+    }
+  });
+});
+
+test("a run behind one that interrupts is left in peace", async () => {
+  const stage = await threadWith("run_a");
+  await Promise.all([start(stage, "run_b", "interrupt"), start(stage, "run_c", "queue")]);
+  const [, , last] = (await stage.state()).turns;
+  expect(last?.runId).toBe("run_c");
+  expect(activeTurn(await stage.state())?.runId).toBe("run_b");
+  expect(last?.ended).toBeUndefined();
+});
+
+describe("a thread that is deleted", () => {
+  test("is not there any more, and its id is not used again", async () => {
+    const stage = await threadWith("run_a");
+    await stage.finish("run_a");
+    await deleteThread(stage, key, "ann", never);
+    const gone = { kind: "not_found", reason: ErrorReason.THREAD_NOT_FOUND };
+    await expect(deleteThread(stage, key, "ann", never)).rejects.toMatchObject(gone);
+    await expect(start(stage, "run_b")).rejects.toMatchObject(gone);
+    expect(await stage.events("run_b")).toEqual([]);
+  });
+
+  test("was idle: one in which a run is under way or waits stays", async () => {
+    const stage = await threadWith("run_a", "run_b");
+    await expect(deleteThread(stage, key, "ann", never)).rejects.toMatchObject({
+      kind: "precondition",
+      reason: ErrorReason.THREAD_BUSY,
+      metadata: { run_id: "run_a" },
+    });
+  });
+
+  test("was there", async () => {
+    const deleting = deleteThread(new ThreadStage(), key, "ann", never);
+    await expect(deleting).rejects.toMatchObject({ reason: ErrorReason.THREAD_NOT_FOUND });
+  });
+});

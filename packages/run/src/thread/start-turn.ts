@@ -1,0 +1,73 @@
+import { ErrorReason } from "@reeve/contracts/error";
+import type { RunCreated } from "@reeve/contracts/run";
+import type { RunHead } from "../head/run-head.ts";
+import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
+import { Failure } from "@reeve/platform/failure";
+import type { Seen } from "./commit-thread.ts";
+import { seeThread } from "./commit-thread.ts";
+import type { QueuedRun } from "./queue-turn.ts";
+import { queueTurn } from "./queue-turn.ts";
+import { reusedRequestId } from "./refusals.ts";
+import { dispatchTurn, settleFrom } from "./settle-thread.ts";
+import type { ThreadPorts } from "./thread-ports.ts";
+import type { Turn } from "./thread-state.ts";
+import { turnOf } from "./thread-state.ts";
+import { runCreatedOf, runOfTurn, writeRunOfTurn } from "./turn-run.ts";
+
+/**
+ * Starts a run as a turn of its thread. Its place in the thread is written first, with all that the run is made from: a
+ * run that is refused leaves nothing behind, and one that was accepted comes to be whoever dies. The same run again has
+ * the place that it has; with another request behind it, it is refused.
+ */
+export async function startTurn(
+  ports: ThreadPorts,
+  key: ThreadKey,
+  run: QueuedRun,
+  created: RunCreated,
+  signal: AbortSignal,
+): Promise<RunHead> {
+  const before = await seeThread(ports.threads, key, undefined, signal);
+  const isNew = turnOf(before.state, run.runId) === undefined;
+  const seen = await placed(ports, key, before, run, signal);
+  const turn = turnOf(seen.state, run.runId);
+  if (turn === undefined) throw new Error(`run ${run.runId} has no place in ${key.thread}`);
+  if (!isSame(turn, created)) throw reusedRequestId(created.requestId, run.runId);
+  const write = isNew ? writeRunOfTurn : runOfTurn;
+  const own = await write(ports, key, turn, signal);
+  if (own.kind === "foreign") {
+    await settleFrom(ports, key, seen, signal);
+    throw reusedRequestId(created.requestId, run.runId);
+  }
+  if (isNew && turn.isStarted) await dispatchTurn(ports, key, run.runId, signal);
+  // Whoever ends the turn before it sees that it waits.
+  else if (!isNew || run.whenBusy === "interrupt") await settleFrom(ports, key, seen, signal);
+  return own.head;
+}
+
+async function placed(
+  ports: ThreadPorts,
+  key: ThreadKey,
+  seen: Seen,
+  run: QueuedRun,
+  signal: AbortSignal,
+): Promise<Seen> {
+  try {
+    return await queueTurn(ports, key, seen, run, signal);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.reason !== ErrorReason.THREAD_BUSY) throw error;
+  }
+  // A run that ended a moment ago may still have its turn.
+  await settleFrom(ports, key, seen, signal);
+  return await queueTurn(
+    ports,
+    key,
+    await seeThread(ports.threads, key, seen, signal),
+    run,
+    signal,
+  );
+}
+
+function isSame(turn: Turn, { requestHash, threadId }: RunCreated): boolean {
+  const stands = runCreatedOf(turn);
+  return stands.threadId === threadId && Buffer.compare(stands.requestHash, requestHash) === 0;
+}

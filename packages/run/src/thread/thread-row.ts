@@ -1,0 +1,69 @@
+import { clone, create } from "@bufbuild/protobuf";
+import { anyUnpack } from "@bufbuild/protobuf/wkt";
+import { ErrorReason } from "@reeve/contracts/error";
+import { previewOf } from "../tree/execution-tree.ts";
+import { RunCreatedSchema } from "@reeve/contracts/run";
+import type { Thread, ThreadEvent, TurnQueued } from "@reeve/contracts/thread";
+import { ThreadSchema } from "@reeve/contracts/thread";
+import { Failure } from "@reeve/platform/failure";
+
+const titleCharacters = 200;
+
+/**
+ * A thread as clients see it, after `events`; undefined when it was deleted. Throws a Failure when a newer version wrote one
+ * of them.
+ */
+export function threadRow(before: Thread, events: readonly ThreadEvent[]): Thread | undefined {
+  const row = clone(ThreadSchema, before);
+  for (const event of events) {
+    if (event.event.case === "threadDeleted") return undefined;
+    apply(row, event);
+  }
+  row.unsettled = row.activeRunId !== "" || row.queuedRunIds.length > 0;
+  return row;
+}
+
+/** The row of a thread of which nothing is known. */
+export function emptyRow(threadId: string): Thread {
+  return create(ThreadSchema, { threadId });
+}
+
+function apply(row: Thread, { event, time, sequence, threadId }: ThreadEvent): void {
+  row.lastSequence = sequence;
+  if (time !== undefined) row.updatedAt = time;
+  switch (event.case) {
+    case "turnQueued":
+      if (row.createdAt === undefined) row.title = titleOf(event.value);
+      if (time !== undefined) row.createdAt ??= time;
+      row.queuedRunIds.push(event.value.runId);
+      break;
+    case "turnStarted":
+      row.activeRunId = event.value.runId;
+      row.queuedRunIds = without(row.queuedRunIds, event.value.runId);
+      break;
+    case "turnEnded":
+      if (row.activeRunId === event.value.runId) {
+        row.activeRunId = "";
+        row.endedTurns += 1;
+      }
+      row.queuedRunIds = without(row.queuedRunIds, event.value.runId);
+      break;
+    case "threadDeleted":
+      break;
+    case undefined:
+      throw new Failure(
+        "internal",
+        ErrorReason.INTERNAL,
+        `event ${sequence} of thread ${threadId} was written by a newer version; upgrade this service`,
+      );
+  }
+}
+
+function titleOf({ runCreated }: TurnQueued): string {
+  const asked = runCreated && anyUnpack(runCreated, RunCreatedSchema);
+  return previewOf(asked?.input ?? "", titleCharacters);
+}
+
+function without(runIds: readonly string[], runId: string): string[] {
+  return runIds.filter((id) => id !== runId);
+}

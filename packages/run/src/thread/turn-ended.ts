@@ -1,0 +1,53 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { cutToBytes } from "@reeve/agent/text/cut-to-bytes";
+import { treeOf } from "../tree/execution-tree.ts";
+import { fitTree } from "../tree/fit-tree.ts";
+import type { RunEvent } from "@reeve/contracts/run";
+import { RunStatus } from "@reeve/contracts/run";
+import type { TurnEndedSchema } from "@reeve/contracts/thread";
+import { TurnOutcome } from "@reeve/contracts/thread";
+import type { RunHead } from "../head/run-head.ts";
+import { emptyHead, foldHead, isTerminal, outputOf } from "../head/run-head.ts";
+import { fitHistory } from "./history/fit-history.ts";
+import { turnHistory } from "./history/turn-history.ts";
+
+/** What the parts may take at most, in bytes; together well below the largest message of the bus. */
+const most = { messages: 512 * 1024, output: 128 * 1024, tree: 128 * 1024, error: 4_096 };
+
+/** What a run that has ended leaves to its thread; the same whoever says it, and small enough for its log. */
+export function turnEnded(
+  runId: string,
+  events: readonly RunEvent[],
+): MessageInitShape<typeof TurnEndedSchema> {
+  const own = untilEnd(events);
+  const head = foldHead(emptyHead, own);
+  return {
+    runId,
+    outcome: outcomes.get(head.status) ?? TurnOutcome.UNSPECIFIED,
+    messages: [...fitHistory(turnHistory(own), most.messages)],
+    output: cutToBytes(outputOf(head), most.output),
+    executionTree: fitTree(treeOf(head.tree), most.tree),
+    cost: costOf(head),
+    error: cutToBytes(head.error?.message ?? "", most.error),
+  };
+}
+
+/** Records that follow the end say nothing about it. */
+function untilEnd(events: readonly RunEvent[]): readonly RunEvent[] {
+  const end = events.findIndex(
+    ({ event }) => event.case === "status" && isTerminal(event.value.status),
+  );
+  return end === -1 ? events : events.slice(0, end + 1);
+}
+
+function costOf({ cost, spent }: RunHead): MessageInitShape<typeof TurnEndedSchema>["cost"] {
+  const { llmCalls, toolCalls, inputTokens, outputTokens, subtasks, costUsd } = cost ?? spent;
+  const counts = { llmCalls, toolCalls, inputTokens, outputTokens, subtasks };
+  return { ...counts, ...(costUsd !== undefined && { costUsd }) };
+}
+
+const outcomes: ReadonlyMap<RunStatus, TurnOutcome> = new Map([
+  [RunStatus.COMPLETED, TurnOutcome.COMPLETED],
+  [RunStatus.ERROR, TurnOutcome.ERROR],
+  [RunStatus.CANCELLED, TurnOutcome.CANCELLED],
+]);

@@ -1,0 +1,68 @@
+import { create } from "@bufbuild/protobuf";
+import { anyUnpack } from "@bufbuild/protobuf/wkt";
+import { ErrorReason } from "@reeve/contracts/error";
+import type { RunCreated, RunEvent } from "@reeve/contracts/run";
+import { RunCreatedSchema, RunEventSchema } from "@reeve/contracts/run";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import type { RunHead } from "../head/run-head.ts";
+import { emptyHead, foldHead } from "../head/run-head.ts";
+import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
+import { Failure } from "@reeve/platform/failure";
+import type { ThreadPorts } from "./thread-ports.ts";
+import type { Turn } from "./thread-state.ts";
+
+/** The run of a turn. `foreign`: another request of the same id came first, and the run is not the turn's. */
+export type TurnRun =
+  | { readonly kind: "own"; readonly head: RunHead; readonly events: readonly RunEvent[] }
+  | { readonly kind: "foreign" };
+
+/** What a turn says that its run is. Throws a Failure when it says nothing: a fault of whoever wrote it. */
+export function runCreatedOf({ runId, queued }: Turn): RunCreated {
+  const created = queued.runCreated && anyUnpack(queued.runCreated, RunCreatedSchema);
+  if (created !== undefined) return created;
+  const message = `turn ${runId} does not say what its run is`;
+  throw new Failure("internal", ErrorReason.INTERNAL, message);
+}
+
+/** The run of a turn as it stands; written first if nobody has. Whoever writes it writes the very same. */
+export async function runOfTurn(
+  { log }: Pick<ThreadPorts, "log">,
+  { tenant }: ThreadKey,
+  turn: Turn,
+  signal: AbortSignal,
+): Promise<TurnRun> {
+  const key = { tenant, run: turn.runId };
+  const { events } = await log.read(key, emptyTail, signal);
+  if (events.length > 0) return told(turn, events);
+  return await writeRunOfTurn({ log }, { tenant }, turn, signal);
+}
+
+/** As `runOfTurn`, for a run of which nothing is expected to be written yet. */
+export async function writeRunOfTurn(
+  { log }: Pick<ThreadPorts, "log">,
+  { tenant }: Pick<ThreadKey, "tenant">,
+  turn: Turn,
+  signal: AbortSignal,
+): Promise<TurnRun> {
+  const { runId, queuedAt } = turn;
+  const key = { tenant, run: runId };
+  const created = create(RunEventSchema, {
+    runId,
+    sequence: 1,
+    ...(queuedAt && { time: queuedAt }),
+    event: { case: "runCreated", value: runCreatedOf(turn) },
+  });
+  const outcome = await log.append(key, emptyTail, [created], signal);
+  if (outcome.kind === "appended") return told(turn, [created]);
+  const { events } = await log.read(key, emptyTail, signal);
+  return told(turn, events);
+}
+
+function told(turn: Turn, events: readonly RunEvent[]): TurnRun {
+  const head = foldHead(emptyHead, events);
+  const mine = runCreatedOf(turn);
+  const isOwn =
+    head.created?.threadId === mine.threadId &&
+    Buffer.compare(head.created.requestHash, mine.requestHash) === 0;
+  return isOwn ? { kind: "own", head, events } : { kind: "foreign" };
+}

@@ -1,0 +1,228 @@
+import type { Appended, Log, Stretch } from "@reeve/jetstream/log/port";
+import type { ThreadPorts } from "../../src/thread/thread-ports.ts";
+import type { ThreadStage } from "./support.ts";
+
+/** A process of a simulation. It touches the world only by its ports. */
+export interface Process {
+  readonly run: (ports: ThreadPorts) => Promise<void>;
+  /** Whether all that it remembers, once it has looked at the thread or written to it, is the thread as it was then. */
+  readonly forgets?: boolean;
+}
+
+export interface Scenario {
+  /** Makes a world as it is before the processes begin. */
+  readonly setUp: () => Promise<{
+    readonly stage: ThreadStage;
+    readonly processes: readonly Process[];
+  }>;
+  /** Brings a world in which nobody moves any more to its end, and checks it. */
+  readonly check: (stage: ThreadStage, crashed: number | undefined) => Promise<void>;
+}
+
+/** One process takes its next act, or dies in front of it. */
+interface Choice {
+  readonly process: number;
+  readonly dies: boolean;
+}
+
+/**
+ * Goes through all orders in which the acts of the processes can happen, and through the death of one process in front of
+ * each of its writings. Orders that lead to the same world, with everybody at the same place, are followed once. Returns
+ * the number of worlds that came to rest.
+ */
+export async function explore({ setUp, check }: Scenario): Promise<number> {
+  const seen = new Set<string>();
+  const open: (readonly Choice[])[] = [[]];
+  let ends = 0;
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    const { stage, processes } = await setUp();
+    const world = new World(stage, processes);
+    await world.settled();
+    for (const choice of path) await world.take(choice);
+    for (let reached = path; ;) {
+      const { name } = world;
+      if (seen.has(name)) break;
+      seen.add(name);
+      const [first, ...others] = world.choices();
+      if (first === undefined) {
+        ends += 1;
+        world.raise();
+        await check(stage, world.crashed);
+        break;
+      }
+      for (const other of others) open.push([...reached, other]);
+      reached = [...reached, first];
+      await world.take(first);
+    }
+  }
+  return ends;
+}
+
+type Act = "read" | "append" | "publish";
+
+interface Actor {
+  /** What it learned, in order: that decides where it is, and what it will do. */
+  learned: string;
+  readonly forgets: boolean;
+  state: "moves" | "waits" | "done" | "dead";
+  next: Act;
+  go: () => void;
+}
+
+class World {
+  crashed: number | undefined;
+  readonly #stage: ThreadStage;
+  readonly #actors: Actor[];
+  /** What each log has, by its name. */
+  readonly #logs = new Map<string, string>();
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(stage: ThreadStage, processes: readonly Process[]) {
+    this.#stage = stage;
+    this.#actors = processes.map(({ forgets = false }) => ({
+      learned: "",
+      forgets,
+      state: "moves",
+      next: "read",
+      go: () => undefined,
+    }));
+    for (const [index, process] of processes.entries()) void this.#run(index, process);
+  }
+
+  /** Two worlds of one name cannot be told apart. */
+  get name(): string {
+    const logs = [...this.#logs].map(([log, content]) => `${log}:${content}`).toSorted();
+    const actors = this.#actors.map(({ state, learned }) => `${state}:${learned}`);
+    return [...logs, ...actors].join("\n");
+  }
+
+  choices(): readonly Choice[] {
+    const waiting = this.#actors.flatMap((actor, process) =>
+      actor.state === "waits" ? [{ process, next: actor.next }] : [],
+    );
+    // Nobody sees a publication: what others do meanwhile may as well come later.
+    const alone = waiting.find(({ next }) => next === "publish");
+    return (alone === undefined ? waiting : [alone]).flatMap(({ process, next }) =>
+      // A death in front of a reading is one in front of what follows from it.
+      this.crashed === undefined && next !== "read"
+        ? [
+            { process, dies: false },
+            { process, dies: true },
+          ]
+        : [{ process, dies: false }],
+    );
+  }
+
+  async take({ process, dies }: Choice): Promise<void> {
+    const actor = this.#actors[process];
+    if (actor === undefined) throw new Error(`there is no process ${process}`);
+    actor.state = dies ? "dead" : "moves";
+    if (dies) this.crashed = process;
+    else actor.go();
+    await this.settled();
+  }
+
+  /** Resolves when everybody who lives waits for the next act. */
+  async settled(): Promise<void> {
+    while (this.#actors.some(({ state }) => state === "moves")) {
+      await new Promise(setImmediate);
+    }
+  }
+
+  /** Throws what a process failed with that was not meant to. */
+  raise(): void {
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  async #run(index: number, process: Process): Promise<void> {
+    const actor = this.#actors[index];
+    if (actor === undefined) return;
+    try {
+      await process.run(this.#portsOf(actor));
+    } catch (error) {
+      this.#failure ??= { error };
+    }
+    actor.state = "done";
+  }
+
+  #portsOf(actor: Actor): ThreadPorts {
+    const { threads, log, journal, dispatch } = this.#stage;
+    return {
+      journal,
+      threads: this.#watched(actor, threads, "thread", ({ thread }) => thread),
+      log: this.#watched(actor, log, "run", ({ run }) => run),
+      dispatch: {
+        publish: async (...args) => {
+          await turn(actor, "publish");
+          const sequence = await dispatch.publish(...args);
+          actor.learned += "p";
+          return sequence;
+        },
+        holds: (...args) => dispatch.holds(...args),
+      },
+    };
+  }
+
+  #watched<Key, Event extends { readonly event: { readonly case: string | undefined } }>(
+    actor: Actor,
+    log: Log<Key, Event>,
+    sort: "thread" | "run",
+    nameOf: (key: Key) => string,
+  ): Log<Key, Event> {
+    const read: Log<Key, Event>["read"] = async (...args) => {
+      await turn(actor, "read");
+      const stretch = await log.read(...args);
+      learn(actor, sort === "thread", `${nameOf(args[0])}@${stretch.tail.sequence}`);
+      return stretch;
+    };
+    const append: Log<Key, Event>["append"] = async (...args): Promise<Appended> => {
+      await turn(actor, "append");
+      const outcome = await log.append(...args);
+      const [key, , events] = args;
+      if (outcome.kind === "conflict") actor.learned += conflict;
+      else {
+        learn(actor, sort === "thread", `${nameOf(key)}@${outcome.tail.sequence}`);
+        const kinds = events.map((event) => inShort(event)).join(" ");
+        const name = nameOf(key);
+        this.#logs.set(name, `${this.#logs.get(name) ?? ""} ${kinds}`);
+      }
+      return outcome;
+    };
+    async function* follow(
+      key: Key,
+      afterSequence: number,
+      signal: AbortSignal,
+    ): AsyncIterable<Stretch<Event>> {
+      for (let tail = { sequence: afterSequence, revision: 0 }; ;) {
+        const stretch = await read(key, tail, signal);
+        if (stretch.tail.sequence > tail.sequence) yield stretch;
+        ({ tail } = stretch);
+      }
+    }
+    return { read, append, follow };
+  }
+}
+
+/** Waits until it is this actor's turn to act. */
+function turn(actor: Actor, act: Act): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  Object.assign(actor, { go: resolve, next: act, state: "waits" } satisfies Partial<Actor>);
+  return promise;
+}
+
+const conflict = " conflict";
+
+function learn(actor: Actor, isThread: boolean, news: string): void {
+  // After a conflict it still has in mind what it meant to write.
+  const forgets = actor.forgets && isThread && !actor.learned.endsWith(conflict);
+  actor.learned = forgets ? news : `${actor.learned} ${news}`;
+}
+
+function inShort({
+  event,
+}: {
+  readonly event: { readonly case: string | undefined; readonly value?: object | undefined };
+}): string {
+  const { value } = event;
+  return `${event.case}(${value !== undefined && "runId" in value ? String(value.runId) : ""})`;
+}

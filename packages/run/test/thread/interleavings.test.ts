@@ -1,0 +1,236 @@
+import { ErrorReason } from "@reeve/contracts/error";
+import { RunCreatedSchema, RunEventSchema, RunStatus } from "@reeve/contracts/run";
+import { create } from "@bufbuild/protobuf";
+import { anyPack } from "@bufbuild/protobuf/wkt";
+import { cancelRun } from "../../src/commands/cancel-run.ts";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import { emptyHead, foldHead, isTerminal } from "../../src/head/run-head.ts";
+import { Failure } from "@reeve/platform/failure";
+import { describe, expect, test } from "vitest";
+import type { Process } from "./explore.ts";
+import { explore } from "./explore.ts";
+import { key, never, runCreated, start, ThreadStage } from "./support.ts";
+import { endTurn } from "../../src/thread/end-turn.ts";
+import { seeThread } from "../../src/thread/commit-thread.ts";
+import type { WhenBusy } from "../../src/thread/queue-turn.ts";
+import { queueTurn } from "../../src/thread/queue-turn.ts";
+import { settleThread } from "../../src/thread/settle-thread.ts";
+import { repairThread } from "../../src/thread/repair-thread.ts";
+import type { ThreadPorts } from "../../src/thread/thread-ports.ts";
+import type { Turn } from "../../src/thread/thread-state.ts";
+import { activeTurn, emptyThread, foldThread, turnOf } from "../../src/thread/thread-state.ts";
+
+/** A gateway that is asked to start a run; a refusal is an answer too. */
+function starting(runId: string, whenBusy: WhenBusy): Process {
+  const run = async (ports: ThreadPorts) => {
+    try {
+      await start(ports, runId, whenBusy);
+    } catch (error) {
+      if (!(error instanceof Failure) || error.reason !== ErrorReason.THREAD_BUSY) throw error;
+    }
+  };
+  return { run };
+}
+
+/** A gateway that is asked to cancel a run. */
+function cancelling(runId: string): Process {
+  const run = async (ports: ThreadPorts) => {
+    const by = { requestedBy: "ann", reason: "enough" };
+    await cancelRun(ports, { tenant: key.tenant, run: runId }, by, never);
+    await endTurn(ports, key, runId, never);
+  };
+  return { run };
+}
+
+/** A worker that has taken a run: it works, writes the end, and ends the turn. */
+function working(runId: string): Process {
+  const run = async (ports: ThreadPorts) => {
+    await work(ports, runId);
+    await endTurn(ports, key, runId, never);
+  };
+  return { run, forgets: true };
+}
+
+/** Anybody who looks after the thread. */
+const settling: Process = {
+  run: async (ports) => void (await settleThread(ports, key, never)),
+  forgets: true,
+};
+
+async function work({ log }: ThreadPorts, run: string): Promise<void> {
+  const runKey = { tenant: key.tenant, run };
+  for (;;) {
+    const { events, tail } = await log.read(runKey, emptyTail, never);
+    const head = foldHead(emptyHead, events);
+    if (isTerminal(head.status)) return;
+    const facts = [
+      { case: "runClaimed", value: { worker: "w", epoch: 1 } },
+      { case: "status", value: { status: RunStatus.COMPLETED } },
+    ] as const;
+    const written = facts.map((event, index) =>
+      create(RunEventSchema, { runId: run, sequence: tail.sequence + 1 + index, event }),
+    );
+    if ((await log.append(runKey, tail, written, never)).kind === "appended") return;
+  }
+}
+
+/** Workers and the repair of the gateways bring everything to its end; a dispatch that was made is not lost. */
+async function playOut(stage: ThreadStage): Promise<void> {
+  for (;;) {
+    const state = await repairThread(stage, key, never);
+    const active = activeTurn(state);
+    if (active === undefined) return;
+    expect(stage.dispatched).toContain(active.runId);
+    await work(stage, active.runId);
+  }
+}
+
+function isUnderWay({ isStarted, ended }: Turn): boolean {
+  return isStarted && ended === undefined;
+}
+
+/** What holds in every world: turns one at a time and in order, nothing twice, nothing left over. */
+async function checkThread(stage: ThreadStage): Promise<void> {
+  await playOut(stage);
+  const { events } = await stage.threads.read(key, emptyTail, never);
+  let state = emptyThread;
+  const begun: string[] = [];
+  const facts = new Set<string>();
+  for (const event of events) {
+    if (event.event.case === "turnStarted") begun.push(event.event.value.runId);
+    const { value, case: kind } = event.event;
+    const fact = `${kind} ${value !== undefined && "runId" in value ? value.runId : ""}`;
+    expect(facts.has(fact)).toBe(false);
+    facts.add(fact);
+    state = foldThread(state, [event]);
+    expect(state.turns.filter(isUnderWay).length).toBeLessThanOrEqual(1);
+  }
+  const accepted = state.turns.map(({ runId }) => runId);
+  expect(begun).toEqual(accepted.filter((runId) => begun.includes(runId)));
+  expect(state.turns.every(({ ended }) => ended !== undefined)).toBe(true);
+  // A refused run left nothing; an accepted one was written and has ended.
+  const runs = new Set(stage.log.batches.map(({ key: { run } }) => run));
+  expect([...runs].toSorted()).toEqual(accepted.toSorted());
+  for (const runId of runs) {
+    const head = foldHead(emptyHead, await stage.events(runId));
+    expect(isTerminal(head.status)).toBe(true);
+    // Only a run whose turn came was ever worked on.
+    expect(head.claim !== undefined && !begun.includes(runId)).toBe(false);
+  }
+}
+
+async function statusOf(stage: ThreadStage, runId: string): Promise<RunStatus> {
+  return foldHead(emptyHead, await stage.events(runId)).status;
+}
+
+/** A thread in which these runs were started one after the other: the first has its turn. */
+async function threadWith(...runIds: readonly string[]): Promise<ThreadStage> {
+  const stage = new ThreadStage();
+  for (const runId of runIds) await start(stage, runId);
+  return stage;
+}
+
+describe("whatever the order, and whoever dies in front of whichever act", () => {
+  test("of two that start at once, one is refused, or has its turn after the other", async () => {
+    const ends = await explore({
+      setUp: async () => ({
+        stage: new ThreadStage(),
+        processes: [starting("run_a", "reject"), starting("run_b", "reject")],
+      }),
+      check: async (stage, crashed) => {
+        await checkThread(stage);
+        const accepted = (await stage.state()).turns.length;
+        expect(accepted).toBeGreaterThanOrEqual(crashed === undefined ? 1 : 0);
+      },
+    });
+    expect(ends).toBeGreaterThan(10);
+  });
+
+  test("two that queue while a worker ends the turn before them both have their turn", async () => {
+    const ends = await explore({
+      setUp: async () => ({
+        stage: await threadWith("run_0"),
+        processes: [starting("run_a", "queue"), starting("run_b", "queue"), working("run_0")],
+      }),
+      check: async (stage, crashed) => {
+        await checkThread(stage);
+        const accepted = (await stage.state()).turns.length;
+        expect(accepted).toBeGreaterThanOrEqual(crashed === undefined ? 3 : 2);
+      },
+    });
+    expect(ends).toBeGreaterThan(100);
+  });
+
+  test("one that interrupts while a worker ends the turn has the next turn", async () => {
+    const ends = await explore({
+      setUp: async () => ({
+        stage: await threadWith("run_0"),
+        processes: [starting("run_a", "interrupt"), working("run_0")],
+      }),
+      check: async (stage) => {
+        await checkThread(stage);
+        if (turnOf(await stage.state(), "run_a") === undefined) return;
+        expect(await statusOf(stage, "run_a")).toBe(RunStatus.COMPLETED);
+      },
+    });
+    expect(ends).toBeGreaterThan(50);
+  });
+
+  test("one that interrupts has the turn of those that waited, also when it dies on the way", async () => {
+    const ends = await explore({
+      setUp: async () => ({
+        stage: await threadWith("run_0", "run_1"),
+        processes: [starting("run_a", "interrupt")],
+      }),
+      check: async (stage) => {
+        await checkThread(stage);
+        if (turnOf(await stage.state(), "run_a") === undefined) return;
+        for (const before of ["run_0", "run_1"]) {
+          expect(await statusOf(stage, before)).toBe(RunStatus.CANCELLED);
+        }
+        expect(await statusOf(stage, "run_a")).toBe(RunStatus.COMPLETED);
+      },
+    });
+    expect(ends).toBeGreaterThan(5);
+  });
+
+  test("a run that is cancelled while it waits, or begins, never holds up the one behind it", async () => {
+    const ends = await explore({
+      setUp: async () => ({
+        stage: await threadWith("run_0", "run_1", "run_2"),
+        processes: [cancelling("run_1"), working("run_0")],
+      }),
+      check: async (stage) => {
+        await checkThread(stage);
+        expect(await statusOf(stage, "run_2")).toBe(RunStatus.COMPLETED);
+      },
+    });
+    expect(ends).toBeGreaterThan(50);
+  });
+});
+
+test("of two that interrupt, the later one has the turn, also when one dies on the way", async () => {
+  const ends = await explore({
+    setUp: async () => {
+      const stage = await threadWith("run_0");
+      // Both have their place, and neither has done anything about those before it.
+      for (const runId of ["run_a", "run_b"]) {
+        const packed = anyPack(RunCreatedSchema, runCreated(runId));
+        const place = { runId, runCreated: packed, whenBusy: "interrupt" } as const;
+        const seen = await seeThread(stage.threads, key, undefined, never);
+        await queueTurn(stage, key, seen, place, never);
+      }
+      return { stage, processes: [settling, settling] };
+    },
+    check: async (stage) => {
+      await checkThread(stage);
+      const accepted = (await stage.state()).turns.map(({ runId }) => runId);
+      for (const runId of accepted) {
+        const isLast = runId === accepted.at(-1);
+        const status = isLast ? RunStatus.COMPLETED : RunStatus.CANCELLED;
+        expect(await statusOf(stage, runId)).toBe(status);
+      }
+    },
+  });
+  expect(ends).toBeGreaterThan(50);
+});

@@ -1,0 +1,100 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import { anyPack } from "@bufbuild/protobuf/wkt";
+import type { Dispatch, RunCreated, RunEvent } from "@reeve/contracts/run";
+import { RunCreatedSchema, RunEventSchema, RunStatus } from "@reeve/contracts/run";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import { memoryCallJournal, memoryRunLog, memoryThreadLog } from "@reeve/jetstream/log/memory";
+import { MemoryWorkQueue } from "@reeve/jetstream/queue/memory";
+import type { RunHead } from "../../src/head/run-head.ts";
+import { readThread } from "../../src/thread/commit-thread.ts";
+import type { WhenBusy } from "../../src/thread/queue-turn.ts";
+import { startTurn } from "../../src/thread/start-turn.ts";
+import type { ThreadPorts } from "../../src/thread/thread-ports.ts";
+import type { ThreadState } from "../../src/thread/thread-state.ts";
+
+export const never = new AbortController().signal;
+export const key = { tenant: "acme", thread: "t1" };
+
+export type EventInit = NonNullable<MessageInitShape<typeof RunEventSchema>["event"]>;
+
+/** Everything that threads stand on, in memory. */
+export class ThreadStage implements ThreadPorts {
+  readonly threads = memoryThreadLog();
+  readonly log = memoryRunLog();
+  readonly journal = memoryCallJournal();
+  /** The runs that were offered to the workers, each once, in the order of their first offer. */
+  readonly dispatched: string[] = [];
+  readonly dispatch: ThreadPorts["dispatch"];
+  /** Where what is offered waits for a worker. */
+  readonly queue = new MemoryWorkQueue<Dispatch>();
+
+  constructor() {
+    const { queue } = this;
+    this.dispatch = {
+      publish: (message, options, signal) => {
+        const { runId } = message;
+        const isNew = options.dedupeId === `${runId}:start` && !this.dispatched.includes(runId);
+        if (isNew) this.dispatched.push(runId);
+        return queue.publish(message, options, signal);
+      },
+      holds: (sequence, signal) => queue.holds(sequence, signal),
+    };
+  }
+
+  /** A worker takes the run and brings it to its end. */
+  async finish(runId: string, ...more: readonly EventInit[]): Promise<void> {
+    await this.write(runId, { case: "runClaimed", value: { worker: "w", epoch: 1 } }, ...more, {
+      case: "status",
+      value: { status: RunStatus.COMPLETED },
+    });
+  }
+
+  async write(runId: string, ...inits: readonly EventInit[]): Promise<void> {
+    const run = { tenant: key.tenant, run: runId };
+    const { tail } = await this.log.read(run, emptyTail, never);
+    const events = inits.map((event, index) =>
+      create(RunEventSchema, { runId, sequence: tail.sequence + 1 + index, event }),
+    );
+    const outcome = await this.log.append(run, tail, events, never);
+    if (outcome.kind === "conflict") throw new Error(`somebody else wrote to ${runId}`);
+  }
+
+  async events(runId: string): Promise<readonly RunEvent[]> {
+    const { events } = await this.log.read({ tenant: key.tenant, run: runId }, emptyTail, never);
+    return events;
+  }
+
+  state(): Promise<ThreadState> {
+    return readThread(this.threads, key, never);
+  }
+
+  /** The kinds of the facts in the log of the thread, each with its run. */
+  async facts(): Promise<readonly string[]> {
+    const { events } = await this.threads.read(key, emptyTail, never);
+    return events.map(({ event }) => {
+      const runId = event.value !== undefined && "runId" in event.value ? event.value.runId : "";
+      return `${event.case ?? "unknown"} ${runId}`.trim();
+    });
+  }
+}
+
+export function runCreated(
+  input: string,
+  more: Omit<MessageInitShape<typeof RunCreatedSchema>, "$typeName" | "$unknown"> = {},
+): RunCreated {
+  const { tenant, thread: threadId } = key;
+  const requestHash = new TextEncoder().encode(input);
+  return create(RunCreatedSchema, { tenant, threadId, input, requestHash, ...more });
+}
+
+/** What a gateway does to start a run that asks `runId`. */
+export function start(
+  ports: ThreadPorts,
+  runId: string,
+  whenBusy: WhenBusy = "queue",
+  created: RunCreated = runCreated(runId),
+): Promise<RunHead> {
+  const run = { runId, runCreated: anyPack(RunCreatedSchema, created), whenBusy };
+  return startTurn(ports, key, run, created, never);
+}

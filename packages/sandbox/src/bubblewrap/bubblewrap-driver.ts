@@ -1,0 +1,162 @@
+import { randomBytes } from "node:crypto";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import type {
+  ProbeReport,
+  SandboxDriver,
+  SandboxSession,
+  SessionRecord,
+  SessionSpec,
+} from "../port.ts";
+import type { AgentChannel } from "../agent/agent-channel.ts";
+import { agentArguments } from "../agent/agent-program.ts";
+import { AgentSession } from "../agent/agent-session.ts";
+import { callLimits, environment } from "../agent/call-limits.ts";
+import { probeSession } from "../agent/probe-session.ts";
+import { isGone, ownerName } from "../host/owner.ts";
+import { bwrapArguments } from "./bwrap-arguments.ts";
+import type { BwrapProcess } from "./bwrap-process.ts";
+import { startBwrap } from "./bwrap-process.ts";
+import type { ControlGroup } from "./control-groups.ts";
+import { controlGroups } from "./control-groups.ts";
+import { findPrograms } from "./find-programs.ts";
+import type { Identity } from "../host/identity.ts";
+import { systemView } from "../host/system-view.ts";
+import { isOverfull } from "../host/watch-disk.ts";
+
+const namespaceFixes = [
+  "permit user namespaces: sysctl -w kernel.unprivileged_userns_clone=1 user.max_user_namespaces=10000",
+  "on Ubuntu 24.04 and later: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor profile for bwrap",
+  "in a container: give it a seccomp profile that permits user namespaces",
+];
+
+/** Sandboxes of Linux namespaces, by bubblewrap. They end with the toolhost that made them, however it ends. */
+export class BubblewrapDriver implements SandboxDriver {
+  readonly name = "bubblewrap";
+  readonly #identity: Identity;
+  readonly #groups = controlGroups();
+  /** Names of our own, from before they are made until they are gone. */
+  readonly #names = new Set<string>();
+  readonly #open = new Map<string, AgentChannel>();
+  #bytecode: string | undefined;
+
+  constructor(identity: Identity) {
+    this.#identity = identity;
+  }
+
+  async probe(signal: AbortSignal): Promise<ProbeReport> {
+    const programs = findPrograms();
+    if ("reason" in programs) return programs;
+    const probed = await probeSession(this, programs.python, "/usr/share", signal);
+    if ("problem" in probed) return { works: false, reason: probed.problem, fixes: namespaceFixes };
+    this.#bytecode = probed.agent;
+    const isGrouped = this.#groups !== undefined;
+    return { works: true, isolates: true, bounds: { memory: isGrouped, processes: true } };
+  }
+
+  async open(spec: SessionSpec, signal: AbortSignal): Promise<SandboxSession> {
+    signal.throwIfAborted();
+    const programs = findPrograms();
+    if ("reason" in programs) {
+      throw new Failure("unavailable", ErrorReason.UNAVAILABLE, programs.reason);
+    }
+    const { bwrap, python, seccomp } = programs;
+    const sessionId = `${ownerName() ?? "0.0"}-${randomBytes(6).toString("hex")}`;
+    const agent = agentArguments(python, this.#bytecode);
+    const args = bwrapArguments({ ...spec, agent, system: systemView() });
+    this.#names.add(sessionId);
+    const channel = await this.#start(sessionId, spec, () =>
+      startBwrap(bwrap, args, this.#identity, seccomp),
+    );
+    const isCounted = { memory: this.#groups !== undefined, processes: true };
+    return new AgentSession({
+      sessionId,
+      channel,
+      folders: ["/tmp", "/dev/shm"],
+      hasProxy: spec.proxyDir !== undefined,
+      termsOf: (limits) => ({
+        folder: "/workspace",
+        env: environment,
+        limits: callLimits(limits, isCounted),
+      }),
+      isOverfull: ({ workspaceBytes: bytes, workspaceFiles: files }, until) =>
+        isOverfull({ folder: spec.workspaceDir, bytes, files }, this.#identity, until),
+    });
+  }
+
+  list(): Promise<readonly SessionRecord[]> {
+    const names = new Set([...this.#names, ...(this.#groups?.list() ?? [])]);
+    const records = [...names].map((sessionId) => {
+      const owner = sessionId.split("-")[0] ?? "";
+      // One of ours that we know nothing of any more could not be taken away in its time.
+      const isLost = owner === ownerName() && !this.#names.has(sessionId);
+      return { sessionId, isOrphan: isLost || isGone(owner) };
+    });
+    return Promise.resolve(records);
+  }
+
+  async destroy(sessionId: string): Promise<void> {
+    await this.#open.get(sessionId)?.kill();
+    await this.#groups?.destroy(sessionId);
+  }
+
+  async #start(
+    sessionId: string,
+    spec: SessionSpec,
+    start: () => Promise<BwrapProcess>,
+  ): Promise<AgentChannel> {
+    try {
+      const started = await start();
+      const group = await admitted(started, () => this.#groups?.open(sessionId, spec));
+      return this.#channel(sessionId, started, group);
+    } catch (error) {
+      this.#names.delete(sessionId);
+      throw error;
+    }
+  }
+
+  #channel(
+    sessionId: string,
+    started: BwrapProcess,
+    group: ControlGroup | undefined,
+  ): AgentChannel {
+    const clear = async () => {
+      await started.ended;
+      this.#open.delete(sessionId);
+      await group?.remove();
+      this.#names.delete(sessionId);
+    };
+    const cleared = clear();
+    const channel: AgentChannel = {
+      input: started.input,
+      output: started.output,
+      ended: started.ended,
+      kill: async () => {
+        await started.kill();
+        await cleared;
+      },
+      ...(group && { memoryKills: () => group.memoryKills() }),
+    };
+    this.#open.set(sessionId, channel);
+    return channel;
+  }
+}
+
+/** The sandbox begins only when it is in its group, so that nothing of it escapes the limits. */
+async function admitted(
+  started: BwrapProcess,
+  openGroup: () => ControlGroup | undefined,
+): Promise<ControlGroup | undefined> {
+  let group: ControlGroup | undefined;
+  try {
+    group = openGroup();
+    const first = group && (await started.firstProcess);
+    if (first !== undefined) group?.add(first);
+    started.letIn();
+    return group;
+  } catch (error) {
+    await started.kill();
+    await group?.remove();
+    throw error;
+  }
+}

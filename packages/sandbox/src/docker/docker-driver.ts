@@ -1,0 +1,178 @@
+import { randomBytes } from "node:crypto";
+import { arch } from "node:process";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import { z } from "zod";
+import { seccompProfile } from "../seccomp/seccomp-profile.ts";
+import type {
+  ProbeReport,
+  SandboxDriver,
+  SandboxSession,
+  SessionRecord,
+  SessionSpec,
+} from "../port.ts";
+import { agentArguments } from "../agent/agent-program.ts";
+import { AgentSession } from "../agent/agent-session.ts";
+import { callLimits, environment } from "../agent/call-limits.ts";
+import { probeSession } from "../agent/probe-session.ts";
+import type { Identity } from "../host/identity.ts";
+import { isOverfull } from "../host/watch-disk.ts";
+import { isGone, machine, ownerName } from "../host/owner.ts";
+import { containerConfig } from "./container-config.ts";
+import { Engine } from "./engine.ts";
+import type { EngineTraits } from "./engine-traits.ts";
+import { candidateRuntimes, traitsOf } from "./engine-traits.ts";
+import { markedFolder } from "./marked-folder.ts";
+import { startContainer } from "./start-container.ts";
+
+const python = "/usr/bin/python3";
+const labels = { machine: "reeve.sandbox.machine", owner: "reeve.sandbox.owner" };
+const engineFix = "start a container engine, and let DOCKER_HOST name its socket";
+const isCounted = { memory: true, processes: false };
+
+const listed = z.array(
+  z.object({ Names: z.array(z.string()), Labels: z.record(z.string(), z.string()) }),
+);
+
+export interface DockerOptions {
+  readonly identity: Identity;
+  /** As in `DOCKER_HOST`. Absent: the usual socket. */
+  readonly address: string | undefined;
+  readonly image: string;
+  /** The only runtime that will do. Absent: gVisor where the engine has it and it works, else the engine's own. */
+  readonly runtime?: string | undefined;
+  /** A folder below which workspaces lie. The engine has to see the same files there. */
+  readonly probeDir: () => string;
+}
+
+/** Hardened containers, one for each sandbox, by a container engine on this machine. With gVisor where the engine has it. */
+export class DockerDriver implements SandboxDriver {
+  readonly name = "docker";
+  readonly #options: DockerOptions;
+  /** Names of our own, from before they are made until they are gone. */
+  readonly #open = new Set<string>();
+  #bytecode: string | undefined;
+  #traits: EngineTraits | undefined;
+  #runtime: string | undefined;
+
+  constructor(options: DockerOptions) {
+    this.#options = options;
+    this.#runtime = options.runtime;
+  }
+
+  async probe(signal: AbortSignal): Promise<ProbeReport> {
+    const { image, address } = this.#options;
+    try {
+      await this.#engine().greet(signal);
+    } catch (error) {
+      return broken(error, []);
+    }
+    try {
+      await this.#engine().get(`/images/${image}/json`, signal);
+    } catch (error) {
+      const at = address === undefined ? "" : `DOCKER_HOST=${address} `;
+      return broken(error, [`make the image: ${at}node scripts/sandbox-image.ts ${image}`]);
+    }
+    const notes: string[] = [];
+    let fixes: readonly string[] = [];
+    try {
+      this.#traits = await traitsOf(this.#engine(), signal);
+      for (const runtime of candidateRuntimes(this.#traits, this.#options.runtime)) {
+        this.#runtime = runtime;
+        const report = await this.#tried(signal);
+        if (report.works) return { ...report, notes };
+        notes.push(`${runtime === undefined ? "" : `with ${runtime}: `}${report.reason}`);
+        ({ fixes } = report);
+      }
+    } catch (error) {
+      const isNamed = error instanceof Failure && error.kind === "precondition";
+      return broken(error, [
+        isNamed ? "let REEVE_SANDBOX_RUNTIME name one of those, or none" : engineFix,
+      ]);
+    }
+    return { works: false, reason: notes.join("; "), fixes };
+  }
+
+  async open(spec: SessionSpec, signal: AbortSignal): Promise<SandboxSession> {
+    const seccomp = seccompProfile(arch);
+    if (seccomp === undefined) {
+      const problem = `no filter of system calls is known for ${arch}`;
+      throw new Failure("unavailable", ErrorReason.UNAVAILABLE, problem);
+    }
+    const { image, identity, address } = this.#options;
+    const runtime = this.#runtime;
+    const engine = this.#engine();
+    this.#traits ??= await traitsOf(engine, signal);
+    const owner = ownerName() ?? "0.0";
+    const sessionId = `reeve-sandbox-${owner}-${randomBytes(6).toString("hex")}`;
+    const config = containerConfig(spec, {
+      machineProcessors: this.#traits.machineProcessors,
+      runtime,
+      image,
+      identity,
+      seccomp,
+      agent: agentArguments(python, this.#bytecode),
+      labels: { [labels.machine]: machine(), [labels.owner]: owner },
+    });
+    this.#open.add(sessionId);
+    const onGone = () => void this.#open.delete(sessionId);
+    const attempt = { image, runtime, address };
+    const channel = await startContainer(
+      { engine, name: sessionId, config, attempt, onGone },
+      signal,
+    );
+    return new AgentSession({
+      sessionId,
+      channel,
+      folders: ["/tmp", "/dev/shm", "/dev/mqueue"],
+      hasProxy: spec.proxyDir !== undefined,
+      termsOf: (limits) => ({
+        folder: "/workspace",
+        env: environment,
+        limits: callLimits(limits, isCounted),
+      }),
+      isOverfull: ({ workspaceBytes: bytes, workspaceFiles: files }, until) =>
+        isOverfull({ folder: spec.workspaceDir, bytes, files }, identity, until),
+    });
+  }
+
+  async list(signal: AbortSignal): Promise<readonly SessionRecord[]> {
+    const filters = encodeURIComponent(
+      JSON.stringify({ label: [`${labels.machine}=${machine()}`] }),
+    );
+    const answer = await this.#engine().get(`/containers/json?all=1&filters=${filters}`, signal);
+    return listed.parse(answer).map(({ Names: [name = ""], Labels }) => {
+      const sessionId = name.replace(/^\//, "");
+      const owner = Labels[labels.owner] ?? "";
+      // One of ours that we know nothing of any more could not be taken away in its time.
+      const isLost = owner === ownerName() && !this.#open.has(sessionId);
+      return { sessionId, isOrphan: isLost || isGone(owner) };
+    });
+  }
+
+  async destroy(sessionId: string, signal: AbortSignal): Promise<void> {
+    await this.#engine().remove(sessionId, signal);
+  }
+
+  /** With the runtime that is to be tried. */
+  async #tried(signal: AbortSignal): Promise<ProbeReport> {
+    await using folder = await markedFolder(this.#options.probeDir(), this.#options.identity);
+    const probed = await probeSession(this, python, folder.path, signal);
+    if ("problem" in probed) return { works: false, reason: probed.problem, fixes: [] };
+    if (!probed.files.includes(folder.mark)) {
+      const reason = `the engine does not see the files of ${folder.path}`;
+      return { works: false, reason, fixes: ["use an engine on the machine of the toolhost"] };
+    }
+    this.#bytecode = probed.agent;
+    return { works: true, isolates: true, bounds: { memory: true, processes: true } };
+  }
+
+  #engine(): Engine {
+    return new Engine(this.#options.address);
+  }
+}
+
+function broken(error: unknown, fixes: readonly string[]): ProbeReport {
+  if (!(error instanceof Failure)) throw error;
+  return { works: false, reason: error.message, fixes };
+}

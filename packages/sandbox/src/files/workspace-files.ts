@@ -1,0 +1,98 @@
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import type { ExecEnd, Sandbox, SandboxCommand } from "../port.ts";
+import { defaultLimits } from "../port.ts";
+import type { FileOutcome } from "./run-file-program.ts";
+import { fileCommand, runFileProgram } from "./run-file-program.ts";
+
+/** How much of a file one read gives. */
+export const mostReadBytes = 1_000_000;
+/** How large a file may be of which a part is replaced. */
+const mostEditBytes = 10_000_000;
+
+const longTimeoutMs = 300_000;
+
+/** Lines of a text file of the workspace: `limit` of them after the first `offset`. */
+export async function readText(
+  sandbox: Sandbox,
+  {
+    path,
+    offset,
+    limit,
+  }: { readonly path: string; readonly offset: number; readonly limit: number | undefined },
+  signal: AbortSignal,
+): Promise<FileOutcome> {
+  const request = {
+    operation: "read",
+    path,
+    offset,
+    limit: limit ?? null,
+    most: mostReadBytes,
+  };
+  return await runFileProgram(sandbox, { ...command(request), readOnly: true }, signal);
+}
+
+/** Writes a whole file of the workspace, and the folders on its way. */
+export async function writeFile(
+  sandbox: Sandbox,
+  path: string,
+  content: NonNullable<SandboxCommand["stdin"]>,
+  signal: AbortSignal,
+): Promise<FileOutcome> {
+  const limits = { ...defaultLimits, timeoutMs: longTimeoutMs };
+  const write = command({ operation: "write", path });
+  return await runFileProgram(sandbox, { ...write, stdin: content, limits }, signal);
+}
+
+/**
+ * Replaces the first occurrence of a text in a file of the workspace, all of it or nothing. Refused when the text does not
+ * occur, or not as often as `expected`, where that is given.
+ */
+export async function editText(
+  sandbox: Sandbox,
+  {
+    path,
+    expected,
+    ...texts
+  }: {
+    readonly path: string;
+    readonly expected: number | undefined;
+    readonly old_text: string;
+    readonly new_text: string;
+  },
+  signal: AbortSignal,
+): Promise<FileOutcome> {
+  const request = { operation: "edit", path, expected: expected ?? null, most: mostEditBytes };
+  const stdin = Buffer.from(JSON.stringify(texts));
+  return await runFileProgram(sandbox, { ...command(request), stdin }, signal);
+}
+
+/** The bytes of a file of the workspace. Throws a Failure when there is none, or it has more than `mostBytes`. */
+export async function* dumpFile(
+  sandbox: Sandbox,
+  path: string,
+  mostBytes: number,
+  signal: AbortSignal,
+): AsyncIterable<Uint8Array> {
+  const limits = { ...defaultLimits, timeoutMs: longTimeoutMs, outputBytes: mostBytes };
+  const dump = command({ operation: "dump", path });
+  let complaint = "";
+  for await (const event of sandbox.exec({ ...dump, readOnly: true, limits }, signal)) {
+    if (event.kind === "out" && event.stream === "stdout") yield event.bytes;
+    else if (event.kind === "out") complaint += Buffer.from(event.bytes).toString("utf8");
+    else if (event.kind === "end") throwUnlessDone(event, path, mostBytes, complaint);
+  }
+}
+
+function throwUnlessDone(end: ExecEnd, path: string, mostBytes: number, complaint: string): void {
+  if (end.reason === "exit" && end.code === 0) return;
+  if (end.reason === "output_limit") {
+    throw new Failure("exhausted", ErrorReason.TOO_LARGE, `${path} is over ${mostBytes} bytes`);
+  }
+  const why = complaint.trim() || `${path} could not be read: ${end.reason}`;
+  throw new Failure("invalid", ErrorReason.INVALID_REQUEST, why);
+}
+
+function command(request: Readonly<Record<string, unknown>>): SandboxCommand {
+  return fileCommand("workspace_files", request);
+}

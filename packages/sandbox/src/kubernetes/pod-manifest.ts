@@ -1,0 +1,120 @@
+import type { V1Pod } from "@kubernetes/client-node";
+import { bootstrapProgram } from "../programs/programs.ts";
+import type { SessionSpec } from "../port.ts";
+import { defaultLimits } from "../port.ts";
+
+export const containerName = "sandbox";
+/** Labels of all that drivers make, by which it is found again. */
+export const labels = {
+  name: "app.kubernetes.io/name",
+  owner: "reeve.dev/owner",
+  session: "reeve.dev/session",
+  deadline: "reeve.dev/deadline",
+} as const;
+export const sandboxName = "sandbox";
+
+/** The longest life of a sandbox, whatever becomes of its toolhost. */
+export const mostLifeS = 4 * 3_600;
+const tmpBytes = 256 * 2 ** 20;
+/** Of the kubelet, which looks now and then: beyond what a command may write, which the agent's own limits hold. */
+const spareWorkspaceBytes = 256 * 2 ** 20;
+
+export interface PodSetting {
+  readonly name: string;
+  readonly namespace: string;
+  readonly owner: string;
+  readonly image: string;
+  /** User and group of all its processes. */
+  readonly uid: number;
+  readonly runtimeClass: string | undefined;
+  /** In milliseconds, as `Date.now()` tells it. */
+  readonly now: number;
+}
+
+/** A pod for one sandbox, within the standard "restricted". Each setting is there for an attack or against waste. */
+export function podManifest(
+  { memoryBytes }: Pick<SessionSpec, "memoryBytes">,
+  { name, namespace, owner, image, uid, runtimeClass, now }: PodSetting,
+): V1Pod {
+  const storage = quantity(defaultLimits.workspaceBytes + spareWorkspaceBytes);
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace, labels: labelsOf(name, owner, now) },
+    spec: {
+      restartPolicy: "Never",
+      activeDeadlineSeconds: mostLifeS,
+      terminationGracePeriodSeconds: 1,
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      dnsPolicy: "None",
+      // Something has to stand here; no packet gets there.
+      dnsConfig: { nameservers: ["127.0.0.1"] },
+      hostname: "sandbox",
+      ...(runtimeClass !== undefined && { runtimeClassName: runtimeClass }),
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: uid,
+        runAsGroup: uid,
+        fsGroup: uid,
+        seccompProfile: { type: "RuntimeDefault" },
+      },
+      containers: [
+        {
+          name: containerName,
+          image,
+          imagePullPolicy: "IfNotPresent",
+          command: [...bootstrapCommand],
+          workingDir: "/workspace",
+          // When the toolhost is gone the kubelet closes the pipe, by which the agent ends.
+          stdin: true,
+          stdinOnce: true,
+          tty: false,
+          securityContext: {
+            allowPrivilegeEscalation: false,
+            privileged: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ["ALL"] },
+          },
+          resources: {
+            requests: { cpu: "100m", memory: "128Mi", "ephemeral-storage": "64Mi" },
+            limits: { cpu: "2", memory: quantity(memoryBytes), "ephemeral-storage": storage },
+          },
+          volumeMounts: [
+            { name: "workspace", mountPath: "/workspace" },
+            { name: "tmp", mountPath: "/tmp" },
+          ],
+        },
+      ],
+      volumes: [
+        { name: "workspace", emptyDir: { sizeLimit: storage } },
+        { name: "tmp", emptyDir: { medium: "Memory", sizeLimit: quantity(tmpBytes) } },
+      ],
+    },
+  };
+}
+
+function quantity(bytes: number): string {
+  const mebibytes = bytes / 2 ** 20;
+  if (!Number.isInteger(mebibytes)) return String(bytes);
+  return mebibytes % 1_024 === 0 ? `${mebibytes / 1_024}Gi` : `${mebibytes}Mi`;
+}
+
+/** Of a pod or a claim: whose it is, which session, and by when it is over, in seconds of the epoch. */
+export function labelsOf(session: string, owner: string, now: number): Record<string, string> {
+  return {
+    [labels.name]: sandboxName,
+    [labels.owner]: owner,
+    [labels.session]: session,
+    [labels.deadline]: String(Math.floor(now / 1_000) + mostLifeS),
+  };
+}
+
+/** What a sandbox runs until it is given its agent. The template of a warm pool has the same. */
+const bootstrapCommand: readonly string[] = [
+  "/usr/bin/python3",
+  "-I",
+  "-B",
+  "-c",
+  bootstrapProgram,
+];

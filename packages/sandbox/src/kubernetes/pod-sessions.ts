@@ -1,0 +1,86 @@
+import { randomInt } from "node:crypto";
+import { Failure } from "@reeve/platform/failure";
+import { z } from "zod";
+import type { SessionSpec } from "../port.ts";
+import type { Cluster } from "./cluster.ts";
+import { labels, podManifest, sandboxName } from "./pod-manifest.ts";
+import { readPod, stateOfPod } from "./pod-state.ts";
+import type { Holding, SessionSource } from "./session-source.ts";
+import { rightsTo } from "./session-source.ts";
+
+const listed = z.object({ items: z.array(z.unknown()) });
+/** Above the ids that machines give to people and services. */
+const userIds = { first: 200_000, end: 2_000_000_000 };
+
+/** Rights over the pod of a session that is there. A connection to its streams is a `get`, and since 1.35 a `create` as well. */
+export const attachRights = [
+  ...rightsTo("", "pods", "get list watch"),
+  ...rightsTo("", "pods/attach", "get create"),
+];
+
+export const podRights = [...attachRights, ...rightsTo("", "pods", "create delete")];
+
+export interface PodOptions {
+  readonly owner: string;
+  readonly image: string;
+  readonly runtimeClass: string | undefined;
+}
+
+/** A pod for each session. */
+export class PodSessions implements SessionSource {
+  readonly rights = podRights;
+  readonly hasOwnUser = true;
+  readonly #cluster: Cluster;
+  readonly #options: PodOptions;
+
+  constructor(cluster: Cluster, options: PodOptions) {
+    this.#cluster = cluster;
+    this.#options = options;
+  }
+
+  async hold(sessionId: string, spec: SessionSpec, signal: AbortSignal): Promise<string> {
+    const body = podManifest(spec, {
+      ...this.#options,
+      name: sessionId,
+      namespace: this.#cluster.namespace,
+      uid: randomInt(userIds.first, userIds.end),
+      now: Date.now(),
+    });
+    await this.#cluster.ask({ method: "POST", path: this.#path(), body }, signal);
+    return sessionId;
+  }
+
+  async release(sessionId: string, signal: AbortSignal): Promise<void> {
+    await released(this.#cluster, this.#path(sessionId), signal);
+  }
+
+  async list(signal: AbortSignal): Promise<readonly Holding[]> {
+    const selector = encodeURIComponent(`${labels.name}=${sandboxName},${labels.session}`);
+    const path = `${this.#path()}?labelSelector=${selector}`;
+    const { items } = listed.parse(await this.#cluster.ask({ method: "GET", path }, signal));
+    return items.map(readPod).map((pod) => {
+      const { name, labels: given = {} } = pod.metadata;
+      const isOver = stateOfPod(pod).kind === "over" || isPast(given[labels.deadline]);
+      return { sessionId: name, owner: given[labels.owner] ?? "", isOver };
+    });
+  }
+
+  #path(name?: string): string {
+    const all = `/api/v1/namespaces/${this.#cluster.namespace}/pods`;
+    return name === undefined ? all : `${all}/${name}`;
+  }
+}
+
+export async function released(cluster: Cluster, path: string, signal: AbortSignal): Promise<void> {
+  try {
+    await cluster.ask({ method: "DELETE", path }, signal);
+  } catch (error) {
+    if (error instanceof Failure && error.kind === "not_found") return;
+    throw error;
+  }
+}
+
+/** Whether a deadline in seconds of the epoch is over. One that cannot be read is not. */
+export function isPast(deadline: string | undefined): boolean {
+  return Number(deadline) * 1_000 < Date.now();
+}

@@ -1,0 +1,105 @@
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import type {
+  ExecEvent,
+  ProbeReport,
+  SandboxCommand,
+  SandboxDriver,
+  SandboxSession,
+  SessionRecord,
+  SessionSpec,
+} from "../port.ts";
+import type { Identity } from "../host/identity.ts";
+import type { NetworkPolicy } from "./network-policy.ts";
+import { permittedEntries } from "./network-policy.ts";
+import { proxyFolder } from "./proxy-folder.ts";
+import type { ResolveHost } from "./lookups.ts";
+import { Lookups } from "./lookups.ts";
+import { SandboxProxy } from "./sandbox-proxy.ts";
+
+export interface NetworkedOptions {
+  readonly policy: NetworkPolicy;
+  readonly identity: Identity;
+  /** Below which the sockets of proxies lie. */
+  readonly folder: () => string;
+  readonly resolve: ResolveHost;
+  readonly log: Pick<Logger, "info">;
+}
+
+/**
+ * A driver whose sandboxes reach the network as far as their spec asks for it and the operator permits, by a proxy for each
+ * of them. Without a wish they are those of the driver itself, which has no network to give.
+ */
+export class NetworkedDriver implements SandboxDriver {
+  readonly #driver: SandboxDriver;
+  readonly #options: NetworkedOptions;
+  readonly #lookups: Lookups;
+
+  constructor(driver: SandboxDriver, options: NetworkedOptions) {
+    this.#driver = driver;
+    this.#options = options;
+    this.#lookups = new Lookups(options.resolve);
+  }
+
+  get name(): string {
+    return this.#driver.name;
+  }
+
+  probe(signal: AbortSignal): Promise<ProbeReport> {
+    return this.#driver.probe(signal);
+  }
+
+  async open(spec: SessionSpec, signal: AbortSignal): Promise<SandboxSession> {
+    const wanted = spec.network ?? [];
+    if (wanted.length === 0) return await this.#driver.open(spec, signal);
+    const { policy, identity, folder: below, log } = this.#options;
+    const entries = permittedEntries(wanted, policy);
+    await using opening = new AsyncDisposableStack();
+    const folder = opening.use(await proxyFolder(below(), identity));
+    const proxy = opening.use(
+      new SandboxProxy({ ...policy, entries, lookups: this.#lookups, log }),
+    );
+    await folder.publish((path) => proxy.listen(path));
+    const session = opening.use(
+      await this.#driver.open({ ...spec, proxyDir: folder.path }, signal),
+    );
+    return new NetworkedSession(session, proxy, opening.move());
+  }
+
+  list(signal: AbortSignal): Promise<readonly SessionRecord[]> {
+    return this.#driver.list(signal);
+  }
+
+  destroy(sessionId: string, signal: AbortSignal): Promise<void> {
+    return this.#driver.destroy(sessionId, signal);
+  }
+}
+
+class NetworkedSession implements SandboxSession {
+  readonly #session: SandboxSession;
+  readonly #proxy: SandboxProxy;
+  readonly #resources: AsyncDisposableStack;
+
+  constructor(session: SandboxSession, proxy: SandboxProxy, resources: AsyncDisposableStack) {
+    this.#session = session;
+    this.#proxy = proxy;
+    this.#resources = resources;
+  }
+
+  get sessionId(): string {
+    return this.#session.sessionId;
+  }
+
+  async *exec(command: SandboxCommand, signal: AbortSignal): AsyncIterable<ExecEvent> {
+    using calls = new DisposableStack();
+    if (command.network !== undefined) calls.use(this.#proxy.serve(command.network));
+    yield* this.#session.exec(command, signal);
+  }
+
+  settled(): Promise<boolean> {
+    return this.#session.settled();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#resources.disposeAsync();
+  }
+}

@@ -1,0 +1,42 @@
+import type { Duplex } from "node:stream";
+import { hostOf } from "@reeve/agent/spec/network-entry";
+import type { Target } from "./call-traffic.ts";
+import type { Reached } from "./reach-host.ts";
+
+const usualPort = 80;
+
+/** Where `CONNECT host:port` leads. Undefined: it is not written so. */
+export function targetOfTunnel(authority: string): Target | undefined {
+  const [, written = "", port = ""] =
+    /^(\[[0-9a-fA-F:.]+\]|[^:[\]]+):(\d{1,5})$/.exec(authority) ?? [];
+  return targetOf(written, Number(port));
+}
+
+/** Where a plain request leads. */
+export function targetOfUrl(url: URL): Target | undefined {
+  return targetOf(url.hostname, url.port === "" ? usualPort : Number(url.port));
+}
+
+/** Tells a client that asked for a tunnel why there is none. Its end of the reason is where programs show it. */
+export function answerTunnel(
+  client: Duplex,
+  { kind, reason }: Exclude<Reached, { kind: "open" }>,
+): void {
+  const status =
+    kind === "refused" ? "403 Refused by the network policy of the agent" : "502 Not reached";
+  const body = Buffer.from(`${reason}\n`);
+  const head = [
+    `HTTP/1.1 ${status}`,
+    "content-type: text/plain; charset=utf-8",
+    `content-length: ${body.length}`,
+    "connection: close",
+    "\r\n",
+  ].join("\r\n");
+  client.once("finish", () => client.destroy());
+  client.end(Buffer.concat([Buffer.from(head), body]));
+}
+
+function targetOf(written: string, port: number): Target | undefined {
+  const host = hostOf(written);
+  return host === undefined || port < 1 || port > 65_535 ? undefined : { host, port };
+}

@@ -1,0 +1,150 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer } from "node:http";
+import type { Duplex } from "node:stream";
+import type { NetworkEntry } from "@reeve/agent/spec/network-entry";
+import { permitsHost } from "@reeve/agent/spec/network-entry";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import type { NetworkUse } from "../port.ts";
+import { AddressGuard, privateRanges } from "./address-guard.ts";
+import { Turns } from "@reeve/platform/async/turns";
+import type { Connection, Target } from "./call-traffic.ts";
+import { CallTraffic } from "./call-traffic.ts";
+import { forwardRequest, unclear } from "./forward-request.ts";
+import type { Lookups } from "./lookups.ts";
+import type { Reached, Way } from "./reach-host.ts";
+import { reachHost } from "./reach-host.ts";
+import { carryTunnel } from "./carry-tunnel.ts";
+import { answerTunnel, targetOfTunnel, targetOfUrl } from "./proxy-messages.ts";
+
+const mostSockets = 64;
+const headersMs = 15_000;
+
+export interface SandboxProxyOptions {
+  readonly entries: readonly NetworkEntry[];
+  readonly ranges: readonly string[];
+  readonly mostBytes: number;
+  readonly lookups: Lookups;
+  readonly log: Pick<Logger, "info">;
+}
+
+/**
+ * The proxy of one sandbox, by which alone its commands reach what they may: tunnels by CONNECT, and plain HTTP by absolute
+ * addresses. Whatever comes while no call is under way is closed at once.
+ */
+export class SandboxProxy implements AsyncDisposable {
+  readonly #options: SandboxProxyOptions;
+  readonly #way: Way;
+  readonly #server = createServer({ headersTimeout: headersMs, requestTimeout: 0 });
+  #traffic: CallTraffic | undefined;
+
+  constructor(options: SandboxProxyOptions) {
+    const guard = new AddressGuard(options.ranges, privateRanges);
+    this.#options = options;
+    this.#way = { guard, lookups: options.lookups, turns: new Turns() };
+    this.#server.maxConnections = mostSockets;
+    // Whatever breaks there breaks that connection, and nothing else.
+    this.#server.on("request", (request, response) => {
+      for (const each of [request, response]) each.on("error", () => undefined);
+      this.#forward(request, response).catch(() => request.socket.destroy());
+    });
+    this.#server.on("connect", (request: IncomingMessage, client: Duplex, head: Buffer) => {
+      client.on("error", () => undefined);
+      this.#tunnel(request, client, head).catch(() => client.destroy());
+    });
+    this.#server.on("clientError", (_, client) => client.destroy());
+  }
+
+  /** Listens on a socket of the file system. */
+  async listen(path: string): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#server.on("error", reject);
+    this.#server.listen(path, resolve);
+    await promise;
+  }
+
+  /** Serves one call until the end of it, with which all its connections end. */
+  serve(use: NetworkUse): Disposable {
+    const { mostBytes, log } = this.#options;
+    const traffic = new CallTraffic(use, mostBytes, log);
+    this.#traffic = traffic;
+    return {
+      [Symbol.dispose]: () => {
+        if (this.#traffic === traffic) this.#traffic = undefined;
+        traffic[Symbol.dispose]();
+        this.#server.closeAllConnections();
+      },
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#traffic?.[Symbol.dispose]();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#server.close(() => resolve());
+    this.#server.closeAllConnections();
+    await promise;
+  }
+
+  async #tunnel(request: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
+    const target = targetOfTunnel(request.url ?? "");
+    const connection = this.#traffic?.begin(target);
+    if (connection === undefined) return void client.destroy();
+    connection.holds(client);
+    const reached = await this.#reach(target, connection);
+    if (reached.kind !== "open") return answerTunnel(client, reached);
+    carryTunnel(connection, { client, head, socket: reached.socket });
+  }
+
+  async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = URL.parse(request.url ?? "");
+    const target = url?.protocol === "http:" ? targetOfUrl(url) : undefined;
+    const connection = this.#traffic?.begin(target);
+    if (connection === undefined) return void request.socket.destroy();
+    const problem = unclear(request);
+    if (problem !== undefined) {
+      connection.notMade("refused", problem);
+      return answer(response, 400, problem);
+    }
+    const reached = await this.#reach(target, connection);
+    if (reached.kind === "open" && url !== null) {
+      try {
+        return forwardRequest(request, response, { url, socket: reached.socket, connection });
+      } catch (error) {
+        connection.end("broken off");
+        throw error;
+      }
+    }
+    if (reached.kind === "open") return;
+    answer(response, reached.kind === "refused" ? 403 : 502, reached.reason);
+  }
+
+  async #reach(target: Target | undefined, connection: Connection): Promise<Reached> {
+    const { entries } = this.#options;
+    const traffic = this.#traffic;
+    const refusal = traffic?.refusal() ?? refusalOf(target, entries);
+    const reached: Reached =
+      refusal !== undefined || target === undefined || traffic === undefined
+        ? { kind: "refused", reason: refusal ?? "no call is under way" }
+        : await reachHost(target.host, target.port, this.#way, traffic.signal);
+    if (reached.kind === "open") connection.holds(reached.socket);
+    else connection.notMade(reached.kind, reached.reason);
+    return reached;
+  }
+}
+
+function answer(response: ServerResponse, status: number, reason: string): void {
+  const headers = { "content-type": "text/plain; charset=utf-8", connection: "close" };
+  response.writeHead(status, headers).end(`${reason}\n`);
+}
+
+function refusalOf(
+  target: Target | undefined,
+  entries: readonly NetworkEntry[],
+): string | undefined {
+  if (target === undefined) {
+    return "only http:// addresses, and CONNECT to host:port, are understood here";
+  }
+  const { host, port } = target;
+  if (permitsHost(entries, host, port)) return undefined;
+  const list = entries.map(({ text }) => text).join(", ");
+  return `${host}:${port} is not among what this agent may reach: ${list}`;
+}

@@ -1,0 +1,19 @@
+import { BubblewrapDriver } from "../src/bubblewrap/bubblewrap-driver.ts";
+import { sandboxIdentity } from "../src/host/identity.ts";
+import { sandboxContract } from "./support/contract/sandbox-contract.ts";
+
+const identity = sandboxIdentity(64_017);
+const driver = new BubblewrapDriver(identity);
+const report = await driver.probe(AbortSignal.timeout(60_000));
+const hidden = ["/etc/shadow", "/etc/passwd", "/root", "/home", "/var", "/run", "/sys"];
+
+// Without bubblewrap there is nothing to attack; the reason is in the name of what is skipped.
+if (report.works)
+  sandboxContract("bubblewrap", {
+    driver,
+    identity,
+    bounds: report.bounds,
+    inside: "/workspace",
+    hidden,
+  });
+else sandboxContract("bubblewrap", undefined, ` (skipped: ${report.reason})`);

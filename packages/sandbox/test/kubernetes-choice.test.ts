@@ -1,0 +1,181 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { chooseDriver } from "../src/lifecycle/choose-driver.ts";
+import type { KubernetesOptions } from "../src/kubernetes/kubernetes-driver.ts";
+import { KubernetesDriver } from "../src/kubernetes/kubernetes-driver.ts";
+import { podManifest } from "../src/kubernetes/pod-manifest.ts";
+import { collect } from "../src/files/collect.ts";
+import { defaultLimits } from "../src/port.ts";
+import { limitsOf } from "./support/contract/sandbox-bench.ts";
+import { driverOptions } from "./support/kubernetes/driver-options.ts";
+import { answers, statuses } from "./support/kubernetes/recorded-answers.ts";
+import { RecordedCluster } from "./support/kubernetes/recorded-cluster.ts";
+import type { Stored } from "./support/kubernetes/recorded-store.ts";
+import { whyNoSandbox } from "./support/bubblewrap-here.ts";
+
+const signal = AbortSignal.timeout(120_000);
+const silent = { info: () => undefined, warn: () => undefined };
+const spec = { ...defaultLimits, workspaceDir: "", readOnly: false };
+const warm = {
+  namespace: "reeve",
+  owner: "the-pool",
+  image: "reeve-sandbox:0.1.0",
+  uid: 65_533,
+  runtimeClass: undefined,
+  now: 0,
+};
+let cluster: RecordedCluster;
+
+beforeEach(async () => {
+  cluster = await RecordedCluster.start();
+});
+afterEach(() => cluster[Symbol.asyncDispose]());
+
+function driverFor(other: Partial<KubernetesOptions> = {}): KubernetesDriver {
+  return new KubernetesDriver(driverOptions(cluster, other));
+}
+
+/** Refuses pods of a RuntimeClass as a cluster does that has none of the name. */
+function withoutRuntimeClass(name: string): void {
+  const made = cluster.pods.answer.bind(cluster.pods);
+  cluster.pods.answer = (method, pod, query, body) => {
+    const { runtimeClassName } = (body as { spec?: { runtimeClassName?: string } }).spec ?? {};
+    if (method !== "POST" || runtimeClassName !== name) return made(method, pod, query, body);
+    return Promise.resolve(answers.noRuntimeClass(name));
+  };
+}
+
+describe("kubernetes is refused", () => {
+  test("outside of a cluster", async () => {
+    const driver = driverFor({ kubeconfig: undefined });
+    const choice = await chooseDriver("kubernetes", [driver], silent, signal);
+    expect(choice).toMatchObject({
+      driver: undefined,
+      refusal: expect.stringContaining("kubernetes: this toolhost runs in no cluster") as string,
+    });
+  });
+
+  test("in a pod without a token", async () => {
+    const report = await driverFor({ kubeconfig: undefined, isInside: true }).probe(signal);
+    expect(report).toMatchObject({
+      works: false,
+      reason: expect.stringContaining("no token of a service account") as string,
+    });
+  });
+
+  test("when nobody answers", async () => {
+    await cluster.goAway();
+    expect(await driverFor().probe(signal)).toMatchObject({
+      works: false,
+      reason: expect.stringMatching(/https:\/\/localhost:\d+ does not answer/) as string,
+    });
+  });
+
+  test("without rights, each of which is named before anything is made", async () => {
+    for (const right of ["create pods", "get pods/attach"]) cluster.deny.add(right);
+    const report = await driverFor().probe(signal);
+    expect(report).toMatchObject({
+      works: false,
+      reason: "the service account may not, in namespace reeve: get pods/attach, create pods",
+      fixes: ["grant it deploy/k8s/components/sandbox"],
+    });
+    expect(cluster.pods.made).toEqual([]);
+  });
+
+  test.each(["reeve-sandbox:latest", "reeve-sandbox", "registry:5000/reeve-sandbox"])(
+    "with the image %s, which is another one tomorrow",
+    async (image) => {
+      expect(await driverFor({ image }).probe(signal)).toMatchObject({ works: false });
+      expect(cluster.pods.made).toEqual([]);
+    },
+  );
+
+  test("when a pod does not begin, with what the cluster says of it", async () => {
+    cluster.pods.live = ({ metadata: { name } }) => cluster.pods.become(name, statuses.noImage);
+    expect(await driverFor({ runtimeClass: "own" }).probe(signal)).toMatchObject({
+      works: false,
+      reason: expect.stringContaining("ImagePullBackOff") as string,
+    });
+  });
+});
+
+describe.skipIf(whyNoSandbox !== "")(`kubernetes is taken${whyNoSandbox}`, () => {
+  test("with gVisor where there is a RuntimeClass for it", async () => {
+    const report = await driverFor().probe(signal);
+    expect(report).toMatchObject({ works: true, isolates: true, notes: [] });
+    expect(cluster.pods.made.map(({ spec }) => spec?.runtimeClassName)).toEqual(["gvisor"]);
+  });
+
+  test("without gVisor where there is none, which is nothing to be warned of", async () => {
+    withoutRuntimeClass("gvisor");
+    expect(await driverFor().probe(signal)).toMatchObject({ works: true, notes: [] });
+    expect(cluster.pods.made.map(({ spec }) => spec?.runtimeClassName)).toEqual([undefined]);
+  });
+
+  test("never without the RuntimeClass that is named", async () => {
+    withoutRuntimeClass("kata");
+    expect(await driverFor({ runtimeClass: "kata" }).probe(signal)).toMatchObject({
+      works: false,
+      reason: expect.stringContaining('RuntimeClass "kata" not found') as string,
+    });
+  });
+
+  test("with pods of a warm pool, each claimed for one session and given back", async () => {
+    cluster.hasClaims = true;
+    let count = 0;
+    cluster.onClaim = (claim) => {
+      const name = `warm-${count++}`;
+      const pod = asStored(podManifest(spec, { ...warm, name }));
+      cluster.pods.store.put(pod, "ADDED");
+      void cluster.pods.run(pod);
+      const conditions = [{ type: "Ready", status: "True" }];
+      cluster.claims.put({ ...claim, status: { conditions, sandbox: { name } } });
+    };
+    const driver = driverFor({ warmPool: "sandbox", image: "reeve-sandbox:latest" });
+    expect(await driver.probe(signal)).toMatchObject({ works: true });
+    await using session = await driver.open(spec, signal);
+    const { text } = await collect(
+      { isolation: "", exec: (...given) => session.exec(...given) },
+      { argv: ["echo", "fine"], limits: limitsOf() },
+      signal,
+    );
+    expect(text("stdout")).toBe("fine\n");
+    expect(cluster.claims.objects.get(session.sessionId)).toMatchObject({
+      kind: "SandboxClaim",
+      spec: { warmPoolRef: { name: "sandbox" }, lifecycle: { shutdownPolicy: "Delete" } },
+    });
+    expect(await driver.list(signal)).toContainEqual({
+      sessionId: session.sessionId,
+      isOrphan: false,
+    });
+    await session[Symbol.asyncDispose]();
+    expect(cluster.claims.objects.size).toBe(0);
+    expect(cluster.pods.made).toEqual([]);
+  });
+
+  test("with a claim that gets no pod, of which is told what the pool says", async () => {
+    cluster.hasClaims = true;
+    cluster.onClaim = (claim) => {
+      const ready = { type: "Ready", status: "False", reason: "PoolEmpty", message: "no pods" };
+      cluster.claims.put({ ...claim, status: { conditions: [ready] } });
+    };
+    const driver = driverFor({ warmPool: "sandbox", beginMs: 1_000 });
+    expect(await driver.probe(signal)).toMatchObject({
+      works: false,
+      reason: expect.stringContaining("PoolEmpty: no pods") as string,
+    });
+    await vi.waitFor(() => expect(cluster.claims.objects.size).toBe(0));
+  });
+
+  test("with pods of its own where there is no agent-sandbox, which is told", async () => {
+    const report = await driverFor({ warmPool: "sandbox" }).probe(signal);
+    expect(report).toMatchObject({
+      works: true,
+      notes: [expect.stringContaining("no agent-sandbox") as string],
+    });
+  });
+});
+
+/** As it is on the wire. */
+function asStored(pod: object): Stored {
+  return JSON.parse(JSON.stringify(pod)) as Stored;
+}

@@ -1,0 +1,152 @@
+import { once } from "node:events";
+import type { RequestListener } from "node:http";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { parseNetworkEntry } from "@reeve/agent/spec/network-entry";
+import { NetworkedDriver } from "../../../src/network/networked-driver.ts";
+import { WarmSandboxes } from "../../../src/lifecycle/warm-sandboxes.ts";
+import { collect } from "../../../src/files/collect.ts";
+import type { SandboxCommand } from "../../../src/port.ts";
+import type { Logged } from "../keeping-log.ts";
+import { keepingLog } from "../keeping-log.ts";
+import type { SandboxBench } from "./sandbox-bench.ts";
+import { limitsOf, signal } from "./sandbox-bench.ts";
+
+export const mostBytes = 4_000_000;
+/** Where the names of the tests are, in the order in which they are looked up. */
+const names: Readonly<Record<string, readonly string[]>> = {
+  "good.test": ["127.0.0.1"],
+  "a.sub.test": ["127.0.0.1"],
+  "metadata.test": ["169.254.169.254"],
+  "private.test": ["10.255.255.1"],
+  "mapped.test": ["::ffff:10.0.0.1"],
+  "nowhere.test": [],
+};
+
+/** What a test asks by a proxy, as programs do that know of nothing but their environment. */
+export const ask = `
+import os, urllib.request, urllib.error
+# What goes to this host without a proxy is tried by others.
+for name in ("no_proxy", "NO_PROXY"): os.environ.pop(name, None)
+def ask(url, **more):
+    try:
+        answer = urllib.request.urlopen(urllib.request.Request(url, **more), timeout=20)
+        return f"{answer.status} {answer.read().decode()}"
+    except urllib.error.HTTPError as error: return f"{error.code} {error.read().decode()}"
+    except (OSError, urllib.error.URLError) as error: return f"broken: {error}"
+def tunnel(host, port):
+    import http.client
+    connection = http.client.HTTPConnection("127.0.0.1", 3128, timeout=20)
+    connection.set_tunnel(host, port)
+    try:
+        connection.request("GET", "/")
+        return connection.getresponse().read().decode()
+    except OSError as error: return f"broken: {error}"
+`;
+
+/** Sandboxes with a network, in which a server of this machine has names. */
+export interface NetworkBench extends AsyncDisposable {
+  readonly port: number;
+  /** One line for each connection. */
+  readonly logged: readonly Logged[];
+  /** The names that were looked up, in their order. */
+  readonly lookedUp: readonly string[];
+  /** Runs a command, and gives all that it printed. In words of it PORT is the port of the server. */
+  said(
+    command: Pick<SandboxCommand, "argv">,
+    allow: readonly string[],
+    callId?: string,
+  ): Promise<string>;
+  /** The same for Python. */
+  printed(code: string, allow: readonly string[], callId?: string): Promise<string>;
+}
+
+export async function networkBench(bench: SandboxBench): Promise<NetworkBench> {
+  await using starting = new AsyncDisposableStack();
+  const server = createServer(answers).listen(0, "127.0.0.1");
+  starting.defer(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const { driver, identity, folder, workspace } = bench;
+  const { log, logged } = keepingLog();
+  const lookedUp: string[] = [];
+  const networked = new NetworkedDriver(driver, {
+    policy: { allow: [entry(`*:${port}`), entry("*:80")], ranges: ["127.0.0.1"], mostBytes },
+    identity,
+    folder: () => join(folder, "network"),
+    resolve: (host) => {
+      lookedUp.push(host);
+      // The second answer of this one is another, as of a name that is bound again.
+      const isAgain = lookedUp.filter((each) => each === host).length > 1;
+      if (host === "rebinding.test") return Promise.resolve([isAgain ? "10.0.0.1" : "127.0.0.1"]);
+      return Promise.resolve(names[host] ?? []);
+    },
+    log,
+  });
+  const warm = starting.use(new WarmSandboxes(networked, { idleMs: 300_000, mostIdle: 4 }));
+  const box = warm.over(workspace);
+  const filled = (text: string) => text.replaceAll("PORT", String(port));
+  const said: NetworkBench["said"] = async ({ argv }, allow, callId = "call-1") => {
+    const limits = limitsOf({ timeoutMs: 40_000 });
+    const network = { allow: allow.map(filled), runId: "run-1", callId };
+    const { text } = await collect(box, { argv: argv.map(filled), limits, network }, signal);
+    return (text("stdout") + text("stderr")).trim();
+  };
+  const resources = starting.move();
+  return {
+    port,
+    logged,
+    lookedUp,
+    said,
+    printed: (code, ...more) => said({ argv: ["python3", "-I", "-c", ask + code] }, ...more),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+/** What no server may answer. */
+const brokenAnswers: Readonly<Record<string, string>> = {
+  "/odd-status": "HTTP/1.1 099 Odd\r\ncontent-length: 0\r\n\r\n",
+  "/no-http": "who are you?\r\n\r\n",
+  "/odd-header": "HTTP/1.1 200 OK\r\nx-odd: a\u0001b\r\ncontent-length: 0\r\n\r\n",
+  "/cut": "HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nshort",
+  "/upgrade": "HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n",
+  "/nothing": "",
+};
+
+const answers: RequestListener = (request, response) => {
+  const { method, url, headers } = request;
+  if (url === "/away") {
+    return void response.writeHead(302, { location: "http://169.254.169.254/latest" }).end();
+  }
+  if (url === "/huge") {
+    response.writeHead(200, { "content-length": 50_000_000 });
+    return void response.end(Buffer.alloc(50_000_000));
+  }
+  const broken = brokenAnswers[url ?? ""];
+  if (broken !== undefined) return void request.socket.end(broken);
+  if (url === "/large") return void response.end(Buffer.alloc(2_000_000));
+  if (url === "/endless") {
+    const more = () => {
+      while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+    };
+    response.on("drain", more);
+    return more();
+  }
+  let body = "";
+  request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+  request.on("end", () => {
+    const own = headers["proxy-authorization"] ?? headers["x-own"] ?? "";
+    const said = body === "" ? "" : `: ${body}, ${String(own)}`;
+    response.end(`${method} ${url} of ${headers.host}${said}`);
+  });
+};
+
+function entry(text: string) {
+  const parsed = parseNetworkEntry(text, "operator");
+  if (parsed === undefined) throw new Error(`${text} is no entry`);
+  return parsed;
+}

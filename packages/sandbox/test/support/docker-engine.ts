@@ -1,0 +1,36 @@
+import { tmpdir } from "node:os";
+import process from "node:process";
+import type { Identity } from "../../src/host/identity.ts";
+import { sandboxIdentity } from "../../src/host/identity.ts";
+import type { DockerOptions } from "../../src/docker/docker-driver.ts";
+import { DockerDriver } from "../../src/docker/docker-driver.ts";
+import type { ProbeReport } from "../../src/port.ts";
+
+/** The container engine of these tests, or why there is none. */
+export interface TestEngine {
+  readonly options: DockerOptions & { readonly address: string };
+  readonly identity: Identity;
+  readonly driver: DockerDriver;
+  readonly report: Extract<ProbeReport, { works: true }>;
+}
+
+/**
+ * Only an engine that somebody points out by `DOCKER_HOST` is asked. Where `REEVE_ENGINE` is `required`, one that is not
+ * there, or does not work, fails the tests in place of skipping them.
+ */
+export async function testEngine(): Promise<TestEngine | { readonly why: string }> {
+  const identity = sandboxIdentity(64_017);
+  const address = process.env["DOCKER_HOST"];
+  const image = process.env["REEVE_SANDBOX_IMAGE"] ?? "reeve-sandbox:latest";
+  if (address === undefined) return without("DOCKER_HOST names no container engine");
+  const options = { identity, address, image, probeDir: tmpdir };
+  const driver = new DockerDriver(options);
+  const report = await driver.probe(AbortSignal.timeout(60_000));
+  if (!report.works) return without([report.reason, ...report.fixes].join("; "));
+  return { options, identity, driver, report };
+}
+
+function without(why: string): { readonly why: string } {
+  if (process.env["REEVE_ENGINE"] !== "required") return { why };
+  throw new Error(`REEVE_ENGINE=required says that there is a container engine: ${why}`);
+}

@@ -1,0 +1,18 @@
+import type { KubernetesOptions } from "../../../src/kubernetes/kubernetes-driver.ts";
+import type { RecordedCluster } from "./recorded-cluster.ts";
+
+/** A driver for pods of a recorded cluster. */
+export function driverOptions(
+  { kubeconfig }: Pick<RecordedCluster, "kubeconfig">,
+  other: Partial<KubernetesOptions> = {},
+): KubernetesOptions {
+  return {
+    kubeconfig,
+    isInside: false,
+    namespace: undefined,
+    image: "registry.example/reeve-sandbox:0.1.0",
+    runtimeClass: undefined,
+    warmPool: undefined,
+    ...other,
+  };
+}

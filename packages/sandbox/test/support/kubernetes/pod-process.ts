@@ -1,0 +1,37 @@
+import { chmod, chown, mkdir, writeFile } from "node:fs/promises";
+import { arch } from "node:process";
+import type { V1Pod } from "@kubernetes/client-node";
+import type { BwrapProcess } from "../../../src/bubblewrap/bwrap-process.ts";
+import { startBwrap } from "../../../src/bubblewrap/bwrap-process.ts";
+import { bwrapArguments } from "../../../src/bubblewrap/bwrap-arguments.ts";
+import { sandboxIdentity } from "../../../src/host/identity.ts";
+import { systemProgram, systemView } from "../../../src/host/system-view.ts";
+import { seccompProgram } from "../../../src/seccomp/seccomp-program.ts";
+
+const identity = sandboxIdentity(64_017);
+
+/** Runs what a pod says as a kubelet would, in a sandbox of this machine with an empty workspace. */
+export async function startPodProcess(pod: V1Pod, folder: string): Promise<BwrapProcess> {
+  const bwrap = systemProgram("bwrap");
+  const seccomp = seccompProgram(arch);
+  const [container] = pod.spec?.containers ?? [];
+  if (bwrap === undefined || seccomp === undefined || container === undefined) {
+    throw new Error("no pod can be run here");
+  }
+  await mkdir(folder, { mode: 0o700 });
+  if (identity.isDedicated) {
+    await chmod(folder, 0o700);
+    await chown(folder, identity.uid, identity.gid);
+  }
+  const agent = container.command ?? [];
+  const setting = { workspaceDir: folder, readOnly: false, agent, system: systemView() };
+  const args = [...bwrapArguments(setting)];
+  // As a kubelet does: for everybody to write.
+  const lastWords = `${folder}.last-words`;
+  await writeFile(lastWords, "");
+  await chmod(lastWords, 0o666);
+  args.splice(args.indexOf("--dev") + 2, 0, "--bind", lastWords, "/dev/termination-log");
+  const started = await startBwrap(bwrap, args, identity, seccomp);
+  started.letIn();
+  return started;
+}

@@ -1,5 +1,0 @@
-import { artifactContract, maxBytes } from "../test/artifact-contract.ts";
-import { MemoryArtifactStore } from "./memory-artifact-store.ts";
-
-const store = new MemoryArtifactStore({ maxBytes });
-artifactContract("memory", () => store);

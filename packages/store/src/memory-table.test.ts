@@ -1,6 +1,0 @@
-import type { Agent } from "@reeve/contracts/agent";
-import { tableContract } from "../test/table-contract.ts";
-import { MemoryTable } from "./memory-table.ts";
-
-const table = new MemoryTable<Agent>();
-tableContract("memory", () => table);

@@ -1,0 +1,126 @@
+import { create } from "@bufbuild/protobuf";
+import { anyPack } from "@bufbuild/protobuf/wkt";
+import { RunCreatedSchema, RunStatus } from "@reeve/contracts/run";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import type { ThreadLog } from "@reeve/jetstream/log/thread-log";
+import { createLogger } from "@reeve/platform/telemetry/logger";
+import { seeThread } from "@reeve/run/thread/commit-thread";
+import { queueTurn } from "@reeve/run/thread/queue-turn";
+import { emptyRow, threadRow } from "@reeve/run/thread/thread-row";
+import { expect, test } from "vitest";
+import type { MemoryPorts } from "../../../test/support/memory-ports.ts";
+import { appendFacts, kindsOf, memoryPorts } from "../../../test/support/memory-ports.ts";
+import type { GatewayPorts } from "../gateway-ports.ts";
+import { getThread } from "../read-threads.ts";
+import type { RepairClock } from "./repair-threads.ts";
+import { repairThreads } from "./repair-threads.ts";
+
+const never = new AbortController().signal;
+const logger = createLogger("test", "silent");
+const key = { tenant: "acme", thread: "t1" };
+
+/** A gateway gives a run its place in the thread, and dies. */
+async function place(ports: MemoryPorts, runId: string): Promise<void> {
+  const created = create(RunCreatedSchema, { tenant: "acme", threadId: "t1", input: runId });
+  const runCreated = anyPack(RunCreatedSchema, created);
+  const seen = await seeThread(ports.threads, key, undefined, never);
+  await queueTurn(ports, key, seen, { runId, runCreated, whenBusy: "queue" }, never);
+}
+
+/** The index gets to know of the thread. */
+async function note(ports: MemoryPorts): Promise<void> {
+  const { events } = await ports.threads.read(key, emptyTail, never);
+  const row = threadRow(emptyRow("t1"), events);
+  if (row !== undefined) await ports.threadIndex.put("acme.t1", row, never);
+}
+
+/** A clock that a test moves: each `pass` lets the repair look once. */
+class ManualClock implements RepairClock {
+  #nowMs = 0;
+  #asleep = Promise.withResolvers<{ readonly delayMs: number; readonly wake: () => void }>();
+
+  now(): number {
+    return this.#nowMs;
+  }
+
+  async sleep(delayMs: number, signal: AbortSignal): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+    this.#asleep.resolve({ delayMs, wake: resolve });
+    await promise;
+  }
+
+  /** Resolves when the repair has looked, and sleeps again. */
+  async pass(): Promise<void> {
+    const { delayMs, wake } = await this.#asleep.promise;
+    this.#asleep = Promise.withResolvers();
+    this.#nowMs += delayMs;
+    wake();
+    await this.#asleep.promise;
+  }
+}
+
+async function repairing(ports: GatewayPorts, passes: number): Promise<void> {
+  const clock = new ManualClock();
+  const end = new AbortController();
+  const repair = repairThreads(ports, clock, logger, end.signal);
+  // The watch has given what is there before the first look.
+  await new Promise(setImmediate);
+  for (let pass = 0; pass < passes; pass++) await clock.pass();
+  end.abort(new Error("enough"));
+  await expect(repair).rejects.toThrow("enough");
+}
+
+test("a run whose gateway died before it was written is written and dispatched", async () => {
+  const ports = memoryPorts();
+  await place(ports, "run_a");
+  await note(ports);
+  await repairing(ports, 1);
+  expect(await kindsOf(ports.log, "run_a")).toEqual(["runCreated"]);
+  expect(ports.dispatch.length).toBe(1);
+});
+
+test("a turn whose run has ended makes room for the next, also when nobody said so", async () => {
+  const ports = memoryPorts();
+  await place(ports, "run_a");
+  await place(ports, "run_b");
+  await note(ports);
+  await repairing(ports, 1);
+  await appendFacts(ports.log, "run_a", {
+    case: "status",
+    value: { status: RunStatus.COMPLETED },
+  });
+  await note(ports);
+  await repairing(ports, 1);
+  const thread = await getThread(ports, key, never);
+  expect(thread).toMatchObject({ activeRunId: "run_b", endedTurns: 1 });
+});
+
+test("a thread that rests is looked at ever more seldom", async () => {
+  const ports = memoryPorts();
+  await place(ports, "run_a");
+  await note(ports);
+  let looks = 0;
+  const threads: ThreadLog = {
+    read: (...args) => {
+      looks += 1;
+      return ports.threads.read(...args);
+    },
+    append: (...args) => ports.threads.append(...args),
+    follow: (...args) => ports.threads.follow(...args),
+  };
+  await repairing({ ...ports, threads }, 32);
+  // After 15, 45, 105, 225 and 465 seconds.
+  expect(looks).toBe(5);
+});
+
+test("several gateways may look after a thread at once", async () => {
+  const ports = memoryPorts();
+  for (const runId of ["run_a", "run_b", "run_c"]) await place(ports, runId);
+  await note(ports);
+  await Promise.all([repairing(ports, 2), repairing(ports, 2), repairing(ports, 2)]);
+  expect(ports.dispatch.length).toBe(1);
+  for (const run of ["run_a", "run_b", "run_c"]) {
+    expect(await kindsOf(ports.log, run)).toEqual(["runCreated"]);
+  }
+});

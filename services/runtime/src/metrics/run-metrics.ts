@@ -1,0 +1,67 @@
+import type { RunEvent, ToolResultEvent, Usage } from "@reeve/contracts/run";
+import { ToolStatusSchema } from "@reeve/contracts/tool";
+import { boundedLabel, counter, gauge, histogram } from "@reeve/platform/telemetry/metrics";
+import { toolLabel } from "./tool-label.ts";
+import type { Catalogs } from "@reeve/engine/ports/catalogs";
+
+/** How many models and tools are told apart; what comes later is `other`. */
+const mostNames = 100;
+
+const active = gauge({
+  name: "reeve_runs_active",
+  help: "Runs that this worker drives at the moment; those that wait for somebody are not among them.",
+});
+const toolCalls = counter({
+  name: "reeve_tool_calls_total",
+  help: "Calls of tools that came to a result, by tool and outcome.",
+  labels: ["tool", "outcome"],
+});
+const toolCallSeconds = histogram({
+  name: "reeve_tool_call_duration_seconds",
+  help: "How long tools ran, without the queue and the approval before them; calls that never ran are not among them.",
+  labels: ["tool"],
+  buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900],
+});
+const tokens = counter({
+  name: "reeve_model_tokens_total",
+  help: "Tokens of models, by model and kind: `input` and `output`, and `cached_input` and `reasoning` as parts of them.",
+  labels: ["model", "kind"],
+});
+const cost = counter({
+  name: "reeve_model_cost_usd_total",
+  help: "What calls of models cost in US dollars, as far as they have a price.",
+  labels: ["model"],
+});
+
+/** Says how many runs this worker drives. */
+export function tellActive(runs: number): void {
+  active.set(runs);
+}
+
+/** Counts what appended events say of tools and models. Tools that nobody offers are `other`: models make up names. */
+export function runMetrics(catalogs: () => Catalogs): (events: readonly RunEvent[]) => void {
+  const labelOf = toolLabel(catalogs, mostNames);
+  const modelOf = boundedLabel(mostNames);
+  return (events) => {
+    for (const { event } of events) {
+      if (event.case === "toolResult") countResult(event.value, labelOf);
+      else if (event.case === "usage") countUsage(event.value, modelOf(event.value.model));
+    }
+  };
+}
+
+function countResult({ result }: ToolResultEvent, labelOf: (name: string) => string): void {
+  const tool = labelOf(result?.name ?? "");
+  const status = ToolStatusSchema.value[result?.metadata?.status ?? 0];
+  toolCalls.inc({ tool, outcome: status?.localName.toLowerCase() ?? "unspecified" });
+  const ranMs = result?.metadata?.executionTimeMs ?? 0;
+  if (ranMs > 0) toolCallSeconds.observe({ tool }, ranMs / 1_000);
+}
+
+function countUsage(usage: Usage, model: string): void {
+  tokens.inc({ model, kind: "input" }, usage.inputTokens);
+  tokens.inc({ model, kind: "output" }, usage.outputTokens);
+  tokens.inc({ model, kind: "cached_input" }, usage.cachedInputTokens);
+  tokens.inc({ model, kind: "reasoning" }, usage.reasoningTokens);
+  if (usage.costUsd !== undefined) cost.inc({ model }, usage.costUsd);
+}

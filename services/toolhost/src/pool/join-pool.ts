@@ -1,0 +1,98 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { ToolCatalog, ToolCallRequest } from "@reeve/contracts/tool";
+import { ToolCatalogSchema } from "@reeve/contracts/tool";
+import { ToolhostPresenceSchema } from "@reeve/contracts/toolhost";
+import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
+import { openHostCalls } from "@reeve/jetstream/queue/nats-host-calls";
+import { Signalled } from "@reeve/platform/async/signalled";
+import type { WorkQueue } from "@reeve/jetstream/queue/port";
+import { Background } from "@reeve/platform/async/background";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import type { Nats } from "@reeve/platform/nats/connect-nats";
+import { openLiveView } from "@reeve/jetstream/table/live-view";
+import { openTable } from "@reeve/jetstream/table/nats";
+import type { Table } from "@reeve/jetstream/table/port";
+import type { Slots } from "@reeve/calls/queue/slots";
+import type { Routing } from "@reeve/calls/ports/routing";
+import { LiveMates } from "./live-mates.ts";
+import { Presence } from "./presence.ts";
+import { answerProbes, listensAt } from "@reeve/jetstream/queue/nats-host-probes";
+import { TableHolders } from "@reeve/calls/queue/table-holders";
+
+/**
+ * How long a start waits to hear of the others. The last word of one that is gone may expire while it is waited for, so that
+ * nothing is heard at all.
+ */
+const mostWaitMs = 5_000;
+
+/** A pool, as one of its hosts has it. */
+export interface Pool extends AsyncDisposable {
+  readonly routing: Routing;
+  readonly presence: Presence;
+  /** What the hosts of all pools have announced. */
+  readonly catalogs: Table<ToolCatalog>;
+  /** Says that a host may be gone. */
+  readonly left: Signalled;
+}
+
+export interface PoolOptions {
+  readonly pool: string;
+  readonly host: string;
+  readonly slots: Slots;
+  readonly ackWaitMs: number;
+  readonly requests: WorkQueue<ToolCallRequest>;
+  readonly nats: Nats;
+  readonly log: Logger;
+}
+
+/**
+ * Makes this host known to the others, and them to it. Disposed, it is gone for them; until then it follows them, also while
+ * it drains.
+ */
+export async function joinPool(options: PoolOptions, signal: AbortSignal): Promise<Pool> {
+  const { pool, host, slots, ackWaitMs, requests, nats, log } = options;
+  await using joining = new AsyncDisposableStack();
+  const left = new Signalled();
+  const table = await openTable(nats, ToolhostPresenceSchema);
+  const catalogs = await openTable(nats, ToolCatalogSchema);
+  // Not ended with the process: whoever drains still has to know where the others are.
+  const following = joining.use(new Background(log, new AbortController().signal));
+  const view = await openLiveView(catalogs, log, following.signal);
+  const mates = new LiveMates({
+    host,
+    presence: table,
+    catalogs: view,
+    listensAt: (other) => listensAt(nats.connection, other),
+    onChange: () => left.say(),
+    log,
+  });
+  joining.use(answerProbes(nats.connection, host));
+  const presence = joining.use(new Presence(table, { host, pool, slots, log }));
+  const { promise: known, resolve: isKnown } = Promise.withResolvers<void>();
+  following.keep((until) => mates.follow(isKnown, until));
+  following.keep((until) => mates.lookAfter(until));
+  await Promise.race([known, wait(mostWaitMs, undefined, { ref: false }), aborted(signal)]);
+  await presence.begin(signal);
+  const routing: Routing = {
+    pool,
+    mates,
+    holders: new TableHolders(await openTable(nats, WorkspaceRecordSchema)),
+    calls: await openHostCalls(nats, { pool, ackWaitMs }),
+    requests,
+  };
+  const resources = joining.move();
+  return {
+    routing,
+    presence,
+    catalogs,
+    left,
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+async function aborted(signal: AbortSignal): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  if (signal.aborted) reject(signal.reason as Error);
+  signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  return await promise;
+}

@@ -1,0 +1,86 @@
+import { PermissionClass } from "@reeve/contracts/tool";
+import { timeoutFor } from "@reeve/calls/settings/tool-settings";
+import { defaultLimits } from "@reeve/sandbox/port";
+import type { Tool } from "@reeve/calls/ports/tool";
+import type { Collected } from "@reeve/sandbox/files/collect";
+import { collect, endNote } from "@reeve/sandbox/files/collect";
+import { reporting } from "./output-progress.ts";
+import { builtinTool } from "./builtin-tool.ts";
+import { networkOf } from "./network-of.ts";
+
+/** Runs Python in the sandbox, with the workspace as the current folder. */
+export const executeCode: Tool = {
+  descriptor: builtinTool({
+    name: "execute_code",
+    description:
+      "Runs Python code in an isolated sandbox. There is no network unless HTTP_PROXY is set there. The current folder is the " +
+      "workspace. Each call starts anew: variables do not survive, files do. Returns stdout, stderr, and as result the value of the last expression.",
+    permissionClass: PermissionClass.EXECUTE,
+    properties: {
+      code: { type: "string", description: "The Python code." },
+      timeout: { type: "number", exclusiveMinimum: 0, description: "Time limit in seconds." },
+    },
+    required: ["code"],
+  }),
+  async call({ args, settings, sandbox, report, ...ids }, signal) {
+    const box = reporting(await sandbox(), report);
+    const timeoutMs = timeoutFor(args["timeout"], settings.codeTimeoutMs);
+    const request = { code: args["code"], allowed_imports: settings.allowedImports };
+    const collected = await collect(
+      box,
+      {
+        program: "execute_code",
+        argv: [],
+        stdin: Buffer.from(JSON.stringify(request)),
+        readOnly: settings.readOnly,
+        ...networkOf(settings, ids),
+        limits: { ...defaultLimits, timeoutMs },
+      },
+      signal,
+    );
+    const { end } = collected;
+    const reported = reportOf(collected);
+    const success = end.reason === "exit" && end.code === 0 && reported.success;
+    const note = endNote(end, timeoutMs);
+    const executionTimeMs = reported.executionTimeMs ?? Math.round(end.durationMs);
+    const structured = {
+      stdout: collected.text("stdout"),
+      stderr: [collected.text("stderr"), note && `[${note}]`].filter(Boolean).join("\n"),
+      result: reported.result,
+      success,
+      execution_time_ms: executionTimeMs,
+    };
+    return {
+      content: JSON.stringify(structured),
+      structured,
+      isError: !success,
+      endReason: end.reason,
+      isolation: box.isolation,
+      executionTimeMs,
+    };
+  },
+};
+
+interface Report {
+  readonly result: string | null;
+  readonly success: boolean;
+  readonly executionTimeMs: number | undefined;
+}
+
+/** What the program in the sandbox reported. Foreign code may have forged it, so nothing rests on it. */
+function reportOf({ text }: Collected): Report {
+  const nothing: Report = { result: null, success: false, executionTimeMs: undefined };
+  let report: unknown;
+  try {
+    report = JSON.parse(text("result"));
+  } catch {
+    return nothing;
+  }
+  if (typeof report !== "object" || report === null) return nothing;
+  const { result, success, execution_time_ms: time } = report as Record<string, unknown>;
+  return {
+    result: typeof result === "string" ? result : null,
+    success: success === true,
+    executionTimeMs: typeof time === "number" && time >= 0 ? time : undefined,
+  };
+}

@@ -1,0 +1,115 @@
+import { expect, test } from "vitest";
+import type { ExecEvent, OutputStream, Sandbox } from "@reeve/sandbox/port";
+import { defaultLimits } from "@reeve/sandbox/port";
+import type { Progress } from "@reeve/calls/ports/tool";
+import { collect } from "@reeve/sandbox/files/collect";
+import type { Pause } from "./output-progress.ts";
+import { reporting } from "./output-progress.ts";
+
+const never = new AbortController().signal;
+const command = { argv: ["x"], limits: { ...defaultLimits, timeoutMs: 1_000 } };
+const end: ExecEvent = { kind: "end", reason: "exit", code: 0, durationMs: 1 };
+
+function out(text: string, stream: OutputStream = "stdout"): ExecEvent {
+  return { kind: "out", stream, bytes: Buffer.from(text) };
+}
+
+/** A sandbox whose every command does what `exec` says. */
+function sandboxOf(exec: () => AsyncIterable<ExecEvent>): Sandbox {
+  return { isolation: "none", exec };
+}
+
+/** Pauses that end when the test says so. */
+function pauses() {
+  const waiting: PromiseWithResolvers<void>[] = [];
+  const pause: Pause = (_, signal) => {
+    const turn = Promise.withResolvers<void>();
+    signal.addEventListener("abort", () => turn.reject(signal.reason as Error));
+    waiting.push(turn);
+    return turn.promise;
+  };
+  const next = async () => {
+    waiting.shift()?.resolve();
+    await new Promise(setImmediate);
+  };
+  return { pause, next, waiting };
+}
+
+test("a command tells once in a while what it has written last, and how much", async () => {
+  const { pause, next } = pauses();
+  const reports: Progress[] = [];
+  const told: number[] = [];
+  const sandbox = sandboxOf(async function* () {
+    for (let line = 1; line <= 1_000; line++) yield out(`line ${line}\n`);
+    told.push(reports.length);
+    await next();
+    yield out("warning\n", "stderr");
+    yield out("a report of our own program", "result");
+    await next();
+    await next();
+    yield end;
+  });
+  const { text } = await collect(
+    reporting(sandbox, (progress) => reports.push(progress), pause),
+    command,
+    never,
+  );
+  expect(told).toEqual([0]);
+  expect(reports).toEqual([
+    { progress: 8_893, message: "line 998\nline 999\nline 1000" },
+    { progress: 8_901, message: "line 999\nline 1000\nwarning" },
+  ]);
+  expect(text("stdout").split("\n")).toHaveLength(1_001);
+});
+
+test("a command that is over at once tells nothing", async () => {
+  const { pause, waiting } = pauses();
+  const reports: Progress[] = [];
+  const sandbox = sandboxOf(async function* () {
+    yield out("done\n");
+    yield end;
+  });
+  await collect(
+    reporting(sandbox, (progress) => reports.push(progress), pause),
+    command,
+    never,
+  );
+  for (const turn of waiting) turn.resolve();
+  await new Promise(setImmediate);
+  expect(reports).toEqual([]);
+});
+
+test("a command that says nothing tells nothing, and what cannot be shown is told as an amount", async () => {
+  const { pause, next, waiting } = pauses();
+  const reports: Progress[] = [];
+  const sandbox = sandboxOf(async function* () {
+    expect(waiting).toEqual([]);
+    yield out("\0".repeat(50));
+    await next();
+    yield end;
+  });
+  await collect(
+    reporting(sandbox, (progress) => reports.push(progress), pause),
+    command,
+    never,
+  );
+  expect(reports).toEqual([{ progress: 50, message: "50 bytes" }]);
+});
+
+test("what breaks off a command breaks off its reports", async () => {
+  const { pause, waiting } = pauses();
+  const reports: Progress[] = [];
+  const sandbox = sandboxOf(async function* () {
+    yield out("begun\n");
+    throw new Error("the sandbox is gone");
+  });
+  const collected = collect(
+    reporting(sandbox, (progress) => reports.push(progress), pause),
+    command,
+    never,
+  );
+  await expect(collected).rejects.toThrow("the sandbox is gone");
+  for (const turn of waiting) turn.resolve();
+  await new Promise(setImmediate);
+  expect(reports).toEqual([]);
+});

@@ -1,0 +1,65 @@
+import { PermissionClass } from "@reeve/contracts/tool";
+import { blacklistedCommand } from "@reeve/calls/settings/command-blacklist";
+import { timeoutFor } from "@reeve/calls/settings/tool-settings";
+import { defaultLimits } from "@reeve/sandbox/port";
+import type { Tool } from "@reeve/calls/ports/tool";
+import { collect, endNote } from "@reeve/sandbox/files/collect";
+import { reporting } from "./output-progress.ts";
+import { builtinTool } from "./builtin-tool.ts";
+import { networkOf } from "./network-of.ts";
+
+/** Runs one program in the sandbox, without a shell. */
+export const runCommand: Tool = {
+  descriptor: builtinTool({
+    name: "run_command",
+    description:
+      "Runs a program in an isolated sandbox, in the workspace. There is no network unless HTTP_PROXY is set there. The " +
+      "command is a list: the program and its arguments. There is no shell: no pipes, no redirection, no expansion. Some destructive commands are refused.",
+    permissionClass: PermissionClass.EXECUTE,
+    properties: {
+      command: {
+        type: "array",
+        items: { type: "string" },
+        minItems: 1,
+        maxItems: 1_000,
+        description: 'The program and its arguments: ["grep", "-c", "total", "data.csv"].',
+      },
+      timeout: { type: "number", exclusiveMinimum: 0, description: "Time limit in seconds." },
+    },
+    required: ["command"],
+  }),
+  async call({ args, settings, sandbox, report, ...ids }, signal) {
+    const given = Array.isArray(args["command"]) ? args["command"] : [];
+    const argv = given.filter((word) => typeof word === "string");
+    const refused = blacklistedCommand(argv, settings.commandBlacklist);
+    if (refused !== undefined) {
+      return { content: `the command ${refused} is not allowed here`, isError: true };
+    }
+    if (argv.some((word) => word.includes("\0"))) {
+      return { content: "an argument holds a NUL character", isError: true };
+    }
+    const box = reporting(await sandbox(), report);
+    const timeoutMs = timeoutFor(args["timeout"], settings.commandTimeoutMs);
+    const limits = { ...defaultLimits, timeoutMs };
+    const command = { argv, limits, readOnly: settings.readOnly, ...networkOf(settings, ids) };
+    const { end, text } = await collect(box, command, signal);
+    const success = end.reason === "exit" && end.code === 0;
+    const note = endNote(end, timeoutMs);
+    const executionTimeMs = Math.round(end.durationMs);
+    const structured = {
+      stdout: text("stdout"),
+      stderr: [text("stderr"), note && `[${note}]`].filter(Boolean).join("\n"),
+      exit_code: end.code ?? null,
+      success,
+      execution_time_ms: executionTimeMs,
+    };
+    return {
+      content: JSON.stringify(structured),
+      structured,
+      isError: !success,
+      endReason: end.reason,
+      isolation: box.isolation,
+      executionTimeMs,
+    };
+  },
+};

@@ -1,0 +1,55 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { Tool as McpTool } from "@modelcontextprotocol/client";
+import { createLogger } from "@reeve/platform/telemetry/logger";
+import { expect, test } from "vitest";
+import { usableTools } from "./usable-tools.ts";
+
+const log = createLogger("test", "silent");
+const none = { type: "object", properties: {} };
+
+function tool(name: string, inputSchema: JsonObject = none): McpTool {
+  return { name, inputSchema: inputSchema as McpTool["inputSchema"] };
+}
+
+function nested(levels: number): JsonObject {
+  let schema: JsonObject = { type: "string" };
+  for (let level = 0; level < levels; level++) {
+    schema = { type: "object", properties: { a: schema } };
+  }
+  return schema;
+}
+
+function usable(...tools: readonly McpTool[]): readonly string[] {
+  return usableTools("rude", tools, log).map(({ name }) => name);
+}
+
+test("a tool that is listed twice is there once", () => {
+  expect(usable(tool("a"), tool("a"), tool("b"))).toEqual(["a", "b"]);
+});
+
+test("a tool whose name or schema cannot stand is left out, and no other with it", () => {
+  const tools = [
+    tool("a b"),
+    tool("thing", { type: "object", properties: { a: { type: "thing" } } }),
+    tool("string", { type: "string" }),
+    tool("huge", { type: "object", description: "x".repeat(200_000) }),
+    tool("good"),
+  ];
+  expect(usable(...tools)).toEqual(["good"]);
+});
+
+test.each([15, 30, 250, 900, 10_000])("a schema of %d objects is nested too deeply", (levels) => {
+  expect(usable(tool("deep", nested(levels)), tool("good", nested(5)))).toEqual(["good"]);
+});
+
+test("a schema of an older dialect stands", () => {
+  const items = [{ type: "string" }, { type: "number" }];
+  const $schema = "http://json-schema.org/draft-07/schema#";
+  const schema = { $schema, type: "object", properties: { pair: { type: "array", items } } };
+  expect(usable(tool("old", schema))).toEqual(["old"]);
+});
+
+test("there are no more tools than a catalog can be expected to hold", () => {
+  const many = Array.from({ length: 300 }, (_, index) => tool(`t${index}`));
+  expect(usable(...many)).toHaveLength(256);
+});

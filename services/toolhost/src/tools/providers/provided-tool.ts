@@ -1,0 +1,52 @@
+import { create } from "@bufbuild/protobuf";
+import { permissionClassOf } from "@reeve/agent/tools/permission-classes";
+import { isStorable } from "@reeve/contracts/nesting";
+import type { ToolDescriptor } from "@reeve/contracts/tool";
+import { PermissionClass, ToolDescriptorSchema } from "@reeve/contracts/tool";
+import type { ProvidedTool } from "@reeve/contracts/tool-provider";
+import { isObjectSchema } from "@reeve/calls/execute/check-arguments";
+import type { ProviderConfig } from "./provider-config.ts";
+
+/** A tool of a provider as the catalog has it, or why it cannot be there. */
+export type Described =
+  | { readonly kind: "tool"; readonly descriptor: ToolDescriptor }
+  | { readonly kind: "refused"; readonly reason: string };
+
+const validName = /^[a-zA-Z0-9_-]{1,128}$/;
+
+/** Reads what a provider says of one of its tools. What the operator says goes over it. */
+export function describedTool(
+  provider: string,
+  { permission_class: ofProvider, tools }: ProviderConfig,
+  tool: ProvidedTool,
+): Described {
+  const name = `${provider}__${tool.name}`;
+  if (tool.name === "" || !validName.test(name))
+    return refused(`${tool.name} is no name of a tool`);
+  const policy = Object.hasOwn(tools, tool.name) ? tools[tool.name] : undefined;
+  const own = tool.permissionClass === "" ? ofProvider : permissionClassOf(tool.permissionClass);
+  const permissionClass = policy?.permission_class ?? own;
+  if (permissionClass === undefined || permissionClass === PermissionClass.SUBAGENT) {
+    return refused(`${tool.permissionClass} is no permission class of a tool`);
+  }
+  const inputSchema = tool.inputSchema ?? { type: "object", properties: {} };
+  if (!isStorable(inputSchema)) return refused("its input_schema is nested too deeply");
+  if (!isObjectSchema(inputSchema)) {
+    return refused("its input_schema is no JSON Schema of an object");
+  }
+  const descriptor = create(ToolDescriptorSchema, {
+    name,
+    description: tool.description,
+    inputSchema,
+    permissionClass,
+    source: `provider:${provider}`,
+    parallelSafe: policy?.parallel_safe ?? tool.parallelSafe ?? true,
+    exclusiveLock: policy?.exclusive_lock ?? tool.exclusiveLock,
+    idempotent: policy?.idempotent ?? tool.idempotent,
+  });
+  return { kind: "tool", descriptor };
+}
+
+function refused(reason: string): Described {
+  return { kind: "refused", reason };
+}

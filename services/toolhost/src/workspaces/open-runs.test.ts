@@ -1,0 +1,78 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import { RunEventSchema, RunStatus } from "@reeve/contracts/run";
+import { ThreadEventSchema } from "@reeve/contracts/thread";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import { memoryRunLog, memoryThreadLog } from "@reeve/jetstream/log/memory";
+import { beforeEach, expect, test } from "vitest";
+import { hasOpenRun } from "./open-runs.ts";
+import { never } from "../../test/support/memory-workspaces.ts";
+import type { RunStanding } from "./workspace-ports.ts";
+
+type RunFact = NonNullable<MessageInitShape<typeof RunEventSchema>["event"]>;
+type ThreadFact = NonNullable<MessageInitShape<typeof ThreadEventSchema>["event"]>;
+
+let runs = memoryRunLog();
+let threads = memoryThreadLog();
+let listed: RunStanding = "unknown";
+
+beforeEach(() => {
+  runs = memoryRunLog();
+  threads = memoryThreadLog();
+  listed = "unknown";
+});
+
+async function writeRun(...facts: readonly RunFact[]) {
+  const events = facts.map((event, at) =>
+    create(RunEventSchema, { runId: "run_1", sequence: at + 1, event }),
+  );
+  await runs.append({ tenant: "acme", run: "run_1" }, emptyTail, events, never);
+}
+
+async function writeThread(...facts: readonly ThreadFact[]) {
+  const events = facts.map((event, at) =>
+    create(ThreadEventSchema, { threadId: "t", sequence: at + 1, event }),
+  );
+  await threads.append({ tenant: "acme", thread: "t" }, emptyTail, events, never);
+}
+
+const stateOfRun = () => Promise.resolve(listed);
+
+function asked(id: string) {
+  return hasOpenRun({ tenant: "acme", id }, { runs, threads, stateOfRun }, never);
+}
+
+const created = { case: "runCreated", value: {} } as const;
+const parked = { case: "runParked", value: {} } as const;
+const completed = { case: "status", value: { status: RunStatus.COMPLETED } } as const;
+const turn = [
+  { case: "turnQueued", value: { runId: "run_1" } },
+  { case: "turnStarted", value: { runId: "run_1" } },
+] as const;
+
+test("a run goes on that the index does not know, as long as its log does not say otherwise", async () => {
+  expect(await asked("run_1")).toBe(false);
+  await writeRun(created, parked);
+  expect(await asked("run_1")).toBe(true);
+});
+
+test("a run whose log has its end goes on no more", async () => {
+  await writeRun(created, completed);
+  expect(await asked("run_1")).toBe(false);
+});
+
+test("a thread goes on while a run of it waits for a person", async () => {
+  expect(await asked("thread-t")).toBe(false);
+  await writeThread(...turn);
+  await writeRun(created, parked);
+  expect(await asked("thread-t")).toBe(true);
+});
+
+test("a thread rests when its turns have ended, or their runs have", async () => {
+  await writeThread(...turn, { case: "turnEnded", value: { runId: "run_1" } });
+  expect(await asked("thread-t")).toBe(false);
+  threads = memoryThreadLog();
+  await writeThread(...turn);
+  listed = "ended";
+  expect(await asked("thread-t")).toBe(false);
+});

@@ -1,0 +1,100 @@
+import { bucketOf } from "@reeve/contracts/channel";
+import { ErrorReason } from "@reeve/contracts/error";
+import { RunSchema } from "@reeve/contracts/run";
+import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
+import { openRunLog } from "@reeve/jetstream/log/nats-run-log";
+import { openThreadLog } from "@reeve/jetstream/log/nats-thread-log";
+import { isTerminal } from "@reeve/run/head/run-head";
+import { Background } from "@reeve/platform/async/background";
+import { stateOf } from "@reeve/platform/nats/connection-state";
+import { Failure } from "@reeve/platform/failure";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import type { Nats } from "@reeve/platform/nats/connect-nats";
+import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
+import { openObjects } from "@reeve/jetstream/objects/nats";
+import { openTable } from "@reeve/jetstream/table/nats";
+import { workspaceBucket } from "@reeve/jetstream/objects/workspace-store";
+import { evictWorkspaces } from "./evict-workspaces.ts";
+import { hasOpenRun } from "./open-runs.ts";
+import { tidyWorkspaces } from "./tidy-workspaces.ts";
+import { archiveBytes } from "@reeve/sandbox/files/workspace-archive";
+import { WorkspaceKeeper } from "./workspace-keeper.ts";
+import type { WorkspacePorts } from "./workspace-ports.ts";
+import type { ToolhostConfig } from "../config.ts";
+import type { Workspaces } from "@reeve/calls/ports/workspaces";
+import { answerClients } from "./answer-clients.ts";
+import { answerReleases, natsHolders } from "./nats-holders.ts";
+import type { Sandboxes } from "../open-sandboxes.ts";
+
+/** How often is looked for workspaces that are done here, and for what nobody needs any more. */
+const evictEveryMs = 3_000;
+const tidyEveryMs = 600_000;
+const dayMs = 86_400_000;
+
+export interface WorkspacesOptions {
+  readonly config: ToolhostConfig;
+  readonly nats: Nats;
+  readonly artifacts: ArtifactStore;
+  readonly host: string;
+  readonly log: Logger;
+}
+
+/** The workspaces of this host. When it is disposed, they are saved, and let go for the others. */
+export async function openWorkspaces(
+  { place, refusal = "" }: Pick<Sandboxes, "place" | "refusal">,
+  { config, nats, artifacts, host, log }: WorkspacesOptions,
+  signal: AbortSignal,
+): Promise<Workspaces & AsyncDisposable> {
+  if (place === undefined) {
+    const refused = new Failure("unavailable", ErrorReason.UNAVAILABLE, refusal);
+    return {
+      open: () => Promise.reject(refused),
+      [Symbol.asyncDispose]: () => Promise.resolve(),
+    };
+  }
+  await using opening = new AsyncDisposableStack();
+  const limits = {
+    bytes: config.REEVE_WORKSPACE_BYTES,
+    files: config.REEVE_WORKSPACE_FILES,
+    saveAfterMs: config.REEVE_WORKSPACE_SAVE_MS,
+    keepMs: Math.min(config.REEVE_WORKSPACE_KEEP_MS, place.idleMs ?? Number.POSITIVE_INFINITY),
+    retentionMs: config.REEVE_WORKSPACE_DAYS * dayMs,
+  };
+  const runs = await openTable(nats, RunSchema);
+  const stateOfRun: WorkspacePorts["stateOfRun"] = async (tenant, run, until) => {
+    const row = await runs.get(bucketOf(RunSchema).key({ tenant, run }), until);
+    if (row === undefined) return "unknown";
+    return isTerminal(row.record.status) ? "ended" : "open";
+  };
+  const logs = { runs: await openRunLog(nats), threads: await openThreadLog(nats) };
+  const ports: WorkspacePorts = {
+    records: await openTable(nats, WorkspaceRecordSchema),
+    snapshots: await openObjects(nats, {
+      bucket: workspaceBucket,
+      maxBytes: archiveBytes(limits),
+    }),
+    place,
+    holders: natsHolders(nats),
+    artifacts,
+    stateOfRun,
+    hasOpenRun: (key, until) => hasOpenRun(key, { ...logs, stateOfRun }, until),
+    host,
+    limits,
+    log,
+    now: () => Date.now(),
+  };
+  const keeper = new WorkspaceKeeper(ports);
+  // To the last: a host that waits for a workspace while it is saved here has to hear that, or takes it as it was.
+  opening.use(answerReleases(nats, ports, keeper));
+  opening.defer(stateOf(nats.connection).onChange(() => keeper.doubt()));
+  opening.use(keeper);
+  const background = opening.use(new Background(log, signal));
+  background.keep((until) => evictWorkspaces(keeper, ports, evictEveryMs, until));
+  background.keep((until) => tidyWorkspaces(keeper, ports, tidyEveryMs, until));
+  opening.use(answerClients(nats, ports, { workspaces: keeper, artifacts }));
+  const resources = opening.move();
+  return {
+    open: (wanted, until) => keeper.open(wanted, until),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}

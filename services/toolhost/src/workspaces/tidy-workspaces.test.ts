@@ -1,0 +1,53 @@
+import { create } from "@bufbuild/protobuf";
+import { ThreadEventSchema } from "@reeve/contracts/thread";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import { beforeEach, expect, test } from "vitest";
+import type { WantedWorkspace } from "@reeve/calls/ports/workspaces";
+import { does, MemoryHosts, never, wanted } from "../../test/support/memory-workspaces.ts";
+import { tidyOnce } from "./tidy-workspaces.ts";
+
+const day = 86_400_000;
+
+let hosts: MemoryHosts;
+
+beforeEach(() => {
+  hosts = new MemoryHosts();
+});
+
+type Host = Pick<ReturnType<MemoryHosts["host"]>, "keeper">;
+
+async function write(
+  { keeper }: Host,
+  path: string,
+  text: string,
+  call: WantedWorkspace = wanted(),
+) {
+  await using workspace = await keeper.open(call, never);
+  await does(workspace, "write", path, text);
+}
+
+test("a tidy round keeps the files of a thread on which a run waits for a person", async () => {
+  const host = hosts.host("a");
+  await write(host, "x", "1", { ...wanted(), id: "thread-t" });
+  await host.keeper[Symbol.asyncDispose]();
+  const queued = { case: "turnQueued", value: { runId: "run_1" } } as const;
+  const event = create(ThreadEventSchema, { threadId: "t", sequence: 1, event: queued });
+  await hosts.threads.append({ tenant: "acme", thread: "t" }, emptyTail, [event], never);
+  hosts.listed.set("run_1", "open");
+  hosts.nowMs += 8 * day;
+  const { keeper, ports } = hosts.host("tidy");
+  await tidyOnce(keeper, ports, never);
+  expect(await hosts.record("thread-t")).toBeDefined();
+  hosts.listed.set("run_1", "ended");
+  await tidyOnce(keeper, ports, never);
+  expect(await hosts.record("thread-t")).toBeUndefined();
+});
+
+test("a tidy round deletes what rests here unsaved for as long, with its folder", async () => {
+  const { keeper, ports, place } = hosts.host("a");
+  await write({ keeper }, "x", "1");
+  hosts.nowMs = Date.now() + 8 * day;
+  await tidyOnce(keeper, ports, never);
+  expect(await hosts.record()).toBeUndefined();
+  expect(place.folders.size).toBe(0);
+});

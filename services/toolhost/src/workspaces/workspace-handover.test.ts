@@ -1,0 +1,106 @@
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { takeWorkspace } from "./take-workspace.ts";
+import {
+  does,
+  MemoryHosts,
+  MemoryPlace,
+  never,
+  wanted,
+} from "../../test/support/memory-workspaces.ts";
+
+let hosts: MemoryHosts;
+
+beforeEach(() => {
+  hosts = new MemoryHosts();
+});
+
+type Host = ReturnType<MemoryHosts["host"]>;
+
+async function write({ keeper }: Host, path: string, text: string, call = wanted()) {
+  await using workspace = await keeper.open(call, never);
+  await does(workspace, "write", path, text);
+}
+
+async function read({ keeper }: Host, path: string) {
+  await using workspace = await keeper.open(wanted("read_file"), never);
+  const content = await does(workspace, "read", path);
+  workspace.told();
+  return { content, lost: workspace.losses?.lost.map(({ callId }) => callId) };
+}
+
+describe("a workspace", () => {
+  test("that two hosts use on one disk goes elsewhere with what both have done", async () => {
+    const disk = new MemoryPlace("disk");
+    const [a, b] = [hosts.hostAt(disk, "a"), hosts.hostAt(disk, "b")];
+    const running = await a.keeper.open(wanted("run_command", "call-a"), never);
+    await does(running, "write", "a", "begun");
+    await write(b, "b", "1");
+    const elsewhere = read(hosts.host("c"), "a");
+    await vi.waitFor(async () => expect(await hosts.record()).toMatchObject({ holder: "a" }));
+    await does(running, "write", "a", "done");
+    await running[Symbol.asyncDispose]();
+    expect(await elsewhere).toEqual({ content: "done", lost: undefined });
+  });
+
+  test.each(["before", "while"])(
+    "whose files vanish %s it is saved keeps its snapshot, and tells of what was not in it",
+    async (when) => {
+      const a = hosts.host("a");
+      await write(a, "x", "saved");
+      await a.keeper.release({ tenant: "acme", id: "run_1" }, false);
+      await vi.waitFor(async () => expect(await hosts.record()).toMatchObject({ holder: "" }));
+      const before = (await hosts.record())?.snapshot;
+      await write(a, "x", "1", wanted("write_file", "call-x"));
+      if (when === "before") a.place.folders.clear();
+      else {
+        hosts.snapshots.write = () => {
+          a.place.folders.clear();
+          return Promise.resolve(1);
+        };
+      }
+      await a.keeper[Symbol.asyncDispose]();
+      expect(await hosts.record()).toMatchObject({
+        snapshot: before,
+        unsaved: [{ callId: "call-x" }],
+      });
+      expect(await read(hosts.host("b"), "x")).toEqual({ content: "saved", lost: ["call-x"] });
+    },
+  );
+
+  test("that cannot be opened once is let go nevertheless", async () => {
+    const [a, b] = [hosts.host("a"), hosts.host("b")];
+    await write(a, "x", "1");
+    const { sandbox } = a.place;
+    a.place.sandbox = () => {
+      throw new Error("no sandbox");
+    };
+    await expect(a.keeper.open(wanted(), never)).rejects.toThrow("no sandbox");
+    a.place.sandbox = sandbox;
+    expect(a.keeper.resting).toHaveLength(1);
+    expect(await read(b, "x")).toEqual({ content: "1", lost: undefined });
+  });
+
+  test("is not waited for without end when calls go on where it is", async () => {
+    const a = hosts.host("a");
+    await using _ = await a.keeper.open(wanted(), never);
+    const { ports } = hosts.host("b");
+    const release = () => {
+      hosts.nowMs += 6 * 60_000;
+      return Promise.resolve("busy" as const);
+    };
+    const key = { tenant: "acme", id: "run_1" };
+    const taking = takeWorkspace(key, { ...ports, holders: { release } }, never);
+    await expect(taking).rejects.toThrow("another toolhost");
+  });
+
+  test("with a call that does not end is not let go as if it were saved by a host that ends", async () => {
+    const a = hosts.host("a");
+    const late = await a.keeper.open(wanted("write_file", "late"), never);
+    await does(late, "write", "x", "1");
+    await a.keeper[Symbol.asyncDispose]();
+    expect(await hosts.record()).toMatchObject({ holder: "a", unsaved: [{ callId: "late" }] });
+    await late[Symbol.asyncDispose]();
+    hosts.kill("a");
+    expect((await read(hosts.host("b"), "x")).lost).toEqual(["late"]);
+  });
+});

@@ -1,0 +1,183 @@
+import type { WorkspaceRecord } from "@reeve/contracts/tool";
+import { memoryRunLog, memoryThreadLog } from "@reeve/jetstream/log/memory";
+import { createLogger } from "@reeve/platform/telemetry/logger";
+import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
+import { MemoryObjects } from "@reeve/jetstream/objects/memory";
+import { MemoryTable } from "@reeve/jetstream/table/memory";
+import type { ExecEvent, Sandbox, SandboxCommand } from "@reeve/sandbox/port";
+import { defaultLimits } from "@reeve/sandbox/port";
+import type { PlacedFolder, WorkspacePlace } from "@reeve/sandbox/storage/workspace-place";
+import type { OpenWorkspace } from "@reeve/calls/ports/workspaces";
+import { collect } from "@reeve/sandbox/files/collect";
+import { hasOpenRun } from "../../src/workspaces/open-runs.ts";
+import { WorkspaceKeeper } from "../../src/workspaces/workspace-keeper.ts";
+import type {
+  RunStanding,
+  WorkspaceLimits,
+  WorkspacePorts,
+} from "../../src/workspaces/workspace-ports.ts";
+
+export const never = new AbortController().signal;
+
+type Files = Map<string, string>;
+
+/** Folders in memory, whose sandboxes know our own programs as far as the tests use them. */
+export class MemoryPlace implements WorkspacePlace {
+  readonly isolation = "memory";
+  readonly id: string;
+  readonly folders = new Map<string, Files>();
+  /** Why no snapshot is made. Empty: the sandbox is lost over it. Undefined: they are made. */
+  refusal: string | undefined;
+
+  constructor(id: string) {
+    this.id = id;
+  }
+
+  has(tenant: string, folder: string): boolean {
+    return this.folders.has(`${tenant}/${folder}`);
+  }
+
+  isEmpty(tenant: string, folder: string): Promise<boolean> {
+    return Promise.resolve(this.folders.get(`${tenant}/${folder}`)?.size === 0);
+  }
+
+  sandbox(tenant: string, folder: string): Sandbox {
+    const name = `${tenant}/${folder}`;
+    const files = this.folders.get(name) ?? new Map<string, string>();
+    this.folders.set(name, files);
+    return { isolation: this.isolation, exec: (command) => this.#exec(files, command) };
+  }
+
+  #exec(files: Files, command: SandboxCommand): AsyncIterable<ExecEvent> {
+    const isSnapshot = command.program === "workspace_archive" && command.argv[0]?.includes("most");
+    return isSnapshot && this.refusal !== undefined ? refuse(this.refusal) : run(files, command);
+  }
+
+  remove(tenant: string, folder: string): Promise<void> {
+    this.folders.delete(`${tenant}/${folder}`);
+    return Promise.resolve();
+  }
+
+  list(): Promise<readonly PlacedFolder[]> {
+    const found = [...this.folders.keys()].map((name) => {
+      const [tenant = "", folder = ""] = name.split("/");
+      return { tenant, folder, changedMs: 0 };
+    });
+    return Promise.resolve(found);
+  }
+}
+
+async function* refuse(why: string): AsyncIterable<ExecEvent> {
+  if (why === "") {
+    yield { kind: "end", reason: "sandbox_lost", code: undefined, durationMs: 0 };
+    return;
+  }
+  yield { kind: "out", stream: "stderr", bytes: Buffer.from(why) };
+  yield { kind: "end", reason: "exit", code: 2, durationMs: 0 };
+}
+
+async function* run(files: Files, command: SandboxCommand): AsyncIterable<ExecEvent> {
+  const { argv, program } = command;
+  let stdin = "";
+  if (command.stdin instanceof Uint8Array) stdin = Buffer.from(command.stdin).toString();
+  else for await (const chunk of command.stdin ?? []) stdin += Buffer.from(chunk).toString();
+  const [first = "", path = "", text = ""] = argv;
+  const request =
+    program === undefined
+      ? { operation: first, path }
+      : (JSON.parse(first) as { readonly operation: string; readonly path: string });
+  let out = "";
+  if (request.operation === "write") files.set(request.path, program === undefined ? text : stdin);
+  if (request.operation === "read") out = files.get(request.path) ?? "[nothing]";
+  if (request.operation === "snapshot") out = JSON.stringify([...files]);
+  if (request.operation === "restore") {
+    for (const [name, content] of JSON.parse(stdin) as [string, string][]) files.set(name, content);
+  }
+  yield { kind: "start" };
+  if (out !== "") yield { kind: "out", stream: "stdout", bytes: Buffer.from(out) };
+  yield { kind: "end", reason: "exit", code: 0, durationMs: 0 };
+}
+
+/** Toolhosts in memory over one store. */
+export class MemoryHosts {
+  readonly records = new MemoryTable<WorkspaceRecord>();
+  readonly snapshots = new MemoryObjects({ maxBytes: 1_000_000 });
+  readonly artifacts = new MemoryArtifactStore({ maxBytes: 1_000_000 });
+  /** What the index says of runs, and their logs. */
+  readonly listed = new Map<string, RunStanding>();
+  readonly runs = memoryRunLog();
+  readonly threads = memoryThreadLog();
+  readonly #keepers = new Map<string, WorkspaceKeeper>();
+  /** The time of all hosts. */
+  nowMs = 1_000_000_000_000;
+
+  readonly stateOfRun: WorkspacePorts["stateOfRun"] = (_, runId) =>
+    Promise.resolve(this.listed.get(runId) ?? "unknown");
+
+  /** A host with a place of its own. By itself it never saves. Hosts that are killed answer nobody. */
+  host(name: string, limits: Partial<WorkspaceLimits> = {}) {
+    return this.hostAt(new MemoryPlace(`place-${name}`), name, limits);
+  }
+
+  /** A host at a given place. */
+  hostAt<Place extends WorkspacePlace>(
+    place: Place,
+    name: string,
+    limits: Partial<WorkspaceLimits> = {},
+  ) {
+    const ports: WorkspacePorts = {
+      records: this.records,
+      snapshots: this.snapshots,
+      place,
+      artifacts: this.artifacts,
+      host: name,
+      stateOfRun: this.stateOfRun,
+      hasOpenRun: (key, signal) => hasOpenRun(key, this, signal),
+      holders: {
+        release: async (other, { onlyAsk, ...key }) => {
+          const keeper = this.#keepers.get(other);
+          if (keeper === undefined) return "silent";
+          return (await keeper.release(key, onlyAsk)) ? "released" : "busy";
+        },
+      },
+      limits: {
+        bytes: 100_000,
+        files: 100,
+        saveAfterMs: 3_600_000,
+        keepMs: 3_600_000,
+        retentionMs: 7 * 86_400_000,
+        ...limits,
+      },
+      log: createLogger("test", "silent"),
+      now: () => this.nowMs,
+    };
+    const keeper = new WorkspaceKeeper(ports);
+    this.#keepers.set(name, keeper);
+    return { keeper, ports, place };
+  }
+
+  kill(name: string): void {
+    this.#keepers.delete(name);
+  }
+
+  async record(id = "run_1"): Promise<WorkspaceRecord | undefined> {
+    return (await this.records.get(`acme.${id}`, never))?.record;
+  }
+}
+
+let calls = 0;
+
+/** A call that wants the workspace of a run. */
+export function wanted(tool = "write_file", callId = `call-${++calls}`) {
+  return { tenant: "acme", id: "run_1", runId: "run_1", callId, tool, files: [] };
+}
+
+/** Does something in a workspace, and gives what it printed. */
+export async function does(
+  { sandbox }: OpenWorkspace,
+  ...argv: readonly ["write", string, string] | readonly ["read", string]
+): Promise<string> {
+  const limits = { ...defaultLimits, timeoutMs: 1_000 };
+  const { text } = await collect(sandbox, { argv, limits, readOnly: argv[0] === "read" }, never);
+  return text("stdout");
+}

@@ -1,0 +1,2 @@
+export const driverNames = ["bubblewrap", "docker"] as const;
+export type DriverName = (typeof driverNames)[number];
