@@ -1,121 +1,143 @@
-import { globSync, readFileSync } from "node:fs";
-import { dirname, join, normalize } from "node:path";
-import { describe, expect, test } from "vitest";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, describe, test } from "vitest";
+import type { Import } from "./architecture/imports.ts";
+import { importsOf, sourceFiles } from "./architecture/imports.ts";
+import { cyclesOf } from "./architecture/cycles.ts";
+import { packageOrder, problemWith } from "./architecture/rules.ts";
 
 const root = join(import.meta.dirname, "../..");
+const files = sourceFiles(root);
+const imports = files.flatMap((file) => importsOf(root, file));
 
-/** What a layer of a service may import, besides itself. */
-const layers: Readonly<Record<string, readonly string[]>> = {
-  domain: [],
-  ports: ["domain"],
-  app: ["ports", "domain"],
-  adapters: ["app", "ports", "domain"],
-  projections: ["app", "ports", "domain"],
-  rpc: ["app", "ports", "domain", "projections"],
-};
-
-/** What a package of ours may import of the others. */
-const packages: Readonly<Record<string, readonly string[]>> = {
-  contracts: [],
-  platform: ["contracts"],
-  log: ["contracts", "platform"],
-  store: ["contracts", "platform"],
-  memory: ["contracts", "platform", "store"],
-  thread: ["agent", "contracts", "platform", "log"],
-  agent: ["contracts", "platform"],
-};
-
-/** The only packages that the domain of a service may import: contracts, and pure functions over them. */
-const pure = ["@reeve/contracts/", "@reeve/agent/", "@bufbuild/protobuf", "ajv", "re2js"];
-
-interface Import {
-  readonly file: string;
-  readonly target: string;
-}
-
-function importsOf(pattern: string): readonly Import[] {
-  return globSync(pattern, { cwd: root, exclude: (name) => name === "node_modules" })
-    .filter((file) => !file.endsWith(".test.ts") && !/\/testing(-[a-z]+)?\.ts$/.test(file))
-    .flatMap((file) => {
-      const source = readFileSync(join(root, file), "utf8");
-      return [...source.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(([, target = ""]) => ({
-        file,
-        target: target.startsWith(".") ? normalize(join(dirname(file), target)) : target,
-      }));
-    });
-}
-
-function violationsOf(imports: readonly Import[]): readonly string[] {
-  return imports.flatMap(({ file, target }) => {
+function violationsOf(some: readonly Import[]): readonly string[] {
+  return some.flatMap(({ file, target }) => {
     const problem = problemWith(file, target);
     return problem === undefined ? [] : [`${file} imports ${target}: ${problem}`];
   });
 }
 
-function problemWith(file: string, target: string): string | undefined {
-  const [area = "", name = "", , layer = ""] = file.split("/");
-  const other = serviceOf(target);
-  if (area === "services") {
-    if (other !== undefined && other !== name) return "a service never imports another service";
-    if (target.startsWith("cli/") || target === "reeve")
-      return "a service never imports the command line";
-    if (layer === "domain" && !target.startsWith("services/")) {
-      if (!pure.some((allowed) => target.startsWith(allowed))) return "the domain is pure";
-    }
-    const targetLayer = target.startsWith(`services/${name}/src/`)
-      ? target.split("/")[3]
-      : undefined;
-    if (targetLayer === undefined || layer === targetLayer || layers[layer] === undefined)
-      return undefined;
-    if (layers[targetLayer] === undefined) return undefined;
-    return layers[layer].includes(targetLayer)
-      ? undefined
-      : `${layer} does not know ${targetLayer}`;
-  }
-  if (area === "packages") {
-    if (other !== undefined) return "a package never imports a service";
-    const [, of = ""] = /^(?:@reeve|packages)\/([a-z]+)/.exec(target) ?? [];
-    if (of === "" || of === name) return undefined;
-    return packages[name]?.includes(of) === true ? undefined : `${name} does not know ${of}`;
-  }
-  return undefined;
-}
-
-function serviceOf(target: string): string | undefined {
-  const services = ["gateway", "runtime", "toolhost", "approvals"];
-  return services.find(
-    (service) =>
-      target.startsWith(`@reeve/${service}`) || target.startsWith(`services/${service}/`),
-  );
-}
-
 describe("the direction of dependencies", () => {
   test("holds in every file", () => {
-    const imports = importsOf("{services,packages}/*/src/**/*.ts");
-    expect(imports.length).toBeGreaterThan(50);
+    expect(imports.length).toBeGreaterThan(2_000);
     expect(violationsOf(imports)).toEqual([]);
   });
 
   test.each([
-    ["services/gateway/src/rpc/runs.ts", "@reeve/runtime/serve"],
-    ["services/gateway/src/rpc/runs.ts", "services/runtime/src/domain/apply.ts"],
-    ["services/runtime/src/domain/apply.ts", "node:fs"],
-    ["services/runtime/src/domain/apply.ts", "services/runtime/src/app/drive-run.ts"],
-    ["services/runtime/src/app/drive-run.ts", "services/runtime/src/adapters/system-clock.ts"],
-    ["packages/log/src/nats-log.ts", "@reeve/gateway/serve"],
-    ["packages/contracts/src/channel.ts", "@reeve/platform/failure"],
+    ["services/gateway/src/rpc/runs.ts", "services/runtime/src/serve.ts"],
+    ["services/gateway/src/rpc/runs.ts", "cli/src/embedded.ts"],
+    ["services/gateway/src/app/start-run.ts", "services/gateway/src/rpc/run-service.ts"],
+    ["packages/jetstream/src/log/nats.ts", "services/gateway/src/serve.ts"],
+    ["packages/contracts/src/channel.ts", "packages/platform/src/failure.ts"],
+    ["packages/jetstream/src/log/nats.ts", "packages/run/src/head/run-head.ts"],
+    ["packages/run/src/head/run-head.ts", "packages/engine/src/domain/settle.ts"],
+    ["packages/sandbox/src/port.ts", "packages/calls/src/ports/tool.ts"],
+    ["services/toolhost/src/workspaces/x.ts", "services/toolhost/src/pool/presence.ts"],
+    ["services/toolhost/src/tools/mcp/x.ts", "services/toolhost/src/workspaces/x.ts"],
+    ["packages/engine/src/domain/settle.ts", "node:fs"],
+    ["packages/engine/src/domain/settle.ts", "packages/engine/src/drive/drive-run.ts"],
+    ["packages/engine/src/domain/settle.ts", "packages/jetstream/src/log/port.ts"],
+    ["packages/engine/src/ports/clock.ts", "packages/engine/src/drive/drive-run.ts"],
+    ["packages/run/src/head/run-head.ts", "@nats-io/transport-node"],
   ])("is broken when %s imports %s", (file, target) => {
-    expect(violationsOf([{ file, target }])).toHaveLength(1);
+    expect(violationsOf([{ file, target, specifier: target }])).toHaveLength(1);
   });
 });
 
-test("files of ours are small: none over 300 lines without blank lines and comments", () => {
-  const long = globSync("{services,packages,cli,test,bench,scripts}/**/*.ts", {
-    cwd: root,
-    exclude: (name) => name === "node_modules" || name === "gen",
-  }).filter((file) => !file.endsWith(".test.ts") && linesOf(file) > 300);
-  expect(long).toEqual([]);
+describe("packages", () => {
+  test("are all part of the order", () => {
+    const names = new Set(files.flatMap((file) => /^packages\/([a-z]+)\//.exec(file)?.[1] ?? []));
+    expect([...names].toSorted()).toEqual(Object.keys(packageOrder).toSorted());
+  });
+
+  test("are imported through their exports only", () => {
+    expect(imports.filter(passesExports)).toEqual([]);
+  });
+
+  test("are imported past their exports when a relative path leads into them", () => {
+    const file = "services/gateway/src/serve.ts";
+    const target = "packages/run/src/head/run-head.ts";
+    const specifier = "../../../packages/run/src/head/run-head.ts";
+    expect(passesExports({ file, target, specifier })).toBe(true);
+  });
+
+  test("name each export", () => {
+    const manifests = ["packages", "services"].flatMap((area) =>
+      [...new Set(files.filter((file) => file.startsWith(`${area}/`)).map(packageOf))].map(
+        (folder) => `${folder}/package.json`,
+      ),
+    );
+    const wildcards = manifests.filter((file) =>
+      Object.keys(exportsOf(readFileSync(join(root, file), "utf8"))).some((key) =>
+        key.includes("*"),
+      ),
+    );
+    expect(wildcards).toEqual([]);
+  });
 });
+
+describe("imports", () => {
+  test("have no cycle, type imports included", () => {
+    expect(cyclesOf(imports)).toEqual([]);
+  });
+
+  test("have a cycle when two files import each other", () => {
+    const planted = [
+      { file: "a.ts", target: "b.ts", specifier: "./b.ts" },
+      { file: "b.ts", target: "a.ts", specifier: "./a.ts" },
+    ];
+    expect(cyclesOf(planted)).toHaveLength(1);
+  });
+});
+
+describe("files and folders", () => {
+  test("no file has more than 300 lines without blank lines and comments", () => {
+    const long = files.filter((file) => !file.endsWith(".test.ts") && linesOf(file) > 300);
+    expect(long).toEqual([]);
+  });
+
+  test("no folder has more than 20 source files", () => {
+    expect(crowded(files.filter((file) => !file.startsWith("cli/")))).toEqual([]);
+  });
+
+  test("a folder with 21 source files is found", () => {
+    const planted = Array.from({ length: 21 }, (_, index) => `packages/run/src/x/${index}.ts`);
+    expect(crowded(planted)).toEqual(["packages/run/src/x"]);
+  });
+
+  test("no test double is part of a src folder", () => {
+    const doubles = files.filter(
+      (file) => !file.startsWith("cli/") && /\/src\/(.*\/)?testing[^/]*\.ts$/.test(file),
+    );
+    expect(doubles).toEqual([]);
+  });
+});
+
+/** Whether an import reaches into another workspace by a relative path. */
+function passesExports({ file, target, specifier }: Import): boolean {
+  if (!specifier.startsWith(".") || !/^(packages|services)\//.test(target)) return false;
+  return packageOf(file) !== packageOf(target) && !target.includes("/gen/");
+}
+
+function packageOf(file: string): string {
+  const [area = "", name = ""] = file.split("/");
+  return area === "packages" || area === "services" || area === "sdk" ? `${area}/${name}` : area;
+}
+
+function exportsOf(manifest: string): Record<string, string> {
+  const { exports = {} } = JSON.parse(manifest) as { exports?: Record<string, string> };
+  return exports;
+}
+
+function crowded(all: readonly string[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const file of all) {
+    if (file.endsWith(".test.ts")) continue;
+    const folder = file.slice(0, file.lastIndexOf("/"));
+    counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  return [...counts].flatMap(([folder, count]) => (count > 20 ? [folder] : []));
+}
 
 function linesOf(file: string): number {
   const lines = readFileSync(join(root, file), "utf8").split("\n");

@@ -1,0 +1,118 @@
+/** What each package may import of the others. */
+export const packageOrder: Readonly<Record<string, readonly string[]>> = {
+  contracts: [],
+  platform: ["contracts"],
+  agent: ["contracts", "platform"],
+  jetstream: ["contracts", "platform"],
+  memory: ["contracts", "platform", "jetstream"],
+  run: ["contracts", "platform", "agent", "jetstream"],
+  engine: ["contracts", "platform", "agent", "jetstream", "memory", "run"],
+  models: ["contracts", "platform", "agent", "engine"],
+  sandbox: ["contracts", "platform", "agent"],
+  calls: ["contracts", "platform", "agent", "jetstream", "sandbox"],
+  local: [
+    "contracts",
+    "platform",
+    "agent",
+    "jetstream",
+    "memory",
+    "run",
+    "engine",
+    "models",
+    "sandbox",
+    "calls",
+  ],
+};
+
+/** What each folder of a service or package may import of its siblings, besides itself. Other folders are free. */
+const folderOrder: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  "services/gateway": {
+    app: [],
+    projections: ["app"],
+    rpc: ["app", "projections"],
+  },
+  "services/approvals": {
+    app: [],
+    projections: ["app"],
+    rpc: ["app", "projections"],
+  },
+  "services/toolhost": {
+    tools: [],
+    workspaces: ["tools"],
+    pool: ["workspaces", "tools"],
+  },
+  "packages/engine": {
+    domain: [],
+    ports: ["domain"],
+    tracing: ["domain", "ports"],
+    perform: ["domain", "ports", "tracing"],
+    drive: ["domain", "ports", "tracing", "perform"],
+  },
+};
+
+/** Files without a clock, randomness, or I/O, and what they may import besides each other. */
+const pureFolders = [
+  "packages/engine/src/domain/",
+  "packages/run/src/head/",
+  "packages/run/src/tree/",
+  "packages/run/src/thread/history/",
+  "packages/agent/src/",
+];
+const pureImports = [
+  "packages/contracts/",
+  "packages/agent/",
+  "packages/run/src/head/",
+  "packages/run/src/tree/",
+  "packages/run/src/thread/history/",
+  "packages/run/src/thread/thread-state.ts",
+  "packages/platform/src/failure.ts",
+  "packages/platform/src/rpc/validate-interceptor.ts",
+  "@bufbuild/",
+  "ajv",
+  "re2js",
+  "yaml",
+  // Classifies IP addresses; opens nothing.
+  "node:net",
+];
+
+/** Returns the rule that an import breaks, or undefined. `file` and `target` are paths relative to the repository. */
+export function problemWith(file: string, target: string): string | undefined {
+  if (!file.includes("/src/") || file.endsWith(".test.ts")) return undefined;
+  return orderProblem(file, target) ?? folderProblem(file, target) ?? pureProblem(file, target);
+}
+
+function orderProblem(file: string, target: string): string | undefined {
+  const [area = "", name = ""] = file.split("/");
+  const [otherArea = "", other = ""] = target.split("/");
+  if (area === "services") {
+    if (otherArea === "services" && other !== name)
+      return "a service never imports another service";
+    if (otherArea === "cli") return "a service never imports the command line";
+  }
+  if (area === "packages") {
+    if (otherArea === "services" || otherArea === "cli") return "a package never imports a service";
+    if (otherArea !== "packages" || other === name) return undefined;
+    return packageOrder[name]?.includes(other) === true ? undefined : `${name} precedes ${other}`;
+  }
+  return undefined;
+}
+
+function folderProblem(file: string, target: string): string | undefined {
+  const [area = "", name = "", , folder = ""] = file.split("/");
+  const owner = `${area}/${name}`;
+  const order = folderOrder[owner];
+  if (order?.[folder] === undefined || !target.startsWith(`${owner}/src/`)) return undefined;
+  const targetFolder = target.split("/")[3] ?? "";
+  if (targetFolder === folder || order[targetFolder] === undefined) return undefined;
+  return order[folder].includes(targetFolder)
+    ? undefined
+    : `${folder} does not depend on ${targetFolder}`;
+}
+
+function pureProblem(file: string, target: string): string | undefined {
+  const folder = pureFolders.find((prefix) => file.startsWith(prefix));
+  if (folder === undefined || target.startsWith(folder)) return undefined;
+  return pureImports.some((prefix) => target.startsWith(prefix))
+    ? undefined
+    : "this folder is pure";
+}
