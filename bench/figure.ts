@@ -21,7 +21,7 @@ export type Aim = Readonly<Partial<Record<"median" | "p95" | "ratio", number>>>;
 export interface Benchmark {
   readonly name: string;
   /** How long it may take. Absent: a minute. One that may take longer is only measured when it is asked for by name. */
-  readonly mostMs?: number;
+  readonly maxMs?: number;
   /** Yields each figure as soon as it is known. */
   measure(signal: AbortSignal): AsyncIterable<Figure>;
 }

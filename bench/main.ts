@@ -44,8 +44,8 @@ const benchmarks = [
   clients,
 ];
 /** The longest that one benchmark may take unless it says otherwise, and all of those together. */
-const usualMs = 60_000;
-const mostInAllMs = 170_000;
+const defaultMs = 60_000;
+const maxInAllMs = 170_000;
 
 const { values: options } = parseArgs({
   options: { json: { type: "boolean" }, only: { type: "string", multiple: true } },
@@ -58,12 +58,12 @@ if (unknown.length > 0) {
 }
 
 const figures: Figure[] = [];
-const all = AbortSignal.timeout(mostInAllMs);
-for (const { name, mostMs, measure } of benchmarks) {
-  const isAsked = options.only === undefined ? mostMs === undefined : options.only.includes(name);
+const all = AbortSignal.timeout(maxInAllMs);
+for (const { name, maxMs, measure } of benchmarks) {
+  const isAsked = options.only === undefined ? maxMs === undefined : options.only.includes(name);
   if (!isAsked) continue;
-  const bound = AbortSignal.timeout(mostMs ?? usualMs);
-  const signal = mostMs === undefined ? AbortSignal.any([all, bound]) : bound;
+  const bound = AbortSignal.timeout(maxMs ?? defaultMs);
+  const signal = maxMs === undefined ? AbortSignal.any([all, bound]) : bound;
   try {
     signal.throwIfAborted();
     for await (const figure of measure(signal)) {

@@ -72,7 +72,7 @@ async function* firstCalls(
   const floors = await timesOf(coldTimes, barePython);
   const cold: number[] = [];
   for (let turn = 0; turn < coldTimes; turn++) {
-    await using warm = new WarmSandboxes(driver, { idleMs: 60_000, mostIdle: 1 });
+    await using warm = new WarmSandboxes(driver, { idleMs: 60_000, maxIdle: 1 });
     const box = warm.over(join(folder, "workspace"));
     const [took = 0] = await timesOf(1, () => collect(box, print, signal));
     cold.push(took);
@@ -82,7 +82,7 @@ async function* firstCalls(
   yield { name: `${name} a sandbox`, unit: "ms", values: cold, floors, ...aim };
   const options = { count: 1, wishes, folder: join(folder, ".spare"), identity, log: console };
   await using spares = new SpareSandboxes(driver, options);
-  await using warm = new WarmSandboxes(spares, { idleMs: 60_000, mostIdle: 1 });
+  await using warm = new WarmSandboxes(spares, { idleMs: 60_000, maxIdle: 1 });
   const spare: number[] = [];
   for (let turn = 0; turn < spareTimes; turn++) {
     while (spares.waiting === 0) await barePython();
@@ -100,7 +100,7 @@ async function* nextCalls(
   workspace: string,
   signal: AbortSignal,
 ): AsyncIterable<Figure> {
-  await using warm = new WarmSandboxes(driver, { idleMs: 60_000, mostIdle: 2 });
+  await using warm = new WarmSandboxes(driver, { idleMs: 60_000, maxIdle: 2 });
   const box = warm.over(workspace);
   const call = () => collect(box, print, signal);
   const floors = await timesOf(coldTimes, barePython);

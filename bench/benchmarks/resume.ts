@@ -19,7 +19,7 @@ const restMs = 15_000;
 /** What runs cost that wait for a person, and how quickly a decision brings one back: with few and with many that wait. */
 export const resume: Benchmark = {
   name: "resume",
-  mostMs: 360_000,
+  maxMs: 360_000,
   async *measure(signal: AbortSignal): AsyncIterable<Figure> {
     await using cluster = await Cluster.start(1, signal);
     const tool = "mcp__srv__search";

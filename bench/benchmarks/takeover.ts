@@ -15,7 +15,7 @@ const aim = { median: 1_200, p95: 2_500 };
  */
 export const takeover: Benchmark = {
   name: "takeover",
-  mostMs: 180_000,
+  maxMs: 180_000,
   async *measure(signal: AbortSignal): AsyncIterable<Figure> {
     await using cluster = await Cluster.start(2, signal);
     await createAgent(cluster, { id: "streams", model: "openai:paced:1000:20" }, signal);

@@ -36,7 +36,7 @@ export const workspace: Benchmark = {
     fill(full, identity);
     const archive = join(folder, "archive.tar");
     const driver = new BubblewrapDriver(identity);
-    await using warm = new WarmSandboxes(driver, { idleMs: 60_000, mostIdle: 2 });
+    await using warm = new WarmSandboxes(driver, { idleMs: 60_000, maxIdle: 2 });
     const log = createLogger("bench", "silent");
     try {
       await driver.probe(signal);

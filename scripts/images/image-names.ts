@@ -17,7 +17,7 @@ export function imageNamesOf(prefix: string) {
   } as const;
 }
 
-export const usualPrefix = "reeve";
+export const defaultPrefix = "reeve";
 
 /** The names on this machine: REEVE_IMAGE_PREFIX may stand for `reeve`. */
-export const imageNames = imageNamesOf(process.env["REEVE_IMAGE_PREFIX"] || usualPrefix);
+export const imageNames = imageNamesOf(process.env["REEVE_IMAGE_PREFIX"] || defaultPrefix);

@@ -18,7 +18,7 @@ import { eventOf, expectGapless, firstCall, watchToEnd } from "./support/watchin
 
 const never = new AbortController().signal;
 /** How long the processes of a run may outlive it. */
-const mostOutlivedMs = 1_000;
+const maxOutlivedMs = 1_000;
 const isShown = eventSelection({ case: "detailed", value: true });
 
 let models: PlayingServer;
@@ -133,13 +133,13 @@ describe("a run that is cancelled, ends with all that it has under way", () => {
     const tries = phase.processes === undefined ? 1 : 3;
     const outlived: number[] = [];
     // The promise is of the deployment; a machine that does much else at once may break it once.
-    while (outlived.length < tries && !outlived.some((ms) => ms <= mostOutlivedMs)) {
+    while (outlived.length < tries && !outlived.some((ms) => ms <= maxOutlivedMs)) {
       const { runId, outlivedMs } = await cancelIn(phase);
       outlived.push(outlivedMs);
       await expectSilence(runId);
     }
     expect(Math.min(...outlived)).toBeLessThanOrEqual(
-      phase.processes === undefined ? Infinity : mostOutlivedMs,
+      phase.processes === undefined ? Infinity : maxOutlivedMs,
     );
   });
 });

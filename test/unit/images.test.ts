@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { imageNamesOf, usualPrefix } from "../../scripts/images/image-names.ts";
+import { imageNamesOf, defaultPrefix } from "../../scripts/images/image-names.ts";
 
 const root = join(import.meta.dirname, "../..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -13,7 +13,7 @@ test("images have the Node that this repository is developed with", () => {
 });
 
 test("compose starts the images that the script makes", () => {
-  const { services, toolhost, nats } = imageNamesOf(usualPrefix);
+  const { services, toolhost, nats } = imageNamesOf(defaultPrefix);
   for (const name of [services, toolhost, nats]) {
     expect(read("compose.yaml")).toContain(`:-${name}}`);
   }

@@ -15,7 +15,7 @@ import { table } from "../render/table.ts";
 import { uploadFile } from "../upload.ts";
 
 /** What one message carries; a larger file goes as an artifact. */
-const mostInMessage = 512 * 1024;
+const maxInMessage = 512 * 1024;
 
 /** The commands for the files that runs work with. */
 export function filesCommand(cli: Cli): Command {
@@ -108,7 +108,7 @@ async function sourceOf(reeve: Reeve, path: string, signal: AbortSignal) {
   const local = { path, name: path };
   // Whether it can be read at all is told by the upload, which says so in full.
   const content = await readFile(path, { signal }).catch(() => undefined);
-  if (content !== undefined && content.length <= mostInMessage) {
+  if (content !== undefined && content.length <= maxInMessage) {
     return { case: "content", value: new Uint8Array(content) } as const;
   }
   const { artifactId } = await uploadFile(reeve, local, "application/octet-stream", signal);

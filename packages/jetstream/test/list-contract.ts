@@ -65,7 +65,7 @@ export function listContract(name: string, open: () => Table<Agent>): void {
 
     test("of more than may be held is read from the store", async () => {
       const [table, tenant] = [open(), freshTenant()];
-      const { names } = viewOf(table, { mostRows: 2 });
+      const { names } = viewOf(table, { maxRows: 2 });
       for (const letter of "cab") await table.put(`${tenant}.${letter}`, agent(letter), never);
       expect(await names(tenant)).toBe("a b c");
       await table.put(`${tenant}.d`, agent("d"), never);

@@ -39,7 +39,7 @@ export interface LocalParts {
 const ackWaitMs = 60_000;
 const concurrency = 16;
 const pool = "local";
-const mostArtifactBytes = 100 * 2 ** 20;
+const maxArtifactBytes = 100 * 2 ** 20;
 
 /** Worker and toolhost in one process, with everything between them in memory. */
 export class LocalRuntime {
@@ -49,7 +49,7 @@ export class LocalRuntime {
   readonly #end = new AbortController();
   readonly #parts: LocalParts;
   readonly #toolbox: HostToolbox;
-  readonly #artifacts = new MemoryArtifactStore({ maxBytes: mostArtifactBytes });
+  readonly #artifacts = new MemoryArtifactStore({ maxBytes: maxArtifactBytes });
 
   constructor(parts: LocalParts) {
     this.#parts = parts;

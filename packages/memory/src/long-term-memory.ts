@@ -16,10 +16,10 @@ export interface Owner {
   readonly user: string;
 }
 
-const mostTextBytes = 4_096;
+const maxTextBytes = 4_096;
 /** What was said last is what words most often fail to find, and three cost little to read. */
-const mostLatest = 3;
-const mostAttempts = 10;
+const maxLatest = 3;
+const maxAttempts = 10;
 
 const { key: memoryKey } = bucketOf(MemorySchema);
 
@@ -35,7 +35,7 @@ export interface Said {
 export interface Found {
   /** Best first. */
   readonly memories: readonly Memory[];
-  /** At most `mostLatest`, the latest first; empty when anything fits. */
+  /** At most `maxLatest`, the latest first; empty when anything fits. */
   readonly latest: readonly Memory[];
 }
 
@@ -64,7 +64,7 @@ export class LongTermMemory {
     checkText(words);
     if (isNobody(owner)) throw nobody();
     const memoryId = idOf(owner, words);
-    for (let attempt = 0; attempt < mostAttempts; attempt++) {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const known = await this.#table.get(keyOf(owner, memoryId), signal);
       const memory =
         known === undefined
@@ -93,7 +93,7 @@ export class LongTermMemory {
   async find(owner: Owner, query: string, limit: number, signal: AbortSignal): Promise<Found> {
     const all = recordsOf(await this.#rows(owner, signal));
     const ranked = await rankMemories(all, query, this.#now(), signal);
-    const latest = ranked.length > 0 ? [] : latestFirst(all).slice(0, Math.min(limit, mostLatest));
+    const latest = ranked.length > 0 ? [] : latestFirst(all).slice(0, Math.min(limit, maxLatest));
     return { memories: ranked.slice(0, limit), latest };
   }
 
@@ -106,7 +106,7 @@ export class LongTermMemory {
   async forget(owner: Owner, memoryId: string, signal: AbortSignal): Promise<boolean> {
     if (!possibleId.test(memoryId) || isNobody(owner)) return false;
     const key = keyOf(owner, memoryId);
-    for (let attempt = 0; attempt < mostAttempts; attempt++) {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const known = await this.#table.get(key, signal);
       if (known === undefined) return false;
       if (await this.#table.deleteVersion(key, known.revision, signal)) return true;
@@ -162,11 +162,11 @@ const possibleId = /^mem_[a-z0-9]{8,64}$/;
 
 function checkText(text: string): void {
   const bytes = Buffer.byteLength(text);
-  if (bytes > 0 && bytes <= mostTextBytes) return;
+  if (bytes > 0 && bytes <= maxTextBytes) return;
   throw new Failure(
     "invalid",
     ErrorReason.INVALID_REQUEST,
-    `a memory has 1 to ${mostTextBytes} bytes; this one has ${bytes}`,
+    `a memory has 1 to ${maxTextBytes} bytes; this one has ${bytes}`,
     { violations: [{ field: "text", description: `has ${bytes} bytes`, reason: "LENGTH" }] },
   );
 }

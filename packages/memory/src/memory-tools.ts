@@ -15,10 +15,10 @@ export interface MemoryCall {
   readonly callId?: string;
 }
 
-const usualLimit = 5;
+const defaultLimit = 5;
 const largestLimit = 20;
 /** What the memories in a result may have together, in bytes of JSON: well below what a result may have. */
-const mostBytes = 32_768;
+const maxBytes = 32_768;
 
 /** Carries out a call, and gives what the model reads. Made again, it does the same. What is wrong with it is a result too. */
 export async function callMemory(
@@ -70,7 +70,7 @@ async function recalled(
 
 function bounded(memories: readonly Memory[]) {
   const shown: JsonObject[] = [];
-  let room = mostBytes;
+  let room = maxBytes;
   for (const each of memories) {
     const entry = { memory_id: each.memoryId, said: saidOn(each), text: each.text };
     room -= Buffer.byteLength(JSON.stringify(entry)) + 1;
@@ -81,7 +81,7 @@ function bounded(memories: readonly Memory[]) {
 }
 
 function limitOf(value: JsonObject[string] | undefined): number {
-  if (typeof value !== "number") return usualLimit;
+  if (typeof value !== "number") return defaultLimit;
   return Math.min(Math.max(Math.trunc(value), 1), largestLimit);
 }
 

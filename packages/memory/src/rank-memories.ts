@@ -36,12 +36,12 @@ export async function rankMemories(
     counted.push(countWords(memory, wanted));
   }
   const telling = tellingOf(counted);
-  const usualLength = counted.reduce((sum, { length }) => sum + length, 0) / counted.length;
+  const defaultLength = counted.reduce((sum, { length }) => sum + length, 0) / counted.length;
   return counted
     .filter(({ counts }) => counts.size > 0)
     .map((each) => ({
       memory: each.memory,
-      weight: relevance(each, telling, usualLength) * freshness(each.memory, nowMs),
+      weight: relevance(each, telling, defaultLength) * freshness(each.memory, nowMs),
     }))
     .toSorted((a, b) => b.weight - a.weight || byLatest(a.memory, b.memory))
     .map(({ memory }) => memory);
@@ -89,9 +89,9 @@ function tellingOf(counted: readonly Counted[]): ReadonlyMap<string, number> {
 function relevance(
   { counts, length }: Counted,
   telling: ReadonlyMap<string, number>,
-  usualLength: number,
+  defaultLength: number,
 ): number {
-  const damping = saturation * (1 - lengthWeight + (lengthWeight * length) / usualLength);
+  const damping = saturation * (1 - lengthWeight + (lengthWeight * length) / defaultLength);
   let sum = 0;
   for (const [word, count] of counts) {
     sum += ((telling.get(word) ?? 0) * count * (saturation + 1)) / (count + damping);

@@ -4,7 +4,7 @@ import { MemorySchema } from "@reeve/contracts/memory";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { anyText } from "../test/any-text.ts";
-import { mostTold, toldMemories } from "./told-memories.ts";
+import { maxTold, toldMemories } from "./told-memories.ts";
 
 const memoryOf = (text: string, index = 0) =>
   create(MemorySchema, {
@@ -63,7 +63,7 @@ test("whatever the texts are, a model is told at most ten and 8 KiB, each whole,
       const told = toldMemories(memories);
       expect(Buffer.byteLength(told)).toBeLessThanOrEqual(8_192);
       const shown = readBack(told).length;
-      expect(shown).toBeLessThanOrEqual(mostTold);
+      expect(shown).toBeLessThanOrEqual(maxTold);
       const left = Number(/^\[(\d+) more fit/m.exec(told)?.[1] ?? 0);
       expect(shown + left).toBe(memories.length);
     }),

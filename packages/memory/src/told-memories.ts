@@ -2,9 +2,9 @@ import type { Memory } from "@reeve/contracts/memory";
 import { saidOn } from "./said-on.ts";
 
 /** What a model is told at the beginning of a run: at most so many memories. */
-export const mostTold = 10;
+export const maxTold = 10;
 /** All of it, in bytes. */
-const mostBytes = 8_192;
+const maxBytes = 8_192;
 /** Kept for the line about what was left out. */
 const noteBytes = 100;
 
@@ -19,8 +19,8 @@ const warning =
 export function toldMemories(memories: readonly Memory[]): string {
   if (memories.length === 0) return "";
   const lines = [warning];
-  let room = mostBytes - noteBytes - Buffer.byteLength(warning);
-  for (const memory of memories.slice(0, mostTold)) {
+  let room = maxBytes - noteBytes - Buffer.byteLength(warning);
+  for (const memory of memories.slice(0, maxTold)) {
     const line = `- ${memory.memoryId} (${saidOn(memory)}): ${quoted(memory.text)}`;
     const bytes = Buffer.byteLength(line) + 1;
     // A shorter one may still fit.

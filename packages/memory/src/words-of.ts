@@ -26,7 +26,7 @@ const common = new Set(
 export const endCharacters = 4_096;
 
 /** A memory is shorter than this; a few characters that each stand for a whole sentence are longer when they are unfolded. */
-const mostFolded = 2 * endCharacters;
+const maxFolded = 2 * endCharacters;
 
 /**
  * The words of a text as memories are compared by them: without case and accents; of scripts without spaces, each pair of
@@ -35,7 +35,7 @@ const mostFolded = 2 * endCharacters;
 export function wordsOf(text: string): readonly string[] {
   const folded = text.normalize("NFKD").replaceAll(accents, "").normalize("NFC").toLowerCase();
   const words: string[] = [];
-  for (const [piece] of folded.slice(0, mostFolded).matchAll(pieces)) {
+  for (const [piece] of folded.slice(0, maxFolded).matchAll(pieces)) {
     if (run.test(piece)) addPairs(piece, words);
     else if (!common.has(piece)) words.push(piece);
   }

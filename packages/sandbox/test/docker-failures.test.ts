@@ -105,7 +105,7 @@ describe.skipIf("why" in engine)(`a container${why}`, () => {
 
   test("that was killed while it was idle is replaced, and nobody notices", async () => {
     const driver = new DockerDriver(options());
-    await using warm = new WarmSandboxes(driver, { idleMs: 300_000, mostIdle: 4 });
+    await using warm = new WarmSandboxes(driver, { idleMs: 300_000, maxIdle: 4 });
     const box = warm.over(workspaceDir);
     const before = await containers();
     const print = { argv: ["echo", "fine"], limits: limitsOf() };
@@ -160,7 +160,7 @@ describe.skipIf("why" in engine)(
 describe.skipIf("why" in engine)(`an engine${why}`, () => {
   test("that goes away ends commands as lost, and calls go on when it is back", async () => {
     await using own = await behindProxy();
-    await using warm = new WarmSandboxes(own.driver, { idleMs: 300_000, mostIdle: 4 });
+    await using warm = new WarmSandboxes(own.driver, { idleMs: 300_000, maxIdle: 4 });
     const box = warm.over(workspaceDir);
     expect(await meanwhile(box, () => own.proxy.cut())).toBe("sandbox_lost");
     const print = { argv: ["echo", "fine"], limits: limitsOf() };

@@ -25,7 +25,7 @@ test.skipIf(why !== undefined)(
     await using folder = await temporaryFolder();
     await chmod(folder.path, 0o777);
     const driver = new DockerDriver({ ...options, address: own.address });
-    await using warm = new WarmSandboxes(driver, { idleMs: 300_000, mostIdle: 4 });
+    await using warm = new WarmSandboxes(driver, { idleMs: 300_000, maxIdle: 4 });
     const box = warm.over(folder.path);
     const mark = "86396.75";
     const argv = ["/bin/sh", "-c", `echo ready; exec sleep ${mark}`];

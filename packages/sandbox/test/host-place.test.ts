@@ -22,7 +22,7 @@ import { temporaryFolder } from "./support/temporary-folder.ts";
 const signal = AbortSignal.timeout(60_000);
 const identity = sandboxIdentity(64_017);
 const driver = new BubblewrapDriver(identity);
-const warm = new WarmSandboxes(driver, { idleMs: 60_000, mostIdle: 4 });
+const warm = new WarmSandboxes(driver, { idleMs: 60_000, maxIdle: 4 });
 const report = await driver.probe(signal);
 const why = report.works ? "" : ` (skipped: ${report.reason})`;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;

@@ -45,7 +45,7 @@ async function proxied(resolve: ResolveHost) {
     new SandboxProxy({
       entries,
       ranges: ["127.0.0.1"],
-      mostBytes: 1_000_000,
+      maxBytes: 1_000_000,
       lookups: new Lookups(resolve),
       log,
     }),

@@ -44,7 +44,7 @@ async function toolhost(driver: SandboxDriver) {
     (await spares.list(signal)).filter(({ sessionId }) => sessionId.includes(`${process.pid}.`));
   // Two sandboxes, and a folder for each.
   await vi.waitFor(async () => expect(await own()).toHaveLength(4), 30_000);
-  const warm = starting.use(new WarmSandboxes(spares, { idleMs: 300_000, mostIdle: 4 }));
+  const warm = starting.use(new WarmSandboxes(spares, { idleMs: 300_000, maxIdle: 4 }));
   const place = new HostPlace({ id: "here", root, identity, isBrought: true }, warm);
   const resources = starting.move();
   return {

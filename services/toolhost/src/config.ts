@@ -65,7 +65,7 @@ export const toolhostConfig = z.object({
   /** How long a sandbox is kept for another call over the same workspace. */
   REEVE_SANDBOX_IDLE_MS: z.coerce.number().int().min(0).max(3_600_000).default(60_000),
   /** How many sandboxes are kept so, over all workspaces. */
-  REEVE_SANDBOX_MOST_IDLE: z.coerce.number().int().min(0).max(1_000).default(16),
+  REEVE_SANDBOX_MAX_IDLE: z.coerce.number().int().min(0).max(1_000).default(16),
   /** How many bytes the files of one workspace may have together. */
   REEVE_WORKSPACE_BYTES: z.coerce.number().int().min(1_048_576).default(1_073_741_824),
   /** How many files and folders one workspace may have. */

@@ -155,8 +155,8 @@ function sandboxesOf(
         log,
       })
     : ready;
-  const mostIdle = config.REEVE_SANDBOX_MOST_IDLE;
-  const warm = opening.use(new WarmSandboxes(driver, { idleMs, mostIdle }));
+  const maxIdle = config.REEVE_SANDBOX_MAX_IDLE;
+  const warm = opening.use(new WarmSandboxes(driver, { idleMs, maxIdle }));
   const id = placeId(config.REEVE_DATA_DIR);
   return { driver, place: new HostPlace({ id, root, identity, isBrought }, warm) };
 }
@@ -165,6 +165,6 @@ function policyOf(config: ToolhostConfig): NetworkPolicy {
   return {
     allow: config.REEVE_NETWORK_ALLOW,
     ranges: config.REEVE_NETWORK_RANGES,
-    mostBytes: config.REEVE_NETWORK_MAX_BYTES,
+    maxBytes: config.REEVE_NETWORK_MAX_BYTES,
   };
 }

@@ -94,7 +94,7 @@ describe("the proxy of a sandbox", () => {
   function networkedOver(folder: string, open: SandboxDriver["open"]) {
     const driver = { name: "none", probe: refuse, open, list: refuse, destroy: refuse };
     return new NetworkedDriver(driver, {
-      policy: { allow: entry === undefined ? [] : [entry], ranges: [], mostBytes: 1 },
+      policy: { allow: entry === undefined ? [] : [entry], ranges: [], maxBytes: 1 },
       identity: { ...sandboxIdentity(64_017), isDedicated: false },
       folder: () => folder,
       resolve: () => Promise.resolve([]),

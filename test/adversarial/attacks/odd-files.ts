@@ -3,7 +3,7 @@ import { searchWorkspace } from "@reeve/sandbox/files/workspace-search";
 import type { Category, Verdict } from "../support/attack.ts";
 import { bounded, harmed, stopped } from "../support/attack.ts";
 import type { AttackBench } from "../support/attack.ts";
-import { mostArtifactBytes } from "../support/attacked-toolhost.ts";
+import { maxArtifactBytes } from "../support/attacked-toolhost.ts";
 
 export const oddFiles: Category = {
   title: "Odd files",
@@ -118,7 +118,7 @@ async function artifacts(bench: AttackBench): Promise<Verdict> {
     `
 import os
 os.mkfifo("fifo"); os.symlink("/etc/ld.so.cache", "out"); os.symlink("/dev/zero", "zero"); os.mkdir("folder"); os.symlink("large", "inner")
-open("large", "wb").truncate(${mostArtifactBytes + 1}); open("fine", "w").write("fine")`,
+open("large", "wb").truncate(${maxArtifactBytes + 1}); open("fine", "w").write("fine")`,
   );
   for (const path of ["fifo", "out", "zero", "folder", "large", "inner", "nothing", ""]) {
     const { isError, content } = await host.call("publish_report", { path }, { runId });
@@ -130,7 +130,7 @@ open("large", "wb").truncate(${mostArtifactBytes + 1}); open("fine", "w").write(
   const published = await host.call("publish_report", { path: "growing" }, { runId });
   await growing;
   const size = Number(published.structured?.["size_bytes"] ?? 0);
-  if (!published.isError && size > mostArtifactBytes) return harmed(`${size} bytes`);
+  if (!published.isError && size > maxArtifactBytes) return harmed(`${size} bytes`);
   const fine = await host.call("publish_report", { path: "fine" }, { runId });
   if (fine.isError) throw new Error(`nothing can be published: ${fine.content}`);
   return stopped;

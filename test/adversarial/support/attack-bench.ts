@@ -25,7 +25,7 @@ export async function attackBench(options: BenchOptions): Promise<AttackBench> {
   const resources = new AsyncDisposableStack();
   const { folder, workspace, secret } = await workspaces(options.identity, resources);
   const otherWorkspace = `${folder}/run_b`;
-  const warm = resources.use(new WarmSandboxes(driver, { idleMs: 300_000, mostIdle: 4 }));
+  const warm = resources.use(new WarmSandboxes(driver, { idleMs: 300_000, maxIdle: 4 }));
   const [box, otherBox] = [warm.over(workspace), warm.over(otherWorkspace)];
   const given = { ...options.traps, workspace: "/workspace", secret, first: 1 };
   const probe = async () => {

@@ -18,7 +18,7 @@ import { factsUntilEnd, keyOf, resultOf } from "@reeve/toolhost/test/support/too
 import type { DriverName } from "./driver-name.ts";
 
 /** How large a published file may be there. */
-export const mostArtifactBytes = 8_000_000;
+export const maxArtifactBytes = 8_000_000;
 
 /** A toolhost as a process of its own, with a NATS of its own, and a secret in its environment. */
 export interface AttackedToolhost {
@@ -56,7 +56,7 @@ export async function startAttackedToolhost(
   const settings = {
     REEVE_CANARY: canary,
     OPENAI_API_KEY: canary,
-    REEVE_MAX_ARTIFACT_BYTES: String(mostArtifactBytes),
+    REEVE_MAX_ARTIFACT_BYTES: String(maxArtifactBytes),
   };
   const process = await startToolhostProcess(
     { natsUrl: server.url, folder, sandbox, settings },

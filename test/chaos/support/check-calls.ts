@@ -26,7 +26,7 @@ interface KnownCall {
 }
 
 /** How often a call may be begun that may be made again. */
-const mostStarts = 3;
+const maxStarts = 3;
 const nothing: Marks = { times: 0, ends: 0 };
 
 /** What is wrong with the calls of a run and with what they did. */
@@ -114,7 +114,7 @@ function journalViolations({ effect, journal, starts, isStarted }: KnownCall): r
   if (end >= 0 && end < journal.length - 1) {
     broken.push(`has ${journal[end + 1]?.fact.case} in its journal after its end`);
   }
-  const most = mayBeMadeAgain(effect) ? mostStarts : 1;
+  const most = mayBeMadeAgain(effect) ? maxStarts : 1;
   if (starts.length > most) broken.push(`was begun ${starts.length} times`);
   if (!isStarted && starts.length > 0) broken.push("was begun before the run said so");
   return broken;

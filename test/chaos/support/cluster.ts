@@ -24,7 +24,7 @@ export const tenant = "acme";
 const services: readonly Service[] = ["toolhost", "runtime", "approvals", "gateway"];
 /** How many processes of each service there are. */
 const abreast = 2;
-const mostStarts = 5;
+const maxStarts = 5;
 
 export interface ClusterOptions {
   /** Base URL of the models, and where the counter outside of the sandboxes is. */
@@ -115,7 +115,7 @@ export class Cluster implements AsyncDisposable {
         return;
       } catch (error) {
         // A machine that is busy with everything else may take longer than the server is given.
-        if (attempt === mostStarts) throw error;
+        if (attempt === maxStarts) throw error;
       }
     }
   }

@@ -15,7 +15,7 @@ const run = promisify(execFile);
 const never = new AbortController().signal;
 const patienceMs = 30_000;
 /** How often a workspace may move while it is looked at. */
-const mostLooks = 5;
+const maxLooks = 5;
 
 /** Where the files of a run are to be seen. */
 export interface FilesOfRun extends AsyncDisposable {
@@ -36,7 +36,7 @@ export async function filesOf(
 ): Promise<FilesOfRun> {
   const folder = await mkdtemp(join(tmpdir(), "reeve-chaos-files-"));
   let at = folder;
-  for (let look = 0; look < mostLooks; look++) {
+  for (let look = 0; look < maxLooks; look++) {
     const found = await patiently(
       () => lay(nats, roots, { tenant, runId, folder }),
       patienceMs,

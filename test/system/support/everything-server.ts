@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import process from "node:process";
 import { createInterface } from "node:readline";
 
-const mostAttempts = 5;
+const maxAttempts = 5;
 
 const require = createRequire(import.meta.url);
 
@@ -34,7 +34,7 @@ export async function startEverythingServer(): Promise<AsyncDisposable & { reado
         [Symbol.asyncDispose]: () => end(child),
       };
     }
-    if (attempt === mostAttempts) throw new Error("the server found no port to listen on");
+    if (attempt === maxAttempts) throw new Error("the server found no port to listen on");
   }
 }
 

@@ -8,7 +8,7 @@ import type { Reeve } from "../../../cli/src/client.ts";
 
 const never = new AbortController().signal;
 /** At most so many connections of all watches of one client are cut. */
-const mostCuts = 100;
+const maxCuts = 100;
 /** Everything in the log of a run. */
 export const everything = {
   case: "families",
@@ -62,7 +62,7 @@ export class PatientClient {
     const started = { agentId, input: "go", files, requestId: `${name}-${this.#runs++}` };
     const { run } = await this.#persistently(() => this.#gateway.runs.startRun(started));
     const seen: RunEvent[] = [];
-    while (this.#cuts < mostCuts) {
+    while (this.#cuts < maxCuts) {
       try {
         await this.#watch(run?.runId ?? "", seen);
         return seen;

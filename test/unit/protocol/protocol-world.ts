@@ -206,7 +206,7 @@ export class ProtocolWorld implements World {
       if (this.#play.tool !== undefined && this.#lives("toolhost") === 0) {
         this.host(`toolhost of round ${round}`);
       }
-      this.scheduler.patience = mostWaits;
+      this.scheduler.patience = maxWaits;
       await this.#untilQuiet(note);
       if (this.#breakage.isUnswept !== true) {
         note("the sweeper looks");
@@ -219,7 +219,7 @@ export class ProtocolWorld implements World {
   }
 
   async #untilQuiet(note: (what: string) => void): Promise<void> {
-    for (let count = 0; count < mostSteps; count++) {
+    for (let count = 0; count < maxSteps; count++) {
       await this.scheduler.settled();
       const next = this.choices().find(({ faults }) => faults === 0);
       if (next === undefined) return;
@@ -301,7 +301,7 @@ export class ProtocolWorld implements World {
 
 /** How often whoever repairs looks, in a world that came to rest. */
 const rounds = 3;
-const mostWaits = 6;
-const mostSteps = 500;
+const maxWaits = 6;
+const maxSteps = 500;
 /** A queue that takes everything and keeps nothing. */
 const silence = { publish: async () => 0 };

@@ -18,10 +18,10 @@ export type CompiledSchema =
   | { readonly kind: "broken"; readonly problem: string };
 
 /** Units of work of one validation: characters that a state of a pattern looks at. */
-const mostWork = 4_000_000;
+const maxWork = 4_000_000;
 /** Characters of a schema as JSON. */
-const mostCharacters = 100_000;
-const mostKnown = 1_000;
+const maxCharacters = 100_000;
+const maxKnown = 1_000;
 
 const byObject = new WeakMap<JsonObject, CompiledSchema>();
 const byText = new Map<string, CompiledSchema>();
@@ -32,7 +32,7 @@ export function compileSchema(schema: JsonObject): CompiledSchema {
   if (before !== undefined) return before;
   const text = JSON.stringify(schema);
   const compiled = byText.get(text) ?? compileAfresh(schema, text.length);
-  if (byText.size >= mostKnown) byText.clear();
+  if (byText.size >= maxKnown) byText.clear();
   byText.set(text, compiled);
   byObject.set(schema, compiled);
   return compiled;
@@ -40,13 +40,13 @@ export function compileSchema(schema: JsonObject): CompiledSchema {
 
 /** Each with a validator of its own: one schema's `$id` must not meet another's, of another agent even. */
 function compileAfresh(schema: JsonObject, characters: number): CompiledSchema {
-  if (characters > mostCharacters) {
+  if (characters > maxCharacters) {
     return {
       kind: "broken",
-      problem: `it has ${characters} characters, more than ${mostCharacters}`,
+      problem: `it has ${characters} characters, more than ${maxCharacters}`,
     };
   }
-  const work = new Work(mostWork);
+  const work = new Work(maxWork);
   const unsupported: string[] = [];
   const options: Options = {
     allErrors: true,

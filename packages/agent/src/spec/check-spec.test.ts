@@ -12,7 +12,10 @@ import { offer, tool } from "../../test/offer.ts";
 import { checkSpec, slugOf } from "./check-spec.ts";
 import { parseSpecFile } from "./spec-file.ts";
 
-const example = readFileSync(new URL("../../test/configured-example.json", import.meta.url), "utf8");
+const example = readFileSync(
+  new URL("../../test/configured-example.json", import.meta.url),
+  "utf8",
+);
 
 describe("a spec is valid", () => {
   test("with a name and a model", () => {

@@ -21,8 +21,8 @@ const counted = [
   ["maxCostUsd", "max_cost_usd", undefined],
 ] as const;
 
-const usualRounds = 20;
-const usualWallClockMs = 180_000;
+const defaultRounds = 20;
+const defaultWallClockMs = 180_000;
 
 const limitsFile = {
   schema: LimitsSchema,
@@ -55,7 +55,7 @@ export function limitsFor(spec: AgentSpec, maxima: Limits | undefined): Limits {
   }
   const wallClock = boundedDuration(budgets.maxWallClock, most?.maxWallClock);
   if (wallClock !== undefined) budgets.maxWallClock = wallClock;
-  const maxRounds = bounded(spec.maxRounds, maxima?.maxRounds, usualRounds);
+  const maxRounds = bounded(spec.maxRounds, maxima?.maxRounds, defaultRounds);
   return create(LimitsSchema, { budgets, ...(maxRounds !== undefined && { maxRounds }) });
 }
 
@@ -95,7 +95,7 @@ function boundedDuration(
   maximum: Duration | undefined,
 ): Duration | undefined {
   if (maximum === undefined) return asked;
-  const askedMs = asked === undefined ? usualWallClockMs : durationMs(asked);
+  const askedMs = asked === undefined ? defaultWallClockMs : durationMs(asked);
   return askedMs > durationMs(maximum) ? maximum : asked;
 }
 

@@ -16,7 +16,7 @@ type HostPattern =
 /** Who may be named: an agent names hosts and ports, an operator may also say `*` for all hosts or all ports. */
 export type EntryWriter = "agent" | "operator";
 
-const mostNameLength = 253;
+const maxNameLength = 253;
 const label = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/;
 /** What a resolver takes for an address although it is none as it should be written: `127.1`, `0x7f000001`. */
 const numeric = /^(?:\d+|0x[0-9a-f]*)$/;
@@ -86,7 +86,7 @@ function isName(host: string): boolean {
   const labels = host.split(".");
   const last = labels.at(-1) ?? "";
   return (
-    host.length <= mostNameLength && labels.every((each) => label.test(each)) && !numeric.test(last)
+    host.length <= maxNameLength && labels.every((each) => label.test(each)) && !numeric.test(last)
   );
 }
 

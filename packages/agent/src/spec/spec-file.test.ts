@@ -10,7 +10,10 @@ import { describe, expect, test } from "vitest";
 import { anyMessage } from "../../test/any-message.ts";
 import { formatSpec, parseSpecFile } from "./spec-file.ts";
 
-const example = readFileSync(new URL("../../test/configured-example.json", import.meta.url), "utf8");
+const example = readFileSync(
+  new URL("../../test/configured-example.json", import.meta.url),
+  "utf8",
+);
 const isSame = (one: AgentSpec, two: AgentSpec): boolean => equals(AgentSpecSchema, one, two);
 
 /** How a text is refused. */

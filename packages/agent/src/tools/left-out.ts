@@ -29,7 +29,7 @@ const categories: Readonly<Record<string, "filesystem" | "terminal" | "code" | "
 };
 
 /** How deep the schema of a tool may be nested: it is kept in the log of each run that has the tool. */
-const mostSchemaLevels = 40;
+const maxSchemaLevels = 40;
 
 /** Why policy leaves a tool out of an agent, whatever its catalog filter says. Undefined: the agent may have it. */
 export function whyLeftOut(
@@ -38,8 +38,8 @@ export function whyLeftOut(
 ): ({ descriptor, isolation }: OfferedTool) => string | undefined {
   const classes = grantedClasses(spec.permissionClasses, isEditor);
   return ({ descriptor: { name, source, permissionClass, inputSchema }, isolation }) => {
-    if (!isStorable(inputSchema, mostSchemaLevels)) {
-      return `its schema is nested deeper than ${mostSchemaLevels} levels`;
+    if (!isStorable(inputSchema, maxSchemaLevels)) {
+      return `its schema is nested deeper than ${maxSchemaLevels} levels`;
     }
     if (!classes.has(permissionClass)) {
       return `it needs the permission class ${nameOfClass(permissionClass)}`;

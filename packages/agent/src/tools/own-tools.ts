@@ -14,8 +14,8 @@ export const retrieveArtifactName = "retrieve_artifact";
 export const ownSource = "runtime";
 
 /** The most jobs of one call, whatever an agent asks for. */
-export const mostParallelJobs = 7;
-const usualParallelJobs = 3;
+export const maxParallelJobs = 7;
+const defaultParallelJobs = 3;
 
 const text = (description: string): JsonObject => ({ type: "string", description });
 const toolNames: JsonObject = {
@@ -53,7 +53,7 @@ const runSubtask = ownTool(
 );
 
 function runParallelSubtasks({ maxParallelSubagents }: AgentSpec): ToolDescriptor {
-  const most = Math.min(maxParallelSubagents ?? usualParallelJobs, mostParallelJobs);
+  const most = Math.min(maxParallelSubagents ?? defaultParallelJobs, maxParallelJobs);
   return ownTool(
     parallelSubtasksName,
     PermissionClass.SUBAGENT,

@@ -7,7 +7,7 @@ import type { AskedQuestion, GivenAnswer } from "../ports/tool.ts";
 import { questionFact } from "../journal/journal-facts.ts";
 
 /** How often a tool may ask in one call. */
-const mostQuestions = 10;
+const maxQuestions = 10;
 
 /** The questions of one call: written to its journal, and answered there by the runtime. */
 export class CallQuestions {
@@ -25,8 +25,8 @@ export class CallQuestions {
   /** Asks a person, and waits. Rejects when `signal` aborts, or the tool has asked too often. */
   async ask(question: AskedQuestion, signal: AbortSignal): Promise<GivenAnswer> {
     this.#asked++;
-    if (this.#asked > mostQuestions) {
-      const problem = `${question.askedBy} asks too much: more than ${mostQuestions} questions in one call`;
+    if (this.#asked > maxQuestions) {
+      const problem = `${question.askedBy} asks too much: more than ${maxQuestions} questions in one call`;
       throw new Failure("exhausted", ErrorReason.INVALID_REQUEST, problem);
     }
     const questionId = `q${this.#attempt}-${this.#asked}`;

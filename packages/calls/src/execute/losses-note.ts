@@ -1,14 +1,14 @@
 import type { Losses } from "../ports/losses.ts";
 
 /** How many calls are named: the note is read with the result, within the same limit. */
-const mostNamed = 6;
-const mostName = 64;
+const maxNamed = 6;
+const maxName = 64;
 
 /** What the model reads at the beginning of a result about files that are gone. */
 export function lossesNote({ lost, lostMore, lostSnapshot }: Losses): string {
   const named = lost
-    .slice(0, mostNamed)
-    .map(({ callId, tool }) => `${callId || "a client"} (${tool.slice(0, mostName)})`);
+    .slice(0, maxNamed)
+    .map(({ callId, tool }) => `${callId || "a client"} (${tool.slice(0, maxName)})`);
   const left = lost.length - named.length + lostMore;
   if (left > 0) named.push(`${left} more`);
   const whole = lostSnapshot

@@ -4,13 +4,13 @@ import type { CallJournal, CallKey } from "@reeve/jetstream/log/call-journal";
 import type { Tail } from "@reeve/jetstream/log/port";
 import { Failure, isRetryable } from "@reeve/platform/failure";
 
-const mostAttempts = 8;
+const maxAttempts = 8;
 const firstDelayMs = 100;
 const longestDelayMs = 3_000;
 /** How much progress waits at most; beyond that the latest replaces the one before it. */
-const mostWaiting = 64;
+const maxWaiting = 64;
 /** How much progress one call may leave in its journal. */
-const mostProgress = 2_000;
+const maxProgress = 2_000;
 
 /**
  * Writes the facts of a call that this host executes, one append at a time; progress that arrives meanwhile goes into the
@@ -34,8 +34,8 @@ export class CallWriter {
 
   /** Writes progress in its turn; progress that cannot be written is dropped. */
   report(progress: ToolCallFact, signal: AbortSignal): void {
-    if (this.#written >= mostProgress) return;
-    if (this.#waiting.length >= mostWaiting) this.#waiting.pop();
+    if (this.#written >= maxProgress) return;
+    if (this.#waiting.length >= maxWaiting) this.#waiting.pop();
     else this.#written++;
     this.#waiting.push(progress);
     if (this.#writers > 0) return;
@@ -77,7 +77,7 @@ export class CallWriter {
         await this.#append(facts, signal);
         break;
       } catch (error) {
-        const again = error instanceof Failure && isRetryable(error) && attempt < mostAttempts;
+        const again = error instanceof Failure && isRetryable(error) && attempt < maxAttempts;
         if (!again) throw error;
         await wait(delayMs, undefined, { signal });
         delayMs = Math.min(delayMs * 2, longestDelayMs);

@@ -10,8 +10,8 @@ import { resultFact, startedFact, unknownOutcome } from "./journal-facts.ts";
 /** What is to be done with a delivery: execute the call, or nothing because somebody else did or does. */
 export type Claim = { readonly kind: "ours"; readonly tail: Tail } | { readonly kind: "settled" };
 
-const mostStarts = 3;
-const mostAttempts = 20;
+const maxStarts = 3;
+const maxAttempts = 20;
 
 /**
  * Decides by the journal who executes the call. A host extends its delivery while it lives, so that a redelivery of the
@@ -28,7 +28,7 @@ export async function claimCall(
 ): Promise<Claim> {
   let tail = emptyTail;
   let facts: readonly ToolCallFact[] = [];
-  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const takeover = facts.length > 0;
     const begins = facts.filter((known) => known.fact.case === "started");
     if (facts.some(isLast)) return { kind: "settled" };
@@ -36,7 +36,7 @@ export async function claimCall(
     if (takeover && startedBy !== sequence && (await requests.holds(startedBy, signal))) {
       return { kind: "settled" };
     }
-    const again = !takeover || (message.idempotent && begins.length < mostStarts);
+    const again = !takeover || (message.idempotent && begins.length < maxStarts);
     const next = again ? startedFact(host, sequence) : unknown(call, begins);
     const appended = await journal.append(key, tail, [next], signal);
     if (appended.kind === "appended") {
@@ -61,7 +61,7 @@ function startOf(begins: readonly ToolCallFact[]): number {
 
 function unknown(call: ToolCall, begins: readonly ToolCallFact[]): ToolCallFact {
   const why =
-    begins.length < mostStarts
+    begins.length < maxStarts
       ? "the toolhost that ran it is gone"
       : `${begins.length} toolhosts that ran it are gone`;
   return resultFact(call, unknownOutcome(why), begins[0]?.time ?? timestampNow());

@@ -15,8 +15,8 @@ import { cutToBytes } from "@reeve/agent/text/cut-to-bytes";
 import type { Progress } from "../ports/tool.ts";
 import type { Shown } from "../results/offload-result.ts";
 
-const mostMessageBytes = 1_000;
-const mostQuestionBytes = 4_000;
+const maxMessageBytes = 1_000;
+const maxQuestionBytes = 4_000;
 
 export function startedFact(host: string, requestSequence: number): ToolCallFact {
   const value = create(CallStartedSchema, { host, requestSequence: BigInt(requestSequence) });
@@ -25,7 +25,7 @@ export function startedFact(host: string, requestSequence: number): ToolCallFact
 
 /** Progress as it is kept. A tool may say as much as it likes; what is kept goes into one message with its result. */
 export function progressFact({ callId, name }: ToolCall, progress: Progress): ToolCallFact {
-  const message = cutToBytes(progress.message, mostMessageBytes);
+  const message = cutToBytes(progress.message, maxMessageBytes);
   return fact({
     case: "progress",
     value: create(ToolProgressSchema, { callId, name, ...progress, message }),
@@ -34,7 +34,7 @@ export function progressFact({ callId, name }: ToolCall, progress: Progress): To
 
 /** What a tool asks. It may ask as long as it likes; what is kept goes into the log of the run. */
 export function questionFact(question: Question): ToolCallFact {
-  const message = cutToBytes(question.message, mostQuestionBytes);
+  const message = cutToBytes(question.message, maxQuestionBytes);
   return fact({ case: "question", value: create(QuestionSchema, { ...question, message }) });
 }
 

@@ -5,8 +5,8 @@ import { ToolCatalogSchema, ToolDescriptorSchema } from "@reeve/contracts/tool";
 import type { Tool, Toolbox } from "./tool.ts";
 
 /** Bytes of the tools of one catalog, and of one of them: a message of the bus holds a megabyte. */
-const mostBytes = 900_000;
-const mostBytesOfTool = 100_000;
+const maxBytes = 900_000;
+const maxBytesOfTool = 100_000;
 
 /** The tools that one place offers at the moment. */
 export type ToolSource = () => readonly Tool[];
@@ -51,7 +51,7 @@ export function catalogOf(
   let bytes = 0;
   for (const { descriptor } of toolbox.list()) {
     const size = bytesOf(descriptor);
-    if (size > mostBytesOfTool || bytes + size > mostBytes) onLeftOut(descriptor.name);
+    if (size > maxBytesOfTool || bytes + size > maxBytes) onLeftOut(descriptor.name);
     else {
       tools.push({ ...descriptor, pool });
       bytes += size;

@@ -11,7 +11,7 @@ export type Route =
   | { readonly kind: "later" };
 
 /** How often a call is sent on. Hosts that do not agree on where it belongs must not pass it on for ever. */
-const mostHops = 3;
+const maxHops = 3;
 
 const here: Route = { kind: "here" };
 
@@ -29,7 +29,7 @@ export async function routeCall(
   signal: AbortSignal,
 ): Promise<Route> {
   const { toolbox, routing } = ports;
-  if (hops >= mostHops) return here;
+  if (hops >= maxHops) return here;
   const name = request.call?.name ?? "";
   const tool = toolbox.find(name);
   const mates = routing.mates.list().filter(({ pool }) => pool === routing.pool);

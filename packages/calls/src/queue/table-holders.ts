@@ -7,7 +7,7 @@ import { Failure } from "@reeve/platform/failure";
 import type { Table } from "@reeve/jetstream/table/port";
 import type { WorkspaceHolders, WorkspaceKey } from "../ports/routing.ts";
 
-const mostAttempts = 10;
+const maxAttempts = 10;
 const { key: keyOf } = bucketOf(WorkspaceRecordSchema);
 
 /**
@@ -32,7 +32,7 @@ export class TableHolders implements WorkspaceHolders {
     signal: AbortSignal,
   ): Promise<string> {
     const key = keyOf({ tenant, workspace: id });
-    for (let attempt = 0; attempt < mostAttempts; attempt++) {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const row = await this.#table.get(key, signal);
       const holder = row?.record.holder || undefined;
       const hasFiles = row !== undefined && row.record.place !== "";

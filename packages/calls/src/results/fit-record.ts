@@ -4,16 +4,16 @@ import { preview } from "./preview.ts";
 const smallest = 64;
 
 /**
- * `record` with its long strings cut so far that its JSON text has at most `mostBytes` and is still JSON; of each, its
+ * `record` with its long strings cut so far that its JSON text has at most `maxBytes` and is still JSON; of each, its
  * beginning and its end are left. Undefined: there is too much in it besides.
  */
-export function fitRecord(record: JsonObject, mostBytes: number): JsonObject | undefined {
-  if (bytesOf(record) <= mostBytes) return record;
+export function fitRecord(record: JsonObject, maxBytes: number): JsonObject | undefined {
+  if (bytesOf(record) <= maxBytes) return record;
   // Cutting and measuring is worth it only when what cannot be cut leaves room: a record may have any number of fields.
-  if (bytesOf(cutStrings(record, 0)) > mostBytes) return undefined;
-  for (let most = mostBytes; most >= smallest; most = Math.floor(most * 0.7)) {
+  if (bytesOf(cutStrings(record, 0)) > maxBytes) return undefined;
+  for (let most = maxBytes; most >= smallest; most = Math.floor(most * 0.7)) {
     const fitting = cutStrings(record, most);
-    if (bytesOf(fitting) <= mostBytes) return fitting;
+    if (bytesOf(fitting) <= maxBytes) return fitting;
   }
   return undefined;
 }

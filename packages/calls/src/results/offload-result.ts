@@ -38,13 +38,13 @@ export async function offloadResult(
   signal: AbortSignal,
 ): Promise<Shown> {
   const { content, structured, ...others } = performed;
-  const mostBytes = callSettings(request.settings).resultBytes - Buffer.byteLength(note);
-  const fits = structured === undefined || fitsMessage(structured, mostBytes);
-  const isLong = Buffer.byteLength(content) > mostBytes;
+  const maxBytes = callSettings(request.settings).resultBytes - Buffer.byteLength(note);
+  const fits = structured === undefined || fitsMessage(structured, maxBytes);
+  const isLong = Buffer.byteLength(content) > maxBytes;
   const isRecord = (isLong || !fits) && structured !== undefined && says(content, structured);
   const records = fits || isRecord ? [] : [recordPart(structured)];
   const extras = await keepExtras(request, [...records, ...attachments], ports, signal);
-  const room = mostBytes - Buffer.byteLength(extras.note);
+  const room = maxBytes - Buffer.byteLength(extras.note);
   if (Buffer.byteLength(content) <= room) {
     const { artifactId } = extras;
     return {
@@ -94,13 +94,13 @@ function says(content: string, structured: JsonObject): boolean {
 }
 
 /** A record stays one, so that whoever reads fields finds them. */
-function fittedRecord(record: JsonObject, note: string, mostBytes: number) {
+function fittedRecord(record: JsonObject, note: string, maxBytes: number) {
   const noteBytes = Buffer.byteLength(JSON.stringify({ offloaded: note }));
-  const fitting = fitRecord(record, mostBytes - noteBytes);
+  const fitting = fitRecord(record, maxBytes - noteBytes);
   if (fitting === undefined) return undefined;
   const structured = { ...fitting, offloaded: note };
   return {
     content: JSON.stringify(structured),
-    ...(fitsMessage(structured, mostBytes) && { structured }),
+    ...(fitsMessage(structured, maxBytes) && { structured }),
   };
 }

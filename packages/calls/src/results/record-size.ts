@@ -6,23 +6,23 @@ import { StructSchema } from "@bufbuild/protobuf/wkt";
  * Several results may come to stand in one message, beside their texts. A record takes up to six times the bytes of its
  * JSON there.
  */
-const mostBytes = 32_768;
+const maxBytes = 32_768;
 /** Readers of messages follow a hundred levels; one of a record takes three of them, and a record lies in others. */
-const mostLevels = 20;
+const maxLevels = 20;
 /** Beyond this even its JSON cannot be made. */
-const mostJsonLevels = 1_000;
+const maxJsonLevels = 1_000;
 
 /** Whether a record may stand in a message as it is, when it may have `most` bytes of JSON. */
 export function fitsMessage(record: JsonObject, most: number): boolean {
-  if (isDeeper(record, mostLevels)) return false;
+  if (isDeeper(record, maxLevels)) return false;
   // JSON is measured first: it is the cheaper one, and what is large is large in it too.
-  if (Buffer.byteLength(JSON.stringify(record)) > Math.min(most, mostBytes)) return false;
-  return toBinary(StructSchema, fromJson(StructSchema, record)).length <= mostBytes;
+  if (Buffer.byteLength(JSON.stringify(record)) > Math.min(most, maxBytes)) return false;
+  return toBinary(StructSchema, fromJson(StructSchema, record)).length <= maxBytes;
 }
 
 /** Whether there is a JSON text of a record. */
 export function hasJson(record: JsonObject): boolean {
-  return !isDeeper(record, mostJsonLevels);
+  return !isDeeper(record, maxJsonLevels);
 }
 
 /** Goes level by level: a record may be nested more deeply than we may call ourselves. */

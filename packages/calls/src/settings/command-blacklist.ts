@@ -25,7 +25,7 @@ export const defaultBlacklist: readonly string[] = [
 ];
 
 const shells = new Set(["sh", "bash", "dash", "zsh", "ksh", "ash", "fish"]);
-const mostWrappers = 16;
+const maxWrappers = 16;
 
 /**
  * The blacklisted command that `argv` would run, or undefined. Sees through paths, case, wrappers such as `env` and `sudo`,
@@ -47,7 +47,7 @@ function inCommand(
 ): string | undefined {
   const name = nameOf(argv[0] ?? "");
   if (isRefused(name, refused)) return name;
-  if (depth >= mostWrappers) return name;
+  if (depth >= maxWrappers) return name;
   if (shells.has(name)) return inScript(argv.slice(1), refused);
   if (name === "find") return inFind(argv.slice(1), refused, depth);
   for (const wrapped of wrappedCommand(name, argv.slice(1))) {

@@ -34,8 +34,8 @@ const defaultImports: readonly string[] = [
 const defaultTimeoutMs = 30_000;
 const defaultResultBytes = 50_000;
 /** The same bounds as those of `max_result_bytes` of a spec; requests that come from elsewhere are held to them here. */
-const fewestResultBytes = 1_000;
-const mostResultBytes = 500_000;
+const minResultBytes = 1_000;
+const maxResultBytes = 500_000;
 
 export function callSettings(settings: ToolSettings | undefined): CallSettings {
   const { allowedImports, commandBlacklist, codeTimeout, commandTimeout } = settings ?? {};
@@ -57,7 +57,7 @@ export function timeoutFor(askedSeconds: unknown, limitMs: number): number {
 
 function resultBytesOf(asked: number): number {
   const wanted = asked === 0 ? defaultResultBytes : asked;
-  return Math.max(fewestResultBytes, Math.min(wanted, mostResultBytes));
+  return Math.max(minResultBytes, Math.min(wanted, maxResultBytes));
 }
 
 function stringsOf(list: ListValue | undefined): readonly string[] | undefined {

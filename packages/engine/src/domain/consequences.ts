@@ -1,5 +1,5 @@
 import { endRun, failRun } from "./end-run.ts";
-import { mostIdleClaims } from "./budget/limits.ts";
+import { maxIdleClaims } from "./budget/limits.ts";
 import { endOverBudget } from "./budget/over-budget.ts";
 import { refusedCalls } from "./budget/refused-calls.ts";
 import type { Fact } from "./state/fact.ts";
@@ -23,7 +23,7 @@ export function consequences(state: RunState, nowMs: number): readonly Fact[] {
   // Facts that are known together are appended together; should a log hold only some of an end, it is still one.
   if (state.ending !== undefined) return endRun(state, state.ending.status, state.ending.message);
   if (state.exceeded !== undefined) return endOverBudget(state, state.exceeded);
-  if (state.idleClaims > mostIdleClaims) return lost(state);
+  if (state.idleClaims > maxIdleClaims) return lost(state);
   if (state.prepared === undefined) return [];
   const refused = refusedCalls(state, nowMs);
   if (refused.length > 0) return refused;

@@ -42,10 +42,10 @@ export function nextStep(state: RunState, frame: Frame, nowMs: number): readonly
 }
 
 /** What one step takes up of the messages that wait; the next step takes up the rest. */
-const mostInjectedBytes = 256 * 1024;
+const maxInjectedBytes = 256 * 1024;
 
 function fitting(inbox: RunState["inbox"]): RunState["inbox"] {
-  let room = mostInjectedBytes;
+  let room = maxInjectedBytes;
   const end = inbox.findIndex(({ message }) => (room -= bytesIn(message?.text)) < 0);
   return end === -1 ? inbox : inbox.slice(0, Math.max(1, end));
 }

@@ -19,7 +19,7 @@ export interface Settled {
 /** How far to go with what follows from facts. */
 export interface Extent {
   /** Facts are placed whole, and of what follows as much as fits. */
-  readonly mostBytes?: number;
+  readonly maxBytes?: number;
   /** Nothing is to follow from where a model would be called. */
   readonly isBeforeModels?: boolean;
 }
@@ -33,10 +33,10 @@ export function settle(
   state: RunState,
   facts: readonly Fact[],
   nowMs: number,
-  { mostBytes = Infinity, isBeforeModels = false }: Extent = {},
+  { maxBytes = Infinity, isBeforeModels = false }: Extent = {},
 ): Settled {
   const events: RunEvent[] = [];
-  let room = mostBytes;
+  let room = maxBytes;
   let pending = facts.length > 0 ? facts : consequences(state, nowMs);
   let isGiven = facts.length > 0;
   while (pending.length > 0 && state.end === undefined) {

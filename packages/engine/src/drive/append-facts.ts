@@ -46,7 +46,7 @@ export async function appendFacts(
   };
   const written = await append(settle(state, facts, clock.now(), extent));
   if (written.kind !== "oversized") return written;
-  return await append(settle(state, facts, clock.now(), { ...extent, mostBytes: partBytes }));
+  return await append(settle(state, facts, clock.now(), { ...extent, maxBytes: partBytes }));
 }
 
 /** With what follows, a batch may come to this: half of what a store takes. */

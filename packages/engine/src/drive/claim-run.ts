@@ -26,9 +26,9 @@ export type Claim =
   | { readonly kind: "ended" | "absent" | "owned" | "spent" | "lost"; readonly state: RunState };
 
 /** How often a claim is tried again when others write at the same time. */
-const mostAttempts = 20;
+const maxAttempts = 20;
 /** How often a run may be delivered before it is claimed ahead of all that its preparation takes. */
-const mostUncounted = 5;
+const maxUncounted = 5;
 
 /**
  * Claims the run for the delivery of a dispatch message, with all that is known at once in the same batch: the starting
@@ -44,7 +44,7 @@ export async function claimRun(
   let tail = emptyTail;
   let parkedAt = 0;
   let span: Span | undefined;
-  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const missed = await ports.log.read(key, tail, signal);
     state = applyAll(state, missed.events);
     tail = missed.tail;
@@ -56,7 +56,7 @@ export async function claimRun(
     const taken = await takenBy(state, ticket, ports, signal);
     if (taken !== undefined) return { kind: taken, state };
     // Those who had this delivery before died over it, or failed: a claim by itself counts them.
-    const isAlone = state.prepared === undefined && ticket.attempt > mostUncounted;
+    const isAlone = state.prepared === undefined && ticket.attempt > maxUncounted;
     const isNew = !isOurs(state, ticket, ports);
     if (isNew) span ??= startClaimSpan(state, ticket, ports.worker);
     const claim = isNew ? [claimFact(state, ticket, ports, traceparentOf(span))] : [];
@@ -74,7 +74,7 @@ export async function claimRun(
     if (state.prepared === undefined) continue;
     return { kind: "claimed", claimed: { ...written, key, epoch: state.claim?.epoch ?? 0 } };
   }
-  throw new Error(`run ${key.run} could not be claimed: others wrote first ${mostAttempts} times`);
+  throw new Error(`run ${key.run} could not be claimed: others wrote first ${maxAttempts} times`);
 }
 
 function isPark({ event }: RunEvent): boolean {

@@ -15,7 +15,7 @@ import { restAfterFailure } from "./rest-after-failure.ts";
 import { inRunSpan } from "../tracing/in-run-span.ts";
 
 /** A replica answers a read by what it has: how long it may take until it has what was stored before. */
-const mostLagMs = 250;
+const maxLagMs = 250;
 
 /**
  * Takes one dispatch message to the point where the run rests: ended, or waiting for somebody else. Whoever holds the
@@ -40,7 +40,7 @@ export async function driveRun(
     // What nobody dispatches without a reason may be read where its reason has not arrived yet.
     if (isUnfounded(rest.kind) && delivery.attempt === 1) {
       beat.stop();
-      return delivery.giveBack(mostLagMs);
+      return delivery.giveBack(maxLagMs);
     }
     // Whoever wrote after the run was parked may have died before it said so.
     if (rest.kind === "spent") await commitForeign(ports, key, () => [], signal);

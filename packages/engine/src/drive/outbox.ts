@@ -30,7 +30,7 @@ export class Outbox {
    * without the turn would never get results. At least one addition; the rest leaves with the next append.
    */
   take(): readonly Pending[] {
-    let room = mostBytes;
+    let room = maxBytes;
     const fitting = this.#pending.findIndex(({ facts }) => (room -= sizeOf(facts)) < 0);
     const count = fitting === -1 ? this.#pending.length : Math.max(1, fitting);
     return this.#pending.splice(0, count);
@@ -67,13 +67,13 @@ function joined(
   second = "",
 ): Fact | undefined {
   const text = first + second;
-  return text.length > mostCharacters ? undefined : spoken(scope, kind, text);
+  return text.length > maxCharacters ? undefined : spoken(scope, kind, text);
 }
 
 /** Keeps an event far below the largest message of the bus. */
-const mostCharacters = 65_536;
+const maxCharacters = 65_536;
 /** Half of the largest message of the bus: what follows from the facts goes into the same one. */
-const mostBytes = 512 * 1024;
+const maxBytes = 512 * 1024;
 
 /** What a fact takes beside its text. */
 const small = 512;

@@ -10,7 +10,7 @@ import type { RunPorts } from "../ports/run-ports.ts";
 import { callKey } from "./call-tool.ts";
 
 /** How often a journal is tried again when its toolhost writes at the same time. */
-const mostAttempts = 50;
+const maxAttempts = 50;
 
 /** Tells a running call what became of its question, once. One that has ended meanwhile is told nothing. */
 export async function* answerQuestion(
@@ -26,7 +26,7 @@ export async function* answerQuestion(
     fact: { case: "answer", value },
   });
   let tail = emptyTail;
-  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const known = await journal.read(key, tail, signal);
     const isOver = known.events.some(
       ({ fact }) =>

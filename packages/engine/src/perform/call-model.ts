@@ -63,13 +63,13 @@ export async function* callModel(
 }
 
 /** A turn takes one batch, with room for what follows from it at once. */
-const mostTurnBytes = 700 * 1024;
+const maxTurnBytes = 700 * 1024;
 
 /** The facts of an answer; of one that no log can hold, what it cost and that it is none: the next would be as large. */
 function storable(scope: Scope, facts: readonly Fact[]): readonly Fact[] {
   const bytes = facts.reduce((sum, fact) => sum + bytesOf(fact), 0);
-  if (bytes <= mostTurnBytes) return facts;
-  const message = `its answer takes ${bytes} bytes, and a turn may have ${mostTurnBytes}; set max_tokens, or have large content written to files part by part`;
+  if (bytes <= maxTurnBytes) return facts;
+  const message = `its answer takes ${bytes} bytes, and a turn may have ${maxTurnBytes}; set max_tokens, or have large content written to files part by part`;
   return [
     ...facts.filter(({ event }) => event.case === "usage"),
     fact(scope, {

@@ -5,10 +5,10 @@ import { ErrorReason } from "@reeve/contracts/error";
 import type { RunCreated } from "@reeve/contracts/run";
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import { Failure } from "@reeve/platform/failure";
-import { mostTold, toldMemories } from "@reeve/memory/told-memories";
+import { maxTold, toldMemories } from "@reeve/memory/told-memories";
 import { readThread } from "@reeve/run/thread/commit-thread";
 import { windowHistory } from "@reeve/run/thread/history/window-history";
-import { usualHistoryTokens } from "../domain/budget/limits.ts";
+import { defaultHistoryTokens } from "../domain/budget/limits.ts";
 import { failRun } from "../domain/end-run.ts";
 import type { Fact } from "../domain/state/fact.ts";
 import { fact, rootScope } from "../domain/state/fact.ts";
@@ -78,7 +78,7 @@ async function historyFor(
 ): Promise<readonly HistoryMessage[]> {
   if (threadId === "") return [];
   const state = await readThread(threads, { tenant, thread: threadId }, signal);
-  return windowHistory(state, runId, budgets?.maxHistoryTokens ?? usualHistoryTokens);
+  return windowHistory(state, runId, budgets?.maxHistoryTokens ?? defaultHistoryTokens);
 }
 
 /** What is remembered of the user and fits the input, as one note. */
@@ -89,7 +89,7 @@ async function recalledFor(
 ): Promise<readonly string[]> {
   if (!memoryEnabled) return [];
   const owner = { tenant, user: startedBy };
-  const told = toldMemories(await memory.recall(owner, input, mostTold, signal));
+  const told = toldMemories(await memory.recall(owner, input, maxTold, signal));
   return told === "" ? [] : [told];
 }
 

@@ -4,7 +4,7 @@ import { limitsOf } from "../domain/budget/limits.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 
-const usualBytes = 20_000;
+const defaultBytes = 20_000;
 /** What the line below a part may take. */
 const noteBytes = 200;
 
@@ -27,7 +27,7 @@ export async function retrieveArtifact(
   }
   const offset = typeof args["offset"] === "number" ? args["offset"] : 0;
   const most = Math.max(1, limitsOf(state).resultBytes - noteBytes);
-  const limit = Math.min(typeof args["limit"] === "number" ? args["limit"] : usualBytes, most);
+  const limit = Math.min(typeof args["limit"] === "number" ? args["limit"] : defaultBytes, most);
   const read = await part(artifacts.read(tenant, artifactId, signal), offset, limit + longest);
   const { text, taken } = shown(read, limit, most);
   const total = artifact.sizeBytes;

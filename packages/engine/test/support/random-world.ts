@@ -52,7 +52,7 @@ export const anyWorld: fc.Arbitrary<World> = fc.record({
 /** What ends everything that is under way, in the plainest way. */
 const plain: Choice = { which: 0, calls: [], characters: 4, waitMs: 0 };
 /** More than any run of a world can take. */
-const mostHappenings = 3_000;
+const maxHappenings = 3_000;
 
 /** Plays a world to its end; `look` is told of the run after each thing that happened. */
 export function play(
@@ -70,7 +70,7 @@ function playOn(
 ): PlayedRun {
   look(run);
   for (let count = 0; run.state.end === undefined; count++) {
-    if (count > mostHappenings)
+    if (count > maxHappenings)
       throw new Error(`the run does not end: ${run.trace.slice(-20).join()}`);
     const chosen = choices[count] ?? plain;
     run.nowMs += chosen.waitMs;

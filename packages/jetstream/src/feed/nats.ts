@@ -19,7 +19,7 @@ export interface FeedOptions {
 
 const pullMs = 5_000;
 const retryMs = 500;
-const mostPulled = 128;
+const maxPulled = 128;
 /** How long a batch waits for a store that is away. */
 const patienceMs = 5_000;
 
@@ -100,7 +100,7 @@ async function pull(
   signal: AbortSignal,
 ): Promise<ConsumerMessages | undefined> {
   try {
-    return await consumer.fetch({ max_messages: mostPulled, expires: pullMs });
+    return await consumer.fetch({ max_messages: maxPulled, expires: pullMs });
   } catch {
     await pause(retryMs, signal);
     return undefined;

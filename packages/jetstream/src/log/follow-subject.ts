@@ -27,8 +27,8 @@ export interface Followed<Event> {
 }
 
 /** What may wait for a slow reader. Beyond, it is dropped, and read from the store at the reader's own pace. */
-const mostWaiting = 256;
-const mostWaitingBytes = 4 * 1024 * 1024;
+const maxWaiting = 256;
+const maxWaitingBytes = 4 * 1024 * 1024;
 /** How long a follower waits for a store that is away. */
 const patienceMs = 120_000;
 
@@ -132,7 +132,7 @@ class LiveBatches {
 
   #keep(batch: StoredBatch): void {
     this.#bytes += batch.data.length;
-    if (this.#waiting.push(batch) > mostWaiting || this.#bytes > mostWaitingBytes) {
+    if (this.#waiting.push(batch) > maxWaiting || this.#bytes > maxWaitingBytes) {
       this.#fallBehind();
     }
     this.#arrived.say();

@@ -9,11 +9,11 @@ import { Audience } from "@reeve/platform/async/audience";
 import type { CallKey } from "./call-journal.ts";
 import { callJournalDefinition, runLogDefinition, threadLogDefinition } from "./definitions.ts";
 import type { Appended, Log, LogEnds, Stretch, Tail } from "./port.ts";
-import { headerBytes, oversized, usualPayloadBytes } from "./oversized.ts";
+import { headerBytes, oversized, defaultPayloadBytes } from "./oversized.ts";
 import type { RunKey } from "./run-log.ts";
 import type { ThreadKey } from "./thread-log.ts";
 
-const mostBytes = usualPayloadBytes - headerBytes;
+const maxBytes = defaultPayloadBytes - headerBytes;
 
 interface Stored<Event> {
   readonly events: Event[];
@@ -55,7 +55,7 @@ export class MemoryLog<Key, Event> implements Log<Key, Event>, LogEnds<Key, Even
     signal.throwIfAborted();
     await Promise.resolve();
     const bytes = this.#sizeOf(events);
-    if (bytes > mostBytes) throw oversized(this.#nameOf(key), bytes, mostBytes);
+    if (bytes > maxBytes) throw oversized(this.#nameOf(key), bytes, maxBytes);
     const log = this.#log(key);
     if (log.appends !== tail.revision) return { kind: "conflict" };
     log.lastAfter = log.events.length;

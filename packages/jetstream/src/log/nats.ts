@@ -13,7 +13,7 @@ import type { Appended, Log, LogEnds, Stretch, Tail } from "./port.ts";
 import { emptyTail } from "./port.ts";
 import type { LogDefinition } from "./log-definition.ts";
 import { patiently } from "@reeve/platform/async/patiently";
-import { headerBytes, oversized, usualPayloadBytes } from "./oversized.ts";
+import { headerBytes, oversized, defaultPayloadBytes } from "./oversized.ts";
 import { StreamPublisher } from "../streams/publisher.ts";
 import { unanswered } from "@reeve/platform/nats/unanswered";
 import { failureOfRefusal, isConflict } from "../streams/store-failure.ts";
@@ -24,7 +24,7 @@ import { SubjectReader } from "./subject-reader.ts";
 /** What a follower reads at a time of a log that is far ahead: it may be slow, and there may be many. */
 const partBytes = 4 * 1024 * 1024;
 /** How often an append whose outcome is unknown is made again. */
-const mostAttempts = 4;
+const maxAttempts = 4;
 
 export interface NatsLogOptions {
   /** How long a followed log may be quiet before its stored tail is looked at. */
@@ -91,7 +91,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     );
     const described = this.#describe(tail, events, write);
     this.#refuseOversized(subject, data);
-    for (let attempt = 1; attempt <= mostAttempts; attempt++) {
+    for (let attempt = 1; attempt <= maxAttempts; attempt++) {
       signal.throwIfAborted();
       const reply = await this.#publisher.publish(subject, data, described);
       if (reply.kind === "stored") {
@@ -160,10 +160,10 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
   async #readPart(
     subject: string,
     tail: Tail,
-    mostBytes: number,
+    maxBytes: number,
     signal: AbortSignal,
   ): Promise<Part<Event>> {
-    const { batches, isAll } = await this.#reader.after(subject, tail, mostBytes, signal);
+    const { batches, isAll } = await this.#reader.after(subject, tail, maxBytes, signal);
     return { ...this.#stretch(subject, tail, batches), isAll };
   }
 
@@ -182,7 +182,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
   }
 
   #refuseOversized(subject: string, data: Uint8Array): void {
-    const most = (this.#connection.info?.max_payload ?? usualPayloadBytes) - headerBytes;
+    const most = (this.#connection.info?.max_payload ?? defaultPayloadBytes) - headerBytes;
     if (data.length > most) throw oversized(subject, data.length, most);
   }
 

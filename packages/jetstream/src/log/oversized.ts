@@ -2,7 +2,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 
 /** The largest message of a server that says nothing else. */
-export const usualPayloadBytes = 1024 * 1024;
+export const defaultPayloadBytes = 1024 * 1024;
 /** Headers count too; they are far below a kilobyte. */
 export const headerBytes = 1024;
 

@@ -7,7 +7,7 @@ import type { Requests } from "@reeve/platform/nats/requests";
 import { requestsOf } from "@reeve/platform/nats/requests";
 import { unanswered } from "@reeve/platform/nats/unanswered";
 import type { Tail } from "./port.ts";
-import { usualPayloadBytes } from "./oversized.ts";
+import { defaultPayloadBytes } from "./oversized.ts";
 import type { StoredBatch } from "./stored-batch.ts";
 import { batchOf, givenBatch } from "./stored-batch.ts";
 import { ensureStream, managerOf } from "../streams/streams.ts";
@@ -20,7 +20,7 @@ const walkLength = 8;
 const silenceMs = 5_000;
 
 /** What may be on its way at a time: a server cuts off a connection to which it has more to say than 64 MiB. */
-const mostPulledBytes = 8 * 1024 * 1024;
+const maxPulledBytes = 8 * 1024 * 1024;
 /** About what a batch costs besides its data, with its headers: a part of very small ones is bounded too. */
 const besidesBytes = 512;
 
@@ -69,11 +69,11 @@ export class SubjectReader {
     return this.#get(this.#direct, { seq: revision });
   }
 
-  /** The batches of the subject after `tail`, oldest first: all of them, or about `mostBytes`. */
+  /** The batches of the subject after `tail`, oldest first: all of them, or about `maxBytes`. */
   async after(
     subject: string,
     { sequence, revision }: Tail,
-    mostBytes: number,
+    maxBytes: number,
     signal: AbortSignal,
   ): Promise<Batches> {
     const last = await this.last(subject);
@@ -87,7 +87,7 @@ export class SubjectReader {
     );
     if (isAll) return { batches: walked, isAll };
     const range = { from: (walked.at(-1)?.revision ?? revision) + 1, to: last.revision };
-    const batches = [...walked, ...(await this.#consume(subject, range, mostBytes, signal))];
+    const batches = [...walked, ...(await this.#consume(subject, range, maxBytes, signal))];
     return { batches, isAll: (batches.at(-1)?.revision ?? last.revision) >= last.revision };
   }
 
@@ -126,7 +126,7 @@ export class SubjectReader {
   async #consume(
     subject: string,
     { from, to }: { readonly from: number; readonly to: number },
-    mostBytes: number,
+    maxBytes: number,
     signal: AbortSignal,
   ): Promise<readonly StoredBatch[]> {
     const ended = new AbortController();
@@ -144,7 +144,7 @@ export class SubjectReader {
         deliver_policy: DeliverPolicy.StartSequence,
         opt_start_seq: from,
       });
-      const messages = await consumer.consume({ max_messages: this.#mostPulled() });
+      const messages = await consumer.consume({ max_messages: this.#maxPulled() });
       const stop = () => messages.stop();
       bounded.addEventListener("abort", stop, { once: true });
       if (bounded.aborted) stop();
@@ -154,7 +154,7 @@ export class SubjectReader {
           batches.push(batchOf(message.seq, message.headers, message.data));
         }
         bytes += message.data.length + besidesBytes;
-        if (message.seq >= to || bytes >= mostBytes) return batches;
+        if (message.seq >= to || bytes >= maxBytes) return batches;
       }
     } catch (error) {
       bounded.throwIfAborted();
@@ -173,9 +173,9 @@ export class SubjectReader {
    * that is limited by bytes instead is ended by the first message that is larger than what is left of it, and the client
    * goes on only after a long silence: so a large batch after many small ones would not arrive.
    */
-  #mostPulled(): number {
-    const largest = this.#connection.info?.max_payload ?? usualPayloadBytes;
-    return Math.max(1, Math.floor(mostPulledBytes / largest));
+  #maxPulled(): number {
+    const largest = this.#connection.info?.max_payload ?? defaultPayloadBytes;
+    return Math.max(1, Math.floor(maxPulledBytes / largest));
   }
 
   async #get(subject: string, query?: object): Promise<StoredBatch | undefined> {

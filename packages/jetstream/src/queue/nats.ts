@@ -27,7 +27,7 @@ import { countDelivery } from "./queue-metrics.ts";
 const pullMs = 1_500;
 const retryMs = 500;
 /** Unsettled messages of all takers together. */
-const mostHeld = 100_000;
+const maxHeld = 100_000;
 
 /** How long a queue waits for a silent taker. */
 export interface QueuePatience {
@@ -118,7 +118,7 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
       durable_name: durable,
       filter_subject: subject,
       ack_wait: nanos(ackWaitMs),
-      max_ack_pending: mostHeld,
+      max_ack_pending: maxHeld,
     };
     const ensure = () => ensureConsumer(manager, stream, config, { isTaker });
     await ensure();

@@ -31,11 +31,11 @@ export interface WorkQueue<Message> {
  * patience, and gives it to the queue at once.
  */
 export function extendEveryMs(ackWaitMs: number): number {
-  return Math.min(ackWaitMs, usualAckWaitMs) / 3;
+  return Math.min(ackWaitMs, defaultAckWaitMs) / 3;
 }
 
 /** The patience of a queue of which nobody says anything else. */
-const usualAckWaitMs = 1_000;
+const defaultAckWaitMs = 1_000;
 
 /** A message in the hands of a taker, who settles it exactly once: `acknowledge`, `giveBack` or `forget`. */
 export interface Delivery<Message> {

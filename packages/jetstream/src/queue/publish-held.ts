@@ -1,7 +1,7 @@
 import type { WorkQueue } from "./port.ts";
 
 /** How many messages may be gone one after the other before it is left to whoever looks next. */
-const mostAttempts = 3;
+const maxAttempts = 3;
 
 /**
  * Publishes `message` so that it is in the queue, also when one of the same id went through it and is gone: such a one the
@@ -15,7 +15,7 @@ export async function publishHeld<Message>(
   signal: AbortSignal,
 ): Promise<number | undefined> {
   let id = dedupeId;
-  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     if (isOwed !== undefined && !(await isOwed())) return undefined;
     const sequence = await queue.publish(message, { dedupeId: id }, signal);
     if (await queue.holds(sequence, signal)) return sequence;

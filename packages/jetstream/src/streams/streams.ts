@@ -11,10 +11,10 @@ import { setTimeout as wait } from "node:timers/promises";
 import { isMissing } from "./missing.ts";
 
 /** How often the stream is asked for while JetStream is not ready yet. */
-const mostAttempts = 40;
+const maxAttempts = 40;
 const retryMs = 250;
 /** How often the stream is brought into shape while others do so too. */
-const mostChanges = 5;
+const maxChanges = 5;
 
 /** The manager of a connection whose server may still be starting. */
 export async function managerOf(connection: NatsConnection): Promise<JetStreamManager> {
@@ -22,7 +22,7 @@ export async function managerOf(connection: NatsConnection): Promise<JetStreamMa
     try {
       return await jetstreamManager(connection, { timeout: 5_000 });
     } catch (error) {
-      if (attempt === mostAttempts || connection.isClosed()) throw error;
+      if (attempt === maxAttempts || connection.isClosed()) throw error;
       await wait(retryMs);
     }
   }
@@ -32,7 +32,7 @@ export async function managerOf(connection: NatsConnection): Promise<JetStreamMa
 export async function ensureStream(manager: JetStreamManager, channel: ChannelOf): Promise<string> {
   const wanted = configOf(channel);
   const { name } = wanted;
-  for (let attempt = 0; attempt < mostChanges; attempt++) {
+  for (let attempt = 0; attempt < maxChanges; attempt++) {
     const existing = await infoOf(manager, name);
     if (existing !== undefined && differences(existing, wanted).length === 0) return name;
     const subjects = [...new Set([...(existing?.subjects ?? []), ...wanted.subjects])];

@@ -64,7 +64,7 @@ test("records are held up to so many bytes, of each what it has now; of more non
       never,
     );
   const options = { facetOf: () => undefined, orderOf: nameOf, direction: "ascending" } as const;
-  const view = new ListView(known, AgentSchema, { ...options, mostBytes: 2_500 }, never);
+  const view = new ListView(known, AgentSchema, { ...options, maxBytes: 2_500 }, never);
   const names = async () => {
     const request = { pageSize: 9, pageToken: "" };
     const { items } = await view.page("acme", request, () => true, never);

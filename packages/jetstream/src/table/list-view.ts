@@ -9,7 +9,7 @@ import type { Listed } from "./view-of-prefix.ts";
 import { ViewOfPrefix } from "./view-of-prefix.ts";
 
 /** What a process may hold of the list of one tenant: rows of usual size are fewer by their number. */
-const usualBytes = 64 * 1024 * 1024;
+const defaultBytes = 64 * 1024 * 1024;
 
 /** How lists of a table's records are ordered and chosen. */
 export interface ListOptions<Record, Facet> {
@@ -21,9 +21,9 @@ export interface ListOptions<Record, Facet> {
   /** How long a view is kept that nobody asks. */
   readonly idleMs?: number;
   /** How many rows a view may have; a list of more is read from the store each time. */
-  readonly mostRows?: number;
+  readonly maxRows?: number;
   /** How many bytes its records may have together, as they are stored; a list of more is read from the store each time. */
-  readonly mostBytes?: number;
+  readonly maxBytes?: number;
 }
 
 /**
@@ -103,16 +103,16 @@ export class ListView<Schema extends DescMessage, Facet> {
     const {
       direction,
       idleMs = 60_000,
-      mostRows = 100_000,
-      mostBytes = usualBytes,
+      maxRows = 100_000,
+      maxBytes = defaultBytes,
     } = this.#options;
     const view = new ViewOfPrefix({
       changes: (until: AbortSignal) => this.#table.watch(prefix, until),
       entryOf: (record: MessageShape<Schema>) => this.#entryOf(record),
       sorted: (entries: readonly Listed<Facet>[]) => sorted(entries, direction),
       idleMs,
-      mostRows,
-      mostBytes,
+      maxRows,
+      maxBytes,
       ended: () => {
         if (this.#views.get(prefix) === view) this.#views.delete(prefix);
       },

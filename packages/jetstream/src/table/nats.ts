@@ -19,9 +19,9 @@ import type { Change, Row, Table } from "./port.ts";
  * How often a list looks whether more was written while it was read. Each look follows a reading of all that the one before
  * saw; without a bound, steady writers could keep a list from its end.
  */
-const mostLooks = 10;
+const maxLooks = 10;
 /** How long a watch may hear nothing before it has heard everything that is stored. */
-const mostSilenceMs = 2_000;
+const maxSilenceMs = 2_000;
 
 /** Opens the bucket that `schema` declares, and makes it where it is missing. */
 export async function openTable<Schema extends DescMessage>(
@@ -131,7 +131,7 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
     let isCurrent = false;
     while (!isCurrent) {
       // Of a store that has just started a watch may hear nothing for long. One that is opened again begins anew.
-      const silence = new Silence(mostSilenceMs, signal);
+      const silence = new Silence(maxSilenceMs, signal);
       try {
         for await (const entry of this.#entries(prefix, silence.signal)) {
           silence.pause();
@@ -169,7 +169,7 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
       if (entry.delta === 0) break;
       if (entry.revision < end) continue;
       end = (await this.#lastRevision(prefix)) ?? 0;
-      if (entry.revision >= end || ++looks === mostLooks) break;
+      if (entry.revision >= end || ++looks === maxLooks) break;
     }
     return [...latest.values()];
   }

@@ -40,11 +40,11 @@ export function pageOf<Item>(
   return { items: page, nextPageToken: isLast ? "" : tokenOf(keyOf(last)) };
 }
 
-const mostBytes = 1024 * 1024;
+const maxBytes = 1024 * 1024;
 
 /** The first of the items that are small enough together; one at least. */
 function fitting<Item>(items: readonly Item[], bytesOf: (item: Item) => number): readonly Item[] {
-  let room = mostBytes;
+  let room = maxBytes;
   const end = items.findIndex((item) => (room -= bytesOf(item)) < 0);
   return end === -1 ? items : items.slice(0, Math.max(1, end));
 }

@@ -1,13 +1,13 @@
 /** Ends something that hears nothing for a while, apart from the times in which nobody listens. */
 export class Silence {
   readonly signal: AbortSignal;
-  readonly #mostMs: number;
+  readonly #maxMs: number;
   readonly #end = new AbortController();
   #timer: NodeJS.Timeout | undefined;
 
   /** Listens at once. Its signal aborts with `signal` as well. */
-  constructor(mostMs: number, signal: AbortSignal) {
-    this.#mostMs = mostMs;
+  constructor(maxMs: number, signal: AbortSignal) {
+    this.#maxMs = maxMs;
     this.signal = AbortSignal.any([signal, this.#end.signal]);
     this.listen();
   }
@@ -19,7 +19,7 @@ export class Silence {
 
   listen(): void {
     const end = () => this.#end.abort(new DOMException("nothing was heard", "TimeoutError"));
-    this.#timer = setTimeout(end, this.#mostMs);
+    this.#timer = setTimeout(end, this.#maxMs);
   }
 
   pause(): void {

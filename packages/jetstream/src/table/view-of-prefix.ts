@@ -13,8 +13,8 @@ interface ViewOptions<Record, Facet> {
   readonly entryOf: (record: Record) => Listed<Facet>;
   readonly sorted: (entries: readonly Listed<Facet>[]) => readonly Listed<Facet>[];
   readonly idleMs: number;
-  readonly mostRows: number;
-  readonly mostBytes: number;
+  readonly maxRows: number;
+  readonly maxBytes: number;
   /** Hears that the view is not to be asked any more. */
   readonly ended: () => void;
   readonly signal: AbortSignal;
@@ -113,8 +113,8 @@ export class ViewOfPrefix<Record, Facet> {
       this.#entries.set(key, entry);
       this.#ordered = undefined;
     }
-    const { mostRows, mostBytes } = this.#options;
-    if (this.#entries.size > mostRows || this.#bytes > mostBytes) this.#overflow();
+    const { maxRows, maxBytes } = this.#options;
+    if (this.#entries.size > maxRows || this.#bytes > maxBytes) this.#overflow();
   }
 
   #delete(key: string): void {

@@ -5,7 +5,7 @@ import type { ModelProvider } from "@reeve/engine/ports/model-provider";
 import { keepAliveFetch } from "../wire/keep-alive-fetch.ts";
 import { ProviderFailures } from "../wire/provider-failures.ts";
 import type { ProviderOptions } from "../wire/provider-options.ts";
-import { usualSilenceMs } from "../wire/provider-options.ts";
+import { defaultSilenceMs } from "../wire/provider-options.ts";
 import { readAnswer } from "../wire/read-answer.ts";
 import { anthropicFormat } from "./anthropic-messages.ts";
 import { anthropicRequest } from "./anthropic-request.ts";
@@ -21,7 +21,7 @@ export function anthropicProvider(options: AnthropicOptions): ModelProvider {
   const {
     apiKey,
     baseUrl = "https://api.anthropic.com",
-    silenceMs = usualSilenceMs,
+    silenceMs = defaultSilenceMs,
     thinking,
   } = options;
   const client = new Anthropic({

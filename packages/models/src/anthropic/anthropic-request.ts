@@ -5,7 +5,7 @@ import type { SpokenTurn } from "./anthropic-messages.ts";
 import { anthropicMessages } from "./anthropic-messages.ts";
 
 /** Tokens of an answer when nobody limits it and nobody knows the model: the API wants a number. */
-const usualMaxTokens = 16_000;
+const defaultMaxTokens = 16_000;
 
 const cached = { cache_control: { type: "ephemeral" as const } };
 
@@ -18,7 +18,7 @@ export function anthropicRequest(
   thinking: "adaptive" | undefined,
 ): MessageCreateParamsStreaming {
   const reasons = model.capabilities?.reasoning ?? true;
-  const most = model.maxOutputTokens > 0 ? model.maxOutputTokens : usualMaxTokens;
+  const most = model.maxOutputTokens > 0 ? model.maxOutputTokens : defaultMaxTokens;
   return {
     model: model.upstreamName,
     stream: true,

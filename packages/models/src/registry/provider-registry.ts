@@ -95,8 +95,8 @@ function keyedProviders(settings: ProviderSettings): readonly ModelProvider[] {
  */
 function openaiProvider(apiKey: string, settings: ProviderSettings): ModelProvider {
   const { OPENAI_BASE_URL: baseUrl, OPENAI_REASONING_SUMMARY: reasoningSummary } = settings;
-  const usualApi = baseUrl === undefined ? "responses" : "chat";
-  return (settings.OPENAI_API ?? usualApi) === "chat"
+  const defaultApi = baseUrl === undefined ? "responses" : "chat";
+  return (settings.OPENAI_API ?? defaultApi) === "chat"
     ? chatProvider({ apiKey, baseUrl })
     : responsesProvider({ apiKey, baseUrl, reasoningSummary });
 }

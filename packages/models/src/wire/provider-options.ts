@@ -7,4 +7,4 @@ export interface ProviderOptions {
   readonly silenceMs?: number | undefined;
 }
 
-export const usualSilenceMs = 300_000;
+export const defaultSilenceMs = 300_000;

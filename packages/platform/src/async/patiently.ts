@@ -5,15 +5,15 @@ const firstDelayMs = 50;
 const longestDelayMs = 1_000;
 
 /**
- * Asks until there is an answer: again while the store is unavailable, after pauses that double, for about `mostMs`. Then
+ * Asks until there is an answer: again while the store is unavailable, after pauses that double, for about `maxMs`. Then
  * the last failure stands. Any other failure stands at once.
  */
 export async function patiently<Answer>(
   ask: () => Promise<Answer>,
-  mostMs: number,
+  maxMs: number,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const givesUpAt = performance.now() + mostMs;
+  const givesUpAt = performance.now() + maxMs;
   for (let delayMs = firstDelayMs; ; delayMs = Math.min(delayMs * 2, longestDelayMs)) {
     signal.throwIfAborted();
     try {

@@ -9,15 +9,15 @@ export class Signalled {
   }
 
   /**
-   * Resolves when it was said since the last wait, or after `mostMs`: whether it was said. Rejects with the signal's
+   * Resolves when it was said since the last wait, or after `maxMs`: whether it was said. Rejects with the signal's
    * reason.
    */
-  async wait(mostMs: number | undefined, signal: AbortSignal): Promise<boolean> {
+  async wait(maxMs: number | undefined, signal: AbortSignal): Promise<boolean> {
     signal.throwIfAborted();
     if (!this.#said) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       const abort = () => reject(signal.reason as Error);
-      const timer = mostMs === undefined ? undefined : setTimeout(resolve, mostMs);
+      const timer = maxMs === undefined ? undefined : setTimeout(resolve, maxMs);
       this.#wake = resolve;
       signal.addEventListener("abort", abort, { once: true });
       try {

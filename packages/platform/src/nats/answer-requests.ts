@@ -9,7 +9,7 @@ export interface AnswerOptions {
 }
 
 /** How many requests are answered at a time; beyond them the asker hears nothing, and asks again. */
-const mostAtOnce = 256;
+const maxAtOnce = 256;
 
 /** Answers what is asked on a subject until it is disposed. A request whose answer throws is left without one. */
 export function answerRequests(
@@ -19,7 +19,7 @@ export function answerRequests(
 ): Disposable {
   let underWay = 0;
   const take = async (message: Msg) => {
-    if (underWay >= mostAtOnce) return;
+    if (underWay >= maxAtOnce) return;
     underWay++;
     try {
       message.respond(await answer(message.data));

@@ -1,5 +1,5 @@
 /** How deep a request may be nested, JSON inside included: what is kept in a log may be a little less. */
-export const mostRequestLevels = 32;
+export const maxRequestLevels = 32;
 
 /** Whether something in a value lies deeper than `levels`. */
 export function isDeeperThan(value: unknown, levels: number): boolean {

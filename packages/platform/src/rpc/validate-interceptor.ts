@@ -5,7 +5,7 @@ import type { Interceptor } from "@connectrpc/connect";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { Violation } from "../failure.ts";
 import { Failure } from "../failure.ts";
-import { isDeeperThan, mostRequestLevels } from "./nesting.ts";
+import { isDeeperThan, maxRequestLevels } from "./nesting.ts";
 
 /** Refuses a request that breaks the rules of its contract, with every violation at once. */
 export function validateRequests(validator: Validator = createValidator()): Interceptor {
@@ -26,8 +26,8 @@ export function validateRequests(validator: Validator = createValidator()): Inte
 }
 
 function assertValid(validator: Validator, schema: DescMessage, message: Message): void {
-  if (isDeeperThan(message, mostRequestLevels)) {
-    const words = `the request is nested deeper than ${mostRequestLevels} levels; give a plainer one`;
+  if (isDeeperThan(message, maxRequestLevels)) {
+    const words = `the request is nested deeper than ${maxRequestLevels} levels; give a plainer one`;
     throw new Failure("invalid", ErrorReason.INVALID_REQUEST, words);
   }
   const result = validator.validate(schema, message);

@@ -7,7 +7,7 @@ import type { CallJournal, CallKey } from "@reeve/jetstream/log/call-journal";
 import { emptyTail } from "@reeve/jetstream/log/port";
 
 /** How often a journal is tried again when its toolhost writes at the same time. */
-const mostAttempts = 50;
+const maxAttempts = 50;
 
 /**
  * Withdraws a call: one that waits never starts, one under way is ended by its toolhost. One that has come to its end, or
@@ -24,7 +24,7 @@ export async function cancelCall(
     fact: { case: "cancelled", value: { reason } },
   });
   let tail = emptyTail;
-  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const known = await journal.read(key, tail, signal);
     if (known.events.some(({ fact: { case: kind } }) => kind === "result" || kind === "cancelled"))
       return;

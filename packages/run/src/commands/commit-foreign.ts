@@ -21,7 +21,7 @@ export interface ForeignPorts {
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish">;
 }
 
-const mostAttempts = 1_000;
+const maxAttempts = 1_000;
 
 /**
  * Appends facts from outside to the log of a run. `decide` sees the run as it stands and says what to append: nothing when
@@ -55,7 +55,7 @@ export async function commitForeign(
       return after;
     });
     if (told !== undefined) return told;
-    if (++attempts === mostAttempts) break;
+    if (++attempts === maxAttempts) break;
   }
   throw new Failure(
     "unavailable",

@@ -13,17 +13,17 @@ export function assertWords(runId: string, text: string): void {
 }
 
 /** What may wait in a run for its next step: beyond that nobody is reading. */
-const mostUntaken = 100;
-const mostUntakenBytes = 2 * 1024 * 1024;
+const maxUntaken = 100;
+const maxUntakenBytes = 2 * 1024 * 1024;
 
 /** Refuses a message for which there is no room among those that wait in the run. */
 export function assertRoom({ runId, untaken }: RunHead, text: string): void {
   const waiting = [...untaken.values()].reduce((sum, size) => sum + size, 0);
-  if (untaken.size < mostUntaken && waiting + Buffer.byteLength(text) <= mostUntakenBytes) return;
+  if (untaken.size < maxUntaken && waiting + Buffer.byteLength(text) <= maxUntakenBytes) return;
   throw new Failure(
     "exhausted",
     ErrorReason.INBOX_FULL,
-    `${untaken.size} messages wait in run ${runId} for its next step, and at most ${mostUntaken} with ${mostUntakenBytes} bytes may; send this one when some were taken up`,
+    `${untaken.size} messages wait in run ${runId} for its next step, and at most ${maxUntaken} with ${maxUntakenBytes} bytes may; send this one when some were taken up`,
     { metadata: { run_id: runId } },
   );
 }

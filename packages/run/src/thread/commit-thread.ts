@@ -20,7 +20,7 @@ export interface Seen {
 }
 
 /** How often others may write first. */
-const mostAttempts = 1_000;
+const maxAttempts = 1_000;
 
 /** The thread as it stands. */
 export async function readThread(
@@ -55,7 +55,7 @@ export async function commitThread(
   signal: AbortSignal,
 ): Promise<Seen> {
   let { state, tail } = seen;
-  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const facts = decide(state);
     if (facts.length === 0) return { state, tail };
     const time = timestampNow();

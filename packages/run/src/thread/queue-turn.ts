@@ -8,9 +8,9 @@ import type { ThreadState } from "./thread-state.ts";
 import { activeTurn, turnOf, waitingTurns } from "./thread-state.ts";
 
 /** The most turns of a thread that wait. */
-const mostWaiting = 100;
+const maxWaiting = 100;
 /** Whoever interrupts finds room behind a full queue, which is about to be emptied. */
-const mostWithInterrupting = 2 * mostWaiting;
+const maxWithInterrupting = 2 * maxWaiting;
 
 /** What happens to a run whose thread is busy: it is refused, waits its turn, or takes the place of those before it. */
 export type WhenBusy = "reject" | "queue" | "interrupt";
@@ -56,7 +56,7 @@ function placeOf(
     throw busyThread(thread, ahead.runId, waysOut);
   }
   const interrupts = whenBusy === "interrupt";
-  if (waiting.length >= (interrupts ? mostWithInterrupting : mostWaiting)) {
+  if (waiting.length >= (interrupts ? maxWithInterrupting : maxWaiting)) {
     throw fullThread(thread, waiting.length);
   }
   return [{ case: "turnQueued", value: { runId, runCreated, interrupts } }];

@@ -15,7 +15,7 @@ import { activeTurn, interruptingTurn, waitingTurns } from "./thread-state.ts";
 import { runCreatedOf, runOfTurn } from "./turn-run.ts";
 
 /** Each turn takes a few rounds: it is cancelled, ended, and the next one begins. */
-const mostRounds = 2_000;
+const maxRounds = 2_000;
 
 /**
  * Does everything that a thread is owed, whoever began it and died: a turn whose run has ended is ended, the next one
@@ -44,7 +44,7 @@ export async function settleFrom(
   signal: AbortSignal,
 ): Promise<ThreadState> {
   let seen = from;
-  for (let round = 0; round < mostRounds; round++) {
+  for (let round = 0; round < maxRounds; round++) {
     const { state } = seen;
     // Turns begin in order: only the foremost can be owed anything.
     const turn = activeTurn(state) ?? waitingTurns(state)[0];

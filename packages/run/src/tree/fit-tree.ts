@@ -10,22 +10,22 @@ const previews = [200, 50, 0] as const;
 const nodeOverhead = 6;
 
 /** What a stored tree may take: it stands in one batch with the end of its run. */
-const mostStoredBytes = 256 * 1024;
+const maxStoredBytes = 256 * 1024;
 
 /** The tree of a run, as it stands in its log. */
 export function storedTreeOf(nodes: TreeNodes): ExecutionTree {
-  return fitTree(treeOf(nodes), mostStoredBytes);
+  return fitTree(treeOf(nodes), maxStoredBytes);
 }
 
-/** The tree so that it takes at most `mostBytes`: with shorter previews, and at last without the newest nodes. */
-export function fitTree(tree: ExecutionTree, mostBytes: number): ExecutionTree {
+/** The tree so that it takes at most `maxBytes`: with shorter previews, and at last without the newest nodes. */
+export function fitTree(tree: ExecutionTree, maxBytes: number): ExecutionTree {
   let fitting = tree;
   for (const characters of previews) {
-    if (toBinary(ExecutionTreeSchema, fitting).length <= mostBytes) return fitting;
+    if (toBinary(ExecutionTreeSchema, fitting).length <= maxBytes) return fitting;
     const nodes = tree.nodes.map((node) => withPreviews(node, characters));
     fitting = create(ExecutionTreeSchema, { version: tree.version, nodes });
   }
-  let room = mostBytes - nodeOverhead;
+  let room = maxBytes - nodeOverhead;
   const end = fitting.nodes.findIndex((node) => {
     room -= toBinary(ExecutionTreeNodeSchema, node).length + nodeOverhead;
     return room < 0;

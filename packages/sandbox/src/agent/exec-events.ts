@@ -1,7 +1,7 @@
 import type { ExecEvent } from "../port.ts";
 
 /** How much output waits for its reader before the command is held up. */
-const mostWaitingBytes = 1 << 20;
+const maxWaitingBytes = 1 << 20;
 
 interface Failed {
   readonly kind: "failed";
@@ -32,7 +32,7 @@ export class ExecEvents {
     if (this.#isRead) return;
     if (event.kind === "out") {
       this.#waitingBytes += event.bytes.length;
-      if (this.#waitingBytes > mostWaitingBytes) this.#pause();
+      if (this.#waitingBytes > maxWaitingBytes) this.#pause();
     }
     this.#waiting.push(event);
     this.#wake.resolve();
@@ -66,7 +66,7 @@ export class ExecEvents {
 
   #release(count: number): void {
     this.#waitingBytes -= count;
-    if (!this.#isPaused || this.#waitingBytes > mostWaitingBytes) return;
+    if (!this.#isPaused || this.#waitingBytes > maxWaitingBytes) return;
     this.#isPaused = false;
     this.#source.resume();
   }

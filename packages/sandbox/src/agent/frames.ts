@@ -27,7 +27,7 @@ export interface Frame {
 
 const headBytes = 5;
 /** The agent is our program, but whatever can be wrong with it, its messages do not fill our memory. */
-const mostBytes = 2 ** 20;
+const maxBytes = 2 ** 20;
 
 /** One message as bytes: its length, a letter, and what it holds. */
 export function frameOf(
@@ -66,6 +66,6 @@ export class FrameReader {
 function lengthOf(bytes: Buffer): number | undefined {
   if (bytes.length < headBytes) return undefined;
   const length = bytes.readUInt32BE(0);
-  if (length > mostBytes) throw new Error(`the agent sends a message of ${length} bytes`);
+  if (length > maxBytes) throw new Error(`the agent sends a message of ${length} bytes`);
   return length;
 }

@@ -15,7 +15,7 @@ import { inheritedDescriptors } from "./inherited-descriptors.ts";
 const killMs = 2_000;
 /** How long output may take to drain once bwrap is gone; its processes went with it. */
 const drainMs = 2_000;
-const mostComplaint = 2_000;
+const maxComplaint = 2_000;
 
 /** A running bwrap and the ends of its descriptors that are ours. */
 export interface BwrapProcess {
@@ -128,9 +128,9 @@ async function endOf(child: ChildProcess, exited: Promise<unknown[]>): Promise<s
 function firstWords(stderr: Readable): () => string {
   let text = "";
   stderr.on("data", (chunk: Buffer) => {
-    if (text.length < mostComplaint) text += chunk.toString();
+    if (text.length < maxComplaint) text += chunk.toString();
   });
-  return () => text.trim().slice(0, mostComplaint);
+  return () => text.trim().slice(0, maxComplaint);
 }
 
 /** bwrap tells of its child as JSON, in one or more writes. */

@@ -38,8 +38,8 @@ interface Controller {
   readonly counter?: string;
 }
 
-const usualRoot = "/sys/fs/cgroup";
-const mostAttempts = 20;
+const defaultRoot = "/sys/fs/cgroup";
+const maxAttempts = 20;
 const retryMs = 50;
 
 /** Version 1 has a tree for each controller, version 2 one for all. */
@@ -74,7 +74,7 @@ function unified(root: string): Controller {
 }
 
 /** How groups are made on this host, or undefined when we may not: limits then hold for each process by itself. */
-export function controlGroups(root = usualRoot): ControlGroups | undefined {
+export function controlGroups(root = defaultRoot): ControlGroups | undefined {
   const isUnified = existsSync(join(root, "cgroup.controllers"));
   const controllers = isUnified ? [unified(root)] : [memoryV1(root), processesV1(root)];
   try {
@@ -160,7 +160,7 @@ function notTaken(folders: readonly string[]): Failure {
 
 /** Ends the processes of a group until it can be taken away. */
 async function isCleared(folder: string): Promise<boolean> {
-  for (let attempt = 0; attempt < mostAttempts && existsSync(folder); attempt++) {
+  for (let attempt = 0; attempt < maxAttempts && existsSync(folder); attempt++) {
     for (const pid of processesOf(folder)) {
       try {
         process.kill(pid, "SIGKILL");
@@ -186,7 +186,7 @@ function processesOf(folder: string): readonly number[] {
 
 /** The kernel refuses for a moment after the last process is gone. */
 async function removeFolder(folder: string): Promise<void> {
-  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     if (await isRemoved(folder)) return;
     await wait(retryMs);
   }

@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 
 const headBytes = 8;
 const standardError = 2;
-const mostComplaint = 2_000;
+const maxComplaint = 2_000;
 
 /** The streams of an attached container, which the engine sends as one: each part with its number and length before it. */
 export class ContainerStreams {
@@ -36,7 +36,7 @@ export class ContainerStreams {
       if (this.#waiting.length < headBytes + length) break;
       const part = this.#waiting.subarray(headBytes, headBytes + length);
       if (this.#waiting[0] !== standardError) hasRoom = this.output.write(part);
-      else if (this.#complaint.length < mostComplaint) this.#complaint += part.toString("utf8");
+      else if (this.#complaint.length < maxComplaint) this.#complaint += part.toString("utf8");
       this.#waiting = this.#waiting.subarray(headBytes + length);
     }
     return hasRoom;

@@ -5,11 +5,11 @@ import type { Duplex } from "node:stream";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 
-const usualSocket = "/var/run/docker.sock";
+const defaultSocket = "/var/run/docker.sock";
 const version = "/v1.40";
 const answerMs = 30_000;
 const greetingMs = 4_000;
-const mostAnswerBytes = 16 * 2 ** 20;
+const maxAnswerBytes = 16 * 2 ** 20;
 
 /** The HTTP API of a container engine, as far as we need it. Throws a Failure for what the engine refuses. */
 export class Engine {
@@ -17,7 +17,7 @@ export class Engine {
   readonly #where: RequestOptions;
 
   /** `address` as in `DOCKER_HOST`. */
-  constructor(address = `unix://${usualSocket}`) {
+  constructor(address = `unix://${defaultSocket}`) {
     this.#address = address;
     this.#where = whereIs(address);
   }
@@ -80,7 +80,7 @@ export class Engine {
       [answer] = (await once(asking, "response")) as [IncomingMessage];
       for await (const chunk of answer as AsyncIterable<Buffer>) {
         said += chunk.toString("utf8");
-        if (said.length > mostAnswerBytes) throw new Error("the answer is too long");
+        if (said.length > maxAnswerBytes) throw new Error("the answer is too long");
       }
     } catch (cause) {
       signal.throwIfAborted();

@@ -24,7 +24,7 @@ const known: readonly (readonly [said: RegExp, wayOut: (attempt: Attempt) => str
   ],
   [
     /cannot allocate memory|not enough memory|minimum memory limit/i,
-    () => "there is too little memory for a sandbox: end others, or lower REEVE_SANDBOX_MOST_IDLE",
+    () => "there is too little memory for a sandbox: end others, or lower REEVE_SANDBOX_MAX_IDLE",
   ],
   [
     /bind source path does not exist|mount source.*no such file/i,

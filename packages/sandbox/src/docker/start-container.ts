@@ -8,7 +8,7 @@ import { wayOutOf } from "./explain-refusal.ts";
 const beginMs = 30_000;
 const endMs = 30_000;
 /** How long the end of a sandbox waits for its container to be taken away; what takes longer is taken away beside it. */
-const mostWaitMs = 5_000;
+const maxWaitMs = 5_000;
 
 /** A container to be started. */
 export interface ContainerStart {
@@ -90,7 +90,7 @@ async function removed({ engine, name, onGone }: ContainerStart): Promise<void> 
 /** An engine that does not answer keeps nobody from an end. */
 async function inTime(work: Promise<void>): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, mostWaitMs);
+  const timer = setTimeout(resolve, maxWaitMs);
   await Promise.race([work, late]);
   clearTimeout(timer);
 }

@@ -2,7 +2,7 @@ import type { ExecEnd, Sandbox, SandboxCommand, SandboxProgram } from "../port.t
 import { defaultLimits } from "../port.ts";
 import { collect, endNote } from "./collect.ts";
 
-const usualTimeoutMs = 30_000;
+const defaultTimeoutMs = 30_000;
 const refusedCode = 2;
 
 /** What became of a file operation; a refusal is told to the model. */
@@ -19,7 +19,7 @@ export function fileCommand(
   return {
     program,
     argv: [JSON.stringify(request)],
-    limits: { ...defaultLimits, timeoutMs: usualTimeoutMs },
+    limits: { ...defaultLimits, timeoutMs: defaultTimeoutMs },
   };
 }
 

@@ -6,9 +6,9 @@ import type { FileOutcome } from "./run-file-program.ts";
 import { fileCommand, runFileProgram } from "./run-file-program.ts";
 
 /** How much of a file one read gives. */
-export const mostReadBytes = 1_000_000;
+export const maxReadBytes = 1_000_000;
 /** How large a file may be of which a part is replaced. */
-const mostEditBytes = 10_000_000;
+const maxEditBytes = 10_000_000;
 
 const longTimeoutMs = 300_000;
 
@@ -27,7 +27,7 @@ export async function readText(
     path,
     offset,
     limit: limit ?? null,
-    most: mostReadBytes,
+    most: maxReadBytes,
   };
   return await runFileProgram(sandbox, { ...command(request), readOnly: true }, signal);
 }
@@ -62,32 +62,32 @@ export async function editText(
   },
   signal: AbortSignal,
 ): Promise<FileOutcome> {
-  const request = { operation: "edit", path, expected: expected ?? null, most: mostEditBytes };
+  const request = { operation: "edit", path, expected: expected ?? null, most: maxEditBytes };
   const stdin = Buffer.from(JSON.stringify(texts));
   return await runFileProgram(sandbox, { ...command(request), stdin }, signal);
 }
 
-/** The bytes of a file of the workspace. Throws a Failure when there is none, or it has more than `mostBytes`. */
+/** The bytes of a file of the workspace. Throws a Failure when there is none, or it has more than `maxBytes`. */
 export async function* dumpFile(
   sandbox: Sandbox,
   path: string,
-  mostBytes: number,
+  maxBytes: number,
   signal: AbortSignal,
 ): AsyncIterable<Uint8Array> {
-  const limits = { ...defaultLimits, timeoutMs: longTimeoutMs, outputBytes: mostBytes };
+  const limits = { ...defaultLimits, timeoutMs: longTimeoutMs, outputBytes: maxBytes };
   const dump = command({ operation: "dump", path });
   let complaint = "";
   for await (const event of sandbox.exec({ ...dump, readOnly: true, limits }, signal)) {
     if (event.kind === "out" && event.stream === "stdout") yield event.bytes;
     else if (event.kind === "out") complaint += Buffer.from(event.bytes).toString("utf8");
-    else if (event.kind === "end") throwUnlessDone(event, path, mostBytes, complaint);
+    else if (event.kind === "end") throwUnlessDone(event, path, maxBytes, complaint);
   }
 }
 
-function throwUnlessDone(end: ExecEnd, path: string, mostBytes: number, complaint: string): void {
+function throwUnlessDone(end: ExecEnd, path: string, maxBytes: number, complaint: string): void {
   if (end.reason === "exit" && end.code === 0) return;
   if (end.reason === "output_limit") {
-    throw new Failure("exhausted", ErrorReason.TOO_LARGE, `${path} is over ${mostBytes} bytes`);
+    throw new Failure("exhausted", ErrorReason.TOO_LARGE, `${path} is over ${maxBytes} bytes`);
   }
   const why = complaint.trim() || `${path} could not be read: ${end.reason}`;
   throw new Failure("invalid", ErrorReason.INVALID_REQUEST, why);

@@ -4,7 +4,7 @@ import type { FileOutcome } from "./run-file-program.ts";
 import { fileCommand, runFileProgram } from "./run-file-program.ts";
 
 /** How large a file may be that is searched. */
-export const mostSearchedBytes = 10_000_000;
+export const maxSearchedBytes = 10_000_000;
 
 /** One search, as the program in the sandbox takes it. Paths that come out are relative to the workspace. */
 export type SearchRequest =
@@ -38,7 +38,7 @@ export async function searchWorkspace(
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<FileOutcome> {
-  const limit = request.operation === "grep" ? { most_bytes: mostSearchedBytes } : {};
+  const limit = request.operation === "grep" ? { most_bytes: maxSearchedBytes } : {};
   const command = fileCommand("workspace_search", { ...request, ...limit });
   const limits = { ...defaultLimits, timeoutMs };
   return await runFileProgram(sandbox, { ...command, readOnly: true, limits }, signal);

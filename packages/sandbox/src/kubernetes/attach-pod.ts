@@ -11,7 +11,7 @@ const openMs = 15_000;
 /** A connection over which nothing comes is looked after, because what lies between may have forgotten it. */
 const pingMs = 20_000;
 const partBytes = 2 ** 15;
-const mostComplaint = 2_000;
+const maxComplaint = 2_000;
 
 /** The streams of the first process of a pod, until either side ends them. */
 export interface PodStreams {
@@ -84,7 +84,7 @@ function streamsOf(socket: WebSocket): PodStreams {
   socket.on("message", (message: Buffer, isBinary) => {
     if (!isBinary || message.length === 0) return;
     const content = message.subarray(1);
-    if (message[0] === channels.stderr && complaint.length < mostComplaint) {
+    if (message[0] === channels.stderr && complaint.length < maxComplaint) {
       complaint += content.toString("utf8");
     }
     if (message[0] !== channels.stdout || output.write(content)) return;
@@ -102,7 +102,7 @@ function streamsOf(socket: WebSocket): PodStreams {
     input: inputOf(socket),
     output,
     closed,
-    complaint: () => complaint.trim().slice(0, mostComplaint),
+    complaint: () => complaint.trim().slice(0, maxComplaint),
     end: () => {
       // A reader who has stopped reading does not keep the connection.
       socket.resume();
@@ -146,7 +146,7 @@ async function bodyOf(answer: IncomingMessage): Promise<string> {
   try {
     for await (const chunk of answer as AsyncIterable<Buffer>) {
       said += chunk.toString("utf8");
-      if (said.length > mostComplaint) break;
+      if (said.length > maxComplaint) break;
     }
   } catch {
     // Whatever came is all there is.

@@ -4,7 +4,7 @@ import { Failure } from "@reeve/platform/failure";
 import { z } from "zod";
 import type { SessionSpec } from "../port.ts";
 import type { Cluster } from "./cluster.ts";
-import { labels, labelsOf, mostLifeS, sandboxName } from "./pod-manifest.ts";
+import { labels, labelsOf, maxLifeS, sandboxName } from "./pod-manifest.ts";
 import { attachRights, isPast, released } from "./pod-sessions.ts";
 import type { Holding, SessionSource } from "./session-source.ts";
 import { rightsTo } from "./session-source.ts";
@@ -66,7 +66,7 @@ export class ClaimedSessions implements SessionSource {
     const now = Date.now();
     const { namespace } = this.#cluster;
     const metadata = { name: sessionId, namespace, labels: labelsOf(sessionId, owner, now) };
-    const shutdownTime = new Date(now + mostLifeS * 1_000).toISOString();
+    const shutdownTime = new Date(now + maxLifeS * 1_000).toISOString();
     const body = {
       apiVersion: `${group}/v1beta1`,
       kind: "SandboxClaim",

@@ -10,7 +10,7 @@ import type { ClusterRequest } from "./cluster-request.ts";
 
 const answerMs = 15_000;
 const greetingMs = 4_000;
-const mostAnswerBytes = 16 * 2 ** 20;
+const maxAnswerBytes = 16 * 2 ** 20;
 
 /** One line of a watch. */
 export interface WatchEvent {
@@ -43,7 +43,7 @@ export class Cluster {
       const answer = await this.#answer(asking, until);
       for await (const chunk of answer as AsyncIterable<Buffer>) {
         said += chunk.toString("utf8");
-        if (said.length > mostAnswerBytes) throw new Error("the answer is too long");
+        if (said.length > maxAnswerBytes) throw new Error("the answer is too long");
       }
       const status = answer.statusCode ?? 0;
       if (status >= 300) throw refusal(asking, status, said);
@@ -117,7 +117,7 @@ async function* linesOf(answer: AsyncIterable<Buffer>): AsyncIterable<string> {
   for await (const chunk of answer) {
     const lines = (rest + decoder.write(chunk)).split("\n");
     rest = lines.pop() ?? "";
-    if (rest.length > mostAnswerBytes) throw new Error("a line of the answer is too long");
+    if (rest.length > maxAnswerBytes) throw new Error("a line of the answer is too long");
     yield* lines.filter((line) => line !== "");
   }
 }

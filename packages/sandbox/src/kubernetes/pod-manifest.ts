@@ -14,7 +14,7 @@ export const labels = {
 export const sandboxName = "sandbox";
 
 /** The longest life of a sandbox, whatever becomes of its toolhost. */
-export const mostLifeS = 4 * 3_600;
+export const maxLifeS = 4 * 3_600;
 const tmpBytes = 256 * 2 ** 20;
 /** Of the kubelet, which looks now and then: beyond what a command may write, which the agent's own limits hold. */
 const spareWorkspaceBytes = 256 * 2 ** 20;
@@ -43,7 +43,7 @@ export function podManifest(
     metadata: { name, namespace, labels: labelsOf(name, owner, now) },
     spec: {
       restartPolicy: "Never",
-      activeDeadlineSeconds: mostLifeS,
+      activeDeadlineSeconds: maxLifeS,
       terminationGracePeriodSeconds: 1,
       automountServiceAccountToken: false,
       enableServiceLinks: false,
@@ -106,7 +106,7 @@ export function labelsOf(session: string, owner: string, now: number): Record<st
     [labels.name]: sandboxName,
     [labels.owner]: owner,
     [labels.session]: session,
-    [labels.deadline]: String(Math.floor(now / 1_000) + mostLifeS),
+    [labels.deadline]: String(Math.floor(now / 1_000) + maxLifeS),
   };
 }
 

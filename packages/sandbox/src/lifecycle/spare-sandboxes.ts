@@ -17,7 +17,7 @@ import { makeWorkspace } from "../host/workspace-folder.ts";
 const calmMs = 20;
 const lookMs = 10_000;
 /** An agent that hears nothing ends itself in the end; a spare is replaced long before. */
-const mostAgeMs = 300_000;
+const maxAgeMs = 300_000;
 const firstRetryMs = 1_000;
 const longestRetryMs = 60_000;
 
@@ -174,7 +174,7 @@ export class SpareSandboxes implements SandboxDriver, AsyncDisposable {
     const before = this.#spares.slice();
     for (const spare of before) {
       const isFit = await spare.session.settled();
-      if (isFit && performance.now() - spare.born < mostAgeMs) continue;
+      if (isFit && performance.now() - spare.born < maxAgeMs) continue;
       const at = this.#spares.indexOf(spare);
       // Taken meanwhile: it is somebody's.
       if (at < 0) continue;

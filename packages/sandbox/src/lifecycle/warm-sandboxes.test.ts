@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { collect } from "../files/collect.ts";
 import type { SandboxDriver } from "../port.ts";
 import { defaultLimits } from "../port.ts";
-import { mostCommands, WarmSandboxes } from "./warm-sandboxes.ts";
+import { maxCommands, WarmSandboxes } from "./warm-sandboxes.ts";
 
 const never = new AbortController().signal;
 
@@ -27,11 +27,11 @@ test("a sandbox that has run many commands makes room for a new one", async () =
     list: () => Promise.resolve([]),
     destroy: () => Promise.resolve(),
   };
-  await using warm = new WarmSandboxes(driver, { idleMs: 60_000, mostIdle: 1 });
+  await using warm = new WarmSandboxes(driver, { idleMs: 60_000, maxIdle: 1 });
   const limits = { ...defaultLimits, timeoutMs: 1_000 };
   const ranIn = async () =>
     (await collect(warm.over("/w"), { argv: ["x"], limits }, never)).end.code;
-  for (let count = 0; count < mostCommands; count++) expect(await ranIn()).toBe(0);
+  for (let count = 0; count < maxCommands; count++) expect(await ranIn()).toBe(0);
   expect(await ranIn()).toBe(1);
   expect([...open]).toEqual([1]);
 });

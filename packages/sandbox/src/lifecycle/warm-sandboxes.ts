@@ -10,13 +10,13 @@ import { SandboxGone } from "../agent/sandbox-gone.ts";
 import { measureStart } from "./sandbox-metrics.ts";
 
 /** After how many commands a sandbox makes room for a new one: nothing that they leave behind gathers for ever. */
-export const mostCommands = 1_000;
+export const maxCommands = 1_000;
 
 export interface WarmthOptions {
   /** How long a sandbox is kept for another command. */
   readonly idleMs: number;
   /** How many are kept at a time, over all workspaces. */
-  readonly mostIdle: number;
+  readonly maxIdle: number;
 }
 
 interface Idle {
@@ -139,14 +139,14 @@ export class WarmSandboxes implements AsyncDisposable {
   #keep(of: Pick<Idle, "key" | "workspaceDir">, session: SandboxSession): void {
     const commands = (this.#commands.get(session) ?? 0) + 1;
     this.#commands.set(session, commands);
-    if (this.#isDisposed || commands >= mostCommands) return void this.#end(session);
+    if (this.#isDisposed || commands >= maxCommands) return void this.#end(session);
     const timer = setTimeout(() => this.#drop(idle), this.#options.idleMs);
     timer.unref();
     const idle: Idle = { ...of, session, timer };
     this.#idle.add(idle);
     void session.settled().then((isFit) => (isFit ? undefined : this.#drop(idle)));
     const [oldest] = this.#idle;
-    if (this.#idle.size > this.#options.mostIdle && oldest !== undefined) this.#drop(oldest);
+    if (this.#idle.size > this.#options.maxIdle && oldest !== undefined) this.#drop(oldest);
   }
 
   #take(idle: Idle): boolean {

@@ -4,8 +4,8 @@ import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { NetworkUse } from "../port.ts";
 
 /** Connections of a call at a time, and altogether. */
-const mostAtOnce = 32;
-const mostConnections = 1_000;
+const maxAtOnce = 32;
+const maxConnections = 1_000;
 /** How long a connection may be silent. */
 const silentMs = 120_000;
 
@@ -18,16 +18,16 @@ export interface Target {
 /** What one call moves over the network: bounded, logged by connection, and over when the call is. */
 export class CallTraffic implements Disposable {
   readonly #use: NetworkUse;
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   readonly #log: Pick<Logger, "info">;
   readonly #open = new Set<Connection>();
   readonly #end = new AbortController();
   #begun = 0;
   #bytes = 0;
 
-  constructor(use: NetworkUse, mostBytes: number, log: Pick<Logger, "info">) {
+  constructor(use: NetworkUse, maxBytes: number, log: Pick<Logger, "info">) {
     this.#use = use;
-    this.#mostBytes = mostBytes;
+    this.#maxBytes = maxBytes;
     this.#log = log;
   }
 
@@ -39,7 +39,7 @@ export class CallTraffic implements Disposable {
   /** A new connection, or undefined when there are so many that no more is said of any. */
   begin(target: Target | undefined): Connection | undefined {
     this.#begun++;
-    if (this.#begun > mostConnections + 1) return undefined;
+    if (this.#begun > maxConnections + 1) return undefined;
     const connection = new Connection(target, {
       moved: (bytes) => this.#moved(bytes),
       over: (record) => {
@@ -54,14 +54,14 @@ export class CallTraffic implements Disposable {
 
   /** Why a connection may not be made, whatever its target. */
   refusal(): string | undefined {
-    if (this.#bytes > this.#mostBytes) {
-      return `this call has moved more than the ${this.#mostBytes} bytes that it may`;
+    if (this.#bytes > this.#maxBytes) {
+      return `this call has moved more than the ${this.#maxBytes} bytes that it may`;
     }
-    if (this.#begun > mostConnections) {
-      return `this call has made more than ${mostConnections} connections; nothing more is said of further ones`;
+    if (this.#begun > maxConnections) {
+      return `this call has made more than ${maxConnections} connections; nothing more is said of further ones`;
     }
-    return this.#open.size > mostAtOnce
-      ? `this call has more than ${mostAtOnce} connections at a time`
+    return this.#open.size > maxAtOnce
+      ? `this call has more than ${maxAtOnce} connections at a time`
       : undefined;
   }
 
@@ -72,7 +72,7 @@ export class CallTraffic implements Disposable {
 
   #moved(bytes: number): void {
     this.#bytes += bytes;
-    if (this.#bytes <= this.#mostBytes) return;
+    if (this.#bytes <= this.#maxBytes) return;
     for (const connection of this.#open) connection.end("too many bytes");
   }
 }

@@ -5,7 +5,7 @@ import type { Turns } from "@reeve/platform/async/turns";
 /** How long a name may take to be resolved, its turn included. */
 const lookupMs = 5_000;
 /** Half of the threads that there are for all lookups and files of this process. */
-const mostLookups = 2;
+const maxLookups = 2;
 
 /** The addresses of a name at this moment. Rejects when there are none. */
 export type ResolveHost = (host: string) => Promise<readonly string[]>;
@@ -20,17 +20,17 @@ export const resolveHost: ResolveHost = async (host) =>
  */
 export class Lookups {
   readonly #resolve: ResolveHost;
-  readonly #mostMs: number;
-  readonly #places = new Limiter(mostLookups);
+  readonly #maxMs: number;
+  readonly #places = new Limiter(maxLookups);
 
-  constructor(resolve: ResolveHost, mostMs = lookupMs) {
+  constructor(resolve: ResolveHost, maxMs = lookupMs) {
     this.#resolve = resolve;
-    this.#mostMs = mostMs;
+    this.#maxMs = maxMs;
   }
 
   /** Those of one sandbox take `turns`. Rejects when `signal` aborts, or when it takes too long. */
   async addresses(host: string, turns: Turns, signal: AbortSignal): Promise<readonly string[]> {
-    const bounded = AbortSignal.any([signal, AbortSignal.timeout(this.#mostMs)]);
+    const bounded = AbortSignal.any([signal, AbortSignal.timeout(this.#maxMs)]);
     using held = new DisposableStack();
     held.use(await turns.enter(bounded));
     held.use(await this.#places.take(bounded));

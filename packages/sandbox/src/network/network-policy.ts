@@ -10,7 +10,7 @@ export interface NetworkPolicy {
   /** Addresses and ranges that may be reached although they are of this host, of its links or of private networks. */
   readonly ranges: readonly string[];
   /** Bytes of all connections of one call together, in both directions. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
 }
 
 /** What an agent asks for, when all of it is permitted. Throws a Failure that names what is not. */

@@ -3,7 +3,7 @@ import { hostOf } from "@reeve/agent/spec/network-entry";
 import type { Target } from "./call-traffic.ts";
 import type { Reached } from "./reach-host.ts";
 
-const usualPort = 80;
+const defaultPort = 80;
 
 /** Where `CONNECT host:port` leads. Undefined: it is not written so. */
 export function targetOfTunnel(authority: string): Target | undefined {
@@ -14,7 +14,7 @@ export function targetOfTunnel(authority: string): Target | undefined {
 
 /** Where a plain request leads. */
 export function targetOfUrl(url: URL): Target | undefined {
-  return targetOf(url.hostname, url.port === "" ? usualPort : Number(url.port));
+  return targetOf(url.hostname, url.port === "" ? defaultPort : Number(url.port));
 }
 
 /** Tells a client that asked for a tunnel why there is none. Its end of the reason is where programs show it. */

@@ -7,7 +7,7 @@ import type { Lookups } from "./lookups.ts";
 
 /** How long one address may take to accept a connection. */
 const connectMs = 10_000;
-const mostAddresses = 8;
+const maxAddresses = 8;
 
 export interface Way {
   readonly guard: AddressGuard;
@@ -44,7 +44,7 @@ export async function reachHost(
     return { kind: "refused", reason: `${at} is closed to sandboxes; ${remedy}` };
   }
   let problem = "it has no address";
-  for (const address of addresses.slice(0, mostAddresses)) {
+  for (const address of addresses.slice(0, maxAddresses)) {
     const socket = connect({ host: address, port });
     try {
       await once(socket, "connect", {

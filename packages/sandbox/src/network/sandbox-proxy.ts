@@ -16,13 +16,13 @@ import { reachHost } from "./reach-host.ts";
 import { carryTunnel } from "./carry-tunnel.ts";
 import { answerTunnel, targetOfTunnel, targetOfUrl } from "./proxy-messages.ts";
 
-const mostSockets = 64;
+const maxSockets = 64;
 const headersMs = 15_000;
 
 export interface SandboxProxyOptions {
   readonly entries: readonly NetworkEntry[];
   readonly ranges: readonly string[];
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   readonly lookups: Lookups;
   readonly log: Pick<Logger, "info">;
 }
@@ -41,7 +41,7 @@ export class SandboxProxy implements AsyncDisposable {
     const guard = new AddressGuard(options.ranges, privateRanges);
     this.#options = options;
     this.#way = { guard, lookups: options.lookups, turns: new Turns() };
-    this.#server.maxConnections = mostSockets;
+    this.#server.maxConnections = maxSockets;
     // Whatever breaks there breaks that connection, and nothing else.
     this.#server.on("request", (request, response) => {
       for (const each of [request, response]) each.on("error", () => undefined);
@@ -64,8 +64,8 @@ export class SandboxProxy implements AsyncDisposable {
 
   /** Serves one call until the end of it, with which all its connections end. */
   serve(use: NetworkUse): Disposable {
-    const { mostBytes, log } = this.#options;
-    const traffic = new CallTraffic(use, mostBytes, log);
+    const { maxBytes, log } = this.#options;
+    const traffic = new CallTraffic(use, maxBytes, log);
     this.#traffic = traffic;
     return {
       [Symbol.dispose]: () => {

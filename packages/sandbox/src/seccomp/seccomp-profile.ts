@@ -26,7 +26,7 @@ const architectures: Readonly<Record<string, string>> = {
 };
 
 /** The kernel knows of fewer families of sockets, and answers for the others by itself. */
-const mostFamilies = 64;
+const maxFamilies = 64;
 const lowerHalf = 0xffff_ffff;
 const bits = Array.from({ length: 32 }, (_, bit) => 2 ** bit);
 
@@ -37,7 +37,7 @@ const bits = Array.from({ length: 32 }, (_, bit) => 2 ** bit);
 export function seccompProfile(architecture: string): object | undefined {
   const own = architectures[architecture];
   if (own === undefined) return undefined;
-  const others = Array.from({ length: mostFamilies }, (_, family) => family).filter(
+  const others = Array.from({ length: maxFamilies }, (_, family) => family).filter(
     (family) => !Object.values<number>(families).includes(family),
   );
   const syscalls: readonly Rule[] = [

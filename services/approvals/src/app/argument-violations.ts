@@ -4,7 +4,7 @@ import type { ErrorObject } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 
 /** Characters of a schema as JSON. */
-const mostCharacters = 100_000;
+const maxCharacters = 100_000;
 /** Keywords whose check may take longer than anybody waits: schemas come from servers of others. */
 const costly = ["pattern", "patternProperties", "uniqueItems"];
 
@@ -21,7 +21,7 @@ export function argumentViolations(
   // Older dialects differ in nothing that matters for arguments; their `$schema` would only be refused.
   const { $schema: _dialect, $async: _async, ...schema } = inputSchema;
   const text = JSON.stringify(schema);
-  if (text.length > mostCharacters || /"\$(dynamic|recursive)?ref"/i.test(text)) return [];
+  if (text.length > maxCharacters || /"\$(dynamic|recursive)?ref"/i.test(text)) return [];
   try {
     const validate = quickAjv().compile(schema);
     if (validate(args)) return [];

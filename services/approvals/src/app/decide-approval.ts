@@ -4,7 +4,7 @@ import { StructSchema, timestampFromMs, timestampMs } from "@bufbuild/protobuf/w
 import type { Approval, DecideApprovalRequest, Decision } from "@reeve/contracts/approval";
 import { ApprovalSchema, ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
-import { isStorable, mostLevels } from "@reeve/contracts/nesting";
+import { isStorable, maxLevels } from "@reeve/contracts/nesting";
 import { commitForeign } from "@reeve/run/commands/commit-foreign";
 import type { RunHead } from "@reeve/run/head/run-head";
 import { isTerminal } from "@reeve/run/head/run-head";
@@ -133,8 +133,8 @@ function assertFits(
     });
   }
   if (!isStorable(editedArguments)) {
-    const message = `the arguments for approval ${approvalId} are nested deeper than ${mostLevels} levels; give plainer ones`;
-    const description = `are nested deeper than ${mostLevels} levels, or hold what is no text`;
+    const message = `the arguments for approval ${approvalId} are nested deeper than ${maxLevels} levels; give plainer ones`;
+    const description = `are nested deeper than ${maxLevels} levels, or hold what is no text`;
     throw new Failure("invalid", ErrorReason.INVALID_REQUEST, message, {
       violations: [{ field, description, reason: "NOT_STORABLE" }],
     });

@@ -11,7 +11,7 @@ import type { Table } from "@reeve/jetstream/table/port";
 import { approvalKey } from "../app/read-approvals.ts";
 
 const kinds: ReadonlySet<RunEventKind> = new Set<RunEventKind>(["approval", "status"]);
-const mostAttempts = 20;
+const maxAttempts = 20;
 
 export interface InboxPorts {
   readonly inbox: Table<Approval>;
@@ -67,7 +67,7 @@ async function file(
   signal: AbortSignal,
 ): Promise<void> {
   const key = approvalKey({ tenant, approval: approval.approvalId });
-  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const row = await inbox.get(key, signal);
     if (row !== undefined && row.record.state !== ApprovalState.PENDING) return;
     if (row !== undefined && approval.state === ApprovalState.PENDING) return;

@@ -43,7 +43,7 @@ export async function createAgent(
 }
 
 /** How often an update of whichever revision is there gives way to others. */
-const mostAttempts = 20;
+const maxAttempts = 20;
 
 /** Replaces an agent, if it is valid and still at `revision` (0: whichever). */
 export async function updateAgent(
@@ -60,7 +60,7 @@ export async function updateAgent(
     if (row === undefined) throw noSuchAgent(spec.id);
     const { record: before } = row;
     const isWanted = revision === 0 || revision === before.revision;
-    if (!isWanted || attempt > mostAttempts) throw changed(spec.id, before.revision);
+    if (!isWanted || attempt > maxAttempts) throw changed(spec.id, before.revision);
     const agent = create(AgentSchema, {
       spec,
       revision: before.revision + 1,

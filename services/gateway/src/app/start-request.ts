@@ -7,7 +7,7 @@ import { Failure } from "@reeve/platform/failure";
 import type { GatewayPorts } from "./gateway-ports.ts";
 
 /** What the input and the messages before it may have together, in bytes. */
-const mostBytes = 262_144;
+const maxBytes = 262_144;
 
 /** Refuses a request that asks for what this version does not do, or that cannot be carried out. */
 export async function checkStartRequest(
@@ -36,8 +36,8 @@ function conversationViolations({ input, messages }: StartRunRequest): readonly 
     (sum, { text }) => sum + Buffer.byteLength(text),
     Buffer.byteLength(input),
   );
-  if (bytes <= mostBytes) return [];
-  const description = `input and messages have ${bytes} bytes together; at most ${mostBytes} are accepted`;
+  if (bytes <= maxBytes) return [];
+  const description = `input and messages have ${bytes} bytes together; at most ${maxBytes} are accepted`;
   return [{ field: "messages", description, reason: "TOO_LARGE" }];
 }
 

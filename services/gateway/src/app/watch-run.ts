@@ -30,9 +30,9 @@ export interface WatchPorts {
 /** How long a stream is silent before it says that it lives. */
 const heartbeatMs = 5_000;
 /** What the events of one message may have together; clients of gRPC accept 4 MiB unless told otherwise. */
-const mostBytes = 1024 * 1024;
+const maxBytes = 1024 * 1024;
 /** How many events that were read are kept for a client to take them. */
-const mostHeld = 200;
+const maxHeld = 200;
 
 /**
  * The events of a run after a sequence, each once and in order, until its terminal status; then nothing. An empty message
@@ -104,7 +104,7 @@ async function standing(
   const missed = events.slice(sequence);
   // Much is read again, in parts, instead of being held for a client that may be slow.
   const beginning =
-    missed.length > mostHeld ? { missed: [], after: sequence } : { missed, after: tail };
+    missed.length > maxHeld ? { missed: [], after: sequence } : { missed, after: tail };
   return { lastSequence, endSequence, status, ...beginning };
 }
 
@@ -131,7 +131,7 @@ function* portions({ events, ...rest }: Watched): Iterable<Watched> {
   let bytes = 0;
   for (const event of events) {
     const size = events.length === 1 ? 0 : toBinary(RunEventSchema, event).length;
-    if (portion.length > 0 && bytes + size > mostBytes) {
+    if (portion.length > 0 && bytes + size > maxBytes) {
       yield { events: portion, throughSequence: event.sequence - 1 };
       portion = [];
       bytes = 0;

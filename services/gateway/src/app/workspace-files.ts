@@ -80,8 +80,8 @@ export async function* readFile(
   let end: bigint | undefined;
   do {
     const left = end === undefined ? (length ?? BigInt(partBytes)) : end - at;
-    const mostBytes = left < BigInt(partBytes) ? Number(left) : partBytes;
-    const value = { path, offset: at, mostBytes, version };
+    const maxBytes = left < BigInt(partBytes) ? Number(left) : partBytes;
+    const value = { path, offset: at, mostBytes: maxBytes, version };
     const outcome = await ask({ case: "read", value }, signal);
     if (outcome.case !== "part") throw unexpected(outcome.case);
     const { content, sizeBytes } = outcome.value;

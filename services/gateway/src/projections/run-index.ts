@@ -13,9 +13,9 @@ import { countEnd } from "./run-metrics.ts";
 import { rowAfter, rowKinds, rowOf } from "./run-row.ts";
 
 const { key: runKey } = bucketOf(RunSchema);
-const mostAttempts = 20;
+const maxAttempts = 20;
 /** How many rows of runs that are under way are held. */
-const mostRows = 2_000;
+const maxRows = 2_000;
 
 export interface IndexPorts {
   readonly runs: Table<Run>;
@@ -33,7 +33,7 @@ export async function indexRuns(
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  const recent = new RecentRows<Run>(mostRows);
+  const recent = new RecentRows<Run>(maxRows);
   for await (const batch of feed.consume("run-index", rowKinds, signal)) {
     try {
       await indexBatch(ports, recent, batch, signal);
@@ -55,7 +55,7 @@ async function indexBatch(
   const { runs } = ports;
   const { tenant, run } = batch.key;
   const rowKey = runKey({ tenant, run });
-  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     // The first batch of a run makes its row, unless it is delivered again.
     const isFirst = attempt === 0 && batch.events[0]?.sequence === 1;
     const row = isFirst ? undefined : (recent.get(rowKey) ?? (await runs.get(rowKey, signal)));

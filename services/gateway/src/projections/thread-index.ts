@@ -20,7 +20,7 @@ const kinds: ReadonlySet<ThreadEventKind> = new Set<ThreadEventKind>([
 ]);
 
 const { key: threadKey } = bucketOf(ThreadSchema);
-const mostAttempts = 20;
+const maxAttempts = 20;
 
 export interface ThreadIndexPorts {
   readonly feed: ThreadFeed;
@@ -56,7 +56,7 @@ async function indexBatch(
   signal: AbortSignal,
 ): Promise<void> {
   const rowKey = threadKey({ tenant: key.tenant, thread: key.thread });
-  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const row = await index.get(rowKey, signal);
     const before = row?.record ?? emptyRow(key.thread);
     const news = events.filter(({ sequence }) => sequence > before.lastSequence);

@@ -6,7 +6,7 @@ import { Failure } from "@reeve/platform/failure";
 import { principalOf } from "@reeve/platform/rpc/principal";
 import { listMemories } from "../app/list-memories.ts";
 
-const usualLimit = 10;
+const defaultLimit = 10;
 
 export function memoryService(memory: LongTermMemory): ServiceImpl<typeof MemoryService> {
   return {
@@ -20,7 +20,7 @@ export function memoryService(memory: LongTermMemory): ServiceImpl<typeof Memory
       return { memories: [...items], nextPageToken };
     },
     recallMemories: async ({ query, limit }, context) => {
-      const most = limit === 0 ? usualLimit : limit;
+      const most = limit === 0 ? defaultLimit : limit;
       const found = await memory.find(ownerOf(context), query, most, context.signal);
       return { memories: [...found.memories], latest: [...found.latest] };
     },

@@ -27,7 +27,7 @@ export interface WatchSurroundings {
 }
 
 /** A tree stays below what clients of gRPC accept. */
-const mostTreeBytes = 1024 * 1024;
+const maxTreeBytes = 1024 * 1024;
 
 export function runService(
   ports: GatewayPorts,
@@ -76,7 +76,7 @@ export function runService(
       const key = runKeyOf(principalOf(context).tenant, runId);
       const head = await readRun(ports.log, key, context.signal);
       return {
-        tree: fitTree(treeOf(head.tree), mostTreeBytes),
+        tree: fitTree(treeOf(head.tree), maxTreeBytes),
         throughSequence: head.lastSequence,
       };
     },

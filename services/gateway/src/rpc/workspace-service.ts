@@ -6,7 +6,7 @@ import { principalOf } from "@reeve/platform/rpc/principal";
 import type { FilesPorts } from "../app/workspace-files.ts";
 import { listFiles, readFile, writeFile } from "../app/workspace-files.ts";
 
-const usualPage = 100;
+const defaultPage = 100;
 const largestPage = 1_000;
 
 export function workspaceService(ports: FilesPorts): ServiceImpl<typeof WorkspaceService> {
@@ -14,7 +14,7 @@ export function workspaceService(ports: FilesPorts): ServiceImpl<typeof Workspac
     listFiles: async ({ runId, path, recursive, pageSize, pageToken }, context) => {
       const { tenant } = principalOf(context);
       if (!/^([0-9a-f]{2})*$/.test(pageToken)) throw badToken();
-      const most = Math.min(pageSize || usualPage, largestPage);
+      const most = Math.min(pageSize || defaultPage, largestPage);
       const list = { path, recursive, most, after: pageToken };
       const found = await listFiles(ports, { tenant, runId }, list, context.signal);
       return { entries: found.entries, nextPageToken: found.next };

@@ -5,7 +5,7 @@ import { toolLabel } from "./tool-label.ts";
 import type { Catalogs } from "@reeve/engine/ports/catalogs";
 
 /** How many models and tools are told apart; what comes later is `other`. */
-const mostNames = 100;
+const maxNames = 100;
 
 const active = gauge({
   name: "reeve_runs_active",
@@ -40,8 +40,8 @@ export function tellActive(runs: number): void {
 
 /** Counts what appended events say of tools and models. Tools that nobody offers are `other`: models make up names. */
 export function runMetrics(catalogs: () => Catalogs): (events: readonly RunEvent[]) => void {
-  const labelOf = toolLabel(catalogs, mostNames);
-  const modelOf = boundedLabel(mostNames);
+  const labelOf = toolLabel(catalogs, maxNames);
+  const modelOf = boundedLabel(maxNames);
   return (events) => {
     for (const { event } of events) {
       if (event.case === "toolResult") countResult(event.value, labelOf);

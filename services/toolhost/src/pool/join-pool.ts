@@ -23,7 +23,7 @@ import { TableHolders } from "@reeve/calls/queue/table-holders";
  * How long a start waits to hear of the others. The last word of one that is gone may expire while it is waited for, so that
  * nothing is heard at all.
  */
-const mostWaitMs = 5_000;
+const maxWaitMs = 5_000;
 
 /** A pool, as one of its hosts has it. */
 export interface Pool extends AsyncDisposable {
@@ -71,7 +71,7 @@ export async function joinPool(options: PoolOptions, signal: AbortSignal): Promi
   const { promise: known, resolve: isKnown } = Promise.withResolvers<void>();
   following.keep((until) => mates.follow(isKnown, until));
   following.keep((until) => mates.lookAfter(until));
-  await Promise.race([known, wait(mostWaitMs, undefined, { ref: false }), aborted(signal)]);
+  await Promise.race([known, wait(maxWaitMs, undefined, { ref: false }), aborted(signal)]);
   await presence.begin(signal);
   const routing: Routing = {
     pool,

@@ -43,12 +43,12 @@ export function showPoolMetrics({ pool, slots, nats, log }: PoolMetricsOptions):
   return shown;
 }
 
-/** Asks at most once in `mostMs`; who asks meanwhile gets the same answer. */
-function cached<Value>(ask: () => Promise<Value>, mostMs: number): () => Promise<Value> {
+/** Asks at most once in `maxMs`; who asks meanwhile gets the same answer. */
+function cached<Value>(ask: () => Promise<Value>, maxMs: number): () => Promise<Value> {
   let asked: { readonly answer: Promise<Value>; readonly atMs: number } | undefined;
   return () => {
     const now = performance.now();
-    if (asked === undefined || now - asked.atMs > mostMs) asked = { answer: ask(), atMs: now };
+    if (asked === undefined || now - asked.atMs > maxMs) asked = { answer: ask(), atMs: now };
     return asked.answer;
   };
 }

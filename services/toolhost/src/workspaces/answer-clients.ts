@@ -14,7 +14,7 @@ import { Shares } from "@reeve/platform/async/shares";
 /** How many operations are done at a time, how many of one tenant, and how many more of it wait. */
 const atOnce = { all: 16, each: 4, waiting: 60 };
 /** How long one may take with everything: a workspace may have to come from its snapshot first. */
-const mostMs = 110_000;
+const maxMs = 110_000;
 /** How long those under way may go on when the host ends. */
 const graceMs = 10_000;
 
@@ -32,7 +32,7 @@ export function answerClients(
   const end = new AbortController();
   const underWay = new Set<Promise<Uint8Array>>();
   const perform = async (request: Uint8Array) => {
-    const signal = AbortSignal.any([AbortSignal.timeout(mostMs), end.signal]);
+    const signal = AbortSignal.any([AbortSignal.timeout(maxMs), end.signal]);
     const asked = fromBinary(WorkspaceFilesRequestSchema, request);
     return toBinary(
       WorkspaceFilesResponseSchema,

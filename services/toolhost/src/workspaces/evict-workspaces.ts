@@ -6,7 +6,7 @@ import type { WorkspaceKeeper } from "./workspace-keeper.ts";
 import type { WorkspacePorts } from "./workspace-ports.ts";
 
 /** How many runs one round asks about. */
-const mostAsked = 50;
+const maxAsked = 50;
 /** A run that goes on is asked about ever more seldom, down to this. */
 const longestMs = 300_000;
 
@@ -33,7 +33,7 @@ export async function evictWorkspaces(
     await pause(intervalMs, signal);
     const nowMs = ports.now();
     const due = keeper.resting.filter((held) => (looks.get(held)?.dueMs ?? 0) <= nowMs);
-    for (const held of due.slice(0, mostAsked)) {
+    for (const held of due.slice(0, maxAsked)) {
       const delayMs = Math.min((looks.get(held)?.delayMs ?? intervalMs / 2) * 2, longestMs);
       looks.set(held, { dueMs: nowMs + delayMs, delayMs });
       try {

@@ -7,14 +7,14 @@ import { Limiter } from "@reeve/platform/async/limiter";
 import type { WorkspacePorts } from "./workspace-ports.ts";
 
 /** How many are saved at a time: it costs processor time and bandwidth that calls need. */
-const mostAtOnce = 2;
+const maxAtOnce = 2;
 /** A workspace that never rests long is saved at its first short rest after this. */
 const longestUnsavedMs = 30_000;
 /** How long is waited after a workspace could not be saved; doubles each time. */
 const firstRetryMs = 5_000;
 const longestRetryMs = 300_000;
 /** How often a workspace may prove to be one that cannot be saved before it is given up, once its run has ended. */
-const mostRefusals = 8;
+const maxRefusals = 8;
 
 /** Saving may take this share of the time of a workspace. */
 const share = 0.2;
@@ -37,7 +37,7 @@ interface Turn {
 export class SavingRounds implements AsyncDisposable {
   readonly #ports: WorkspacePorts;
   readonly #onLost: (held: HeldWorkspace) => void;
-  readonly #slots = new Limiter(mostAtOnce);
+  readonly #slots = new Limiter(maxAtOnce);
   readonly #turns = new WeakMap<HeldWorkspace, Turn>();
   readonly #end = new AbortController();
   readonly #underWay = new Set<Promise<void>>();
@@ -91,7 +91,7 @@ export class SavingRounds implements AsyncDisposable {
   async evict(held: HeldWorkspace, signal: AbortSignal): Promise<boolean> {
     const { now, log } = this.#ports;
     const { refusals, retryAtMs } = this.#turnOf(held);
-    const isGivenUp = held.isUnsaved && refusals >= mostRefusals;
+    const isGivenUp = held.isUnsaved && refusals >= maxRefusals;
     if (held.isUnsaved && now() < retryAtMs) return false;
     if (isGivenUp) log.warn({ ...held.key, refusals }, "workspace given up: it cannot be saved");
     else await this.save(held, signal);

@@ -12,12 +12,12 @@ import { restoreWorkspace } from "@reeve/sandbox/files/workspace-archive";
 import type { WorkspacePorts } from "./workspace-ports.ts";
 
 /** How often somebody else may be first before the call gives up. */
-const mostAttempts = 20;
+const maxAttempts = 20;
 /** How long another host is left alone that has calls running in the workspace. */
 const firstDelayMs = 50;
 const longestDelayMs = 1_000;
 /** How long it may be busy until the call gives up. */
-const mostBusyMs = 600_000;
+const maxBusyMs = 600_000;
 
 /**
  * Gets a workspace to this place. One that lies here is used as it is; one that another host has is asked for, for as long
@@ -30,8 +30,8 @@ export async function takeWorkspace(
   signal: AbortSignal,
 ): Promise<Row<WorkspaceRecord>> {
   let delayMs = firstDelayMs;
-  const givesUpMs = ports.now() + mostBusyMs;
-  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+  const givesUpMs = ports.now() + maxBusyMs;
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     signal.throwIfAborted();
     const row = await ports.records.get(recordKeyOf(key), signal);
     if (row !== undefined && !isHere(row.record, key, ports) && hasOtherHolder(row.record, ports)) {

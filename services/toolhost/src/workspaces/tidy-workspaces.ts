@@ -9,7 +9,7 @@ import type { WorkspacePorts } from "./workspace-ports.ts";
 /** How long what nobody names may be on its way to being named. */
 const graceMs = 3_600_000;
 /** How many workspaces of lost hosts at this place are taken up in one round. */
-const mostAdopted = 20;
+const maxAdopted = 20;
 
 /**
  * Every `intervalMs`, until `signal` aborts: deletes records that nobody has used for the retention time, snapshots that no
@@ -60,7 +60,7 @@ export async function tidyOnce(
     }
   }
   const orphans = [...kept.values()].filter((record) => isOrphanHere(record, keeper, ports));
-  for (const record of orphans.slice(0, mostAdopted)) await adopt(record, keeper, ports, signal);
+  for (const record of orphans.slice(0, maxAdopted)) await adopt(record, keeper, ports, signal);
 }
 
 async function isExpired(

@@ -5,8 +5,8 @@ import type { Losses } from "@reeve/calls/ports/losses";
 import { FileChangeSchema, LaidRunSchema, WorkspaceRecordSchema } from "@reeve/contracts/tool";
 
 /** How many calls a record names of each sort; of more it says how many. */
-const mostNamed = 64;
-const mostLaid = 64;
+const maxNamed = 64;
+const maxLaid = 64;
 
 /** A workspace, as all of its records are called. */
 export interface WorkspaceKey {
@@ -41,7 +41,7 @@ export function withChanges(
       ({ callId, host }) => callId === change.callId && host === change.host,
     );
     if (known !== undefined) known.revision = next.revision;
-    else if (next.unsaved.length < mostNamed) {
+    else if (next.unsaved.length < maxNamed) {
       next.unsaved.push(create(FileChangeSchema, { ...change, revision: next.revision }));
     } else next.unsavedMore++;
   }
@@ -54,7 +54,7 @@ export function withLaid(record: WorkspaceRecord, runId: string, nowMs: number):
   next.revision++;
   const others = next.laid.filter((laid) => laid.runId !== runId);
   const laid = create(LaidRunSchema, { runId, revision: next.revision });
-  next.laid = [...others, laid].slice(-mostLaid);
+  next.laid = [...others, laid].slice(-maxLaid);
   return next;
 }
 
@@ -100,7 +100,7 @@ export function withTakeover(
 ): WorkspaceRecord {
   const next = Object.assign(used(record, nowMs), placed);
   const lost = [...next.lost, ...next.unsaved];
-  next.lost = lost.slice(0, mostNamed);
+  next.lost = lost.slice(0, maxNamed);
   next.lostMore += next.unsavedMore + lost.length - next.lost.length;
   next.unsaved = [];
   next.unsavedMore = 0;

@@ -81,7 +81,7 @@ export async function sandboxedWorkspace(
   const workspaceDir = join(folder.path, "run_1");
   await mkdir(workspaceDir, { mode: 0o700 });
   await chown(workspaceDir, identity.uid, identity.gid);
-  const warmth = { idleMs: 60_000, mostIdle: 4 };
+  const warmth = { idleMs: 60_000, maxIdle: 4 };
   const warm = new WarmSandboxes(ground.tools, warmth);
   const others = new WarmSandboxes(ground.commands, warmth);
   const sandbox = warm.over(workspaceDir);

@@ -25,7 +25,7 @@ export interface Limits {
   readonly costUsd: number | undefined;
 }
 
-export const usualHistoryTokens = 128_000;
+export const defaultHistoryTokens = 128_000;
 
 const defaults: Limits = {
   rounds: 20,
@@ -36,16 +36,16 @@ const defaults: Limits = {
   parallelCalls: 8,
   wallClockMs: 180_000,
   resultBytes: 50_000,
-  historyTokens: usualHistoryTokens,
+  historyTokens: defaultHistoryTokens,
   totalTokens: undefined,
   totalBytes: undefined,
   costUsd: undefined,
 };
 
 /** Attempts to have one turn answered that the provider may fail. */
-export const mostAttempts = 4;
+export const maxAttempts = 4;
 /** Claims in a row without progress before a run is given up. */
-export const mostIdleClaims = 10;
+export const maxIdleClaims = 10;
 
 /** The limits of the run: those it was prepared with; the agent's own in a log that is older than that. */
 export function limitsOf({ created, prepared }: RunState): Limits {

@@ -12,8 +12,8 @@ import type { RunState } from "../state/run-state.ts";
 import { liveFrames } from "../state/run-state.ts";
 
 /** How long a person has to answer: whoever asks waits with an open connection. */
-const usualMs = 600_000;
-const mostMs = 1_500_000;
+const defaultMs = 600_000;
+const maxMs = 1_500_000;
 
 /** A question that somebody has answered, or nobody in time. */
 export interface Answered {
@@ -32,7 +32,7 @@ export function asked(
   const approvalId = `${call.callId}-${question.questionId}`;
   if (questions.some((known) => known.approvalId === approvalId)) return [];
   const timeout = created?.spec?.approvalPolicy?.timeout;
-  const givenMs = Math.min(timeout === undefined ? usualMs : durationMs(timeout), mostMs);
+  const givenMs = Math.min(timeout === undefined ? defaultMs : durationMs(timeout), maxMs);
   const approval: MessageInitShape<typeof ApprovalSchema> = {
     approvalId,
     runId,

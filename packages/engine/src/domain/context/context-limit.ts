@@ -17,7 +17,7 @@ export interface ContextLimit {
 }
 
 /** The part of the window at which a context policy that names no number begins to summarize. */
-const usualPart = 0.8;
+const defaultPart = 0.8;
 
 export function contextLimit(state: RunState, frame: Frame): ContextLimit {
   const spec = state.created?.spec;
@@ -29,7 +29,7 @@ export function contextLimit(state: RunState, frame: Frame): ContextLimit {
   const bounds = [
     historyTokens,
     ...(percent === undefined ? [] : [Math.floor((window * percent) / 100)]),
-    ...(policy === undefined ? [] : [policy.compactAtTokens ?? Math.floor(window * usualPart)]),
+    ...(policy === undefined ? [] : [policy.compactAtTokens ?? Math.floor(window * defaultPart)]),
     // The window is smaller than anybody said: what was refused is what has to become smaller.
     ...(frame.hasOverflowed ? [promptTokens(state, frame)] : []),
   ];

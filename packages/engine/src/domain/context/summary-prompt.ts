@@ -6,15 +6,15 @@ export const summaryInstructions =
   "You are given the older part of a conversation between a user and an agent that works with tools. It is about to be left out. Write what has to be known to go on without it: the goal and its constraints, decisions, facts found with their exact values (names, numbers, paths, ids), what was done and with which outcome, what failed, and what is still open. Write only the summary.";
 
 /** Characters of one message that the summary is made from. */
-const mostCharacters = 4_000;
+const maxCharacters = 4_000;
 
 /** The part of the conversation that is about to be taken out, as one text. */
-export function transcript(frame: Frame, removed: number, mostTokens: number): string {
+export function transcript(frame: Frame, removed: number, maxTokens: number): string {
   const view = viewOf({ units: frame.units.slice(0, removed), compaction: frame.compaction });
   const before = view.summary === "" ? [] : [`Summary of what was before:\n${view.summary}`];
   const whole = [...before, ...view.units.flatMap(lines)].join("\n\n");
   // The newest part says most of where the work stands.
-  return lastCharacters(whole, Math.max(mostCharacters, mostTokens * 3));
+  return lastCharacters(whole, Math.max(maxCharacters, maxTokens * 3));
 }
 
 function lines(unit: Unit): readonly string[] {
@@ -49,5 +49,5 @@ function callLine({ call, result }: Call): string {
 }
 
 function cut(text: string): string {
-  return text.length <= mostCharacters ? text : `${firstCharacters(text, mostCharacters)} …`;
+  return text.length <= maxCharacters ? text : `${firstCharacters(text, maxCharacters)} …`;
 }

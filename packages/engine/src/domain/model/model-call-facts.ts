@@ -2,7 +2,7 @@ import { durationMs } from "@bufbuild/protobuf/wkt";
 import { ModelCallPurpose } from "@reeve/contracts/run";
 import type { ModelCallFailed } from "@reeve/contracts/run";
 import { beforeModelCall, compacted, makeSmaller, startModelCall } from "./before-model-call.ts";
-import { mostAttempts } from "../budget/limits.ts";
+import { maxAttempts } from "../budget/limits.ts";
 import { contextLimit } from "../context/context-limit.ts";
 import { unitsToRemove } from "../context/plan-compaction.ts";
 import { failFrame } from "../end-frame.ts";
@@ -28,7 +28,7 @@ export function modelCallFacts(state: RunState, frame: Frame, nowMs: number): re
     return [fact(scopeOf(frame), { case: "textVoided", value })];
   }
   if (status === "due") return startModelCall(state, frame, call.purpose, call.attempt + 1, nowMs);
-  if (status.retryable && call.failures < mostAttempts) return [];
+  if (status.retryable && call.failures < maxAttempts) return [];
   if (call.purpose === ModelCallPurpose.SUMMARY) return [withoutSummary(state, frame)];
   if (status.reason === "context_overflow" && !frame.isCompacted) {
     const smaller = makeSmaller(state, frame, nowMs);

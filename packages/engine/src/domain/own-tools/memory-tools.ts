@@ -4,9 +4,9 @@ import type { RunState } from "../state/run-state.ts";
 import type { OwnResult } from "./own-result.ts";
 import { numberArgument, refuses, says, textArgument } from "./own-result.ts";
 
-const mostKeyCharacters = 128;
-const mostValueCharacters = 65_536;
-const mostEntries = 200;
+const maxKeyCharacters = 128;
+const maxValueCharacters = 65_536;
+const maxEntries = 200;
 /** Keys that only subtasks write, by ending. */
 const reserved = "task:";
 
@@ -45,19 +45,19 @@ function wellFormed(part: string): string {
 export function memoryWrite({ memory }: RunState, args: JsonObject): OwnResult {
   const key = textArgument(args, "key");
   const value = textArgument(args, "value");
-  if (key === "" || key.length > mostKeyCharacters) {
-    return refuses(`a key has 1 to ${mostKeyCharacters} characters; this one has ${key.length}`);
+  if (key === "" || key.length > maxKeyCharacters) {
+    return refuses(`a key has 1 to ${maxKeyCharacters} characters; this one has ${key.length}`);
   }
   if (key.startsWith(reserved)) {
     return refuses(`keys that begin with ${reserved} are for results of subtasks; choose another`);
   }
-  if (value.length > mostValueCharacters) {
+  if (value.length > maxValueCharacters) {
     return refuses(
-      `a value has at most ${mostValueCharacters} characters; this one has ${value.length}: keep it in a file, or in parts`,
+      `a value has at most ${maxValueCharacters} characters; this one has ${value.length}: keep it in a file, or in parts`,
     );
   }
-  if (!memory.has(key) && memory.size >= mostEntries) {
-    return refuses(`the memory holds ${mostEntries} entries and no more; write over an old one`);
+  if (!memory.has(key) && memory.size >= maxEntries) {
+    return refuses(`the memory holds ${maxEntries} entries and no more; write over an old one`);
   }
   return says(`kept under ${key}`, { case: "memoryWritten", value: { key, value } });
 }

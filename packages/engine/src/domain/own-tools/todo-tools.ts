@@ -6,8 +6,8 @@ import type { RunState } from "../state/run-state.ts";
 import type { OwnResult } from "./own-result.ts";
 import { numberArgument, refuses, says, textArgument } from "./own-result.ts";
 
-const mostTodos = 100;
-const mostCharacters = 2_000;
+const maxTodos = 100;
+const maxCharacters = 2_000;
 
 const statuses = {
   pending: TodoStatus.PENDING,
@@ -17,10 +17,10 @@ const statuses = {
 
 export function addTodo({ todos }: RunState, args: JsonObject): OwnResult {
   const text = textArgument(args, "text").trim();
-  if (text === "" || text.length > mostCharacters) {
-    return refuses(`a todo has 1 to ${mostCharacters} characters; this one has ${text.length}`);
+  if (text === "" || text.length > maxCharacters) {
+    return refuses(`a todo has 1 to ${maxCharacters} characters; this one has ${text.length}`);
   }
-  if (todos.length >= mostTodos) return refuses(`the list holds ${mostTodos} todos and no more`);
+  if (todos.length >= maxTodos) return refuses(`the list holds ${maxTodos} todos and no more`);
   const todo = create(TodoSchema, { id: todos.length + 1, text, status: TodoStatus.PENDING });
   return changed([...todos, todo]);
 }

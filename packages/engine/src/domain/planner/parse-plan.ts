@@ -1,8 +1,8 @@
 import { firstCharacters } from "@reeve/agent/text/cut-characters";
 
 /** The most steps of a plan, and characters of one. */
-const mostSteps = 50;
-const mostCharacters = 2_000;
+const maxSteps = 50;
+const maxCharacters = 2_000;
 
 /**
  * The ordered steps that a planner's answer holds: an array of strings, or an object with `steps`, as JSON; else the items
@@ -11,9 +11,9 @@ const mostCharacters = 2_000;
 export function parsePlan(text: string): readonly string[] | undefined {
   const steps = jsonSteps(text) ?? listItems(text);
   return steps
-    ?.map((step) => firstCharacters(step.trim().toWellFormed(), mostCharacters))
+    ?.map((step) => firstCharacters(step.trim().toWellFormed(), maxCharacters))
     .filter((step) => step !== "")
-    .slice(0, mostSteps);
+    .slice(0, maxSteps);
 }
 
 function jsonSteps(text: string): readonly string[] | undefined {

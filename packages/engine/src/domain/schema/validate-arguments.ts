@@ -4,7 +4,7 @@ import type { ToolDescriptor } from "@reeve/contracts/tool";
 import type { ErrorObject } from "ajv";
 
 /** How many problems a model is told of at once. */
-const mostProblems = 20;
+const maxProblems = 20;
 
 /** What is wrong with the arguments of a call, by the tool's own schema; nothing when they fit. */
 export function argumentProblems(tool: ToolDescriptor, args: JsonObject): readonly string[] {
@@ -14,8 +14,8 @@ export function argumentProblems(tool: ToolDescriptor, args: JsonObject): readon
   if (compiled.kind === "broken") return [];
   const errors = compiled.errorsOf(args);
   if (errors === undefined) return ["they take too much work to check; make them smaller"];
-  const more = errors.length - mostProblems;
-  const told = errors.slice(0, mostProblems).map(wordsOf);
+  const more = errors.length - maxProblems;
+  const told = errors.slice(0, maxProblems).map(wordsOf);
   return more > 0 ? [...told, `and ${more} more`] : told;
 }
 

@@ -45,54 +45,54 @@ interface Ended {
 
 type Contents = Pick<ToolResult, "content" | "isError"> & { readonly structured?: JsonObject };
 
-function single(ended: Ended | undefined, mostBytes: number): Contents {
+function single(ended: Ended | undefined, maxBytes: number): Contents {
   if (ended === undefined) return { content: "", isError: true };
   const { id, outcome } = ended;
   if (outcome.kind === "failed") {
     const { error, message } = outcome;
-    const content = cutToBytes(JSON.stringify({ error, message }), mostBytes);
+    const content = cutToBytes(JSON.stringify({ error, message }), maxBytes);
     return { content, isError: true };
   }
   return {
-    content: cut(outcome.content, id, mostBytes),
+    content: cut(outcome.content, id, maxBytes),
     isError: false,
     ...(outcome.payload && { structured: outcome.payload }),
   };
 }
 
 /** One entry for each job, in their order. The call failed only if every job did. */
-function entries(outcomes: readonly Ended[], mostBytes: number): Contents {
-  const list = (mostText: number): readonly JsonObject[] =>
-    outcomes.map(({ id, outcome }, index) => entryOf(index, id, outcome, mostText));
-  let mostText = mostBytes;
-  let content = JSON.stringify(list(mostText));
-  while (byteLength(content) > mostBytes && mostText > smallestText) {
-    mostText = Math.floor(mostText * 0.7);
-    content = JSON.stringify(list(mostText));
+function entries(outcomes: readonly Ended[], maxBytes: number): Contents {
+  const list = (maxText: number): readonly JsonObject[] =>
+    outcomes.map(({ id, outcome }, index) => entryOf(index, id, outcome, maxText));
+  let maxText = maxBytes;
+  let content = JSON.stringify(list(maxText));
+  while (byteLength(content) > maxBytes && maxText > smallestText) {
+    maxText = Math.floor(maxText * 0.7);
+    content = JSON.stringify(list(maxText));
   }
   return {
-    content: cutToBytes(content, mostBytes),
+    content: cutToBytes(content, maxBytes),
     isError: outcomes.every(({ outcome }) => outcome.kind === "failed"),
   };
 }
 
 const smallestText = 200;
 
-function entryOf(index: number, id: string, outcome: Outcome, mostText: number): JsonObject {
+function entryOf(index: number, id: string, outcome: Outcome, maxText: number): JsonObject {
   if (outcome.kind === "failed") {
     const { error, message } = outcome;
-    return { index, status: "error", error: { error, message: cutToBytes(message, mostText) } };
+    return { index, status: "error", error: { error, message: cutToBytes(message, maxText) } };
   }
   const { payload, content } = outcome;
-  const fits = payload !== undefined && byteLength(content) <= mostText;
-  return { index, status: "success", result: fits ? payload : cut(content, id, mostText) };
+  const fits = payload !== undefined && byteLength(content) <= maxText;
+  return { index, status: "success", result: fits ? payload : cut(content, id, maxText) };
 }
 
 /** Whoever reads a part is told where the whole is. */
-function cut(content: string, id: string, mostBytes: number): string {
-  if (byteLength(content) <= mostBytes) return content;
+function cut(content: string, id: string, maxBytes: number): string {
+  if (byteLength(content) <= maxBytes) return content;
   const note = `\n[cut; the whole is in the shared memory under ${taskKey(id)}]`;
-  return cutToBytes(content, Math.max(0, mostBytes - byteLength(note))) + note;
+  return cutToBytes(content, Math.max(0, maxBytes - byteLength(note))) + note;
 }
 
 function byteLength(text: string): number {

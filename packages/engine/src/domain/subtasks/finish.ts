@@ -7,7 +7,7 @@ import { scopeOf } from "../state/frame.ts";
 import { refuse, toolResultFact } from "../calls/tool-result.ts";
 
 /** How often a subtask may call `finish_subtask` again after an invalid call. */
-const mostRetries = 3;
+const maxRetries = 3;
 
 /** The result of a call that ends a subtask; it takes its turn after all other calls of the step. */
 export function finish(frame: Frame, call: Call, nowMs: number): readonly Fact[] {
@@ -38,7 +38,7 @@ export function isOutOfRetries({ units }: Frame): boolean {
       ? unit.calls.filter(({ call, result }) => call.name === finishSubtaskName && result?.isError)
       : [],
   );
-  return invalid.length > mostRetries;
+  return invalid.length > maxRetries;
 }
 
 function isAccepted({ call, result }: Call): boolean {

@@ -16,15 +16,15 @@ const cuts: readonly Cut[] = [
 ];
 
 /**
- * The messages of a turn so that they take at most `mostBytes`: the oldest results are cut first, then what was said, and
+ * The messages of a turn so that they take at most `maxBytes`: the oldest results are cut first, then what was said, and
  * at last the oldest calls are left out with their results. What was cut says so; the log of the run has all of it.
  */
 export function fitHistory(
   messages: readonly HistoryMessage[],
-  mostBytes: number,
+  maxBytes: number,
 ): readonly HistoryMessage[] {
   const fitting = messages.map((message) => ({ message, bytes: bytesOf(message) }));
-  let excess = fitting.reduce((sum, { bytes }) => sum + bytes, 0) - mostBytes;
+  let excess = fitting.reduce((sum, { bytes }) => sum + bytes, 0) - maxBytes;
   for (const cut of cuts) {
     for (const [index, { message, bytes }] of fitting.entries()) {
       if (excess <= 0) break;
@@ -36,7 +36,7 @@ export function fitHistory(
     }
   }
   const whole = fitting.map(({ message }) => message);
-  return excess <= 0 ? whole : withoutOldest(whole, mostBytes);
+  return excess <= 0 ? whole : withoutOldest(whole, maxBytes);
 }
 
 function note(left: number): HistoryMessage {
@@ -47,9 +47,9 @@ function note(left: number): HistoryMessage {
 /** What is newest, from where no result lacks its call, behind a word about what is missing. */
 function withoutOldest(
   messages: readonly HistoryMessage[],
-  mostBytes: number,
+  maxBytes: number,
 ): readonly HistoryMessage[] {
-  let room = mostBytes - bytesOf(note(messages.length));
+  let room = maxBytes - bytesOf(note(messages.length));
   let start = messages.length;
   while (start > 0) {
     const message = messages[start - 1];

@@ -24,8 +24,8 @@ const large = (runId: string): Turn => turn(runId, said("x".repeat(200 * 1024)))
 const open = (runId: string): Turn => ({ ...turn(runId), ended: undefined });
 const threadOf = (...turns: readonly Turn[]): ThreadState => ({ ...emptyThread, turns });
 
-function textsIn(state: ThreadState, runId: string, mostTokens = 1_000): readonly string[] {
-  return windowHistory(state, runId, mostTokens).map(({ message }) =>
+function textsIn(state: ThreadState, runId: string, maxTokens = 1_000): readonly string[] {
+  return windowHistory(state, runId, maxTokens).map(({ message }) =>
     message.case === "user" ? message.value.text : (message.case ?? ""),
   );
 }

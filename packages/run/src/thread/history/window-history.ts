@@ -5,22 +5,22 @@ import { bytesOf, charactersOf } from "./history-length.ts";
 import type { ThreadState } from "../thread-state.ts";
 
 /** What the history in a run's own log may take: well below the largest message of the bus. */
-const mostBytes = 512 * 1024;
+const maxBytes = 512 * 1024;
 
 /**
  * The conversation of a thread before the turn of `runId`: the turns that ended before it began, oldest first, as many of
- * the newest as come to about `mostTokens`. A turn is there as a whole, or not at all; only the newest, when it alone is
- * over the limit, is there in part, so that a model knows what it was asked last. `mostTokens` 0: nothing.
+ * the newest as come to about `maxTokens`. A turn is there as a whole, or not at all; only the newest, when it alone is
+ * over the limit, is there in part, so that a model knows what it was asked last. `maxTokens` 0: nothing.
  */
 export function windowHistory(
   { turns }: ThreadState,
   runId: string,
-  mostTokens: number,
+  maxTokens: number,
 ): readonly HistoryMessage[] {
-  if (mostTokens <= 0) return [];
+  if (maxTokens <= 0) return [];
   const place = turns.findIndex((turn) => turn.runId === runId);
   const before = place === -1 ? turns : turns.slice(0, place);
-  const mostCharacters = mostTokens * charactersAToken;
+  const maxCharacters = maxTokens * charactersAToken;
   let characters = 0;
   let bytes = 0;
   const shown: (readonly HistoryMessage[])[] = [];
@@ -28,8 +28,8 @@ export function windowHistory(
     if (ended === undefined || ended.messages.length === 0) continue;
     characters += sumOf(ended.messages, charactersOf);
     bytes += sumOf(ended.messages, bytesOf);
-    if (characters > mostCharacters || bytes > mostBytes) {
-      const room = Math.min(mostCharacters, mostBytes);
+    if (characters > maxCharacters || bytes > maxBytes) {
+      const room = Math.min(maxCharacters, maxBytes);
       if (shown.length === 0) shown.push(fitHistory(ended.messages, room));
       break;
     }

@@ -13,7 +13,7 @@ import { keepingLog } from "../keeping-log.ts";
 import type { SandboxBench } from "./sandbox-bench.ts";
 import { limitsOf, signal } from "./sandbox-bench.ts";
 
-export const mostBytes = 4_000_000;
+export const maxBytes = 4_000_000;
 /** Where the names of the tests are, in the order in which they are looked up. */
 const names: Readonly<Record<string, readonly string[]>> = {
   "good.test": ["127.0.0.1"],
@@ -75,7 +75,7 @@ export async function networkBench(bench: SandboxBench): Promise<NetworkBench> {
   const { log, logged } = keepingLog();
   const lookedUp: string[] = [];
   const networked = new NetworkedDriver(driver, {
-    policy: { allow: [entry(`*:${port}`), entry("*:80")], ranges: ["127.0.0.1"], mostBytes },
+    policy: { allow: [entry(`*:${port}`), entry("*:80")], ranges: ["127.0.0.1"], maxBytes },
     identity,
     folder: () => join(folder, "network"),
     resolve: (host) => {
@@ -87,7 +87,7 @@ export async function networkBench(bench: SandboxBench): Promise<NetworkBench> {
     },
     log,
   });
-  const warm = starting.use(new WarmSandboxes(networked, { idleMs: 300_000, mostIdle: 4 }));
+  const warm = starting.use(new WarmSandboxes(networked, { idleMs: 300_000, maxIdle: 4 }));
   const box = warm.over(workspace);
   const filled = (text: string) => text.replaceAll("PORT", String(port));
   const said: NetworkBench["said"] = async ({ argv }, allow, callId = "call-1") => {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test, vi } from "vitest";
 import type { NetworkBench } from "./network-bench.ts";
-import { mostBytes } from "./network-bench.ts";
+import { maxBytes } from "./network-bench.ts";
 
 /** How much of a network a call has, and how long. */
 export function networkBoundsContract(network: () => NetworkBench): void {
@@ -16,11 +16,11 @@ try:
     answer = urllib.request.urlopen("http://good.test:PORT${path}", timeout=20)
     while chunk := answer.read(65536): read += len(chunk)
 except Exception: pass
-print(0 < read < ${mostBytes + 2 ** 20})
+print(0 < read < ${maxBytes + 2 ** 20})
 print(ask("http://good.test:PORT/"))`;
       const [isBounded, next] = (await printed(code, ["good.test:PORT"], path)).split("\n");
       expect(isBounded).toBe("True");
-      expect(next).toBe(`403 this call has moved more than the ${mostBytes} bytes that it may`);
+      expect(next).toBe(`403 this call has moved more than the ${maxBytes} bytes that it may`);
       expect(network().logged.find(({ callId }) => callId === path)).toMatchObject({
         reason: "too many bytes",
       });

@@ -33,7 +33,7 @@ export interface Contender {
 export type HostTest = TestAPI | ReturnType<TestAPI["skipIf"]>;
 
 export const secret = "the-secret-of-the-host";
-const warmth = { idleMs: 300_000, mostIdle: 4 };
+const warmth = { idleMs: 300_000, maxIdle: 4 };
 export const signal = AbortSignal.timeout(300_000);
 
 /** Two workspaces of two runs, each with a secret, and sandboxes over the first. */

@@ -37,7 +37,7 @@ export function sessionContract(bench: () => SandboxBench): void {
 
     test("that is gone is replaced, and the next command does not notice", async () => {
       const { driver, workspace } = bench();
-      await using warm = new WarmSandboxes(driver, { idleMs: 300_000, mostIdle: 4 });
+      await using warm = new WarmSandboxes(driver, { idleMs: 300_000, maxIdle: 4 });
       const before = await ids(bench());
       const box = warm.over(workspace);
       await collect(box, { argv: ["true"], limits: limitsOf() }, signal);

@@ -21,9 +21,9 @@ const graceMs = 10_000;
 /** A run that rests is looked at ever more seldom, down to this. */
 const longestMs = 600_000;
 /** How many runs one round looks at; the others stay due. */
-const mostInRound = 200;
+const maxInRound = 200;
 /** How many of them are those that changed last: they are found however many are due before them. */
-const mostFresh = 100;
+const maxFresh = 100;
 
 interface Ports extends SweepPorts {
   readonly logEnds: RunLogEnds;
@@ -103,15 +103,15 @@ function nextOf(
   nowMs: number,
 ): readonly (readonly [string, Open])[] {
   const due = [...open].filter(([, { dueMs }]) => dueMs <= nowMs);
-  if (due.length <= mostInRound) return due;
+  if (due.length <= maxInRound) return due;
   const fresh = due
     .toSorted(([, a], [, b]) => a.delayMs - b.delayMs || b.dueMs - a.dueMs)
-    .slice(0, mostFresh);
+    .slice(0, maxFresh);
   const longest = due
     .toSorted(([, a], [, b]) => a.dueMs - b.dueMs)
-    .slice(0, mostInRound)
+    .slice(0, maxInRound)
     .filter((entry) => !fresh.includes(entry));
-  return [...fresh, ...longest].slice(0, mostInRound);
+  return [...fresh, ...longest].slice(0, maxInRound);
 }
 
 async function lookAt(

@@ -1,6 +1,6 @@
 import { PermissionClass } from "@reeve/contracts/tool";
 import type { Tool } from "@reeve/calls/ports/tool";
-import { mostReadBytes, readText, writeFile } from "@reeve/sandbox/files/workspace-files";
+import { maxReadBytes, readText, writeFile } from "@reeve/sandbox/files/workspace-files";
 import { builtinTool, stringOf } from "./builtin-tool.ts";
 import { fileOutcome, pathProperty as path, readOnlyRefusal, textOf } from "./file-outcome.ts";
 
@@ -8,7 +8,7 @@ import { fileOutcome, pathProperty as path, readOnlyRefusal, textOf } from "./fi
 export const readFile: Tool = {
   descriptor: builtinTool({
     name: "read_file",
-    description: `Reads a text file of the workspace, at most ${mostReadBytes} bytes at a time.`,
+    description: `Reads a text file of the workspace, at most ${maxReadBytes} bytes at a time.`,
     permissionClass: PermissionClass.WORKSPACE_WRITE,
     properties: {
       path,

@@ -1,5 +1,5 @@
-const mostBytes = 400;
-const mostLines = 3;
+const maxBytes = 400;
+const maxLines = 3;
 // What moves the cursor, rings or colours: escape sequences first, then whatever is left of controls.
 // oxlint-disable-next-line no-control-regex
 const escapes = /\u001B(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001B]*(?:\u0007|\u001B\\)?|[@-Z\\^_])/g;
@@ -18,8 +18,8 @@ export class LastLines {
 
   add(bytes: Uint8Array): void {
     this.#total += bytes.length;
-    const kept = Buffer.concat([this.#bytes, bytes.subarray(-mostBytes)]);
-    this.#bytes = kept.subarray(-mostBytes);
+    const kept = Buffer.concat([this.#bytes, bytes.subarray(-maxBytes)]);
+    this.#bytes = kept.subarray(-maxBytes);
   }
 
   /** The last lines that say something, as text of at most a few hundred bytes. */
@@ -35,7 +35,7 @@ export class LastLines {
       .map((line) => line.split("\r").findLast((part) => part.trim() !== "") ?? "")
       .map((line) => line.replaceAll(controls, "").trimEnd())
       .filter((line) => line.trim() !== "");
-    return lines.slice(-mostLines).join("\n");
+    return lines.slice(-maxLines).join("\n");
   }
 }
 

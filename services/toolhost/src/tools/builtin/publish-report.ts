@@ -18,7 +18,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
 };
 
 /** Makes a file of the workspace an artifact, which outlives the run. The same call always makes the same artifact. */
-export function publishReport(artifacts: ArtifactStore, mostBytes: number): Tool {
+export function publishReport(artifacts: ArtifactStore, maxBytes: number): Tool {
   return {
     descriptor: builtinTool({
       name: "publish_report",
@@ -40,7 +40,7 @@ export function publishReport(artifacts: ArtifactStore, mostBytes: number): Tool
         runId,
         idempotencyKey: callId,
       };
-      const content = dumpFile(box, path, mostBytes, signal);
+      const content = dumpFile(box, path, maxBytes, signal);
       const artifact = await artifacts.put(tenant, draft, content, signal);
       const structured = {
         artifact_id: artifact.artifactId,

@@ -2,15 +2,15 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { PermissionClass } from "@reeve/contracts/tool";
 import type { Tool } from "@reeve/calls/ports/tool";
 import type { SearchRequest } from "@reeve/sandbox/files/workspace-search";
-import { mostSearchedBytes, searchWorkspace } from "@reeve/sandbox/files/workspace-search";
+import { maxSearchedBytes, searchWorkspace } from "@reeve/sandbox/files/workspace-search";
 import { builtinTool, stringOf } from "./builtin-tool.ts";
 import { fileOutcome, pathProperty, textOf } from "./file-outcome.ts";
 
 const timeoutMs = 30_000;
-const mostEntries = 1_000;
-const mostLines = 1_000;
-const usualLines = 100;
-const mostPattern = 1_000;
+const maxEntries = 1_000;
+const maxLines = 1_000;
+const defaultLines = 100;
+const maxPattern = 1_000;
 
 const folder = { ...pathProperty, description: "Folder to look in. Absent: the workspace." };
 
@@ -18,7 +18,7 @@ const folder = { ...pathProperty, description: "Folder to look in. Absent: the w
 export const listFiles: Tool = searchTool(
   {
     name: "list_files",
-    description: `Lists a folder of the workspace, at most ${mostEntries} entries: folders end with /, files tell their size.`,
+    description: `Lists a folder of the workspace, at most ${maxEntries} entries: folders end with /, files tell their size.`,
     properties: {
       path: folder,
       recursive: { type: "boolean", description: "Whether to list what is below as well." },
@@ -29,7 +29,7 @@ export const listFiles: Tool = searchTool(
     operation: "list",
     path: folderOf(args),
     recursive: args["recursive"] === true,
-    most: mostEntries,
+    most: maxEntries,
   }),
 );
 
@@ -38,7 +38,7 @@ export const globFiles: Tool = searchTool(
   {
     name: "glob",
     description:
-      `Finds files and folders of the workspace by a pattern, at most ${mostEntries}: * and ? and [a-z] stand for parts of a ` +
+      `Finds files and folders of the workspace by a pattern, at most ${maxEntries}: * and ? and [a-z] stand for parts of a ` +
       "name, ** for any folders, {a,b} for either: src/**/*.{ts,js}.",
     properties: {
       pattern: text("The pattern, relative to the folder."),
@@ -50,7 +50,7 @@ export const globFiles: Tool = searchTool(
     operation: "glob",
     path: folderOf(args),
     pattern: stringOf(args["pattern"]),
-    most: mostEntries,
+    most: maxEntries,
   }),
 );
 
@@ -60,7 +60,7 @@ export const grepFiles: Tool = searchTool(
     name: "grep",
     description:
       "Finds lines that match a regular expression (as in Python) in the text files of the workspace, as file:line:text. " +
-      `Files over ${mostSearchedBytes} bytes are left out, and named.`,
+      `Files over ${maxSearchedBytes} bytes are left out, and named.`,
     properties: {
       pattern: text("The regular expression."),
       path: { ...pathProperty, description: "File or folder to look in. Absent: the workspace." },
@@ -69,8 +69,8 @@ export const grepFiles: Tool = searchTool(
       max_results: {
         type: "integer",
         minimum: 1,
-        maximum: mostLines,
-        description: `How many lines at most. Absent: ${usualLines}.`,
+        maximum: maxLines,
+        description: `How many lines at most. Absent: ${defaultLines}.`,
       },
     },
     required: ["pattern"],
@@ -81,7 +81,7 @@ export const grepFiles: Tool = searchTool(
     pattern: stringOf(args["pattern"]),
     glob: typeof args["glob"] === "string" ? args["glob"] : null,
     ignore_case: args["ignore_case"] === true,
-    most: typeof args["max_results"] === "number" ? args["max_results"] : usualLines,
+    most: typeof args["max_results"] === "number" ? args["max_results"] : defaultLines,
   }),
 );
 
@@ -112,5 +112,5 @@ function folderOf(args: JsonObject): string {
 }
 
 function text(description: string): JsonObject {
-  return { type: "string", minLength: 1, maxLength: mostPattern, description };
+  return { type: "string", minLength: 1, maxLength: maxPattern, description };
 }

@@ -1,17 +1,17 @@
 const lineFeed = 10;
 const carriageReturn = 13;
 
-/** The answer, whose body breaks off when one message of it is larger than `mostBytes`. */
-export function bounded(answer: Response, mostBytes: number): Response {
+/** The answer, whose body breaks off when one message of it is larger than `maxBytes`. */
+export function bounded(answer: Response, maxBytes: number): Response {
   const { body, status, statusText, headers } = answer;
   if (body === null) return answer;
   const isStream = headers.get("content-type")?.startsWith("text/event-stream") === true;
-  const limit = new MessageLimit(mostBytes, isStream);
+  const limit = new MessageLimit(maxBytes, isStream);
   const checked = body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       transform: (chunk, controller) => {
         if (limit.admits(chunk)) controller.enqueue(chunk);
-        else controller.error(new Error(`a message is larger than ${mostBytes} bytes`));
+        else controller.error(new Error(`a message is larger than ${maxBytes} bytes`));
       },
     }),
   );
@@ -20,26 +20,26 @@ export function bounded(answer: Response, mostBytes: number): Response {
 
 /** Counts the bytes of the message that is under way; in a stream of events an empty line ends it. */
 class MessageLimit {
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   readonly #isStream: boolean;
   #bytes = 0;
   #isLineEmpty = true;
 
-  constructor(mostBytes: number, isStream: boolean) {
-    this.#mostBytes = mostBytes;
+  constructor(maxBytes: number, isStream: boolean) {
+    this.#maxBytes = maxBytes;
     this.#isStream = isStream;
   }
 
   admits(chunk: Uint8Array): boolean {
     if (!this.#isStream) {
       this.#bytes += chunk.length;
-      return this.#bytes <= this.#mostBytes;
+      return this.#bytes <= this.#maxBytes;
     }
     for (let from = 0; from < chunk.length;) {
       const end = chunk.indexOf(lineFeed, from);
       const line = chunk.subarray(from, end === -1 ? chunk.length : end);
       this.#bytes += line.length + 1;
-      if (this.#bytes > this.#mostBytes) return false;
+      if (this.#bytes > this.#maxBytes) return false;
       if (line.some((byte) => byte !== carriageReturn)) this.#isLineEmpty = false;
       if (end === -1) break;
       if (this.#isLineEmpty) this.#bytes = 0;

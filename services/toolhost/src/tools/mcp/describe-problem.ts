@@ -1,16 +1,16 @@
-const mostCharacters = 500;
-const mostCauses = 5;
+const maxCharacters = 500;
+const maxCauses = 5;
 
 /** What went wrong, with what was behind it, in one line that a model and an operator can read. */
 export function describeProblem(error: unknown): string {
   const said: string[] = [];
   let next = error;
-  for (let depth = 0; depth < mostCauses && next !== undefined && next !== null; depth++) {
+  for (let depth = 0; depth < maxCauses && next !== undefined && next !== null; depth++) {
     const message = messageOf(next);
     if (message !== "" && !said.some((earlier) => earlier.includes(message))) said.push(message);
     next = next instanceof Error ? next.cause : undefined;
   }
-  return said.join(": ").replaceAll(/\s+/g, " ").slice(0, mostCharacters) || "it is not known why";
+  return said.join(": ").replaceAll(/\s+/g, " ").slice(0, maxCharacters) || "it is not known why";
 }
 
 /** A refused connection to a name with several addresses says nothing itself; its parts do. */

@@ -5,7 +5,7 @@ import { fitsMessage } from "@reeve/calls/results/record-size";
 import type { AskedQuestion, GivenAnswer } from "@reeve/calls/ports/tool";
 
 /** Bytes of what a server may ask for: it is kept in the log of the run. */
-const mostSchemaBytes = 16_384;
+const maxSchemaBytes = 16_384;
 
 /** Asks a person on behalf of a call. */
 export type Ask = (question: AskedQuestion) => Promise<GivenAnswer>;
@@ -19,7 +19,7 @@ export async function elicit(
   if (!("requestedSchema" in params)) return { action: "decline" };
   // It came as JSON, so it is nothing else.
   const schema = params.requestedSchema as unknown as JsonObject;
-  if (!isStorable(schema) || !fitsMessage(schema, mostSchemaBytes)) return { action: "decline" };
+  if (!isStorable(schema) || !fitsMessage(schema, maxSchemaBytes)) return { action: "decline" };
   const answer = await ask({
     message: params.message,
     schema,

@@ -14,9 +14,9 @@ export interface GuardedFetch extends AsyncDisposable {
 
 /**
  * A `fetch` that reaches no address which is not permitted, whatever a name resolves to, follows no redirects, and takes
- * no message that is larger than `mostBytes`.
+ * no message that is larger than `maxBytes`.
  */
-export function guardedFetch(allowed: readonly string[], mostBytes: number): GuardedFetch {
+export function guardedFetch(allowed: readonly string[], maxBytes: number): GuardedFetch {
   const guard = new AddressGuard(allowed);
   const agent = new Agent({
     connect: { lookup: guard.lookup, timeout: connectMs },
@@ -33,7 +33,7 @@ export function guardedFetch(allowed: readonly string[], mostBytes: number): Gua
         typeof fetch
       >[1];
       const answer = (await fetch(url, request)) as unknown as Response;
-      return bounded(answer, mostBytes);
+      return bounded(answer, maxBytes);
     },
     [Symbol.asyncDispose]: () => agent.destroy(),
   };

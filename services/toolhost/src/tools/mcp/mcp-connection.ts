@@ -21,15 +21,15 @@ import { Turns } from "@reeve/platform/async/turns";
 const connectMs = 15_000;
 /** How long a call may be silent, and how long it may last. */
 const silenceMs = 120_000;
-const mostCallMs = 1_800_000;
+const maxCallMs = 1_800_000;
 /** How long a server may take to answer a call that nobody waits for any more, before others are let in. */
 const leftoverMs = 3_000;
-const mostPages = 64;
+const maxPages = 64;
 /** How often a server is asked for its tools that does not tell when it is gone, or that they have changed. */
 const lookMs = 30_000;
 
 /** How often one call may need more of people. */
-const mostRounds = 10;
+const maxRounds = 10;
 
 /** What a call brings that is made again because the server needed more. */
 interface Input {
@@ -75,7 +75,7 @@ export class McpConnection implements AsyncDisposable {
       { name: "reeve", version: "0.1.0" },
       {
         versionNegotiation: { mode: "auto", probe: { timeoutMs: connectMs } },
-        listMaxPages: mostPages,
+        listMaxPages: maxPages,
         ...(elicitation && { capabilities: { elicitation: { form: {} } } }),
         inputRequired: { autoFulfill: false },
         listChanged: { tools: { autoRefresh: false, onChanged: () => void this.#look() } },
@@ -193,12 +193,12 @@ export class McpConnection implements AsyncDisposable {
   ): Promise<ToolOutcome> {
     const trace = traceparent === "" ? undefined : { traceparent };
     let input: Input = {};
-    for (let round = 0; round < mostRounds; round++) {
+    for (let round = 0; round < maxRounds; round++) {
       const result: CallToolResult | InputRequiredResult = await this.#client.callTool(
         { name, arguments: args, ...(trace && { _meta: trace }), ...input },
         {
           signal: bounded,
-          timeout: mostCallMs,
+          timeout: maxCallMs,
           allowInputRequired: true,
           toolDefinition: this.#withoutOutputSchema(name),
           onprogress: ({ progress, total, message = "" }) => {
@@ -216,7 +216,7 @@ export class McpConnection implements AsyncDisposable {
       const { requestState } = result;
       input = { inputResponses, ...(requestState !== undefined && { requestState }) };
     }
-    return { content: `the server has asked ${mostRounds} times and goes on`, isError: true };
+    return { content: `the server has asked ${maxRounds} times and goes on`, isError: true };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -11,9 +11,9 @@ import type { HttpServerConfig, McpServerConfig, StdioServerConfig } from "./mcp
 import { sandboxedCommand } from "./sandboxed-command.ts";
 
 /** Bytes of one message of a server. */
-const mostBytes = 10 * 2 ** 20;
+const maxBytes = 10 * 2 ** 20;
 /** Characters of what a program last said of itself. */
-const mostSaid = 2_000;
+const maxSaid = 2_000;
 
 /** The way to a server, for one connection. */
 export interface ServerTransport extends AsyncDisposable {
@@ -34,7 +34,7 @@ export async function openTransport(
 }
 
 function overHttp({ url, headers, allow_addresses: allowed }: HttpServerConfig): ServerTransport {
-  const guarded = guardedFetch(allowed, mostBytes);
+  const guarded = guardedFetch(allowed, maxBytes);
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     fetch: guarded.fetch,
     requestInit: { headers: { ...headers } },
@@ -65,11 +65,11 @@ async function overStdio(
     args: [...args],
     env,
     stderr: "pipe",
-    maxBufferSize: mostBytes,
+    maxBufferSize: maxBytes,
   });
   let said = "";
   transport.stderr?.on("data", (lines: Buffer) => {
-    said = (said + lines.toString()).slice(-mostSaid);
+    said = (said + lines.toString()).slice(-maxSaid);
     log.debug({ lines: lines.toString() }, "MCP server says");
   });
   const resources = opening.move();

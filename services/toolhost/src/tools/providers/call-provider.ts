@@ -11,7 +11,7 @@ import { providedOutcome } from "./provided-outcome.ts";
 
 /** How long a provider may take to end a stream whose result it has given. */
 const endMs = 2_000;
-const mostCharacters = 1_000;
+const maxCharacters = 1_000;
 
 /** What is called, of whom. */
 export interface ProviderCall {
@@ -99,7 +99,7 @@ interface Circumstances {
 /** What a model is told of a call that ended with an error status. */
 function failed(error: unknown, { provider, hasSpoken, timeLimitMs }: Circumstances): ToolOutcome {
   if (!isStatus(error)) return broken(provider, "answered with what cannot be read");
-  const details = error.details.slice(0, mostCharacters);
+  const details = error.details.slice(0, maxCharacters);
   const unknown = "the outcome of the call is unknown";
   // Whoever has begun a call may have had its effect before refusing to go on.
   const begun = hasSpoken ? `; ${unknown}` : "";

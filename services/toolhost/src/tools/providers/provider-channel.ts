@@ -19,7 +19,7 @@ import type { ProviderConfig } from "./provider-config.ts";
 
 const describeMs = 10_000;
 /** Bytes of one message of a provider. */
-const mostBytes = 16 * 2 ** 20;
+const maxBytes = 16 * 2 ** 20;
 /** gRPC servers take pings that come more often than every five minutes for an attack. */
 const keepaliveMs = 310_000;
 const longestPauseMs = 15_000;
@@ -122,7 +122,7 @@ function clientOf(config: ProviderConfig, retriesCalls: boolean): Client {
   const options: ChannelOptions = {
     "grpc.service_config": JSON.stringify(serviceConfig),
     "grpc.service_config_disable_resolution": 1,
-    "grpc.max_receive_message_length": mostBytes,
+    "grpc.max_receive_message_length": maxBytes,
     "grpc.keepalive_time_ms": keepaliveMs,
     "grpc.max_reconnect_backoff_ms": longestPauseMs,
     "grpc.primary_user_agent": "reeve-toolhost",

@@ -12,7 +12,7 @@ import type { ProviderConfig } from "./provider-config.ts";
 const firstDelayMs = 500;
 /** How often a provider is asked for its tools. */
 const lookMs = 30_000;
-const mostTools = 256;
+const maxTools = 256;
 
 export interface ToolProviderPorts {
   readonly log: Logger;
@@ -86,7 +86,7 @@ export class ToolProvider implements AsyncDisposable {
     this.#described = described;
     const { log, onTools } = this.#ports;
     const tools = new Map<string, Tool>();
-    for (const tool of described.tools.slice(0, mostTools)) {
+    for (const tool of described.tools.slice(0, maxTools)) {
       const read = describedTool(this.name, this.#config, tool);
       if (read.kind === "refused") {
         log.warn({ tool: tool.name, reason: read.reason }, "tool of a provider left out");
@@ -96,8 +96,8 @@ export class ToolProvider implements AsyncDisposable {
         tools.set(tool.name, this.#toolOf(tool.name, read.descriptor));
       }
     }
-    if (described.tools.length > mostTools) {
-      log.warn({ tools: described.tools.length, mostTools }, "provider has too many tools");
+    if (described.tools.length > maxTools) {
+      log.warn({ tools: described.tools.length, maxTools }, "provider has too many tools");
     }
     this.#tools = [...tools.values()];
     log.info({ tools: this.#tools.length }, "tool provider answered");
