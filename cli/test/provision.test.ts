@@ -47,6 +47,7 @@ async function ageOf(url: string, bucket: string): Promise<number> {
   return (await manager.streams.info(`KV_${bucket}`)).config.max_age / 1_000_000;
 }
 
+// Requirement: OPS-5
 test("a store is provisioned with all streams, buckets and queues, and again without a change", async () => {
   const storeDir = mkdtempSync(join(tmpdir(), "reeve-provision-"));
   await using server = await startNatsServer({ storeDir, log }, never);

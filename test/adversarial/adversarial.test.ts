@@ -87,6 +87,7 @@ for (const driver of drivers) {
       found.set(name, new Map());
     });
 
+    // Requirement: KIT-7, KIT-8
     test.for(allAttacks)("$id: $attempt", async (attack, { skip }) => {
       const { needs } = attack;
       skip(

@@ -3,6 +3,7 @@ import { chaos } from "./support/chaos.ts";
 
 const limitMs = 600_000;
 
+// Requirement: DUR-3, DUR-4
 test(
   "runs keep every promise while the processes around them are killed and stopped",
   async () => {

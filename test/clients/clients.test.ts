@@ -234,6 +234,7 @@ describe.concurrent.each(languages)("a client in %s", (language, toolchain) => {
     },
   );
 
+  // Requirement: EVT-7
   test.skipIf(!isReady)(`goes along with a server of newer contracts${why}`, async () => {
     await using server = await startNewerServer();
     const { told } = await client(["start", agent, "go", randomUUID()], { url: server.url });

@@ -54,6 +54,7 @@ interface Methods {
 
 type Event = Readonly<Record<string, unknown>> & { readonly sequence: number };
 
+// Requirement: EVT-7
 test("a client of older contracts, without fields and events that are new, works with the gateway", async () => {
   const newer = new Set(["cost_summary", "usage", "end_status", "memory_enabled", "depth"]);
   const events = await seenBy((message) => {

@@ -46,12 +46,14 @@ describe.skipIf(reason !== undefined)(`what compose.yaml brings up${because(reas
     expectDone(await client.run());
   });
 
+  // Requirement: OPS-6
   test("who has no token is refused, and the file names none", async () => {
     using stranger = openReeve({ url: project.url, token: undefined });
     await expect(stranger.agents.listAgents({})).rejects.toThrow(/unauthenticated/);
     expect(await project.compose("config")).not.toContain(project.token);
   });
 
+  // Requirement: OPS-6
   test("nothing but the gateway is reached from outside, and it from this machine alone", async () => {
     const listed = (await project.compose("ps", "--format", "json")).trim().split("\n");
     const published = listed.flatMap((line) => {

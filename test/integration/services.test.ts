@@ -54,6 +54,7 @@ describe.skipIf(reason !== undefined)(`the services in containers${because(reaso
     expect(seen.slice(last).filter(isText)).toEqual([]);
   });
 
+  // Requirement: OPS-7
   test("each service is replaced under load, and no run is lost, no event comes twice", async () => {
     await expectUnnoticed(containers, "publish", async ({ next }) => {
       for (const service of ["runtime", "toolhost", "approvals", "gateway"] as const) {
@@ -97,6 +98,7 @@ describe.skipIf(reason !== undefined)(`the services in containers${because(reaso
     expectDone(await client({ name: "alone", agentId: "work" }).run());
   });
 
+  // Requirement: OPS-7
   test("NATS is killed and started again under load, and who watches runs sees a pause and nothing else", async () => {
     await expectUnnoticed(containers, "work", async ({ next }) => {
       await next();

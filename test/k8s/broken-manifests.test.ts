@@ -26,6 +26,7 @@ describe.skipIf(renderer === undefined)(
   },
 );
 
+// Requirement: OPS-8
 test("every check has a copy that fails it", () => {
   expect([...new Set(breaks.map(([name]) => name))]).toEqual(Object.keys(policies));
 });

@@ -30,6 +30,7 @@ describe.skipIf(renderer === undefined).each(folders)(
       expect(names.toSorted()).toEqual(["approvals", "gateway", "runtime", "toolhost"]);
     });
 
+    // Requirement: OPS-8
     test.each(Object.entries(policies))("passes the check of %s", (_, policy) => {
       expect(policy(objects)).toEqual([]);
     });

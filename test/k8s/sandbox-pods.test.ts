@@ -71,6 +71,7 @@ describe.skipIf(renderer === undefined)(
       return found;
     };
 
+    // Requirement: OPS-9
     test("grants the toolhost the verbs that it uses, and no other", () => {
       expect(granted(find("Role", "sandboxes"))).toEqual(used([...podRights, ...presenceRights]));
       expect(granted(find("Role", "sandbox-claims"))).toEqual(used(claimRights));

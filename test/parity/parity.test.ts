@@ -29,6 +29,7 @@ describe.each(Object.entries(backends))("on the backend %s", (_, open) => {
     return run;
   }
 
+  // Requirement: EVT-3, DUR-1, DUR-2, DUR-7
   test.each(scenarios)("a run shows what every backend shows: $name", async (scenario) => {
     const trace = normalized(await shownBy(scenario));
     const file = join(traces, fileOf(scenario));

@@ -72,6 +72,7 @@ async function exhausted(id: string, spec: MessageInitShape<typeof AgentSpecSche
 }
 
 describe.each(budgets)("a run that uses up its budget of %s", (reason, limits) => {
+  // Requirement: TURN-3
   test("ends as it should, with what it had said and done", async () => {
     const id = `spender-${reason.replace("_", "-")}`;
     const { events, ended, tree } = await exhausted(id, { budgets: limits });
@@ -95,6 +96,7 @@ describe.each(budgets)("a run that uses up its budget of %s", (reason, limits) =
   });
 });
 
+// Requirement: LOOP-6
 test("a run that uses up its rounds ends in that error, with what it had said and done", async () => {
   const { events, ended, tree } = await exhausted("rounds", { maxRounds: 2 });
   expect(events.map(({ event }) => event.case)).not.toContain("budgetExceeded");
@@ -102,6 +104,7 @@ test("a run that uses up its rounds ends in that error, with what it had said an
   expect(tree?.nodes).toHaveLength(6);
 });
 
+// Requirement: META-2, META-3
 test("each call has its own times, and its event says the same as its record", async () => {
   const { events } = await exhausted("times", { maxRounds: 1 });
   const results = events.flatMap(({ event }) => (event.case === "toolResult" ? [event.value] : []));

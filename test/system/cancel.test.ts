@@ -128,6 +128,7 @@ async function cancelIn(phase: CancelPhase): Promise<{ runId: string; outlivedMs
   return { runId, outlivedMs };
 }
 
+// Requirement: CAN-1, CAN-2, CAN-3
 describe("a run that is cancelled, ends with all that it has under way", () => {
   test.each(cancelPhases)("$name", async (phase) => {
     const tries = phase.processes === undefined ? 1 : 3;
@@ -145,6 +146,7 @@ describe("a run that is cancelled, ends with all that it has under way", () => {
 });
 
 describe("cancelling a run", () => {
+  // Requirement: CAN-4
   test("happens when nobody watches it any more, if it asked for that, and only then", async () => {
     const { runs } = deployment.reeve;
     const watchedOnce = async (cancelOnDisconnect: boolean) => {

@@ -25,6 +25,7 @@ async function canonicalRun({ runs }: Reeve): Promise<readonly RunEvent[]> {
   return events;
 }
 
+// Requirement: EVT-2, EVT-3
 test("the canonical trace comes out of one process", async () => {
   const folder = mkdtempSync(join(tmpdir(), "reeve-test-"));
   const mcp = join(import.meta.dirname, "../../services/toolhost/test/support/progress-server.ts");
@@ -59,12 +60,14 @@ test("the canonical trace comes out of one process", async () => {
   }
 });
 
+// Requirement: EVT-2, EVT-3
 test("the same trace comes out of four processes", async () => {
   await using deployment = await Deployment.start();
   await deployment.agent("search", { mcpServers: ["srv"] });
   expect(traceOf(await canonicalRun(deployment.reeve))).toEqual(canonicalTrace);
 });
 
+// Requirement: CFG-6, MCP-3
 test("an agent that wants no progress gets the same calls and results without it", async () => {
   await using deployment = await Deployment.start();
   await deployment.agent("search", { mcpServers: ["srv"], emitMcpProgress: false });

@@ -74,6 +74,7 @@ async function* only<Asked>(question: Asked) {
 }
 
 describe.each(names)("%s", (name) => {
+  // Requirement: OPS-1
   test("tells that it lives and is ready, and its metrics", async () => {
     await expectAlive(name);
     await untilReadinessIs(name, Status.SERVING);
@@ -83,6 +84,7 @@ describe.each(names)("%s", (name) => {
     expect(await metrics.text()).toMatch(/^process_cpu_seconds_total \d/m);
   });
 
+  // Requirement: OPS-1
   test("tells what it serves, by either version of reflection", async () => {
     const asked = { host: "", messageRequest: { case: "listServices", value: "" } } as const;
     const transport = await transportTo(name);
@@ -100,6 +102,7 @@ describe.each(names)("%s", (name) => {
   });
 });
 
+// Requirement: OPS-1
 test("a service whose store is away lives and is not ready, until the store is back", async () => {
   const off = names.map((name) => untilReadinessIs(name, Status.NOT_SERVING));
   await deployment.killNats();

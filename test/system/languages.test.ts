@@ -40,6 +40,7 @@ afterAll(() => resources.disposeAsync());
 describe.each(languages)("a provider of tools in %s", (language, prepared, isRight) => {
   const why = prepared.kind === "missing" ? ` (left out: ${prepared.reason})` : "";
 
+  // Requirement: HOST-5
   test.skipIf(prepared.kind === "missing")(`works for an agent${why}`, async () => {
     const events = await watched(await started(`provider-${language}`));
     expect(traceOf(events).slice(3, 8)).toEqual([
@@ -54,6 +55,7 @@ describe.each(languages)("a provider of tools in %s", (language, prepared, isRig
     expect(value?.content).toSatisfy(isRight);
   });
 
+  // Requirement: HOST-5
   test.skipIf(prepared.kind === "missing")(`that is killed tells its agent so${why}`, async () => {
     const runId = await started(`provider-${language}-dies`);
     await eventOf(deployment, runId, "mcpProgress");

@@ -29,6 +29,7 @@ async function purge(stream: string): Promise<void> {
   expect(await ask(`PURGE.${stream}`)).toMatchObject({ success: true, purged: 1 });
 }
 
+// Requirement: HOST-1
 test("a run goes on whose dispatch and whose call are gone from their queues", async () => {
   await deployment.kill("runtime");
   const { run } = await deployment.reeve.runs.startRun({ agentId: "publish", input: "publish it" });

@@ -46,6 +46,7 @@ beforeAll(async () => {
 afterAll(() => resources.disposeAsync());
 
 describe("a server of the public registry", () => {
+  // Requirement: MCP-1
   test("lets an agent work on the files that it serves, and on no others", async () => {
     await deployment.agent("mcp-files", { mcpServers: ["files"] });
     const results = (await watched("mcp-files", folder)).flatMap(({ event }) =>
@@ -68,6 +69,7 @@ describe("a server of the public registry", () => {
     expect(results[2]?.structured).toMatchObject({ conditions: expect.any(String) });
   });
 
+  // Requirement: MCP-2
   test.each([
     ["its standard output", "local"],
     ["streamable HTTP", "remote"],
@@ -93,6 +95,7 @@ describe("a server of the public registry", () => {
 });
 
 describe("a server that asks a person", () => {
+  // Requirement: HOST-6
   test.each<[string, JsonObject, RegExp]>([
     ["asks-legacy", { name: "Ada", integer: 7 }, /- Name: Ada[^]*- Favorite Integer: 7/],
     ["asks-modern", { dish: "soup" }, /^order 1: soup$/],

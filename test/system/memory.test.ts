@@ -40,6 +40,7 @@ async function ask(input: string, memoryEnabled: boolean): Promise<string> {
   return (await deployment.reeve.runs.getRun({ runId: run?.runId ?? "" })).run?.output ?? "";
 }
 
+// Requirement: CHAT-3
 test("what one run remembers, a later one of the same user is told, where it fits and where it is wanted", async () => {
   await ask("remember that she plays the cello", true);
   const { memories } = await deployment.reeve.memories.listMemories({});

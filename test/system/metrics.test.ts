@@ -141,6 +141,7 @@ describe("the metrics of a deployment", () => {
     expect(valueOf('reeve_model_cost_usd_total{model="scripted"}')).toBeGreaterThan(0);
   });
 
+  // Requirement: OPS-3
   test("name no run, and no tenant", () => {
     const own = texts
       .flatMap((text) => text.split("\n"))
@@ -149,6 +150,7 @@ describe("the metrics of a deployment", () => {
     expect(own.filter((line) => /run_[a-z2-7]{26}|acme|tester/.test(line))).toEqual([]);
   });
 
+  // Requirement: OPS-3
   test("are what dashboard and alerts ask for, each metric and each label", () => {
     const queries = queriesOf(dashboard, rules);
     expect(queries.length).toBeGreaterThan(20);

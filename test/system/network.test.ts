@@ -73,6 +73,7 @@ urllib.request.urlopen("http://localhost:${port}/").read().decode()`;
       },
     });
 
+  // Requirement: KIT-5, KIT-6
   test("has its code reach them", async () => {
     await agent("fetch", [`localhost:${port}`]);
     const { content } = await resultOf(deployment, "fetch");
@@ -115,6 +116,7 @@ describe("a deployment on whose machines no sandbox works", () => {
     expect(metadata?.isolation).toBe("files-only");
   });
 
+  // Requirement: KIT-9
   test("refuses agents that execute, by the field that says so", async () => {
     await deployment.agent("executor", { model: "openai:played", permissionClasses });
     const start = deployment.reeve.runs.startRun({ agentId: "executor", input: "go" });

@@ -48,10 +48,12 @@ async function resultsOf(runId: string): Promise<readonly string[]> {
 
 const all = ["4 bytes written to note.txt", 'found: "reeve"', "kept"];
 
+// Requirement: HOST-4
 test("a run has tools of two pools", async () => {
   expect(await resultsOf(await start())).toEqual(all);
 });
 
+// Requirement: HOST-4
 test("a pool without any host still lists its tools, and a call waits for one", async () => {
   expect(await deployment.end("toolhost-2")).toBe(0);
   const { tools } = await deployment.reeve.tools.listTools({});

@@ -141,6 +141,7 @@ async function witness(
 
 const shown = (events: readonly RunEvent[]) => events.map((event) => toJson(RunEventSchema, event));
 
+// Requirement: EVT-4
 test("clients that come back fifty times, anywhere, in any protocol and at either gateway, see every event once", async () => {
   const rounds = new Rounds(Object.keys(wishes).length);
   play = ({ messages }) =>

@@ -43,6 +43,7 @@ function expectUntouched(events: readonly RunEvent[]): void {
   expect(results).toHaveLength(3);
 }
 
+// Requirement: OPS-7
 test("every service is restarted in turn, and who watches runs sees a pause and nothing else", async () => {
   let happened = Promise.withResolvers<void>();
   const { reeve, second } = deployment;

@@ -74,6 +74,7 @@ async function expectWhole(
   expect(report).toBe("ran\n");
 }
 
+// Requirement: DUR-3
 describe("a run whose runtime is killed and started again", () => {
   test("before it was dispatched, is carried out", async () => {
     await deployment.kill("runtime");

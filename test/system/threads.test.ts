@@ -44,6 +44,7 @@ async function say(threadId: string, input: string): Promise<string> {
   return runId;
 }
 
+// Requirement: DUR-1, CHAT-3
 test("a conversation goes on: the model sees the turns before, calls with their results", async () => {
   const { reeve } = deployment;
   const first = await say("talk", "note that it rains");

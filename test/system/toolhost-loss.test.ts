@@ -52,6 +52,7 @@ function mountsBelow(folder: string): readonly string[] {
   });
 }
 
+// Requirement: DUR-3
 describe.each([
   ["bubblewrap", bubblewrap.works ? undefined : bubblewrap.reason, undefined],
   ["docker", "why" in engine ? engine.why : undefined, "why" in engine ? undefined : engine],

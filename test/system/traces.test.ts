@@ -82,6 +82,7 @@ const agent = "invoke_agent publish";
 const resumed = `${startRun} > resolve_approval > send dispatch.run > claim_run > ${agent}`;
 
 describe("the trace of a run", () => {
+  // Requirement: OPS-2
   test("goes through four processes, and goes on when its runtime is killed while an approval is pending", async () => {
     const runId = await start("publish");
     await eventOf(deployment, runId, "runParked");
@@ -183,6 +184,7 @@ describe("the trace of a run", () => {
     expect(await Promise.all(names.map((name) => deployment.end(name)))).toEqual([0, 0, 0, 0]);
   });
 
+  // Requirement: OPS-2
   test("holds no contents, and no secrets", () => {
     const all = Buffer.concat(receiver.raw).toString("latin1");
     expect(all).toContain("gen_ai.usage.output_tokens");

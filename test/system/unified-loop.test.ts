@@ -95,6 +95,7 @@ function watchedTree(events: readonly RunEvent[]): ExecutionTree {
   return treeOf(events.reduce<TreeNodes>(treeAfter, new Map()));
 }
 
+// Requirement: SUB-6, META-2, META-4, LOOP-1, CHAT-4
 test("a real-looking task: three levels of subtasks, one that fails, retries of a schema, a large result, a compaction", async () => {
   await using models = await startPlayingServer(play);
   await using deployment = await Deployment.start({

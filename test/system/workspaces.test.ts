@@ -114,6 +114,7 @@ test("what cannot be done with files is told by its kind", async () => {
   expect(await codeOf(read("run_00000000000000000000000000", "a.txt"))).toBe(Code.NotFound);
 });
 
+// Requirement: KIT-10
 test("runs of a thread share their files where their agent says so, until the thread is deleted", async () => {
   await says("write a.txt shared", "sharer", "desk");
   expect((await says("read a.txt", "sharer", "desk")).output).toBe("shared");

@@ -12,6 +12,7 @@ test("images have the Node that this repository is developed with", () => {
   expect(read("deploy/images/Dockerfile")).toContain(`ARG NODE_IMAGE=node:${pinned}-`);
 });
 
+// Requirement: OPS-6
 test("compose starts the images that the script makes", () => {
   const { services, toolhost, nats } = imageNamesOf(defaultPrefix);
   for (const name of [services, toolhost, nats]) {
@@ -19,6 +20,7 @@ test("compose starts the images that the script makes", () => {
   }
 });
 
+// Requirement: OPS-6
 test("every service of compose is confined, and none listens to other machines", () => {
   const services = Object.entries<Confined>(parse(read("compose.yaml"), { merge: true }).services);
   expect(services.map(([name]) => name).toSorted()).toEqual(

@@ -41,6 +41,7 @@ test("an agent runs in this process to its end", async () => {
   expect(ended).toMatchObject({ status: RunStatus.COMPLETED, output: "Hello there." });
 });
 
+// Requirement: DUR-6, DUR-7
 test("what needs a deployment, a person or a sandbox is refused by name before anything runs", () => {
   const created = {
     threadId: "t",

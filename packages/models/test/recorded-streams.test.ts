@@ -126,6 +126,7 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
     },
   );
 
+  // Requirement: LOOP-4
   test("of reasoning tells it apart, and goes back verbatim", async () => {
     const { text, reasoning, turn } = await played("reasoning");
     expect({ text, reasoning }).toEqual({ text: greeting, reasoning: "The user greets me." });

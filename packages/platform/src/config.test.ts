@@ -18,6 +18,7 @@ describe("settings", () => {
     });
   });
 
+  // Requirement: OPS-4
   test("that are missing or wrong are all told at once, by name", () => {
     expect(() => readConfig(schema, { REEVE_PORT: "many" })).toThrow(
       expect.objectContaining({

@@ -78,6 +78,7 @@ async function containers(): Promise<readonly string[]> {
 }
 
 describe.skipIf("why" in engine)(`a container${why}`, () => {
+  // Requirement: HOST-9
   test("that is killed in the middle of a command ends it as lost", async () => {
     await using session = await new DockerDriver(options()).open(spec(), signal);
     const kill = () => api(`/containers/${session.sessionId}/kill`);
@@ -158,6 +159,7 @@ describe.skipIf("why" in engine)(
 );
 
 describe.skipIf("why" in engine)(`an engine${why}`, () => {
+  // Requirement: HOST-9
   test("that goes away ends commands as lost, and calls go on when it is back", async () => {
     await using own = await behindProxy();
     await using warm = new WarmSandboxes(own.driver, { idleMs: 300_000, maxIdle: 4 });

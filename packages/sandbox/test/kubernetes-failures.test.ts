@@ -82,6 +82,7 @@ describe("a pod that does not begin", () => {
   });
 });
 
+// Requirement: OPS-9
 describe("a cluster that refuses", () => {
   test.each([
     [answers.forbidden("create", "pods"), /the verb create on pods/, "denied"],

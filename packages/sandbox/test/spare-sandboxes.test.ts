@@ -55,6 +55,7 @@ async function toolhost(driver: SandboxDriver) {
   };
 }
 
+// Requirement: HOST-9
 describe.each([
   ["bubblewrap", report.works ? bubblewrap : undefined, report.works ? "" : report.reason],
   ["docker", "why" in engine ? undefined : engine.driver, "why" in engine ? engine.why : ""],

@@ -129,6 +129,7 @@ async function told(): Promise<number> {
   return delivered.consumer_seq;
 }
 
+// Requirement: HITL-6
 test("with many that wait, approvals starts again from its inbox, loses none, and closes what has expired", async () => {
   const all = Array.from({ length: waiting }, (_, index) => index);
   const expiring = all.slice(0, 20);

@@ -25,6 +25,7 @@ async function statesOf(approvalId: string): Promise<readonly ApprovalState[]> {
 const refusalOf = (call: Promise<unknown>): Promise<Failure | undefined> =>
   call.then(() => undefined, failureFrom);
 
+// Requirement: HITL-7
 test("of twenty people at two services exactly one decides, and the others hear who did", async () => {
   const approvalId = await bench.park();
   const outcomes = await Promise.all(

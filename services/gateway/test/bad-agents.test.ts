@@ -22,6 +22,7 @@ afterAll(async () => {
 describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
   const client = () => bench.as(protocol, `Bearer ${tokens.acme}`);
 
+  // Requirement: RES-2
   test("an agent that there is not is refused by name", async () => {
     const started = client().runs.startRun({ agentId: "nobody", input: "hello" });
     const refusal = {
@@ -35,6 +36,7 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
     expect(await refusalOf(client().agents.getAgent({ agentId: "nobody" }))).toEqual(refusal);
   });
 
+  // Requirement: CFG-11
   test("everything that is wrong with a spec is said at once, each thing with its path", async () => {
     const spec = create(AgentSpecSchema, {
       id: "Not An Id",
@@ -74,6 +76,7 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
     });
   });
 
+  // Requirement: CFG-10, DUR-6, DUR-7
   test("what this version does not do is refused by the name of its field", async () => {
     const spec = { ...specOf("ambitious"), pluginIds: ["p"], delegates: ["other"] };
     expect(await refusalOf(client().agents.createAgent({ spec }))).toMatchObject({
@@ -94,6 +97,7 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
     });
   });
 
+  // Requirement: DUR-6
   test("a run whose tools need a sandbox is refused where nobody offers one", async () => {
     const started = client().runs.startRun({ agentId: "executes", input: "hello" });
     expect(await refusalOf(started)).toMatchObject({

@@ -178,6 +178,7 @@ describe("plain HTTP", () => {
     expect(await response.json()).toMatchObject({ code: "invalid_argument" });
   });
 
+  // Requirement: PERM-2
   test("that says what there is not, such as a list of tools, is carried out without it", async () => {
     const body = '{"agentId":"known","input":"x","tools":["run_command"]}';
     const response = await post("reeve.run.v1.RunService/StartRun", body);

@@ -16,6 +16,7 @@ afterAll(async () => {
 });
 
 describe("the runs of another tenant", () => {
+  // Requirement: RES-11
   test("are not there, by whichever way", async () => {
     const runId = await bench.queued();
     const refusal = { kind: "not_found", reason: "RUN_NOT_FOUND" };

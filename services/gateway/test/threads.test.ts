@@ -99,6 +99,7 @@ async function eventually<Answer>(
   }
 }
 
+// Requirement: CHAT-7
 test("of many that start at once over two gateways, one has its turn and nothing is there of the others", async () => {
   const outcomes = await startMany("reject", OnBusy.REJECT);
   const accepted = outcomes.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
@@ -128,6 +129,7 @@ test("all that queue over two gateways have their turn, in the order in which th
   });
 });
 
+// Requirement: CHAT-7
 test("of many that interrupt over two gateways, exactly one is left", async () => {
   await start("hurry", 99, OnBusy.REJECT);
   const outcomes = await startMany("hurry", OnBusy.INTERRUPT);

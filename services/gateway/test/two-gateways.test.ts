@@ -106,6 +106,7 @@ describe("two gateways", () => {
   });
 });
 
+// Requirement: EVT-4
 test("a client that comes back fifty times, anywhere and at either gateway, misses and repeats nothing", async () => {
   const runId = await started();
   const length = 120;

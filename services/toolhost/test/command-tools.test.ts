@@ -65,6 +65,7 @@ describe.skipIf(whyNoSandbox !== "")(`while a command runs${whyNoSandbox}`, () =
 });
 
 describe.skipIf(whyNoSandbox !== "")(`a result says how a command ended${whyNoSandbox}`, () => {
+  // Requirement: KIT-1, KIT-3
   test.each([
     ["exit", shell("exit 3"), { exit_code: 3, stderr: "" }],
     [
@@ -94,6 +95,7 @@ describe.skipIf(whyNoSandbox !== "")(`a result says how a command ended${whyNoSa
     expect(JSON.parse(outcome.content)).toMatchObject({ ...told, success: false });
   });
 
+  // Requirement: KIT-1
   test("and code that runs out of time keeps what it printed", async () => {
     const args = { code: "print('before')\nwhile True: pass", timeout: 1 };
     const outcome = await workspace.call(executeCode, args);

@@ -56,6 +56,7 @@ onEachGround("file tools", (ground) => {
   }
 
   describe("edit_file", () => {
+    // Requirement: KIT-2
     test("replaces the first occurrence, and says where and of how many", async () => {
       await workspace.prepare(
         "mkdir -p a; printf 'one\\ntwo\\ntwo\\n' > a/b.txt; chmod 640 a/b.txt",
@@ -102,6 +103,7 @@ onEachGround("file tools", (ground) => {
       expect((await workspace.sh("readlink inner")).text("stdout")).toBe("target.txt\n");
     });
 
+    // Requirement: KIT-2
     test("does nothing in a workspace that is read-only", async () => {
       await workspace.prepare("echo text > kept.txt");
       for (const tool of [editFile, writeFileTool]) {
@@ -128,6 +130,7 @@ onEachGround("file tools", (ground) => {
       );
     });
 
+    // Requirement: KIT-7, PERM-5
     test.each(refusals)("refuses the path %j", async (path, why) => {
       for (const tool of [readFile, editFile, writeFileTool]) {
         const args = { path, old_text: "x", new_text: "y", content: "y" };
@@ -138,6 +141,7 @@ onEachGround("file tools", (ground) => {
       }
     });
 
+    // Requirement: KIT-2
     test("refuses what is too large or no text", async () => {
       await workspace.prepare("truncate -s 400M huge; printf 'a\\0b' > binary");
       expect(await edited("huge", "a", "b")).toMatch(/more than the 10000000 bytes/);
@@ -167,6 +171,7 @@ setattr(module, "${name}", between)
     return await collect(workspace.commands, { ...command, stdin }, signal);
   }
 
+  // Requirement: KIT-7
   describe("between a look at a path and its use", () => {
     const read = { operation: "read", path: "box/f", offset: 0, limit: null, most: 1_000 };
     const write = { operation: "write", path: "box/f" };

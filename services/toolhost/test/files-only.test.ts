@@ -67,6 +67,7 @@ describe("a toolhost on which no sandbox works", () => {
     expect(stored.toString()).toBe("one\n2\n");
   });
 
+  // Requirement: KIT-9
   test.each([
     ["execute_code", { code: "1" }],
     ["run_command", { command: ["true"] }],

@@ -42,6 +42,7 @@ describe.skipIf(whyNoSandbox !== "")(`glob${whyNoSandbox}`, () => {
     ]);
   });
 
+  // Requirement: KIT-7
   test.each([
     ["/etc/*", /absolute/],
     ["//etc/*", /absolute/],

@@ -29,6 +29,7 @@ describe.skipIf(whyNoSandbox !== "")(`a toolhost with pods for sandboxes${whyNoS
   });
   afterAll(() => resources.disposeAsync());
 
+  // Requirement: OPS-9
   test(
     "has calls of a run in one pod, which ends with it when it is killed",
     { timeout: 60_000 },

@@ -24,6 +24,7 @@ function largestOf(facts: readonly ToolCallFact[]): number {
   return Math.max(...facts.map((fact) => toBinary(ToolCallFactSchema, fact).length));
 }
 
+// Requirement: META-4, TURN-1
 test("what a command prints is kept whole, and shown in part", async () => {
   const lines = 500_000;
   const args = { command: ["seq", String(lines)] };

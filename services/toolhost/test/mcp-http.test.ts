@@ -24,6 +24,7 @@ async function connected(
 }
 
 describe("a server over HTTP without sessions", () => {
+  // Requirement: MCP-1
   test("gets the headers of its operator, and gives progress and results", async () => {
     await using remote = await HttpMcpServer.start();
     await using web = await connected({ url: remote.url, headers: { "x-key": "k" }, ...opened });
@@ -97,6 +98,7 @@ describe("a server over HTTP without sessions", () => {
     await expect(other).rejects.toThrow("still running");
   });
 
+  // Requirement: MCP-1
   test("is not reached at an address of this host unless its operator says so", async () => {
     await using remote = await HttpMcpServer.start();
     for (const host of ["127.0.0.1", "localhost"]) {

@@ -50,6 +50,7 @@ async function told(tool: string, args: JsonObject = {}): Promise<string> {
   return (await server.call(tool, contextOf(args), never)).content;
 }
 
+// Requirement: HOST-7
 describe("an MCP server in its sandbox", () => {
   test("sees the paths that its operator named, and may write to those for writing only", async () => {
     expect(await told("read", { path: join(folder, "open/note.txt") })).toBe("in open");

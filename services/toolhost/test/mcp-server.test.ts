@@ -28,6 +28,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 const args = { q: "tea" };
 
+// Requirement: PERM-1
 test("offers the tools of the server, as network tools under its name", () => {
   const [search] = mcpTools(server);
   expect(search?.descriptor).toMatchObject({
@@ -38,6 +39,7 @@ test("offers the tools of the server, as network tools under its name", () => {
   });
 });
 
+// Requirement: MCP-2
 test("reports all progress before the result, every time", async () => {
   for (let call = 0; call < 50; call++) {
     const reports: Progress[] = [];

@@ -22,6 +22,7 @@ onEachGround("whoever changes paths all the time", (ground) => {
 
   afterAll(() => workspace[Symbol.asyncDispose]());
 
+  // Requirement: KIT-7, PERM-5
   test("never has a file opened outside of the workspace", async () => {
     const code = `${paths}
 import shutil, tempfile, threading

@@ -10,6 +10,7 @@ beforeEach(async () => {
 
 afterEach(() => bench[Symbol.asyncDispose]());
 
+// Requirement: HOST-3
 test(
   "a host that drains under load finishes what it has begun, and nothing is lost or made twice",
   async () => {

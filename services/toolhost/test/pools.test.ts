@@ -10,6 +10,7 @@ beforeEach(async () => {
 
 afterEach(() => bench[Symbol.asyncDispose]());
 
+// Requirement: HOST-3
 test(
   "calls of a run are made where its files are, on one of three hosts",
   async () => {
@@ -29,6 +30,7 @@ test(
   patienceMs,
 );
 
+// Requirement: HOST-3
 test(
   "what waits for a host that is killed, and what it had begun, is taken over by the others",
   async () => {

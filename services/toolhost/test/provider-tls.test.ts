@@ -39,6 +39,7 @@ async function saidTo(tls: ProviderTls | undefined): Promise<string | undefined>
   return outcome?.content;
 }
 
+// Requirement: HOST-5
 test("a provider and its toolhost know each other by their certificates", async () => {
   const tls = { ca: authority.ca, ...client, serverName: "tools.example" };
   expect(await saidTo(tls)).toBe("for your ears only");

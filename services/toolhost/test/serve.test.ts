@@ -39,6 +39,7 @@ describe("a toolhost", () => {
     ]);
   });
 
+  // Requirement: KIT-1, KIT-2
   test("lays files in, computes, writes and publishes", async () => {
     const { artifacts } = toolhost;
     const bytes = new TextEncoder().encode("city,sales\nBerlin,3\n");
@@ -111,6 +112,7 @@ describe("a toolhost", () => {
     expect(resultOf(facts).content).toContain('"stdout":"working\\ndone\\n"');
   });
 
+  // Requirement: KIT-2
   test("edits and finds what it wrote", async () => {
     const args = { path: "notes/a.md", content: "one\ntwo\n" };
     await made({ callId: "run_1-6-0", name: "write_file", args });

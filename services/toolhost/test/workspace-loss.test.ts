@@ -82,6 +82,7 @@ async function isSaved(runId: string): Promise<void> {
   }
 }
 
+// Requirement: KIT-10
 test("files of a toolhost that is killed before they were saved are gone, and the model is told once", async () => {
   const first = await host();
   const { runId, write, read } = run();
@@ -106,6 +107,7 @@ test("files of a toolhost that is killed before they were saved are gone, and th
   await second.ended("SIGTERM");
 });
 
+// Requirement: KIT-10
 test("files that were saved are there on another toolhost, whatever became of the first", async () => {
   const first = await host(0);
   const { runId, write, read } = run();

@@ -18,6 +18,7 @@ describe("whatever the order in which everybody acts", () => {
 });
 
 describe("whoever dies, whatever is lost or comes again", () => {
+  // Requirement: HOST-1
   test(
     "a fresh run is well kept, in every world with one fault",
     async () => {

@@ -36,6 +36,7 @@ describe("an executor", () => {
     expect(refusalOf({ executor }, here)).toBeUndefined();
   });
 
+  // Requirement: DUR-6, DUR-7
   test.each<[BackendName, string, string]>([
     [
       "nats",
@@ -79,6 +80,7 @@ describe("an executor", () => {
 });
 
 describe("a capability", () => {
+  // Requirement: DUR-6
   test("that a backend lacks is refused by the field that asks for it, all at once and always alike", () => {
     const refusal = refusalOf(everything, "local");
     expect(refusal?.violations.map(({ field }) => field)).toEqual([

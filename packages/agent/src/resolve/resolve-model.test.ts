@@ -18,6 +18,7 @@ const failure = (reason: ErrorReason, rule: string) =>
     violations: [expect.objectContaining({ field: "model", reason: rule })],
   });
 
+// Requirement: RES-2
 describe("a model is found", () => {
   test("by its id in the registry", () => {
     expect(resolve("default")).toMatchObject({
@@ -59,6 +60,7 @@ describe("a model is found", () => {
   });
 });
 
+// Requirement: RES-2
 describe("a model is refused", () => {
   test("when it is neither an id nor a reference", () => {
     for (const name of ["gpt-4o", ":gpt-4o", "openai:", ":"]) {

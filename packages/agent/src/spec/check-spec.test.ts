@@ -22,6 +22,7 @@ describe("a spec is valid", () => {
     expect(check({})).toMatchObject({ violations: [], warnings: [] });
   });
 
+  // Requirement: CFG-10
   test("with everything that this version honours", () => {
     const { violations, warnings } = check({
       id: "helper",
@@ -58,6 +59,7 @@ describe("a spec is valid", () => {
 });
 
 describe("a spec is stored with", () => {
+  // Requirement: CFG-14
   test("max_steps under its one name", () => {
     const { spec } = check({ maxSteps: 12 });
     expect(spec.maxRounds).toBe(12);
@@ -70,6 +72,7 @@ describe("a spec is stored with", () => {
     expect(slugOf(`--${"x".repeat(62)} y`)).toBe("x".repeat(62));
   });
 
+  // Requirement: CFG-12
   test("defaults unset", () => {
     const { spec } = check({});
     expect([spec.emitMcpProgress, spec.maxParallelSubagents, spec.maxRounds]).toEqual([
@@ -87,6 +90,7 @@ describe("a spec is stored with", () => {
   });
 });
 
+// Requirement: CFG-14
 test("the configured example is valid once its tools exist", () => {
   const tools = ["deploy_service", "rotate_credentials"].map((name) => tool(name));
   const catalogs = [...offer.tools, create(ToolCatalogSchema, { pool: "ops", tools })];
@@ -110,6 +114,7 @@ describe("limits of a spec", () => {
       models: create(ModelCatalogSchema, { models: [priced], providers, maxima }),
     }).violations.map(({ field, reason }) => `${field}: ${reason}`);
 
+  // Requirement: TURN-5
   test("may be raised up to what the deployment allows, and no further", () => {
     expect(within({ maxRounds: 30, budgets: { maxLlmCalls: 100, maxCostUsd: 2 } })).toEqual([]);
     expect(
@@ -134,6 +139,7 @@ describe("limits of a spec", () => {
 });
 
 describe("of a spec is warned", () => {
+  // Requirement: CFG-5
   test("that an MCP server has never listed its tools, which then may come to be", () => {
     const { violations, warnings } = check({
       mcpServers: ["maps"],
@@ -146,12 +152,14 @@ describe("of a spec is warned", () => {
     ]);
   });
 
+  // Requirement: CFG-5
   test("but not of such a tool that the filter removes", () => {
     const excludedToolPatterns = ["mcp__maps__*"];
     const init = { mcpServers: ["maps"], hitlTools: ["mcp__maps__route"], excludedToolPatterns };
     expect(broken(init)).toEqual(["hitl_tools[0]: TOOL_NOT_FOUND"]);
   });
 
+  // Requirement: RES-9
   test("that a tool which it asks for is left out", () => {
     const allowedTools = fromJson(ListValueSchema, ["grep", "execute_code"]);
     expect(check({ allowedTools }).warnings).toEqual([

@@ -8,6 +8,7 @@ const maxima = create(LimitsSchema, {
   budgets: { maxLlmCalls: 100, maxToolCalls: 50, maxCostUsd: 2, maxWallClock: { seconds: 60n } },
 });
 
+// Requirement: TURN-5
 test("a run has the limits of its agent, as far as the deployment lets it", () => {
   const spec = create(AgentSpecSchema, {
     maxRounds: 30,

@@ -11,6 +11,7 @@ import { offer, tool } from "../../test/offer.ts";
 const reasonOf = (init: SpecInit): string | undefined => check(init).violations[0]?.description;
 
 describe("a spec is refused for", () => {
+  // Requirement: CFG-7, CFG-9, CFG-11, HITL-5
   test("everything that is wrong with it, at once", () => {
     const violations = broken({
       id: "No Id",
@@ -56,6 +57,7 @@ describe("a spec is refused for", () => {
     );
   });
 
+  // Requirement: RES-2
   test("a model or a provider that there is not, or that could be several", () => {
     expect(broken({ model: "orphan" })).toEqual(["model: PROVIDER_NOT_FOUND"]);
     expect(broken({ model: "gpt-9" })).toEqual(["model: MODEL_NOT_FOUND"]);
@@ -65,6 +67,7 @@ describe("a spec is refused for", () => {
     ]);
   });
 
+  // Requirement: CFG-4
   test.each([
     "limit:101",
     "limit:7.5",
@@ -78,6 +81,7 @@ describe("a spec is refused for", () => {
     expect(broken({ budgetAwareness })).toContain("budget_awareness: MALFORMED");
   });
 
+  // Requirement: CFG-4
   test.each(["per-message", "limit:0", "limit:100"])(
     "no budget awareness of %j",
     (budgetAwareness) => {
@@ -85,6 +89,7 @@ describe("a spec is refused for", () => {
     },
   );
 
+  // Requirement: TURN-4
   test("a cap on cost under which its model, or that of its planner, could never be called", () => {
     const pricing = { inputUsdPerMillion: 1, outputUsdPerMillion: 2 };
     const models = create(ModelCatalogSchema, {
@@ -109,6 +114,7 @@ describe("a spec is refused for", () => {
     expect(broken({ name: "助手" })).toEqual(["id: REQUIRED"]);
   });
 
+  // Requirement: CFG-5, HITL-5
   test("a tool for approval that it has not, with the reason", () => {
     expect(reasonOf({ hitlTools: ["run_command"] })).toContain("permission class execute");
     expect(reasonOf({ hitlTools: ["grep"], excludedTools: ["grep"] })).toContain("filter");
@@ -127,6 +133,7 @@ describe("a spec is refused for", () => {
   });
 });
 
+// Requirement: CFG-10, RES-3, RES-4, RES-5, RES-6, RES-7, RES-10
 describe("a spec is refused by name for what is not honoured yet", () => {
   const asks: readonly (readonly [string, SpecInit])[] = [
     ["plugin_ids", { pluginIds: ["p"] }],

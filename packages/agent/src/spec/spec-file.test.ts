@@ -30,6 +30,7 @@ function refusalOf(text: string): Failure {
 const violationsOf = (text: string): readonly Violation[] => refusalOf(text).violations;
 
 describe("a spec file", () => {
+  // Requirement: CFG-14
   test("is read as YAML or JSON, in either case", () => {
     const spec = create(AgentSpecSchema, { name: "a", maxRounds: 3, hitlTools: ["x"] });
     for (const text of [
@@ -42,6 +43,7 @@ describe("a spec file", () => {
     }
   });
 
+  // Requirement: CFG-12, CFG-13
   test("of any spec reads back as the same spec", () => {
     fc.assert(
       fc.property(anyMessage(AgentSpecSchema), (init) => {
@@ -55,11 +57,13 @@ describe("a spec file", () => {
     );
   });
 
+  // Requirement: CFG-12, CFG-14
   test("is written in snake_case, without what is unset", () => {
     const text = formatSpec(create(AgentSpecSchema, { name: "a", emitMcpProgress: false }), "yaml");
     expect(text).toBe("name: a\nemit_mcp_progress: false\n");
   });
 
+  // Requirement: CFG-13
   test("keeps the difference between absent and empty", () => {
     const empty = parseSpecFile("name: a\nallowed_tools: []\n", "a");
     expect(empty.allowedTools?.values).toEqual([]);
@@ -68,6 +72,7 @@ describe("a spec file", () => {
     expect(parseSpecFile("name: a\nallowed_tools: null\n", "a").allowedTools).toBeUndefined();
   });
 
+  // Requirement: CFG-14
   test("may be the configured example, word for word", () => {
     const spec = parseSpecFile(example, "example.json");
     expect(spec).toMatchObject({
@@ -81,6 +86,7 @@ describe("a spec file", () => {
 });
 
 describe("of a spec file is told at once", () => {
+  // Requirement: CFG-11
   test("every unknown and every mistyped field, with its path", () => {
     const violations = violationsOf(`
 name: 3

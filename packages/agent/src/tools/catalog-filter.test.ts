@@ -31,6 +31,7 @@ test("allows everything when no field says otherwise", () => {
   expect(kept({})).toEqual(all);
 });
 
+// Requirement: RES-8
 test("allows nothing when an allowed field is there and empty", () => {
   expect(kept({ allowed: [] })).toEqual([]);
   expect(kept({ allowedPatterns: [] })).toEqual([]);
@@ -40,6 +41,7 @@ test("allows names and patterns together", () => {
   expect(kept({ allowed: ["grep"], allowedPatterns: ["read*"] })).toEqual(["read_file", "grep"]);
 });
 
+// Requirement: RES-8
 test("excludes by name and by pattern, also what is allowed", () => {
   expect(kept({ excluded: ["grep"] })).toEqual(["read_file", "write_file"]);
   expect(kept({ allowed: all, excludedPatterns: ["*_file"] })).toEqual(["grep"]);
@@ -81,6 +83,7 @@ test("keeps no less for one name more that is allowed", () => {
   );
 });
 
+// Requirement: RES-9
 test("warns of a name and a pattern that fit nothing, and of a permission rule", () => {
   const spec = specOf({
     allowed: ["grep", "gerp", "Bash(npm *)"],

@@ -16,6 +16,7 @@ const grep = create(ToolDescriptorSchema, {
   },
 });
 
+// Requirement: INJ-1
 test("a model sees injected arguments as optional strings beside the real ones", () => {
   expect(exposeTools([grep], { origin: "who asks" })).toMatchObject([
     {
@@ -41,12 +42,14 @@ test("a tool without parameters gets a schema for them", () => {
   });
 });
 
+// Requirement: INJ-1
 test("the tool's own schema is never changed", () => {
   const before = clone(ToolDescriptorSchema, grep);
   exposeTools([grep], { origin: "who asks" });
   expect(grep).toEqual(before);
 });
 
+// Requirement: INJ-2
 test("what a model gives is parted without a loss", () => {
   const anyArgs = fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true });
   fc.assert(

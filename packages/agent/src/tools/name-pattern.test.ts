@@ -32,12 +32,14 @@ test("takes what follows an escape for itself", () => {
   expect(matches("r.ad", "read")).toBe(false);
 });
 
+// Requirement: RES-8
 test("is nothing when it is empty or ends in an escape of nothing", () => {
   expect(parseNamePattern("")).toBeUndefined();
   expect(parseNamePattern("a\\")).toBeUndefined();
   expect(parseNamePattern(String.raw`a\\\ `.trimEnd())).toBeUndefined();
 });
 
+// Requirement: RES-8
 test("matches exactly what has its literal parts in order", () => {
   const parts = fc.array(fc.string({ unit: fc.constantFrom("a", "b", "*", "\\"), maxLength: 4 }), {
     minLength: 2,

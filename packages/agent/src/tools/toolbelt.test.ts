@@ -19,6 +19,7 @@ const names = ({ tools }: Toolbelt): string[] =>
 const ownNames = ({ tools }: Toolbelt): string[] =>
   tools.filter(({ source }) => source === ownSource).map(({ name }) => name);
 
+// Requirement: PERM-3
 test("has the tools of the default classes, by name", () => {
   expect(names(beltOf({}))).toEqual(["grep", "publish_report", "read_file", "write_file"]);
 });
@@ -30,6 +31,7 @@ test("has tools that execute only when the spec grants it", () => {
   );
 });
 
+// Requirement: KIT-9, PERM-3
 test("has none that execute where nothing isolates them, and says so to who asks for one", () => {
   for (const isolation of ["none", "files-only"]) {
     const open = offer.tools.map((catalog) => ({ ...catalog, isolation }));
@@ -40,6 +42,7 @@ test("has none that execute where nothing isolates them, and says so to who asks
   }
 });
 
+// Requirement: LOOP-3
 test("has none whose schema is nested so deep that no log of a run could hold it", () => {
   const nested = (levels: number): JsonObject => (levels === 1 ? {} : { a: nested(levels - 1) });
   const catalog = (levels: number) =>
@@ -50,6 +53,7 @@ test("has none whose schema is nested so deep that no log of a run could hold it
   expect(belt.leftOut.get("deep")).toContain("nested deeper than 40 levels");
 });
 
+// Requirement: PERM-1, PERM-3
 test("never has a tool without a class, and secrets only when they are granted", () => {
   expect(names(beltOf({ permissionClasses: ["unspecified", "secrets"] }))).toContain("read_secret");
   expect(names(beltOf({ permissionClasses: ["unspecified", "secrets"] }))).not.toContain(
@@ -57,6 +61,7 @@ test("never has a tool without a class, and secrets only when they are granted",
   );
 });
 
+// Requirement: KIT-5
 test("loses a category that is switched off, and nothing else", () => {
   const permissionClasses = ["execute"];
   const without = (deepAgent: MessageInitShape<typeof AgentSpecSchema>["deepAgent"]) =>
@@ -80,11 +85,13 @@ test("switches off no tool of another source that bears a built-in name", () => 
   expect(names(belt)).toEqual(["grep"]);
 });
 
+// Requirement: MCP-1
 test("has the tools of an MCP server only when the spec names it", () => {
   expect(names(beltOf({ mcpServers: ["weather"] }))).toContain("mcp__weather__forecast");
   expect(names(beltOf({ mcpServers: ["weath"] }))).not.toContain("mcp__weather__forecast");
 });
 
+// Requirement: RES-8, PERM-2
 test("is filtered last, and says why each other tool is left out", () => {
   const belt = beltOf({ excludedToolPatterns: ["*_file"], deepAgent: { terminal: false } });
   expect(names(belt)).toEqual(["grep", "publish_report"]);
@@ -95,6 +102,7 @@ test("is filtered last, and says why each other tool is left out", () => {
   });
 });
 
+// Requirement: RES-7
 test("is refused when two sources offer one name", () => {
   const mine = create(ToolCatalogSchema, {
     pool: "gpu",
@@ -108,6 +116,7 @@ test("is refused when two sources offer one name", () => {
   );
 });
 
+// Requirement: META-4, KIT-5
 test("has the tools of the runtime itself, under the same policy and filter", () => {
   expect(ownNames(beltOf({}))).toEqual([
     "add_todo",
@@ -125,6 +134,7 @@ test("has the tools of the runtime itself, under the same policy and filter", ()
   expect(ownNames(beltOf({}, []))).not.toContain("retrieve_artifact");
 });
 
+// Requirement: CFG-8, CFG-9, SUB-2
 test("has the tool for parallel subtasks only when the agent allows it, whatever the maximum says", () => {
   expect(ownNames(beltOf({ maxParallelSubagents: 7 }))).not.toContain("run_parallel_subtasks");
   const belt = beltOf({ allowParallelSubagents: true, maxParallelSubagents: 4 });
@@ -132,6 +142,7 @@ test("has the tool for parallel subtasks only when the agent allows it, whatever
   expect(parallel?.inputSchema).toMatchObject({ properties: { jobs: { maxItems: 4 } } });
 });
 
+// Requirement: PERM-3, CHAT-2
 test("has tools that change what an editor shows only beside an editor", () => {
   const draw = tool("draw", { permissionClass: PermissionClass.EDITOR_MUTATE });
   const catalogs = [create(ToolCatalogSchema, { pool: "ui", tools: [draw] })];

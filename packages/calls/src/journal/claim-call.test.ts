@@ -24,6 +24,7 @@ describe("a call that is delivered again", () => {
     expect(delivery.settled).toEqual(["acknowledged"]);
   });
 
+  // Requirement: DUR-3
   test("after its host fell silent has an unknown outcome", async () => {
     const ports = portsWith(answers);
     await append(ports, startedFact("toolhost-gone", 7));
@@ -34,6 +35,7 @@ describe("a call that is delivered again", () => {
     expect(resultIn(facts).content).toContain("unknown");
   });
 
+  // Requirement: DUR-3
   test("after its host fell silent is made again when that does no harm", async () => {
     const ports = portsWith(answers);
     await append(ports, startedFact("toolhost-gone", 7));

@@ -60,6 +60,7 @@ describe("a text", () => {
     expect(await artifacts.list("acme", never)).toEqual([]);
   });
 
+  // Requirement: META-1, META-4, LOOP-7
   test("that is larger is kept whole, and shown in part with the way to the rest", async () => {
     const artifacts = store();
     const content = `begin ${"é".repeat(5_000)} end`;
@@ -82,6 +83,7 @@ describe("a text", () => {
     expect(await artifacts.list("acme", never)).toHaveLength(kept);
   });
 
+  // Requirement: LOOP-7
   test("may be as long as the request says, within reason", async () => {
     const content = "x".repeat(2_000_000);
     const sizeFor = async (resultBytes: number) =>

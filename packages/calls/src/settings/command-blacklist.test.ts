@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { blacklistedCommand, defaultBlacklist } from "./command-blacklist.ts";
 
 describe("the command blacklist", () => {
+  // Requirement: KIT-3
   test.each([
     ["rm -rf x", "rm"],
     ["/bin/rm x", "rm"],
@@ -27,6 +28,7 @@ describe("the command blacklist", () => {
     expect(blacklistedCommand(line.split(" "), defaultBlacklist)).toBe(name);
   });
 
+  // Requirement: KIT-3
   test.each([
     [["sh", "-c", "ls; rm -r x"], "rm"],
     [["bash", "-lc", 'echo $("r"m x)'], "rm"],
@@ -46,6 +48,7 @@ describe("the command blacklist", () => {
     },
   );
 
+  // Requirement: KIT-3
   test("is the agent's own where it has one", () => {
     expect(blacklistedCommand(["rm", "x"], ["Curl"])).toBeUndefined();
     expect(blacklistedCommand(["/usr/bin/curl"], ["Curl"])).toBe("curl");

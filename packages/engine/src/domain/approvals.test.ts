@@ -10,6 +10,7 @@ const effects = (run: PlayedRun) => nextEffects(run.state).map(({ kind }) => kin
 const { APPROVED, REJECTED, TIMED_OUT, WITHDRAWN } = ApprovalState;
 
 describe("a call that a person has to approve", () => {
+  // Requirement: INJ-3, HITL-8
   test("is shown to them with everything that they decide by", () => {
     const run = new PlayedRun(
       {
@@ -43,6 +44,7 @@ describe("a call that a person has to approve", () => {
     expect(run.told()).toHaveLength(2);
   });
 
+  // Requirement: HITL-1, HITL-2, HITL-3, META-1
   test.each([
     [REJECTED, ToolStatus.REJECTED, ApprovalStatus.REJECTED],
     [WITHDRAWN, ToolStatus.REJECTED, ApprovalStatus.REJECTED],
@@ -59,6 +61,7 @@ describe("a call that a person has to approve", () => {
     expectOrder(run.says("then not").turn().events);
   });
 
+  // Requirement: HITL-2
   test("leaves its siblings alone, whatever becomes of it", () => {
     const run = new PlayedRun(
       { hitlTools: ["search"] },
@@ -70,6 +73,7 @@ describe("a call that a person has to approve", () => {
     expect(run.told()).toEqual(["a person rejected this call: not today", "one"]);
   });
 
+  // Requirement: HITL-2
   test("is checked again with the arguments that a person gave it", () => {
     const strict = { name: "strict", inputSchema: { properties: { n: { type: "integer" } } } };
     const run = new PlayedRun({ hitlTools: ["strict"] }, { tools: [strict] });
@@ -103,6 +107,7 @@ describe("a call that a person has to approve", () => {
 });
 
 describe("an approval in a subtask", () => {
+  // Requirement: HITL-8
   test("is asked for at the run, and names the subtask", () => {
     const run = new PlayedRun({ hitlTools: ["search"] }).turn(subtask("a"));
     const [child = ""] = run.subtasks;

@@ -15,6 +15,7 @@ import { UnknownEvent } from "./state/unknown-event.ts";
 const effects = (run: PlayedRun) => nextEffects(run.state).map(({ kind }) => kind);
 
 describe("a run", () => {
+  // Requirement: LOOP-1
   test("that is answered at once takes one step", () => {
     const run = new PlayedRun().says("hello").turn();
     expect(run.clientTrace).toEqual([
@@ -48,6 +49,7 @@ describe("a run", () => {
     expectOrder(run.events);
   });
 
+  // Requirement: LOOP-2
   test("gives results to the model in the order of the calls, whichever came first", () => {
     const run = new PlayedRun().turn({ name: "search" }, { name: "search" });
     run.result(1, "second").result(0, "first");
@@ -57,6 +59,7 @@ describe("a run", () => {
     expect(contents).toEqual(["first", "second"]);
   });
 
+  // Requirement: LOOP-3
   test("answers an unknown tool and unreadable arguments to the model, and lets the sibling run", () => {
     const run = new PlayedRun().turn(
       { name: "nothing" },
@@ -73,6 +76,7 @@ describe("a run", () => {
     expect(run.state.end).toBeUndefined();
   });
 
+  // Requirement: META-3, LOOP-3
   test("answers arguments that break the tool's schema with what is wrong", () => {
     const schema = { type: "object", properties: { q: { type: "string" } }, required: ["q"] };
     const run = new PlayedRun({}, { tools: [{ name: "search", inputSchema: schema }] });
@@ -95,6 +99,7 @@ describe("a run", () => {
     expect(run.result(2).clientTrace.at(-1)).toBe("step:started");
   });
 
+  // Requirement: LOOP-6
   test("ends in an error at the iteration limit", () => {
     const run = new PlayedRun({ maxRounds: 1 }).turn({ name: "search" }).result(0);
     expect(run.clientTrace.slice(-4)).toEqual([
@@ -128,6 +133,7 @@ describe("a run", () => {
     ]);
   });
 
+  // Requirement: EVT-6
   test("takes up a message before it may complete", () => {
     const run = new PlayedRun();
     run.isTold("and then?");
@@ -141,6 +147,7 @@ describe("a run", () => {
     expect(run.says("two").turn().state.end).toBe("completed");
   });
 
+  // Requirement: INJ-2, INJ-3
   test("keeps injected arguments from the tool and shows them in the result", () => {
     const run = new PlayedRun({ injectedToolArgs: { origin: "who calls" } });
     run.turn({ name: "search", args: { q: "a", origin: "console" } });
@@ -161,6 +168,7 @@ function dangerous(): PlayedRun {
 }
 
 describe("an approval", () => {
+  // Requirement: HITL-1
   test("is requested right after the call, and the run only waits", () => {
     const run = dangerous();
     expect(run.clientTrace.slice(-2)).toEqual(["toolCall:search", "approval"]);
@@ -168,6 +176,7 @@ describe("an approval", () => {
     expect(openWaits(run.state)).toHaveLength(1);
   });
 
+  // Requirement: HITL-2, HITL-3, META-1
   test("that is given lets the call run with the arguments that were approved", () => {
     const run = dangerous();
     run.decides(ApprovalState.APPROVED, { edited: { q: "b" } });
@@ -181,6 +190,7 @@ describe("an approval", () => {
     });
   });
 
+  // Requirement: HITL-2
   test.each([
     [ApprovalState.REJECTED, ToolStatus.REJECTED, "a person rejected this call: not today"],
     [ApprovalState.TIMED_OUT, ToolStatus.TIMED_OUT, "nobody approved this call in time"],
@@ -220,6 +230,7 @@ test("the state is the fold of the log, wherever it is cut", () => {
   }
 });
 
+// Requirement: EVT-7
 test("a log with an event of an unknown kind is not folded", () => {
   const event = create(RunEventSchema, { sequence: 7 });
   expect(() => apply(initialState, event)).toThrow(UnknownEvent);

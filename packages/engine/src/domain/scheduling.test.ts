@@ -28,6 +28,7 @@ const underWay = (run: PlayedRun, id = "") =>
     );
 
 describe("the calls of a turn", () => {
+  // Requirement: LOOP-2, TURN-1
   test("run together, eight at most, and the surplus one by one at the end of the serial queue", () => {
     const run = new PlayedRun({}, setting).turn(...times(10, "search"), { name: "alone" });
     expect(underWay(run)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
@@ -42,6 +43,7 @@ describe("the calls of a turn", () => {
     expectOrder(run.says("done").turn().events);
   });
 
+  // Requirement: LOOP-2, PERM-1
   test("with a lock run one by one in the order of the model", () => {
     const run = new PlayedRun({}, setting).turn(...times(2, "write"), { name: "paint" });
     expect(underWay(run)).toEqual([0]);
@@ -49,6 +51,7 @@ describe("the calls of a turn", () => {
     expect(underWay(run.result(1))).toEqual([2]);
   });
 
+  // Requirement: LOOP-5
   test("run one by one when the provider does not make calls in parallel", () => {
     const run = new PlayedRun({}, oneByOne).turn(...times(3, "search"));
     expect(underWay(run)).toEqual([0]);
@@ -126,6 +129,7 @@ const pair = (spec = {}): [PlayedRun, string, string] => {
 };
 
 describe("over the whole run", () => {
+  // Requirement: LOOP-2
   test("no more calls are under way than the cap, whichever subtask made them", () => {
     const [run, a, b] = pair({ budgets: { maxParallel: 3 } });
     run.turnIn(a, times(2, "search")).turnIn(b, times(2, "search"));

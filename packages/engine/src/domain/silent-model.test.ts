@@ -21,6 +21,7 @@ describe("a model that does not answer", () => {
     ]);
   });
 
+  // Requirement: EVT-1
   test("is asked again at once by a new owner, and what was streamed is voided", () => {
     const run = new PlayedRun().says("half an ans").claimedAnew();
     expect(run.trace.slice(-3)).toEqual(["runClaimed", "textVoided", "modelCallStarted"]);
@@ -30,6 +31,7 @@ describe("a model that does not answer", () => {
     expect(nextEffects(run.state)).toMatchObject([{ kind: "call_model", call: { attempt: 2 } }]);
   });
 
+  // Requirement: RES-2
   test("is asked four times, each time after twice the wait", () => {
     const run = new PlayedRun();
     const waits: number[] = [];
@@ -52,6 +54,7 @@ describe("a model that does not answer", () => {
     expectOrder(run.retries().says("at last").turn().events);
   });
 
+  // Requirement: RES-2
   test("waits as long as the provider asks", () => {
     const run = new PlayedRun();
     const retryAfter = { seconds: 7n };

@@ -40,6 +40,7 @@ function expectSound(run: PlayedRun): void {
   expect([...state.frames.values()].every(({ depth }) => depth <= 3)).toBe(true);
 }
 
+// Requirement: PLAN-2, EVT-2
 test("every run of every world comes to its end, in order, and within its limits", () => {
   fc.assert(
     fc.property(anyWorld, (world) => {
@@ -106,6 +107,7 @@ test("folding changes neither the state before it nor the event", () => {
   );
 });
 
+// Requirement: EVT-2
 test("a run goes on to its end in order wherever its log was cut and its worker lost", () => {
   fc.assert(
     fc.property(anyWorld, fc.array(fc.nat(), { minLength: 1, maxLength: 8 }), (world, cuts) => {

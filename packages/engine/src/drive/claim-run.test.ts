@@ -91,6 +91,7 @@ describe("a delivery is a ticket to a run", () => {
 });
 
 describe("a run that kills its workers", () => {
+  // Requirement: HOST-2
   test("ends visibly after ten claims of which nothing came", async () => {
     const stage = await new Stage(model).create();
     for (let attempt = 1; attempt <= 11; attempt++) {
@@ -131,6 +132,7 @@ describe("a run that kills its workers", () => {
   });
 });
 
+// Requirement: HOST-2
 test("a run that a newer version wrote is given back without a claim, for longer each time", async () => {
   const stage = await new Stage(model).create();
   const unknown = create(RunEventSchema, { runId: key.run, sequence: 2 });

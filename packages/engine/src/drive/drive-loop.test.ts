@@ -87,6 +87,7 @@ const answerOf = (events: readonly RunEvent[]) => outputOf(foldHead(emptyHead, e
 const called = (events: readonly RunEvent[]) =>
   events.filter(({ event }) => event.case === "toolResult" && event.value.result?.name === "count");
 
+// Requirement: CFG-3, LOOP-1
 test("a run that plans and decomposes comes to its answer", async () => {
   const stage = await new Stage(decomposing).create({ planningEnabled: true });
   expect(await stage.drive("w")).toBe("acknowledged");
@@ -96,6 +97,7 @@ test("a run that plans and decomposes comes to its answer", async () => {
   expect(stage.executed).toHaveLength(2);
 });
 
+// Requirement: DUR-3
 test("it comes to the same answer wherever its worker died, and makes no finished call again", async () => {
   const whole = await new Stage(decomposing).create({ planningEnabled: true });
   await whole.drive("w1");

@@ -62,6 +62,7 @@ describe("driving a run", () => {
     expect(foldHead(emptyHead, events).error?.message).toContain("no such model");
   });
 
+  // Requirement: RES-1
   test("ends a run whose model cannot be resolved, with the reason", async () => {
     const stage = await new Stage(countingModel(0)).create({ model: "nobody:x" });
     await stage.drive("w");
@@ -72,6 +73,7 @@ describe("driving a run", () => {
 });
 
 describe("two workers", () => {
+  // Requirement: DUR-4
   test("with the same message: the later claim wins, and the run ends once", async () => {
     const stage = await new Stage(countingModel(3)).create();
     const settled = await Promise.all([stage.drive("w1"), stage.drive("w2")]);
@@ -90,6 +92,7 @@ describe("two workers", () => {
   });
 });
 
+// Requirement: CAN-1
 test("a run that is cancelled while a tool works ends there, and its open calls are withdrawn", async () => {
   const stage = await new Stage(countingModel(1)).create();
   const asked = Promise.withResolvers<string>();

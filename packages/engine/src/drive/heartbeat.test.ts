@@ -16,6 +16,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+// Requirement: DUR-5
 test("a model that says nothing for ten minutes keeps its run, and an ended run is kept no longer", async () => {
   const asked = Promise.withResolvers<void>();
   const answered = Promise.withResolvers<void>();

@@ -64,6 +64,7 @@ describe("messages that are together more than a batch", () => {
     expect(model.calls).toBe(5);
   });
 
+  // Requirement: EVT-6
   test("are taken up step by step when they come while the model speaks", async () => {
     const model = provider(async (_, call) => {
       if (call === 0) await send(stage, 5);

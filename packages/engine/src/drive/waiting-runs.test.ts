@@ -72,6 +72,7 @@ async function statusOf(log: RunLog, key: (typeof runs)[number]): Promise<RunSta
   return foldHead(emptyHead, (await log.read(key, emptyTail, never)).events).status;
 }
 
+// Requirement: HITL-6
 test("runs that wait for a person are held by no worker, and go on when they are decided", async () => {
   const stage = new Stage(callsOnce);
   const held = new Held();

@@ -35,6 +35,7 @@ async function preparedBy(stage: Stage): Promise<RunPrepared | undefined> {
 
 const why = async (stage: Stage) => foldHead(emptyHead, await stage.events()).error;
 
+// Requirement: LOOP-5
 test("a provider that calls no tools is offered none, and the run is one plain turn", async () => {
   const model = attentive({ capabilities: { tools: false } });
   const stage = await new Stage(model).create({ instructions: "Be brief." });
@@ -63,6 +64,7 @@ test("an agent with tools is told when to answer by itself and when to have part
 describe("under a cap on cost", () => {
   const capped: MessageInitShape<typeof AgentSpecSchema> = { budgets: { maxCostUsd: 1 } };
 
+  // Requirement: TURN-4
   test("a model without a price is refused before it is called", async () => {
     const model = attentive();
     const stage = await new Stage(model).create(capped);
@@ -90,12 +92,14 @@ describe("under a cap on cost", () => {
   });
 });
 
+// Requirement: CFG-7, INJ-1
 test("a tool that has got a parameter of the name of an injected argument ends the run with the names of both", async () => {
   const stage = await new Stage(attentive()).create({ injectedToolArgs: { key: "why" } });
   await stage.drive("w");
   expect((await why(stage))?.message).toMatch(/"key" is a parameter of the tool memory_/);
 });
 
+// Requirement: PERM-4, CHAT-2
 test("beside an editor without a node registry its tools are left out, and that is said", async () => {
   const chatContext = { kind: ChatContextKind.EDITOR, workflowId: "w1" };
   const stage = await new Stage(attentive()).create({}, { chatContext });
@@ -105,6 +109,7 @@ test("beside an editor without a node registry its tools are left out, and that 
   expect(prepared?.tools.map(({ name }) => name)).not.toContain("build_workflow");
 });
 
+// Requirement: DUR-1, CHAT-3
 test("what is remembered of the user is a note beside the input, and its tools are there, only where that is wanted", async () => {
   const model = attentive();
   const withMemory = await new Stage(model).create({}, { memoryEnabled: true, startedBy: "ann" });

@@ -112,6 +112,7 @@ describe("an artifact of another run", () => {
   });
 });
 
+// Requirement: META-4
 test.each(["art_unknown0000000000", "*", "", "../x", 7])(
   "an id that the run does not know is refused with those that it does: %j",
   async (id) => {

@@ -93,6 +93,7 @@ export function logContract<Key, Event extends { readonly sequence: number }>(
       expect(tail.sequence).toBe(1);
     });
 
+    // Requirement: DUR-4
     test("refuses an append after a tail that is no longer the end", async () => {
       const [log, other] = writers();
       const key = fresh();

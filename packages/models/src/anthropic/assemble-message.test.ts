@@ -70,6 +70,7 @@ describe("a turn of the Messages API", () => {
     expect(contentOf(turn)).toEqual([{ ...call("c"), input: { unparsed: '{"q":"lo' } }]);
   });
 
+  // Requirement: LOOP-4
   test("goes back with every field that the provider sent", () => {
     const turn = turnOf([
       start(0, { type: "text", text: "A", citations: null }),

@@ -97,6 +97,7 @@ describe("a turn", () => {
     ]);
   });
 
+  // Requirement: LOOP-4
   test("goes back with every field that the provider sent", () => {
     const turn = turnOf([
       { role: "assistant", content: null, reasoning_content: "Let me " },

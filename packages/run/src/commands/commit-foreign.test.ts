@@ -51,6 +51,7 @@ describe("a foreign fact", () => {
     expect(event?.time).toBeDefined();
   });
 
+  // Requirement: HITL-6
   test("disturbs no owner, but wakes a run that rests, once for each time that it was parked", async () => {
     const { log, dispatch, key } = await runWith(created, claimed);
     await commitForeign({ log, dispatch }, key, submitOnce("m1"), signal);

@@ -129,6 +129,7 @@ describe("a thread that is busy", () => {
   });
 });
 
+// Requirement: CHAT-7
 describe("many that start at once", () => {
   test("with reject: one has its turn, and nothing is there of the others", async () => {
     const stage = new ThreadStage();

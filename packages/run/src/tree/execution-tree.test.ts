@@ -39,6 +39,7 @@ test("a call is a node, unfinished until it has its result", () => {
   ]);
 });
 
+// Requirement: SUB-11, CHAT-4
 test("the call of one subtask is its node; each of several jobs has a node below their call", () => {
   expect(nodesAfter(called("a", "run_subtask"), subtask("a", "a", false))).toMatchObject([
     { id: "a", title: "T" },
@@ -61,6 +62,7 @@ test("what the planner does is no part of the tree", () => {
   expect(nodesAfter({ ...called("a", "search"), phase: Phase.PLANNER })).toEqual([]);
 });
 
+// Requirement: CHAT-4
 test("a preview has at most 500 characters and cuts none in two", () => {
   expect(Array.from(previewOf("🙂".repeat(600)))).toHaveLength(500);
   expect(previewOf("🙂".repeat(600)).isWellFormed()).toBe(true);

@@ -39,6 +39,7 @@ test("takes the one that is asked for, and no other when it does not work", asyn
   expect((await chooseDriver("bubblewrap", drivers, log, signal)).driver).toBeUndefined();
 });
 
+// Requirement: KIT-9
 test("refuses rather than go without isolation, and says what was tried and what would help", async () => {
   const { log, told } = keeping();
   const drivers = [driver("docker", broken), driver("bubblewrap", broken), unsafe];
@@ -92,6 +93,7 @@ test("says that everything is off where not even tools over files work", async (
   expect(told.join()).toContain("all built-in tools are off");
 });
 
+// Requirement: KIT-9
 test("goes without isolation only when told, and warns at every start", async () => {
   const { log, told } = keeping();
   for (const start of [1, 2]) {

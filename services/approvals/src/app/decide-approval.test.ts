@@ -28,6 +28,7 @@ async function editing(editedArguments: JsonObject) {
 }
 
 describe("a decision", () => {
+  // Requirement: HITL-4
   test("is a fact in the log of its run, and wakes the run once", async () => {
     const ports = await parkedRun();
     const decided = await decideApproval(ports, ada, request(true), never);
@@ -56,6 +57,7 @@ describe("a decision", () => {
     expect(events.filter(({ event }) => event.case === "approval")).toHaveLength(2);
   });
 
+  // Requirement: HITL-7
   test("that is repeated with its id is answered as the first time", async () => {
     const ports = await parkedRun();
     const first = await decideApproval(ports, ada, request(false, "d1"), never);
@@ -64,6 +66,7 @@ describe("a decision", () => {
     await expect(other).rejects.toThrow("it was rejected by ada");
   });
 
+  // Requirement: HITL-8
   test("may change the arguments only where the agent permits it", async () => {
     const edited = { editedArguments: { path: "b" } };
     const strict = decideApproval(await parkedRun(), ada, request(true, "", edited), never);
@@ -155,6 +158,7 @@ describe("a decision", () => {
     await expect(given).rejects.toThrow("asks nothing");
   });
 
+  // Requirement: HITL-7
   test("comes too late at its time, whether or not anything has noticed", async () => {
     const ports = await parkedRun({ expiresAt: timestampFromMs(noon) });
     await expect(decideApproval(ports, ada, request(true), never)).rejects.toMatchObject({

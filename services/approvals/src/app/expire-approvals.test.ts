@@ -76,6 +76,7 @@ function reluctant(runs: RunLog, refused: number) {
   return { log: reluctantly, attempts: () => attempts };
 }
 
+// Requirement: HITL-2
 test("an approval expires at its time, not before, and its run is woken", async () => {
   const ports = await expiring();
   await using _ = expiry(ports);

@@ -41,6 +41,7 @@ async function listed(inbox: MemoryTable<Approval>, request = {}, tenant = "acme
   return { ids: items.map(({ approvalId }) => approvalId), nextPageToken };
 }
 
+// Requirement: HITL-4
 test("the inbox lists what is pending, oldest first, and the rest when asked", async () => {
   const inbox = await inboxWith(
     approvalOf("aaaaaaaa", 0),

@@ -92,6 +92,7 @@ describe("an agent", () => {
     await createAgent(ports, "acme", specOf("writer"), never);
   });
 
+  // Requirement: CFG-11, HITL-5
   test("that is not valid is never stored, and everything that is wrong is said with its path", async () => {
     const ports = memoryPorts();
     const broken = specOf("writer", { model: "nothing", budgetAwareness: "limit:101" });

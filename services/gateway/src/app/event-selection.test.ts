@@ -35,6 +35,7 @@ const detail = [
 ];
 
 describe("a selection of events", () => {
+  // Requirement: EVT-1
   test("shows everything but records, which is the same as all detail", () => {
     expect(everything).toEqual(shown({ case: "detailed", value: true }));
     expect(everything).not.toContain("runCreated");
@@ -55,6 +56,7 @@ describe("a selection of events", () => {
     );
   });
 
+  // Requirement: EVT-5
   test("without detail shows what a person reads", () => {
     const narrow = shown({ case: "detailed", value: false });
     expect(everything.filter((kind) => !narrow.includes(kind)).toSorted()).toEqual(
@@ -70,6 +72,7 @@ describe("a selection of events", () => {
     },
   );
 
+  // Requirement: EVT-5
   test("by families shows exactly those, and none for none", () => {
     expect(only()).toEqual([]);
     expect(only(EventFamily.TEXT, EventFamily.USAGE).toSorted()).toEqual(["text", "usage"]);
@@ -77,6 +80,7 @@ describe("a selection of events", () => {
     expect(only(EventFamily.RECORD)).not.toContain("text");
   });
 
+  // Requirement: EVT-7
   test("takes an event of a newer version for a record", () => {
     const unknown = create(RunEventSchema, {});
     expect(eventSelection({ case: undefined })(unknown)).toBe(false);

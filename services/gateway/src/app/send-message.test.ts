@@ -19,6 +19,7 @@ async function withRun(...facts: readonly ForeignFact[]) {
 const message = (text: string, messageId = "") => ({ runId, text, messageId });
 
 describe("a message", () => {
+  // Requirement: EVT-6
   test("is in the log of its run at once, with who sent it", async () => {
     const ports = await withRun();
     const sent = await sendMessage(ports, ann, message("look left"), never);
@@ -99,6 +100,7 @@ describe("a message", () => {
     });
   });
 
+  // Requirement: EVT-6
   test.each(["", " ", "\t\n", "\u00a0", "\u2003\u3000", "\ufeff"])(
     "must say something: %j does not",
     async (text) => {

@@ -63,6 +63,7 @@ describe("a run that is started", () => {
     expect(ports.dispatch.length).toBe(1);
   });
 
+  // Requirement: RES-1, RES-11
   test("keeps the spec with which it began", async () => {
     const ports = await withAgent();
     const { runId } = await start(ports);
@@ -226,6 +227,7 @@ async function refused(spec: Parameters<typeof storeAgent>[2]): Promise<unknown>
 }
 
 describe("a run that could not start is refused at its start", () => {
+  // Requirement: TURN-4
   test("under a cap on cost, for a model without a price", async () => {
     const spec = { budgets: { maxCostUsd: 1 } };
     expect(await refused(spec)).toMatchObject({
@@ -234,11 +236,13 @@ describe("a run that could not start is refused at its start", () => {
     });
   });
 
+  // Requirement: CFG-2
   test("for a planner whose model is gone", async () => {
     const spec = { planningEnabled: true, planningModel: "gone" };
     expect(await refused(spec)).toMatchObject({ reason: ErrorReason.MODEL_NOT_FOUND });
   });
 
+  // Requirement: CFG-7
   test("for a tool that has a parameter by now which the agent injects", async () => {
     expect(await refused({ injectedToolArgs: { title: "why" } })).toMatchObject({
       reason: ErrorReason.INVALID_AGENT,

@@ -73,6 +73,7 @@ describe("a run on a thread", () => {
     expect(ports.threads.batches.flatMap(({ events }) => events)).toHaveLength(2);
   });
 
+  // Requirement: CHAT-4
   test("leaves its messages to people: what was asked, and the answer with what was done", async () => {
     const ports = await portsWithAgent();
     const { runId } = await start(ports);
@@ -124,6 +125,7 @@ describe("a run on a thread", () => {
   });
 });
 
+// Requirement: CHAT-7
 describe("a run on a busy thread", () => {
   test("is refused unless it asks otherwise, and is nowhere to be found then", async () => {
     const ports = await portsWithAgent();

@@ -82,6 +82,7 @@ test("the last message, and no other, says how the run ended", async () => {
   expect([...(await ends()), ...usage].filter((status) => status !== undefined)).toHaveLength(2);
 });
 
+// Requirement: EVT-5
 test("a narrowed stream has what a person reads, and the terminal status", async () => {
   expect(sequences(await watched({ selection: { case: "detailed", value: false } }))).toEqual([
     5, 7,
@@ -99,6 +100,7 @@ test("exactly the named families are streamed, and none for none", async () => {
   expect(none.at(-1)?.throughSequence).toBe(7);
 });
 
+// Requirement: EVT-4
 test("a client that comes back gets what it has not seen, also after the end", async () => {
   expect(sequences(await watched({ afterSequence: 5 }))).toEqual([6, 7]);
   expect(await watched({ afterSequence: 7 })).toMatchObject([{ events: [], throughSequence: 7 }]);
@@ -148,6 +150,7 @@ test("a long history comes in messages that every client accepts", async () => {
   expect(messages.map(({ throughSequence }) => throughSequence)).toEqual([3, 6, 9, 11]);
 });
 
+// Requirement: EVT-4
 test("a client that asked for nothing of what goes on hears how far it went", async () => {
   const log = await stored(3);
   const wanted = create(RequestSchema, {

@@ -63,6 +63,7 @@ describe("a workspace", () => {
     expect(await waiting).toEqual({ content: "2", lost: undefined });
   });
 
+  // Requirement: KIT-10
   test("that a lost host had is as it was saved last; what is missing is told once", async () => {
     const a = hosts.host("a");
     await write(a, "x", "saved");
@@ -186,6 +187,7 @@ describe("a workspace", () => {
     expect(await read(next, "x")).toEqual({ content: "[nothing]", lost: undefined });
   });
 
+  // Requirement: PERM-5
   test.each(["..", "a/b", "", "."])("is not made for a run named %j", async (id) => {
     const { keeper } = hosts.host("a");
     await expect(keeper.open({ ...wanted(), id }, never)).rejects.toThrow("not a name");

@@ -44,6 +44,7 @@ describe("calls of models", () => {
     expect(run.clientTrace).not.toContain("textVoided");
   });
 
+  // Requirement: TURN-2
   test("are counted over all subtasks, and attempts that failed are too", () => {
     const [run, a] = pair({ budgets: { maxLlmCalls: 4 } });
     run.fails("unavailable", { retryable: true, id: a }).retries(a);
@@ -58,6 +59,7 @@ describe("calls of models", () => {
 });
 
 describe("calls of tools", () => {
+  // Requirement: TURN-2, TURN-3
   test("beyond the budget are refused before the run ends", () => {
     const run = new PlayedRun({ budgets: { maxToolCalls: 2 } });
     run.turn({ name: "search" }).result(0).turn({ name: "search" }, { name: "search" });
@@ -85,6 +87,7 @@ describe("calls of tools", () => {
 });
 
 describe("subtasks", () => {
+  // Requirement: TURN-3
   test("beyond the budget are refused by the call that would begin them, and the run ends", () => {
     const run = new PlayedRun({ budgets: { maxSubtasks: 1 } }).turn(subtask("a"), subtask("b"));
     expect(run.lastResult).toContain("the run may use 1 subtasks in all");
@@ -92,6 +95,7 @@ describe("subtasks", () => {
     expectExceeded(run, "subtasks", 1, 2);
   });
 
+  // Requirement: SUB-3
   test("of one call begin all together or not at all", () => {
     const run = new PlayedRun({ allowParallelSubagents: true, budgets: { maxSubtasks: 2 } });
     run.turn(jobs({ task: "a" }, { task: "b" }, { task: "c" }));
@@ -105,6 +109,7 @@ describe("subtasks", () => {
     expectExceeded(run, "subtasks", 2, 3);
   });
 
+  // Requirement: TURN-3
   test("deeper than the budget are a refusal for that call, and the run goes on", () => {
     const run = new PlayedRun({ budgets: { maxDepth: 0 } }).turn(subtask("a"));
     expect(run.lastResult).toContain("subtasks may be 0 deep");
@@ -113,6 +118,7 @@ describe("subtasks", () => {
 });
 
 describe("the wall clock", () => {
+  // Requirement: TURN-2
   test("ends the run at the next step, and interrupts no call before it", () => {
     const run = new PlayedRun({ budgets: seconds(60) }).turn({ name: "search" });
     run.nowMs += 61_000;
@@ -129,6 +135,7 @@ describe("the wall clock", () => {
     expectExceeded(run, "wall_clock", 60_000);
   });
 
+  // Requirement: TURN-2
   test("stands still while the run waits for a person, and while nobody owns it", () => {
     const run = new PlayedRun({ hitlTools: ["search"], budgets: seconds(60) });
     run.turn({ name: "search" }).parks();
@@ -198,11 +205,13 @@ describe("before a call is handed out", () => {
 });
 
 describe("a cap on cost", () => {
+  // Requirement: TURN-4
   test("forbids a call whose worst case would cross it", () => {
     const run = new PlayedRun({ budgets: { maxCostUsd: 0.99 } }, { prepared: { model: priced } });
     expectExceeded(run, "cost", 0.99, 1);
   });
 
+  // Requirement: TURN-4
   test("counts what calls under way in other subtasks may come to", () => {
     const [run, a] = pair({ budgets: { maxCostUsd: 2.5 } }, { prepared: { model: priced } });
     // The root has spent 5 tokens of 1000; both subtasks have reserved a dollar each.
@@ -248,6 +257,7 @@ describe("a cap on cost", () => {
   });
 });
 
+// Requirement: CHAT-5
 test("the costs of all depths are in the one summary, before the end", () => {
   const [run, a, b] = pair({}, { prepared: { model: priced } });
   for (const id of [a, b]) run.says("ok", id).turnIn(id);
@@ -257,6 +267,7 @@ test("the costs of all depths are in the one summary, before the end", () => {
   ]);
 });
 
+// Requirement: TURN-1
 test("without budgets the usual ones hold: 20 rounds, 32 subtasks, 60 calls of models, 200 of tools", () => {
   const rounds = new PlayedRun();
   while (rounds.state.end === undefined) rounds.turn({ name: "search" }).result(0);

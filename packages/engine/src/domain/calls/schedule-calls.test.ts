@@ -32,6 +32,7 @@ const waiting = (pending: Call): Call => ({
 const ids = (calls: readonly Call[], parallel = 8) =>
   schedule({ calls, tools }, parallel).map((scheduled) => scheduled.call.callId);
 
+// Requirement: PERM-1
 test("parallel-safe calls run together and the others one by one, in order", () => {
   const calls = [call("alone", "a"), call("free", "b"), call("alone", "c"), call("free", "d")];
   expect(ids(calls)).toEqual(["b", "d", "a"]);
@@ -55,6 +56,7 @@ test("the surplus over the cap goes to the end of the serial queue", () => {
   ).toEqual(["c"]);
 });
 
+// Requirement: LOOP-5
 test("where only one may run, all run in the order in which the model made them", () => {
   const calls = [call("alone", "a"), call("free", "b"), call("alone", "c")];
   expect(ids(calls, 1)).toEqual(["a"]);

@@ -11,6 +11,7 @@ const timesOf = (run: PlayedRun) =>
     return [ms(startedAt), ms(completedAt), executionTimeMs];
   });
 
+// Requirement: META-2
 test("each call has its own times, not those of its round", () => {
   const run = new PlayedRun({ budgets: { maxParallel: 1 } });
   run.nowMs = 10_000;
@@ -27,6 +28,7 @@ test("each call has its own times, not those of its round", () => {
   expect(second?.[2]).toBe((second?.[1] ?? 0) - (second?.[0] ?? 0));
 });
 
+// Requirement: META-1
 test("a call that never ran has no time of its own, and needed no approval", () => {
   const run = new PlayedRun().turn({ name: "nothing" });
   expect(run.all("toolResult")).toMatchObject([
@@ -54,6 +56,7 @@ test("a call of a subtask took as long as the subtask did", () => {
   expect(timesOf(run)[0]?.[2]).toBeGreaterThanOrEqual(5_000);
 });
 
+// Requirement: CHAT-4
 test("the tree has a node for each call, below the subtask that made it", () => {
   const run = new PlayedRun().turn(subtask("part a"), { name: "search", args: { q: "b" } });
   const [child = ""] = run.subtasks;

@@ -28,6 +28,7 @@ function rounds(run: PlayedRun, count: number): PlayedRun {
 }
 
 describe("with budget_awareness per-message", () => {
+  // Requirement: BUD-2, TURN-1
   test("a turn is stored with one advisory, which stands beside each of its results", () => {
     const run = new PlayedRun({ budgetAwareness: "per-message" }, small);
     run.turn({ name: "search" }, { name: "search" }).result(0).result(1);
@@ -43,6 +44,7 @@ describe("with budget_awareness per-message", () => {
     expect(run.clientTrace).not.toContain("text");
   });
 
+  // Requirement: BUD-2
   test("an answer without calls is followed by its advisory in the next message of the user", () => {
     const run = new PlayedRun({ budgetAwareness: "per-message" }, small);
     run.isTold("and then?").says("one").turn();
@@ -53,6 +55,7 @@ describe("with budget_awareness per-message", () => {
     });
   });
 
+  // Requirement: BUD-2
   test("what was said of an earlier turn never changes", () => {
     const run = new PlayedRun({ budgetAwareness: "per-message" }, small);
     const first = counted(run, 100).prompt();
@@ -68,6 +71,7 @@ describe("with budget_awareness per-message", () => {
   });
 });
 
+// Requirement: BUD-1
 test("without budget_awareness nothing is said of the budget, and nothing stopped", () => {
   const run = counted(new PlayedRun({}, small), 5_000);
   expect(run.all("modelTurn")[0]?.advisory).toBe("");
@@ -78,10 +82,12 @@ test("without budget_awareness nothing is said of the budget, and nothing stoppe
 const limited = () => new PlayedRun({ budgetAwareness: "limit:50" }, small);
 
 describe("with budget_awareness limit:50", () => {
+  // Requirement: BUD-3
   test("a conversation at its limit is left alone", () => {
     expect(purposes(counted(limited(), 500))).toEqual([ANSWER, ANSWER]);
   });
 
+  // Requirement: BUD-3
   test("one above it has its older part summarized before the next turn", () => {
     const run = rounds(limited(), 3);
     expect(purposes(run)).toEqual([ANSWER, ANSWER, ANSWER, SUMMARY]);
@@ -100,6 +106,7 @@ describe("with budget_awareness limit:50", () => {
     expectOrder(run.says("done").turn().events);
   });
 
+  // Requirement: BUD-5
   test("the latest message of the user stays, and each call that stays has its result", () => {
     const run = limited().isTold("mind the gap");
     rounds(run, 3).turn();
@@ -148,6 +155,7 @@ describe("with budget_awareness limit:50", () => {
     expectOrder(run.says("done").turn().events);
   });
 
+  // Requirement: BUD-4
   test("a conversation that nothing makes small enough is answered with a word about it, and completed", () => {
     const run = rounds(limited(), 3);
     run.summary = "x".repeat(4_000);
@@ -179,6 +187,7 @@ describe("with budget_awareness limit:50", () => {
   });
 });
 
+// Requirement: BUD-4
 test("limit:0 completes the run without any call of a model", () => {
   const run = new PlayedRun({ budgetAwareness: "limit:0" }, small);
   expect(run.state.end).toBe("completed");
@@ -188,6 +197,7 @@ test("limit:0 completes the run without any call of a model", () => {
 });
 
 describe("history_tokens", () => {
+  // Requirement: TURN-3
   test("leave the oldest messages out, without a summary and without ending the run", () => {
     const run = rounds(new PlayedRun({ budgets: { maxHistoryTokens: 500 } }, small), 3);
     expect(run.all("context")).toMatchObject([{ summary: "" }]);

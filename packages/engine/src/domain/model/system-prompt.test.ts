@@ -5,6 +5,7 @@ import { PlayedRun, jobs, subtask } from "../../../test/support/run-player.ts";
 const of = (run: PlayedRun, id = "") => systemPrompt(run.state, run.frame(id));
 
 describe("the root is told", () => {
+  // Requirement: SUB-10, SUB-12
   test("when to answer directly, that subtasks of a turn run together, and that none reads another", () => {
     const prompt = of(new PlayedRun({ instructions: "You help." }));
     expect(prompt).toMatch(/^You help\.\n\nAnswer directly whatever you can answer directly/);
@@ -34,6 +35,7 @@ describe("the root is told", () => {
 });
 
 describe("a subtask is told", () => {
+  // Requirement: SUB-12
   test("that nobody can be asked, and of further subtasks only above the limit of depth", () => {
     const run = new PlayedRun({ budgets: { maxDepth: 2 } }).turn(subtask("a"));
     const [a = ""] = run.subtasks;
@@ -44,6 +46,7 @@ describe("a subtask is told", () => {
     expect(of(run, b)).not.toContain("run_subtask");
   });
 
+  // Requirement: SUB-12
   test("to end by finish_subtask exactly when its result has a form", () => {
     const run = new PlayedRun().turn(
       subtask("a", { output_schema: { type: "object" } }),

@@ -28,6 +28,7 @@ describe("the memory of a run", () => {
     ]);
   });
 
+  // Requirement: SUB-5, CHAT-3
   test("is shared with subtasks, both ways", () => {
     const run = new PlayedRun().turn(write("a", "one"), subtask("s"));
     const [child = ""] = run.subtasks;
@@ -37,6 +38,7 @@ describe("the memory of a run", () => {
     expect(run.told().at(-1)).toBe("two");
   });
 
+  // Requirement: SUB-10
   test("keeps what a subtask came to under task:<its id>", () => {
     const run = new PlayedRun({ allowParallelSubagents: true });
     run.turn(subtask("a"), jobs({ task: "b" }, { task: "c" }));
@@ -53,6 +55,7 @@ describe("the memory of a run", () => {
     expect(JSON.parse(run.told().at(-1) ?? "")).toMatchObject({ error: "refused" });
   });
 
+  // Requirement: SUB-10
   test("hides from siblings of one turn what the others came to, until all of them are done", () => {
     const run = new PlayedRun().turn(subtask("a"), subtask("b"));
     const [a = "", b = ""] = run.subtasks;

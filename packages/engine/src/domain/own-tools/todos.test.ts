@@ -10,6 +10,7 @@ const complete = (id: number) => ({ name: "complete_todo", args: { id } });
 const shown = (run: PlayedRun): unknown => JSON.parse(run.told().at(-1) ?? "");
 
 describe("the todos of a run", () => {
+  // Requirement: KIT-4
   test("are added and listed with their numbers, each pending and not done", () => {
     const run = new PlayedRun().turn(add("look"), add("tell"), { name: "list_todos" });
     expect(shown(run)).toEqual([
@@ -18,6 +19,7 @@ describe("the todos of a run", () => {
     ]);
   });
 
+  // Requirement: KIT-4
   test("are done exactly when they are completed, by either tool", () => {
     const run = new PlayedRun().turn(add("a"), add("b"), update(1, "completed"), complete(2));
     expect(shown(run)).toMatchObject([
@@ -30,6 +32,7 @@ describe("the todos of a run", () => {
     ]);
   });
 
+  // Requirement: KIT-4
   test("are in progress one at a time", () => {
     const run = new PlayedRun().turn(
       add("a"),

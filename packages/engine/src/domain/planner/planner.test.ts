@@ -15,6 +15,7 @@ const plan = (...steps: readonly string[]) => JSON.stringify({ steps });
 const ofRoot = (run: PlayedRun) => promptFor(run.state, rootOf(run.state));
 
 describe("a run that plans", () => {
+  // Requirement: CFG-1, PLAN-1, PLAN-8
   test("plans once, after its start and before its first step, in a phase of its own", () => {
     const run = new PlayedRun(planning)
       .turn({ name: "search" })
@@ -41,6 +42,7 @@ describe("a run that plans", () => {
     expectOrder(run.says("done").turn().events);
   });
 
+  // Requirement: PLAN-3, PLAN-4
   test("shows the executor the plan once, beside the input, and nothing else of the planner", () => {
     const run = new PlayedRun(planning)
       .turn({ name: "search" })
@@ -65,12 +67,14 @@ describe("a run that plans", () => {
     expect(run.all("costSummary")[0]).toMatchObject({ llmCalls: 3, toolCalls: 1 });
   });
 
+  // Requirement: PLAN-4
   test("has no plan when the planner gives an empty one", () => {
     const run = new PlayedRun(planning).says(plan()).turn();
     expect(run.all("plan")).toMatchObject([{ steps: [] }]);
     expect(run.prompt()).toEqual([{ role: "user", text: "go" }]);
   });
 
+  // Requirement: PLAN-7
   test.each([
     ["gives nothing usable", (run: PlayedRun) => run.says("I would rather not.").turn()],
     ["says nothing", (run: PlayedRun) => run.turn()],
@@ -85,6 +89,7 @@ describe("a run that plans", () => {
     expect(run.state.end).toBe("completed");
   });
 
+  // Requirement: PLAN-2, PLAN-7
   test("ends when the planner uses up the budget", () => {
     const run = new PlayedRun({ ...planning, budgets: { maxLlmCalls: 1 } });
     run.turn({ name: "search" }).result(0);
@@ -97,6 +102,7 @@ describe("a run that plans", () => {
     expectOrder(run.events);
   });
 
+  // Requirement: PLAN-2
   test("asks a person before a tool of the planner that needs it, and can be parked there", () => {
     const run = new PlayedRun({ ...planning, hitlTools: ["search"] }).turn({ name: "search" });
     expect(openWaits(run.state)).toHaveLength(1);
@@ -107,6 +113,7 @@ describe("a run that plans", () => {
     expectOrder(run.says("done").turn().events);
   });
 
+  // Requirement: PLAN-2
   test("has a planner with the tools of the executor, and none that begins subtasks", () => {
     const run = new PlayedRun(planning).turn(subtask("a"), {
       name: "memory_write",
@@ -123,6 +130,7 @@ describe("a run that plans", () => {
     expectOrder(run.says("done").turn().events);
   });
 
+  // Requirement: CFG-2, CFG-3, PLAN-5
   test("plans with the model and in the words that are meant for it, and these alone change", () => {
     const run = new PlayedRun(
       { ...planning, planningInstructions: "Be brief.", instructions: "You help." },
@@ -148,6 +156,7 @@ describe("a run that plans", () => {
   });
 });
 
+// Requirement: CFG-1, PLAN-6
 test("without planning the other fields of planning mean nothing", () => {
   const run = new PlayedRun({ planningInstructions: "Be brief.", planningModel: "p" });
   expect(run.clientTrace).toEqual(["status:starting", "step:started"]);

@@ -12,6 +12,7 @@ function owing(spec = {}): [PlayedRun, string] {
 }
 const finish = (args: object | string) => ({ name: "finish_subtask", args });
 
+// Requirement: SUB-6
 describe("a subtask that owes a result of a certain form", () => {
   test("ends with the first valid call of finish_subtask, whose arguments are the result", () => {
     const [run, child] = owing();
@@ -110,6 +111,7 @@ test("a subtask that nobody answers fails for its caller with the reason, in a s
   expectOrder(run.says("half of it").turn().events);
 });
 
+// Requirement: LOOP-6
 test("a subtask that uses up its rounds is a structured error of that subtask alone", () => {
   const run = new PlayedRun({ maxRounds: 1 }).turn(subtask("a"));
   const [child = ""] = run.subtasks;

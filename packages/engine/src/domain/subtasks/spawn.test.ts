@@ -18,6 +18,7 @@ const guarded = (spec = {}) =>
   });
 
 describe("a subtask", () => {
+  // Requirement: SUB-1, SUB-5
   test("sees its instructions and context, and nothing of the conversation of its caller", () => {
     const run = new PlayedRun({}, { created: { input: "the secret plan" } });
     run.turn(subtask("a", { additional_context: "it is urgent" }));
@@ -25,6 +26,7 @@ describe("a subtask", () => {
     expect(run.prompt(child)).toEqual([{ role: "user", text: "do a\n\nit is urgent" }]);
   });
 
+  // Requirement: SUB-11
   test("has the id of its call, is one deeper, and its events name it as their parent", () => {
     const run = new PlayedRun().turn(subtask("a"));
     const [child = ""] = run.subtasks;
@@ -33,6 +35,7 @@ describe("a subtask", () => {
     expect(run.events.at(-1)).toMatchObject({ parentId: child, depth: 1, stepNumber: 1 });
   });
 
+  // Requirement: SUB-7
   test("gives its last text as the result of the call, which the model of the caller reads", () => {
     const run = new PlayedRun().turn(subtask("a"));
     const [child = ""] = run.subtasks;
@@ -56,6 +59,7 @@ describe("a subtask", () => {
     expect(run.told()).toEqual(["it is 4"]);
   });
 
+  // Requirement: SUB-3
   test.each([
     ["all that its caller may give when it names none", undefined, ["search", "count"]],
     ["none when the list is empty", [], []],
@@ -70,6 +74,7 @@ describe("a subtask", () => {
     expect(own.every((name) => names.includes(name))).toBe(tools === undefined);
   });
 
+  // Requirement: SUB-3
   test("never has secrets or the editor, and the call that asks for them is refused by name", () => {
     const run = guarded();
     run.turn(subtask("a", { tools: ["search", "vault", "add_node"] }), { name: "count" });
@@ -82,6 +87,7 @@ describe("a subtask", () => {
     expect(run.clientTrace.at(-1)).toBe("step:started");
   });
 
+  // Requirement: SUB-4
   test("leaves the tools and the instructions of its caller as they were", () => {
     const run = guarded(parallel);
     const before = toolsOf(run, "");
@@ -98,6 +104,7 @@ describe("a subtask", () => {
     expect(toolsOf(run, run.subtasks[1] ?? "")).toEqual(["search", "run_subtask"]);
   });
 
+  // Requirement: SUB-9, TURN-1
   test("may begin others three deep, and is refused at the fourth before anything starts", () => {
     const run = new PlayedRun();
     let deepest = "";
@@ -116,6 +123,7 @@ describe("a subtask", () => {
     expectOrder(run.events);
   });
 
+  // Requirement: SUB-1
   test.each([
     ["without instructions", { instructions: " " }, "the instructions are empty"],
     ["with an unknown tool", { tools: ["nothing"] }, "cannot have the tools nothing"],
@@ -135,11 +143,13 @@ describe("a subtask", () => {
 });
 
 describe("a call of several jobs", () => {
+  // Requirement: CFG-8, SUB-2
   test("is no tool of an agent that does not allow it", () => {
     const run = new PlayedRun({ maxParallelSubagents: 7 }).turn(jobs({ task: "x" }));
     expect(run.lastResult).toContain('there is no tool "run_parallel_subtasks"');
   });
 
+  // Requirement: SUB-11
   test("begins one subtask for each, with an id of its own and its own framing", () => {
     const run = new PlayedRun(parallel).turn(
       jobs({ task: "x", system_prompt: "You are a pirate." }, { task: "y" }),
@@ -149,6 +159,7 @@ describe("a call of several jobs", () => {
     expect(run.frame(`${callId}/0`).subtask?.job.systemPrompt).toBe("You are a pirate.");
   });
 
+  // Requirement: CFG-9, SUB-3
   test.each([
     [
       "more jobs than the agent allows",
@@ -174,12 +185,14 @@ describe("a call of several jobs", () => {
     expect(run.result(1).clientTrace.at(-1)).toBe("step:started");
   });
 
+  // Requirement: CFG-9, SUB-2
   test("never has more than seven, whatever the agent says", () => {
     const run = new PlayedRun({ ...parallel, maxParallelSubagents: 50 });
     run.turn(jobs(...Array.from({ length: 8 }, () => ({ task: "x" }))));
     expect(run.lastResult).toContain("NOT have more than 7");
   });
 
+  // Requirement: SUB-8
   test("gives an entry for each job in their order, and one that fails leaves the others alone", () => {
     const run = new PlayedRun(parallel);
     run.turn(jobs(...Array.from({ length: 7 }, (_, index) => ({ task: `part ${index}` }))));

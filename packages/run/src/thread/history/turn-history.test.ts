@@ -80,6 +80,7 @@ test("the input, the answers and the results of their calls, in the order of the
   ]);
 });
 
+// Requirement: PLAN-3, CHAT-3
 test("nothing of subtasks and nothing of the planner", () => {
   expect(
     history(

@@ -50,6 +50,7 @@ describe("the history of a run", () => {
     expect(textsIn(thread, "a")).toEqual([]);
   });
 
+  // Requirement: DUR-1
   test("has whole turns only, the newest that fit", () => {
     const thread = threadOf(
       turn("a", said("a".repeat(40))),

@@ -3,6 +3,7 @@ import type { HostTest, SandboxBench } from "./sandbox-bench.ts";
 
 /** What of the machine a command can use up. */
 export function boundsContract(bench: () => SandboxBench, hostTest: HostTest = test): void {
+  // Requirement: KIT-8
   describe("bounds", () => {
     test("its processes, without harm to other sandboxes", async () => {
       const code = `

@@ -100,6 +100,7 @@ export function commandContract(bench: () => SandboxBench, hostTest: HostTest = 
       expect(await readFile(join(workspace, "alive"), "utf8")).toBe(left);
     });
 
+    // Requirement: KIT-8
     test("by itself, and what it has left behind with it", async () => {
       const script = "(setsid sleep 300 > /dev/null 2>&1 &); (setsid sleep 300 &); echo done";
       const { end, text } = await bench().run(["/bin/sh", "-c", script]);

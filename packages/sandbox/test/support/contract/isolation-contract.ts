@@ -16,12 +16,14 @@ SYS = {"x86_64": {"clone": 56, "bpf": 321, "keyctl": 250}, "aarch64": {"clone": 
 
 /** What code inside cannot see, reach or become. */
 export function isolationContract(bench: () => SandboxBench, hidden: readonly string[]): void {
+  // Requirement: KIT-8
   describe("keeps code from", () => {
     test.each(hidden)("%s of the host", async (path) => {
       const code = `import os; print(os.path.exists(${JSON.stringify(path)}))`;
       expect(await bench().python(code)).toBe("False");
     });
 
+    // Requirement: RES-11
     test("the workspace of another run, by whatever way", async () => {
       const { workspace, folder, python } = bench();
       await symlink("../run_b/secret.txt", join(workspace, "up"));

@@ -10,6 +10,7 @@ export function networkContract(bench: () => SandboxBench, network: () => Networ
   const printed: NetworkBench["printed"] = (...given) => network().printed(...given);
 
   describe("has a network that", () => {
+    // Requirement: KIT-8
     test("is none for whoever does not ask for one, by whatever way", async () => {
       const { box: without } = bench();
       const code = `${ask}
@@ -28,6 +29,7 @@ for address in (("127.0.0.1", 3128), ("127.0.0.1", ${network().port}), ("169.254
       ]);
     });
 
+    // Requirement: HOST-8
     test("reaches the hosts that it names, by plain requests and by tunnels", async () => {
       const code = `
 print(ask("http://good.test:PORT/hello?q=secret"))
@@ -104,6 +106,7 @@ print(tunnel("good.test", PORT))`;
       expect(answer).toMatch(/^403 169\.254\.169\.254:80 is not among/);
     });
 
+    // Requirement: HOST-8
     test("has no way beside the proxy", async () => {
       const code = `
 import socket
@@ -121,6 +124,7 @@ except OSError as error: print(error.errno)`;
       expect(lines.slice(4)).toEqual(["b'HTTP/1.1 403'", "30"]);
     });
 
+    // Requirement: HOST-8
     test("is refused beyond what the operator permits, which is told", async () => {
       await expect(printed("", ["good.test:443"])).rejects.toThrow(
         /no network: the agent asks for good\.test:443, .* REEVE_NETWORK_ALLOW/,
