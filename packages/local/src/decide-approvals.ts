@@ -3,7 +3,7 @@ import { timestampMs, timestampNow } from "@bufbuild/protobuf/wkt";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalSchema, ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
-import { commitForeign } from "@reeve/run/commands/commit-foreign";
+import { appendExternal } from "@reeve/run/commands/append-external";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import type { RunPorts } from "@reeve/engine/ports/run-ports";
 
@@ -55,7 +55,7 @@ async function resolve(
       decided(approval, decide, bounded),
       expired(approval, ports, bounded),
     ]);
-    await commitForeign(
+    await appendExternal(
       ports,
       key,
       ({ approvals }) =>

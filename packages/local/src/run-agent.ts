@@ -10,10 +10,10 @@ import { ErrorReason } from "@reeve/contracts/error";
 import type { Run, RunCreatedSchema, RunEvent } from "@reeve/contracts/run";
 import { DispatchSchema, RunEventSchema } from "@reeve/contracts/run";
 import { Role } from "@reeve/contracts/thread";
-import { commitForeign } from "@reeve/run/commands/commit-foreign";
+import { appendExternal } from "@reeve/run/commands/append-external";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { emptyHead, foldHead, isTerminal, runOf } from "@reeve/run/head/run-head";
-import { assertRoom, assertWords } from "@reeve/run/commands/message-to-run";
+import { assertInboxRoom, assertNotBlank } from "@reeve/run/commands/message-limits";
 import type { RunHead } from "@reeve/run/head/run-head";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import { Failure } from "@reeve/platform/failure";
@@ -84,15 +84,15 @@ export function runAgent(
     ended,
     events: () => eventsOf(runtime, key),
     async send(text) {
-      assertWords(key.run, text);
+      assertNotBlank(key.run, text);
       const message = { role: Role.USER, text };
       const value = { messageId: randomUUID(), message, submittedBy: "local" };
       const submitted = { case: "messageSubmitted", value } as const;
       const decided = (head: RunHead) => {
-        assertRoom(head, text);
+        assertInboxRoom(head, text);
         return [submitted];
       };
-      await commitForeign(runtime.ports, key, decided, runtime.signal);
+      await appendExternal(runtime.ports, key, decided, runtime.signal);
     },
   };
 }

@@ -8,7 +8,7 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { ApprovalService, ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
-import type { ForeignFact } from "@reeve/run/commands/commit-foreign";
+import type { ExternalFact } from "@reeve/run/commands/append-external";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { openRunLog } from "@reeve/jetstream/log/nats-run-log";
 import type { RunLog } from "@reeve/jetstream/log/run-log";
@@ -55,7 +55,7 @@ async function park(index: number, expiresMs: number): Promise<void> {
     state: ApprovalState.PENDING,
     expiresAt,
   };
-  const facts: readonly ForeignFact[] = [
+  const facts: readonly ExternalFact[] = [
     { case: "runCreated", value: { tenant: "acme" } },
     { case: "approval", value: { approval } },
     { case: "runParked", value: { waitingFor: [approval.approvalId] } },

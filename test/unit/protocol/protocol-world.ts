@@ -12,7 +12,7 @@ import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
-import { sweepRun, unseen } from "@reeve/gateway/app/sweep/sweep-run";
+import { sweepRun, emptySweepRecord } from "@reeve/gateway/app/sweep/sweep-run";
 import { workRuns } from "@reeve/engine/drive/work-runs";
 import type { RunPorts } from "@reeve/engine/ports/run-ports";
 import type { World } from "./explore.ts";
@@ -44,7 +44,7 @@ export class ProtocolWorld implements World {
   readonly #breakage: Breakage;
   readonly #actors: Actor[] = [];
   readonly #failures: string[] = [];
-  #looked = unseen;
+  #looked = emptySweepRecord;
   #hadFaults = false;
 
   constructor(play: Play, breakage: Breakage = {}) {

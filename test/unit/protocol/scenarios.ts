@@ -2,8 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import { DispatchSchema } from "@reeve/contracts/run";
 import { cancelRun } from "@reeve/run/commands/cancel-run";
-import type { ForeignFact } from "@reeve/run/commands/commit-foreign";
-import { commitForeign } from "@reeve/run/commands/commit-foreign";
+import type { ExternalFact } from "@reeve/run/commands/append-external";
+import { appendExternal } from "@reeve/run/commands/append-external";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunHead } from "@reeve/run/head/run-head";
 import { isTerminal, messageOf, pendingApprovals } from "@reeve/run/head/run-head";
@@ -104,7 +104,7 @@ export const cancelling: Other = (world) =>
 
 function writing(
   name: string,
-  decide: (head: RunHead) => readonly ForeignFact[],
+  decide: (head: RunHead) => readonly ExternalFact[],
   isTime: (head: RunHead) => boolean = () => true,
 ): Other {
   return (world) =>
@@ -117,7 +117,7 @@ function writing(
         happen: async () => undefined,
         tell: () => "",
       });
-      await commitForeign(world.outside(actor), key, decide, never);
+      await appendExternal(world.outside(actor), key, decide, never);
     });
 }
 

@@ -38,7 +38,7 @@ export function consequences(state: RunState, nowMs: number): readonly Fact[] {
 
 function ofFrame(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
   if (!frame.stepOpen) return nextStep(state, frame, nowMs);
-  return frame.turnTaken ? turnFacts(state, frame, nowMs) : modelCallFacts(state, frame, nowMs);
+  return frame.hasTurn ? turnFacts(state, frame, nowMs) : modelCallFacts(state, frame, nowMs);
 }
 
 function lost(state: RunState): readonly Fact[] {

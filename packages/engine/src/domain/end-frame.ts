@@ -15,7 +15,7 @@ export function afterLastStep(state: RunState, frame: Frame): readonly Fact[] {
     if (isFinished(frame)) return completeFrame(state, frame);
     return isOutOfRetries(frame) ? failWithoutResult(state, frame) : [];
   }
-  const hasAnswered = frame.turnTaken && frame.calls.length === 0;
+  const hasAnswered = frame.hasTurn && frame.calls.length === 0;
   // Who sent a message while the model answered is answered too.
   const isDone = hasAnswered && (frame.id !== rootId || state.inbox.length === 0);
   return isDone ? completeFrame(state, frame) : [];

@@ -52,9 +52,9 @@ export function nextEffects(state: RunState): readonly Effect[] {
 
 function modelEffects(frame: Frame): readonly Effect[] {
   const call = frame.modelCall;
-  if (!frame.stepOpen || frame.turnTaken || call === undefined) return [];
+  if (!frame.stepOpen || frame.hasTurn || call === undefined) return [];
   const place = { frame: frame.id, scope: scopeOf(frame) };
-  if (call.status === "under_way") {
+  if (call.status === "in_progress") {
     return [{ ...place, kind: "call_model", id: `model:${call.sequence}`, call }];
   }
   const delayMs = retryDelayMs(call);

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { RunStatus } from "@reeve/contracts/run";
-import { commitForeign } from "@reeve/run/commands/commit-foreign";
+import { appendExternal } from "@reeve/run/commands/append-external";
 import { emptyHead, foldHead } from "@reeve/run/head/run-head";
 import { describe, expect, test } from "vitest";
 import type { ModelProvider } from "../ports/model-provider.ts";
@@ -112,6 +112,6 @@ test("a call that a person approves runs at once, however long its sibling takes
   await stage.decide(ApprovalState.APPROVED, approvals[1]);
   expect(await asked[1]?.promise).toBe(approvals[1]);
   const cancelled = { case: "status", value: { status: RunStatus.CANCELLED } } as const;
-  await commitForeign(stage, key, () => [cancelled], never);
+  await appendExternal(stage, key, () => [cancelled], never);
   expect(await driving).toBe("acknowledged");
 });

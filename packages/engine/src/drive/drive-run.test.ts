@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { RunEventSchema, RunStatus } from "@reeve/contracts/run";
-import { commitForeign } from "@reeve/run/commands/commit-foreign";
+import { appendExternal } from "@reeve/run/commands/append-external";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { emptyHead, foldHead } from "@reeve/run/head/run-head";
 import { describe, expect, test } from "vitest";
@@ -103,7 +103,7 @@ test("a run that is cancelled while a tool works ends there, and its open calls 
   const driving = stage.drive("w1");
   const call = await asked.promise;
   const cancelled = { case: "status", value: { status: RunStatus.CANCELLED } } as const;
-  await commitForeign({ log: stage.log, dispatch: stage.dispatch }, key, () => [cancelled], never);
+  await appendExternal({ log: stage.log, dispatch: stage.dispatch }, key, () => [cancelled], never);
   expect(await driving).toBe("acknowledged");
   expectWhole(await stage.events(), RunStatus.CANCELLED);
   const { events: facts } = await stage.journal.read({ ...key, call }, emptyTail, never);

@@ -1,6 +1,6 @@
 import { UnknownEvent } from "../domain/state/unknown-event.ts";
 import type { Dispatch } from "@reeve/contracts/run";
-import { commitForeign } from "@reeve/run/commands/commit-foreign";
+import { appendExternal } from "@reeve/run/commands/append-external";
 import type { Delivery } from "@reeve/jetstream/queue/port";
 import type { RunPorts } from "../ports/run-ports.ts";
 import type { Claim } from "./claim-run.ts";
@@ -43,7 +43,7 @@ export async function driveRun(
       return delivery.giveBack(maxLagMs);
     }
     // Whoever wrote after the run was parked may have died before it said so.
-    if (rest.kind === "spent") await commitForeign(ports, key, () => [], signal);
+    if (rest.kind === "spent") await appendExternal(ports, key, () => [], signal);
     if (rest.kind === "ended") {
       await releaseCalls(rest.state, ports, signal);
       await leaveThread(rest.state, ports, signal);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Fact } from "../domain/state/fact.ts";
-import { fact, rootScope, spoken } from "../domain/state/fact.ts";
+import { fact, rootScope, textPart } from "../domain/state/fact.ts";
 import { Outbox } from "./outbox.ts";
 
 const result = (content: string): Fact =>
@@ -8,9 +8,9 @@ const result = (content: string): Fact =>
 
 test("adjacent text of one effect leaves as one event", () => {
   const outbox = new Outbox();
-  outbox.add("a", [spoken(rootScope, "text", "one ")]);
-  outbox.add("a", [spoken(rootScope, "text", "two")]);
-  outbox.add("b", [spoken(rootScope, "text", "other")]);
+  outbox.add("a", [textPart(rootScope, "text", "one ")]);
+  outbox.add("a", [textPart(rootScope, "text", "two")]);
+  outbox.add("b", [textPart(rootScope, "text", "other")]);
   expect(outbox.take().map(({ facts }) => facts.map(({ event }) => event.value))).toEqual([
     [{ text: "one two" }],
     [{ text: "other" }],

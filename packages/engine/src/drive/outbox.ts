@@ -1,5 +1,5 @@
 import type { Fact, Scope } from "../domain/state/fact.ts";
-import { bytesOf, spoken } from "../domain/state/fact.ts";
+import { bytesOf, textPart } from "../domain/state/fact.ts";
 
 /** Facts that are told together, in one append, and the effect that they came of. */
 export interface Pending {
@@ -67,7 +67,7 @@ function joined(
   second = "",
 ): Fact | undefined {
   const text = first + second;
-  return text.length > maxCharacters ? undefined : spoken(scope, kind, text);
+  return text.length > maxCharacters ? undefined : textPart(scope, kind, text);
 }
 
 /** Keeps an event far below the largest message of the bus. */

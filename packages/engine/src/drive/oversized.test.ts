@@ -6,7 +6,7 @@ import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
 import { Role } from "@reeve/contracts/thread";
-import { commitForeign } from "@reeve/run/commands/commit-foreign";
+import { appendExternal } from "@reeve/run/commands/append-external";
 import { describe, expect, test } from "vitest";
 import type { ModelPart, ModelProvider, ModelRequest, ModelTurn } from "../ports/model-provider.ts";
 import { expectWhole, key, Stage } from "../../test/support/worker-bench.ts";
@@ -43,7 +43,7 @@ async function send(stage: Stage, count: number): Promise<void> {
   const text = "x".repeat(262_144);
   for (let index = 0; index < count; index++) {
     const value = { messageId: `m${index}`, message: { role: Role.USER, text } };
-    await commitForeign(stage, key, () => [{ case: "messageSubmitted", value }], never);
+    await appendExternal(stage, key, () => [{ case: "messageSubmitted", value }], never);
   }
 }
 

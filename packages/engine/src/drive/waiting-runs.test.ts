@@ -4,7 +4,7 @@ import { create } from "@bufbuild/protobuf";
 import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { DispatchSchema, RunEventSchema, RunStatus } from "@reeve/contracts/run";
-import { commitForeign } from "@reeve/run/commands/commit-foreign";
+import { appendExternal } from "@reeve/run/commands/append-external";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { emptyHead, foldHead } from "@reeve/run/head/run-head";
 import type { RunLog } from "@reeve/jetstream/log/run-log";
@@ -110,7 +110,7 @@ test("runs that wait for a person are held by no worker, and go on when they are
   // Whatever the queue itself waits with does not grow with the runs.
   expect(getEventListeners(stop.signal, "abort").length).toBeLessThanOrEqual(listenersBefore + 1);
   for (const key of runs) {
-    await commitForeign(
+    await appendExternal(
       { log: stage.log, dispatch: stage.dispatch },
       key,
       ({ approvals }) =>

@@ -1,7 +1,7 @@
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { ModelCallPurpose } from "@reeve/contracts/run";
 import type { Fact, Scope } from "../domain/state/fact.ts";
-import { bytesOf, fact, spoken } from "../domain/state/fact.ts";
+import { bytesOf, fact, textPart } from "../domain/state/fact.ts";
 import type { TakenTurn } from "../domain/model/model-turn-facts.ts";
 import { modelTurnFacts, summaryFacts } from "../domain/model/model-turn-facts.ts";
 import type { Effect } from "../domain/next-effects.ts";
@@ -46,7 +46,7 @@ export async function* callModel(
       // A summary is for the next prompt and for nobody's eyes while it is written.
       if (isSummary) continue;
       const text = whole[part.kind].take(part.text);
-      if (text !== "") yield [spoken(scope, part.kind, text)];
+      if (text !== "") yield [textPart(scope, part.kind, text)];
     }
     throw new ModelFailure("malformed", "the answer ended without a turn");
   } catch (error) {

@@ -6,7 +6,7 @@ import type { RunCreated } from "@reeve/contracts/run";
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import { Failure } from "@reeve/platform/failure";
 import { maxTold, toldMemories } from "@reeve/memory/told-memories";
-import { readThread } from "@reeve/run/thread/commit-thread";
+import { readThread } from "@reeve/run/thread/append-thread";
 import { windowHistory } from "@reeve/run/thread/history/window-history";
 import { defaultHistoryTokens } from "../domain/budget/limits.ts";
 import { failRun } from "../domain/end-run.ts";

@@ -4,7 +4,7 @@ import { ModelCallPurpose, RunStatus } from "@reeve/contracts/run";
 import { finishSubtaskName } from "@reeve/agent/tools/own-tools";
 import * as fc from "fast-check";
 import { endRun } from "../../src/domain/end-run.ts";
-import type { Happening } from "../../src/domain/state/fact.ts";
+import type { EventInit } from "../../src/domain/state/fact.ts";
 import { fact, rootScope } from "../../src/domain/state/fact.ts";
 import type { Frame } from "../../src/domain/state/frame.ts";
 import { plannerId } from "../../src/domain/state/frame.ts";
@@ -96,7 +96,7 @@ export function takeOver(
   const prepared = events.find(({ event }) => event.case === "runPrepared")?.event;
   const isPrepared = run.state.prepared !== undefined || prepared?.case !== "runPrepared";
   const epoch = (run.state.claim?.epoch ?? 0) + 1;
-  const claim: Happening = {
+  const claim: EventInit = {
     case: "runClaimed",
     value: { worker: `w${epoch}`, epoch, dispatchSequence: 1n },
   };
@@ -187,7 +187,7 @@ function answer(run: PlayedRun, frame: Frame, inputTokens: number): PlayedRun {
 
 /** What others do to a run, and what befalls its worker. */
 function foreign(run: PlayedRun, { characters }: Choice): readonly (() => unknown)[] {
-  const requested: Happening = { case: "cancelRequested", value: { reason: "enough" } };
+  const requested: EventInit = { case: "cancelRequested", value: { reason: "enough" } };
   const cancels = () =>
     run.append([fact(rootScope, requested), ...endRun(run.state, RunStatus.CANCELLED, "enough")]);
   return [

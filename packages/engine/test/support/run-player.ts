@@ -10,7 +10,7 @@ import { AgentSpecSchema as SpecSchema } from "@reeve/contracts/agent";
 import type { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { ToolResultSchema } from "@reeve/contracts/tool";
 import { applyAll } from "../../src/domain/state/apply.ts";
-import type { Fact, Happening } from "../../src/domain/state/fact.ts";
+import type { Fact, EventInit } from "../../src/domain/state/fact.ts";
 import { fact, rootScope } from "../../src/domain/state/fact.ts";
 import type { Frame } from "../../src/domain/state/frame.ts";
 import { plannerId, rootId, scopeOf } from "../../src/domain/state/frame.ts";
@@ -77,7 +77,7 @@ export class PlayedRun {
   }
 
   /** Somebody writes facts outside of any step. */
-  write(...happenings: Happening[]): this {
+  write(...happenings: EventInit[]): this {
     return this.append(happenings.map((event) => fact(rootScope, event)));
   }
 

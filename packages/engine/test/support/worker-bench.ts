@@ -14,7 +14,7 @@ import {
   ToolCatalogSchema,
   ToolResultSchema,
 } from "@reeve/contracts/tool";
-import { commitForeign } from "@reeve/run/commands/commit-foreign";
+import { appendExternal } from "@reeve/run/commands/append-external";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { memoryCallJournal, memoryRunLog, memoryThreadLog } from "@reeve/jetstream/log/memory";
 import { MemoryWorkQueue } from "@reeve/jetstream/queue/memory";
@@ -153,7 +153,7 @@ export class Stage {
   /** A person decides an approval: the first, unless it is named. */
   async decide(state: ApprovalState, approvalId?: string): Promise<void> {
     const ports = { log: this.log, dispatch: this.dispatch };
-    await commitForeign(
+    await appendExternal(
       ports,
       key,
       ({ approvals }) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { commitForeign } from "@reeve/run/commands/commit-foreign";
+import { appendExternal } from "@reeve/run/commands/append-external";
 import { emptyTail } from "../../src/log/port.ts";
 import type { RunLog } from "../../src/log/run-log.ts";
 import { appended, freshRun, texts } from "./facts.ts";
@@ -27,7 +27,7 @@ export function commitContract(where: string, writers: () => readonly [RunLog, R
       const dispatch = { publish: async () => 1 };
       for (const said of range(1, 20)) {
         const submitted = { case: "messageSubmitted", value: { messageId: `m${said}` } } as const;
-        await commitForeign({ log: other, dispatch }, key, () => [submitted], signal);
+        await appendExternal({ log: other, dispatch }, key, () => [submitted], signal);
       }
       stop.abort();
       await owner;

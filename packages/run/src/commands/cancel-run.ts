@@ -4,13 +4,13 @@ import { storedTreeOf } from "../tree/fit-tree.ts";
 import { DispatchSchema, RunStatus } from "@reeve/contracts/run";
 import type { CallJournal } from "@reeve/jetstream/log/call-journal";
 import { cancelCall } from "./cancel-call.ts";
-import type { ForeignPorts } from "./commit-foreign.ts";
-import { commitForeign } from "./commit-foreign.ts";
+import type { AppendExternalPorts } from "./append-external.ts";
+import { appendExternal } from "./append-external.ts";
 import type { RunHead } from "../head/run-head.ts";
 import { isTerminal } from "../head/run-head.ts";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 
-export interface CancelPorts extends ForeignPorts {
+export interface CancelPorts extends AppendExternalPorts {
   readonly journal: Pick<CallJournal, "read" | "append">;
 }
 
@@ -26,7 +26,7 @@ export async function cancelRun(
   { requestedBy, reason }: { readonly requestedBy: string; readonly reason: string },
   signal: AbortSignal,
 ): Promise<RunHead> {
-  const head = await commitForeign(
+  const head = await appendExternal(
     ports,
     key,
     ({ created, status, spent, tree }) =>
@@ -54,11 +54,11 @@ export async function cancelRun(
 async function withdrawCalls(
   { journal }: CancelPorts,
   key: RunKey,
-  { callsOut }: RunHead,
+  { outstandingCalls }: RunHead,
   signal: AbortSignal,
 ): Promise<void> {
   const withdrawn = { reason: "the run ended: cancelled", time: timestampNow() };
   await Promise.all(
-    [...callsOut].map((call) => cancelCall(journal, { ...key, call }, withdrawn, signal)),
+    [...outstandingCalls].map((call) => cancelCall(journal, { ...key, call }, withdrawn, signal)),
   );
 }

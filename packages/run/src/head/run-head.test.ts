@@ -5,23 +5,28 @@ import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema, RunStatus, StepState } from "@reeve/contracts/run";
 import { describe, expect, test } from "vitest";
 import { eventsAfter, text } from "@reeve/jetstream/test/support/facts";
-import type { ForeignFact } from "../commands/commit-foreign.ts";
+import type { ExternalFact } from "../commands/append-external.ts";
 import { emptyHead, foldHead, isTerminal, messageOf, pendingApprovals, runOf } from "./run-head.ts";
 
-const created: ForeignFact = { case: "runCreated", value: { agentId: "writer", input: "hello" } };
-const claimed: ForeignFact = { case: "runClaimed", value: { worker: "w", epoch: 1 } };
-const parked: ForeignFact = { case: "runParked", value: {} };
-const started: ForeignFact = { case: "step", value: { state: StepState.STARTED } };
-const status = (to: RunStatus): ForeignFact => ({ case: "status", value: { status: to } });
-const approval = (approvalId: string, state: ApprovalState): ForeignFact => ({
+const created: ExternalFact = { case: "runCreated", value: { agentId: "writer", input: "hello" } };
+const claimed: ExternalFact = { case: "runClaimed", value: { worker: "w", epoch: 1 } };
+const parked: ExternalFact = { case: "runParked", value: {} };
+const started: ExternalFact = { case: "step", value: { state: StepState.STARTED } };
+const status = (to: RunStatus): ExternalFact => ({ case: "status", value: { status: to } });
+const approval = (approvalId: string, state: ApprovalState): ExternalFact => ({
   case: "approval",
   value: { approval: { approvalId, state } },
 });
 
-const headOf = (...facts: readonly ForeignFact[]) => foldHead(emptyHead, eventsAfter(0, ...facts));
+const headOf = (...facts: readonly ExternalFact[]) => foldHead(emptyHead, eventsAfter(0, ...facts));
 
 /** An event at a place of its own. */
-function placed(sequence: number, stepNumber: number, event: ForeignFact, parentId = ""): RunEvent {
+function placed(
+  sequence: number,
+  stepNumber: number,
+  event: ExternalFact,
+  parentId = "",
+): RunEvent {
   return create(RunEventSchema, { sequence, stepNumber, parentId, event });
 }
 
@@ -32,7 +37,7 @@ const outputOf = (...events: readonly RunEvent[]) =>
   runOf(foldHead(headOf(created), events)).output;
 
 describe("the status of a run", () => {
-  test.each<[string, RunStatus, readonly ForeignFact[]]>([
+  test.each<[string, RunStatus, readonly ExternalFact[]]>([
     ["is queued until a worker prepares it", RunStatus.QUEUED, [created]],
     ["is starting while it is prepared", RunStatus.STARTING, [claimed, status(RunStatus.STARTING)]],
     ["is running from its first step on", RunStatus.RUNNING, [claimed, started]],
@@ -67,7 +72,7 @@ describe("the output of a run", () => {
   });
 
   test("has nothing of subtasks, nor of what was voided", () => {
-    const voided: ForeignFact = { case: "textVoided", value: { firstSequence: 3 } };
+    const voided: ExternalFact = { case: "textVoided", value: { firstSequence: 3 } };
     const parts = [placed(2, 1, text("first")), placed(3, 2, text("wrong"))];
     expect(outputOf(...parts, placed(4, 2, voided))).toBe("first");
     expect(outputOf(...parts, placed(4, 2, voided), placed(5, 2, text("right")))).toBe("right");

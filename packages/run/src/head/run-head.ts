@@ -47,11 +47,11 @@ export interface RunHead {
   /** What it did up to now. */
   readonly tree: TreeNodes;
   /** Ids of the calls that were handed out and have no result. */
-  readonly callsOut: ReadonlySet<string>;
+  readonly outstandingCalls: ReadonlySet<string>;
   /** The messages that were sent into the run, last one first. */
   readonly messages: SentMessage | undefined;
   /** Bytes of the messages that no step has taken up, by id. */
-  readonly untaken: ReadonlyMap<string, number>;
+  readonly pendingMessages: ReadonlyMap<string, number>;
 }
 
 /** A message that was sent into a run. */
@@ -86,9 +86,9 @@ export const emptyHead: RunHead = {
   endedAt: undefined,
   endSequence: undefined,
   tree: new Map(),
-  callsOut: new Set(),
+  outstandingCalls: new Set(),
   messages: undefined,
-  untaken: new Map(),
+  pendingMessages: new Map(),
 };
 
 const terminal: ReadonlySet<RunStatus> = new Set([
@@ -158,13 +158,20 @@ function applyToHead(head: RunHead, envelope: RunEvent): RunHead {
     }
     case "messageSubmitted": {
       const { messageId, message } = event.value;
-      const untaken = new Map(head.untaken).set(messageId, Buffer.byteLength(message?.text ?? ""));
-      return { ...next, untaken, messages: withMessage(head.messages, event.value, sequence) };
+      const pendingMessages = new Map(head.pendingMessages).set(
+        messageId,
+        Buffer.byteLength(message?.text ?? ""),
+      );
+      return {
+        ...next,
+        pendingMessages,
+        messages: withMessage(head.messages, event.value, sequence),
+      };
     }
     case "messageInjected": {
-      const untaken = new Map(head.untaken);
-      untaken.delete(event.value.messageId);
-      return { ...next, untaken };
+      const pendingMessages = new Map(head.pendingMessages);
+      pendingMessages.delete(event.value.messageId);
+      return { ...next, pendingMessages };
     }
     case "error":
       return envelope.parentId === "" && envelope.phase !== Phase.PLANNER
@@ -173,9 +180,12 @@ function applyToHead(head: RunHead, envelope: RunEvent): RunHead {
     case "costSummary":
       return { ...next, cost: event.value };
     case "toolCallStarted":
-      return { ...next, callsOut: new Set(head.callsOut).add(event.value.callId) };
+      return { ...next, outstandingCalls: new Set(head.outstandingCalls).add(event.value.callId) };
     case "toolResult":
-      return { ...next, callsOut: without(head.callsOut, event.value.result?.callId) };
+      return {
+        ...next,
+        outstandingCalls: without(head.outstandingCalls, event.value.result?.callId),
+      };
     case "reasoning":
     case "toolCall":
     case "mcpProgress":

@@ -1,6 +1,6 @@
 import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
-import type { Seen } from "./commit-thread.ts";
-import { commitThread, seeThread } from "./commit-thread.ts";
+import type { ThreadView } from "./append-thread.ts";
+import { appendThread, refreshThread } from "./append-thread.ts";
 import { busyThread, noSuchThread } from "./refusals.ts";
 import { settleFrom } from "./settle-thread.ts";
 import type { ThreadPorts } from "./thread-ports.ts";
@@ -17,15 +17,15 @@ export async function deleteThread(
   deletedBy: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const seen: Seen = await seeThread(ports.threads, key, undefined, signal);
+  const seen: ThreadView = await refreshThread(ports.threads, key, undefined, signal);
   // A run that ended a moment ago may still have its turn.
   if (openTurns(seen.state).length > 0) await settleFrom(ports, key, seen, signal);
-  const now = await seeThread(ports.threads, key, seen, signal);
+  const now = await refreshThread(ports.threads, key, seen, signal);
   const decide = (state: ThreadState) => {
     if (state.sequence === 0 || state.isDeleted) throw noSuchThread(key.thread);
     const [open] = openTurns(state);
     if (open === undefined) return [{ case: "threadDeleted", value: { deletedBy } } as const];
     throw busyThread(key.thread, open.runId, "wait for its end, or cancel it");
   };
-  await commitThread(ports.threads, key, now, decide, signal);
+  await appendThread(ports.threads, key, now, decide, signal);
 }

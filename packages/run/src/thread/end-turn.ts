@@ -1,6 +1,6 @@
 import { isTerminal } from "../head/run-head.ts";
 import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
-import { commitThread, seeThread } from "./commit-thread.ts";
+import { appendThread, refreshThread } from "./append-thread.ts";
 import { endingOf } from "./ending-of.ts";
 import { settleFrom } from "./settle-thread.ts";
 import type { ThreadPorts } from "./thread-ports.ts";
@@ -18,12 +18,12 @@ export async function endTurn(
   runId: string,
   signal: AbortSignal,
 ): Promise<ThreadState> {
-  let seen = await seeThread(ports.threads, key, undefined, signal);
+  let seen = await refreshThread(ports.threads, key, undefined, signal);
   const turn = turnOf(seen.state, runId);
   if (turn !== undefined && turn.ended === undefined && !turn.isStarted) {
     const run = await runOfTurn(ports, key, turn, signal);
-    if (run.kind === "foreign" || isTerminal(run.head.status)) {
-      seen = await commitThread(ports.threads, key, seen, endingOf(turn, run), signal);
+    if (run.kind === "other" || isTerminal(run.head.status)) {
+      seen = await appendThread(ports.threads, key, seen, endingOf(turn, run), signal);
     }
   }
   return await settleFrom(ports, key, seen, signal);

@@ -1,5 +1,5 @@
 import { TurnOutcome } from "@reeve/contracts/thread";
-import type { ThreadFact } from "./commit-thread.ts";
+import type { ThreadFact } from "./append-thread.ts";
 import type { ThreadState, Turn } from "./thread-state.ts";
 import { turnOf } from "./thread-state.ts";
 import { turnEnded } from "./turn-ended.ts";
@@ -13,10 +13,10 @@ export function endingOf(
   return (state) => {
     const turn = turnOf(state, runId);
     if (turn === undefined || turn.ended !== undefined) return [];
-    const isForeign = run.kind === "foreign";
+    const isOther = run.kind === "other";
     // A turn that never came adds nothing to the conversation.
     const value =
-      isForeign || !turn.isStarted
+      isOther || !turn.isStarted
         ? { runId, outcome: TurnOutcome.CANCELLED }
         : turnEnded(runId, run.events);
     return [{ case: "turnEnded", value }];

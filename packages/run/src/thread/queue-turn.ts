@@ -1,7 +1,7 @@
 import type { Any } from "@bufbuild/protobuf/wkt";
 import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
-import type { Seen, ThreadFact } from "./commit-thread.ts";
-import { commitThread } from "./commit-thread.ts";
+import type { ThreadView, ThreadFact } from "./append-thread.ts";
+import { appendThread } from "./append-thread.ts";
 import { busyThread, deletedThread, fullThread } from "./refusals.ts";
 import type { ThreadPorts } from "./thread-ports.ts";
 import type { ThreadState } from "./thread-state.ts";
@@ -29,11 +29,11 @@ export interface QueuedRun {
 export function queueTurn(
   { threads }: Pick<ThreadPorts, "threads">,
   key: ThreadKey,
-  seen: Seen,
+  seen: ThreadView,
   run: QueuedRun,
   signal: AbortSignal,
-): Promise<Seen> {
-  return commitThread(threads, key, seen, (state) => placeOf(key.thread, state, run), signal);
+): Promise<ThreadView> {
+  return appendThread(threads, key, seen, (state) => placeOf(key.thread, state, run), signal);
 }
 
 function placeOf(

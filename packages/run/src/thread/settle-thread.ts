@@ -6,8 +6,8 @@ import { publishHeld } from "@reeve/jetstream/queue/publish-held";
 import { isTerminal } from "../head/run-head.ts";
 import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
 import { Failure } from "@reeve/platform/failure";
-import type { Seen } from "./commit-thread.ts";
-import { commitThread, seeThread } from "./commit-thread.ts";
+import type { ThreadView } from "./append-thread.ts";
+import { appendThread, refreshThread } from "./append-thread.ts";
 import { endingOf } from "./ending-of.ts";
 import type { ThreadPorts } from "./thread-ports.ts";
 import type { ThreadState, Turn } from "./thread-state.ts";
@@ -31,7 +31,7 @@ export async function settleThread(
   return await settleFrom(
     ports,
     key,
-    await seeThread(ports.threads, key, undefined, signal),
+    await refreshThread(ports.threads, key, undefined, signal),
     signal,
   );
 }
@@ -40,7 +40,7 @@ export async function settleThread(
 export async function settleFrom(
   ports: ThreadPorts,
   key: ThreadKey,
-  from: Seen,
+  from: ThreadView,
   signal: AbortSignal,
 ): Promise<ThreadState> {
   let seen = from;
@@ -64,14 +64,14 @@ export async function settleFrom(
 async function move(
   ports: ThreadPorts,
   key: ThreadKey,
-  seen: Seen,
+  seen: ThreadView,
   turn: Turn,
   signal: AbortSignal,
-): Promise<Seen | "rests"> {
+): Promise<ThreadView | "rests"> {
   const run = await runOfTurn(ports, key, turn, signal);
-  if (run.kind === "foreign" || isTerminal(run.head.status)) {
+  if (run.kind === "other" || isTerminal(run.head.status)) {
     const ending = endingOf(turn, run);
-    return await commitThread(ports.threads, key, seen, ending, signal);
+    return await appendThread(ports.threads, key, seen, ending, signal);
   }
   const interrupting = interruptingTurn(seen.state);
   if (interrupting !== undefined && isBefore(seen.state, turn, interrupting)) {
@@ -79,14 +79,14 @@ async function move(
     const reason = `interrupted by run ${interrupting.runId}`;
     const runKey = { tenant: key.tenant, run: turn.runId };
     await cancelRun(ports, runKey, { requestedBy, reason }, signal);
-    return await seeThread(ports.threads, key, seen, signal);
+    return await refreshThread(ports.threads, key, seen, signal);
   }
   if (!turn.isStarted) {
     const beginning = (state: ThreadState) =>
       activeTurn(state) === undefined && waitingTurns(state)[0]?.runId === turn.runId
         ? [{ case: "turnStarted", value: { runId: turn.runId } } as const]
         : [];
-    return await commitThread(ports.threads, key, seen, beginning, signal);
+    return await appendThread(ports.threads, key, seen, beginning, signal);
   }
   if (run.head.claim === undefined) await offerTurn(ports, key, turn.runId, signal);
   return "rests";

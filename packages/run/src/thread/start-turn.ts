@@ -3,8 +3,8 @@ import type { RunCreated } from "@reeve/contracts/run";
 import type { RunHead } from "../head/run-head.ts";
 import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
 import { Failure } from "@reeve/platform/failure";
-import type { Seen } from "./commit-thread.ts";
-import { seeThread } from "./commit-thread.ts";
+import type { ThreadView } from "./append-thread.ts";
+import { refreshThread } from "./append-thread.ts";
 import type { QueuedRun } from "./queue-turn.ts";
 import { queueTurn } from "./queue-turn.ts";
 import { reusedRequestId } from "./refusals.ts";
@@ -26,7 +26,7 @@ export async function startTurn(
   created: RunCreated,
   signal: AbortSignal,
 ): Promise<RunHead> {
-  const before = await seeThread(ports.threads, key, undefined, signal);
+  const before = await refreshThread(ports.threads, key, undefined, signal);
   const isNew = turnOf(before.state, run.runId) === undefined;
   const seen = await placed(ports, key, before, run, signal);
   const turn = turnOf(seen.state, run.runId);
@@ -34,7 +34,7 @@ export async function startTurn(
   if (!isSame(turn, created)) throw reusedRequestId(created.requestId, run.runId);
   const write = isNew ? writeRunOfTurn : runOfTurn;
   const own = await write(ports, key, turn, signal);
-  if (own.kind === "foreign") {
+  if (own.kind === "other") {
     await settleFrom(ports, key, seen, signal);
     throw reusedRequestId(created.requestId, run.runId);
   }
@@ -47,10 +47,10 @@ export async function startTurn(
 async function placed(
   ports: ThreadPorts,
   key: ThreadKey,
-  seen: Seen,
+  seen: ThreadView,
   run: QueuedRun,
   signal: AbortSignal,
-): Promise<Seen> {
+): Promise<ThreadView> {
   try {
     return await queueTurn(ports, key, seen, run, signal);
   } catch (error) {
@@ -61,7 +61,7 @@ async function placed(
   return await queueTurn(
     ports,
     key,
-    await seeThread(ports.threads, key, seen, signal),
+    await refreshThread(ports.threads, key, seen, signal),
     run,
     signal,
   );

@@ -11,10 +11,10 @@ import { Failure } from "@reeve/platform/failure";
 import type { ThreadPorts } from "./thread-ports.ts";
 import type { Turn } from "./thread-state.ts";
 
-/** The run of a turn. `foreign`: another request of the same id came first, and the run is not the turn's. */
+/** The run of a turn. `other`: another request of the same id came first, and the run is not the turn's. */
 export type TurnRun =
   | { readonly kind: "own"; readonly head: RunHead; readonly events: readonly RunEvent[] }
-  | { readonly kind: "foreign" };
+  | { readonly kind: "other" };
 
 /** What a turn says that its run is. Throws a Failure when it says nothing: a fault of whoever wrote it. */
 export function runCreatedOf({ runId, queued }: Turn): RunCreated {
@@ -33,7 +33,7 @@ export async function runOfTurn(
 ): Promise<TurnRun> {
   const key = { tenant, run: turn.runId };
   const { events } = await log.read(key, emptyTail, signal);
-  if (events.length > 0) return told(turn, events);
+  if (events.length > 0) return turnRunOf(turn, events);
   return await writeRunOfTurn({ log }, { tenant }, turn, signal);
 }
 
@@ -53,16 +53,16 @@ export async function writeRunOfTurn(
     event: { case: "runCreated", value: runCreatedOf(turn) },
   });
   const outcome = await log.append(key, emptyTail, [created], signal);
-  if (outcome.kind === "appended") return told(turn, [created]);
+  if (outcome.kind === "appended") return turnRunOf(turn, [created]);
   const { events } = await log.read(key, emptyTail, signal);
-  return told(turn, events);
+  return turnRunOf(turn, events);
 }
 
-function told(turn: Turn, events: readonly RunEvent[]): TurnRun {
+function turnRunOf(turn: Turn, events: readonly RunEvent[]): TurnRun {
   const head = foldHead(emptyHead, events);
   const mine = runCreatedOf(turn);
   const isOwn =
     head.created?.threadId === mine.threadId &&
     Buffer.compare(head.created.requestHash, mine.requestHash) === 0;
-  return isOwn ? { kind: "own", head, events } : { kind: "foreign" };
+  return isOwn ? { kind: "own", head, events } : { kind: "other" };
 }

@@ -11,7 +11,7 @@ import type { Process } from "./explore.ts";
 import { explore } from "./explore.ts";
 import { key, never, runCreated, start, ThreadStage } from "./support.ts";
 import { endTurn } from "../../src/thread/end-turn.ts";
-import { seeThread } from "../../src/thread/commit-thread.ts";
+import { refreshThread } from "../../src/thread/append-thread.ts";
 import type { WhenBusy } from "../../src/thread/queue-turn.ts";
 import { queueTurn } from "../../src/thread/queue-turn.ts";
 import { settleThread } from "../../src/thread/settle-thread.ts";
@@ -217,7 +217,7 @@ test("of two that interrupt, the later one has the turn, also when one dies on t
       for (const runId of ["run_a", "run_b"]) {
         const packed = anyPack(RunCreatedSchema, runCreated(runId));
         const place = { runId, runCreated: packed, whenBusy: "interrupt" } as const;
-        const seen = await seeThread(stage.threads, key, undefined, never);
+        const seen = await refreshThread(stage.threads, key, undefined, never);
         await queueTurn(stage, key, seen, place, never);
       }
       return { stage, processes: [settling, settling] };

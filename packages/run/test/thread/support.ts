@@ -7,7 +7,7 @@ import { emptyTail } from "@reeve/jetstream/log/port";
 import { memoryCallJournal, memoryRunLog, memoryThreadLog } from "@reeve/jetstream/log/memory";
 import { MemoryWorkQueue } from "@reeve/jetstream/queue/memory";
 import type { RunHead } from "../../src/head/run-head.ts";
-import { readThread } from "../../src/thread/commit-thread.ts";
+import { readThread } from "../../src/thread/append-thread.ts";
 import type { WhenBusy } from "../../src/thread/queue-turn.ts";
 import { startTurn } from "../../src/thread/start-turn.ts";
 import type { ThreadPorts } from "../../src/thread/thread-ports.ts";

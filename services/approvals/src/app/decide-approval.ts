@@ -5,7 +5,7 @@ import type { Approval, DecideApprovalRequest, Decision } from "@reeve/contracts
 import { ApprovalSchema, ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
 import { isStorable, maxLevels } from "@reeve/contracts/nesting";
-import { commitForeign } from "@reeve/run/commands/commit-foreign";
+import { appendExternal } from "@reeve/run/commands/append-external";
 import type { RunHead } from "@reeve/run/head/run-head";
 import { isTerminal } from "@reeve/run/head/run-head";
 import { Failure } from "@reeve/platform/failure";
@@ -41,7 +41,7 @@ export async function decideApproval(
     ...(request.answer && { answer: request.answer }),
   });
   const key = { tenant, run: runOfApproval(approvalId) };
-  const head = await commitForeign(
+  const head = await appendExternal(
     { log, dispatch },
     key,
     (before) => {

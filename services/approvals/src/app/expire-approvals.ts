@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
-import { commitForeign } from "@reeve/run/commands/commit-foreign";
+import { appendExternal } from "@reeve/run/commands/append-external";
 import { isTerminal } from "@reeve/run/head/run-head";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { PendingApprovals } from "./approval-metrics.ts";
@@ -84,7 +84,7 @@ async function expire(ports: ApprovalPorts, key: string, signal: AbortSignal): P
   const [tenant = "", approvalId = ""] = key.split(".");
   const row = await ports.inbox.get(key, signal);
   if (row === undefined) return;
-  await commitForeign(
+  await appendExternal(
     ports,
     { tenant, run: row.record.runId },
     (head) => {

@@ -3,7 +3,7 @@ import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema, RunStatus } from "@reeve/contracts/run";
-import type { ForeignFact } from "@reeve/run/commands/commit-foreign";
+import type { ExternalFact } from "@reeve/run/commands/append-external";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { MemoryLog } from "@reeve/jetstream/log/memory";
 import { memoryRunLog } from "@reeve/jetstream/log/memory";
@@ -22,13 +22,13 @@ const { PENDING, APPROVED, REJECTED, WITHDRAWN } = ApprovalState;
 
 type Batch = MemoryLog<RunKey, RunEvent>["batches"][number];
 
-const asked = (name: string, state: ApprovalState): ForeignFact => ({
+const asked = (name: string, state: ApprovalState): ExternalFact => ({
   case: "approval",
   value: { approval: { approvalId: name, runId: key.run, state } },
 });
-const ended = (status: RunStatus): ForeignFact => ({ case: "status", value: { status } });
+const ended = (status: RunStatus): ExternalFact => ({ case: "status", value: { status } });
 
-async function logOf(...facts: readonly ForeignFact[]) {
+async function logOf(...facts: readonly ExternalFact[]) {
   const runs = memoryRunLog();
   let tail = emptyTail;
   for (const event of facts) {

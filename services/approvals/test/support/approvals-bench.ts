@@ -11,7 +11,7 @@ import type { ApprovalSchema } from "@reeve/contracts/approval";
 import { ApprovalService, ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
-import type { ForeignFact } from "@reeve/run/commands/commit-foreign";
+import type { ExternalFact } from "@reeve/run/commands/append-external";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { openRunLog } from "@reeve/jetstream/log/nats-run-log";
 import { principalHeaders } from "@reeve/platform/rpc/internal-principal";
@@ -35,7 +35,7 @@ export interface ApprovalsBench extends AsyncDisposable {
   park(approval?: NonNullable<MessageInitShape<typeof ApprovalSchema>>): Promise<string>;
   /** What the log of the run of an approval says. */
   eventsOf(approvalId: string): Promise<readonly RunEvent[]>;
-  append(approvalId: string, fact: ForeignFact): Promise<void>;
+  append(approvalId: string, fact: ExternalFact): Promise<void>;
   /** Ends the NATS server without a warning, and starts it again. */
   restartNats(): Promise<void>;
 }
@@ -59,7 +59,7 @@ export async function openApprovalsBench(): Promise<ApprovalsBench> {
   const [first, second] = [await start(), await start()];
   const runLog = await openRunLog(await connect());
   const resources = starting.move();
-  async function append(approvalId: string, ...facts: readonly ForeignFact[]): Promise<void> {
+  async function append(approvalId: string, ...facts: readonly ExternalFact[]): Promise<void> {
     const key = keyOf(approvalId);
     const { tail } = await runLog.read(key, emptyTail, never);
     const events = facts.map((event, index) =>

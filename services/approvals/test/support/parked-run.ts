@@ -5,7 +5,7 @@ import { ApprovalState } from "@reeve/contracts/approval";
 import type { Dispatch } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
 import type { ToolDescriptorSchema } from "@reeve/contracts/tool";
-import type { ForeignFact } from "@reeve/run/commands/commit-foreign";
+import type { ExternalFact } from "@reeve/run/commands/append-external";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { memoryRunLog } from "@reeve/jetstream/log/memory";
 import { MemoryWorkQueue } from "@reeve/jetstream/queue/memory";
@@ -27,7 +27,7 @@ export async function parkedRun(
   tools: readonly MessageInitShape<typeof ToolDescriptorSchema>[] = [],
 ) {
   const approval = { approvalId, runId: runKey.run, state: ApprovalState.PENDING, ...more };
-  const happenings: readonly ForeignFact[] = [
+  const happenings: readonly ExternalFact[] = [
     { case: "runCreated", value: { tenant: runKey.tenant } },
     { case: "runPrepared", value: { tools: [...tools] } },
     { case: "approval", value: { approval } },

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { OnBusy, RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { ForeignFact } from "@reeve/run/commands/commit-foreign";
+import type { ExternalFact } from "@reeve/run/commands/append-external";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunLog } from "@reeve/jetstream/log/run-log";
 import { Failure } from "@reeve/platform/failure";
@@ -19,13 +19,13 @@ import { startRun } from "./start-run.ts";
 const never = new AbortController().signal;
 const runId = "run_cancelled";
 const request = { runId, reason: "enough" };
-const created: ForeignFact = { case: "runCreated", value: { tenant: "acme" } };
-const claimed: ForeignFact = { case: "runClaimed", value: { worker: "w" } };
-const completed: ForeignFact = { case: "status", value: { status: RunStatus.COMPLETED } };
-const out = (callId: string): ForeignFact => ({ case: "toolCallStarted", value: { callId } });
+const created: ExternalFact = { case: "runCreated", value: { tenant: "acme" } };
+const claimed: ExternalFact = { case: "runClaimed", value: { worker: "w" } };
+const completed: ExternalFact = { case: "status", value: { status: RunStatus.COMPLETED } };
+const out = (callId: string): ExternalFact => ({ case: "toolCallStarted", value: { callId } });
 const ends = ["cancelRequested", "costSummary", "treeStored", "status"];
 
-async function withRun(...facts: readonly ForeignFact[]) {
+async function withRun(...facts: readonly ExternalFact[]) {
   const ports = memoryPorts();
   await appendFacts(ports.log, runId, created, ...facts);
   return ports;

@@ -1,6 +1,6 @@
 import { RunStatus } from "@reeve/contracts/run";
 import { cancelRun as cancelRunOf } from "@reeve/run/commands/cancel-run";
-import { ended } from "@reeve/run/commands/commit-foreign";
+import { runHasEnded } from "@reeve/run/commands/append-external";
 import type { RunHead } from "@reeve/run/head/run-head";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import type { Principal } from "@reeve/platform/rpc/principal";
@@ -28,7 +28,7 @@ export async function cancelRun(
     throw error;
   });
   if (head.created === undefined) throw noSuchRun(runId);
-  if (head.status !== RunStatus.CANCELLED) throw ended(key, head);
+  if (head.status !== RunStatus.CANCELLED) throw runHasEnded(key, head);
   await endTurnOf(ports, key, head, signal);
   return head;
 }

@@ -7,7 +7,7 @@ import type { RunLog } from "@reeve/jetstream/log/run-log";
 import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
 import type { Page, PageRequest } from "@reeve/jetstream/table/page";
 import { pageOf } from "@reeve/jetstream/table/page";
-import { readThread } from "@reeve/run/thread/commit-thread";
+import { readThread } from "@reeve/run/thread/append-thread";
 import { noSuchThread } from "@reeve/run/thread/refusals";
 import { threadMessages } from "@reeve/run/thread/thread-messages";
 import { emptyRow, threadRow } from "@reeve/run/thread/thread-row";

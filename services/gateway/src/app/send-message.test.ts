@@ -1,6 +1,6 @@
 import { RunStatus } from "@reeve/contracts/run";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { ForeignFact } from "@reeve/run/commands/commit-foreign";
+import type { ExternalFact } from "@reeve/run/commands/append-external";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { describe, expect, test } from "vitest";
 import { ann, appendFacts, kindsOf, memoryPorts } from "../../test/support/memory-ports.ts";
@@ -8,9 +8,9 @@ import { sendMessage } from "./send-message.ts";
 
 const never = new AbortController().signal;
 const runId = "run_spokento";
-const created: ForeignFact = { case: "runCreated", value: { tenant: "acme" } };
+const created: ExternalFact = { case: "runCreated", value: { tenant: "acme" } };
 
-async function withRun(...facts: readonly ForeignFact[]) {
+async function withRun(...facts: readonly ExternalFact[]) {
   const ports = memoryPorts();
   await appendFacts(ports.log, runId, created, ...facts);
   return ports;

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { ErrorReason } from "@reeve/contracts/error";
 import { MessageSchema, Role } from "@reeve/contracts/thread";
-import { commitForeign, ended } from "@reeve/run/commands/commit-foreign";
-import { assertRoom, assertWords } from "@reeve/run/commands/message-to-run";
+import { appendExternal, runHasEnded } from "@reeve/run/commands/append-external";
+import { assertInboxRoom, assertNotBlank } from "@reeve/run/commands/message-limits";
 import type { RunHead } from "@reeve/run/head/run-head";
 import { isTerminal, messageOf } from "@reeve/run/head/run-head";
 import { Failure } from "@reeve/platform/failure";
@@ -28,18 +28,18 @@ export async function sendMessage(
   signal: AbortSignal,
 ): Promise<SentMessage> {
   const { runId, text } = request;
-  assertWords(runId, text);
+  assertNotBlank(runId, text);
   const messageId = request.messageId === "" ? randomUUID() : request.messageId;
   const key = runKeyOf(tenant, runId);
   const message = create(MessageSchema, { role: Role.USER, text });
-  const head = await commitForeign(
+  const head = await appendExternal(
     ports,
     key,
     (before) => {
       if (before.created === undefined) throw noSuchRun(runId);
       if (hasSent(before, messageId, text)) return [];
-      if (isTerminal(before.status)) throw ended(key, before);
-      assertRoom(before, text);
+      if (isTerminal(before.status)) throw runHasEnded(key, before);
+      assertInboxRoom(before, text);
       return [{ case: "messageSubmitted", value: { messageId, message, submittedBy: subject } }];
     },
     signal,

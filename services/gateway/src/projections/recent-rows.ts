@@ -9,8 +9,8 @@ export class RecentRows<Record> {
   /** In the order in which they were written. */
   readonly #rows = new Map<string, Row<Record>>();
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.#most = max;
   }
 
   /** How many rows are held. */

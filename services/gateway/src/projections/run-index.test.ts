@@ -3,7 +3,7 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { Run, RunEvent } from "@reeve/contracts/run";
 import { Phase, RunEventSchema, RunSchema, RunStatus, StepState } from "@reeve/contracts/run";
-import type { ForeignFact } from "@reeve/run/commands/commit-foreign";
+import type { ExternalFact } from "@reeve/run/commands/append-external";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { MemoryLog } from "@reeve/jetstream/log/memory";
 import { memoryRunLog } from "@reeve/jetstream/log/memory";
@@ -22,14 +22,14 @@ const never = new AbortController().signal;
 const log = createLogger("test", "silent");
 const key = { tenant: "acme", run: "run_abcdefgh" };
 
-const approval = (state: ApprovalState): ForeignFact => ({
+const approval = (state: ApprovalState): ExternalFact => ({
   case: "approval",
   value: { approval: { approvalId: "a", state } },
 });
-const status = (value: RunStatus): ForeignFact => ({ case: "status", value: { status: value } });
+const status = (value: RunStatus): ExternalFact => ({ case: "status", value: { status: value } });
 
 /** The batches of a run that has everything which a list shows. */
-const batches: readonly (readonly (ForeignFact & {
+const batches: readonly (readonly (ExternalFact & {
   readonly at?: Partial<Pick<RunEvent, "phase" | "parentId">>;
 })[])[] = [
   [

@@ -9,7 +9,7 @@ import { memoryThreadLog } from "@reeve/jetstream/log/memory";
 import type { FedThreadBatch, ThreadFeed } from "@reeve/jetstream/feed/thread-feed";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
-import type { ThreadFact } from "@reeve/run/thread/commit-thread";
+import type { ThreadFact } from "@reeve/run/thread/append-thread";
 import { emptyRow, threadRow } from "@reeve/run/thread/thread-row";
 import { expect, test } from "vitest";
 import { indexThreads } from "./thread-index.ts";

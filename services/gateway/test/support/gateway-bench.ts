@@ -8,7 +8,7 @@ import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import { PermissionClass, ToolCatalogSchema } from "@reeve/contracts/tool";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { openRunLog } from "@reeve/jetstream/log/nats-run-log";
-import type { ForeignFact } from "@reeve/run/commands/commit-foreign";
+import type { ExternalFact } from "@reeve/run/commands/append-external";
 import { RunEventSchema } from "@reeve/contracts/run";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
@@ -33,7 +33,7 @@ export const tokens = {
 export interface GatewayBench extends AsyncDisposable {
   readonly url: string;
   /** Writes what only a runtime would, at the end of the log of a run of `acme`. */
-  append(run: string, ...facts: readonly ForeignFact[]): Promise<void>;
+  append(run: string, ...facts: readonly ExternalFact[]): Promise<void>;
   /** Starts another gateway with a connection of its own; its address. */
   startAnother(): Promise<string>;
   /** Ends the NATS server without a warning, does `meanwhile`, and starts it again. */

@@ -7,7 +7,7 @@ import { RunEventSchema } from "@reeve/contracts/run";
 import type { ThreadEvent } from "@reeve/contracts/thread";
 import type { WorkspaceRecord } from "@reeve/contracts/tool";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
-import type { ForeignFact } from "@reeve/run/commands/commit-foreign";
+import type { ExternalFact } from "@reeve/run/commands/append-external";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { MemoryLog } from "@reeve/jetstream/log/memory";
 import { memoryCallJournal, memoryRunLog, memoryThreadLog } from "@reeve/jetstream/log/memory";
@@ -78,7 +78,7 @@ export async function storeAgent(
 export async function appendFacts(
   log: MemoryLog<RunKey, RunEvent>,
   run: string,
-  ...facts: readonly ForeignFact[]
+  ...facts: readonly ExternalFact[]
 ): Promise<void> {
   const key = { tenant: "acme", run };
   const { tail } = await log.read(key, emptyTail, never);

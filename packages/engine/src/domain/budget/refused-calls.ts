@@ -14,7 +14,7 @@ import { budgetRefusal, exceededTotal, overBudget } from "./over-budget.ts";
  * so that calls which are under way come to their results. Nothing while all budgets hold.
  */
 export function refusedCalls(state: RunState, nowMs: number): readonly Fact[] {
-  const frames = liveFrames(state).filter(({ turnTaken }) => turnTaken);
+  const frames = liveFrames(state).filter(({ hasTurn }) => hasTurn);
   if (frames.length === 0) return [];
   const tooMany = tooManyCalls(state);
   const exceeded = tooMany ?? exceededTotal(state);

@@ -29,7 +29,7 @@ export function underWay(state: RunState): readonly Outgoing[] {
 /** The calls that may be handed out now. */
 export function startable(state: RunState): readonly Outgoing[] {
   const waiting = liveFrames(state)
-    .filter(({ turnTaken, stepOpen }) => turnTaken && stepOpen)
+    .filter(({ hasTurn, stepOpen }) => hasTurn && stepOpen)
     .flatMap((frame) =>
       outgoing(frame, schedule(frame, parallelIn(state, frame))).filter(
         ({ call }) => call.startedAtMs === undefined,

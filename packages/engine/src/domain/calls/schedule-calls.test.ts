@@ -14,7 +14,7 @@ const tools = new Map(
 
 const call = (name: string, callId: string): Call => ({
   call: create(ToolCallSchema, { name, callId }),
-  askedAtMs: 0,
+  requestedAtMs: 0,
   startedAtMs: undefined,
   approval: undefined,
   questions: [],

@@ -25,7 +25,7 @@ export function refuse(
 
 /** The result of a call that never reached its tool. */
 export function refusedResult(
-  { call, askedAtMs }: Call,
+  { call, requestedAtMs }: Call,
   content: string,
   status: ToolStatus,
   nowMs: number,
@@ -37,7 +37,7 @@ export function refusedResult(
     isError: true,
     metadata: {
       status,
-      startedAt: timestampFromMs(askedAtMs),
+      startedAt: timestampFromMs(requestedAtMs),
       completedAt: timestampFromMs(nowMs),
     },
   });
@@ -50,7 +50,7 @@ export function toolResultFact(
   result: ToolResult,
   nowMs: number,
 ): Fact {
-  const { call, approval, askedAtMs, startedAtMs } = pending;
+  const { call, approval, requestedAtMs, startedAtMs } = pending;
   const { injectedArgs } = call;
   const success = !result.isError;
   const metadata = clone(
@@ -61,7 +61,7 @@ export function toolResultFact(
         executionTimeMs: startedAtMs === undefined ? 0 : Math.max(0, nowMs - startedAtMs),
       }),
   );
-  metadata.startedAt ??= timestampFromMs(startedAtMs ?? askedAtMs);
+  metadata.startedAt ??= timestampFromMs(startedAtMs ?? requestedAtMs);
   metadata.completedAt ??= timestampFromMs(nowMs);
   metadata.approvalStatus = approvalStatus(approval?.state);
   metadata.approvalId = approval?.approvalId ?? "";
@@ -72,7 +72,7 @@ export function toolResultFact(
       result: create(ToolResultSchema, { ...result, metadata }),
       success,
       error: success ? "" : result.content,
-      durationMs: Math.max(0, nowMs - askedAtMs),
+      durationMs: Math.max(0, nowMs - requestedAtMs),
     },
   });
 }

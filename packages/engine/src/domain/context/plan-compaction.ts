@@ -1,4 +1,4 @@
-import { latestUser } from "../state/conversation.ts";
+import { latestUserIndex } from "../state/conversation.ts";
 import type { Frame, Unit } from "../state/frame.ts";
 import { charactersOf, estimateTokens, tokensOf } from "./estimate-tokens.ts";
 
@@ -18,7 +18,7 @@ export function unitsToRemove(
   limit: number,
 ): number | undefined {
   const { units, compaction } = frame;
-  const user = latestUser(units);
+  const user = latestUserIndex(units);
   const already = compaction?.removed ?? 0;
   const scale = scaleOf(frame, systemPrompt);
   const kept = user === undefined ? [] : units.slice(user, user + 1);
@@ -51,7 +51,7 @@ export function tokensAfter(
   removed: number,
   summary: string,
 ): number {
-  const user = latestUser(frame.units);
+  const user = latestUserIndex(frame.units);
   const kept = user !== undefined && user < removed ? user : undefined;
   const after = { ...frame, compaction: { removed, kept, summary } };
   return Math.ceil(scaleOf(frame, systemPrompt) * uncounted(after, systemPrompt));

@@ -22,7 +22,7 @@ export function modelCallFacts(state: RunState, frame: Frame, nowMs: number): re
   const call = frame.modelCall;
   if (call === undefined) return beforeModelCall(state, frame, nowMs);
   const { status, streamedFrom } = call;
-  if (status === "under_way") return [];
+  if (status === "in_progress") return [];
   if (streamedFrom !== undefined) {
     const value = { firstSequence: streamedFrom };
     return [fact(scopeOf(frame), { case: "textVoided", value })];

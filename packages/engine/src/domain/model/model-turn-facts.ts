@@ -7,7 +7,7 @@ import { advisoryFor } from "../context/advisory.ts";
 import { contextLimit } from "../context/context-limit.ts";
 import { tokensOf } from "../context/estimate-tokens.ts";
 import { unitsToRemove } from "../context/plan-compaction.ts";
-import type { Fact, Happening, Scope } from "../state/fact.ts";
+import type { Fact, EventInit, Scope } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
 import type { Frame, ModelCall } from "../state/frame.ts";
 import { scopeOf } from "../state/frame.ts";
@@ -38,7 +38,7 @@ export function modelTurnFacts(state: RunState, frame: Frame, taken: TakenTurn):
   const calls = turn.calls.map((toolCall, index) =>
     toolCallHappening(toolCall, callIds[index] ?? "", injectedKeys),
   );
-  const modelTurn: Happening = {
+  const modelTurn: EventInit = {
     case: "modelTurn",
     value: {
       messageJson: new TextEncoder().encode(turn.messageJson),
@@ -112,7 +112,7 @@ function toolCallHappening(
   { name, argumentsText }: ModelToolCall,
   callId: string,
   injectedKeys: readonly string[],
-): Happening {
+): EventInit {
   const parsed = parseArguments(argumentsText);
   if (parsed === undefined) {
     return { case: "toolCall", value: { callId, name, rawArguments: argumentsText } };

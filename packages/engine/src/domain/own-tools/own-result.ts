@@ -1,14 +1,14 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { Happening } from "../state/fact.ts";
+import type { EventInit } from "../state/fact.ts";
 
 /** What a tool of the runtime itself comes to: what the model reads, and what changes in the run before it does. */
 export interface OwnResult {
   readonly content: string;
   readonly isError: boolean;
-  readonly changes: readonly Happening[];
+  readonly changes: readonly EventInit[];
 }
 
-export function says(content: string, ...changes: readonly Happening[]): OwnResult {
+export function says(content: string, ...changes: readonly EventInit[]): OwnResult {
   return { content, isError: false, changes };
 }
 

@@ -1,7 +1,7 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ContextChanged, ModelCallStarted, ModelTurn, RunEvent } from "@reeve/contracts/run";
 import { ModelCallPurpose, StepState } from "@reeve/contracts/run";
-import { latestUser } from "./conversation.ts";
+import { latestUserIndex } from "./conversation.ts";
 import type { Call, Frame, ModelCall, TurnUnit } from "./frame.ts";
 import { plannerId } from "./frame.ts";
 import { withQuestion } from "../calls/questions.ts";
@@ -47,7 +47,7 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
     }
     case "runClaimed":
       return amendModelCall(frame, (call) =>
-        call.status === "under_way" ? { ...call, status: "due", reservedUsd: 0 } : call,
+        call.status === "in_progress" ? { ...call, status: "due", reservedUsd: 0 } : call,
       );
     case "modelRetryDue":
       return amendModelCall(frame, (call) => ({ ...call, status: "due" }));
@@ -65,7 +65,10 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
         questions: [],
         result: undefined,
       };
-      return { ...frame, calls: [...frame.calls, { call, askedAtMs: msOf(envelope), ...asked }] };
+      return {
+        ...frame,
+        calls: [...frame.calls, { call, requestedAtMs: msOf(envelope), ...asked }],
+      };
     }
     case "toolCallStarted":
     case "subtask": {
@@ -99,21 +102,21 @@ function openStep(frame: Frame, step: number): Frame {
     hasOverflowed: false,
     modelCall: undefined,
     calls: [],
-    turnTaken: false,
+    hasTurn: false,
     text: "",
   };
 }
 
 function beginModelCall(frame: Frame, started: ModelCallStarted, sequence: number): Frame {
   // The planner shows no steps: a call after a whole turn begins its next one.
-  const isNextOfPlanner = frame.id === plannerId && (frame.step === 0 || frame.turnTaken);
+  const isNextOfPlanner = frame.id === plannerId && (frame.step === 0 || frame.hasTurn);
   const open = isNextOfPlanner ? openStep(frame, frame.step + 1) : frame;
   const modelCall: ModelCall = {
     attempt: started.attempt,
     failures: started.attempt === 1 ? 0 : (frame.modelCall?.failures ?? 0),
     purpose: started.purpose,
     sequence,
-    status: "under_way",
+    status: "in_progress",
     streamedFrom: undefined,
     reservedUsd: started.reservedUsd ?? 0,
   };
@@ -132,7 +135,7 @@ function takeTurn(frame: Frame, turn: ModelTurn): Frame {
   return {
     ...frame,
     modelCall: undefined,
-    turnTaken: true,
+    hasTurn: true,
     units,
     measured: tokens > 0 ? { units: units.length, tokens, withResults: false } : frame.measured,
   };
@@ -140,7 +143,7 @@ function takeTurn(frame: Frame, turn: ModelTurn): Frame {
 
 function compact(frame: Frame, changed: ContextChanged): Frame {
   const { removedMessages, summary, afterTokens } = changed;
-  const user = latestUser(frame.units);
+  const user = latestUserIndex(frame.units);
   return {
     ...frame,
     compaction: {
@@ -165,7 +168,7 @@ function amendCall(frame: Frame, callId: string | undefined, amend: (call: Call)
   const calls = frame.calls.map((call) => (call.call.callId === callId ? amend(call) : call));
   const last = frame.units.at(-1);
   const units =
-    last?.kind === "turn" && frame.turnTaken
+    last?.kind === "turn" && frame.hasTurn
       ? [...frame.units.slice(0, -1), { ...last, calls }]
       : frame.units;
   return { ...frame, calls, units };

@@ -1,7 +1,7 @@
 import type { RunEvent, RunPrepared, SubtaskChanged } from "@reeve/contracts/run";
 import { Phase } from "@reeve/contracts/run";
 import { applyToFrame } from "./apply-to-frame.ts";
-import { givenUnits } from "./conversation.ts";
+import { initialUnits } from "./conversation.ts";
 import type { Frame } from "./frame.ts";
 import { newFrame, plannerId, rootId } from "./frame.ts";
 import type { RunState } from "./run-state.ts";
@@ -61,7 +61,7 @@ function frameOf({ frames }: RunState, { phase, parentId }: RunEvent): Frame | u
 function prepared(state: RunState, value: RunPrepared): RunState {
   const { created } = state;
   const tools = new Map(value.tools.map((tool) => [tool.name, tool]));
-  const units = created === undefined ? [] : givenUnits(created, value);
+  const units = created === undefined ? [] : initialUnits(created, value);
   const root = newFrame({ id: rootId, depth: 0, subtask: undefined, tools, units });
   const frames = new Map([[rootId, root]]);
   if (created?.spec?.planningEnabled === true) {
@@ -86,23 +86,23 @@ function subtaskEnded(state: RunState, ended: SubtaskChanged): RunState {
   const over = { ...frame, outcome, units: [], calls: [], modelCall: undefined };
   const caller = state.frames.get(frame.subtask?.parent ?? "");
   if (caller === undefined) return withFrame(state, over);
-  const learned = new Map(caller.learned).set(taskKey(frame.id), content);
-  return withFrame(withFrame(state, over), { ...caller, learned });
+  const pendingMemory = new Map(caller.pendingMemory).set(taskKey(frame.id), content);
+  return withFrame(withFrame(state, over), { ...caller, pendingMemory });
 }
 
 /** After a step everybody may read what its subtasks came to. */
 function remembered(state: RunState, { parentId }: RunEvent): RunState {
   const frame = state.frames.get(parentId);
-  if (frame === undefined || frame.stepOpen || frame.learned.size === 0) return state;
-  const memory = new Map([...state.memory, ...frame.learned]);
-  return { ...withFrame(state, { ...frame, learned: new Map() }), memory };
+  if (frame === undefined || frame.stepOpen || frame.pendingMemory.size === 0) return state;
+  const memory = new Map([...state.memory, ...frame.pendingMemory]);
+  return { ...withFrame(state, { ...frame, pendingMemory: new Map() }), memory };
 }
 
 /** Of the calls of models that were under way, nobody will hear any more. */
 function abandoned(state: RunState, envelope: RunEvent): RunState {
   let lostUsd = 0;
   const frames = [...state.frames].map(([id, frame]): [string, Frame] => {
-    if (frame.modelCall?.status === "under_way") lostUsd += frame.modelCall.reservedUsd;
+    if (frame.modelCall?.status === "in_progress") lostUsd += frame.modelCall.reservedUsd;
     return [id, applyToFrame(frame, envelope)];
   });
   const spent = { ...state.spent, lostUsd: state.spent.lostUsd + lostUsd };

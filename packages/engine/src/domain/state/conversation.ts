@@ -4,7 +4,7 @@ import { Role } from "@reeve/contracts/thread";
 import type { Frame, Unit } from "./frame.ts";
 
 /** The conversation of the root before its first turn: the thread, what the client gave, the input. */
-export function givenUnits(created: RunCreated, { history }: RunPrepared): readonly Unit[] {
+export function initialUnits(created: RunCreated, { history }: RunPrepared): readonly Unit[] {
   const given = created.messages.map(({ role, text }): Unit =>
     role === Role.ASSISTANT ? { kind: "assistant", text } : { kind: "user", text, isInput: false },
   );
@@ -36,7 +36,7 @@ function pastUnits(history: readonly HistoryMessage[]): readonly Unit[] {
 }
 
 /** Where the latest message of the user is. */
-export function latestUser(units: readonly Unit[]): number | undefined {
+export function latestUserIndex(units: readonly Unit[]): number | undefined {
   const index = units.findLastIndex(({ kind }) => kind === "user");
   return index === -1 ? undefined : index;
 }

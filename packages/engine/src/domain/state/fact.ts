@@ -17,7 +17,7 @@ export interface Scope {
 export const rootScope: Scope = { parentId: "", depth: 0, step: 0, phase: Phase.EXECUTOR };
 
 /** What happens, as the generated constructor of an event takes it. */
-export type Happening = Exclude<
+export type EventInit = Exclude<
   NonNullable<MessageInitShape<typeof RunEventSchema>["event"]>,
   { case: undefined }
 >;
@@ -25,16 +25,16 @@ export type Happening = Exclude<
 /** An event that has no place in the log yet. */
 export interface Fact {
   readonly scope: Scope;
-  readonly event: Happening;
+  readonly event: EventInit;
 }
 
 /** A part of what the model says. */
-export function spoken(scope: Scope, kind: "text" | "reasoning", text: string): Fact {
+export function textPart(scope: Scope, kind: "text" | "reasoning", text: string): Fact {
   const value = { text };
   return { scope, event: kind === "text" ? { case: kind, value } : { case: kind, value } };
 }
 
-export function fact(scope: Scope, event: Happening): Fact {
+export function fact(scope: Scope, event: EventInit): Fact {
   return { scope, event };
 }
 

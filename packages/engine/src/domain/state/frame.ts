@@ -33,14 +33,14 @@ export interface Frame {
   /** The calls of the open step, or of the last, in the order of the model. */
   readonly calls: readonly Call[];
   /** Whether the open step has its turn, or the last had it. */
-  readonly turnTaken: boolean;
+  readonly hasTurn: boolean;
   /** The text of the open step, as far as it stands. */
   readonly text: string;
   /**
    * What subtasks of the open step came to, by key of the memory. It is read from the next step on, so that none of them
    * sees what those beside it did, however fast they were.
    */
-  readonly learned: ReadonlyMap<string, string>;
+  readonly pendingMemory: ReadonlyMap<string, string>;
   /** How a subtask ended. */
   readonly outcome: Outcome | undefined;
 }
@@ -114,7 +114,7 @@ export interface ModelCall {
   /** Sequence of its `model_call_started`. */
   readonly sequence: number;
   /** `due`: another attempt is to be made at once, because the owner was lost or the time to wait is over. */
-  readonly status: "under_way" | "due" | ModelCallFailed;
+  readonly status: "in_progress" | "due" | ModelCallFailed;
   /** Sequence of the first text or reasoning that it streamed. */
   readonly streamedFrom: number | undefined;
   /** The most that it may cost, in US dollars; 0 when nothing was reserved. */
@@ -125,7 +125,7 @@ export interface ModelCall {
 export interface Call {
   readonly call: ToolCall;
   /** When the model made it, in milliseconds since the epoch. */
-  readonly askedAtMs: number;
+  readonly requestedAtMs: number;
   /** When it was handed to its tool; undefined: it was not yet. */
   readonly startedAtMs: number | undefined;
   readonly approval: Approval | undefined;
@@ -151,9 +151,9 @@ export function newFrame(
     measured: undefined,
     modelCall: undefined,
     calls: [],
-    turnTaken: false,
+    hasTurn: false,
     text: "",
-    learned: new Map(),
+    pendingMemory: new Map(),
     outcome: undefined,
   };
 }

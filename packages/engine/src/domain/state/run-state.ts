@@ -13,7 +13,7 @@ import { newFrame, plannerId, rootId } from "./frame.ts";
 import type { Ledger } from "./ledger.ts";
 import { emptyLedger } from "./ledger.ts";
 import type { WorkedTime } from "./worked-time.ts";
-import { noTime } from "./worked-time.ts";
+import { noWorkedTime } from "./worked-time.ts";
 
 /** What the log of a run says, as far as the next decision needs it. Never changed in place. */
 export interface RunState {
@@ -75,7 +75,7 @@ export const initialState: RunState = {
   todos: [],
   inbox: [],
   spent: emptyLedger,
-  worked: noTime,
+  worked: noWorkedTime,
   offloaded: new Set(),
   tree: new Map(),
   exceeded: undefined,

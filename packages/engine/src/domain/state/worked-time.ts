@@ -14,7 +14,7 @@ export interface WorkedTime {
   readonly questions: number;
 }
 
-export const noTime: WorkedTime = { pastMs: 0, sinceMs: undefined, lastMs: 0, questions: 0 };
+export const noWorkedTime: WorkedTime = { pastMs: 0, sinceMs: undefined, lastMs: 0, questions: 0 };
 
 export function timeAfter(worked: WorkedTime, { event, time }: RunEvent): WorkedTime {
   const nowMs = time === undefined ? worked.lastMs : timestampMs(time);

@@ -4,7 +4,7 @@ import { RunCreatedSchema, RunStatus } from "@reeve/contracts/run";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { ThreadLog } from "@reeve/jetstream/log/thread-log";
 import { createLogger } from "@reeve/platform/telemetry/logger";
-import { seeThread } from "@reeve/run/thread/commit-thread";
+import { refreshThread } from "@reeve/run/thread/append-thread";
 import { queueTurn } from "@reeve/run/thread/queue-turn";
 import { emptyRow, threadRow } from "@reeve/run/thread/thread-row";
 import { expect, test } from "vitest";
@@ -23,7 +23,7 @@ const key = { tenant: "acme", thread: "t1" };
 async function place(ports: MemoryPorts, runId: string): Promise<void> {
   const created = create(RunCreatedSchema, { tenant: "acme", threadId: "t1", input: runId });
   const runCreated = anyPack(RunCreatedSchema, created);
-  const seen = await seeThread(ports.threads, key, undefined, never);
+  const seen = await refreshThread(ports.threads, key, undefined, never);
   await queueTurn(ports, key, seen, { runId, runCreated, whenBusy: "queue" }, never);
 }
 

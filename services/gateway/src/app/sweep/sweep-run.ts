@@ -5,8 +5,13 @@ import type { Tail } from "@reeve/jetstream/log/port";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { publishHeld } from "@reeve/jetstream/queue/publish-held";
 import type { RunKey, RunLog, RunLogEnds } from "@reeve/jetstream/log/run-log";
-import type { RunRest } from "@reeve/run/head/run-rest";
-import { emptyRest, owedDispatch, restAfter, restOfParked } from "@reeve/run/head/run-rest";
+import type { Ownership } from "@reeve/run/head/ownership";
+import {
+  noOwnership,
+  requiredDispatch,
+  foldOwnership,
+  parkedOwnership,
+} from "@reeve/run/head/ownership";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 
 export interface SweepPorts {
@@ -15,34 +20,34 @@ export interface SweepPorts {
 }
 
 /** What one look at a run leaves for the next. */
-export interface Looked {
+export interface SweepRecord {
   readonly tail: Tail;
-  readonly rest: RunRest;
+  readonly ownership: Ownership;
   /** The dispatch that a look before has seen to, and where it lies. */
-  readonly seenTo: { readonly dedupeId: string; readonly sequence: number } | undefined;
+  readonly dispatched: { readonly dedupeId: string; readonly sequence: number } | undefined;
   /** Whether this look found the run forgotten, and dispatched it. */
   readonly isDispatched: boolean;
 }
 
-export const unseen: Looked = {
+export const emptySweepRecord: SweepRecord = {
   tail: emptyTail,
-  rest: emptyRest,
-  seenTo: undefined,
+  ownership: noOwnership,
+  dispatched: undefined,
   isDispatched: false,
 };
 
 /**
- * Looks at a run for the first time of which it is said that it waits: parked and owed nothing, its last batch tells all, and
+ * Looks at a run for the first time of which it is said that it waits: parked and required nothing, its last batch tells all, and
  * no more is read, however much came before. Undefined: the rest of its log has to be read.
  */
-export async function seeParked(
+export async function sweepParked(
   { logEnds }: { readonly logEnds: RunLogEnds },
   key: RunKey,
   signal: AbortSignal,
-): Promise<Looked | undefined> {
+): Promise<SweepRecord | undefined> {
   const { events, tail } = await logEnds.last(key, signal);
-  const rest = restOfParked(events);
-  return rest && { ...unseen, tail, rest };
+  const ownership = parkedOwnership(events);
+  return ownership && { ...emptySweepRecord, tail, ownership };
 }
 
 /**
@@ -52,24 +57,29 @@ export async function seeParked(
 export async function sweepRun(
   ports: SweepPorts,
   key: RunKey,
-  before: Looked,
+  before: SweepRecord,
   signal: AbortSignal,
-): Promise<Looked> {
+): Promise<SweepRecord> {
   const { events, tail } = await ports.log.read(key, before.tail, signal);
-  const rest = restAfter(before.rest, events);
-  const looked = { tail, rest, seenTo: before.seenTo, isDispatched: false };
-  const owed = owedDispatch(key.run, rest);
-  if (owed === undefined) return looked;
-  const isSeenTo = before.seenTo?.dedupeId === owed.dedupeId;
-  const places = [owed.heldBy, isSeenTo ? before.seenTo?.sequence : undefined];
+  const ownership = foldOwnership(before.ownership, events);
+  const record: SweepRecord = {
+    tail,
+    ownership,
+    dispatched: before.dispatched,
+    isDispatched: false,
+  };
+  const required = requiredDispatch(key.run, ownership);
+  if (required === undefined) return record;
+  const isRepeated = before.dispatched?.dedupeId === required.dedupeId;
+  const places = [required.heldBy, isRepeated ? before.dispatched?.sequence : undefined];
   for (const place of places) {
-    if (place !== undefined && (await ports.dispatch.holds(place, signal))) return looked;
+    if (place !== undefined && (await ports.dispatch.holds(place, signal))) return record;
   }
   const message = create(DispatchSchema, { tenant: key.tenant, runId: key.run });
   // An owner parks the run or ends it before its message goes: what was read before the look at the queue may be old.
   const isOwed = async () => (await ports.log.read(key, tail, signal)).events.length === 0;
-  const { dedupeId } = owed;
+  const { dedupeId } = required;
   const sequence = await publishHeld(ports.dispatch, message, { dedupeId, isOwed }, signal);
-  if (sequence === undefined) return looked;
-  return { ...looked, seenTo: { dedupeId, sequence }, isDispatched: true };
+  if (sequence === undefined) return record;
+  return { ...record, dispatched: { dedupeId, sequence }, isDispatched: true };
 }

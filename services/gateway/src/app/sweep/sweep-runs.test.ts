@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { RunEvent } from "@reeve/contracts/run";
 import { DispatchSchema, RunSchema, RunStatus } from "@reeve/contracts/run";
-import type { ForeignFact } from "@reeve/run/commands/commit-foreign";
+import type { ExternalFact } from "@reeve/run/commands/append-external";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { expect, test } from "vitest";
 import type { MemoryPorts } from "../../../test/support/memory-ports.ts";
@@ -49,7 +49,7 @@ class ManualClock implements SweepClock {
 }
 
 /** A run whose log says this, and of which the index knows. */
-async function withRun(...facts: readonly ForeignFact[]): Promise<MemoryPorts> {
+async function withRun(...facts: readonly ExternalFact[]): Promise<MemoryPorts> {
   const ports = memoryPorts();
   await appendFacts(ports.log, run, ...facts);
   await note(ports);
@@ -136,7 +136,7 @@ test("a run that waits for a person is left alone, until there is a decision tha
   expect(ports.dispatch.length).toBe(1);
 });
 
-test.each<[string, readonly ForeignFact[]]>([
+test.each<[string, readonly ExternalFact[]]>([
   ["that has ended", [created, claimed(7), ended]],
   ["that waits for its turn in a thread", [{ case: "runCreated", value: { threadId: "t1" } }]],
 ])("a run %s is left alone", async (_, facts) => {

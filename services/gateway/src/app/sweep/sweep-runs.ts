@@ -2,12 +2,12 @@ import type { Run } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
 import { isTerminal } from "@reeve/run/head/run-head";
 import type { RunKey, RunLogEnds } from "@reeve/jetstream/log/run-log";
-import { restsParked } from "@reeve/run/head/run-rest";
+import { isParked } from "@reeve/run/head/ownership";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Table } from "@reeve/jetstream/table/port";
 import { sideBySide } from "../side-by-side.ts";
-import type { Looked, SweepPorts } from "./sweep-run.ts";
-import { seeParked, sweepRun, unseen } from "./sweep-run.ts";
+import type { SweepRecord, SweepPorts } from "./sweep-run.ts";
+import { sweepParked, sweepRun, emptySweepRecord } from "./sweep-run.ts";
 
 export interface SweepClock {
   now(): number;
@@ -32,7 +32,7 @@ interface Ports extends SweepPorts {
 
 interface Open {
   readonly key: RunKey;
-  readonly looked: Looked;
+  readonly looked: SweepRecord;
   /** Whether its row says that it waits. */
   readonly waits: boolean;
   readonly dueMs: number;
@@ -72,7 +72,7 @@ function note(open: Map<string, Open>, rowKey: string, run: Run, nowMs: number):
   if (isTerminal(run.status)) return;
   const [tenant = ""] = rowKey.split(".", 1);
   const key = { tenant, run: run.runId };
-  const looked = known?.looked ?? unseen;
+  const looked = known?.looked ?? emptySweepRecord;
   const waits = run.status === RunStatus.WAITING;
   open.set(rowKey, { key, looked, waits, dueMs: nowMs + graceMs, delayMs: graceMs });
 }
@@ -88,10 +88,10 @@ async function sweepDue(
     const looked = await lookAt(run, ports, log, signal);
     // Whatever changed meanwhile is due anew by itself.
     if (open.get(rowKey) !== run) continue;
-    if (looked.rest.hasEnded) open.delete(rowKey);
+    if (looked.ownership.hasEnded) open.delete(rowKey);
     else {
       // A change of its row makes it due at once; nothing else is to be looked for often.
-      const delayMs = restsParked(looked.rest) ? longestMs : Math.min(run.delayMs * 2, longestMs);
+      const delayMs = isParked(looked.ownership) ? longestMs : Math.min(run.delayMs * 2, longestMs);
       open.set(rowKey, { ...run, looked, delayMs, dueMs: clock.now() + delayMs });
     }
   }
@@ -119,10 +119,11 @@ async function lookAt(
   ports: Ports,
   log: Logger,
   signal: AbortSignal,
-): Promise<Looked> {
+): Promise<SweepRecord> {
   const { tenant, run: runId } = key;
   try {
-    const parked = waits && looked === unseen ? await seeParked(ports, key, signal) : undefined;
+    const parked =
+      waits && looked === emptySweepRecord ? await sweepParked(ports, key, signal) : undefined;
     if (parked !== undefined) return parked;
     const seen = await sweepRun(ports, key, looked, signal);
     if (seen.isDispatched) log.info({ tenant, runId }, "run dispatched once more");

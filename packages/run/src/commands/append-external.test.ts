@@ -5,8 +5,8 @@ import { Failure } from "@reeve/platform/failure";
 import { describe, expect, test } from "vitest";
 import { commitContract } from "@reeve/jetstream/test/support/commit-contract";
 import { appended, eventsAfter, freshRun } from "@reeve/jetstream/test/support/facts";
-import type { ForeignFact } from "./commit-foreign.ts";
-import { commitForeign } from "./commit-foreign.ts";
+import type { ExternalFact } from "./append-external.ts";
+import { appendExternal } from "./append-external.ts";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { memoryRunLog } from "@reeve/jetstream/log/memory";
 import { MemoryWorkQueue } from "@reeve/jetstream/queue/memory";
@@ -15,18 +15,18 @@ import { messageOf } from "../head/run-head.ts";
 import type { RunLog } from "@reeve/jetstream/log/run-log";
 
 const { signal } = new AbortController();
-const created: ForeignFact = { case: "runCreated", value: { tenant: "acme" } };
-const claimed: ForeignFact = { case: "runClaimed", value: { worker: "w", epoch: 1 } };
-const parked: ForeignFact = { case: "runParked", value: {} };
-const cancelled: ForeignFact = { case: "status", value: { status: RunStatus.CANCELLED } };
-const submitted = (messageId: string): ForeignFact => ({
+const created: ExternalFact = { case: "runCreated", value: { tenant: "acme" } };
+const claimed: ExternalFact = { case: "runClaimed", value: { worker: "w", epoch: 1 } };
+const parked: ExternalFact = { case: "runParked", value: {} };
+const cancelled: ExternalFact = { case: "status", value: { status: RunStatus.CANCELLED } };
+const submitted = (messageId: string): ExternalFact => ({
   case: "messageSubmitted",
   value: { messageId },
 });
 const submitOnce = (messageId: string) => (head: RunHead) =>
   messageOf(head, messageId) === undefined ? [submitted(messageId)] : [];
 
-async function runWith(...facts: readonly ForeignFact[]) {
+async function runWith(...facts: readonly ExternalFact[]) {
   const log = memoryRunLog();
   const dispatch = new MemoryWorkQueue<Dispatch>();
   const key = freshRun();
@@ -40,7 +40,7 @@ commitContract("in memory", () => [shared, shared]);
 describe("a foreign fact", () => {
   test("is stamped and follows what stands", async () => {
     const { log, dispatch, key } = await runWith(created, claimed);
-    const head = await commitForeign({ log, dispatch }, key, submitOnce("m1"), signal);
+    const head = await appendExternal({ log, dispatch }, key, submitOnce("m1"), signal);
     expect(head.lastSequence).toBe(3);
     const event = (await log.read(key, emptyTail, signal)).events.at(-1);
     expect(event).toMatchObject({
@@ -54,12 +54,12 @@ describe("a foreign fact", () => {
   // Requirement: HITL-6
   test("disturbs no owner, but wakes a run that rests, once for each time that it was parked", async () => {
     const { log, dispatch, key } = await runWith(created, claimed);
-    await commitForeign({ log, dispatch }, key, submitOnce("m1"), signal);
+    await appendExternal({ log, dispatch }, key, submitOnce("m1"), signal);
     expect(dispatch.length).toBe(0);
     const { tail } = await log.read(key, emptyTail, signal);
     await appended(log, key, tail, eventsAfter(tail.sequence, parked), signal);
-    await commitForeign({ log, dispatch }, key, submitOnce("m2"), signal);
-    await commitForeign({ log, dispatch }, key, submitOnce("m3"), signal);
+    await appendExternal({ log, dispatch }, key, submitOnce("m2"), signal);
+    await appendExternal({ log, dispatch }, key, submitOnce("m3"), signal);
     expect(dispatch.length).toBe(1);
   });
 
@@ -69,16 +69,16 @@ describe("a foreign fact", () => {
       publish: () => Promise.reject(new Failure("unavailable", ErrorReason.UNAVAILABLE, "gone")),
     };
     await expect(
-      commitForeign({ log, dispatch: lost }, key, submitOnce("m1"), signal),
+      appendExternal({ log, dispatch: lost }, key, submitOnce("m1"), signal),
     ).rejects.toMatchObject({ kind: "unavailable" });
-    const head = await commitForeign({ log, dispatch }, key, submitOnce("m1"), signal);
+    const head = await appendExternal({ log, dispatch }, key, submitOnce("m1"), signal);
     expect(head.lastSequence).toBe(4);
     expect(dispatch.length).toBe(1);
   });
 
   test("wakes nobody when nothing is to be said of a run that rests", async () => {
     const { log, dispatch, key } = await runWith(created, claimed, parked);
-    const head = await commitForeign({ log, dispatch }, key, () => [], signal);
+    const head = await appendExternal({ log, dispatch }, key, () => [], signal);
     expect(head.status).toBe(RunStatus.WAITING);
     expect(dispatch.length).toBe(0);
   });
@@ -86,7 +86,7 @@ describe("a foreign fact", () => {
   test("is refused after the end", async () => {
     const { log, dispatch, key } = await runWith(created, cancelled);
     await expect(
-      commitForeign({ log, dispatch }, key, submitOnce("m1"), signal),
+      appendExternal({ log, dispatch }, key, submitOnce("m1"), signal),
     ).rejects.toMatchObject({
       kind: "precondition",
       reason: ErrorReason.RUN_ENDED,
@@ -109,7 +109,7 @@ describe("a foreign fact", () => {
       follow: (...asked) => log.follow(...asked),
     };
     await expect(
-      commitForeign({ log: racing, dispatch }, key, submitOnce("m1"), signal),
+      appendExternal({ log: racing, dispatch }, key, submitOnce("m1"), signal),
     ).rejects.toMatchObject({ reason: ErrorReason.RUN_ENDED });
   });
 
@@ -119,6 +119,6 @@ describe("a foreign fact", () => {
     const decide = () => {
       throw refusal;
     };
-    await expect(commitForeign({ log, dispatch }, key, decide, signal)).rejects.toBe(refusal);
+    await expect(appendExternal({ log, dispatch }, key, decide, signal)).rejects.toBe(refusal);
   });
 });

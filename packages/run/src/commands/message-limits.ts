@@ -3,7 +3,7 @@ import { Failure } from "@reeve/platform/failure";
 import type { RunHead } from "../head/run-head.ts";
 
 /** Refuses a message that says nothing. */
-export function assertWords(runId: string, text: string): void {
+export function assertNotBlank(runId: string, text: string): void {
   // The pattern of the contract knows only the blanks of ASCII.
   if (text.trim() !== "") return;
   const message = `a message to run ${runId} must say something; it has only blanks`;
@@ -17,13 +17,14 @@ const maxUntaken = 100;
 const maxUntakenBytes = 2 * 1024 * 1024;
 
 /** Refuses a message for which there is no room among those that wait in the run. */
-export function assertRoom({ runId, untaken }: RunHead, text: string): void {
-  const waiting = [...untaken.values()].reduce((sum, size) => sum + size, 0);
-  if (untaken.size < maxUntaken && waiting + Buffer.byteLength(text) <= maxUntakenBytes) return;
+export function assertInboxRoom({ runId, pendingMessages }: RunHead, text: string): void {
+  const waiting = [...pendingMessages.values()].reduce((sum, size) => sum + size, 0);
+  if (pendingMessages.size < maxUntaken && waiting + Buffer.byteLength(text) <= maxUntakenBytes)
+    return;
   throw new Failure(
     "exhausted",
     ErrorReason.INBOX_FULL,
-    `${untaken.size} messages wait in run ${runId} for its next step, and at most ${maxUntaken} with ${maxUntakenBytes} bytes may; send this one when some were taken up`,
+    `${pendingMessages.size} messages wait in run ${runId} for its next step, and at most ${maxUntaken} with ${maxUntakenBytes} bytes may; send this one when some were taken up`,
     { metadata: { run_id: runId } },
   );
 }

@@ -2,23 +2,23 @@ import type { RunEvent } from "@reeve/contracts/run";
 import { isTerminal } from "./run-head.ts";
 
 /** Who has a run, or where it rests: the little of its log that tells whether it is forgotten. */
-export interface RunRest {
+export interface Ownership {
   /** Undefined: there is no such run. */
   readonly threadId: string | undefined;
   readonly lastSequence: number;
-  readonly claim: RestingClaim | undefined;
+  readonly claim: OwnershipClaim | undefined;
   /** Sequence at which the run was parked; undefined while it has an owner, or had none yet. */
   readonly parkedAt: number | undefined;
   readonly hasEnded: boolean;
 }
 
-interface RestingClaim {
+interface OwnershipClaim {
   readonly epoch: number;
   /** Place of the dispatch message by which the owner has the run. */
   readonly dispatchSequence: number;
 }
 
-export const emptyRest: RunRest = {
+export const noOwnership: Ownership = {
   threadId: undefined,
   lastSequence: 0,
   claim: undefined,
@@ -27,7 +27,7 @@ export const emptyRest: RunRest = {
 };
 
 /** The rest after more events; those of a newer version that this one does not know leave it as it is. */
-export function restAfter(before: RunRest, events: readonly RunEvent[]): RunRest {
+export function foldOwnership(before: Ownership, events: readonly RunEvent[]): Ownership {
   return events.reduce((rest, { event, sequence }) => {
     const next = { ...rest, lastSequence: sequence };
     switch (event.case) {
@@ -52,20 +52,20 @@ export function restAfter(before: RunRest, events: readonly RunEvent[]): RunRest
  * The rest of a run whose last batch this is, if it is parked there; undefined: the batch alone does not tell. What it was
  * before matters to nobody: whoever takes it up claims it.
  */
-export function restOfParked(lastBatch: readonly RunEvent[]): RunRest | undefined {
+export function parkedOwnership(lastBatch: readonly RunEvent[]): Ownership | undefined {
   const last = lastBatch.at(-1);
   if (last?.event.case !== "runParked") return undefined;
   const { sequence } = last;
-  return { ...emptyRest, threadId: "", lastSequence: sequence, parkedAt: sequence };
+  return { ...noOwnership, threadId: "", lastSequence: sequence, parkedAt: sequence };
 }
 
 /** Whether the run is parked, and nothing came after: it is owed nothing until something does. */
-export function restsParked({ parkedAt, lastSequence }: RunRest): boolean {
+export function isParked({ parkedAt, lastSequence }: Ownership): boolean {
   return parkedAt !== undefined && parkedAt === lastSequence;
 }
 
 /** The dispatch that a run ought to have. */
-export interface OwedDispatch {
+export interface RequiredDispatch {
   /** Under this id whoever owed it first published it. */
   readonly dedupeId: string;
   /** Place of the message that makes another needless while it is in the queue; undefined: it is not known. */
@@ -76,11 +76,11 @@ export interface OwedDispatch {
  * The dispatch without which nobody takes the run up; undefined: it ended, waits for somebody outside, or for its turn in
  * a thread.
  */
-export function owedDispatch(run: string, rest: RunRest): OwedDispatch | undefined {
+export function requiredDispatch(run: string, rest: Ownership): RequiredDispatch | undefined {
   const { threadId, hasEnded, claim, parkedAt } = rest;
   if (threadId === undefined || hasEnded) return undefined;
   if (parkedAt !== undefined) {
-    return restsParked(rest) ? undefined : { dedupeId: `${run}:${parkedAt}`, heldBy: undefined };
+    return isParked(rest) ? undefined : { dedupeId: `${run}:${parkedAt}`, heldBy: undefined };
   }
   if (claim === undefined) {
     return threadId === "" ? { dedupeId: `${run}:start`, heldBy: undefined } : undefined;

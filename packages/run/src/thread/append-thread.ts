@@ -14,7 +14,7 @@ import { emptyThread, foldThread } from "./thread-state.ts";
 export type ThreadFact = NonNullable<MessageInitShape<typeof ThreadEventSchema>["event"]>;
 
 /** A thread as somebody saw it, and the place from which to read on. */
-export interface Seen {
+export interface ThreadView {
   readonly state: ThreadState;
   readonly tail: Tail;
 }
@@ -28,17 +28,17 @@ export async function readThread(
   key: ThreadKey,
   signal: AbortSignal,
 ): Promise<ThreadState> {
-  const { state } = await seeThread(threads, key, undefined, signal);
+  const { state } = await refreshThread(threads, key, undefined, signal);
   return state;
 }
 
 /** The thread as it stands, of which `before` is known. */
-export async function seeThread(
+export async function refreshThread(
   threads: ThreadLog,
   key: ThreadKey,
-  before: Seen | undefined,
+  before: ThreadView | undefined,
   signal: AbortSignal,
-): Promise<Seen> {
+): Promise<ThreadView> {
   const missed = await threads.read(key, before?.tail ?? emptyTail, signal);
   return { state: foldThread(before?.state ?? emptyThread, missed.events), tail: missed.tail };
 }
@@ -47,13 +47,13 @@ export async function seeThread(
  * Appends to the log of a thread what `decide` says of it as it was seen: nothing when it stands already. It is asked again
  * whenever somebody else wrote first, and throws a Failure to refuse. Returns the thread with the facts in it.
  */
-export async function commitThread(
+export async function appendThread(
   threads: ThreadLog,
   key: ThreadKey,
-  seen: Seen,
+  seen: ThreadView,
   decide: (state: ThreadState) => readonly ThreadFact[],
   signal: AbortSignal,
-): Promise<Seen> {
+): Promise<ThreadView> {
   let { state, tail } = seen;
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const facts = decide(state);
@@ -72,7 +72,7 @@ export async function commitThread(
     if (outcome.kind === "appended") {
       return { state: foldThread(state, events), tail: outcome.tail };
     }
-    ({ state, tail } = await seeThread(threads, key, { state, tail }, signal));
+    ({ state, tail } = await refreshThread(threads, key, { state, tail }, signal));
   }
   throw new Failure(
     "unavailable",

@@ -6,7 +6,7 @@ import type { Dispatch, RunEvent } from "@reeve/contracts/run";
 import { DispatchSchema, RunEventSchema, RunStatusSchema } from "@reeve/contracts/run";
 import { Failure } from "@reeve/platform/failure";
 import type { Stretch } from "@reeve/jetstream/log/port";
-import { inTraceOfRun } from "./foreign-span.ts";
+import { inRunTrace } from "./in-run-trace.ts";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunHead } from "../head/run-head.ts";
 import { emptyHead, foldHead, isTerminal } from "../head/run-head.ts";
@@ -14,9 +14,9 @@ import type { RunKey, RunLog } from "@reeve/jetstream/log/run-log";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 
 /** What somebody who does not own the run wants to say in its log. */
-export type ForeignFact = NonNullable<MessageInitShape<typeof RunEventSchema>["event"]>;
+export type ExternalFact = NonNullable<MessageInitShape<typeof RunEventSchema>["event"]>;
 
-export interface ForeignPorts {
+export interface AppendExternalPorts {
   readonly log: RunLog;
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish">;
 }
@@ -29,10 +29,10 @@ const maxAttempts = 1_000;
  * is dispatched, so that some worker takes up the facts; a repetition makes up for a dispatch that was lost. Returns the
  * head with the facts in it.
  */
-export async function commitForeign(
-  { log, dispatch }: ForeignPorts,
+export async function appendExternal(
+  { log, dispatch }: AppendExternalPorts,
   key: RunKey,
-  decide: (head: RunHead) => readonly ForeignFact[],
+  decide: (head: RunHead) => readonly ExternalFact[],
   signal: AbortSignal,
 ): Promise<RunHead> {
   let head = emptyHead;
@@ -44,10 +44,10 @@ export async function commitForeign(
       await wake(dispatch, key, head, signal);
       return head;
     }
-    if (isTerminal(head.status)) throw ended(key, head);
+    if (isTerminal(head.status)) throw runHasEnded(key, head);
     const events = eventsOf(key, head, facts);
     const before = head;
-    const told = await inTraceOfRun(before, events, async () => {
+    const told = await inRunTrace(before, events, async () => {
       const outcome = await log.append(key, stretch.tail, events, signal);
       if (outcome.kind !== "appended") return undefined;
       const after = foldHead(before, events);
@@ -81,7 +81,7 @@ async function* standings(
 function eventsOf(
   { run }: RunKey,
   { lastSequence }: RunHead,
-  facts: readonly ForeignFact[],
+  facts: readonly ExternalFact[],
 ): readonly RunEvent[] {
   const time = timestampNow();
   return facts.map((event, index) =>
@@ -91,7 +91,7 @@ function eventsOf(
 
 /** Dispatches a run that rests and has facts that no worker has seen. */
 async function wake(
-  dispatch: ForeignPorts["dispatch"],
+  dispatch: AppendExternalPorts["dispatch"],
   { tenant, run }: RunKey,
   { parkedAt, lastSequence }: RunHead,
   signal: AbortSignal,
@@ -102,7 +102,7 @@ async function wake(
 }
 
 /** The refusal of a fact that comes after the end. */
-export function ended({ run }: RunKey, { status }: RunHead): Failure {
+export function runHasEnded({ run }: RunKey, { status }: RunHead): Failure {
   const name = RunStatusSchema.value[status]?.localName.toLowerCase() ?? "ended";
   return new Failure("precondition", ErrorReason.RUN_ENDED, `run ${run} has ended: ${name}`);
 }

@@ -18,7 +18,7 @@ import type { RunHead } from "../head/run-head.ts";
  * span is as short as the work. It is linked to the request that brings the events, which is in a trace of its own, and to
  * the claim before. For a run that is not traced there is no span.
  */
-export async function inTraceOfRun<Result>(
+export async function inRunTrace<Result>(
   { created, claim }: RunHead,
   events: readonly RunEvent[],
   work: () => Promise<Result>,
