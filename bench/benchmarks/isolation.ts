@@ -2,9 +2,9 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { BubblewrapDriver } from "@reeve/sandbox/bubblewrap/bubblewrap-driver";
+import { BubblewrapDriver } from "@reeve/sandbox/bubblewrap/driver";
 import { sandboxIdentity } from "@reeve/sandbox/host/identity";
-import { DockerDriver } from "@reeve/sandbox/docker/docker-driver";
+import { DockerDriver } from "@reeve/sandbox/docker/driver";
 import { SpareSandboxes } from "@reeve/sandbox/lifecycle/spare-sandboxes";
 import { WarmSandboxes } from "@reeve/sandbox/lifecycle/warm-sandboxes";
 import { collect } from "@reeve/sandbox/files/collect";
@@ -73,14 +73,20 @@ async function* firstCalls(
   const cold: number[] = [];
   for (let turn = 0; turn < coldTimes; turn++) {
     await using warm = new WarmSandboxes(driver, { idleMs: 60_000, maxIdle: 1 });
-    const box = warm.over(join(folder, "workspace"));
+    const box = warm.sandboxFor(join(folder, "workspace"));
     const [took = 0] = await timesOf(1, () => collect(box, print, signal));
     cold.push(took);
   }
   const name = `${driver.name}: first call in`;
   const aim = driver.name === "bubblewrap" ? { aim: { ratio: 2.5 } } : {};
   yield { name: `${name} a sandbox`, unit: "ms", values: cold, floors, ...aim };
-  const options = { count: 1, wishes, folder: join(folder, ".spare"), identity, log: console };
+  const options = {
+    count: 1,
+    spec: wishes,
+    folder: join(folder, ".spare"),
+    identity,
+    log: console,
+  };
   await using spares = new SpareSandboxes(driver, options);
   await using warm = new WarmSandboxes(spares, { idleMs: 60_000, maxIdle: 1 });
   const spare: number[] = [];
@@ -88,7 +94,7 @@ async function* firstCalls(
     while (spares.waiting === 0) await barePython();
     // Until its interpreter has begun.
     await warmUp(10, barePython);
-    const box = warm.over(join(folder, `${driver.name}-${turn}`, "files"));
+    const box = warm.sandboxFor(join(folder, `${driver.name}-${turn}`, "files"));
     const [took = 0] = await timesOf(1, () => collect(box, print, signal));
     spare.push(took);
   }
@@ -101,7 +107,7 @@ async function* nextCalls(
   signal: AbortSignal,
 ): AsyncIterable<Figure> {
   await using warm = new WarmSandboxes(driver, { idleMs: 60_000, maxIdle: 2 });
-  const box = warm.over(workspace);
+  const box = warm.sandboxFor(workspace);
   const call = () => collect(box, print, signal);
   const floors = await timesOf(coldTimes, barePython);
   await warmUp(3, call);

@@ -8,7 +8,7 @@ import { createLogger } from "@reeve/platform/telemetry/logger";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { startNatsServer } from "@reeve/platform/nats/nats-server";
 import { openObjects } from "@reeve/jetstream/objects/nats";
-import { BubblewrapDriver } from "@reeve/sandbox/bubblewrap/bubblewrap-driver";
+import { BubblewrapDriver } from "@reeve/sandbox/bubblewrap/driver";
 import { sandboxIdentity } from "@reeve/sandbox/host/identity";
 import { WarmSandboxes } from "@reeve/sandbox/lifecycle/warm-sandboxes";
 import { restoreWorkspace, snapshotWorkspace } from "@reeve/sandbox/files/workspace-archive";
@@ -42,7 +42,7 @@ export const workspace: Benchmark = {
       await driver.probe(signal);
       // Into a pipe: tar reads no files when it sees that it writes to nowhere.
       const tar = () => shell(`tar -c -C ${full} . | cat > ${archive}`);
-      const box = warm.over(full);
+      const box = warm.sandboxFor(full);
       const snapshot = () => Array.fromAsync(snapshotWorkspace(box, quota, signal));
       await warmUp(1, tar);
       await warmUp(1, snapshot);
@@ -66,7 +66,7 @@ export const workspace: Benchmark = {
         const content = await objects.read("w/0", signal);
         const target = empty.pop();
         if (content === undefined || target === undefined) throw new Error("nothing to restore");
-        await restoreWorkspace(warm.over(target), content, signal);
+        await restoreWorkspace(warm.sandboxFor(target), content, signal);
       });
       const name = "workspace of 50 MB: restored from the store, in a new sandbox";
       yield { name, unit, values: restored, floors: into };

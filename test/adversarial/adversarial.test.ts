@@ -1,9 +1,9 @@
 import { tmpdir } from "node:os";
 import process from "node:process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BubblewrapDriver } from "@reeve/sandbox/bubblewrap/bubblewrap-driver";
+import { BubblewrapDriver } from "@reeve/sandbox/bubblewrap/driver";
 import { sandboxIdentity } from "@reeve/sandbox/host/identity";
-import { DockerDriver } from "@reeve/sandbox/docker/docker-driver";
+import { DockerDriver } from "@reeve/sandbox/docker/driver";
 import type { ProbeReport, SandboxDriver } from "@reeve/sandbox/port";
 import { allAttacks } from "./attacks/all-attacks.ts";
 import type { DriverName } from "./support/driver-name.ts";

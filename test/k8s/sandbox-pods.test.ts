@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { claimRights } from "@reeve/sandbox/kubernetes/claimed-sessions";
-import { podManifest } from "@reeve/sandbox/kubernetes/pod-manifest";
+import { podManifest } from "@reeve/sandbox/kubernetes/spec";
 import { attachRights, podRights } from "@reeve/sandbox/kubernetes/pod-sessions";
 import type { Right } from "@reeve/sandbox/kubernetes/session-source";
-import { presenceRights } from "@reeve/sandbox/kubernetes/presence";
+import { leaseRights } from "@reeve/sandbox/kubernetes/owner-lease";
 import { defaultLimits } from "@reeve/sandbox/port";
 import { policies } from "./policies/all-policies.ts";
 import type { KubernetesObject } from "./support/kubernetes-object.ts";
@@ -73,9 +73,9 @@ describe.skipIf(renderer === undefined)(
 
     // Requirement: OPS-9
     test("grants the toolhost the verbs that it uses, and no other", () => {
-      expect(granted(find("Role", "sandboxes"))).toEqual(used([...podRights, ...presenceRights]));
+      expect(granted(find("Role", "sandboxes"))).toEqual(used([...podRights, ...leaseRights]));
       expect(granted(find("Role", "sandbox-claims"))).toEqual(used(claimRights));
-      const ofClaims = used([...attachRights, ...presenceRights]);
+      const ofClaims = used([...attachRights, ...leaseRights]);
       expect(granted(find("Role", "sandboxes"))).toEqual(expect.arrayContaining([...ofClaims]));
     });
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RunStatus } from "@reeve/contracts/run";
 import { describe, expect, test, vi } from "vitest";
-import { BubblewrapDriver } from "@reeve/sandbox/bubblewrap/bubblewrap-driver";
+import { BubblewrapDriver } from "@reeve/sandbox/bubblewrap/driver";
 import { sandboxIdentity } from "@reeve/sandbox/host/identity";
 import { Engine } from "@reeve/sandbox/docker/engine";
 import { testEngine } from "@reeve/sandbox/test/support/docker-engine";

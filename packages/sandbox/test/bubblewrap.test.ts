@@ -1,4 +1,4 @@
-import { BubblewrapDriver } from "../src/bubblewrap/bubblewrap-driver.ts";
+import { BubblewrapDriver } from "../src/bubblewrap/driver.ts";
 import { sandboxIdentity } from "../src/host/identity.ts";
 import { sandboxContract } from "./support/contract/sandbox-contract.ts";
 

@@ -1,8 +1,8 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import type { DockerOptions } from "../src/docker/docker-driver.ts";
-import { DockerDriver } from "../src/docker/docker-driver.ts";
+import type { DockerOptions } from "../src/docker/driver.ts";
+import { DockerDriver } from "../src/docker/driver.ts";
 import { Engine } from "../src/docker/engine.ts";
 import { WarmSandboxes } from "../src/lifecycle/warm-sandboxes.ts";
 import type { Collected } from "../src/files/collect.ts";
@@ -107,7 +107,7 @@ describe.skipIf("why" in engine)(`a container${why}`, () => {
   test("that was killed while it was idle is replaced, and nobody notices", async () => {
     const driver = new DockerDriver(options());
     await using warm = new WarmSandboxes(driver, { idleMs: 300_000, maxIdle: 4 });
-    const box = warm.over(workspaceDir);
+    const box = warm.sandboxFor(workspaceDir);
     const before = await containers();
     const print = { argv: ["echo", "fine"], limits: limitsOf() };
     await collect(box, print, signal);
@@ -163,7 +163,7 @@ describe.skipIf("why" in engine)(`an engine${why}`, () => {
   test("that goes away ends commands as lost, and calls go on when it is back", async () => {
     await using own = await behindProxy();
     await using warm = new WarmSandboxes(own.driver, { idleMs: 300_000, maxIdle: 4 });
-    const box = warm.over(workspaceDir);
+    const box = warm.sandboxFor(workspaceDir);
     expect(await meanwhile(box, () => own.proxy.cut())).toBe("sandbox_lost");
     const print = { argv: ["echo", "fine"], limits: limitsOf() };
     await expect(collect(box, print, signal)).rejects.toThrow(/does not answer.*start it/);

@@ -1,10 +1,10 @@
 import { chmod } from "node:fs/promises";
 import { expect, test, vi } from "vitest";
-import { DockerDriver } from "../src/docker/docker-driver.ts";
+import { DockerDriver } from "../src/docker/driver.ts";
 import { ownerName } from "../src/host/owner.ts";
 import { WarmSandboxes } from "../src/lifecycle/warm-sandboxes.ts";
 import { collect } from "../src/files/collect.ts";
-import { reapSessions } from "../src/lifecycle/reap-sessions.ts";
+import { sweepSessions } from "../src/lifecycle/sweep-sessions.ts";
 import { limitsOf } from "./support/contract/sandbox-bench.ts";
 import { testEngine } from "./support/docker-engine.ts";
 import { OwnEngine, whyNoOwnEngine } from "./support/own-engine.ts";
@@ -26,7 +26,7 @@ test.skipIf(why !== undefined)(
     await chmod(folder.path, 0o777);
     const driver = new DockerDriver({ ...options, address: own.address });
     await using warm = new WarmSandboxes(driver, { idleMs: 300_000, maxIdle: 4 });
-    const box = warm.over(folder.path);
+    const box = warm.sandboxFor(folder.path);
     const mark = "86396.75";
     const argv = ["/bin/sh", "-c", `echo ready; exec sleep ${mark}`];
     let reason = "";
@@ -41,7 +41,7 @@ test.skipIf(why !== undefined)(
     expect((await collect(box, print, signal)).text("stdout")).toBe("fine\n");
     const log = { info: () => undefined, warn: () => undefined };
     const reaping = new AbortController();
-    const reaped = reapSessions(driver, 200, log, reaping.signal);
+    const reaped = sweepSessions(driver, 200, log, reaping.signal);
     await vi.waitFor(async () => {
       expect(processesWith(mark)).toEqual([]);
       const records = await driver.list(signal);

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { chooseDriver } from "../src/lifecycle/choose-driver.ts";
-import type { KubernetesOptions } from "../src/kubernetes/kubernetes-driver.ts";
-import { KubernetesDriver } from "../src/kubernetes/kubernetes-driver.ts";
-import { podManifest } from "../src/kubernetes/pod-manifest.ts";
+import type { KubernetesOptions } from "../src/kubernetes/driver.ts";
+import { KubernetesDriver } from "../src/kubernetes/driver.ts";
+import { podManifest } from "../src/kubernetes/spec.ts";
 import { collect } from "../src/files/collect.ts";
 import { defaultLimits } from "../src/port.ts";
 import { limitsOf } from "./support/contract/sandbox-bench.ts";
@@ -10,7 +10,7 @@ import { driverOptions } from "./support/kubernetes/driver-options.ts";
 import { answers, statuses } from "./support/kubernetes/recorded-answers.ts";
 import { RecordedCluster } from "./support/kubernetes/recorded-cluster.ts";
 import type { Stored } from "./support/kubernetes/recorded-store.ts";
-import { whyNoSandbox } from "./support/bubblewrap-here.ts";
+import { skipReason } from "./support/bubblewrap-here.ts";
 
 const signal = AbortSignal.timeout(120_000);
 const silent = { info: () => undefined, warn: () => undefined };
@@ -98,7 +98,7 @@ describe("kubernetes is refused", () => {
   });
 });
 
-describe.skipIf(whyNoSandbox !== "")(`kubernetes is taken${whyNoSandbox}`, () => {
+describe.skipIf(skipReason !== "")(`kubernetes is taken${skipReason}`, () => {
   test("with gVisor where there is a RuntimeClass for it", async () => {
     const report = await driverFor().probe(signal);
     expect(report).toMatchObject({ works: true, isolates: true, notes: [] });

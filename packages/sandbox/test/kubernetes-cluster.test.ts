@@ -1,7 +1,7 @@
 import process from "node:process";
 import { describe, expect, test } from "vitest";
 import { sandboxIdentity } from "../src/host/identity.ts";
-import { KubernetesDriver } from "../src/kubernetes/kubernetes-driver.ts";
+import { KubernetesDriver } from "../src/kubernetes/driver.ts";
 import { collect } from "../src/files/collect.ts";
 import { defaultLimits } from "../src/port.ts";
 import { limitsOf } from "./support/contract/sandbox-bench.ts";

@@ -1,7 +1,7 @@
 import { setImmediate as immediate } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { KubernetesOptions } from "../src/kubernetes/kubernetes-driver.ts";
-import { KubernetesDriver } from "../src/kubernetes/kubernetes-driver.ts";
+import type { KubernetesOptions } from "../src/kubernetes/driver.ts";
+import { KubernetesDriver } from "../src/kubernetes/driver.ts";
 import { collect } from "../src/files/collect.ts";
 import type { SandboxSession } from "../src/port.ts";
 import { defaultLimits } from "../src/port.ts";
@@ -10,7 +10,7 @@ import { driverOptions } from "./support/kubernetes/driver-options.ts";
 import type { Answer } from "./support/kubernetes/recorded-answers.ts";
 import { answers, statuses } from "./support/kubernetes/recorded-answers.ts";
 import { RecordedCluster } from "./support/kubernetes/recorded-cluster.ts";
-import { whyNoSandbox } from "./support/bubblewrap-here.ts";
+import { skipReason } from "./support/bubblewrap-here.ts";
 
 const signal = AbortSignal.timeout(120_000);
 const spec = { ...defaultLimits, workspaceDir: "", readOnly: false };
@@ -27,7 +27,7 @@ function driverFor(other: Partial<KubernetesOptions> = {}): KubernetesDriver {
 
 /** Answers one kind of request otherwise. */
 function refuse(method: string, path: RegExp, answer: Answer): void {
-  cluster.instead = (asked) =>
+  cluster.override = (asked) =>
     asked.method === method && path.test(asked.path) ? answer : undefined;
 }
 
@@ -97,7 +97,7 @@ describe("a cluster that refuses", () => {
     });
   });
 
-  test.skipIf(whyNoSandbox !== "")("its streams names the right that is missing", async () => {
+  test.skipIf(skipReason !== "")("its streams names the right that is missing", async () => {
     refuse("GET", /\/attach$/, answers.forbidden("create", "pods/attach"));
     const opened = driverFor().open(spec, signal);
     expect(await complaintOf(opened)).toMatch(/the verb create on pods\/attach/);
@@ -105,7 +105,7 @@ describe("a cluster that refuses", () => {
   });
 });
 
-describe.skipIf(whyNoSandbox !== "")(`a running pod${whyNoSandbox}`, () => {
+describe.skipIf(skipReason !== "")(`a running pod${skipReason}`, () => {
   test.each([
     ["is evicted", statuses.evicted, "sandbox_lost"],
     ["has filled its workspace", statuses.overfull, "disk_limit"],
@@ -145,7 +145,7 @@ describe.skipIf(whyNoSandbox !== "")(`a running pod${whyNoSandbox}`, () => {
   test("is begun over a watch that says nothing", async () => {
     cluster.pods.store.isSilent = true;
     cluster.pods.live = async (pod) => {
-      await vi.waitFor(() => expect(cluster.asked.join()).toContain("?watch"));
+      await vi.waitFor(() => expect(cluster.requests.join()).toContain("?watch"));
       await cluster.pods.run(pod);
     };
     await using session = await driverFor().open(spec, signal);
@@ -158,7 +158,7 @@ describe.skipIf(whyNoSandbox !== "")(`a running pod${whyNoSandbox}`, () => {
   ])("is begun over a watch that is too old, told %s", async (_, prepare) => {
     prepare();
     cluster.pods.live = async (pod) => {
-      const watched = () => cluster.asked.filter((each) => each.endsWith("?watch")).length;
+      const watched = () => cluster.requests.filter((each) => each.endsWith("?watch")).length;
       await vi.waitFor(() => expect(watched()).toBe(1));
       cluster.pods.store.say("ERROR", answers.expired.body);
       await vi.waitFor(() => expect(watched()).toBe(2));
@@ -172,14 +172,14 @@ describe.skipIf(whyNoSandbox !== "")(`a running pod${whyNoSandbox}`, () => {
 /** Answers the first watch otherwise. */
 function refuseOnce(path: RegExp, answer: Answer): void {
   let isDone = false;
-  cluster.instead = (asked) => {
+  cluster.override = (asked) => {
     if (isDone || !asked.query.has("watch") || !path.test(asked.path)) return undefined;
     isDone = true;
     return answer;
   };
 }
 
-describe.skipIf(whyNoSandbox !== "")(`of what toolhosts leave${whyNoSandbox}`, () => {
+describe.skipIf(skipReason !== "")(`of what toolhosts leave${skipReason}`, () => {
   test("the pods of one that lives are left alone, and those of one that is gone are found", async () => {
     const session = await driverFor().open(spec, signal);
     const { sessionId } = session;

@@ -1,16 +1,16 @@
 import { afterAll } from "vitest";
-import { KubernetesDriver } from "../src/kubernetes/kubernetes-driver.ts";
+import { KubernetesDriver } from "../src/kubernetes/driver.ts";
 import { sandboxIdentity } from "../src/host/identity.ts";
 import { sessionWorkspaceContract } from "./support/contract/sandbox-contract.ts";
 import { driverOptions } from "./support/kubernetes/driver-options.ts";
 import { RecordedCluster } from "./support/kubernetes/recorded-cluster.ts";
-import { whyNoSandbox } from "./support/bubblewrap-here.ts";
+import { skipReason } from "./support/bubblewrap-here.ts";
 
 const cluster = await RecordedCluster.start();
 afterAll(() => cluster[Symbol.asyncDispose]());
 
 // The pods of this cluster are processes of this machine, in what bubblewrap makes.
-if (whyNoSandbox !== "") sessionWorkspaceContract("kubernetes", undefined, whyNoSandbox);
+if (skipReason !== "") sessionWorkspaceContract("kubernetes", undefined, skipReason);
 else {
   const driver = new KubernetesDriver(driverOptions(cluster));
   sessionWorkspaceContract("kubernetes", {

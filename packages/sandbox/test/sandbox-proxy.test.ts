@@ -9,7 +9,7 @@ import { parseNetworkEntry } from "@reeve/agent/spec/network-entry";
 import type { ResolveHost } from "../src/network/lookups.ts";
 import { Lookups } from "../src/network/lookups.ts";
 import { SandboxProxy } from "../src/network/sandbox-proxy.ts";
-import { keepingLog } from "./support/keeping-log.ts";
+import { recordingLog } from "./support/recording-log.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
 
 const sockets = new Set<Socket>();
@@ -37,7 +37,7 @@ afterAll(() => {
 async function proxied(resolve: ResolveHost) {
   await using starting = new AsyncDisposableStack();
   const folder = starting.use(await temporaryFolder());
-  const { log, logged } = keepingLog();
+  const { log, logged } = recordingLog();
   const entries = [`*:${port}`, `127.0.0.1:${port}`, "*:443", "*:80"].flatMap(
     (text) => parseNetworkEntry(text, "operator") ?? [],
   );

@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { describe, expect, test, vi } from "vitest";
-import { BubblewrapDriver } from "../src/bubblewrap/bubblewrap-driver.ts";
+import { BubblewrapDriver } from "../src/bubblewrap/driver.ts";
 import { sandboxIdentity } from "../src/host/identity.ts";
-import { HostPlace } from "../src/storage/host-place.ts";
+import { HostWorkspaceStorage } from "../src/storage/host-workspace-storage.ts";
 import { SpareSandboxes } from "../src/lifecycle/spare-sandboxes.ts";
 import { WarmSandboxes } from "../src/lifecycle/warm-sandboxes.ts";
 import { workspaceRoot } from "../src/host/workspace-root.ts";
@@ -34,7 +34,7 @@ async function toolhost(driver: SandboxDriver) {
   const spares = starting.use(
     new SpareSandboxes(driver, {
       count: 2,
-      wishes: { readOnly: false, memoryBytes, processes },
+      spec: { readOnly: false, memoryBytes, processes },
       folder: join(root, ".spare"),
       identity,
       log,
@@ -45,7 +45,7 @@ async function toolhost(driver: SandboxDriver) {
   // Two sandboxes, and a folder for each.
   await vi.waitFor(async () => expect(await own()).toHaveLength(4), 30_000);
   const warm = starting.use(new WarmSandboxes(spares, { idleMs: 300_000, maxIdle: 4 }));
-  const place = new HostPlace({ id: "here", root, identity, isBrought: true }, warm);
+  const place = new HostWorkspaceStorage({ id: "here", root, identity, hasSpares: true }, warm);
   const resources = starting.move();
   return {
     root,

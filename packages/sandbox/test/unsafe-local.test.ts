@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { sandboxIdentity } from "../src/host/identity.ts";
-import { UnsafeLocalDriver } from "../src/unsafe-local/unsafe-local-driver.ts";
+import { UnsafeLocalDriver } from "../src/unsafe-local/driver.ts";
 import { sandboxBench } from "./support/contract/sandbox-bench.ts";
 import { commandsContract } from "./support/contract/sandbox-contract.ts";
 import { processesWith } from "./support/processes-with.ts";

@@ -12,22 +12,22 @@ import type { ToolhostConfig } from "./config.ts";
 import type { SandboxDriver } from "@reeve/sandbox/port";
 import { defaultLimits } from "@reeve/sandbox/port";
 import type { Tool } from "@reeve/calls/ports/tool";
-import type { WorkspacePlace } from "@reeve/sandbox/storage/workspace-place";
-import { BubblewrapDriver } from "@reeve/sandbox/bubblewrap/bubblewrap-driver";
+import type { WorkspaceStorage } from "@reeve/sandbox/storage/workspace-storage";
+import { BubblewrapDriver } from "@reeve/sandbox/bubblewrap/driver";
 import type { Identity } from "@reeve/sandbox/host/identity";
 import { sandboxIdentity } from "@reeve/sandbox/host/identity";
 import { chooseDriver } from "@reeve/sandbox/lifecycle/choose-driver";
-import { DockerDriver } from "@reeve/sandbox/docker/docker-driver";
-import { FilesOnlyDriver } from "@reeve/sandbox/files-only/files-only-driver";
-import { HostPlace } from "@reeve/sandbox/storage/host-place";
-import { KubernetesDriver } from "@reeve/sandbox/kubernetes/kubernetes-driver";
+import { DockerDriver } from "@reeve/sandbox/docker/driver";
+import { FilesOnlyDriver } from "@reeve/sandbox/files-only/driver";
+import { HostWorkspaceStorage } from "@reeve/sandbox/storage/host-workspace-storage";
+import { KubernetesDriver } from "@reeve/sandbox/kubernetes/driver";
 import type { NetworkPolicy } from "@reeve/sandbox/network/network-policy";
 import { NetworkedDriver } from "@reeve/sandbox/network/networked-driver";
 import { resolveHost } from "@reeve/sandbox/network/lookups";
 import { SpareSandboxes } from "@reeve/sandbox/lifecycle/spare-sandboxes";
-import { placeId } from "@reeve/sandbox/storage/place-id";
-import { SessionPlace } from "@reeve/sandbox/storage/session-place";
-import { UnsafeLocalDriver } from "@reeve/sandbox/unsafe-local/unsafe-local-driver";
+import { storageId } from "@reeve/sandbox/storage/storage-id";
+import { SessionWorkspaceStorage } from "@reeve/sandbox/storage/session-workspace-storage";
+import { UnsafeLocalDriver } from "@reeve/sandbox/unsafe-local/driver";
 import { WarmSandboxes } from "@reeve/sandbox/lifecycle/warm-sandboxes";
 import { workspaceRoot } from "@reeve/sandbox/host/workspace-root";
 
@@ -39,7 +39,7 @@ export interface Sandboxes extends AsyncDisposable {
   readonly isolation: string;
   readonly tools: readonly Tool[];
   /** Where workspaces lie. Absent: nowhere, because there are no sandboxes. */
-  readonly place?: WorkspacePlace;
+  readonly place?: WorkspaceStorage;
   /** Why there are no sandboxes. */
   readonly refusal?: string;
   /** What makes the sandboxes. Absent: there are none. */
@@ -124,21 +124,21 @@ function sandboxesOf(
   isolates: boolean,
   given: { readonly config: ToolhostConfig; readonly identity: Identity; readonly log: Logger },
   opening: AsyncDisposableStack,
-): { readonly driver: SandboxDriver; readonly place: WorkspacePlace } {
+): { readonly driver: SandboxDriver; readonly place: WorkspaceStorage } {
   const { config, identity, log } = given;
   const idleMs = config.REEVE_SANDBOX_IDLE_MS;
   if (chosen.keepsWorkspace === "session") {
-    return { driver: chosen, place: opening.use(new SessionPlace(chosen, { idleMs })) };
+    return { driver: chosen, place: opening.use(new SessionWorkspaceStorage(chosen, { idleMs })) };
   }
   const root = workspaceRoot(config.REEVE_DATA_DIR, identity);
   const count = config.REEVE_SANDBOX_SPARE ?? (chosen.name === "docker" ? dockerSpares : 0);
-  const isBrought = count > 0;
+  const hasSpares = count > 0;
   const { memoryBytes, processes } = defaultLimits;
-  const ready = isBrought
+  const ready = hasSpares
     ? opening.use(
         new SpareSandboxes(chosen, {
           count,
-          wishes: { readOnly: false, memoryBytes, processes },
+          spec: { readOnly: false, memoryBytes, processes },
           folder: join(root, ".spare"),
           identity,
           log,
@@ -157,8 +157,8 @@ function sandboxesOf(
     : ready;
   const maxIdle = config.REEVE_SANDBOX_MAX_IDLE;
   const warm = opening.use(new WarmSandboxes(driver, { idleMs, maxIdle }));
-  const id = placeId(config.REEVE_DATA_DIR);
-  return { driver, place: new HostPlace({ id, root, identity, isBrought }, warm) };
+  const id = storageId(config.REEVE_DATA_DIR);
+  return { driver, place: new HostWorkspaceStorage({ id, root, identity, hasSpares }, warm) };
 }
 
 function policyOf(config: ToolhostConfig): NetworkPolicy {

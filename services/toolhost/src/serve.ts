@@ -22,7 +22,7 @@ import { joinPool } from "./pool/join-pool.ts";
 import { showPoolMetrics } from "./pool/pool-metrics.ts";
 import { tidyCatalogs } from "./pool/tidy-catalogs.ts";
 import { adoptCalls } from "@reeve/calls/queue/adopt-calls";
-import { reapSessions } from "@reeve/sandbox/lifecycle/reap-sessions";
+import { sweepSessions } from "@reeve/sandbox/lifecycle/sweep-sessions";
 import { Slots } from "@reeve/calls/queue/slots";
 import { workCalls } from "@reeve/calls/queue/work-calls";
 import type { ToolhostConfig } from "./config.ts";
@@ -107,7 +107,7 @@ export async function startToolhost(
   background.keep((until) => tidyCatalogs(tidied, until));
   const { driver } = sandboxes;
   if (driver !== undefined) {
-    background.keep((until) => reapSessions(driver, reapMs, log, until));
+    background.keep((until) => sweepSessions(driver, reapMs, log, until));
   }
   starting.defer(() => {
     taking.abort(new DOMException("the toolhost goes away", "AbortError"));

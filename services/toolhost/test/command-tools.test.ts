@@ -3,7 +3,7 @@ import { executeCode } from "../src/tools/builtin/execute-code.ts";
 import { runCommand } from "../src/tools/builtin/run-command.ts";
 import type { Progress } from "@reeve/calls/ports/tool";
 import type { SandboxedWorkspace } from "./support/sandboxed-workspace.ts";
-import { whyNoSandbox } from "@reeve/sandbox/test/support/bubblewrap-here";
+import { skipReason } from "@reeve/sandbox/test/support/bubblewrap-here";
 import { sandboxedWorkspace } from "./support/sandboxed-workspace.ts";
 
 const signal = AbortSignal.timeout(100_000);
@@ -30,7 +30,7 @@ function shell(script: string) {
   return { command: ["/bin/sh", "-c", script] };
 }
 
-describe.skipIf(whyNoSandbox !== "")(`while a command runs${whyNoSandbox}`, () => {
+describe.skipIf(skipReason !== "")(`while a command runs${skipReason}`, () => {
   test("its output is told before it ends", async () => {
     const { report, first } = listener();
     // Goes on until somebody who has seen the output says so.
@@ -64,7 +64,7 @@ describe.skipIf(whyNoSandbox !== "")(`while a command runs${whyNoSandbox}`, () =
   });
 });
 
-describe.skipIf(whyNoSandbox !== "")(`a result says how a command ended${whyNoSandbox}`, () => {
+describe.skipIf(skipReason !== "")(`a result says how a command ended${skipReason}`, () => {
   // Requirement: KIT-1, KIT-3
   test.each([
     ["exit", shell("exit 3"), { exit_code: 3, stderr: "" }],

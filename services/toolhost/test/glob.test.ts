@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { globFiles } from "../src/tools/builtin/search-files.ts";
-import { whyNoSandbox } from "@reeve/sandbox/test/support/bubblewrap-here";
+import { skipReason } from "@reeve/sandbox/test/support/bubblewrap-here";
 import type { SearchedWorkspace } from "./support/searched-workspace.ts";
 import { searchedWorkspace } from "./support/searched-workspace.ts";
 
@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => workspace[Symbol.asyncDispose]());
 
-describe.skipIf(whyNoSandbox !== "")(`glob${whyNoSandbox}`, () => {
+describe.skipIf(skipReason !== "")(`glob${skipReason}`, () => {
   test.each([
     ["*.py", []],
     ["**/*.py", ["src/deep/er/sums.py", "src/main.py"]],

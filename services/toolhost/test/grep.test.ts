@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { grepFiles } from "../src/tools/builtin/search-files.ts";
 import { searchWorkspace } from "@reeve/sandbox/files/workspace-search";
-import { whyNoSandbox } from "@reeve/sandbox/test/support/bubblewrap-here";
+import { skipReason } from "@reeve/sandbox/test/support/bubblewrap-here";
 import type { SearchedWorkspace } from "./support/searched-workspace.ts";
 import { searchedWorkspace } from "./support/searched-workspace.ts";
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => workspace[Symbol.asyncDispose]());
 
-describe.skipIf(whyNoSandbox !== "")(`grep${whyNoSandbox}`, () => {
+describe.skipIf(skipReason !== "")(`grep${skipReason}`, () => {
   test("finds lines by file and number, and names what it did not search", async () => {
     expect(await workspace.found(grepFiles, { pattern: "[Tt]otal\\b" })).toEqual([
       ".hidden:1:total",

@@ -7,7 +7,7 @@ import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { startNatsServer } from "@reeve/platform/nats/nats-server";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { RecordedCluster } from "@reeve/sandbox/test/support/kubernetes/recorded-cluster";
-import { whyNoSandbox } from "@reeve/sandbox/test/support/bubblewrap-here";
+import { skipReason } from "@reeve/sandbox/test/support/bubblewrap-here";
 import { startToolhostProcess } from "./support/toolhost-process.ts";
 import { temporaryFolder } from "@reeve/sandbox/test/support/temporary-folder";
 import { factsUntilEnd, keyOf, requestOf, resultOf } from "./support/toolhost.ts";
@@ -15,7 +15,7 @@ import { factsUntilEnd, keyOf, requestOf, resultOf } from "./support/toolhost.ts
 const log = createLogger("test", "silent");
 const signal = AbortSignal.timeout(100_000);
 
-describe.skipIf(whyNoSandbox !== "")(`a toolhost with pods for sandboxes${whyNoSandbox}`, () => {
+describe.skipIf(skipReason !== "")(`a toolhost with pods for sandboxes${skipReason}`, () => {
   const resources = new AsyncDisposableStack();
   let cluster: RecordedCluster;
   let natsUrl: string;

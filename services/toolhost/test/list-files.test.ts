@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { grepFiles, listFiles } from "../src/tools/builtin/search-files.ts";
-import { whyNoSandbox } from "@reeve/sandbox/test/support/bubblewrap-here";
+import { skipReason } from "@reeve/sandbox/test/support/bubblewrap-here";
 import type { SearchedWorkspace } from "./support/searched-workspace.ts";
 import { searchedWorkspace } from "./support/searched-workspace.ts";
 
@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => workspace[Symbol.asyncDispose]());
 
-describe.skipIf(whyNoSandbox !== "")(`list_files${whyNoSandbox}`, () => {
+describe.skipIf(skipReason !== "")(`list_files${skipReason}`, () => {
   test("tells what lies in a folder, and of what kind it is", async () => {
     expect(await workspace.found(listFiles, {})).toEqual([
       ".hidden (5 bytes)",

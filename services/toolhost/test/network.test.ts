@@ -9,19 +9,19 @@ import { parseNetworkEntry } from "@reeve/agent/spec/network-entry";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { sandboxIdentity } from "@reeve/sandbox/host/identity";
 import { NetworkedDriver } from "@reeve/sandbox/network/networked-driver";
-import { machineName } from "@reeve/sandbox/host/owner";
+import { machineIdHash } from "@reeve/sandbox/host/owner";
 import type { ExecEvent, SandboxDriver, SandboxSession } from "@reeve/sandbox/port";
 import { defaultLimits } from "@reeve/sandbox/port";
 import type { RunningToolhost } from "./support/running-toolhost.ts";
 import { runningToolhost } from "./support/running-toolhost.ts";
-import { whyNoSandbox } from "@reeve/sandbox/test/support/bubblewrap-here";
+import { skipReason } from "@reeve/sandbox/test/support/bubblewrap-here";
 import { temporaryFolder } from "@reeve/sandbox/test/support/temporary-folder";
 import { resultOf } from "./support/toolhost.ts";
 
 const signal = AbortSignal.timeout(60_000);
 const server = createServer((request, response) => void response.end(`told ${request.url}`));
 
-describe.skipIf(whyNoSandbox !== "")(`a toolhost with a network for agents${whyNoSandbox}`, () => {
+describe.skipIf(skipReason !== "")(`a toolhost with a network for agents${skipReason}`, () => {
   let toolhost: RunningToolhost;
   let port = 0;
 
@@ -126,7 +126,7 @@ describe("the proxy of a sandbox", () => {
     await using folder = await temporaryFolder();
     // Elsewhere a process of that id may well live.
     const elsewhere = ["0123456789ab~4194303.1~abc", "4194303.1-abc", "somebody-else"];
-    const gone = `${machineName()}~4194303.1~abc`;
+    const gone = `${machineIdHash()}~4194303.1~abc`;
     for (const name of [gone, ...elsewhere]) await mkdir(join(folder.path, name));
     const broken = networkedOver(folder.path, () => Promise.reject(new Error("no sandbox")));
     await expect(broken.open(spec, signal)).rejects.toThrow("no sandbox");

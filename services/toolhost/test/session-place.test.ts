@@ -2,9 +2,9 @@ import { chmod, chown, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import { BubblewrapDriver } from "@reeve/sandbox/bubblewrap/bubblewrap-driver";
+import { BubblewrapDriver } from "@reeve/sandbox/bubblewrap/driver";
 import { sandboxIdentity } from "@reeve/sandbox/host/identity";
-import { SessionPlace } from "@reeve/sandbox/storage/session-place";
+import { SessionWorkspaceStorage } from "@reeve/sandbox/storage/session-workspace-storage";
 import { MemoryHosts, wanted } from "@reeve/toolhost/test/support/memory-workspaces";
 import { readText, writeFile } from "@reeve/sandbox/files/workspace-files";
 import type { SandboxDriver, SandboxSession } from "@reeve/sandbox/port";
@@ -56,8 +56,8 @@ async function reads({ keeper }: Pick<ReturnType<MemoryHosts["host"]>, "keeper">
   return { text: outcome.kind === "done" ? outcome.text : outcome.reason, lost };
 }
 
-function newPlace(): SessionPlace {
-  return new SessionPlace(driver, { idleMs: 60_000 });
+function newPlace(): SessionWorkspaceStorage {
+  return new SessionWorkspaceStorage(driver, { idleMs: 60_000 });
 }
 
 describe.skipIf(!report.works)(`a workspace that lives in a session${why}`, () => {

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { HostPlace } from "@reeve/sandbox/storage/host-place";
+import { HostWorkspaceStorage } from "@reeve/sandbox/storage/host-workspace-storage";
 import { MemoryHosts } from "@reeve/toolhost/test/support/memory-workspaces";
 import { keyOf } from "@reeve/toolhost/test/support/toolhost";
 import { processesWith } from "@reeve/sandbox/test/support/processes-with";
@@ -76,9 +76,9 @@ async function hostileNames(bench: AttackBench): Promise<Verdict> {
   try {
     const root = join(base, "root");
     await mkdir(root);
-    const place = new HostPlace(
+    const place = new HostWorkspaceStorage(
       { id: "here", root, identity: sandboxIdentity(64_017) },
-      { isolation: bench.name, over: () => bench.box, cool: async () => undefined },
+      { isolation: bench.name, sandboxFor: () => bench.box, endIdle: async () => undefined },
     );
     const { keeper: workspaces } = new MemoryHosts().hostAt(place, "here");
     const open = async (tenant: string, runId: string) => {

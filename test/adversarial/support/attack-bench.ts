@@ -26,7 +26,7 @@ export async function attackBench(options: BenchOptions): Promise<AttackBench> {
   const { folder, workspace, secret } = await workspaces(options.identity, resources);
   const otherWorkspace = `${folder}/run_b`;
   const warm = resources.use(new WarmSandboxes(driver, { idleMs: 300_000, maxIdle: 4 }));
-  const [box, otherBox] = [warm.over(workspace), warm.over(otherWorkspace)];
+  const [box, otherBox] = [warm.sandboxFor(workspace), warm.sandboxFor(otherWorkspace)];
   const given = { ...options.traps, workspace: "/workspace", secret, first: 1 };
   const probe = async () => {
     const stdin = proberInput(given, options.attacks);

@@ -7,13 +7,13 @@ import { CallInput } from "./call-input.ts";
 import { ExecEvents } from "./exec-events.ts";
 import type { Frame } from "./frames.ts";
 import { fromAgent, toAgent } from "./frames.ts";
-import { Patience } from "./patience.ts";
+import { CallDeadlines } from "./call-deadlines.ts";
 import { SandboxGone } from "./sandbox-gone.ts";
 
 const signalBase = 128;
 
 /** What an agent is told of a call. */
-export interface CallTerms {
+export interface CallSettings {
   /** Where the workspace lies, in which it begins. */
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
@@ -35,7 +35,7 @@ export class AgentCall {
   readonly #link: AgentLink;
   readonly #events: ExecEvents;
   readonly #input: CallInput;
-  readonly #patience: Patience;
+  readonly #patience: CallDeadlines;
   readonly #command: SandboxCommand;
   readonly #began = performance.now();
   readonly #killsBefore: number;
@@ -45,19 +45,19 @@ export class AgentCall {
   #outputBytes = 0;
   #stopped: EndReason | undefined;
 
-  constructor(link: AgentLink, command: SandboxCommand, terms: CallTerms) {
+  constructor(link: AgentLink, command: SandboxCommand, terms: CallSettings) {
     this.#link = link;
     this.#command = command;
     this.#events = new ExecEvents(link);
     this.#killsBefore = link.memoryKills();
     this.#input = new CallInput((kind, content) => link.send(kind, content));
-    this.#patience = new Patience({
+    this.#patience = new CallDeadlines({
       onTimeout: () => this.stop("timeout"),
-      onSilence: () => void link.kill(),
+      onUnresponsive: () => void link.kill(),
     });
     link.listen({
-      hear: (frame) => this.#hear(frame),
-      gone: (complaint) => this.#gone(complaint),
+      onFrame: (frame) => this.#hear(frame),
+      onGone: (complaint) => this.#gone(complaint),
     });
     const { argv, program } = command;
     const call = { ...terms, argv, program, env: { ...terms.env, ...command.env } };
@@ -86,7 +86,7 @@ export class AgentCall {
   #hear({ kind, content }: Frame): void {
     this.#patience.heard();
     switch (kind) {
-      case fromAgent.began:
+      case fromAgent.started:
         return this.#begun();
       case fromAgent.stdout:
         return this.#out("stdout", content);
@@ -94,15 +94,15 @@ export class AgentCall {
         return this.#out("stderr", content);
       case fromAgent.result:
         return this.#out("result", content);
-      case fromAgent.taken:
-        return this.#input.taken(content.readUInt32BE(0));
+      case fromAgent.consumed:
+        return this.#input.consumed(content.readUInt32BE(0));
       case fromAgent.alive:
         return this.#events.push({ kind: "keepalive" });
       case fromAgent.end:
         return this.#ended(endOf.parse(JSON.parse(content.toString())));
       case fromAgent.settled:
         this.#patience[Symbol.dispose]();
-        this.#link.listenNoMore();
+        this.#link.stopListening();
         return this.#settled.resolve(settlementOf.parse(JSON.parse(content.toString())).clean);
     }
   }
@@ -110,7 +110,7 @@ export class AgentCall {
   #begun(): void {
     this.#hasBegun = true;
     this.#patience.begun(this.#command.limits.timeoutMs);
-    this.#input.give(this.#command.stdin).catch((error: unknown) => {
+    this.#input.sendAll(this.#command.stdin).catch((error: unknown) => {
       this.#events.push({ kind: "failed", error });
       this.stop("sandbox_lost");
     });

@@ -4,19 +4,19 @@ import { FrameReader, frameOf } from "./frames.ts";
 
 /** Who hears an agent. */
 export interface AgentListener {
-  hear(frame: Frame): void;
+  onFrame(frame: Frame): void;
   /** The agent and its sandbox are gone: what was complained of. */
-  gone(complaint: string): void;
+  onGone(complaint: string): void;
 }
 
-const nobody: AgentListener = { hear: () => undefined, gone: () => undefined };
+const noListener: AgentListener = { onFrame: () => undefined, onGone: () => undefined };
 
 /** The connection to one agent. Whatever comes from it is given to the one who listens. */
 export class AgentLink {
   readonly #channel: AgentChannel;
   readonly #reader = new FrameReader();
   /** No more than one, so that a call that is over is not kept as long as its sandbox. */
-  #listener = nobody;
+  #listener = noListener;
   #complaint: string | undefined;
 
   constructor(channel: AgentChannel) {
@@ -25,7 +25,7 @@ export class AgentLink {
     channel.output.on("data", (chunk: Buffer) => this.#hear(chunk));
     void channel.ended.then((complaint) => {
       this.#complaint = complaint;
-      return this.#listener.gone(complaint);
+      return this.#listener.onGone(complaint);
     });
   }
 
@@ -37,11 +37,11 @@ export class AgentLink {
   listen(listener: AgentListener): void {
     this.#listener = listener;
     const complaint = this.#complaint;
-    if (complaint !== undefined) queueMicrotask(() => listener.gone(complaint));
+    if (complaint !== undefined) queueMicrotask(() => listener.onGone(complaint));
   }
 
-  listenNoMore(): void {
-    this.#listener = nobody;
+  stopListening(): void {
+    this.#listener = noListener;
   }
 
   send(...frame: Parameters<typeof frameOf>): void {
@@ -66,7 +66,7 @@ export class AgentLink {
 
   #hear(chunk: Buffer): void {
     try {
-      for (const frame of this.#reader.read(chunk)) this.#listener.hear(frame);
+      for (const frame of this.#reader.read(chunk)) this.#listener.onFrame(frame);
     } catch {
       // No agent speaks like that: the sandbox is not ours any more.
       void this.kill();

@@ -28,7 +28,7 @@ function idleSession(): AgentSession {
   const reader = new FrameReader();
   input.on("data", (chunk: Buffer) => {
     for (const { kind } of reader.read(chunk)) {
-      if (kind === toAgent.call) output.write(said(fromAgent.began, {}));
+      if (kind === toAgent.call) output.write(said(fromAgent.started, {}));
       if (kind !== toAgent.inputEnd) continue;
       output.write(said(fromAgent.end, { code: 0 }));
       output.write(said(fromAgent.settled, { clean: true }));
@@ -41,8 +41,8 @@ function idleSession(): AgentSession {
   return new AgentSession({
     sessionId: "idle",
     channel: { input, output, ended: ended.promise, kill },
-    folders: [],
-    termsOf: () => ({ folder: "/workspace", env: {}, limits: {} }),
+    scratchPaths: [],
+    settingsFor: () => ({ folder: "/workspace", env: {}, limits: {} }),
   });
 }
 

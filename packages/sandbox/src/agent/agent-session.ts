@@ -2,12 +2,12 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import type { ExecEvent, SandboxCommand, SandboxLimits, SandboxSession } from "../port.ts";
 import { programs } from "../programs/programs.ts";
-import type { CallTerms } from "./agent-call.ts";
+import type { CallSettings } from "./agent-call.ts";
 import { AgentCall } from "./agent-call.ts";
 import type { AgentChannel } from "./agent-channel.ts";
 import { AgentLink } from "./agent-link.ts";
 import { toAgent } from "./frames.ts";
-import { proxyEnvironment, proxySocket } from "./proxy-door.ts";
+import { proxyEnvironment, proxySocket } from "./proxy-environment.ts";
 import { SandboxGone } from "./sandbox-gone.ts";
 
 /** An agent without a word from its toolhost for that long ends itself, and its sandbox with it. */
@@ -23,12 +23,12 @@ export interface AgentSessionOptions {
   readonly sessionId: string;
   readonly channel: AgentChannel;
   /** Folders and files, beside the workspace, that commands can write to. They are emptied after each. */
-  readonly folders: readonly string[];
+  readonly scratchPaths: readonly string[];
   /** Whether the socket of a proxy is mounted, by which commands with a network reach it. */
   readonly hasProxy?: boolean;
-  termsOf(limits: SandboxLimits): CallTerms;
+  settingsFor(limits: SandboxLimits): CallSettings;
   /** Resolves with true once the workspace holds more than it may, and with false when `signal` aborts. */
-  isOverfull?(limits: SandboxLimits, signal: AbortSignal): Promise<boolean>;
+  watchDiskLimit?(limits: SandboxLimits, signal: AbortSignal): Promise<boolean>;
 }
 
 /** A sandbox in which our agent is the first process. */
@@ -43,7 +43,7 @@ export class AgentSession implements SandboxSession {
     this.sessionId = options.sessionId;
     this.#options = options;
     this.#link = new AgentLink(options.channel);
-    const welcome = { programs, imports, folders: options.folders, idle_s: abandonedS };
+    const welcome = { programs, imports, folders: options.scratchPaths, idle_s: abandonedS };
     this.#link.send(toAgent.programs, Buffer.from(JSON.stringify(welcome)));
   }
 
@@ -88,15 +88,15 @@ export class AgentSession implements SandboxSession {
     }
   }
 
-  #termsOf({ limits, network }: SandboxCommand): CallTerms {
-    const terms = this.#options.termsOf(limits);
+  #termsOf({ limits, network }: SandboxCommand): CallSettings {
+    const terms = this.#options.settingsFor(limits);
     if (network === undefined || this.#options.hasProxy !== true) return terms;
     return { ...terms, env: { ...terms.env, ...proxyEnvironment }, proxy: proxySocket };
   }
 
   async #measure(call: AgentCall, limits: SandboxLimits, signal: AbortSignal): Promise<void> {
     try {
-      if (await this.#options.isOverfull?.(limits, signal)) call.stop("disk_limit");
+      if (await this.#options.watchDiskLimit?.(limits, signal)) call.stop("disk_limit");
     } catch {
       call.stop("sandbox_lost");
     }

@@ -17,7 +17,7 @@ export class CallInput implements Disposable {
   }
 
   /** Gives all of it. A command that does not read it is no mistake; what the source throws is thrown. */
-  async give(from: SandboxCommand["stdin"]): Promise<void> {
+  async sendAll(from: SandboxCommand["stdin"]): Promise<void> {
     const chunks = from === undefined ? [] : from instanceof Uint8Array ? [from] : from;
     for await (const chunk of chunks) {
       for (let at = 0; at < chunk.length; at += partBytes) {
@@ -30,7 +30,7 @@ export class CallInput implements Disposable {
     if (!this.#isOver) this.#send(toAgent.inputEnd);
   }
 
-  taken(bytes: number): void {
+  consumed(bytes: number): void {
     this.#room += bytes;
     this.#wake.resolve();
   }

@@ -1,5 +1,5 @@
 import type { SandboxLimits } from "../port.ts";
-import type { CallTerms } from "./agent-call.ts";
+import type { CallSettings } from "./agent-call.ts";
 
 const reservedPerUsed = 4;
 const openFiles = 1_024;
@@ -24,7 +24,7 @@ function both(most: number): readonly [number, number] {
 export function callLimits(
   { memoryBytes, processes, fileBytes, timeoutMs }: SandboxLimits,
   isCounted: { readonly memory: boolean; readonly processes: boolean },
-): CallTerms["limits"] {
+): CallSettings["limits"] {
   const addressBytes = memoryBytes * (isCounted.memory ? reservedPerUsed : 1);
   const cpuSeconds = Math.ceil(timeoutMs / 1_000) + 1;
   return {

@@ -9,21 +9,21 @@ interface Failed {
 }
 
 /** What can be told to wait. */
-export interface Source {
+export interface PausableSource {
   pause(): unknown;
   resume(): unknown;
 }
 
 /** Events of a command on their way to whoever reads them, who holds up their source when he does not. */
 export class ExecEvents {
-  readonly #source: Source;
+  readonly #source: PausableSource;
   readonly #waiting: (ExecEvent | Failed)[] = [{ kind: "start" }];
   #waitingBytes = 0;
   #isPaused = false;
   #isRead = false;
   #wake = Promise.withResolvers<void>();
 
-  constructor(source: Source) {
+  constructor(source: PausableSource) {
     this.#source = source;
   }
 

@@ -10,8 +10,8 @@ export const toAgent = {
 /** Messages of the agent. */
 export const fromAgent = {
   ready: "R",
-  began: "B",
-  taken: "T",
+  started: "B",
+  consumed: "T",
   end: "X",
   settled: "S",
   alive: "A",

@@ -12,7 +12,7 @@ print(json.dumps({"agent": agent, "files": os.listdir()}))`;
 const answer = z.object({ agent: z.string(), files: z.array(z.string()) });
 
 /** What a probe came to: the agent as bytecode of the interpreter inside and what lies in the workspace, or what went wrong. */
-export type Probed = z.infer<typeof answer> | { readonly problem: string };
+export type SessionProbe = z.infer<typeof answer> | { readonly problem: string };
 
 /** Makes a sandbox and has it compile the agent, so that later ones need not. No foreign code has run in it. It may take 20 seconds, or `withinMs`. */
 export async function probeSession(
@@ -21,7 +21,7 @@ export async function probeSession(
   workspaceDir: string,
   signal: AbortSignal,
   withinMs = probeMs,
-): Promise<Probed> {
+): Promise<SessionProbe> {
   const until = AbortSignal.any([signal, AbortSignal.timeout(withinMs)]);
   const spec = { ...defaultLimits, workspaceDir, readOnly: true };
   try {

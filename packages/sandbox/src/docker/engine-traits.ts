@@ -13,7 +13,7 @@ export interface EngineTraits {
 }
 
 /** Asks an engine. Throws a Failure where what answers is none. */
-export async function traitsOf(engine: Engine, signal: AbortSignal): Promise<EngineTraits> {
+export async function readEngineTraits(engine: Engine, signal: AbortSignal): Promise<EngineTraits> {
   const told = info.safeParse(await engine.get("/info", signal));
   if (!told.success) {
     const problem = "what answers as the container engine is none";

@@ -27,7 +27,7 @@ export class Engine {
   }
 
   /** Whether anybody is there, who is not waited for as long as for an answer to work. Throws a Failure when nobody is. */
-  async greet(signal: AbortSignal): Promise<void> {
+  async ping(signal: AbortSignal): Promise<void> {
     await this.#ask("GET", "/version", undefined, signal, greetingMs);
   }
 

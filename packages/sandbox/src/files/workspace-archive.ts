@@ -5,12 +5,12 @@ import { defaultLimits, filesOnly } from "../port.ts";
 import { fileCommand, runFileProgram } from "./run-file-program.ts";
 
 /** How long the making of a snapshot may take, or its laying out. */
-export const archiveMs = 600_000;
+export const archiveTimeoutMs = 600_000;
 /** What an archive adds to each file and folder. */
 const overheadBytes = 4_096;
 
 /** How large the archive of a workspace can be that keeps to its quota. */
-export function archiveBytes({
+export function maxArchiveBytes({
   bytes,
   files,
 }: {
@@ -29,8 +29,8 @@ export async function* snapshotWorkspace(
   { bytes, files }: { readonly bytes: number; readonly files: number },
   signal: AbortSignal,
 ): AsyncIterable<Uint8Array> {
-  const outputBytes = archiveBytes({ bytes, files });
-  const limits = { ...defaultLimits, timeoutMs: archiveMs, outputBytes };
+  const outputBytes = maxArchiveBytes({ bytes, files });
+  const limits = { ...defaultLimits, timeoutMs: archiveTimeoutMs, outputBytes };
   const snapshot = fileCommand("workspace_archive", { operation: "snapshot", most: bytes });
   let complaint = "";
   for await (const event of sandbox.exec({ ...snapshot, limits }, signal)) {
@@ -54,7 +54,7 @@ export async function restoreWorkspace(
   archive: NonNullable<SandboxCommand["stdin"]>,
   signal: AbortSignal,
 ): Promise<void> {
-  const limits = { ...defaultLimits, timeoutMs: archiveMs };
+  const limits = { ...defaultLimits, timeoutMs: archiveTimeoutMs };
   const links_out = sandbox.isolation !== filesOnly;
   const command = fileCommand("workspace_archive", { operation: "restore", links_out });
   const outcome = await runFileProgram(sandbox, { ...command, stdin: archive, limits }, signal);
@@ -65,7 +65,7 @@ export async function restoreWorkspace(
 
 /** Takes everything out of the workspace, inside the sandbox. Throws a Failure when something stays. */
 export async function clearWorkspace(sandbox: Sandbox, signal: AbortSignal): Promise<void> {
-  const limits = { ...defaultLimits, timeoutMs: archiveMs };
+  const limits = { ...defaultLimits, timeoutMs: archiveTimeoutMs };
   const command = fileCommand("workspace_archive", { operation: "clear" });
   const outcome = await runFileProgram(sandbox, { ...command, limits }, signal);
   if (outcome.kind === "done") return;

@@ -18,21 +18,21 @@ export function ownerName(pid: number = process.pid): string | undefined {
 }
 
 /** Where ids of processes mean the same as here: this start of this machine, and this namespace of processes. */
-export function machine(): string {
+export function machineId(): string {
   const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
   return `${hostname()}/${boot}/${readlinkSync("/proc/self/ns/pid")}`;
 }
 
 /** The same as a name for folders. */
-export function machineName(): string {
-  return createHash("sha256").update(machine()).digest("hex").slice(0, 12);
+export function machineIdHash(): string {
+  return createHash("sha256").update(machineId()).digest("hex").slice(0, 12);
 }
 
 /**
  * Whether the process of such a name is gone. Of another name nothing is known, and neither of a process that may not be
  * looked at, so that they are left alone.
  */
-export function isGone(owner: string, proc = processes): boolean {
+export function isOwnerGone(owner: string, proc = processes): boolean {
   const [, pid, began] = /^(\d+)\.(\d+)$/.exec(owner) ?? [];
   if (pid === undefined) return false;
   const found = startOf(Number(pid), proc);

@@ -4,8 +4,8 @@ import { readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { SessionRecord } from "../port.ts";
 import type { Identity } from "./identity.ts";
-import { isGone, machineName, ownerName } from "./owner.ts";
-import { makeWorkspace, workspaceIn } from "./workspace-folder.ts";
+import { isOwnerGone, machineIdHash, ownerName } from "./owner.ts";
+import { makeWorkspaceDir, workspaceDirIn } from "./workspace-folder.ts";
 import { privateFolder } from "./workspace-root.ts";
 
 const prefix = "spare-folder";
@@ -29,11 +29,11 @@ export class SpareFolders {
 
   /** Makes one; gives the path of its workspace. */
   make(): string {
-    const name = [prefix, machineName(), ownerName() ?? "0.0", randomBytes(6).toString("hex")];
+    const name = [prefix, machineIdHash(), ownerName() ?? "0.0", randomBytes(6).toString("hex")];
     const folder = join(privateFolder(this.#root, this.#identity), name.join("~"));
-    const workspaceDir = workspaceIn(folder);
+    const workspaceDir = workspaceDirIn(folder);
     this.#own.add(folder);
-    makeWorkspace(workspaceDir, this.#identity);
+    makeWorkspaceDir(workspaceDir, this.#identity);
     return workspaceDir;
   }
 
@@ -42,7 +42,7 @@ export class SpareFolders {
    * whoever made it. The kernel decides between several that try: a folder that holds something is never replaced. Rejects
    * when it cannot be put there for another reason.
    */
-  async give(spareDir: string, workspaceDir: string): Promise<boolean> {
+  async moveTo(spareDir: string, workspaceDir: string): Promise<boolean> {
     try {
       await rename(dirname(spareDir), dirname(workspaceDir));
     } catch (error) {
@@ -64,9 +64,9 @@ export class SpareFolders {
     const names = existsSync(this.#root) ? await readdir(this.#root) : [];
     return names.flatMap((sessionId) => {
       const [kind, machine, owner = ""] = sessionId.split("~");
-      if (kind !== prefix || machine !== machineName()) return [];
+      if (kind !== prefix || machine !== machineIdHash()) return [];
       const isLost = owner === ownerName() && !this.#own.has(join(this.#root, sessionId));
-      return [{ sessionId, isOrphan: isLost || isGone(owner) }];
+      return [{ sessionId, isOrphan: isLost || isOwnerGone(owner) }];
     });
   }
 

@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
-import type { SystemView } from "../bubblewrap/bwrap-arguments.ts";
+import type { SystemView } from "../bubblewrap/spec.ts";
 
 const roots = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 const files = [

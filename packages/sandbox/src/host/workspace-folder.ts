@@ -6,12 +6,12 @@ import { privateFolder } from "./workspace-root.ts";
 const name = "files";
 
 /** Where sandboxes find the files of a workspace, below a folder that is the toolhost's own and never empty. */
-export function workspaceIn(folder: string): string {
+export function workspaceDirIn(folder: string): string {
   return join(folder, name);
 }
 
 /** Makes the folder of a workspace, and the one above it, unless they are there. */
-export function makeWorkspace(workspaceDir: string, identity: Identity): void {
+export function makeWorkspaceDir(workspaceDir: string, identity: Identity): void {
   privateFolder(dirname(workspaceDir), identity);
   try {
     mkdirSync(workspaceDir, { mode: 0o700 });

@@ -3,7 +3,7 @@ import { PassThrough, Writable } from "node:stream";
 import { WebSocket } from "ws";
 import type { Cluster } from "./cluster.ts";
 import { refusal, unreachable } from "./cluster-failure.ts";
-import { containerName } from "./pod-manifest.ts";
+import { containerName } from "./spec.ts";
 
 const protocols = ["v5.channel.k8s.io", "v4.channel.k8s.io"];
 const channels = { stdin: 0, stdout: 1, stderr: 2 } as const;

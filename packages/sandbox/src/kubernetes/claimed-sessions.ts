@@ -4,9 +4,9 @@ import { Failure } from "@reeve/platform/failure";
 import { z } from "zod";
 import type { SessionSpec } from "../port.ts";
 import type { Cluster } from "./cluster.ts";
-import { labels, labelsOf, maxLifeS, sandboxName } from "./pod-manifest.ts";
-import { attachRights, isPast, released } from "./pod-sessions.ts";
-import type { Holding, SessionSource } from "./session-source.ts";
+import { labels, labelsOf, maxLifeS, sandboxName } from "./spec.ts";
+import { attachRights, isPastDeadline, deleteObject } from "./pod-sessions.ts";
+import type { AcquiredSession, SessionSource } from "./session-source.ts";
 import { rightsTo } from "./session-source.ts";
 
 const group = "extensions.agents.x-k8s.io";
@@ -41,7 +41,7 @@ export interface ClaimOptions {
 /** Whether a cluster has agent-sandbox with the version that we speak. */
 export async function hasClaims(cluster: Cluster, signal: AbortSignal): Promise<boolean> {
   try {
-    await cluster.ask({ method: "GET", path: version }, signal);
+    await cluster.request({ method: "GET", path: version }, signal);
     return true;
   } catch (error) {
     if (error instanceof Failure && ["not_found", "denied"].includes(error.kind)) return false;
@@ -61,7 +61,7 @@ export class ClaimedSessions implements SessionSource {
     this.#options = options;
   }
 
-  async hold(sessionId: string, _: SessionSpec, signal: AbortSignal): Promise<string> {
+  async acquire(sessionId: string, _: SessionSpec, signal: AbortSignal): Promise<string> {
     const { owner, pool } = this.#options;
     const now = Date.now();
     const { namespace } = this.#cluster;
@@ -77,22 +77,22 @@ export class ClaimedSessions implements SessionSource {
         lifecycle: { shutdownTime, shutdownPolicy: "Delete", ttlSecondsAfterFinished: 60 },
       },
     };
-    await this.#cluster.ask({ method: "POST", path: this.#path(), body }, signal);
+    await this.#cluster.request({ method: "POST", path: this.#path(), body }, signal);
     return await this.#podOf(sessionId, signal);
   }
 
   async release(sessionId: string, signal: AbortSignal): Promise<void> {
-    await released(this.#cluster, this.#path(sessionId), signal);
+    await deleteObject(this.#cluster, this.#path(sessionId), signal);
   }
 
-  async list(signal: AbortSignal): Promise<readonly Holding[]> {
+  async list(signal: AbortSignal): Promise<readonly AcquiredSession[]> {
     const selector = encodeURIComponent(`${labels.name}=${sandboxName},${labels.session}`);
     const path = `${this.#path()}?labelSelector=${selector}`;
-    const { items } = listed.parse(await this.#cluster.ask({ method: "GET", path }, signal));
+    const { items } = listed.parse(await this.#cluster.request({ method: "GET", path }, signal));
     return items.map(({ metadata: { name, labels: given = {} }, status }) => ({
       sessionId: name,
       owner: given[labels.owner] ?? "",
-      isOver: isTrue(status?.conditions, "Finished") || isPast(given[labels.deadline]),
+      isOver: isTrue(status?.conditions, "Finished") || isPastDeadline(given[labels.deadline]),
     }));
   }
 
@@ -102,7 +102,9 @@ export class ClaimedSessions implements SessionSource {
     let why = "nobody has looked at it";
     for (let waitMs = lookMs.first; ; waitMs = Math.min(waitMs * 2, lookMs.longest)) {
       if (signal.aborted) throw notGiven(sessionId, this.#options.pool, why, signal.reason);
-      const { status } = claimOf.parse(await this.#cluster.ask({ method: "GET", path }, signal));
+      const { status } = claimOf.parse(
+        await this.#cluster.request({ method: "GET", path }, signal),
+      );
       const name = status?.sandbox?.name ?? "";
       if (name !== "" && isTrue(status?.conditions, "Ready")) return name;
       const ready = status?.conditions?.find(({ type }) => type === "Ready");

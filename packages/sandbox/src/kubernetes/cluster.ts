@@ -31,12 +31,16 @@ export class Cluster {
   }
 
   /** Whether anybody is there, who is not waited for as long as for an answer to work. Throws a Failure when nobody is. */
-  async greet(signal: AbortSignal): Promise<void> {
-    await this.ask({ method: "GET", path: "/version" }, signal, greetingMs);
+  async ping(signal: AbortSignal): Promise<void> {
+    await this.request({ method: "GET", path: "/version" }, signal, greetingMs);
   }
 
   /** The answer as it is; undefined when it is empty. */
-  async ask(asking: ClusterRequest, signal: AbortSignal, withinMs = answerMs): Promise<unknown> {
+  async request(
+    asking: ClusterRequest,
+    signal: AbortSignal,
+    withinMs = answerMs,
+  ): Promise<unknown> {
     const until = AbortSignal.any([signal, AbortSignal.timeout(withinMs)]);
     let said = "";
     try {

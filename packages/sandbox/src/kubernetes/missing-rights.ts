@@ -21,7 +21,7 @@ export async function missingRights(
       kind: "SelfSubjectAccessReview",
       spec: { resourceAttributes },
     };
-    const answer = review.parse(await cluster.ask({ method: "POST", path, body }, signal));
+    const answer = review.parse(await cluster.request({ method: "POST", path, body }, signal));
     if (answer.status?.allowed !== true) missing.push(`${verb} ${whole}`);
   }
   return missing;

@@ -3,9 +3,9 @@ import { Failure } from "@reeve/platform/failure";
 import { z } from "zod";
 import type { SessionSpec } from "../port.ts";
 import type { Cluster } from "./cluster.ts";
-import { labels, podManifest, sandboxName } from "./pod-manifest.ts";
+import { labels, podManifest, sandboxName } from "./spec.ts";
 import { readPod, stateOfPod } from "./pod-state.ts";
-import type { Holding, SessionSource } from "./session-source.ts";
+import type { AcquiredSession, SessionSource } from "./session-source.ts";
 import { rightsTo } from "./session-source.ts";
 
 const listed = z.object({ items: z.array(z.unknown()) });
@@ -38,7 +38,7 @@ export class PodSessions implements SessionSource {
     this.#options = options;
   }
 
-  async hold(sessionId: string, spec: SessionSpec, signal: AbortSignal): Promise<string> {
+  async acquire(sessionId: string, spec: SessionSpec, signal: AbortSignal): Promise<string> {
     const body = podManifest(spec, {
       ...this.#options,
       name: sessionId,
@@ -46,21 +46,21 @@ export class PodSessions implements SessionSource {
       uid: randomInt(userIds.first, userIds.end),
       now: Date.now(),
     });
-    await this.#cluster.ask({ method: "POST", path: this.#path(), body }, signal);
+    await this.#cluster.request({ method: "POST", path: this.#path(), body }, signal);
     return sessionId;
   }
 
   async release(sessionId: string, signal: AbortSignal): Promise<void> {
-    await released(this.#cluster, this.#path(sessionId), signal);
+    await deleteObject(this.#cluster, this.#path(sessionId), signal);
   }
 
-  async list(signal: AbortSignal): Promise<readonly Holding[]> {
+  async list(signal: AbortSignal): Promise<readonly AcquiredSession[]> {
     const selector = encodeURIComponent(`${labels.name}=${sandboxName},${labels.session}`);
     const path = `${this.#path()}?labelSelector=${selector}`;
-    const { items } = listed.parse(await this.#cluster.ask({ method: "GET", path }, signal));
+    const { items } = listed.parse(await this.#cluster.request({ method: "GET", path }, signal));
     return items.map(readPod).map((pod) => {
       const { name, labels: given = {} } = pod.metadata;
-      const isOver = stateOfPod(pod).kind === "over" || isPast(given[labels.deadline]);
+      const isOver = stateOfPod(pod).kind === "over" || isPastDeadline(given[labels.deadline]);
       return { sessionId: name, owner: given[labels.owner] ?? "", isOver };
     });
   }
@@ -71,9 +71,13 @@ export class PodSessions implements SessionSource {
   }
 }
 
-export async function released(cluster: Cluster, path: string, signal: AbortSignal): Promise<void> {
+export async function deleteObject(
+  cluster: Cluster,
+  path: string,
+  signal: AbortSignal,
+): Promise<void> {
   try {
-    await cluster.ask({ method: "DELETE", path }, signal);
+    await cluster.request({ method: "DELETE", path }, signal);
   } catch (error) {
     if (error instanceof Failure && error.kind === "not_found") return;
     throw error;
@@ -81,6 +85,6 @@ export async function released(cluster: Cluster, path: string, signal: AbortSign
 }
 
 /** Whether a deadline in seconds of the epoch is over. One that cannot be read is not. */
-export function isPast(deadline: string | undefined): boolean {
+export function isPastDeadline(deadline: string | undefined): boolean {
   return Number(deadline) * 1_000 < Date.now();
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { containerName } from "./pod-manifest.ts";
+import { containerName } from "./spec.ts";
 
 const stateOf = z.object({
   waiting: z.object({ reason: z.string().optional(), message: z.string().optional() }).optional(),
@@ -53,7 +53,7 @@ export type PodState =
   | { readonly kind: "waiting"; readonly why: string }
   | { readonly kind: "running" }
   /** It will not begin by itself. */
-  | { readonly kind: "stuck"; readonly why: string; readonly wayOut: string }
+  | { readonly kind: "stuck"; readonly why: string; readonly remedy: string }
   | { readonly kind: "over"; readonly why: string; readonly cause: EndCause };
 
 /** Why a pod is over: memory or disk that it used up, or something else. */
@@ -94,7 +94,7 @@ export function stateOfPod({ metadata, status = {} }: Pod): PodState {
   const waits = container?.waiting;
   const way = ways[stuck[waits?.reason ?? ""] ?? ""];
   if (way !== undefined) {
-    return { kind: "stuck", why: said([waits?.reason, waits?.message]), wayOut: way };
+    return { kind: "stuck", why: said([waits?.reason, waits?.message]), remedy: way };
   }
   const scheduled = conditions.find(({ type }) => type === "PodScheduled");
   const why =

@@ -1,7 +1,7 @@
 import type { SessionSpec } from "../port.ts";
 
 /** A sandbox that is to be found in the cluster. */
-export interface Holding {
+export interface AcquiredSession {
   readonly sessionId: string;
   readonly owner: string;
   /** Whether it has ended, or is past its time, so that only what is written of it is left. */
@@ -21,10 +21,10 @@ export interface SessionSource {
   /** Whether each session has a user id of its own, by which the kernel counts its processes. */
   readonly hasOwnUser: boolean;
   /** Asks for a pod, and gives its name as soon as it is known. Throws a Failure. */
-  hold(sessionId: string, spec: SessionSpec, signal: AbortSignal): Promise<string>;
+  acquire(sessionId: string, spec: SessionSpec, signal: AbortSignal): Promise<string>;
   /** Gives it back, with all that it stood on. One that is gone is no mistake. */
   release(sessionId: string, signal: AbortSignal): Promise<void>;
-  list(signal: AbortSignal): Promise<readonly Holding[]>;
+  list(signal: AbortSignal): Promise<readonly AcquiredSession[]>;
 }
 
 export function rightsTo(group: string, resource: string, verbs: string): readonly Right[] {

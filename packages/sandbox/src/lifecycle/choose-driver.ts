@@ -5,7 +5,7 @@ import { filesOnly } from "../port.ts";
 type Works = Extract<ProbeReport, { works: true }>;
 
 /** The isolation of this host: a driver that works, or why there is none. */
-export type Choice =
+export type DriverChoice =
   | {
       readonly driver: SandboxDriver;
       readonly report: Works;
@@ -29,7 +29,7 @@ export async function chooseDriver(
   drivers: Drivers,
   log: Log,
   signal: AbortSignal,
-): Promise<Choice> {
+): Promise<DriverChoice> {
   if (wanted === "none") {
     return refused(["REEVE_SANDBOX=none says that there is to be no sandbox"], log);
   }
@@ -66,7 +66,7 @@ async function filesAlone(
   drivers: Drivers,
   log: Log,
   signal: AbortSignal,
-): Promise<Choice> {
+): Promise<DriverChoice> {
   const driver = drivers.find(({ name }) => name === filesOnly);
   const report = await driver?.probe(signal);
   if (driver === undefined || report === undefined) return refused(failures, log);
@@ -82,7 +82,7 @@ function failureOf(name: string, { reason, fixes }: Extract<ProbeReport, { works
   return [`${name}: ${reason}`, ...fixes.map((fix) => `  ${fix}`)].join("\n");
 }
 
-function refused(failures: readonly string[], log: Log): Choice {
+function refused(failures: readonly string[], log: Log): DriverChoice {
   const refusal = [
     "no code is run here, and no file of a workspace touched, because nothing isolates it",
     ...failures,

@@ -6,7 +6,7 @@ import type { SandboxDriver, SandboxSession, SessionSpec } from "../port.ts";
 import { defaultLimits } from "../port.ts";
 import { sandboxIdentity } from "../host/identity.ts";
 import { SpareSandboxes } from "./spare-sandboxes.ts";
-import { workspaceIn } from "../host/workspace-folder.ts";
+import { workspaceDirIn } from "../host/workspace-folder.ts";
 
 const never = new AbortController().signal;
 const { memoryBytes, processes } = defaultLimits;
@@ -59,11 +59,11 @@ function remembering() {
 
 function sparesOf(driver: SandboxDriver, count: number, warn: () => void = () => undefined) {
   const folder = join(root, ".spare");
-  return new SpareSandboxes(driver, { count, wishes, folder, identity, log: { warn } });
+  return new SpareSandboxes(driver, { count, spec: wishes, folder, identity, log: { warn } });
 }
 
 function workspaceOf(run: string): string {
-  return workspaceIn(join(root, "acme", run));
+  return workspaceDirIn(join(root, "acme", run));
 }
 
 function waiting(): readonly string[] {

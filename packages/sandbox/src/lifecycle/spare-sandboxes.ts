@@ -11,7 +11,7 @@ import type {
 } from "../port.ts";
 import type { Identity } from "../host/identity.ts";
 import { SpareFolders } from "../host/spare-folders.ts";
-import { makeWorkspace } from "../host/workspace-folder.ts";
+import { makeWorkspaceDir } from "../host/workspace-folder.ts";
 
 /** How long the call that has taken one has the machine for itself before the next is made. */
 const calmMs = 20;
@@ -21,13 +21,13 @@ const maxAgeMs = 300_000;
 const firstRetryMs = 1_000;
 const longestRetryMs = 60_000;
 
-type Wishes = Omit<SessionSpec, "workspaceDir">;
+type SpareSpec = Omit<SessionSpec, "workspaceDir">;
 
-export interface SpareOptions {
+export interface SpareSandboxesOptions {
   /** How many wait at a time. */
   readonly count: number;
   /** What they are made for. A sandbox of other wishes is made when it is asked for. */
-  readonly wishes: Wishes;
+  readonly spec: SpareSpec;
   /** Where their folders wait: on the file system of the workspaces. */
   readonly folder: string;
   readonly identity: Identity;
@@ -47,7 +47,7 @@ interface Spare {
 export class SpareSandboxes implements SandboxDriver, AsyncDisposable {
   readonly name: string;
   readonly #driver: SandboxDriver;
-  readonly #options: SpareOptions;
+  readonly #options: SpareSandboxesOptions;
   readonly #folders: SpareFolders;
   /** The oldest first. */
   readonly #spares: Spare[] = [];
@@ -55,7 +55,7 @@ export class SpareSandboxes implements SandboxDriver, AsyncDisposable {
   readonly #keeping: Promise<void>;
   #missed = Promise.withResolvers<void>();
 
-  constructor(driver: SandboxDriver, options: SpareOptions) {
+  constructor(driver: SandboxDriver, options: SpareSandboxesOptions) {
     this.name = driver.name;
     this.#driver = driver;
     this.#options = options;
@@ -75,11 +75,11 @@ export class SpareSandboxes implements SandboxDriver, AsyncDisposable {
   async open(spec: SessionSpec, signal: AbortSignal): Promise<SandboxSession> {
     signal.throwIfAborted();
     const { workspaceDir, ...wishes } = spec;
-    const isUsual = isDeepStrictEqual(stated(wishes), stated(this.#options.wishes));
+    const isUsual = isDeepStrictEqual(stated(wishes), stated(this.#options.spec));
     const isNew = isUsual && !existsSync(workspaceDir);
     const given = isNew ? await this.#given(workspaceDir) : undefined;
     if (given !== undefined) return given;
-    makeWorkspace(workspaceDir, this.#options.identity);
+    makeWorkspaceDir(workspaceDir, this.#options.identity);
     return await this.#driver.open(spec, signal);
   }
 
@@ -116,7 +116,7 @@ export class SpareSandboxes implements SandboxDriver, AsyncDisposable {
   /** Kept: the workspace is there. One that cannot be given for another reason is of no use to anybody. */
   async #give(spare: Spare, workspaceDir: string): Promise<"given" | "kept" | "discarded"> {
     try {
-      if (!(await this.#folders.give(spare.spec.workspaceDir, workspaceDir))) return "kept";
+      if (!(await this.#folders.moveTo(spare.spec.workspaceDir, workspaceDir))) return "kept";
     } catch (error) {
       this.#options.log.warn({ err: error }, "a spare sandbox cannot be given");
       void this.#discard(spare);
@@ -159,7 +159,7 @@ export class SpareSandboxes implements SandboxDriver, AsyncDisposable {
 
   async #make(signal: AbortSignal): Promise<void> {
     const workspaceDir = this.#folders.make();
-    const spec = { ...this.#options.wishes, workspaceDir };
+    const spec = { ...this.#options.spec, workspaceDir };
     try {
       const session = await this.#driver.open(spec, signal);
       this.#spares.push({ session, spec, born: performance.now() });
@@ -190,6 +190,6 @@ export class SpareSandboxes implements SandboxDriver, AsyncDisposable {
 }
 
 /** Without the wishes that nobody has. */
-function stated(wishes: Wishes): object {
+function stated(wishes: SpareSpec): object {
   return Object.fromEntries(Object.entries(wishes).filter(([, wish]) => wish !== undefined));
 }

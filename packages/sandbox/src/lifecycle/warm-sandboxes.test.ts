@@ -30,7 +30,7 @@ test("a sandbox that has run many commands makes room for a new one", async () =
   await using warm = new WarmSandboxes(driver, { idleMs: 60_000, maxIdle: 1 });
   const limits = { ...defaultLimits, timeoutMs: 1_000 };
   const ranIn = async () =>
-    (await collect(warm.over("/w"), { argv: ["x"], limits }, never)).end.code;
+    (await collect(warm.sandboxFor("/w"), { argv: ["x"], limits }, never)).end.code;
   for (let count = 0; count < maxCommands; count++) expect(await ranIn()).toBe(0);
   expect(await ranIn()).toBe(1);
   expect([...open]).toEqual([1]);

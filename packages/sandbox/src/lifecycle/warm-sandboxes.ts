@@ -12,7 +12,7 @@ import { measureStart } from "./sandbox-metrics.ts";
 /** After how many commands a sandbox makes room for a new one: nothing that they leave behind gathers for ever. */
 export const maxCommands = 1_000;
 
-export interface WarmthOptions {
+export interface WarmSandboxesOptions {
   /** How long a sandbox is kept for another command. */
   readonly idleMs: number;
   /** How many are kept at a time, over all workspaces. */
@@ -32,14 +32,14 @@ interface Idle {
  */
 export class WarmSandboxes implements AsyncDisposable {
   readonly #driver: SandboxDriver;
-  readonly #options: WarmthOptions;
+  readonly #options: WarmSandboxesOptions;
   /** The oldest first. */
   readonly #idle = new Set<Idle>();
   readonly #commands = new WeakMap<SandboxSession, number>();
   readonly #ending = new Set<Promise<void>>();
   #isDisposed = false;
 
-  constructor(driver: SandboxDriver, options: WarmthOptions) {
+  constructor(driver: SandboxDriver, options: WarmSandboxesOptions) {
     this.#driver = driver;
     this.#options = options;
   }
@@ -50,7 +50,7 @@ export class WarmSandboxes implements AsyncDisposable {
   }
 
   /** A sandbox over a folder. Nothing runs yet. */
-  over(workspaceDir: string): Sandbox {
+  sandboxFor(workspaceDir: string): Sandbox {
     return {
       isolation: this.#driver.name,
       exec: (command, signal) => this.#exec(workspaceDir, command, signal),
@@ -58,7 +58,7 @@ export class WarmSandboxes implements AsyncDisposable {
   }
 
   /** Ends the sandboxes over a folder that wait for another command. */
-  async cool(workspaceDir: string): Promise<void> {
+  async endIdle(workspaceDir: string): Promise<void> {
     const over = [...this.#idle].filter((idle) => idle.workspaceDir === workspaceDir);
     const taken = over.filter((idle) => this.#take(idle));
     await Promise.all(taken.map(({ session }) => this.#end(session)));

@@ -37,7 +37,7 @@ export class CallTraffic implements Disposable {
   }
 
   /** A new connection, or undefined when there are so many that no more is said of any. */
-  begin(target: Target | undefined): Connection | undefined {
+  open(target: Target | undefined): Connection | undefined {
     this.#begun++;
     if (this.#begun > maxConnections + 1) return undefined;
     const connection = new Connection(target, {
@@ -105,7 +105,7 @@ export class Connection {
   }
 
   /** Streams that end with it at the latest, and with which it ends when they break or are silent. */
-  holds(...ends: readonly Duplex[]): void {
+  attach(...ends: readonly Duplex[]): void {
     for (const each of ends) {
       this.#ends.push(each);
       each.on("error", () => this.end("broken off"));
@@ -115,7 +115,7 @@ export class Connection {
   }
 
   /** It is not made: it may not be, or nobody answers. */
-  notMade(outcome: "refused" | "failed", reason: string): void {
+  fail(outcome: "refused" | "failed", reason: string): void {
     this.#over(outcome, reason);
   }
 

@@ -13,7 +13,7 @@ interface Tunnel {
  * Carries a tunnel both ways until both ends, which the connection holds, are closed. What one end has said reaches the other
  * before it closes.
  */
-export function carryTunnel(connection: Connection, { client, head, socket }: Tunnel): void {
+export function pipeTunnel(connection: Connection, { client, head, socket }: Tunnel): void {
   if (client.destroyed) return connection.end("closed");
   let left = 2;
   for (const each of [client, socket]) {

@@ -26,7 +26,7 @@ interface Outward {
 }
 
 /** Why a request cannot be passed on as it is meant. Undefined: it can be. */
-export function unclear({ headers }: IncomingMessage): string | undefined {
+export function ambiguityOf({ headers }: IncomingMessage): string | undefined {
   const named = namedOf(headers).find((name) => ofTheRequest.includes(name));
   return named && `the header connection names ${named}, without which the request is another one`;
 }

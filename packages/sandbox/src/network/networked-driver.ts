@@ -16,7 +16,7 @@ import type { ResolveHost } from "./lookups.ts";
 import { Lookups } from "./lookups.ts";
 import { SandboxProxy } from "./sandbox-proxy.ts";
 
-export interface NetworkedOptions {
+export interface NetworkedDriverOptions {
   readonly policy: NetworkPolicy;
   readonly identity: Identity;
   /** Below which the sockets of proxies lie. */
@@ -31,10 +31,10 @@ export interface NetworkedOptions {
  */
 export class NetworkedDriver implements SandboxDriver {
   readonly #driver: SandboxDriver;
-  readonly #options: NetworkedOptions;
+  readonly #options: NetworkedDriverOptions;
   readonly #lookups: Lookups;
 
-  constructor(driver: SandboxDriver, options: NetworkedOptions) {
+  constructor(driver: SandboxDriver, options: NetworkedDriverOptions) {
     this.#driver = driver;
     this.#options = options;
     this.#lookups = new Lookups(options.resolve);

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { chmod, chown, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Identity } from "../host/identity.ts";
-import { isGone, machineName, ownerName } from "../host/owner.ts";
+import { isOwnerGone, machineIdHash, ownerName } from "../host/owner.ts";
 import { privateFolder } from "../host/workspace-root.ts";
 
 /** A folder for the socket of one proxy, which sandboxes may enter. */
@@ -18,7 +18,7 @@ const name = "proxy";
 export async function proxyFolder(below: string, identity: Identity): Promise<ProxyFolder> {
   const parent = privateFolder(below, identity);
   await sweep(parent);
-  const own = [machineName(), ownerName() ?? "0.0", randomBytes(6).toString("hex")];
+  const own = [machineIdHash(), ownerName() ?? "0.0", randomBytes(6).toString("hex")];
   const path = privateFolder(join(parent, own.join("~")), identity);
   const handle = await open(path, "r");
   return {
@@ -39,7 +39,7 @@ export async function proxyFolder(below: string, identity: Identity): Promise<Pr
 async function sweep(parent: string): Promise<void> {
   for (const entry of await readdir(parent)) {
     const [machine, owner = ""] = entry.split("~");
-    if (machine === machineName() && isGone(owner))
+    if (machine === machineIdHash() && isOwnerGone(owner))
       await rm(join(parent, entry), { recursive: true, force: true });
   }
 }

@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import { hostOf } from "@reeve/agent/spec/network-entry";
 import type { Target } from "./call-traffic.ts";
-import type { Reached } from "./reach-host.ts";
+import type { HostConnection } from "./reach-host.ts";
 
 const defaultPort = 80;
 
@@ -20,7 +20,7 @@ export function targetOfUrl(url: URL): Target | undefined {
 /** Tells a client that asked for a tunnel why there is none. Its end of the reason is where programs show it. */
 export function answerTunnel(
   client: Duplex,
-  { kind, reason }: Exclude<Reached, { kind: "open" }>,
+  { kind, reason }: Exclude<HostConnection, { kind: "open" }>,
 ): void {
   const status =
     kind === "refused" ? "403 Refused by the network policy of the agent" : "502 Not reached";

@@ -9,7 +9,7 @@ import type { Lookups } from "./lookups.ts";
 const connectMs = 10_000;
 const maxAddresses = 8;
 
-export interface Way {
+export interface RouteOptions {
   readonly guard: AddressGuard;
   readonly lookups: Lookups;
   /** Lookups hold a thread that files need as well: those of one sandbox take turns. */
@@ -17,7 +17,7 @@ export interface Way {
 }
 
 /** A connection, or why there is none. */
-export type Reached =
+export type HostConnection =
   | { readonly kind: "open"; readonly socket: Socket }
   | { readonly kind: "refused" | "failed"; readonly reason: string };
 
@@ -25,12 +25,12 @@ export type Reached =
  * Connects to a host. Its name is resolved once, and the connection goes to an address that was looked at: whatever the name
  * says a moment later leads nowhere else. One address that is closed refuses the name.
  */
-export async function reachHost(
+export async function connectToHost(
   host: string,
   port: number,
-  { guard, lookups, turns }: Way,
+  { guard, lookups, turns }: RouteOptions,
   signal: AbortSignal,
-): Promise<Reached> {
+): Promise<HostConnection> {
   let addresses: readonly string[];
   try {
     addresses = isIP(host) > 0 ? [host] : await lookups.addresses(host, turns, signal);

@@ -9,11 +9,11 @@ import { AddressGuard, privateRanges } from "./address-guard.ts";
 import { Turns } from "@reeve/platform/async/turns";
 import type { Connection, Target } from "./call-traffic.ts";
 import { CallTraffic } from "./call-traffic.ts";
-import { forwardRequest, unclear } from "./forward-request.ts";
+import { forwardRequest, ambiguityOf } from "./forward-request.ts";
 import type { Lookups } from "./lookups.ts";
-import type { Reached, Way } from "./reach-host.ts";
-import { reachHost } from "./reach-host.ts";
-import { carryTunnel } from "./carry-tunnel.ts";
+import type { HostConnection, RouteOptions } from "./reach-host.ts";
+import { connectToHost } from "./reach-host.ts";
+import { pipeTunnel } from "./carry-tunnel.ts";
 import { answerTunnel, targetOfTunnel, targetOfUrl } from "./proxy-messages.ts";
 
 const maxSockets = 64;
@@ -33,7 +33,7 @@ export interface SandboxProxyOptions {
  */
 export class SandboxProxy implements AsyncDisposable {
   readonly #options: SandboxProxyOptions;
-  readonly #way: Way;
+  readonly #way: RouteOptions;
   readonly #server = createServer({ headersTimeout: headersMs, requestTimeout: 0 });
   #traffic: CallTraffic | undefined;
 
@@ -86,22 +86,22 @@ export class SandboxProxy implements AsyncDisposable {
 
   async #tunnel(request: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
     const target = targetOfTunnel(request.url ?? "");
-    const connection = this.#traffic?.begin(target);
+    const connection = this.#traffic?.open(target);
     if (connection === undefined) return void client.destroy();
-    connection.holds(client);
+    connection.attach(client);
     const reached = await this.#reach(target, connection);
     if (reached.kind !== "open") return answerTunnel(client, reached);
-    carryTunnel(connection, { client, head, socket: reached.socket });
+    pipeTunnel(connection, { client, head, socket: reached.socket });
   }
 
   async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = URL.parse(request.url ?? "");
     const target = url?.protocol === "http:" ? targetOfUrl(url) : undefined;
-    const connection = this.#traffic?.begin(target);
+    const connection = this.#traffic?.open(target);
     if (connection === undefined) return void request.socket.destroy();
-    const problem = unclear(request);
+    const problem = ambiguityOf(request);
     if (problem !== undefined) {
-      connection.notMade("refused", problem);
+      connection.fail("refused", problem);
       return answer(response, 400, problem);
     }
     const reached = await this.#reach(target, connection);
@@ -117,16 +117,16 @@ export class SandboxProxy implements AsyncDisposable {
     answer(response, reached.kind === "refused" ? 403 : 502, reached.reason);
   }
 
-  async #reach(target: Target | undefined, connection: Connection): Promise<Reached> {
+  async #reach(target: Target | undefined, connection: Connection): Promise<HostConnection> {
     const { entries } = this.#options;
     const traffic = this.#traffic;
     const refusal = traffic?.refusal() ?? refusalOf(target, entries);
-    const reached: Reached =
+    const reached: HostConnection =
       refusal !== undefined || target === undefined || traffic === undefined
         ? { kind: "refused", reason: refusal ?? "no call is under way" }
-        : await reachHost(target.host, target.port, this.#way, traffic.signal);
-    if (reached.kind === "open") connection.holds(reached.socket);
-    else connection.notMade(reached.kind, reached.reason);
+        : await connectToHost(target.host, target.port, this.#way, traffic.signal);
+    if (reached.kind === "open") connection.attach(reached.socket);
+    else connection.fail(reached.kind, reached.reason);
     return reached;
   }
 }

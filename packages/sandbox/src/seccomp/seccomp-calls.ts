@@ -1,5 +1,5 @@
 /** Numbers of system calls on one processor architecture. */
-export interface Calls {
+export interface SyscallTable {
   /** AUDIT_ARCH_*, by which the kernel tells the architecture. */
   readonly audit: number;
   readonly clone: number;
@@ -7,9 +7,9 @@ export interface Calls {
   readonly ioctl: number;
   readonly personality: number;
   /** Calls that are not permitted. */
-  readonly denied: readonly number[];
+  readonly deniedCalls: readonly number[];
   /** Calls that are answered as missing, so that programs fall back. */
-  readonly missing: readonly number[];
+  readonly missingCalls: readonly number[];
 }
 
 /** What denied calls are answered with. */
@@ -106,15 +106,15 @@ export const missing: Readonly<Record<string, Numbers>> = {
 };
 
 /** By Node's name of the architecture. */
-export const callsOf: Readonly<Record<string, Calls>> = {
+export const syscallTables: Readonly<Record<string, SyscallTable>> = {
   x64: {
     audit: 0xc000_003e,
     clone: 56,
     socket: 41,
     ioctl: 16,
     personality: 135,
-    denied: numbers(denied, 0),
-    missing: numbers(missing, 0),
+    deniedCalls: numbers(denied, 0),
+    missingCalls: numbers(missing, 0),
   },
   arm64: {
     audit: 0xc000_00b7,
@@ -122,8 +122,8 @@ export const callsOf: Readonly<Record<string, Calls>> = {
     socket: 198,
     ioctl: 29,
     personality: 92,
-    denied: numbers(denied, 1),
-    missing: numbers(missing, 1),
+    deniedCalls: numbers(denied, 1),
+    missingCalls: numbers(missing, 1),
   },
 };
 

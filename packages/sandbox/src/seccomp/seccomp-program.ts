@@ -1,5 +1,11 @@
-import type { Calls } from "./seccomp-calls.ts";
-import { callsOf, errors, families, newNamespaces, terminalInjections } from "./seccomp-calls.ts";
+import type { SyscallTable } from "./seccomp-calls.ts";
+import {
+  syscallTables,
+  errors,
+  families,
+  newNamespaces,
+  terminalInjections,
+} from "./seccomp-calls.ts";
 
 /** One instruction of classic BPF. */
 interface Instruction {
@@ -32,18 +38,18 @@ const personalities = [0, 0xffff_ffff];
  * architecture is none that we know; `architecture` is Node's name of it.
  */
 export function seccompProgram(architecture: string): Uint8Array | undefined {
-  const calls = callsOf[architecture];
+  const calls = syscallTables[architecture];
   return calls && encode(program(calls, architecture === "x64"));
 }
 
-function program(calls: Calls, hasX32: boolean): readonly Instruction[] {
+function program(calls: SyscallTable, hasX32: boolean): readonly Instruction[] {
   return [
     load(offsets.architecture),
     ...unlessEqual(calls.audit, [answer(killProcess)]),
     load(offsets.call),
     ...(hasX32 ? ifAtLeast(x32, [answer(errno(errors.ENOSYS))]) : []),
-    ...calls.missing.flatMap((call) => ifEqual(call, [answer(errno(errors.ENOSYS))])),
-    ...calls.denied.flatMap((call) => ifEqual(call, [answer(errno(errors.EPERM))])),
+    ...calls.missingCalls.flatMap((call) => ifEqual(call, [answer(errno(errors.ENOSYS))])),
+    ...calls.deniedCalls.flatMap((call) => ifEqual(call, [answer(errno(errors.EPERM))])),
     ...ifEqual(calls.clone, [
       load(offsets.first),
       { code: andWith, jt: 0, jf: 0, k: newNamespaces },

@@ -1,4 +1,4 @@
-import { BubblewrapDriver } from "../../src/bubblewrap/bubblewrap-driver.ts";
+import { BubblewrapDriver } from "../../src/bubblewrap/driver.ts";
 import { sandboxIdentity } from "../../src/host/identity.ts";
 import type { SandboxCommand } from "../../src/port.ts";
 import { defaultLimits } from "../../src/port.ts";
@@ -6,7 +6,7 @@ import { defaultLimits } from "../../src/port.ts";
 const bubblewrap = new BubblewrapDriver(sandboxIdentity(64_017));
 
 /** The reason why bubblewrap does not work on this machine, for the titles of skipped tests. Empty if it works. */
-export const whyNoSandbox = await probed();
+export const skipReason = await probed();
 
 export function commandOf(...argv: readonly string[]): SandboxCommand {
   return { argv, limits: { ...defaultLimits, timeoutMs: 30_000 } };

@@ -2,8 +2,8 @@ import { tmpdir } from "node:os";
 import process from "node:process";
 import type { Identity } from "../../src/host/identity.ts";
 import { sandboxIdentity } from "../../src/host/identity.ts";
-import type { DockerOptions } from "../../src/docker/docker-driver.ts";
-import { DockerDriver } from "../../src/docker/docker-driver.ts";
+import type { DockerOptions } from "../../src/docker/driver.ts";
+import { DockerDriver } from "../../src/docker/driver.ts";
 import type { ProbeReport } from "../../src/port.ts";
 
 /** The container engine of these tests, or why there is none. */

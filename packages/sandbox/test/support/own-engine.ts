@@ -66,7 +66,7 @@ export class OwnEngine implements AsyncDisposable {
       stdio: "ignore",
       env: environment,
     });
-    await vi.waitFor(() => new Engine(this.address).greet(signal), {
+    await vi.waitFor(() => new Engine(this.address).ping(signal), {
       timeout: 30_000,
       interval: 100,
     });

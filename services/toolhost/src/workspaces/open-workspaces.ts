@@ -17,7 +17,7 @@ import { workspaceBucket } from "@reeve/jetstream/objects/workspace-store";
 import { evictWorkspaces } from "./evict-workspaces.ts";
 import { hasOpenRun } from "./open-runs.ts";
 import { tidyWorkspaces } from "./tidy-workspaces.ts";
-import { archiveBytes } from "@reeve/sandbox/files/workspace-archive";
+import { maxArchiveBytes } from "@reeve/sandbox/files/workspace-archive";
 import { WorkspaceKeeper } from "./workspace-keeper.ts";
 import type { WorkspacePorts } from "./workspace-ports.ts";
 import type { ToolhostConfig } from "../config.ts";
@@ -71,7 +71,7 @@ export async function openWorkspaces(
     records: await openTable(nats, WorkspaceRecordSchema),
     snapshots: await openObjects(nats, {
       bucket: workspaceBucket,
-      maxBytes: archiveBytes(limits),
+      maxBytes: maxArchiveBytes(limits),
     }),
     place,
     holders: natsHolders(nats),

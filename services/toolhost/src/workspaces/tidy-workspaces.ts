@@ -2,7 +2,7 @@ import type { WorkspaceRecord } from "@reeve/contracts/tool";
 import { pause } from "@reeve/platform/async/patiently";
 import type { Row } from "@reeve/jetstream/table/port";
 import { isUnsaved, lastUsedMs } from "./workspace-record.ts";
-import type { PlacedFolder } from "@reeve/sandbox/storage/workspace-place";
+import type { StoredWorkspace } from "@reeve/sandbox/storage/workspace-storage";
 import type { WorkspaceKeeper } from "./workspace-keeper.ts";
 import type { WorkspacePorts } from "./workspace-ports.ts";
 
@@ -86,7 +86,7 @@ async function deleted(
 }
 
 async function tidyFolder(
-  { tenant, folder, changedMs }: PlacedFolder,
+  { tenant, folder, changedMs }: StoredWorkspace,
   kept: ReadonlyMap<string, WorkspaceRecord>,
   keeper: WorkspaceKeeper,
   { place, now }: WorkspacePorts,

@@ -10,7 +10,7 @@ import { layFiles } from "./lay-files.ts";
 import { UsedWorkspace } from "./open-workspace.ts";
 import { SavingRounds } from "./saving-rounds.ts";
 import { takeWorkspace } from "./take-workspace.ts";
-import { archiveMs } from "@reeve/sandbox/files/workspace-archive";
+import { archiveTimeoutMs } from "@reeve/sandbox/files/workspace-archive";
 import type { WorkspacePorts } from "./workspace-ports.ts";
 
 /** How long the saving of all workspaces may take when the host ends. */
@@ -67,7 +67,7 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
     if (this.#taking.has(name) || this.#leaving.has(name)) return false;
     if (held === undefined || (onlyAsk && held.users === 0)) return true;
     if (held.users > 0) return false;
-    const signal = AbortSignal.timeout(archiveMs);
+    const signal = AbortSignal.timeout(archiveTimeoutMs);
     const isUnsaved = held.isUnsaved;
     const left = this.#alone(name, () =>
       this.#leave(held, signal).finally(() => this.#forget(held)),

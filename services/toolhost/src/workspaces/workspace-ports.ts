@@ -5,13 +5,13 @@ import type { Objects } from "@reeve/jetstream/objects/port";
 import type { Table } from "@reeve/jetstream/table/port";
 import type { WorkspaceKey } from "./workspace-record.ts";
 import type { WorkspaceHolders } from "./workspace-holders.ts";
-import type { WorkspacePlace } from "@reeve/sandbox/storage/workspace-place";
+import type { WorkspaceStorage } from "@reeve/sandbox/storage/workspace-storage";
 
 /** What the keeping of workspaces stands on. */
 export interface WorkspacePorts {
   readonly records: Table<WorkspaceRecord>;
   readonly snapshots: Objects;
-  readonly place: WorkspacePlace;
+  readonly place: WorkspaceStorage;
   readonly holders: WorkspaceHolders;
   /** Where input files come from. */
   readonly artifacts: Pick<ArtifactStore, "read">;

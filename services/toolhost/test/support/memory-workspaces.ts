@@ -6,7 +6,7 @@ import { MemoryObjects } from "@reeve/jetstream/objects/memory";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
 import type { ExecEvent, Sandbox, SandboxCommand } from "@reeve/sandbox/port";
 import { defaultLimits } from "@reeve/sandbox/port";
-import type { PlacedFolder, WorkspacePlace } from "@reeve/sandbox/storage/workspace-place";
+import type { StoredWorkspace, WorkspaceStorage } from "@reeve/sandbox/storage/workspace-storage";
 import type { OpenWorkspace } from "@reeve/calls/ports/workspaces";
 import { collect } from "@reeve/sandbox/files/collect";
 import { hasOpenRun } from "../../src/workspaces/open-runs.ts";
@@ -22,7 +22,7 @@ export const never = new AbortController().signal;
 type Files = Map<string, string>;
 
 /** Folders in memory, whose sandboxes know our own programs as far as the tests use them. */
-export class MemoryPlace implements WorkspacePlace {
+export class MemoryPlace implements WorkspaceStorage {
   readonly isolation = "memory";
   readonly id: string;
   readonly folders = new Map<string, Files>();
@@ -58,7 +58,7 @@ export class MemoryPlace implements WorkspacePlace {
     return Promise.resolve();
   }
 
-  list(): Promise<readonly PlacedFolder[]> {
+  list(): Promise<readonly StoredWorkspace[]> {
     const found = [...this.folders.keys()].map((name) => {
       const [tenant = "", folder = ""] = name.split("/");
       return { tenant, folder, changedMs: 0 };
@@ -120,7 +120,7 @@ export class MemoryHosts {
   }
 
   /** A host at a given place. */
-  hostAt<Place extends WorkspacePlace>(
+  hostAt<Place extends WorkspaceStorage>(
     place: Place,
     name: string,
     limits: Partial<WorkspaceLimits> = {},

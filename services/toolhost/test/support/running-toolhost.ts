@@ -12,8 +12,8 @@ import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import { openArtifactStore } from "@reeve/jetstream/objects/nats-artifact-store";
 import { toolhostConfig } from "../../src/config.ts";
 import { startToolhost } from "../../src/serve.ts";
-import type { Logged } from "@reeve/sandbox/test/support/keeping-log";
-import { keepingLog } from "@reeve/sandbox/test/support/keeping-log";
+import type { LogLine } from "@reeve/sandbox/test/support/recording-log";
+import { recordingLog } from "@reeve/sandbox/test/support/recording-log";
 import type { RequestOptions } from "./toolhost.ts";
 import { temporaryFolder } from "@reeve/sandbox/test/support/temporary-folder";
 import { factsUntilEnd, keyOf, requestOf } from "./toolhost.ts";
@@ -24,7 +24,7 @@ export interface RunningToolhost extends AsyncDisposable {
   readonly journal: CallJournal;
   readonly artifacts: ArtifactStore;
   /** What it has logged, as far as it warned or informed. */
-  readonly logged: readonly Logged[];
+  readonly logged: readonly LogLine[];
   /** Has a call made, and gives its journal. */
   made(options: RequestOptions): Promise<readonly ToolCallFact[]>;
 }
@@ -33,7 +33,7 @@ export async function runningToolhost(
   signal: AbortSignal,
   settings: Readonly<Record<string, string>> = { REEVE_SANDBOX: "bubblewrap" },
 ): Promise<RunningToolhost> {
-  const { log, logged } = keepingLog();
+  const { log, logged } = recordingLog();
   await using starting = new AsyncDisposableStack();
   const folder = starting.use(await temporaryFolder());
   const storeDir = join(folder.path, "nats");

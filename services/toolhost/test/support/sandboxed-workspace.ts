@@ -1,16 +1,16 @@
 import { chmod, chown, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { JsonObject } from "@bufbuild/protobuf";
-import { BubblewrapDriver } from "@reeve/sandbox/bubblewrap/bubblewrap-driver";
+import { BubblewrapDriver } from "@reeve/sandbox/bubblewrap/driver";
 import { sandboxIdentity } from "@reeve/sandbox/host/identity";
-import { FilesOnlyDriver } from "@reeve/sandbox/files-only/files-only-driver";
-import { UnsafeLocalDriver } from "@reeve/sandbox/unsafe-local/unsafe-local-driver";
+import { FilesOnlyDriver } from "@reeve/sandbox/files-only/driver";
+import { UnsafeLocalDriver } from "@reeve/sandbox/unsafe-local/driver";
 import { WarmSandboxes } from "@reeve/sandbox/lifecycle/warm-sandboxes";
 import type { Collected } from "@reeve/sandbox/files/collect";
 import { collect } from "@reeve/sandbox/files/collect";
 import { callSettings } from "@reeve/calls/settings/tool-settings";
 import type { Sandbox, SandboxDriver } from "@reeve/sandbox/port";
-import { commandOf, whyNoSandbox } from "@reeve/sandbox/test/support/bubblewrap-here";
+import { commandOf, skipReason } from "@reeve/sandbox/test/support/bubblewrap-here";
 import type { Progress, Tool, ToolOutcome } from "@reeve/calls/ports/tool";
 import { describe } from "vitest";
 import { temporaryFolder } from "@reeve/sandbox/test/support/temporary-folder";
@@ -31,7 +31,7 @@ const isolated: Ground = {
   name: "in a sandbox",
   tools: bubblewrap,
   commands: bubblewrap,
-  why: whyNoSandbox,
+  why: skipReason,
 };
 
 /** Where file tools keep to the workspace. Without isolation the commands of a test play the files of an earlier sandbox. */
@@ -84,8 +84,8 @@ export async function sandboxedWorkspace(
   const warmth = { idleMs: 60_000, maxIdle: 4 };
   const warm = new WarmSandboxes(ground.tools, warmth);
   const others = new WarmSandboxes(ground.commands, warmth);
-  const sandbox = warm.over(workspaceDir);
-  const commands = others.over(workspaceDir);
+  const sandbox = warm.sandboxFor(workspaceDir);
+  const commands = others.sandboxFor(workspaceDir);
   const sh = (script: string) => collect(commands, commandOf("/bin/sh", "-c", script), signal);
   return {
     sandbox,

@@ -8,8 +8,8 @@ import { NetworkedDriver } from "../../../src/network/networked-driver.ts";
 import { WarmSandboxes } from "../../../src/lifecycle/warm-sandboxes.ts";
 import { collect } from "../../../src/files/collect.ts";
 import type { SandboxCommand } from "../../../src/port.ts";
-import type { Logged } from "../keeping-log.ts";
-import { keepingLog } from "../keeping-log.ts";
+import type { LogLine } from "../recording-log.ts";
+import { recordingLog } from "../recording-log.ts";
 import type { SandboxBench } from "./sandbox-bench.ts";
 import { limitsOf, signal } from "./sandbox-bench.ts";
 
@@ -49,17 +49,17 @@ def tunnel(host, port):
 export interface NetworkBench extends AsyncDisposable {
   readonly port: number;
   /** One line for each connection. */
-  readonly logged: readonly Logged[];
+  readonly logged: readonly LogLine[];
   /** The names that were looked up, in their order. */
   readonly lookedUp: readonly string[];
   /** Runs a command, and gives all that it printed. In words of it PORT is the port of the server. */
-  said(
+  output(
     command: Pick<SandboxCommand, "argv">,
     allow: readonly string[],
     callId?: string,
   ): Promise<string>;
   /** The same for Python. */
-  printed(code: string, allow: readonly string[], callId?: string): Promise<string>;
+  python(code: string, allow: readonly string[], callId?: string): Promise<string>;
 }
 
 export async function networkBench(bench: SandboxBench): Promise<NetworkBench> {
@@ -72,7 +72,7 @@ export async function networkBench(bench: SandboxBench): Promise<NetworkBench> {
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const { driver, identity, folder, workspace } = bench;
-  const { log, logged } = keepingLog();
+  const { log, logged } = recordingLog();
   const lookedUp: string[] = [];
   const networked = new NetworkedDriver(driver, {
     policy: { allow: [entry(`*:${port}`), entry("*:80")], ranges: ["127.0.0.1"], maxBytes },
@@ -88,9 +88,9 @@ export async function networkBench(bench: SandboxBench): Promise<NetworkBench> {
     log,
   });
   const warm = starting.use(new WarmSandboxes(networked, { idleMs: 300_000, maxIdle: 4 }));
-  const box = warm.over(workspace);
+  const box = warm.sandboxFor(workspace);
   const filled = (text: string) => text.replaceAll("PORT", String(port));
-  const said: NetworkBench["said"] = async ({ argv }, allow, callId = "call-1") => {
+  const output: NetworkBench["output"] = async ({ argv }, allow, callId = "call-1") => {
     const limits = limitsOf({ timeoutMs: 40_000 });
     const network = { allow: allow.map(filled), runId: "run-1", callId };
     const { text } = await collect(box, { argv: argv.map(filled), limits, network }, signal);
@@ -101,8 +101,8 @@ export async function networkBench(bench: SandboxBench): Promise<NetworkBench> {
     port,
     logged,
     lookedUp,
-    said,
-    printed: (code, ...more) => said({ argv: ["python3", "-I", "-c", ask + code] }, ...more),
+    output,
+    python: (code, ...more) => output({ argv: ["python3", "-I", "-c", ask + code] }, ...more),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }

@@ -5,7 +5,7 @@ import { maxBytes } from "./network-bench.ts";
 
 /** How much of a network a call has, and how long. */
 export function networkBoundsContract(network: () => NetworkBench): void {
-  const printed: NetworkBench["printed"] = (...given) => network().printed(...given);
+  const printed: NetworkBench["python"] = (...given) => network().python(...given);
 
   describe("has a network that", () => {
     test.each(["/huge", "/endless"])("moves no more than it may of %s", async (path) => {

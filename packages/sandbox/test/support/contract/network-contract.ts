@@ -7,7 +7,7 @@ import { limitsOf, signal } from "./sandbox-bench.ts";
 
 /** The network of sandboxes: none by themselves, and by their proxy what both agent and operator permit. */
 export function networkContract(bench: () => SandboxBench, network: () => NetworkBench): void {
-  const printed: NetworkBench["printed"] = (...given) => network().printed(...given);
+  const printed: NetworkBench["python"] = (...given) => network().python(...given);
 
   describe("has a network that", () => {
     // Requirement: KIT-8
@@ -52,7 +52,7 @@ print(tunnel("good.test", PORT))`;
       const known = await bench().run(["curl", "--version"]);
       if (known.end.code !== 0) return;
       const argv = ["curl", "-sS", "http://good.test:PORT/by-curl"];
-      const answer = await network().said({ argv }, ["good.test:PORT"]);
+      const answer = await network().output({ argv }, ["good.test:PORT"]);
       expect(answer).toBe(`GET /by-curl of good.test:${network().port}`);
     });
 

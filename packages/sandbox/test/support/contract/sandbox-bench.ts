@@ -1,7 +1,7 @@
 import { chmod, chown, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Identity } from "../../../src/host/identity.ts";
-import { SessionPlace } from "../../../src/storage/session-place.ts";
+import { SessionWorkspaceStorage } from "../../../src/storage/session-workspace-storage.ts";
 import { WarmSandboxes } from "../../../src/lifecycle/warm-sandboxes.ts";
 import type { Collected } from "../../../src/files/collect.ts";
 import { collect } from "../../../src/files/collect.ts";
@@ -17,7 +17,7 @@ import type { TestAPI } from "vitest";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 /** A driver that is held to the contract. */
-export interface Contender {
+export interface DriverUnderTest {
   readonly driver: SandboxDriver;
   readonly identity: Identity;
   readonly bounds: Bounds;
@@ -37,7 +37,7 @@ const warmth = { idleMs: 300_000, maxIdle: 4 };
 export const signal = AbortSignal.timeout(300_000);
 
 /** Two workspaces of two runs, each with a secret, and sandboxes over the first. */
-export interface SandboxBench extends AsyncDisposable, Omit<Contender, "commands"> {
+export interface SandboxBench extends AsyncDisposable, Omit<DriverUnderTest, "commands"> {
   readonly folder: string;
   readonly workspace: string;
   readonly inside: string;
@@ -49,7 +49,7 @@ export interface SandboxBench extends AsyncDisposable, Omit<Contender, "commands
   python(code: string, limits?: Partial<SandboxLimits>): Promise<string>;
 }
 
-export async function sandboxBench(contender: Contender): Promise<SandboxBench> {
+export async function sandboxBench(contender: DriverUnderTest): Promise<SandboxBench> {
   const { driver, identity } = contender;
   const resources = new AsyncDisposableStack();
   const folder = resources.use(await temporaryFolder()).path;
@@ -65,9 +65,9 @@ export async function sandboxBench(contender: Contender): Promise<SandboxBench> 
   const warm = resources.use(
     driver.keepsWorkspace === "session" ? sessions(driver) : new WarmSandboxes(driver, warmth),
   );
-  const box = warm.over(workspace);
+  const box = warm.sandboxFor(workspace);
   const others = contender.commands && new WarmSandboxes(contender.commands, warmth);
-  const commands = others === undefined ? box : resources.use(others).over(workspace);
+  const commands = others === undefined ? box : resources.use(others).sandboxFor(workspace);
   const run: SandboxBench["run"] = (argv, limits = {}) =>
     collect(commands, { argv, limits: limitsOf(limits) }, signal);
   return {
@@ -87,10 +87,10 @@ export async function sandboxBench(contender: Contender): Promise<SandboxBench> 
 }
 
 /** Sandboxes that keep their workspaces to themselves: one for each folder, made anew when it is gone. */
-function sessions(driver: SandboxDriver): Pick<WarmSandboxes, "over"> & AsyncDisposable {
-  const place = new SessionPlace(driver, warmth);
+function sessions(driver: SandboxDriver): Pick<WarmSandboxes, "sandboxFor"> & AsyncDisposable {
+  const place = new SessionWorkspaceStorage(driver, warmth);
   return {
-    over: (folder) => ({
+    sandboxFor: (folder) => ({
       isolation: driver.name,
       exec: (command, until) => place.sandbox("acme", folder).exec(command, until),
     }),

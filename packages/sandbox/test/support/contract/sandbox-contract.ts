@@ -8,12 +8,12 @@ import type { NetworkBench } from "./network-bench.ts";
 import { networkBench } from "./network-bench.ts";
 import { networkBoundsContract } from "./network-bounds-contract.ts";
 import { networkContract } from "./network-contract.ts";
-import type { Contender, SandboxBench } from "./sandbox-bench.ts";
+import type { DriverUnderTest, SandboxBench } from "./sandbox-bench.ts";
 import { sandboxBench } from "./sandbox-bench.ts";
 import { sessionContract } from "./session-contract.ts";
 
 /** What is promised even without isolation. */
-export function commandsContract(name: string, contender: Contender): void {
+export function commandsContract(name: string, contender: DriverUnderTest): void {
   describe(`a ${name} sandbox`, () => {
     const given = benchFor(contender);
     commandContract(given);
@@ -23,14 +23,18 @@ export function commandsContract(name: string, contender: Contender): void {
 }
 
 /** What is promised where nothing but our own programs over files runs. */
-export function filesOnlyContract(name: string, contender: Contender): void {
+export function filesOnlyContract(name: string, contender: DriverUnderTest): void {
   describe(`${name}, instead of a sandbox`, () => {
     filesContract(benchFor(contender));
   });
 }
 
 /** What every driver that isolates promises. Without a contender its tests are skipped, and `why` is in their names. */
-export function sandboxContract(name: string, contender: Contender | undefined, why = ""): void {
+export function sandboxContract(
+  name: string,
+  contender: DriverUnderTest | undefined,
+  why = "",
+): void {
   describe.skipIf(contender === undefined)(`a ${name} sandbox${why}`, () => {
     const given = benchFor(contender);
     commandContract(given);
@@ -65,7 +69,7 @@ function networkContracts(given: () => SandboxBench): void {
  */
 export function sessionWorkspaceContract(
   name: string,
-  contender: Contender | undefined,
+  contender: DriverUnderTest | undefined,
   why = "",
 ): void {
   describe.skipIf(contender === undefined)(`a ${name} sandbox${why}`, () => {
@@ -79,7 +83,7 @@ export function sessionWorkspaceContract(
   });
 }
 
-function benchFor(contender: Contender | undefined): () => SandboxBench {
+function benchFor(contender: DriverUnderTest | undefined): () => SandboxBench {
   let bench: SandboxBench | undefined;
   beforeAll(async () => {
     if (contender !== undefined) bench = await sandboxBench(contender);

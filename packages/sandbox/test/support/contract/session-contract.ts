@@ -39,7 +39,7 @@ export function sessionContract(bench: () => SandboxBench): void {
       const { driver, workspace } = bench();
       await using warm = new WarmSandboxes(driver, { idleMs: 300_000, maxIdle: 4 });
       const before = await ids(bench());
-      const box = warm.over(workspace);
+      const box = warm.sandboxFor(workspace);
       await collect(box, { argv: ["true"], limits: limitsOf() }, signal);
       for (const sessionId of await ids(bench())) {
         if (!before.includes(sessionId)) await driver.destroy(sessionId, signal);

@@ -1,4 +1,4 @@
-import type { KubernetesOptions } from "../../../src/kubernetes/kubernetes-driver.ts";
+import type { KubernetesOptions } from "../../../src/kubernetes/driver.ts";
 import type { RecordedCluster } from "./recorded-cluster.ts";
 
 /** A driver for pods of a recorded cluster. */

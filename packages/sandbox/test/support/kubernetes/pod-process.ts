@@ -1,9 +1,9 @@
 import { chmod, chown, mkdir, writeFile } from "node:fs/promises";
 import { arch } from "node:process";
 import type { V1Pod } from "@kubernetes/client-node";
-import type { BwrapProcess } from "../../../src/bubblewrap/bwrap-process.ts";
-import { startBwrap } from "../../../src/bubblewrap/bwrap-process.ts";
-import { bwrapArguments } from "../../../src/bubblewrap/bwrap-arguments.ts";
+import type { BwrapProcess } from "../../../src/bubblewrap/start.ts";
+import { startBwrap } from "../../../src/bubblewrap/start.ts";
+import { bwrapArguments } from "../../../src/bubblewrap/spec.ts";
 import { sandboxIdentity } from "../../../src/host/identity.ts";
 import { systemProgram, systemView } from "../../../src/host/system-view.ts";
 import { seccompProgram } from "../../../src/seccomp/seccomp-program.ts";
@@ -32,6 +32,6 @@ export async function startPodProcess(pod: V1Pod, folder: string): Promise<Bwrap
   await chmod(lastWords, 0o666);
   args.splice(args.indexOf("--dev") + 2, 0, "--bind", lastWords, "/dev/termination-log");
   const started = await startBwrap(bwrap, args, identity, seccomp);
-  started.letIn();
+  started.resume();
   return started;
 }

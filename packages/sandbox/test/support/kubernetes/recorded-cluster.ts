@@ -18,7 +18,7 @@ const token = "the-token-of-the-toolhost";
 const nothing: Stored = { metadata: { name: "" } };
 
 /** What somebody asks, before it is answered as ever. */
-export interface Asked {
+export interface RecordedRequest {
   readonly method: string;
   /** Without its query. */
   readonly path: string;
@@ -34,10 +34,10 @@ export class RecordedCluster implements AsyncDisposable {
   readonly leases = new RecordedStore("leases.coordination.k8s.io");
   readonly claims = new RecordedStore("sandboxclaims.extensions.agents.x-k8s.io");
   /** What has been asked, as `GET /path`. */
-  readonly asked: string[] = [];
+  readonly requests: string[] = [];
   readonly kubeconfig: string;
   /** An answer in place of the usual one. */
-  instead: (asked: Asked) => Answer | undefined = () => undefined;
+  override: (asked: RecordedRequest) => Answer | undefined = () => undefined;
   /** Rights that nobody has: `create pods`. */
   readonly deny = new Set<string>();
   hasClaims = false;
@@ -59,7 +59,7 @@ export class RecordedCluster implements AsyncDisposable {
     });
     server.on("upgrade", (request, socket: Socket, head) => {
       const asked = this.#note(request, "GET");
-      const refusal = this.instead(asked);
+      const refusal = this.override(asked);
       const [, name = ""] = /\/pods\/([^/]+)\/attach$/.exec(asked.path) ?? [];
       if (refusal === undefined) return this.pods.attach(name, request, socket, head);
       const text = JSON.stringify(refusal.body);
@@ -97,9 +97,9 @@ export class RecordedCluster implements AsyncDisposable {
     await this.#resources.disposeAsync();
   }
 
-  #note(request: IncomingMessage, method: string): Asked {
+  #note(request: IncomingMessage, method: string): RecordedRequest {
     const { pathname: path, searchParams: query } = new URL(request.url ?? "", "http://cluster");
-    this.asked.push(`${method} ${path}${query.has("watch") ? "?watch" : ""}`);
+    this.requests.push(`${method} ${path}${query.has("watch") ? "?watch" : ""}`);
     return { method, path, query };
   }
 
@@ -108,7 +108,7 @@ export class RecordedCluster implements AsyncDisposable {
     let text = "";
     for await (const chunk of request as AsyncIterable<Buffer>) text += chunk.toString("utf8");
     const isKnown = request.headers.authorization === `Bearer ${token}`;
-    const special = isKnown ? this.instead(asked) : answers.forbidden("get", "anything");
+    const special = isKnown ? this.override(asked) : answers.forbidden("get", "anything");
     if (special === undefined && asked.query.has("watch")) {
       return this.pods.store.watch(asked.query, response);
     }
@@ -117,7 +117,7 @@ export class RecordedCluster implements AsyncDisposable {
     response.end(JSON.stringify(body));
   }
 
-  async #answer({ method, path, query }: Asked, text: string): Promise<Answer> {
+  async #answer({ method, path, query }: RecordedRequest, text: string): Promise<Answer> {
     const body = text === "" ? nothing : (JSON.parse(text) as Stored);
     const isReview = path.endsWith("/selfsubjectaccessreviews");
     if (isReview) return this.#reviewed(JSON.parse(text) as object);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { V1Pod } from "@kubernetes/client-node";
 import type { WebSocket } from "ws";
 import { WebSocketServer } from "ws";
-import type { BwrapProcess } from "../../../src/bubblewrap/bwrap-process.ts";
+import type { BwrapProcess } from "../../../src/bubblewrap/start.ts";
 import { startPodProcess } from "./pod-process.ts";
 import type { Answer } from "./recorded-answers.ts";
 import { statuses } from "./recorded-answers.ts";

@@ -21,7 +21,7 @@ export interface DiskLimit {
  * works everywhere, so the folder is measured again and again, with no more rights than the sandbox has. What lies in folders
  * that it has closed to itself for longer than one measurement cannot be told, and counts as too much.
  */
-export async function isOverfull(
+export async function watchDiskLimit(
   limit: DiskLimit,
   identity: Identity,
   signal: AbortSignal,

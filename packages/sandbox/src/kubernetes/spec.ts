@@ -19,7 +19,7 @@ const tmpBytes = 256 * 2 ** 20;
 /** Of the kubelet, which looks now and then: beyond what a command may write, which the agent's own limits hold. */
 const spareWorkspaceBytes = 256 * 2 ** 20;
 
-export interface PodSetting {
+export interface PodSettings {
   readonly name: string;
   readonly namespace: string;
   readonly owner: string;
@@ -34,7 +34,7 @@ export interface PodSetting {
 /** A pod for one sandbox, within the standard "restricted". Each setting is there for an attack or against waste. */
 export function podManifest(
   { memoryBytes }: Pick<SessionSpec, "memoryBytes">,
-  { name, namespace, owner, image, uid, runtimeClass, now }: PodSetting,
+  { name, namespace, owner, image, uid, runtimeClass, now }: PodSettings,
 ): V1Pod {
   const storage = quantity(defaultLimits.workspaceBytes + spareWorkspaceBytes);
   return {

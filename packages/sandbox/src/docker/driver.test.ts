@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
-import { DockerDriver } from "./docker-driver.ts";
+import { DockerDriver } from "./driver.ts";
 
 const never = new AbortController().signal;
 const identity = { uid: 64_017, gid: 64_017, isDedicated: false };

@@ -16,9 +16,9 @@ import { missingRights } from "./missing-rights.ts";
 import type { ClusterOptions } from "./open-cluster.ts";
 import { openCluster } from "./open-cluster.ts";
 import { PodSessions } from "./pod-sessions.ts";
-import { Presence, presenceRights } from "./presence.ts";
+import { OwnerLease, leaseRights } from "./owner-lease.ts";
 import type { SessionSource } from "./session-source.ts";
-import { beginMs, startSession } from "./start-session.ts";
+import { beginMs, startSession } from "./start.ts";
 
 const python = "/usr/bin/python3";
 /** A file that a kubelet puts into every container, for all to write. */
@@ -48,7 +48,7 @@ export class KubernetesDriver implements SandboxDriver {
   /** Our own, from before they are made until they are given back. */
   readonly #open = new Set<string>();
   #cluster: Promise<Cluster> | undefined;
-  #presence: Presence | undefined;
+  #presence: OwnerLease | undefined;
   #source: SessionSource | undefined;
 
   constructor(options: KubernetesOptions) {
@@ -59,7 +59,7 @@ export class KubernetesDriver implements SandboxDriver {
     const { image, warmPool } = this.#options;
     try {
       const cluster = await this.#connected();
-      await cluster.greet(signal);
+      await cluster.ping(signal);
       const notes: string[] = [];
       if (warmPool !== undefined) {
         if (await hasClaims(cluster, signal)) {
@@ -90,12 +90,12 @@ export class KubernetesDriver implements SandboxDriver {
   async open(spec: SessionSpec, signal: AbortSignal): Promise<SandboxSession> {
     const cluster = await this.#connected();
     const source = (this.#source ??= this.#pods(cluster, this.#options.runtimeClass));
-    const presence = (this.#presence ??= new Presence(cluster, this.#owner));
+    const presence = (this.#presence ??= new OwnerLease(cluster, this.#owner));
     const sessionId = `reeve-sandbox-${randomBytes(8).toString("hex")}`;
     this.#open.add(sessionId);
     const onGone = () => void this.#open.delete(sessionId);
     try {
-      await presence.begin(signal);
+      await presence.acquire(signal);
     } catch (error) {
       onGone();
       throw error;
@@ -108,23 +108,23 @@ export class KubernetesDriver implements SandboxDriver {
     return new AgentSession({
       sessionId,
       channel,
-      folders: ["/tmp", "/dev/shm", "/dev/mqueue", lastWords],
-      termsOf: (limits) => ({
+      scratchPaths: ["/tmp", "/dev/shm", "/dev/mqueue", lastWords],
+      settingsFor: (limits) => ({
         folder: "/workspace",
         env: environment,
         limits: callLimits(limits, isCounted),
       }),
       // The kubelet measures, and ends the pod.
-      isOverfull: async (_, until) => (await causeUntil(channel.cause, until)) === "disk",
+      watchDiskLimit: async (_, until) => (await causeUntil(channel.cause, until)) === "disk",
     });
   }
 
   async list(signal: AbortSignal): Promise<readonly SessionRecord[]> {
     const cluster = await this.#connected();
     const source = (this.#source ??= this.#pods(cluster, this.#options.runtimeClass));
-    const presence = (this.#presence ??= new Presence(cluster, this.#owner));
+    const presence = (this.#presence ??= new OwnerLease(cluster, this.#owner));
     const holdings = await source.list(signal);
-    const gone = await presence.goneOf(new Set(holdings.map(({ owner }) => owner)), signal);
+    const gone = await presence.goneOwners(new Set(holdings.map(({ owner }) => owner)), signal);
     return holdings.map(({ sessionId, owner, isOver }) => {
       const isOwn = this.#open.has(sessionId);
       // One of ours that we know nothing of any more could not be given back in its time.
@@ -140,7 +140,7 @@ export class KubernetesDriver implements SandboxDriver {
 
   async #tried(source: SessionSource, signal: AbortSignal): Promise<ProbeReport> {
     const cluster = await this.#connected();
-    const rights = [...source.rights, ...presenceRights];
+    const rights = [...source.rights, ...leaseRights];
     const missing = await missingRights(cluster, rights, signal);
     if (missing.length > 0) {
       const reason = `the service account may not, in namespace ${cluster.namespace}: ${missing.join(", ")}`;

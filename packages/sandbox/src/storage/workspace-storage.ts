@@ -1,7 +1,7 @@
 import type { Sandbox } from "../port.ts";
 
 /** Where the workspaces of this host lie, each in a folder of its tenant. */
-export interface WorkspacePlace {
+export interface WorkspaceStorage {
   /** Names the place for ever. Hosts that see the same folders know it by the same name. */
   readonly id: string;
   /** Name of the isolation of its sandboxes. */
@@ -16,10 +16,10 @@ export interface WorkspacePlace {
   /** Takes a folder away with all that is in it, and ends the sandboxes over it. One that is not there is no mistake. */
   remove(tenant: string, folder: string, signal: AbortSignal): Promise<void>;
   /** The folders that there are, whoever made them. */
-  list(): Promise<readonly PlacedFolder[]>;
+  list(): Promise<readonly StoredWorkspace[]>;
 }
 
-export interface PlacedFolder {
+export interface StoredWorkspace {
   readonly tenant: string;
   readonly folder: string;
   /** When it was made, or something in it last came or went, in milliseconds since 1970. */

@@ -12,7 +12,7 @@ import type {
 } from "../port.ts";
 import { filesOnly } from "../port.ts";
 import type { Identity } from "../host/identity.ts";
-import { UnsafeLocalDriver } from "../unsafe-local/unsafe-local-driver.ts";
+import { UnsafeLocalDriver } from "../unsafe-local/driver.ts";
 
 /** Our programs that touch files as they are told, and run nothing of others. */
 const overFiles: ReadonlySet<SandboxProgram | undefined> = new Set([

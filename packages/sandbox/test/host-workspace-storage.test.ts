@@ -9,10 +9,10 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
-import { BubblewrapDriver } from "../src/bubblewrap/bubblewrap-driver.ts";
+import { BubblewrapDriver } from "../src/bubblewrap/driver.ts";
 import { sandboxIdentity } from "../src/host/identity.ts";
-import { HostPlace } from "../src/storage/host-place.ts";
-import { placeId } from "../src/storage/place-id.ts";
+import { HostWorkspaceStorage } from "../src/storage/host-workspace-storage.ts";
+import { storageId } from "../src/storage/storage-id.ts";
 import { WarmSandboxes } from "../src/lifecycle/warm-sandboxes.ts";
 import { workspaceRoot } from "../src/host/workspace-root.ts";
 import { readText, writeFile } from "../src/files/workspace-files.ts";
@@ -35,10 +35,10 @@ beforeEach(async () => {
 afterEach(() => folder[Symbol.asyncDispose]());
 afterAll(() => warm[Symbol.asyncDispose]());
 
-function place(): HostPlace {
+function place(): HostWorkspaceStorage {
   const data = join(folder.path, "data");
   const root = workspaceRoot(data, identity);
-  return new HostPlace({ id: placeId(data), root, identity }, warm);
+  return new HostWorkspaceStorage({ id: storageId(data), root, identity }, warm);
 }
 
 describe.skipIf(!report.works)(`the place of workspaces on a host${why}`, () => {

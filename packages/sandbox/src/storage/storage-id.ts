@@ -3,7 +3,7 @@ import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { join } from "node:path";
 
 /** The name of a data folder, which is made once and lies in it: whoever sees the same folder knows it by the same name. */
-export function placeId(dataDir: string): string {
+export function storageId(dataDir: string): string {
   const path = join(dataDir, "place");
   const known = read(path);
   if (known !== undefined) return known;

@@ -2,7 +2,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { expect, test } from "vitest";
-import { reapSessions } from "./reap-sessions.ts";
+import { sweepSessions } from "./sweep-sessions.ts";
 
 const log = createLogger("test", "silent");
 const busy = new Failure("unavailable", ErrorReason.UNAVAILABLE, "device or resource busy");
@@ -18,7 +18,7 @@ test("a sandbox that cannot be taken away keeps none of the others", async () =>
       return Promise.resolve(end.abort());
     },
   };
-  await reapSessions(driver, 60_000, log, end.signal);
+  await sweepSessions(driver, 60_000, log, end.signal);
   expect([...left]).toEqual(["stuck"]);
 });
 
@@ -36,7 +36,7 @@ test("sandboxes that cannot be listed or taken away are tried again after the in
       return Promise.reject(busy);
     },
   };
-  await reapSessions(driver, 1, log, end.signal);
+  await sweepSessions(driver, 1, log, end.signal);
   expect(tried).toEqual(["list", "list", "destroy", "list", "destroy"]);
 });
 

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { expect, test } from "vitest";
 import { Engine } from "./engine.ts";
-import { startContainer } from "./start-container.ts";
+import { startContainer } from "./start.ts";
 
 const never = new AbortController().signal;
 

@@ -8,7 +8,7 @@ type Reaped = Pick<SandboxDriver, "list" | "destroy">;
  * Takes away what toolhosts have left that are gone, now and every `intervalMs`, until `signal` aborts. One that cannot be
  * taken away keeps none of the others, and is tried again with them.
  */
-export async function reapSessions(
+export async function sweepSessions(
   driver: Reaped,
   intervalMs: number,
   log: Pick<Logger, "info" | "warn">,

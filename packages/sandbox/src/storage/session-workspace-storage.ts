@@ -3,10 +3,10 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { Limiter } from "@reeve/platform/async/limiter";
 import type { ExecEvent, Sandbox, SandboxCommand, SandboxDriver, SandboxSession } from "../port.ts";
-import type { PlacedFolder, WorkspacePlace } from "./workspace-place.ts";
+import type { StoredWorkspace, WorkspaceStorage } from "./workspace-storage.ts";
 
 /** The session that has a workspace, one command at a time. */
-interface Kept {
+interface WorkspaceSession {
   readonly turns: Limiter;
   session?: SandboxSession;
 }
@@ -15,13 +15,13 @@ interface Kept {
  * Workspaces inside of sandboxes, one session for each: made empty with the first command, and gone with its session. What
  * is lost so is in the last snapshot, or told of.
  */
-export class SessionPlace implements WorkspacePlace, AsyncDisposable {
+export class SessionWorkspaceStorage implements WorkspaceStorage, AsyncDisposable {
   /** Nothing of it outlives this process. */
   readonly id = `session-${randomBytes(12).toString("hex")}`;
   readonly isolation: string;
   readonly idleMs: number;
   readonly #driver: SandboxDriver;
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, WorkspaceSession>();
 
   constructor(driver: SandboxDriver, { idleMs }: { readonly idleMs: number }) {
     this.#driver = driver;
@@ -55,7 +55,7 @@ export class SessionPlace implements WorkspacePlace, AsyncDisposable {
   }
 
   /** There are no folders but those of sessions, which end by themselves. */
-  list(): Promise<readonly PlacedFolder[]> {
+  list(): Promise<readonly StoredWorkspace[]> {
     return Promise.resolve([]);
   }
 
@@ -65,7 +65,7 @@ export class SessionPlace implements WorkspacePlace, AsyncDisposable {
 
   async *#exec(
     name: string,
-    kept: Kept,
+    kept: WorkspaceSession,
     command: SandboxCommand,
     signal: AbortSignal,
   ): AsyncIterable<ExecEvent> {
@@ -85,7 +85,7 @@ export class SessionPlace implements WorkspacePlace, AsyncDisposable {
   /** Throws when `signal` aborts before the command has begun. */
   async *#run(
     name: string,
-    kept: Kept,
+    kept: WorkspaceSession,
     command: SandboxCommand,
     signal: AbortSignal,
   ): AsyncIterable<ExecEvent> {
@@ -104,7 +104,7 @@ export class SessionPlace implements WorkspacePlace, AsyncDisposable {
     }
   }
 
-  async #end(name: string, kept: Kept): Promise<void> {
+  async #end(name: string, kept: WorkspaceSession): Promise<void> {
     if (this.#kept.get(name) === kept) this.#kept.delete(name);
     await kept.session?.[Symbol.asyncDispose]();
   }

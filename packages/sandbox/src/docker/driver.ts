@@ -16,14 +16,14 @@ import { AgentSession } from "../agent/agent-session.ts";
 import { callLimits, environment } from "../agent/call-limits.ts";
 import { probeSession } from "../agent/probe-session.ts";
 import type { Identity } from "../host/identity.ts";
-import { isOverfull } from "../host/watch-disk.ts";
-import { isGone, machine, ownerName } from "../host/owner.ts";
-import { containerConfig } from "./container-config.ts";
+import { watchDiskLimit } from "../host/watch-disk-limit.ts";
+import { isOwnerGone, machineId, ownerName } from "../host/owner.ts";
+import { containerConfig } from "./spec.ts";
 import { Engine } from "./engine.ts";
 import type { EngineTraits } from "./engine-traits.ts";
-import { candidateRuntimes, traitsOf } from "./engine-traits.ts";
-import { markedFolder } from "./marked-folder.ts";
-import { startContainer } from "./start-container.ts";
+import { candidateRuntimes, readEngineTraits } from "./engine-traits.ts";
+import { probeFolder } from "./probe-folder.ts";
+import { startContainer } from "./start.ts";
 
 const python = "/usr/bin/python3";
 const labels = { machine: "reeve.sandbox.machine", owner: "reeve.sandbox.owner" };
@@ -63,7 +63,7 @@ export class DockerDriver implements SandboxDriver {
   async probe(signal: AbortSignal): Promise<ProbeReport> {
     const { image, address } = this.#options;
     try {
-      await this.#engine().greet(signal);
+      await this.#engine().ping(signal);
     } catch (error) {
       return broken(error, []);
     }
@@ -76,7 +76,7 @@ export class DockerDriver implements SandboxDriver {
     const notes: string[] = [];
     let fixes: readonly string[] = [];
     try {
-      this.#traits = await traitsOf(this.#engine(), signal);
+      this.#traits = await readEngineTraits(this.#engine(), signal);
       for (const runtime of candidateRuntimes(this.#traits, this.#options.runtime)) {
         this.#runtime = runtime;
         const report = await this.#tried(signal);
@@ -102,7 +102,7 @@ export class DockerDriver implements SandboxDriver {
     const { image, identity, address } = this.#options;
     const runtime = this.#runtime;
     const engine = this.#engine();
-    this.#traits ??= await traitsOf(engine, signal);
+    this.#traits ??= await readEngineTraits(engine, signal);
     const owner = ownerName() ?? "0.0";
     const sessionId = `reeve-sandbox-${owner}-${randomBytes(6).toString("hex")}`;
     const config = containerConfig(spec, {
@@ -112,7 +112,7 @@ export class DockerDriver implements SandboxDriver {
       identity,
       seccomp,
       agent: agentArguments(python, this.#bytecode),
-      labels: { [labels.machine]: machine(), [labels.owner]: owner },
+      labels: { [labels.machine]: machineId(), [labels.owner]: owner },
     });
     this.#open.add(sessionId);
     const onGone = () => void this.#open.delete(sessionId);
@@ -124,21 +124,21 @@ export class DockerDriver implements SandboxDriver {
     return new AgentSession({
       sessionId,
       channel,
-      folders: ["/tmp", "/dev/shm", "/dev/mqueue"],
+      scratchPaths: ["/tmp", "/dev/shm", "/dev/mqueue"],
       hasProxy: spec.proxyDir !== undefined,
-      termsOf: (limits) => ({
+      settingsFor: (limits) => ({
         folder: "/workspace",
         env: environment,
         limits: callLimits(limits, isCounted),
       }),
-      isOverfull: ({ workspaceBytes: bytes, workspaceFiles: files }, until) =>
-        isOverfull({ folder: spec.workspaceDir, bytes, files }, identity, until),
+      watchDiskLimit: ({ workspaceBytes: bytes, workspaceFiles: files }, until) =>
+        watchDiskLimit({ folder: spec.workspaceDir, bytes, files }, identity, until),
     });
   }
 
   async list(signal: AbortSignal): Promise<readonly SessionRecord[]> {
     const filters = encodeURIComponent(
-      JSON.stringify({ label: [`${labels.machine}=${machine()}`] }),
+      JSON.stringify({ label: [`${labels.machine}=${machineId()}`] }),
     );
     const answer = await this.#engine().get(`/containers/json?all=1&filters=${filters}`, signal);
     return listed.parse(answer).map(({ Names: [name = ""], Labels }) => {
@@ -146,7 +146,7 @@ export class DockerDriver implements SandboxDriver {
       const owner = Labels[labels.owner] ?? "";
       // One of ours that we know nothing of any more could not be taken away in its time.
       const isLost = owner === ownerName() && !this.#open.has(sessionId);
-      return { sessionId, isOrphan: isLost || isGone(owner) };
+      return { sessionId, isOrphan: isLost || isOwnerGone(owner) };
     });
   }
 
@@ -156,7 +156,7 @@ export class DockerDriver implements SandboxDriver {
 
   /** With the runtime that is to be tried. */
   async #tried(signal: AbortSignal): Promise<ProbeReport> {
-    await using folder = await markedFolder(this.#options.probeDir(), this.#options.identity);
+    await using folder = await probeFolder(this.#options.probeDir(), this.#options.identity);
     const probed = await probeSession(this, python, folder.path, signal);
     if ("problem" in probed) return { works: false, reason: probed.problem, fixes: [] };
     if (!probed.files.includes(folder.mark)) {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { wayOutOf } from "./explain-refusal.ts";
+import { remedyFor } from "./remedies.ts";
 
 const attempt = { image: "box:1", runtime: "runsc", address: "unix:///run/e.sock" };
 
@@ -21,9 +21,9 @@ test.each([
   ],
   ["seccomp is not enabled in your kernel, cannot run a custom seccomp profile", "seccomp"],
 ])("an engine that says %j is told a way out", (said, expected) => {
-  expect(wayOutOf(said, attempt)).toContain(expected);
+  expect(remedyFor(said, attempt)).toContain(expected);
 });
 
 test("of what nobody has seen yet nothing is invented", () => {
-  expect(wayOutOf("the moon is in the wrong phase", attempt)).toBeUndefined();
+  expect(remedyFor("the moon is in the wrong phase", attempt)).toBeUndefined();
 });

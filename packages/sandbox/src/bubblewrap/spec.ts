@@ -1,5 +1,5 @@
 import { environment } from "../agent/call-limits.ts";
-import { proxyMount } from "../agent/proxy-door.ts";
+import { proxyMount } from "../agent/proxy-environment.ts";
 
 /** What of the host a sandbox sees, read-only. */
 export interface SystemView {
@@ -17,7 +17,7 @@ export const descriptors = { seccomp: 3, info: 4, block: 5 } as const;
 const tmpBytes = 256 * 2 ** 20;
 const sharedMemoryBytes = 64 * 2 ** 20;
 
-export interface BwrapSetting {
+export interface BwrapSettings {
   readonly workspaceDir: string;
   readonly readOnly: boolean;
   /** Folder with the socket of a proxy. Absent: there is no way out. */
@@ -34,7 +34,7 @@ export function bwrapArguments({
   proxyDir,
   agent,
   system,
-}: BwrapSetting): readonly string[] {
+}: BwrapSettings): readonly string[] {
   return [
     ["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--as-pid-1"],
     ["--new-session", "--hostname", "sandbox", "--clearenv"],

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { seccompProfile } from "../seccomp/seccomp-profile.ts";
-import { containerConfig } from "./container-config.ts";
+import { containerConfig } from "./spec.ts";
 
 const spec = { workspaceDir: "/w", readOnly: false, memoryBytes: 2 ** 30, processes: 64 };
 const setting = {

@@ -13,7 +13,7 @@ const longestRetryMs = 3_000;
  * Waits until a pod is as it is wanted, and gives it; undefined once there is no such pod. A watch that breaks, is too old
  * (410) or says nothing is begun again from what is there. Throws the reason of `signal`, or a Failure for what is refused.
  */
-export async function awaitPod(
+export async function waitForPod(
   cluster: Cluster,
   name: string,
   isWanted: (pod: Pod) => boolean,
@@ -44,7 +44,7 @@ async function podNamed(
 ): Promise<Pod | undefined> {
   const path = `/api/v1/namespaces/${cluster.namespace}/pods/${name}`;
   try {
-    return readPod(await cluster.ask({ method: "GET", path }, signal));
+    return readPod(await cluster.request({ method: "GET", path }, signal));
   } catch (error) {
     if (error instanceof Failure && error.kind === "not_found") return undefined;
     throw error;

@@ -2,8 +2,8 @@ import { Failure } from "@reeve/platform/failure";
 import type { AgentChannel } from "../agent/agent-channel.ts";
 import { ContainerStreams } from "./container-streams.ts";
 import type { Engine } from "./engine.ts";
-import type { Attempt } from "./explain-refusal.ts";
-import { wayOutOf } from "./explain-refusal.ts";
+import type { ContainerAttempt } from "./remedies.ts";
+import { remedyFor } from "./remedies.ts";
 
 const beginMs = 30_000;
 const endMs = 30_000;
@@ -15,7 +15,7 @@ export interface ContainerStart {
   readonly engine: Engine;
   readonly name: string;
   readonly config: object;
-  readonly attempt: Attempt;
+  readonly attempt: ContainerAttempt;
   /** Called once, when the container is gone, or could not be taken away. */
   readonly onGone: () => void;
 }
@@ -95,13 +95,13 @@ async function inTime(work: Promise<void>): Promise<void> {
   clearTimeout(timer);
 }
 
-function complaintOf({ image }: Attempt): string {
+function complaintOf({ image }: ContainerAttempt): string {
   return `its agent ended at once; does this work: docker run --rm --entrypoint /usr/bin/python3 ${image} -V`;
 }
 
-function explained(error: unknown, attempt: Attempt): unknown {
+function explained(error: unknown, attempt: ContainerAttempt): unknown {
   if (!(error instanceof Failure)) return error;
-  const wayOut = wayOutOf(error.message, attempt);
+  const wayOut = remedyFor(error.message, attempt);
   if (wayOut === undefined) return error;
   const { kind, reason, message } = error;
   return new Failure(kind, reason, `${message}; ${wayOut}`, { cause: error });

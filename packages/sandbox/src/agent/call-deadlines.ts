@@ -5,23 +5,23 @@ const stopMs = 3_000;
 /** An agent says something every few seconds while a command runs. */
 const silenceMs = 60_000;
 
-export interface Waits {
+export interface DeadlineHandlers {
   /** The command has used up its time. */
   onTimeout(): void;
   /** The agent does not answer any more. */
-  onSilence(): void;
+  onUnresponsive(): void;
 }
 
 /** How long is waited for a command and for its agent. */
-export class Patience implements Disposable {
-  readonly #waits: Waits;
+export class CallDeadlines implements Disposable {
+  readonly #waits: DeadlineHandlers;
   #silence: NodeJS.Timeout;
   #timeout: NodeJS.Timeout | undefined;
   #isStopping = false;
 
-  constructor(waits: Waits) {
+  constructor(waits: DeadlineHandlers) {
     this.#waits = waits;
-    this.#silence = setTimeout(() => waits.onSilence(), startMs);
+    this.#silence = setTimeout(() => waits.onUnresponsive(), startMs);
   }
 
   begun(timeoutMs: number): void {
@@ -47,6 +47,6 @@ export class Patience implements Disposable {
 
   #await(ms: number): void {
     clearTimeout(this.#silence);
-    this.#silence = setTimeout(() => this.#waits.onSilence(), ms);
+    this.#silence = setTimeout(() => this.#waits.onUnresponsive(), ms);
   }
 }

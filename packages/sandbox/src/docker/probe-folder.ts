@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Identity } from "../host/identity.ts";
 
 /** A folder with a file that nobody can guess, to see whether somebody else sees the same folder. */
-export async function markedFolder(
+export async function probeFolder(
   below: string,
   { uid, gid, isDedicated }: Identity,
 ): Promise<AsyncDisposable & { readonly path: string; readonly mark: string }> {

@@ -15,7 +15,7 @@ import { AgentSession } from "../agent/agent-session.ts";
 import { callLimits, environment } from "../agent/call-limits.ts";
 import type { Identity } from "../host/identity.ts";
 import { systemProgram } from "../host/system-view.ts";
-import { isOverfull } from "../host/watch-disk.ts";
+import { watchDiskLimit } from "../host/watch-disk-limit.ts";
 import { endProcess } from "./end-process.ts";
 
 const isCounted = { memory: false, processes: false };
@@ -75,14 +75,14 @@ export class UnsafeLocalDriver implements SandboxDriver {
           giveUp();
         },
       },
-      folders: [],
-      termsOf: (limits) => ({
+      scratchPaths: [],
+      settingsFor: (limits) => ({
         folder: spec.workspaceDir,
         env: { ...environment, HOME: spec.workspaceDir },
         limits: callLimits(limits, isCounted),
       }),
-      isOverfull: ({ workspaceBytes: bytes, workspaceFiles: files }, until) =>
-        isOverfull({ folder: spec.workspaceDir, bytes, files }, this.#identity, until),
+      watchDiskLimit: ({ workspaceBytes: bytes, workspaceFiles: files }, until) =>
+        watchDiskLimit({ folder: spec.workspaceDir, bytes, files }, this.#identity, until),
     });
     this.#open.set(sessionId, session);
     return session;

@@ -7,7 +7,7 @@ import process from "node:process";
 import type { Duplex, Readable, Writable } from "node:stream";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
-import { descriptors } from "./bwrap-arguments.ts";
+import { descriptors } from "./spec.ts";
 import type { Identity } from "../host/identity.ts";
 import { inheritedDescriptors } from "./inherited-descriptors.ts";
 
@@ -24,7 +24,7 @@ export interface BwrapProcess {
   /** Id of the first process of the sandbox, which waits to be let in. Undefined when bwrap ended before. */
   readonly firstProcess: Promise<number | undefined>;
   /** Lets the sandbox be made. */
-  letIn(): void;
+  resume(): void;
   /** Ends the sandbox at whatever point it is. */
   kill(): Promise<void>;
   /** Resolves when bwrap is gone and its output is read: what it complained of. */
@@ -51,7 +51,7 @@ export async function startBwrap(
     input: pipeOf(child, 0),
     output: pipeOf(child, 1),
     firstProcess,
-    letIn: () => void pipeOf(child, descriptors.block).end("\n"),
+    resume: () => void pipeOf(child, descriptors.block).end("\n"),
     kill: () => kill(child, firstProcess),
     ended: endOf(child, exited),
   };

@@ -5,7 +5,7 @@ import type { SessionSpec } from "../port.ts";
 import type { AgentChannel } from "../agent/agent-channel.ts";
 import type { PodStreams } from "./attach-pod.ts";
 import { attachPod } from "./attach-pod.ts";
-import { awaitPod } from "./await-pod.ts";
+import { waitForPod } from "./wait-for-pod.ts";
 import type { Cluster } from "./cluster.ts";
 import type { EndCause, Pod, PodState } from "./pod-state.ts";
 import { stateOfPod } from "./pod-state.ts";
@@ -17,7 +17,7 @@ export const beginMs = 60_000;
 const tellMs = 5_000;
 const releaseMs = 10_000;
 
-export interface SessionStart {
+export interface SessionStartOptions {
   readonly cluster: Cluster;
   readonly source: SessionSource;
   readonly sessionId: string;
@@ -39,7 +39,7 @@ export interface SessionChannel extends AgentChannel {
  * nobody wants it any more; whoever aborts is not kept waiting for that.
  */
 export async function startSession(
-  start: SessionStart,
+  start: SessionStartOptions,
   signal: AbortSignal,
 ): Promise<SessionChannel> {
   signal.throwIfAborted();
@@ -48,12 +48,12 @@ export async function startSession(
   const until = AbortSignal.any([signal, within]);
   let state: PodState | undefined;
   try {
-    const name = await source.hold(sessionId, spec, until);
+    const name = await source.acquire(sessionId, spec, until);
     const isDecided = (pod: Pod) => {
       state = stateOfPod(pod);
       return state.kind !== "waiting";
     };
-    if ((await awaitPod(cluster, name, isDecided, until)) === undefined) state = gone;
+    if ((await waitForPod(cluster, name, isDecided, until)) === undefined) state = gone;
     if (state?.kind !== "running") throw notBegun(name, state);
     const streams = await attachPod(cluster, name, until);
     const program = Buffer.from(agentProgram);
@@ -70,7 +70,7 @@ export async function startSession(
 
 const gone: PodState = { kind: "over", why: "somebody has deleted it", cause: "other" };
 
-function channelOf(start: SessionStart, name: string, streams: PodStreams): SessionChannel {
+function channelOf(start: SessionStartOptions, name: string, streams: PodStreams): SessionChannel {
   let isKilled = false;
   let kills = 0;
   const cause = streams.closed.then(async () => {
@@ -103,11 +103,11 @@ async function endOf(cluster: Cluster, name: string) {
     state = stateOfPod(pod);
     return state.kind === "over";
   };
-  await awaitPod(cluster, name, isOver, AbortSignal.timeout(tellMs)).catch(() => undefined);
+  await waitForPod(cluster, name, isOver, AbortSignal.timeout(tellMs)).catch(() => undefined);
   return state?.kind === "over" ? state : undefined;
 }
 
-async function given({ source, sessionId, onGone }: SessionStart): Promise<void> {
+async function given({ source, sessionId, onGone }: SessionStartOptions): Promise<void> {
   // What cannot be given back now is found by the next look for what is left.
   await source.release(sessionId, AbortSignal.timeout(releaseMs)).catch(() => undefined);
   onGone();
@@ -117,7 +117,7 @@ function notBegun(name: string, state: PodState | undefined): Failure {
   const why = state === undefined || state.kind === "running" ? "nothing is told of it" : state.why;
   const wayOut =
     state?.kind === "stuck"
-      ? state.wayOut
+      ? state.remedy
       : state?.kind === "over"
         ? `see whether ${name} is evicted or its image has /usr/bin/python3`
         : "see whether nodes have room: kubectl describe pod";

@@ -1,5 +1,5 @@
 /** What a container was to be made of, as far as a way out names it. */
-export interface Attempt {
+export interface ContainerAttempt {
   readonly image: string;
   readonly runtime: string | undefined;
   /** As in `DOCKER_HOST`. */
@@ -7,7 +7,7 @@ export interface Attempt {
 }
 
 /** What engines of all ages say, and what helps. The first that fits holds. */
-const known: readonly (readonly [said: RegExp, wayOut: (attempt: Attempt) => string])[] = [
+const known: readonly (readonly [said: RegExp, wayOut: (attempt: ContainerAttempt) => string])[] = [
   [
     /no such image/i,
     ({ image, address }) =>
@@ -45,7 +45,7 @@ const known: readonly (readonly [said: RegExp, wayOut: (attempt: Attempt) => str
 ];
 
 /** What would help against what a container engine has refused, where that is known. */
-export function wayOutOf(said: string, attempt: Attempt): string | undefined {
+export function remedyFor(said: string, attempt: ContainerAttempt): string | undefined {
   return known.find(([pattern]) => pattern.test(said))?.[1](attempt);
 }
 

@@ -1,5 +1,5 @@
 import type { SessionSpec } from "../port.ts";
-import { proxyMount } from "../agent/proxy-door.ts";
+import { proxyMount } from "../agent/proxy-environment.ts";
 import type { Identity } from "../host/identity.ts";
 
 const tmpBytes = 256 * 2 ** 20;
@@ -7,7 +7,7 @@ const sharedMemoryBytes = 64 * 2 ** 20;
 /** Processor time of a sandbox, in billionths of a processor. */
 const processors = 2_000_000_000;
 
-export interface ContainerSetting {
+export interface ContainerSettings {
   readonly image: string;
   readonly agent: readonly string[];
   readonly identity: Identity;
@@ -21,7 +21,7 @@ export interface ContainerSetting {
 /** A container as the engine takes it. Each setting is there for an attack; the system tests try them. */
 export function containerConfig(
   { workspaceDir, readOnly, memoryBytes, processes, proxyDir }: SessionSpec,
-  { image, agent, identity, seccomp, labels, runtime, machineProcessors }: ContainerSetting,
+  { image, agent, identity, seccomp, labels, runtime, machineProcessors }: ContainerSettings,
 ): object {
   return {
     Image: image,

@@ -13,16 +13,16 @@ import { agentArguments } from "../agent/agent-program.ts";
 import { AgentSession } from "../agent/agent-session.ts";
 import { callLimits, environment } from "../agent/call-limits.ts";
 import { probeSession } from "../agent/probe-session.ts";
-import { isGone, ownerName } from "../host/owner.ts";
-import { bwrapArguments } from "./bwrap-arguments.ts";
-import type { BwrapProcess } from "./bwrap-process.ts";
-import { startBwrap } from "./bwrap-process.ts";
+import { isOwnerGone, ownerName } from "../host/owner.ts";
+import { bwrapArguments } from "./spec.ts";
+import type { BwrapProcess } from "./start.ts";
+import { startBwrap } from "./start.ts";
 import type { ControlGroup } from "./control-groups.ts";
 import { controlGroups } from "./control-groups.ts";
 import { findPrograms } from "./find-programs.ts";
 import type { Identity } from "../host/identity.ts";
 import { systemView } from "../host/system-view.ts";
-import { isOverfull } from "../host/watch-disk.ts";
+import { watchDiskLimit } from "../host/watch-disk-limit.ts";
 
 const namespaceFixes = [
   "permit user namespaces: sysctl -w kernel.unprivileged_userns_clone=1 user.max_user_namespaces=10000",
@@ -72,15 +72,15 @@ export class BubblewrapDriver implements SandboxDriver {
     return new AgentSession({
       sessionId,
       channel,
-      folders: ["/tmp", "/dev/shm"],
+      scratchPaths: ["/tmp", "/dev/shm"],
       hasProxy: spec.proxyDir !== undefined,
-      termsOf: (limits) => ({
+      settingsFor: (limits) => ({
         folder: "/workspace",
         env: environment,
         limits: callLimits(limits, isCounted),
       }),
-      isOverfull: ({ workspaceBytes: bytes, workspaceFiles: files }, until) =>
-        isOverfull({ folder: spec.workspaceDir, bytes, files }, this.#identity, until),
+      watchDiskLimit: ({ workspaceBytes: bytes, workspaceFiles: files }, until) =>
+        watchDiskLimit({ folder: spec.workspaceDir, bytes, files }, this.#identity, until),
     });
   }
 
@@ -90,7 +90,7 @@ export class BubblewrapDriver implements SandboxDriver {
       const owner = sessionId.split("-")[0] ?? "";
       // One of ours that we know nothing of any more could not be taken away in its time.
       const isLost = owner === ownerName() && !this.#names.has(sessionId);
-      return { sessionId, isOrphan: isLost || isGone(owner) };
+      return { sessionId, isOrphan: isLost || isOwnerGone(owner) };
     });
     return Promise.resolve(records);
   }
@@ -152,7 +152,7 @@ async function admitted(
     group = openGroup();
     const first = group && (await started.firstProcess);
     if (first !== undefined) group?.add(first);
-    started.letIn();
+    started.resume();
     return group;
   } catch (error) {
     await started.kill();

@@ -1,8 +1,8 @@
 import { Failure } from "@reeve/platform/failure";
 import { z } from "zod";
 import type { Cluster } from "./cluster.ts";
-import { labels } from "./pod-manifest.ts";
-import { released } from "./pod-sessions.ts";
+import { labels } from "./spec.ts";
+import { deleteObject } from "./pod-sessions.ts";
 import { rightsTo } from "./session-source.ts";
 
 const group = "coordination.k8s.io";
@@ -12,7 +12,7 @@ const patienceMs = 90_000;
 const askMs = 10_000;
 const name = "toolhost-presence";
 
-export const presenceRights = rightsTo(group, "leases", "create get list update delete");
+export const leaseRights = rightsTo(group, "leases", "create get list update delete");
 
 const leaseOf = z.looseObject({
   metadata: z.looseObject({ name: z.string(), resourceVersion: z.string().optional() }),
@@ -31,7 +31,7 @@ interface Seen {
  * compared: a holder is gone when its lease stays as it is, or away, for long enough by the clock of whoever looks. A lease
  * is not taken away by its holder but by whoever finds it old.
  */
-export class Presence {
+export class OwnerLease {
   readonly #cluster: Cluster;
   readonly #owner: string;
   readonly #seen = new Map<string, Seen>();
@@ -43,7 +43,7 @@ export class Presence {
   }
 
   /** Is there before anything is made in its name. Throws a Failure. */
-  async begin(signal: AbortSignal): Promise<void> {
+  async acquire(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     this.#lease ??= this.#begun();
     await unlessAborted(this.#lease, signal);
@@ -62,17 +62,17 @@ export class Presence {
   }
 
   /** Of these owners, those that are gone. Whatever is asked about has been listed before. */
-  async goneOf(owners: ReadonlySet<string>, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  async goneOwners(owners: ReadonlySet<string>, signal: AbortSignal): Promise<ReadonlySet<string>> {
     const selector = encodeURIComponent(`${labels.name}=${name}`);
     const path = `${this.#path()}?labelSelector=${selector}`;
-    const { items } = listed.parse(await this.#cluster.ask({ method: "GET", path }, signal));
+    const { items } = listed.parse(await this.#cluster.request({ method: "GET", path }, signal));
     const leases = new Map(items.map(({ metadata, spec }) => [metadata.name, spec.renewTime]));
     const gone = new Set<string>();
     for (const owner of new Set([...owners, ...leases.keys()])) {
       if (owner === this.#owner || this.#isFresh(owner, leases.get(owner))) continue;
       if (owners.has(owner)) gone.add(owner);
       // A lease without sandboxes is nothing but a trace.
-      else await released(this.#cluster, this.#path(owner), signal);
+      else await deleteObject(this.#cluster, this.#path(owner), signal);
     }
     for (const owner of this.#seen.keys()) {
       if (!owners.has(owner) && !leases.has(owner)) this.#seen.delete(owner);
@@ -125,8 +125,8 @@ export class Presence {
     }
   }
 
-  async #told(asking: Parameters<Cluster["ask"]>[0], signal: AbortSignal): Promise<Lease> {
-    return leaseOf.parse(await this.#cluster.ask(asking, signal));
+  async #told(asking: Parameters<Cluster["request"]>[0], signal: AbortSignal): Promise<Lease> {
+    return leaseOf.parse(await this.#cluster.request(asking, signal));
   }
 
   #path(owner?: string): string {
