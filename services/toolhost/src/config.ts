@@ -1,4 +1,5 @@
 import { commonSettings, probeAddress } from "@reeve/platform/process/settings";
+import { driverNames } from "@reeve/sandbox/drivers";
 import { z } from "zod";
 import { addressRanges, networkEntries } from "./network-settings.ts";
 
@@ -26,9 +27,7 @@ export const toolhostConfig = z.object({
    * The isolation of code. `auto`: the first of kubernetes, docker and bubblewrap that works here. `unsafe-local` is none. Where the
    * wanted one does not work, and by its name, `files-only` runs our own programs over files and nothing else.
    */
-  REEVE_SANDBOX: z
-    .enum(["auto", "kubernetes", "docker", "bubblewrap", "files-only", "unsafe-local", "none"])
-    .default("auto"),
+  REEVE_SANDBOX: z.enum(["auto", ...driverNames, "none"]).default("auto"),
   /** User and group id of sandboxed processes when the toolhost runs as root. */
   REEVE_SANDBOX_UID: z.coerce.number().int().min(1).max(4_294_967_294).default(64_017),
   /** The image of docker and kubernetes sandboxes; for the latter with a version. `scripts/sandbox-image.ts` makes one. */

@@ -13,21 +13,17 @@ import type { SandboxDriver } from "@reeve/sandbox/port";
 import { defaultLimits } from "@reeve/sandbox/port";
 import type { Tool } from "@reeve/calls/ports/tool";
 import type { WorkspaceStorage } from "@reeve/sandbox/storage/workspace-storage";
-import { BubblewrapDriver } from "@reeve/sandbox/bubblewrap/driver";
 import type { Identity } from "@reeve/sandbox/host/identity";
 import { sandboxIdentity } from "@reeve/sandbox/host/identity";
+import { createDrivers } from "@reeve/sandbox/drivers";
 import { chooseDriver } from "@reeve/sandbox/lifecycle/choose-driver";
-import { DockerDriver } from "@reeve/sandbox/docker/driver";
-import { FilesOnlyDriver } from "@reeve/sandbox/files-only/driver";
 import { HostWorkspaceStorage } from "@reeve/sandbox/storage/host-workspace-storage";
-import { KubernetesDriver } from "@reeve/sandbox/kubernetes/driver";
 import type { NetworkPolicy } from "@reeve/sandbox/network/network-policy";
 import { NetworkedDriver } from "@reeve/sandbox/network/networked-driver";
 import { resolveHost } from "@reeve/sandbox/network/lookups";
 import { SpareSandboxes } from "@reeve/sandbox/lifecycle/spare-sandboxes";
 import { storageId } from "@reeve/sandbox/storage/storage-id";
 import { SessionWorkspaceStorage } from "@reeve/sandbox/storage/session-workspace-storage";
-import { UnsafeLocalDriver } from "@reeve/sandbox/unsafe-local/driver";
 import { WarmSandboxes } from "@reeve/sandbox/lifecycle/warm-sandboxes";
 import { workspaceRoot } from "@reeve/sandbox/host/workspace-root";
 
@@ -61,28 +57,22 @@ export async function openSandboxes(
   signal: AbortSignal,
 ): Promise<Sandboxes> {
   const identity = sandboxIdentity(config.REEVE_SANDBOX_UID);
-  const isKubernetes = config.REEVE_SANDBOX === "kubernetes";
-  const drivers = [
-    new KubernetesDriver({
-      // A configuration that lies about is nobody's wish to have pods there.
-      kubeconfig: isKubernetes ? config.KUBECONFIG : undefined,
+  const drivers = createDrivers({
+    identity,
+    image: config.REEVE_SANDBOX_IMAGE,
+    runtime: config.REEVE_SANDBOX_RUNTIME,
+    docker: {
+      address: config.DOCKER_HOST,
+      probeDir: () => workspaceRoot(config.REEVE_DATA_DIR, identity),
+    },
+    kubernetes: {
+      // A kubeconfig that happens to exist does not mean that pods are wanted there.
+      kubeconfig: config.REEVE_SANDBOX === "kubernetes" ? config.KUBECONFIG : undefined,
       isInside: config.KUBERNETES_SERVICE_HOST !== undefined,
       namespace: config.REEVE_SANDBOX_NAMESPACE,
-      image: config.REEVE_SANDBOX_IMAGE,
-      runtimeClass: config.REEVE_SANDBOX_RUNTIME,
       warmPool: config.REEVE_SANDBOX_WARM_POOL,
-    }),
-    new DockerDriver({
-      identity,
-      address: config.DOCKER_HOST,
-      image: config.REEVE_SANDBOX_IMAGE,
-      runtime: config.REEVE_SANDBOX_RUNTIME,
-      probeDir: () => workspaceRoot(config.REEVE_DATA_DIR, identity),
-    }),
-    new BubblewrapDriver(identity),
-    new UnsafeLocalDriver(identity),
-    new FilesOnlyDriver(identity),
-  ];
+    },
+  });
   const choice = await chooseDriver(config.REEVE_SANDBOX, drivers, log, signal);
   const { driver: chosen, refusal } = choice;
   if (chosen === undefined) {

@@ -1,15 +1,6 @@
 import { environment } from "../agent/call-limits.ts";
+import type { SystemView } from "../host/system-view.ts";
 import { proxyMount } from "../agent/proxy-environment.ts";
-
-/** What of the host a sandbox sees, read-only. */
-export interface SystemView {
-  /** Folders that are mounted as they are: `/usr`. */
-  readonly folders: readonly string[];
-  /** Links at the root: `/bin` to `usr/bin`. */
-  readonly links: readonly { readonly from: string; readonly to: string }[];
-  /** Files of `/etc` that programs cannot do without. */
-  readonly files: readonly string[];
-}
 
 /** File descriptors beside the standard ones; nothing inside sees them. */
 export const descriptors = { seccomp: 3, info: 4, block: 5 } as const;

@@ -11,11 +11,9 @@ import type {
   SessionSpec,
 } from "../port.ts";
 import { filesOnly } from "../port.ts";
-import type { Identity } from "../host/identity.ts";
-import { UnsafeLocalDriver } from "../unsafe-local/driver.ts";
 
-/** Our programs that touch files as they are told, and run nothing of others. */
-const overFiles: ReadonlySet<SandboxProgram | undefined> = new Set([
+/** Programs that only work on files and run no code of others. */
+const filePrograms: ReadonlySet<SandboxProgram | undefined> = new Set([
   "workspace_files",
   "workspace_search",
   "workspace_archive",
@@ -23,32 +21,33 @@ const overFiles: ReadonlySet<SandboxProgram | undefined> = new Set([
 ] as const);
 
 /**
- * No isolation, and nothing that would need one: our own programs over the files of a workspace are processes of this
- * machine, with an empty environment, their limits, and no more rights than sandboxes have. That they keep to the workspace
- * is their own doing; no code of others runs that could race them, and no link that leads out is laid in.
+ * Runs our own file programs without isolation, as processes of `local` with an empty environment, resource limits, and no
+ * more rights than sandboxes have. The programs themselves stay within the workspace: no foreign code runs that could race
+ * them, and restoring a snapshot leaves out links that lead outside.
  */
 export class FilesOnlyDriver implements SandboxDriver {
   readonly name = filesOnly;
-  readonly #processes: UnsafeLocalDriver;
+  readonly #local: SandboxDriver;
 
-  constructor(identity: Identity) {
-    this.#processes = new UnsafeLocalDriver(identity);
+  /** `local` starts the processes. */
+  constructor(local: SandboxDriver) {
+    this.#local = local;
   }
 
-  async probe(): Promise<ProbeReport> {
-    return await this.#processes.probe();
+  async probe(signal: AbortSignal): Promise<ProbeReport> {
+    return await this.#local.probe(signal);
   }
 
   async open(spec: SessionSpec, signal: AbortSignal): Promise<SandboxSession> {
-    return new FilesOnlySession(await this.#processes.open(spec, signal));
+    return new FilesOnlySession(await this.#local.open(spec, signal));
   }
 
-  async list(): Promise<readonly SessionRecord[]> {
-    return await this.#processes.list();
+  async list(signal: AbortSignal): Promise<readonly SessionRecord[]> {
+    return await this.#local.list(signal);
   }
 
-  async destroy(sessionId: string): Promise<void> {
-    await this.#processes.destroy(sessionId);
+  async destroy(sessionId: string, signal: AbortSignal): Promise<void> {
+    await this.#local.destroy(sessionId, signal);
   }
 }
 
@@ -64,7 +63,7 @@ class FilesOnlySession implements SandboxSession {
   }
 
   async *exec(command: SandboxCommand, signal: AbortSignal): AsyncIterable<ExecEvent> {
-    if (!overFiles.has(command.program)) throw notRun(command);
+    if (!filePrograms.has(command.program)) throw refusal(command);
     yield* this.#session.exec(command, signal);
   }
 
@@ -77,8 +76,8 @@ class FilesOnlySession implements SandboxSession {
   }
 }
 
-function notRun({ program, argv }: SandboxCommand): Failure {
-  const what = program ?? argv[0] ?? "nothing";
-  const problem = `${what} is not run here: there is no isolation, and only tools over files work`;
+function refusal({ program, argv }: SandboxCommand): Failure {
+  const name = program ?? argv[0] ?? "an empty command";
+  const problem = `cannot run ${name}: this host has no isolation, only file tools work`;
   return new Failure("unavailable", ErrorReason.UNAVAILABLE, problem);
 }

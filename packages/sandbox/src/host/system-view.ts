@@ -1,5 +1,14 @@
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
-import type { SystemView } from "../bubblewrap/spec.ts";
+
+/** Files of the host that a sandbox sees, read-only. */
+export interface SystemView {
+  /** Folders that are mounted as they are: `/usr`. */
+  readonly folders: readonly string[];
+  /** Symbolic links at the root: `/bin` to `usr/bin`. */
+  readonly links: readonly { readonly from: string; readonly to: string }[];
+  /** Files of `/etc` that programs need. */
+  readonly files: readonly string[];
+}
 
 const roots = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 const files = [
@@ -10,7 +19,7 @@ const files = [
   "/etc/localtime",
 ];
 
-/** The part of this host that programs need to run at all. */
+/** Returns the part of this host that programs need to run. */
 export function systemView(): SystemView {
   const present = roots.filter((path) => existsSync(path));
   return {
@@ -20,7 +29,7 @@ export function systemView(): SystemView {
   };
 }
 
-/** The first of `names` that lies in a folder which every sandbox sees. */
+/** Returns the path of the first of `names` found in a folder that every sandbox sees; undefined if there is none. */
 export function systemProgram(...names: readonly string[]): string | undefined {
   const folders = ["/usr/bin", "/bin", "/usr/local/bin", "/usr/sbin", "/sbin"];
   return names

@@ -39,7 +39,7 @@ const grounds: readonly Ground[] = [
   isolated,
   {
     name: "without a sandbox",
-    tools: new FilesOnlyDriver(identity),
+    tools: new FilesOnlyDriver(new UnsafeLocalDriver(identity)),
     commands: new UnsafeLocalDriver(identity),
     why: "",
   },
