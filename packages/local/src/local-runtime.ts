@@ -91,7 +91,7 @@ export class LocalRuntime {
     const { signal } = this;
     const { promise: failed, reject: fail } = Promise.withResolvers<never>();
     failed.catch(() => undefined);
-    const runs = workRuns(this.#dispatch, this.ports, concurrency, { now: signal, soon: signal });
+    const runs = workRuns(this.#dispatch, this.ports, concurrency, { now: signal, drain: signal });
     const toolhost = {
       journal: this.ports.journal,
       requests: this.#calls,

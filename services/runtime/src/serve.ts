@@ -20,7 +20,7 @@ import { tellApprovals } from "./metrics/approval-events.ts";
 import { meteredProvider } from "@reeve/models/registry/metered-provider";
 import { openProviders } from "@reeve/models/registry/provider-registry";
 import { tracedProvider } from "@reeve/models/registry/traced-provider";
-import { runMetrics, tellActive } from "./metrics/run-metrics.ts";
+import { runMetrics, reportActiveRuns } from "./metrics/run-metrics.ts";
 import { systemClock } from "@reeve/engine/ports/system-clock";
 import { workRuns } from "@reeve/engine/drive/work-runs";
 import type { RuntimeConfig } from "./config.ts";
@@ -58,7 +58,7 @@ export async function startRuntime(
     toolCalls: toolCallQueues(nats, ackWaitMs),
     catalogs,
     provider: (name) => byName.get(name),
-    tellActive,
+    reportActiveRuns,
     // A runtime only reads artifacts.
     artifacts: await openArtifactStore(nats, { maxBytes: 0 }),
     memory: new LongTermMemory(await openTable(nats, MemorySchema), systemClock.now),
@@ -72,7 +72,7 @@ export async function startRuntime(
   const now = new AbortController();
   background.keep((until) =>
     workRuns(dispatch, ports, config.REEVE_RUNTIME_CONCURRENCY, {
-      soon: until,
+      drain: until,
       now: now.signal,
     }),
   );

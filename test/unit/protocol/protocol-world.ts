@@ -160,7 +160,7 @@ export class ProtocolWorld implements World {
     const actor = this.actor(name);
     const ports = this.#runPorts(actor);
     const broken = this.#breakage.worker?.(ports) ?? ports;
-    const stop = { now: never, soon: never };
+    const stop = { now: never, drain: never };
     void workRuns(this.dispatch.of(actor), broken, 4, stop).catch(() => undefined);
   }
 

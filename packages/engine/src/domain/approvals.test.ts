@@ -41,7 +41,7 @@ describe("a call that a person has to approve", () => {
     const run = new PlayedRun({ hitlTools: ["strict"] }, { tools: [strict] });
     run.turn({ name: "strict" }, { name: "strict", args: "{broken" });
     expect(run.all("approval")).toEqual([]);
-    expect(run.told()).toHaveLength(2);
+    expect(run.resultsSeen()).toHaveLength(2);
   });
 
   // Requirement: HITL-1, HITL-2, HITL-3, META-1
@@ -70,7 +70,7 @@ describe("a call that a person has to approve", () => {
     run.turn({ name: "search" }, { name: "count" });
     expect(effects(run)).toEqual(["call_tool"]);
     run.result(1, "one").decides(REJECTED);
-    expect(run.told()).toEqual(["a person rejected this call: not today", "one"]);
+    expect(run.resultsSeen()).toEqual(["a person rejected this call: not today", "one"]);
   });
 
   // Requirement: HITL-2
@@ -78,7 +78,7 @@ describe("a call that a person has to approve", () => {
     const strict = { name: "strict", inputSchema: { properties: { n: { type: "integer" } } } };
     const run = new PlayedRun({ hitlTools: ["strict"] }, { tools: [strict] });
     run.turn({ name: "strict", args: { n: 1 } }).decides(APPROVED, { edited: { n: "x" } });
-    expect(run.told()).toEqual([expect.stringContaining("n must be integer")]);
+    expect(run.resultsSeen()).toEqual([expect.stringContaining("n must be integer")]);
     expect(run.all("toolCallStarted")).toEqual([]);
   });
 
@@ -126,14 +126,14 @@ describe("an approval in a subtask", () => {
     expect(openWaits(run.state)).toHaveLength(1);
     run.parks().decides(APPROVED).claimedAnew();
     run.result(0, "found", a).says("a is 1", a).turnIn(a);
-    expect(run.told()).toEqual(["a is 1", "b is 2"]);
+    expect(run.resultsSeen()).toEqual(["a is 1", "b is 2"]);
     expectOrder(run.says("3").turn().events);
   });
 });
 
 test("a run that rests takes up a message only when it goes on", () => {
   const run = new PlayedRun({ hitlTools: ["search"] }).turn({ name: "search" }).parks();
-  run.isTold("never mind").claimedAnew();
+  run.receivesMessage("never mind").claimedAnew();
   expect(run.all("messageInjected")).toEqual([]);
   expect(openWaits(run.state)).toHaveLength(1);
   run.parks().decides(REJECTED).claimedAnew();

@@ -7,11 +7,11 @@ import { plannerId, rootId, scopeOf } from "./state/frame.ts";
 import { parsePlan } from "./planner/parse-plan.ts";
 import type { RunState } from "./state/run-state.ts";
 import { endSubtask } from "./subtasks/end-subtask.ts";
-import { isFinished, isOutOfRetries, owesResult } from "./subtasks/finish.ts";
+import { isFinished, isOutOfRetries, requiresResult } from "./subtasks/finish-subtask.ts";
 
 /** The facts of a frame whose last step was its last: it has answered, or will not any more. Nothing when it goes on. */
-export function afterLastStep(state: RunState, frame: Frame): readonly Fact[] {
-  if (owesResult(frame)) {
+export function endIfDone(state: RunState, frame: Frame): readonly Fact[] {
+  if (requiresResult(frame)) {
     if (isFinished(frame)) return completeFrame(state, frame);
     return isOutOfRetries(frame) ? failWithoutResult(state, frame) : [];
   }

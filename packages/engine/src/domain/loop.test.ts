@@ -136,7 +136,7 @@ describe("a run", () => {
   // Requirement: EVT-6
   test("takes up a message before it may complete", () => {
     const run = new PlayedRun();
-    run.isTold("and then?");
+    run.receivesMessage("and then?");
     run.says("one").turn();
     expect(run.clientTrace.slice(-3)).toEqual([
       "step:completed",

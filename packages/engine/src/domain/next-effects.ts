@@ -7,8 +7,8 @@ import type { Call, Frame, ModelCall } from "./state/frame.ts";
 import { scopeOf } from "./state/frame.ts";
 import { awaitsApproval } from "./calls/gate-call.ts";
 import { retryDelayMs } from "./model/model-call-facts.ts";
-import { openCalls, underWay } from "./calls/outgoing-calls.ts";
-import { answered } from "./calls/questions.ts";
+import { openCalls, callsInProgress } from "./calls/outgoing-calls.ts";
+import { answeredQuestions } from "./calls/questions.ts";
 import type { RunState } from "./state/run-state.ts";
 import { liveFrames } from "./state/run-state.ts";
 
@@ -33,13 +33,13 @@ export type Effect = {
 export function nextEffects(state: RunState): readonly Effect[] {
   if (state.end !== undefined || state.prepared === undefined) return [];
   const models = liveFrames(state).flatMap((frame) => modelEffects(frame));
-  const tools = underWay(state).map(({ frame, call, tool }): Effect => {
+  const tools = callsInProgress(state).map(({ frame, call, tool }): Effect => {
     const place = { id: `tool:${call.call.callId}`, frame: frame.id, scope: scopeOf(frame) };
     return tool.source === ownSource
       ? { ...place, kind: "call_own_tool", call }
       : { ...place, kind: "call_tool", call, tool };
   });
-  const answers = answered(state).map(({ call, approval }): Effect => ({
+  const answers = answeredQuestions(state).map(({ call, approval }): Effect => ({
     id: `answer:${approval.approvalId}`,
     frame: approval.parentId,
     scope: rootScope,

@@ -1,7 +1,7 @@
 import { StepState } from "@reeve/contracts/run";
 import { limitsOf } from "./budget/limits.ts";
 import { exceededBy, overBudget } from "./budget/over-budget.ts";
-import { afterLastStep, failFrame, failWithoutResult } from "./end-frame.ts";
+import { endIfDone, failFrame, failWithoutResult } from "./end-frame.ts";
 import type { Fact, Scope } from "./state/fact.ts";
 import { fact, rootScope } from "./state/fact.ts";
 import type { Frame } from "./state/frame.ts";
@@ -9,15 +9,15 @@ import { plannerId, rootId, scopeOf } from "./state/frame.ts";
 import { beforeModelCall } from "./model/before-model-call.ts";
 import { promptTokens } from "./model/prompt-tokens.ts";
 import type { RunState } from "./state/run-state.ts";
-import { owesResult } from "./subtasks/finish.ts";
+import { requiresResult } from "./subtasks/finish-subtask.ts";
 
 /** The facts by which a frame goes on after a step, or ends because it may not. */
 export function nextStep(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
-  const ended = afterLastStep(state, frame);
+  const ended = endIfDone(state, frame);
   if (ended.length > 0) return ended;
   const limits = limitsOf(state);
   if (frame.step >= limits.rounds) {
-    if (owesResult(frame)) return failWithoutResult(state, frame);
+    if (requiresResult(frame)) return failWithoutResult(state, frame);
     // Nothing at the root belongs to a step any more.
     const closed = frame.id === rootId ? { ...frame, step: 0 } : frame;
     const message = `${nameOf(frame)} took ${frame.step} steps without an answer; raise max_rounds or narrow the task`;

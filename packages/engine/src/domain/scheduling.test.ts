@@ -76,7 +76,7 @@ describe("the calls of a turn", () => {
     run.turnIn(child, [{ name: "finish_subtask" }, { name: "search" }]);
     expect(underWay(run, child)).toEqual([1]);
     run.result(1, "found", child);
-    expect(run.told()).toEqual(["{}"]);
+    expect(run.resultsSeen()).toEqual(["{}"]);
   });
 
   test("take no place that never reach a tool: refused ones, and those of the runtime itself", () => {

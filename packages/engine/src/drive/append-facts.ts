@@ -5,20 +5,20 @@ import { failRun } from "../domain/end-run.ts";
 import type { Fact } from "../domain/state/fact.ts";
 import { rootScope } from "../domain/state/fact.ts";
 import type { RunState } from "../domain/state/run-state.ts";
-import type { Extent, Settled } from "../domain/settle.ts";
-import { settle } from "../domain/settle.ts";
+import type { BatchLimits, FactBatch } from "../domain/build-batch.ts";
+import { buildBatch } from "../domain/build-batch.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 
 /** A run as it stands, and where its log ends. */
-export interface Standing {
+export interface FoldedLog {
   readonly state: RunState;
   readonly tail: Tail;
 }
 
 /** The facts stand; somebody else wrote first; or the facts are more than one batch can hold. */
-export type Written =
-  /** `isWhole`: nothing more is to follow from the state. */
-  | ({ readonly kind: "appended"; readonly isWhole: boolean } & Standing)
+export type AppendOutcome =
+  /** `isComplete`: nothing more is to follow from the state. */
+  | ({ readonly kind: "appended"; readonly isComplete: boolean } & FoldedLog)
   | { readonly kind: "conflict" }
   | { readonly kind: "oversized" };
 
@@ -29,24 +29,24 @@ export type Written =
  */
 export async function appendFacts(
   key: RunKey,
-  { state, tail, extent = {} }: Standing & { readonly extent?: Extent },
+  { state, tail, extent = {} }: FoldedLog & { readonly extent?: BatchLimits },
   facts: readonly Fact[],
   { log, clock }: Pick<RunPorts, "log" | "clock">,
   signal: AbortSignal,
-): Promise<Written> {
-  const append = async ({ events, state, isWhole }: Settled): Promise<Written> => {
-    if (events.length === 0) return { kind: "appended", state, tail, isWhole };
+): Promise<AppendOutcome> {
+  const append = async ({ events, state, isComplete }: FactBatch): Promise<AppendOutcome> => {
+    if (events.length === 0) return { kind: "appended", state, tail, isComplete };
     try {
       const outcome = await log.append(key, tail, events, signal);
-      return outcome.kind === "appended" ? { ...outcome, state, isWhole } : outcome;
+      return outcome.kind === "appended" ? { ...outcome, state, isComplete } : outcome;
     } catch (error) {
       if (isOversized(error)) return { kind: "oversized" };
       throw error;
     }
   };
-  const written = await append(settle(state, facts, clock.now(), extent));
+  const written = await append(buildBatch(state, facts, clock.now(), extent));
   if (written.kind !== "oversized") return written;
-  return await append(settle(state, facts, clock.now(), { ...extent, maxBytes: partBytes }));
+  return await append(buildBatch(state, facts, clock.now(), { ...extent, maxBytes: partBytes }));
 }
 
 /** With what follows, a batch may come to this: half of what a store takes. */
@@ -56,7 +56,7 @@ const partBytes = 512 * 1024;
  * The end of a run whose next facts no store takes: `facts` as far as they say who has it, and why it ends. To try them
  * again would call its model again, for ever.
  */
-export function endOversized(state: RunState, facts: readonly Fact[]): readonly Fact[] {
+export function failOversized(state: RunState, facts: readonly Fact[]): readonly Fact[] {
   const kept = facts.filter(({ event }) => event.case === "runClaimed" || event.case === "status");
   const message =
     "what the run would write next is larger than its log takes in one piece; give it fewer or smaller tools, messages and arguments";

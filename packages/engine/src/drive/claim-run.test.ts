@@ -9,10 +9,10 @@ import { describe, expect, test } from "vitest";
 import type { ModelProvider } from "../ports/model-provider.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { claimRun } from "./claim-run.ts";
-import { expectWhole, key, Stage } from "../../test/support/worker-bench.ts";
+import { expectWhole, key, WorkerBench } from "../../test/support/worker-bench.ts";
 
 const never = new AbortController().signal;
-const stop = { now: never, soon: never };
+const stop = { now: never, drain: never };
 
 /** A model that calls `count` once, then answers. */
 const model: ModelProvider = {
@@ -31,21 +31,21 @@ const model: ModelProvider = {
 const claimsIn = (events: readonly RunEvent[]) =>
   events.flatMap(({ event }) => (event.case === "runClaimed" ? [event.value] : []));
 
-async function parked(): Promise<Stage> {
-  const stage = await new Stage(model).create({ hitlTools: ["count"] });
+async function parked(): Promise<WorkerBench> {
+  const stage = await new WorkerBench(model).create({ hitlTools: ["count"] });
   await stage.drive("w1");
   return stage;
 }
 
 describe("a delivery is a ticket to a run", () => {
   test("and its claim names it", async () => {
-    const stage = await new Stage(model).create();
+    const stage = await new WorkerBench(model).create();
     await stage.drive("w1", 7, stop, 3);
     expect(claimsIn(await stage.events())).toMatchObject([{ dispatchSequence: 7n, attempt: 3 }]);
   });
 
   test("unless another message has its owner, who lives", async () => {
-    const stage = await new Stage(model).create();
+    const stage = await new WorkerBench(model).create();
     const claim = await claimRun(key, { sequence: 1, attempt: 1 }, stage.ports("w1"), never);
     expect(claim.kind).toBe("claimed");
     expect(await stage.drive("w2", 2)).toBe("acknowledged");
@@ -53,15 +53,15 @@ describe("a delivery is a ticket to a run", () => {
   });
 
   test("also when the message is gone by which its owner had it", async () => {
-    const stage = await new Stage(model).create();
+    const stage = await new WorkerBench(model).create();
     await claimRun(key, { sequence: 1, attempt: 1 }, stage.ports("w1"), never);
-    stage.gone.add(1);
+    stage.lostDispatches.add(1);
     expect(await stage.drive("w2", 2)).toBe("acknowledged");
     expectWhole(await stage.events(), RunStatus.COMPLETED);
   });
 
   test("unless the message was delivered again since: whoever was slow does not take the run back", async () => {
-    const stage = await new Stage(model).create();
+    const stage = await new WorkerBench(model).create();
     await claimRun(key, { sequence: 1, attempt: 2 }, stage.ports("w2"), never);
     expect(await stage.drive("w1", 1, stop, 1)).toBe("forgotten");
     expect(claimsIn(await stage.events())).toHaveLength(1);
@@ -80,7 +80,7 @@ describe("a delivery is a ticket to a run", () => {
     await stage.decide(ApprovalState.APPROVED);
     expect(stage.dispatch.length).toBe(1);
     const { events, tail } = await stage.log.read(key, emptyTail, never);
-    const other = new Stage(model);
+    const other = new WorkerBench(model);
     await other.log.append(key, emptyTail, events, never);
     expect(tail.sequence).toBe(events.length);
     expect(await other.drive("w2", 1, stop, 2)).toBe("acknowledged");
@@ -93,7 +93,7 @@ describe("a delivery is a ticket to a run", () => {
 describe("a run that kills its workers", () => {
   // Requirement: HOST-2
   test("ends visibly after ten claims of which nothing came", async () => {
-    const stage = await new Stage(model).create();
+    const stage = await new WorkerBench(model).create();
     for (let attempt = 1; attempt <= 11; attempt++) {
       const claim = await claimRun(key, { sequence: 1, attempt }, stage.ports("w"), never);
       expect(claim.kind).toBe(attempt <= 10 ? "claimed" : "ended");
@@ -104,7 +104,7 @@ describe("a run that kills its workers", () => {
   });
 
   test("ends visibly also when each dies before it has prepared the run", async () => {
-    const stage = await new Stage(model).create();
+    const stage = await new WorkerBench(model).create();
     const dying = (worker: string): RunPorts => ({
       ...stage.ports(worker),
       catalogs: () => {
@@ -124,7 +124,7 @@ describe("a run that kills its workers", () => {
   });
 
   test("is prepared as any other when it is delivered often and then does no harm", async () => {
-    const stage = await new Stage(model).create();
+    const stage = await new WorkerBench(model).create();
     await stage.drive("w", 1, stop, 9);
     const events = await stage.events();
     expectWhole(events, RunStatus.COMPLETED);
@@ -134,12 +134,14 @@ describe("a run that kills its workers", () => {
 
 // Requirement: HOST-2
 test("a run that a newer version wrote is given back without a claim, for longer each time", async () => {
-  const stage = await new Stage(model).create();
+  const stage = await new WorkerBench(model).create();
   const unknown = create(RunEventSchema, { runId: key.run, sequence: 2 });
   await stage.log.append(key, (await stage.log.read(key, emptyTail, never)).tail, [unknown], never);
   for (let attempt = 1; attempt <= 8; attempt++) {
     expect(await stage.drive("w", 1, stop, attempt)).toBe("given back");
   }
   expect(await stage.events()).toHaveLength(2);
-  expect(stage.rests).toEqual([1, 2, 4, 8, 16, 32, 60, 60].map((seconds) => seconds * 1_000));
+  expect(stage.redeliveryDelaysMs).toEqual(
+    [1, 2, 4, 8, 16, 32, 60, 60].map((seconds) => seconds * 1_000),
+  );
 });

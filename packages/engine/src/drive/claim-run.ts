@@ -9,10 +9,10 @@ import type { Fact } from "../domain/state/fact.ts";
 import { fact, rootScope } from "../domain/state/fact.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import { initialState } from "../domain/state/run-state.ts";
-import type { Ticket } from "../ports/ownership.ts";
+import type { DispatchDelivery } from "../ports/ownership.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
-import { appendFacts, endOversized } from "./append-facts.ts";
-import type { Claimed } from "./owned-run.ts";
+import { appendFacts, failOversized } from "./append-facts.ts";
+import type { ClaimedRun } from "./owned-run.ts";
 import { prepareRun } from "../perform/prepare-run.ts";
 import { startClaimSpan } from "../tracing/claim-span.ts";
 
@@ -22,7 +22,7 @@ import { startClaimSpan } from "../tracing/claim-span.ts";
  * again since, and whoever has that delivery owns the run.
  */
 export type Claim =
-  | { readonly kind: "claimed"; readonly claimed: Claimed }
+  | { readonly kind: "claimed"; readonly claimed: ClaimedRun }
   | { readonly kind: "ended" | "absent" | "owned" | "spent" | "lost"; readonly state: RunState };
 
 /** How often a claim is tried again when others write at the same time. */
@@ -36,7 +36,7 @@ const maxUncounted = 5;
  */
 export async function claimRun(
   key: RunKey,
-  ticket: Ticket,
+  ticket: DispatchDelivery,
   ports: RunPorts,
   signal: AbortSignal,
 ): Promise<Claim> {
@@ -65,7 +65,7 @@ export async function claimRun(
     const before = { state, tail };
     let written = await appendFacts(key, before, facts, ports, signal);
     if (written.kind === "oversized") {
-      written = await appendFacts(key, before, endOversized(state, facts), ports, signal);
+      written = await appendFacts(key, before, failOversized(state, facts), ports, signal);
     }
     if (written.kind !== "appended") continue;
     ({ state, tail } = written);
@@ -84,7 +84,7 @@ function isPark({ event }: RunEvent): boolean {
 /** Why a delivery is no ticket to the run; undefined: it is one. */
 async function takenBy(
   { claim, parked }: RunState,
-  { sequence, attempt }: Ticket,
+  { sequence, attempt }: DispatchDelivery,
   { dispatch }: RunPorts,
   signal: AbortSignal,
 ): Promise<"owned" | "spent" | "lost" | undefined> {
@@ -99,7 +99,11 @@ async function takenBy(
   return isHeld ? "owned" : undefined;
 }
 
-function isOurs({ claim }: RunState, { sequence, attempt }: Ticket, { worker }: RunPorts): boolean {
+function isOurs(
+  { claim }: RunState,
+  { sequence, attempt }: DispatchDelivery,
+  { worker }: RunPorts,
+): boolean {
   return (
     claim?.worker === worker &&
     claim.dispatchSequence === BigInt(sequence) &&
@@ -109,7 +113,7 @@ function isOurs({ claim }: RunState, { sequence, attempt }: Ticket, { worker }: 
 
 function claimFact(
   state: RunState,
-  { sequence, attempt }: Ticket,
+  { sequence, attempt }: DispatchDelivery,
   { worker }: RunPorts,
   traceparent: string,
 ): Fact {

@@ -7,12 +7,12 @@ import { emptyHead, foldHead } from "@reeve/run/head/run-head";
 import { describe, expect, test } from "vitest";
 import type { ModelProvider } from "../ports/model-provider.ts";
 import { countingModel } from "../../test/support/models.ts";
-import { expectWhole, key, Stage } from "../../test/support/worker-bench.ts";
+import { expectWhole, key, WorkerBench } from "../../test/support/worker-bench.ts";
 
 const never = new AbortController().signal;
 
-async function waiting(): Promise<Stage> {
-  const stage = await new Stage(countingModel(1)).create({ hitlTools: ["count"] });
+async function waiting(): Promise<WorkerBench> {
+  const stage = await new WorkerBench(countingModel(1)).create({ hitlTools: ["count"] });
   expect(await stage.drive("w1")).toBe("acknowledged");
   return stage;
 }
@@ -39,7 +39,7 @@ describe("a run that waits for a person", () => {
 
 describe("a decision that its owner sees", () => {
   test("in the moment in which it lets go moves the run on at once", async () => {
-    const stage = await new Stage(countingModel(1)).create({ hitlTools: ["count"] });
+    const stage = await new WorkerBench(countingModel(1)).create({ hitlTools: ["count"] });
     const append = stage.log.append.bind(stage.log);
     stage.log.append = async (to, tail, events, signal) => {
       if (events.some(({ event }) => event.case === "runParked")) {
@@ -60,7 +60,7 @@ describe("a decision that its owner sees", () => {
       name,
       argumentsText: "{}",
     }));
-    const stage = await new Stage({
+    const stage = await new WorkerBench({
       ...model,
       async *stream() {
         const turn = { messageJson: "{}", finishReason: "tool_calls", calls, model: "test" };
@@ -69,12 +69,12 @@ describe("a decision that its owner sees", () => {
     }).create({ hitlTools: ["count"] });
     const asked: PromiseWithResolvers<void>[] = [Promise.withResolvers(), Promise.withResolvers()];
     let count = 0;
-    stage.onAsked = () => {
+    stage.onRequest = () => {
       asked[count++]?.resolve();
       return "hold";
     };
     const stop = new AbortController();
-    const driving = stage.drive("w1", 1, { now: stop.signal, soon: never });
+    const driving = stage.drive("w1", 1, { now: stop.signal, drain: never });
     await asked[0]?.promise;
     await stage.decide(ApprovalState.APPROVED);
     await asked[1]?.promise;
@@ -97,10 +97,10 @@ test("a call that a person approves runs at once, however long its sibling takes
       yield { kind: "turn", turn: { ...turn, calls } };
     },
   };
-  const stage = await new Stage(model).create({ hitlTools: ["count"] });
+  const stage = await new WorkerBench(model).create({ hitlTools: ["count"] });
   const asked = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];
   let count = 0;
-  stage.onAsked = (callId) => {
+  stage.onRequest = (callId) => {
     asked[count++]?.resolve(callId);
     return "hold";
   };

@@ -7,7 +7,7 @@ import { emptyTail } from "@reeve/jetstream/log/port";
 import { emptyHead, foldHead, outputOf } from "@reeve/run/head/run-head";
 import { expect, test } from "vitest";
 import type { ModelProvider, ModelRequest } from "../ports/model-provider.ts";
-import { expectWhole, key, Stage } from "../../test/support/worker-bench.ts";
+import { expectWhole, key, WorkerBench } from "../../test/support/worker-bench.ts";
 
 const never = new AbortController().signal;
 
@@ -89,7 +89,7 @@ const called = (events: readonly RunEvent[]) =>
 
 // Requirement: CFG-3, LOOP-1
 test("a run that plans and decomposes comes to its answer", async () => {
-  const stage = await new Stage(decomposing).create({ planningEnabled: true });
+  const stage = await new WorkerBench(decomposing).create({ planningEnabled: true });
   expect(await stage.drive("w")).toBe("acknowledged");
   const events = await stage.events();
   expectWhole(events, RunStatus.COMPLETED);
@@ -99,11 +99,11 @@ test("a run that plans and decomposes comes to its answer", async () => {
 
 // Requirement: DUR-3
 test("it comes to the same answer wherever its worker died, and makes no finished call again", async () => {
-  const whole = await new Stage(decomposing).create({ planningEnabled: true });
+  const whole = await new WorkerBench(decomposing).create({ planningEnabled: true });
   await whole.drive("w1");
   const history = await whole.events();
   for (let survived = 1; survived <= history.length; survived++) {
-    const stage = new Stage(decomposing);
+    const stage = new WorkerBench(decomposing);
     await stage.log.append(key, emptyTail, history.slice(0, survived), never);
     await stage.drive("w2");
     const events = await stage.events();
@@ -115,7 +115,7 @@ test("it comes to the same answer wherever its worker died, and makes no finishe
 });
 
 test("subtasks that wait for a person park the run; it goes on when they are decided", async () => {
-  const stage = await new Stage(decomposing).create({ hitlTools: ["count"] });
+  const stage = await new WorkerBench(decomposing).create({ hitlTools: ["count"] });
   await stage.drive("w1");
   expect((await stage.events()).at(-1)?.event.case).toBe("runParked");
   const { approvals } = foldHead(emptyHead, await stage.events());

@@ -6,13 +6,13 @@ import { emptyHead, foldHead } from "@reeve/run/head/run-head";
 import { describe, expect, test } from "vitest";
 import { ModelFailure } from "../ports/model-provider.ts";
 import { countingModel, textOf } from "../../test/support/models.ts";
-import { expectWhole, key, Stage } from "../../test/support/worker-bench.ts";
+import { expectWhole, key, WorkerBench } from "../../test/support/worker-bench.ts";
 
 const never = new AbortController().signal;
 
 describe("driving a run", () => {
   test("takes it to its end in a few appends", async () => {
-    const stage = await new Stage(countingModel(1)).create();
+    const stage = await new WorkerBench(countingModel(1)).create();
     expect(await stage.drive("w")).toBe("acknowledged");
     const events = await stage.events();
     expectWhole(events, RunStatus.COMPLETED);
@@ -21,11 +21,11 @@ describe("driving a run", () => {
   });
 
   test("goes on wherever the worker before it died, and makes no finished call again", async () => {
-    const whole = await new Stage(countingModel(2)).create();
+    const whole = await new WorkerBench(countingModel(2)).create();
     await whole.drive("w1");
     const history = await whole.events();
     for (let survived = 1; survived <= history.length; survived++) {
-      const stage = new Stage(countingModel(2));
+      const stage = new WorkerBench(countingModel(2));
       const tail = await stage.log.append(key, emptyTail, history.slice(0, survived), never);
       expect(tail.kind).toBe("appended");
       await stage.drive("w2");
@@ -44,7 +44,7 @@ describe("driving a run", () => {
       new ModelFailure("unavailable", "busy"),
       new ModelFailure("rate_limited", "slow"),
     ];
-    const stage = await new Stage(countingModel(0, failures)).create();
+    const stage = await new WorkerBench(countingModel(0, failures)).create();
     await stage.drive("w");
     const events = await stage.events();
     expectWhole(events, RunStatus.COMPLETED);
@@ -53,7 +53,7 @@ describe("driving a run", () => {
   });
 
   test("gives up a model that fails for good, with its reason", async () => {
-    const stage = await new Stage(
+    const stage = await new WorkerBench(
       countingModel(0, [new ModelFailure("invalid", "no such model")]),
     ).create();
     await stage.drive("w");
@@ -64,7 +64,7 @@ describe("driving a run", () => {
 
   // Requirement: RES-1
   test("ends a run whose model cannot be resolved, with the reason", async () => {
-    const stage = await new Stage(countingModel(0)).create({ model: "nobody:x" });
+    const stage = await new WorkerBench(countingModel(0)).create({ model: "nobody:x" });
     await stage.drive("w");
     const events = await stage.events();
     expectWhole(events, RunStatus.ERROR);
@@ -75,7 +75,7 @@ describe("driving a run", () => {
 describe("two workers", () => {
   // Requirement: DUR-4
   test("with the same message: the later claim wins, and the run ends once", async () => {
-    const stage = await new Stage(countingModel(3)).create();
+    const stage = await new WorkerBench(countingModel(3)).create();
     const settled = await Promise.all([stage.drive("w1"), stage.drive("w2")]);
     expectWhole(await stage.events(), RunStatus.COMPLETED);
     expect(settled.toSorted()).toEqual(["acknowledged", "forgotten"]);
@@ -83,7 +83,7 @@ describe("two workers", () => {
   });
 
   test("with different messages: the second leaves the first alone", async () => {
-    const stage = await new Stage(countingModel(3)).create();
+    const stage = await new WorkerBench(countingModel(3)).create();
     const settled = await Promise.all([stage.drive("w1", 1), stage.drive("w2", 2)]);
     expect(settled).toEqual(["acknowledged", "acknowledged"]);
     const events = await stage.events();
@@ -94,9 +94,9 @@ describe("two workers", () => {
 
 // Requirement: CAN-1
 test("a run that is cancelled while a tool works ends there, and its open calls are withdrawn", async () => {
-  const stage = await new Stage(countingModel(1)).create();
+  const stage = await new WorkerBench(countingModel(1)).create();
   const asked = Promise.withResolvers<string>();
-  stage.onAsked = (callId) => {
+  stage.onRequest = (callId) => {
     asked.resolve(callId);
     return "hold";
   };
@@ -111,7 +111,7 @@ test("a run that is cancelled while a tool works ends there, and its open calls 
 });
 
 test("a run that a newer version wrote is given back untouched", async () => {
-  const stage = await new Stage(countingModel(0)).create();
+  const stage = await new WorkerBench(countingModel(0)).create();
   const unknown = create(RunEventSchema, { runId: key.run, sequence: 2 });
   await stage.log.append(key, (await stage.log.read(key, emptyTail, never)).tail, [unknown], never);
   expect(await stage.drive("w")).toBe("given back");

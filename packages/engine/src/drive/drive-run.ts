@@ -6,8 +6,8 @@ import type { RunPorts } from "../ports/run-ports.ts";
 import type { Claim } from "./claim-run.ts";
 import { claimRun } from "./claim-run.ts";
 import { heartbeat } from "./heartbeat.ts";
-import type { Stop } from "./owned-run.ts";
-import type { Rest } from "../ports/ownership.ts";
+import type { StopSignals } from "./owned-run.ts";
+import type { RunRelease } from "../ports/ownership.ts";
 import { ownRun } from "./owned-run.ts";
 import { leaveThread } from "./leave-thread.ts";
 import { releaseCalls } from "./release-calls.ts";
@@ -24,7 +24,7 @@ const maxLagMs = 250;
 export async function driveRun(
   delivery: Delivery<Dispatch>,
   ports: RunPorts,
-  stop: Stop,
+  stop: StopSignals,
 ): Promise<void> {
   const signal = stop.now;
   const { tenant, runId } = delivery.message;
@@ -71,6 +71,6 @@ export async function driveRun(
 }
 
 /** Whether the log gives no reason for the message: there is no such run, or nothing came since it was parked. */
-function isUnfounded(kind: Claim["kind"] | Rest["kind"]): boolean {
+function isUnfounded(kind: Claim["kind"] | RunRelease["kind"]): boolean {
   return kind === "absent" || kind === "spent";
 }

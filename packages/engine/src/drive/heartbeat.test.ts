@@ -4,7 +4,7 @@ import { DispatchSchema, RunStatus } from "@reeve/contracts/run";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { ModelProvider } from "../ports/model-provider.ts";
 import { driveRun } from "./drive-run.ts";
-import { expectWhole, key, Stage } from "../../test/support/worker-bench.ts";
+import { expectWhole, key, WorkerBench } from "../../test/support/worker-bench.ts";
 
 const never = new AbortController().signal;
 
@@ -30,7 +30,7 @@ test("a model that says nothing for ten minutes keeps its run, and an ended run 
       yield { kind: "turn", turn: { messageJson: "{}", finishReason: "stop", ...more } };
     },
   };
-  const stage = await new Stage(model).create();
+  const stage = await new WorkerBench(model).create();
   let extended = 0;
   const delivery = {
     message: create(DispatchSchema, { tenant: key.tenant, runId: key.run }),
@@ -42,7 +42,7 @@ test("a model that says nothing for ten minutes keeps its run, and an ended run 
     forget: () => undefined,
   };
   const ports = { ...stage.ports("w"), heartbeatMs: 1_000 };
-  const driving = driveRun(delivery, ports, { now: never, soon: never });
+  const driving = driveRun(delivery, ports, { now: never, drain: never });
   await asked.promise;
   const written = (await stage.events()).length;
   vi.advanceTimersByTime(600_000);

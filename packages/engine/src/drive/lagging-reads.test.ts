@@ -3,13 +3,13 @@ import { RunStatus } from "@reeve/contracts/run";
 import { describe, expect, test } from "vitest";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { countingModel } from "../../test/support/models.ts";
-import { expectWhole, Stage } from "../../test/support/worker-bench.ts";
+import { expectWhole, WorkerBench } from "../../test/support/worker-bench.ts";
 
 const never = new AbortController().signal;
-const stop = { now: never, soon: never };
+const stop = { now: never, drain: never };
 
 /** A store in which reads are answered by a replica that may lag behind. */
-class Lagging extends Stage {
+class Lagging extends WorkerBench {
   /** The last event that the replica has. */
   arrived = Infinity;
 
@@ -50,14 +50,14 @@ describe("a dispatch whose reason the replica has not yet is kept for a moment",
 });
 
 test("a dispatch for which there is no reason is given back once, and then acknowledged", async () => {
-  const absent = new Stage(countingModel(0));
+  const absent = new WorkerBench(countingModel(0));
   expect(await absent.drive("w")).toBe("given back");
   expect(await absent.drive("w", 1, stop, 2)).toBe("acknowledged");
-  const parked = await new Stage(countingModel(1)).create({ hitlTools: ["count"] });
+  const parked = await new WorkerBench(countingModel(1)).create({ hitlTools: ["count"] });
   await parked.drive("w1");
   const before = await parked.events();
   expect(await parked.drive("w2", 2)).toBe("given back");
   expect(await parked.drive("w2", 2, stop, 2)).toBe("acknowledged");
   expect(await parked.events()).toEqual(before);
-  expect([...absent.rests, ...parked.rests]).toEqual([250, 250]);
+  expect([...absent.redeliveryDelaysMs, ...parked.redeliveryDelaysMs]).toEqual([250, 250]);
 });

@@ -2,7 +2,7 @@ import type { Fact, Scope } from "../domain/state/fact.ts";
 import { bytesOf, textPart } from "../domain/state/fact.ts";
 
 /** Facts that are told together, in one append, and the effect that they came of. */
-export interface Pending {
+export interface PendingFacts {
   readonly effectId: string;
   readonly facts: readonly Fact[];
 }
@@ -12,7 +12,7 @@ export interface Pending {
  * as one event: load makes the chunks larger, never the queue longer than the text itself.
  */
 export class Outbox {
-  #pending: Pending[] = [];
+  #pending: PendingFacts[] = [];
 
   get isEmpty(): boolean {
     return this.#pending.length === 0;
@@ -29,7 +29,7 @@ export class Outbox {
    * Takes out what one append can hold, oldest first, and never parts facts that were added together: the calls of a turn
    * without the turn would never get results. At least one addition; the rest leaves with the next append.
    */
-  take(): readonly Pending[] {
+  take(): readonly PendingFacts[] {
     let room = maxBytes;
     const fitting = this.#pending.findIndex(({ facts }) => (room -= sizeOf(facts)) < 0);
     const count = fitting === -1 ? this.#pending.length : Math.max(1, fitting);
@@ -37,7 +37,7 @@ export class Outbox {
   }
 
   /** Puts what was taken, and did not come to be appended, back before everything else. */
-  putBack(taken: readonly Pending[]): void {
+  putBack(taken: readonly PendingFacts[]): void {
     this.#pending = [...taken, ...this.#pending];
   }
 

@@ -9,7 +9,7 @@ import { Role } from "@reeve/contracts/thread";
 import { appendExternal } from "@reeve/run/commands/append-external";
 import { describe, expect, test } from "vitest";
 import type { ModelPart, ModelProvider, ModelRequest, ModelTurn } from "../ports/model-provider.ts";
-import { expectWhole, key, Stage } from "../../test/support/worker-bench.ts";
+import { expectWhole, key, WorkerBench } from "../../test/support/worker-bench.ts";
 
 const never = new AbortController().signal;
 const usage = { inputTokens: 3, outputTokens: 4, cachedInputTokens: 0, reasoningTokens: 0 };
@@ -33,13 +33,13 @@ function provider(
 }
 
 /** Delivers the run until it is acknowledged; not for ever, as its queue would. */
-async function deliver(stage: Stage): Promise<void> {
+async function deliver(stage: WorkerBench): Promise<void> {
   for (let delivery = 1; delivery < 20; delivery++) {
     if ((await stage.drive(`w${delivery}`)) === "acknowledged") return;
   }
 }
 
-async function send(stage: Stage, count: number): Promise<void> {
+async function send(stage: WorkerBench, count: number): Promise<void> {
   const text = "x".repeat(262_144);
   for (let index = 0; index < count; index++) {
     const value = { messageId: `m${index}`, message: { role: Role.USER, text } };
@@ -55,7 +55,7 @@ const idsIn = (events: readonly RunEvent[]) =>
 describe("messages that are together more than a batch", () => {
   test("do not keep a run from its beginning, and are taken up in their order", async () => {
     const model = provider(async () => [turn()]);
-    const stage = await new Stage(model).create();
+    const stage = await new WorkerBench(model).create();
     await send(stage, 5);
     await deliver(stage);
     const events = await stage.events();
@@ -70,7 +70,7 @@ describe("messages that are together more than a batch", () => {
       if (call === 0) await send(stage, 5);
       return [{ kind: "text", text: "hello" }, turn()];
     });
-    const stage = await new Stage(model).create();
+    const stage = await new WorkerBench(model).create();
     await deliver(stage);
     const events = await stage.events();
     expectWhole(events, RunStatus.COMPLETED);
@@ -83,7 +83,7 @@ test("an answer that no log can hold is charged, and ends the run after one call
     { kind: "text", text: "hello" },
     turn({ messageJson: JSON.stringify({ encrypted: "x".repeat(1_100_000) }) }),
   ]);
-  const stage = await new Stage(model).create();
+  const stage = await new WorkerBench(model).create();
   await deliver(stage);
   const events = await stage.events();
   expectWhole(events, RunStatus.ERROR);
@@ -104,7 +104,7 @@ function toolsOf(bytes: number) {
   return [create(ToolCatalogSchema, { tools, isolation: "none" })];
 }
 
-class StageWithTools extends Stage {
+class StageWithTools extends WorkerBench {
   bytes = 0;
   override ports(worker: string) {
     const ports = super.ports(worker);
@@ -148,7 +148,7 @@ test("the calls of a large turn are in the log with their turn, or not at all", 
     }));
     return [turn({ calls: isAnswered ? [] : calls })];
   });
-  const stage = await new Stage(model).create();
+  const stage = await new WorkerBench(model).create();
   await deliver(stage);
   expectWhole(await stage.events(), RunStatus.COMPLETED);
   const kinds = stage.log.batches.map(({ events }) => events.map(({ event }) => event.case));
@@ -170,7 +170,7 @@ test("a character whose halves come in two parts of a stream is in the log as on
     { kind: "text", text: " \ud83d" },
     turn(),
   ]);
-  const stage = await new Stage(model).create();
+  const stage = await new WorkerBench(model).create();
   await deliver(stage);
   const texts = (await stage.events()).flatMap(({ event }) =>
     event.case === "text" ? [event.value.text] : [],

@@ -6,39 +6,43 @@ import type { Fact } from "../domain/state/fact.ts";
 import { fact, rootScope } from "../domain/state/fact.ts";
 import { nextEffects, openWaits } from "../domain/next-effects.ts";
 import type { RunState } from "../domain/state/run-state.ts";
-import type { Rest } from "../ports/ownership.ts";
+import type { RunRelease } from "../ports/ownership.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
-import type { Standing } from "./append-facts.ts";
-import { appendFacts, endOversized } from "./append-facts.ts";
+import type { FoldedLog } from "./append-facts.ts";
+import { appendFacts, failOversized } from "./append-facts.ts";
 import { Mailbox } from "./mailbox.ts";
 import { Outbox } from "./outbox.ts";
 import { perform } from "../perform/perform.ts";
-import type { EffectNews } from "./running-effects.ts";
+import type { EffectMessage } from "./running-effects.ts";
 import { RunningEffects } from "./running-effects.ts";
 import { FrameSpans } from "../tracing/frame-spans.ts";
 
 /** When to stop: at once, or as soon as no answer of a model would be lost. */
-export interface Stop {
+export interface StopSignals {
   readonly now: AbortSignal;
-  readonly soon: AbortSignal;
+  readonly drain: AbortSignal;
 }
 
-type News = EffectNews | { readonly kind: "foreign"; readonly stretch: Stretch<RunEvent> };
+type News = EffectMessage | { readonly kind: "foreign"; readonly stretch: Stretch<RunEvent> };
 
 /** A run that this worker has claimed: its state and the tail at which the claim stands. */
-export interface Claimed extends Standing {
+export interface ClaimedRun extends FoldedLog {
   readonly key: RunKey;
   readonly epoch: number;
   /** Whether nothing more is to follow from the state. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
 }
 
 /**
  * Drives a claimed run to the point where it rests: ended, waiting for somebody else, or taken by another worker. A worker
  * that dies on the way loses no more than what no log says yet.
  */
-export async function ownRun(claimed: Claimed, ports: RunPorts, stop: Stop): Promise<Rest> {
-  await using owned = new OwnedRun(claimed, ports, stop.soon);
+export async function ownRun(
+  claimed: ClaimedRun,
+  ports: RunPorts,
+  stop: StopSignals,
+): Promise<RunRelease> {
+  await using owned = new OwnedRun(claimed, ports, stop.drain);
   return await owned.drive(stop.now);
 }
 
@@ -57,14 +61,18 @@ class OwnedRun implements AsyncDisposable {
   /** Whether facts may follow from the state that no append held: of facts from outside, or because they were too many. */
   #mayOwe: boolean;
 
-  constructor({ key, epoch, state, tail, isWhole }: Claimed, ports: RunPorts, soon: AbortSignal) {
+  constructor(
+    { key, epoch, state, tail, isComplete }: ClaimedRun,
+    ports: RunPorts,
+    soon: AbortSignal,
+  ) {
     this.#soon = soon;
     this.#key = key;
     this.#epoch = epoch;
     this.#ports = ports;
     this.#state = state;
     this.#tail = tail;
-    this.#mayOwe = !isWhole;
+    this.#mayOwe = !isComplete;
     this.#effects = new RunningEffects(
       (effect, signal) =>
         this.#spans.within(this.#state, effect, () => perform(this.#state, effect, ports, signal)),
@@ -72,7 +80,7 @@ class OwnedRun implements AsyncDisposable {
     );
   }
 
-  async drive(now: AbortSignal): Promise<Rest> {
+  async drive(now: AbortSignal): Promise<RunRelease> {
     const soon = this.#soon;
     const bounded = AbortSignal.any([now, this.#end.signal]);
     void this.#followOthers(bounded);
@@ -86,11 +94,11 @@ class OwnedRun implements AsyncDisposable {
       this.#spans.observe(this.#state);
       const wanted = nextEffects(this.#state);
       this.#outbox.keepOnly(new Set(wanted.map(({ id }) => id)));
-      if (soon.aborted) this.#effects.wind(wanted);
+      if (soon.aborted) this.#effects.drain(wanted);
       else this.#effects.reconcile(wanted);
       if (this.#mayOwe) await this.#append([], bounded);
       else if (!this.#outbox.isEmpty) await this.#flush(bounded);
-      else if (soon.aborted && !this.#effects.isListening) {
+      else if (soon.aborted && !this.#effects.isCallingModel) {
         return { kind: "released", state: this.#state };
       } else if (this.#effects.isIdle) {
         if (await this.#park(bounded)) return { kind: "parked", state: this.#state };
@@ -123,18 +131,18 @@ class OwnedRun implements AsyncDisposable {
   async #append(facts: readonly Fact[], signal: AbortSignal): Promise<boolean> {
     const { log, clock } = this.#ports;
     // A call that begins now is not made, and would count as one that was lost with its worker.
-    const extent = { isBeforeModels: this.#soon.aborted };
+    const extent = { stopsBeforeModelCalls: this.#soon.aborted };
     const before = { state: this.#state, tail: this.#tail, extent };
     const startedAt = clock.now();
     let written = await appendFacts(this.#key, before, facts, this.#ports, signal);
     if (written.kind === "oversized") {
-      const end = endOversized(this.#state, facts);
+      const end = failOversized(this.#state, facts);
       written = await appendFacts(this.#key, before, end, this.#ports, signal);
     }
     if (written.kind === "appended") {
       this.#state = written.state;
       this.#tail = written.tail;
-      this.#mayOwe = !written.isWhole;
+      this.#mayOwe = !written.isComplete;
       return true;
     }
     this.#fold(await log.read(this.#key, this.#tail, signal));

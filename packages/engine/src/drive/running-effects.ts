@@ -2,7 +2,7 @@ import type { Fact } from "../domain/state/fact.ts";
 import type { Effect } from "../domain/next-effects.ts";
 
 /** What became of an effect: facts on the way, its end, or a failure that no fact tells. */
-export type EffectNews =
+export type EffectMessage =
   | { readonly kind: "facts"; readonly effectId: string; readonly facts: readonly Fact[] }
   | { readonly kind: "ended"; readonly effectId: string }
   | { readonly kind: "broke"; readonly effectId: string; readonly error: unknown };
@@ -16,11 +16,11 @@ export class RunningEffects implements AsyncDisposable {
   /** Effects that gave all their facts: not to be started again before the facts are folded. */
   readonly #ended = new Set<string>();
   readonly #start: (effect: Effect, signal: AbortSignal) => AsyncIterable<readonly Fact[]>;
-  readonly #tell: (news: EffectNews) => void;
+  readonly #tell: (news: EffectMessage) => void;
 
   constructor(
     start: (effect: Effect, signal: AbortSignal) => AsyncIterable<readonly Fact[]>,
-    tell: (news: EffectNews) => void,
+    tell: (news: EffectMessage) => void,
   ) {
     this.#start = start;
     this.#tell = tell;
@@ -31,7 +31,7 @@ export class RunningEffects implements AsyncDisposable {
   }
 
   /** Whether a model is being listened to, whose answer would be lost. */
-  get isListening(): boolean {
+  get isCallingModel(): boolean {
     return [...this.#running.values()].some(({ kind }) => kind === "call_model");
   }
 
@@ -49,7 +49,7 @@ export class RunningEffects implements AsyncDisposable {
   }
 
   /** Stops what is not wanted any more, and starts nothing but the models whose calls count as made. */
-  wind(wanted: readonly Effect[]): void {
+  drain(wanted: readonly Effect[]): void {
     this.reconcile(wanted.filter(({ id, kind }) => kind === "call_model" || this.#running.has(id)));
   }
 

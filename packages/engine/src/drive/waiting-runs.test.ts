@@ -12,7 +12,7 @@ import type { Delivery } from "@reeve/jetstream/queue/port";
 import type { Dispatch } from "@reeve/contracts/run";
 import { expect, test } from "vitest";
 import type { ModelProvider } from "../ports/model-provider.ts";
-import { Stage } from "../../test/support/worker-bench.ts";
+import { WorkerBench } from "../../test/support/worker-bench.ts";
 import { workRuns } from "./work-runs.ts";
 
 const never = new AbortController().signal;
@@ -74,7 +74,7 @@ async function statusOf(log: RunLog, key: (typeof runs)[number]): Promise<RunSta
 
 // Requirement: HITL-6
 test("runs that wait for a person are held by no worker, and go on when they are decided", async () => {
-  const stage = new Stage(callsOnce);
+  const stage = new WorkerBench(callsOnce);
   const held = new Held();
   const ports = { ...stage.ports("w"), log: held.log(stage.log) };
   const stop = new AbortController();
@@ -83,7 +83,7 @@ test("runs that wait for a person are held by no worker, and go on when they are
       held.take(stage.dispatch.take(concurrency, signal)),
   };
   // One at a time: a run that waited in the worker would keep out all others.
-  const working = workRuns(queue, ports, 1, { now: stop.signal, soon: stop.signal });
+  const working = workRuns(queue, ports, 1, { now: stop.signal, drain: stop.signal });
   working.catch(() => undefined);
   const allAre = async (status: RunStatus) => {
     for (const key of runs) {

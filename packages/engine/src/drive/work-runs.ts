@@ -1,7 +1,7 @@
 import type { Dispatch } from "@reeve/contracts/run";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import type { RunPorts } from "../ports/run-ports.ts";
-import type { Stop } from "./owned-run.ts";
+import type { StopSignals } from "./owned-run.ts";
 import { driveRun } from "./drive-run.ts";
 
 /**
@@ -13,12 +13,12 @@ export async function workRuns(
   dispatch: Pick<WorkQueue<Dispatch>, "take">,
   ports: RunPorts,
   concurrency: number,
-  stop: Stop,
+  stop: StopSignals,
 ): Promise<void> {
   // A message is delivered again to ourselves when this process was paused for long: the run is still ours.
   const driven = new Map<number, Promise<void>>();
   try {
-    for await (const delivery of dispatch.take(concurrency, stop.soon)) {
+    for await (const delivery of dispatch.take(concurrency, stop.drain)) {
       const { sequence } = delivery;
       if (driven.has(sequence)) {
         delivery.forget();
@@ -26,13 +26,13 @@ export async function workRuns(
       }
       const driving = driveRun(delivery, ports, stop).finally(() => {
         driven.delete(sequence);
-        ports.tellActive?.(driven.size);
+        ports.reportActiveRuns?.(driven.size);
       });
       driven.set(sequence, driving);
-      ports.tellActive?.(driven.size);
+      ports.reportActiveRuns?.(driven.size);
     }
   } catch (error) {
-    if (!stop.soon.aborted) throw error;
+    if (!stop.drain.aborted) throw error;
   } finally {
     await Promise.allSettled(driven.values());
   }

@@ -3,7 +3,7 @@ import { emptyHead, foldHead, outputOf } from "@reeve/run/head/run-head";
 import { describe, expect, test } from "vitest";
 import type { ModelProvider } from "../ports/model-provider.ts";
 import { countingModel, textOf } from "../../test/support/models.ts";
-import { expectWhole, key, Stage } from "../../test/support/worker-bench.ts";
+import { expectWhole, key, WorkerBench } from "../../test/support/worker-bench.ts";
 
 const never = new AbortController().signal;
 
@@ -43,8 +43,8 @@ function neverFinishing(): ModelProvider {
 describe("a worker that is to end soon", () => {
   test("listens to its model, gives the run back, and loses nothing", async () => {
     const ending = new AbortController();
-    const stage = await new Stage(interrupting(ending)).create();
-    const stop = { now: never, soon: ending.signal };
+    const stage = await new WorkerBench(interrupting(ending)).create();
+    const stop = { now: never, drain: ending.signal };
     expect(await stage.drive("w1", 1, stop)).toBe("given back");
     expect(stage.executed).toEqual([]);
     expect(await stage.drive("w2")).toBe("acknowledged");
@@ -58,8 +58,8 @@ describe("a worker that is to end soon", () => {
 
   test("that may not wait any longer gives the run back at once, and its text is voided", async () => {
     const ending = new AbortController();
-    const stage = await new Stage(neverFinishing()).create();
-    const driving = stage.drive("w1", 1, { now: ending.signal, soon: ending.signal });
+    const stage = await new WorkerBench(neverFinishing()).create();
+    const driving = stage.drive("w1", 1, { now: ending.signal, drain: ending.signal });
     for await (const { events } of stage.log.follow(key, 0, never)) {
       if (events.some(({ event }) => event.case === "text")) break;
     }

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { ModelProvider } from "../ports/model-provider.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { countingModel } from "../../test/support/models.ts";
-import { expectWhole, Stage } from "../../test/support/worker-bench.ts";
+import { expectWhole, WorkerBench } from "../../test/support/worker-bench.ts";
 
 const never = new AbortController().signal;
 /** What two turns take, and nothing more. */
@@ -36,7 +36,7 @@ class Model {
 }
 
 /** A stage that tells of each batch before it is written. */
-class Told extends Stage {
+class Told extends WorkerBench {
   onAppend: (events: readonly RunEvent[]) => void = () => undefined;
 
   override ports(worker: string): RunPorts {
@@ -63,8 +63,8 @@ describe("a run that is handed over in good order is charged for no call that wa
   test("its worker is told to end while the model speaks", async () => {
     const ending = new AbortController();
     const model = new Model(() => ending.abort());
-    const stage = await new Stage(model.provider).create(twoCalls);
-    expect(await stage.drive("w1", 1, { now: never, soon: ending.signal })).toBe("given back");
+    const stage = await new WorkerBench(model.provider).create(twoCalls);
+    expect(await stage.drive("w1", 1, { now: never, drain: ending.signal })).toBe("given back");
     expect(model.asked).toBe(1);
     await stage.drive("w2", 1, undefined, 2);
     const events = await stage.events();
@@ -79,7 +79,7 @@ describe("a run that is handed over in good order is charged for no call that wa
     stage.onAppend = (events) => {
       if (callsIn(events) > 0) ending.abort();
     };
-    expect(await stage.drive("w1", 1, { now: never, soon: ending.signal })).toBe("given back");
+    expect(await stage.drive("w1", 1, { now: never, drain: ending.signal })).toBe("given back");
     expect(model.asked).toBe(1);
     await stage.drive("w2", 1, undefined, 2);
     const events = await stage.events();
@@ -90,8 +90,8 @@ describe("a run that is handed over in good order is charged for no call that wa
   test("its worker is told to end while the model gives its last answer: the run ends there", async () => {
     const ending = new AbortController();
     const model = new Model((times) => times === 2 && ending.abort());
-    const stage = await new Stage(model.provider).create(twoCalls);
-    expect(await stage.drive("w1", 1, { now: never, soon: ending.signal })).toBe("acknowledged");
+    const stage = await new WorkerBench(model.provider).create(twoCalls);
+    expect(await stage.drive("w1", 1, { now: never, drain: ending.signal })).toBe("acknowledged");
     expectWhole(await stage.events(), RunStatus.COMPLETED);
   });
 });

@@ -2,7 +2,7 @@ import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { ModelCallPurpose } from "@reeve/contracts/run";
 import type { Fact, Scope } from "../domain/state/fact.ts";
 import { bytesOf, fact, textPart } from "../domain/state/fact.ts";
-import type { TakenTurn } from "../domain/model/model-turn-facts.ts";
+import type { ReceivedTurn } from "../domain/model/model-turn-facts.ts";
 import { modelTurnFacts, summaryFacts } from "../domain/model/model-turn-facts.ts";
 import type { Effect } from "../domain/next-effects.ts";
 import type { RunState } from "../domain/state/run-state.ts";
@@ -29,7 +29,7 @@ export async function* callModel(
     const whole = { text: new WholeCharacters(), reasoning: new WholeCharacters() };
     for await (const part of provider.stream(request, signal)) {
       if (part.kind === "turn") {
-        const taken: TakenTurn = {
+        const taken: ReceivedTurn = {
           call,
           model: request.model,
           format: provider.format,

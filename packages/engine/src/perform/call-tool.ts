@@ -11,11 +11,11 @@ import { fact } from "../domain/state/fact.ts";
 import { approvedCall } from "../domain/calls/approved-call.ts";
 import { limitsOf } from "../domain/budget/limits.ts";
 import type { Effect } from "../domain/next-effects.ts";
-import { asked } from "../domain/calls/questions.ts";
+import { requestAnswer } from "../domain/calls/questions.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import { refusedResult, toolResultFact } from "../domain/calls/tool-result.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
-import { isLast, keepAsked } from "./keep-asked.ts";
+import { isFinal, republishLostRequest } from "./republish-lost-request.ts";
 
 type CallTool = Extract<Effect, { kind: "call_tool" }>;
 
@@ -37,13 +37,13 @@ export async function* callTool(
     : undefined;
   const end = new AbortController();
   const bounded = AbortSignal.any([signal, end.signal]);
-  const keeping = keepAsked({ key, request, queue, sequence }, ports, bounded);
+  const keeping = republishLostRequest({ key, request, queue, sequence }, ports, bounded);
   keeping.catch(() => undefined);
   try {
     for await (const { events } of ports.journal.follow(key, 0, signal)) {
       const facts = events.flatMap((event) => factsOf(state, effect, event, ports.clock.now()));
       if (facts.length > 0) yield facts;
-      if (events.some(isLast)) return;
+      if (events.some(isFinal)) return;
     }
   } finally {
     end.abort(new DOMException("the call is over", "AbortError"));
@@ -109,7 +109,7 @@ function factsOf(
         ? [fact(scope, { case: "mcpProgress", value: journalled.fact.value })]
         : [];
     case "question":
-      return asked(state, call, journalled.fact.value, scope, nowMs);
+      return requestAnswer(state, call, journalled.fact.value, scope, nowMs);
     case "answer":
       return [];
     case "result": {

@@ -7,7 +7,7 @@ import { ChatContextKind, RunStatus } from "@reeve/contracts/run";
 import { foldHead, emptyHead } from "@reeve/run/head/run-head";
 import { describe, expect, test } from "vitest";
 import type { ModelProvider, ModelRequest } from "../ports/model-provider.ts";
-import { expectWhole, Stage } from "../../test/support/worker-bench.ts";
+import { expectWhole, WorkerBench } from "../../test/support/worker-bench.ts";
 
 /** A model that answers at once, and keeps what it was asked. */
 function attentive(
@@ -27,18 +27,18 @@ function attentive(
   };
 }
 
-async function preparedBy(stage: Stage): Promise<RunPrepared | undefined> {
+async function preparedBy(stage: WorkerBench): Promise<RunPrepared | undefined> {
   const events = await stage.events();
   const found = events.find(({ event }) => event.case === "runPrepared")?.event;
   return found?.case === "runPrepared" ? found.value : undefined;
 }
 
-const why = async (stage: Stage) => foldHead(emptyHead, await stage.events()).error;
+const why = async (stage: WorkerBench) => foldHead(emptyHead, await stage.events()).error;
 
 // Requirement: LOOP-5
 test("a provider that calls no tools is offered none, and the run is one plain turn", async () => {
   const model = attentive({ capabilities: { tools: false } });
-  const stage = await new Stage(model).create({ instructions: "Be brief." });
+  const stage = await new WorkerBench(model).create({ instructions: "Be brief." });
   await stage.drive("w");
   expectWhole(await stage.events(), RunStatus.COMPLETED);
   expect(model.asked).toHaveLength(1);
@@ -51,13 +51,13 @@ test("a model that calls no tools is offered none, whatever its provider can", a
   const model = attentive({ capabilities: { tools: true } });
   const capabilities = { tools: false };
   const models = [{ id: "plain", provider: "test", upstreamName: "x", capabilities }];
-  await (await new Stage(model, models).create({ model: "plain" })).drive("w");
+  await (await new WorkerBench(model, models).create({ model: "plain" })).drive("w");
   expect(model.asked[0]?.tools).toEqual([]);
 });
 
 test("an agent with tools is told when to answer by itself and when to have parts done", async () => {
   const model = attentive();
-  await (await new Stage(model).create()).drive("w");
+  await (await new WorkerBench(model).create()).drive("w");
   expect(model.asked[0]?.instructions).toMatch(/Answer directly.*run_subtask.*same time/s);
 });
 
@@ -67,7 +67,7 @@ describe("under a cap on cost", () => {
   // Requirement: TURN-4
   test("a model without a price is refused before it is called", async () => {
     const model = attentive();
-    const stage = await new Stage(model).create(capped);
+    const stage = await new WorkerBench(model).create(capped);
     await stage.drive("w");
     expect(await why(stage)).toMatchObject({
       reason: "resolve_failed",
@@ -79,10 +79,10 @@ describe("under a cap on cost", () => {
   test("so is one of which nothing says how long its answer may be", async () => {
     const pricing = { inputUsdPerMillion: 1, outputUsdPerMillion: 2 };
     const models = [{ id: "priced", provider: "test", upstreamName: "x", pricing }];
-    const stage = await new Stage(attentive(), models).create({ ...capped, model: "priced" });
+    const stage = await new WorkerBench(attentive(), models).create({ ...capped, model: "priced" });
     await stage.drive("w");
     expect((await why(stage))?.message).toContain("how long an answer");
-    const bounded = await new Stage(attentive(), models).create({
+    const bounded = await new WorkerBench(attentive(), models).create({
       ...capped,
       model: "priced",
       maxTokens: 100,
@@ -94,7 +94,7 @@ describe("under a cap on cost", () => {
 
 // Requirement: CFG-7, INJ-1
 test("a tool that has got a parameter of the name of an injected argument ends the run with the names of both", async () => {
-  const stage = await new Stage(attentive()).create({ injectedToolArgs: { key: "why" } });
+  const stage = await new WorkerBench(attentive()).create({ injectedToolArgs: { key: "why" } });
   await stage.drive("w");
   expect((await why(stage))?.message).toMatch(/"key" is a parameter of the tool memory_/);
 });
@@ -102,7 +102,7 @@ test("a tool that has got a parameter of the name of an injected argument ends t
 // Requirement: PERM-4, CHAT-2
 test("beside an editor without a node registry its tools are left out, and that is said", async () => {
   const chatContext = { kind: ChatContextKind.EDITOR, workflowId: "w1" };
-  const stage = await new Stage(attentive()).create({}, { chatContext });
+  const stage = await new WorkerBench(attentive()).create({}, { chatContext });
   await stage.drive("w");
   const prepared = await preparedBy(stage);
   expect(prepared?.warnings).toEqual([expect.stringContaining("no node registry")]);
@@ -112,7 +112,10 @@ test("beside an editor without a node registry its tools are left out, and that 
 // Requirement: DUR-1, CHAT-3
 test("what is remembered of the user is a note beside the input, and its tools are there, only where that is wanted", async () => {
   const model = attentive();
-  const withMemory = await new Stage(model).create({}, { memoryEnabled: true, startedBy: "ann" });
+  const withMemory = await new WorkerBench(model).create(
+    {},
+    { memoryEnabled: true, startedBy: "ann" },
+  );
   const never = new AbortController().signal;
   await withMemory.memory.remember(
     { tenant: "acme", user: "ann" },
@@ -131,7 +134,7 @@ test("what is remembered of the user is a note beside the input, and its tools a
     { role: "user", text: "go", notes: [expect.stringContaining("always go north")] },
   ]);
   expect(model.asked[0]?.tools.map(({ name }) => name)).toContain("remember");
-  await (await new Stage(model).create({}, { startedBy: "ann" })).drive("w");
+  await (await new WorkerBench(model).create({}, { startedBy: "ann" })).drive("w");
   expect(model.asked[1]?.messages).toEqual([{ role: "user", text: "go" }]);
   expect(model.asked[1]?.tools.map(({ name }) => name)).not.toContain("remember");
 });

@@ -26,7 +26,7 @@ export interface RunPorts {
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish" | "holds">;
   readonly clock: Clock;
   /** Is told how many runs are driven, whenever that changes. Absent: nobody wants to know. */
-  tellActive?(runs: number): void;
+  reportActiveRuns?(runs: number): void;
   /** Name of this worker, unique to the life of its process. */
   readonly worker: string;
   /** How often an owner says that it is alive, in milliseconds. */

@@ -3,14 +3,14 @@ import { ROOT_CONTEXT, SpanKind } from "@opentelemetry/api";
 import { attributes } from "@reeve/platform/telemetry/span-names";
 import { contextFrom, isSameTrace, linksTo, startSpan } from "@reeve/platform/telemetry/spans";
 import type { RunState } from "../domain/state/run-state.ts";
-import type { Ticket } from "../ports/ownership.ts";
+import type { DispatchDelivery } from "../ports/ownership.ts";
 
 /**
  * The span of a claim, short as it is: what a worker does with the run stands below it, and it is exported also when that
  * worker is killed. It is in the trace of the run, whoever dispatched it, below the dispatch where that is in the trace
  * too, and linked to the claim before. A claim that does not come to be is never ended, and so never exported.
  */
-export function startClaimSpan(state: RunState, ticket: Ticket, worker: string): Span {
+export function startClaimSpan(state: RunState, ticket: DispatchDelivery, worker: string): Span {
   const before = state.claim?.traceparent ?? "";
   // A run that began when nothing was traced stays in the trace of its first claim that was.
   const run = (state.created?.traceparent ?? "") || before;

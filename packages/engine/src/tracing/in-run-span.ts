@@ -3,10 +3,13 @@ import { SpanStatusCode } from "@opentelemetry/api";
 import { attributes, operations } from "@reeve/platform/telemetry/span-names";
 import { contextFrom, inSpan } from "@reeve/platform/telemetry/spans";
 import type { RunState } from "../domain/state/run-state.ts";
-import type { Rest } from "../ports/ownership.ts";
+import type { RunRelease } from "../ports/ownership.ts";
 
 /** Drives a run in the span of its agent, below the claim, from there to where the run rests: never while it waits. */
-export async function inRunSpan(state: RunState, drive: () => Promise<Rest>): Promise<Rest> {
+export async function inRunSpan(
+  state: RunState,
+  drive: () => Promise<RunRelease>,
+): Promise<RunRelease> {
   const options = { attributes: { ...agentAttributes(state), ...modelAttributes(state) } };
   const parent = contextFrom(state.claim?.traceparent ?? "");
   const name = `${operations.invokeAgent} ${agentNameOf(state)}`;
@@ -43,8 +46,8 @@ function modelAttributes({ prepared }: RunState): Attributes {
     : { [attributes.provider]: model.provider, [attributes.requestModel]: model.upstreamName };
 }
 
-function tellRest(span: Span, { kind, state }: Rest): void {
-  span.setAttribute(attributes.runRest, kind);
+function tellRest(span: Span, { kind, state }: RunRelease): void {
+  span.setAttribute(attributes.runRelease, kind);
   if (kind !== "ended" || state.end !== "error") return;
   span.setStatus({ code: SpanStatusCode.ERROR });
   span.setAttribute(attributes.errorType, "run_failed");

@@ -191,7 +191,7 @@ function foreign(run: PlayedRun, { characters }: Choice): readonly (() => unknow
   const cancels = () =>
     run.append([fact(rootScope, requested), ...endRun(run.state, RunStatus.CANCELLED, "enough")]);
   return [
-    () => run.isTold("and then?"),
+    () => run.receivesMessage("and then?"),
     () => run.claimedAnew(),
     // A run is cancelled now and then, not whenever chance looks at it.
     ...(characters % 16 === 0 ? [cancels] : []),

@@ -85,9 +85,9 @@ export const histories: Readonly<Record<string, () => PlayedRun>> = {
   injection: () =>
     new PlayedRun({ injectedToolArgs: { origin: "who calls" }, budgetAwareness: "per-message" })
       .turn({ name: "search", args: { q: "a", origin: "console" } })
-      .isTold("and b?")
+      .receivesMessage("and b?")
       .result(0, "a is 1")
-      .isTold("and c?")
+      .receivesMessage("and c?")
       .says("a is 1.")
       .turn()
       .says("b and c are 2.")

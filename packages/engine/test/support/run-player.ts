@@ -21,7 +21,7 @@ import { openWaits } from "../../src/domain/next-effects.ts";
 import { promptFor } from "../../src/domain/model/prompt-for.ts";
 import type { RunState } from "../../src/domain/state/run-state.ts";
 import { frameOf, initialState } from "../../src/domain/state/run-state.ts";
-import { settle } from "../../src/domain/settle.ts";
+import { buildBatch } from "../../src/domain/build-batch.ts";
 import { clientTraceOf, traceOf } from "./trace-of.ts";
 import { toolResultFact } from "../../src/domain/calls/tool-result.ts";
 
@@ -83,7 +83,7 @@ export class PlayedRun {
 
   append(facts: readonly Fact[]): this {
     this.nowMs += 10;
-    const settled = settle(this.state, facts, this.nowMs);
+    const settled = buildBatch(this.state, facts, this.nowMs);
     this.events.push(...settled.events);
     this.state = settled.state;
     return this;
@@ -193,7 +193,7 @@ export class PlayedRun {
   }
 
   /** Somebody sends a message into the run. */
-  isTold(text: string): this {
+  receivesMessage(text: string): this {
     const value = { messageId: `msg-${this.state.sequence}`, message: { text } };
     return this.write({ case: "messageSubmitted", value });
   }
@@ -204,7 +204,7 @@ export class PlayedRun {
   }
 
   /** What the model of a frame reads as results of its calls. */
-  told(id?: string): readonly string[] {
+  resultsSeen(id?: string): readonly string[] {
     return this.prompt(id).flatMap((message) => (message.role === "tool" ? [message.content] : []));
   }
 

@@ -27,13 +27,13 @@ import { expect } from "vitest";
 import type { ModelProvider } from "../../src/ports/model-provider.ts";
 import type { RunPorts } from "../../src/ports/run-ports.ts";
 import { driveRun } from "../../src/drive/drive-run.ts";
-import type { Stop } from "../../src/drive/owned-run.ts";
+import type { StopSignals } from "../../src/drive/owned-run.ts";
 
 const never = new AbortController().signal;
 export const key = { tenant: "acme", run: "run_memory" };
 
 /** A run in memory, its queue, and a toolhost that executes each call once and counts. */
-export class Stage {
+export class WorkerBench {
   readonly log = memoryRunLog();
   readonly journal = memoryCallJournal();
   readonly dispatch = new MemoryWorkQueue<Dispatch>();
@@ -41,11 +41,11 @@ export class Stage {
   readonly threads = memoryThreadLog();
   readonly executed: string[] = [];
   /** Places of dispatch messages that are in the queue no more, though nobody acknowledged them. */
-  readonly gone = new Set<number>();
+  readonly lostDispatches = new Set<number>();
   /** How long each run is to rest that was given back. */
-  readonly rests: number[] = [];
+  readonly redeliveryDelaysMs: number[] = [];
   /** Told of each call that is asked for; one that is held never comes to a result. */
-  onAsked: (callId: string) => "execute" | "hold" = () => "execute";
+  onRequest: (callId: string) => "execute" | "hold" = () => "execute";
   readonly #provider: ModelProvider;
 
   readonly #models: readonly MessageInitShape<typeof ModelSpecSchema>[];
@@ -101,7 +101,7 @@ export class Stage {
       threads: this.threads,
       dispatch: {
         publish: (...args) => this.dispatch.publish(...args),
-        holds: async (sequence) => !this.gone.has(sequence),
+        holds: async (sequence) => !this.lostDispatches.has(sequence),
       },
       artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
       clock: { now: () => 0, sleep: passing },
@@ -114,7 +114,7 @@ export class Stage {
   async #execute({ call }: ToolCallRequest): Promise<number> {
     const callKey = { ...key, call: call?.callId ?? "" };
     const { tail } = await this.journal.read(callKey, emptyTail, never);
-    if (tail.sequence > 0 || this.onAsked(callKey.call) === "hold") return 1;
+    if (tail.sequence > 0 || this.onRequest(callKey.call) === "hold") return 1;
     this.executed.push(callKey.call);
     const value = create(ToolResultSchema, { callId: callKey.call, name: "count", content: "1" });
     const result = create(ToolCallFactSchema, { fact: { case: "result", value } });
@@ -126,7 +126,7 @@ export class Stage {
   async drive(
     worker: string,
     sequence = 1,
-    stop: Stop = { now: never, soon: never },
+    stop: StopSignals = { now: never, drain: never },
     attempt = 1,
   ): Promise<string> {
     const settled: string[] = [];
@@ -138,7 +138,7 @@ export class Stage {
       acknowledge: () => void settled.push("acknowledged"),
       giveBack: (delayMs: number) => {
         settled.push("given back");
-        this.rests.push(delayMs);
+        this.redeliveryDelaysMs.push(delayMs);
       },
       forget: () => void settled.push("forgotten"),
     };

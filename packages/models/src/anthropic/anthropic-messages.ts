@@ -1,20 +1,20 @@
 import type { ContentBlockParam, ToolResultBlockParam } from "@anthropic-ai/sdk/resources/messages";
 import type { PromptMessage } from "@reeve/engine/ports/model-provider";
-import type { ForeignTurn } from "../wire/foreign-turn.ts";
-import { foreignTurn } from "../wire/foreign-turn.ts";
+import type { PortableTurn } from "../wire/portable-turn.ts";
+import { portableTurn } from "../wire/portable-turn.ts";
 import { toolInput } from "./tool-input.ts";
 
 /** The format of the messages of the Messages API: an object with the blocks of `content`. */
 export const anthropicFormat = "anthropic.messages";
 
 /** What one side says before the other speaks again. */
-export interface SpokenTurn {
+export interface AnthropicMessage {
   readonly role: "user" | "assistant";
   readonly content: ContentBlockParam[];
 }
 
 interface Turn {
-  readonly role: SpokenTurn["role"];
+  readonly role: AnthropicMessage["role"];
   /** Blocks that have to come first. */
   readonly results: ToolResultBlockParam[];
   readonly others: ContentBlockParam[];
@@ -25,7 +25,7 @@ interface Turn {
  * calls stand together, in the order of the calls and before anything else. Blank texts, which the API refuses, are left
  * out.
  */
-export function anthropicMessages(messages: readonly PromptMessage[]): SpokenTurn[] {
+export function anthropicMessages(messages: readonly PromptMessage[]): AnthropicMessage[] {
   const turns: Turn[] = [];
   for (const message of messages) {
     const { role, results = [], others } = partsOf(message);
@@ -46,7 +46,7 @@ export function anthropicMessages(messages: readonly PromptMessage[]): SpokenTur
 }
 
 /** What the user says when a conversation is told from its middle. */
-const earlier: SpokenTurn = {
+const earlier: AnthropicMessage = {
   role: "user",
   content: [{ type: "text", text: "(The conversation began earlier.)" }],
 };
@@ -64,7 +64,7 @@ function partsOf(message: PromptMessage): Parts {
     case "assistant":
       return { role: "assistant", others: texts([message.text]) };
     case "verbatim": {
-      const foreign = foreignTurn(message, anthropicFormat);
+      const foreign = portableTurn(message, anthropicFormat);
       const others = foreign === undefined ? blocksOf(message.messageJson) : rebuilt(foreign);
       return { role: "assistant", others };
     }
@@ -95,7 +95,7 @@ function blocksOf(messageJson: string): readonly ContentBlockParam[] {
   return content.filter((block) => block.type !== "text" || !isBlank(block.text));
 }
 
-function rebuilt({ text, calls }: ForeignTurn): readonly ContentBlockParam[] {
+function rebuilt({ text, calls }: PortableTurn): readonly ContentBlockParam[] {
   const called = calls.map(({ providerCallId, name, argumentsText }) => ({
     type: "tool_use" as const,
     id: safeId(providerCallId),

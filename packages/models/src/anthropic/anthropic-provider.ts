@@ -5,7 +5,7 @@ import type { ModelProvider } from "@reeve/engine/ports/model-provider";
 import { keepAliveFetch } from "../wire/keep-alive-fetch.ts";
 import { ProviderFailures } from "../wire/provider-failures.ts";
 import type { ProviderOptions } from "../wire/provider-options.ts";
-import { defaultSilenceMs } from "../wire/provider-options.ts";
+import { defaultIdleTimeoutMs } from "../wire/provider-options.ts";
 import { readAnswer } from "../wire/read-answer.ts";
 import { anthropicFormat } from "./anthropic-messages.ts";
 import { anthropicRequest } from "./anthropic-request.ts";
@@ -21,7 +21,7 @@ export function anthropicProvider(options: AnthropicOptions): ModelProvider {
   const {
     apiKey,
     baseUrl = "https://api.anthropic.com",
-    silenceMs = defaultSilenceMs,
+    idleTimeoutMs = defaultIdleTimeoutMs,
     thinking,
   } = options;
   const client = new Anthropic({
@@ -31,7 +31,7 @@ export function anthropicProvider(options: AnthropicOptions): ModelProvider {
     // Its words may hold prompts.
     logLevel: "off",
     openTelemetry: false,
-    fetch: keepAliveFetch(silenceMs),
+    fetch: keepAliveFetch(idleTimeoutMs),
   });
   const descriptor = create(ProviderDescriptorSchema, {
     name: "anthropic",

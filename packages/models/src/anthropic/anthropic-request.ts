@@ -1,7 +1,7 @@
 import type { MessageCreateParamsStreaming, Tool } from "@anthropic-ai/sdk/resources/messages";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import type { ModelRequest } from "@reeve/engine/ports/model-provider";
-import type { SpokenTurn } from "./anthropic-messages.ts";
+import type { AnthropicMessage } from "./anthropic-messages.ts";
 import { anthropicMessages } from "./anthropic-messages.ts";
 
 /** Tokens of an answer when nobody limits it and nobody knows the model: the API wants a number. */
@@ -46,7 +46,7 @@ function toolsOf(tools: readonly ToolDescriptor[], isMarked: boolean): Tool[] {
 }
 
 /** Marks the end of what the next call will begin with. */
-function withCacheMark(messages: SpokenTurn[]): SpokenTurn[] {
+function withCacheMark(messages: AnthropicMessage[]): AnthropicMessage[] {
   const last = messages.at(-1);
   if (last === undefined) return messages;
   const block = last.content.at(-1);

@@ -4,8 +4,8 @@ import { distinctIds } from "../wire/call-ids.ts";
 import { malformed } from "../wire/malformed.ts";
 import type { Fields } from "../wire/merge-delta.ts";
 import { isFields } from "../wire/merge-delta.ts";
-import type { AnswerAssembly, Spoken } from "../wire/read-answer.ts";
-import { silent } from "../wire/read-answer.ts";
+import type { AnswerAssembly, AnswerDelta } from "../wire/read-answer.ts";
+import { emptyDelta } from "../wire/read-answer.ts";
 import { fieldsIn } from "../wire/read-fields.ts";
 import { countIn, isCount } from "../wire/usage-count.ts";
 import { ContentBlock } from "./content-block.ts";
@@ -28,19 +28,19 @@ export class MessageAssembly implements AnswerAssembly {
   #model = "";
   #isEnded = false;
 
-  add(event: unknown): Spoken {
+  add(event: unknown): AnswerDelta {
     if (!isFields(event)) throw malformed("it is not an object");
     switch (event["type"]) {
       case "message_start": {
         const message = fieldsIn(event, "message");
         if (typeof message["model"] === "string") this.#model = message["model"];
         this.#addUsage(message["usage"]);
-        return silent;
+        return emptyDelta;
       }
       case "content_block_start": {
         const block = new ContentBlock(fieldsIn(event, "content_block"));
         this.#blocks.set(placeOf(event), block);
-        return block.begins;
+        return block.firstDelta;
       }
       case "content_block_delta": {
         const block = this.#blocks.get(placeOf(event));
@@ -50,17 +50,17 @@ export class MessageAssembly implements AnswerAssembly {
       case "message_delta":
         this.#stop(fieldsIn(event, "delta"));
         this.#addUsage(event["usage"]);
-        return silent;
+        return emptyDelta;
       case "message_stop":
         this.#isEnded = true;
-        return silent;
+        return emptyDelta;
       default:
         // Pings, ends of blocks, and what the API adds as it grows.
-        return silent;
+        return emptyDelta;
     }
   }
 
-  get isWhole(): boolean {
+  get isComplete(): boolean {
     return this.#stopReason !== "";
   }
 
@@ -69,7 +69,7 @@ export class MessageAssembly implements AnswerAssembly {
   }
 
   finish(upstreamName: string): ModelTurn {
-    if (!this.isWhole) {
+    if (!this.isComplete) {
       throw new ModelFailure("unavailable", "the provider cut the answer before its end");
     }
     // Even one that had begun to speak: the API refuses again whatever follows upon a refused turn.
@@ -116,7 +116,7 @@ function withDistinctIds(blocks: readonly ContentBlock[]): {
   });
   const content = blocks.map((block) => {
     const position = called.indexOf(block);
-    return position === -1 ? block.whole : { ...block.whole, id: ids[position] };
+    return position === -1 ? block.complete : { ...block.complete, id: ids[position] };
   });
   return { content, calls };
 }

@@ -1,26 +1,26 @@
 import type { Fields } from "../wire/merge-delta.ts";
-import type { Spoken } from "../wire/read-answer.ts";
-import { silent } from "../wire/read-answer.ts";
+import type { AnswerDelta } from "../wire/read-answer.ts";
+import { emptyDelta } from "../wire/read-answer.ts";
 import { textIn } from "../wire/read-fields.ts";
 import { toolInput } from "./tool-input.ts";
 
 /** One block of an answer while it comes in. */
 export class ContentBlock {
   /** What the block says at its beginning, before any delta. */
-  readonly begins: Spoken;
+  readonly firstDelta: AnswerDelta;
   readonly #fields: Fields;
   #json = "";
 
   constructor(fields: Fields) {
     this.#fields = { ...fields };
-    this.begins = {
+    this.firstDelta = {
       text: fields["type"] === "text" ? textIn(fields, "text") : "",
       reasoning: fields["type"] === "thinking" ? textIn(fields, "thinking") : "",
     };
   }
 
   /** Takes a delta. Kinds that are not known add nothing. */
-  add(delta: Fields): Spoken {
+  add(delta: Fields): AnswerDelta {
     switch (delta["type"]) {
       case "text_delta":
         return { text: this.#append("text", delta), reasoning: "" };
@@ -28,15 +28,15 @@ export class ContentBlock {
         return { text: "", reasoning: this.#append("thinking", delta) };
       case "signature_delta":
         this.#append("signature", delta);
-        return silent;
+        return emptyDelta;
       case "input_json_delta":
         this.#json += textIn(delta, "partial_json");
-        return silent;
+        return emptyDelta;
       case "citations_delta":
         this.#fields["citations"] = [...listIn(this.#fields, "citations"), delta["citation"]];
-        return silent;
+        return emptyDelta;
       default:
-        return silent;
+        return emptyDelta;
     }
   }
 
@@ -58,7 +58,7 @@ export class ContentBlock {
   }
 
   /** The block as it goes back. */
-  get whole(): Fields {
+  get complete(): Fields {
     if (this.#json === "") return this.#fields;
     return { ...this.#fields, input: toolInput(this.#json) };
   }

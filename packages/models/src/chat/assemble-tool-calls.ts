@@ -2,7 +2,7 @@ import type { ModelToolCall } from "@reeve/engine/ports/model-provider";
 import { distinctIds } from "../wire/call-ids.ts";
 import { malformed } from "../wire/malformed.ts";
 import type { Fields } from "../wire/merge-delta.ts";
-import { isFields, mergeDelta, noFields } from "../wire/merge-delta.ts";
+import { isFields, mergeDelta, emptyFields } from "../wire/merge-delta.ts";
 
 interface PartialCall {
   readonly index: number;
@@ -90,8 +90,8 @@ export class ToolCallAssembly {
   #open(index: number): PartialCall {
     const call = {
       index,
-      fields: noFields(),
-      function: noFields(),
+      fields: emptyFields(),
+      function: emptyFields(),
       id: "",
       name: "",
       argumentsText: "",

@@ -1,31 +1,31 @@
 import type { ModelTurn, ModelUsage } from "@reeve/engine/ports/model-provider";
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
 import { malformed } from "../wire/malformed.ts";
-import type { AnswerAssembly, Spoken } from "../wire/read-answer.ts";
-import { silent } from "../wire/read-answer.ts";
+import type { AnswerAssembly, AnswerDelta } from "../wire/read-answer.ts";
+import { emptyDelta } from "../wire/read-answer.ts";
 import { countIn, isCount } from "../wire/usage-count.ts";
 import { ToolCallAssembly } from "./assemble-tool-calls.ts";
 import type { Fields } from "../wire/merge-delta.ts";
-import { isFields, mergeDelta, noFields } from "../wire/merge-delta.ts";
+import { isFields, mergeDelta, emptyFields } from "../wire/merge-delta.ts";
 
 const apart = new Set(["role", "tool_calls"]);
 
 /** Puts one turn together from the chunks of a streamed chat completion. */
 export class TurnAssembly implements AnswerAssembly {
-  readonly #message = noFields();
+  readonly #message = emptyFields();
   readonly #toolCalls = new ToolCallAssembly();
   #finishReason = "";
   #usage: ModelUsage | undefined;
   #model = "";
 
-  add(chunk: unknown): Spoken {
+  add(chunk: unknown): AnswerDelta {
     if (!isFields(chunk)) throw malformed("it is not an object");
     if (typeof chunk["model"] === "string" && chunk["model"] !== "") this.#model = chunk["model"];
     this.#usage = usageOf(chunk["usage"]) ?? this.#usage;
     const choices = chunk["choices"] ?? [];
     if (!Array.isArray(choices)) throw malformed("choices is not a list");
     const choice: unknown = choices[0];
-    if (choice === undefined) return silent;
+    if (choice === undefined) return emptyDelta;
     if (!isFields(choice)) throw malformed("a choice is not an object");
     const finishReason = choice["finish_reason"];
     if (typeof finishReason === "string" && finishReason !== "") this.#finishReason = finishReason;
@@ -36,7 +36,7 @@ export class TurnAssembly implements AnswerAssembly {
     return { text: textOf(delta["content"]), reasoning: reasoningOf(delta) };
   }
 
-  get isWhole(): boolean {
+  get isComplete(): boolean {
     return this.#finishReason !== "";
   }
 
@@ -46,7 +46,7 @@ export class TurnAssembly implements AnswerAssembly {
   }
 
   finish(upstreamName: string): ModelTurn {
-    if (!this.isWhole) {
+    if (!this.isComplete) {
       throw new ModelFailure("unavailable", "the provider cut the answer before its end");
     }
     const { calls, verbatim } = this.#toolCalls.finish();

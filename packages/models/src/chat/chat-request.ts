@@ -1,8 +1,8 @@
 import type { ChatCompletionCreateParamsStreaming } from "openai/resources/chat/completions";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import type { ModelRequest, PromptMessage } from "@reeve/engine/ports/model-provider";
-import type { ForeignTurn } from "../wire/foreign-turn.ts";
-import { foreignTurn } from "../wire/foreign-turn.ts";
+import type { PortableTurn } from "../wire/portable-turn.ts";
+import { portableTurn } from "../wire/portable-turn.ts";
 
 /** The format of the messages of chat completions. */
 export const chatFormat = "openai.chat";
@@ -39,7 +39,7 @@ function messageOf(message: PromptMessage): Message {
     case "assistant":
       return { role: "assistant", content: message.text };
     case "verbatim": {
-      const foreign = foreignTurn(message, chatFormat);
+      const foreign = portableTurn(message, chatFormat);
       // The provider's own message, as it was assembled from its answer.
       return foreign === undefined
         ? (JSON.parse(message.messageJson) as Message)
@@ -59,7 +59,7 @@ function contentOf(text: string, notes: readonly string[] = []) {
   return parts.map((part) => ({ type: "text" as const, text: part }));
 }
 
-function rebuilt({ text, calls }: ForeignTurn): Message {
+function rebuilt({ text, calls }: PortableTurn): Message {
   return {
     role: "assistant",
     content: text === "" && calls.length > 0 ? null : text,

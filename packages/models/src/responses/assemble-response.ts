@@ -5,11 +5,11 @@ import { malformed } from "../wire/malformed.ts";
 import type { Fields } from "../wire/merge-delta.ts";
 import { isFields } from "../wire/merge-delta.ts";
 import type { ProviderFailures } from "../wire/provider-failures.ts";
-import type { AnswerAssembly, Spoken } from "../wire/read-answer.ts";
-import { silent } from "../wire/read-answer.ts";
+import type { AnswerAssembly, AnswerDelta } from "../wire/read-answer.ts";
+import { emptyDelta } from "../wire/read-answer.ts";
 import { fieldsIn, textIn } from "../wire/read-fields.ts";
 import { countIn, isCount } from "../wire/usage-count.ts";
-import { saidIn } from "./output-items.ts";
+import { textInParts } from "./output-items.ts";
 
 /** Puts one turn together from the events of the Responses API. */
 export class ResponseAssembly implements AnswerAssembly {
@@ -23,20 +23,20 @@ export class ResponseAssembly implements AnswerAssembly {
     this.#failures = failures;
   }
 
-  add(event: unknown): Spoken {
+  add(event: unknown): AnswerDelta {
     if (!isFields(event)) throw malformed("it is not an object");
     switch (event["type"]) {
       case "response.created":
       case "response.in_progress":
         this.#takeModel(fieldsIn(event, "response"));
-        return silent;
+        return emptyDelta;
       case "response.output_item.added":
       case "response.output_item.done":
         this.#items.set(this.#placeOf(event), { ...fieldsIn(event, "item") });
-        return silent;
+        return emptyDelta;
       case "response.function_call_arguments.delta":
         this.#addArguments(event);
-        return silent;
+        return emptyDelta;
       case "response.output_text.delta":
         this.#hasSpoken = true;
         return { text: deltaOf(event), reasoning: "" };
@@ -49,21 +49,23 @@ export class ResponseAssembly implements AnswerAssembly {
       case "response.incomplete":
         this.#last = fieldsIn(event, "response");
         this.#takeModel(this.#last);
-        return this.#hasSpoken ? silent : { text: textOf(this.#output(this.#last)), reasoning: "" };
+        return this.#hasSpoken
+          ? emptyDelta
+          : { text: textOf(this.#output(this.#last)), reasoning: "" };
       case "response.failed":
         throw this.#failures.ofReport(fieldsIn(event, "response")["error"]);
       default:
         // The API adds events as it grows; those that matter are repeated in the items.
-        return silent;
+        return emptyDelta;
     }
   }
 
-  get isWhole(): boolean {
+  get isComplete(): boolean {
     return this.#last !== undefined;
   }
 
   get isEnded(): boolean {
-    return this.isWhole;
+    return this.isComplete;
   }
 
   finish(upstreamName: string): ModelTurn {
@@ -71,7 +73,7 @@ export class ResponseAssembly implements AnswerAssembly {
       throw new ModelFailure("unavailable", "the provider cut the answer before its end");
     }
     const { output, calls } = withDistinctIds(this.#output(this.#last));
-    const refusal = output.map((item) => saidIn(item, "refusal", "refusal")).join("");
+    const refusal = output.map((item) => textInParts(item, "refusal", "refusal")).join("");
     const stopped = reasonToStop(this.#last);
     if (textOf(output) === "" && calls.length === 0) {
       if (refusal !== "") throw new ModelFailure("refused", `the model refuses: ${refusal}`);
@@ -120,7 +122,7 @@ export class ResponseAssembly implements AnswerAssembly {
 }
 
 function textOf(items: readonly Fields[]): string {
-  return items.map((item) => saidIn(item, "output_text", "text")).join("");
+  return items.map((item) => textInParts(item, "output_text", "text")).join("");
 }
 
 /** The calls among the items, and the items with the same ids, by which results are matched with calls. */

@@ -26,7 +26,7 @@ function isKept({ type, encrypted_content: encrypted, content }: Fields, reasons
 }
 
 /** What of an item is said: the texts of its parts of a type, joined. */
-export function saidIn(
+export function textInParts(
   { content }: Fields,
   type: "output_text" | "refusal",
   field: "text" | "refusal",

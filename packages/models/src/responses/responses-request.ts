@@ -5,8 +5,8 @@ import type {
 } from "openai/resources/responses/responses";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import type { ModelRequest, PromptMessage } from "@reeve/engine/ports/model-provider";
-import type { ForeignTurn } from "../wire/foreign-turn.ts";
-import { foreignTurn } from "../wire/foreign-turn.ts";
+import type { PortableTurn } from "../wire/portable-turn.ts";
+import { portableTurn } from "../wire/portable-turn.ts";
 import { itemsToSendBack } from "./output-items.ts";
 
 /** The format of the messages of the Responses API: an object with the items of `output`. */
@@ -45,7 +45,7 @@ function itemsOf(message: PromptMessage, reasons: boolean): readonly ResponseInp
     case "assistant":
       return [{ role: "assistant", content: message.text }];
     case "verbatim": {
-      const foreign = foreignTurn(message, responsesFormat);
+      const foreign = portableTurn(message, responsesFormat);
       return foreign === undefined
         ? itemsToSendBack(message.messageJson, reasons)
         : rebuilt(foreign);
@@ -64,7 +64,7 @@ function partsOf(text: string, notes: readonly string[] = []) {
   return parts.map((part) => ({ type: "input_text" as const, text: part }));
 }
 
-function rebuilt({ text, calls }: ForeignTurn): readonly ResponseInputItem[] {
+function rebuilt({ text, calls }: PortableTurn): readonly ResponseInputItem[] {
   const said: ResponseInputItem[] = text === "" ? [] : [{ role: "assistant", content: text }];
   const called = calls.map(({ providerCallId, name, argumentsText }) => ({
     type: "function_call" as const,

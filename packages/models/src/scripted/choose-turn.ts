@@ -1,6 +1,6 @@
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
 import type { ScriptContext } from "./script-context.ts";
-import { holds, isOfConversation } from "./script-context.ts";
+import { matchesCondition, matchesConversation } from "./script-context.ts";
 import type { Script, ScriptTurn } from "./script.ts";
 
 /** The turn that a script says to a prompt. Throws a ModelFailure that says what to add when it has none. */
@@ -8,18 +8,20 @@ export function chooseTurn(
   { name, file, conversations }: Script,
   context: ScriptContext,
 ): ScriptTurn {
-  const number = context.turnsSaid + 1;
+  const number = context.turnCount + 1;
   const conversation = conversations.find(
-    ({ when }) => when === undefined || isOfConversation(when, context),
+    ({ when }) => when === undefined || matchesConversation(when, context),
   );
   if (conversation === undefined) {
     throw missing(`script ${name} has no conversation whose \`when\` holds: add one to ${file}`);
   }
-  const alternatives = conversation.turns[context.turnsSaid];
+  const alternatives = conversation.turns[context.turnCount];
   if (alternatives === undefined) {
     throw missing(`script ${name} has no turn ${number}: add one to ${file}`);
   }
-  const chosen = alternatives.find(({ when }) => when === undefined || holds(when, context));
+  const chosen = alternatives.find(
+    ({ when }) => when === undefined || matchesCondition(when, context),
+  );
   if (chosen === undefined) {
     const hint = `add an alternative without \`when\` to ${file}`;
     throw missing(`script ${name} has no turn ${number} whose \`when\` holds: ${hint}`);

@@ -16,7 +16,7 @@ export interface ScriptContext {
   /** The last result of each tool. */
   readonly results: ReadonlyMap<string, { readonly content: string; readonly isError: boolean }>;
   /** How many turns the assistant has said. */
-  readonly turnsSaid: number;
+  readonly turnCount: number;
 }
 
 /** Reads a prompt as scripts see it. */
@@ -29,7 +29,7 @@ export function scriptContext({
   const results = new Map<string, { readonly content: string; readonly isError: boolean }>();
   const inputs: string[] = [];
   let notes: readonly string[] = [];
-  let turnsSaid = 0;
+  let turnCount = 0;
   for (const message of messages) {
     switch (message.role) {
       case "user":
@@ -38,7 +38,7 @@ export function scriptContext({
         break;
       case "assistant":
       case "verbatim":
-        turnsSaid += 1;
+        turnCount += 1;
         notes = [];
         break;
       case "tool":
@@ -55,12 +55,12 @@ export function scriptContext({
     input: inputs.at(-1) ?? "",
     notes: notes.join("\n"),
     results,
-    turnsSaid,
+    turnCount,
   };
 }
 
 /** Whether everything that `condition` asks for holds. */
-export function holds(condition: Condition, context: ScriptContext): boolean {
+export function matchesCondition(condition: Condition, context: ScriptContext): boolean {
   const { tool, matches, is_error: isError, input, notes } = condition;
   if (input !== undefined && !input.test(context.input)) return false;
   if (notes !== undefined && !notes.test(context.notes)) return false;
@@ -73,7 +73,7 @@ export function holds(condition: Condition, context: ScriptContext): boolean {
 }
 
 /** Whether the prompt is one of the conversation that `condition` describes. */
-export function isOfConversation(
+export function matchesConversation(
   condition: ConversationCondition,
   context: ScriptContext,
 ): boolean {

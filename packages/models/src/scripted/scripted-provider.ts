@@ -66,7 +66,7 @@ async function* play(
     const { reason, message, ...options } = failure;
     throw new ModelFailure(reason, message, options);
   }
-  yield { kind: "turn", turn: modelTurn(script, turn, context.turnsSaid) };
+  yield { kind: "turn", turn: modelTurn(script, turn, context.turnCount) };
 }
 
 function dueFailure(
@@ -119,15 +119,15 @@ function filledTurn(
     };
   } catch (error) {
     if (!(error instanceof UnknownQuotation)) throw error;
-    const place = `turn ${context.turnsSaid + 1} of ${script.file}`;
+    const place = `turn ${context.turnCount + 1} of ${script.file}`;
     throw new ModelFailure("invalid", `${place}: ${error.message}`, { cause: error });
   }
 }
 
-function modelTurn(script: Script, turn: FilledTurn, turnsSaid: number): ModelTurn {
+function modelTurn(script: Script, turn: FilledTurn, turnCount: number): ModelTurn {
   const calls = turn.calls.map((call, index) => ({
     ...call,
-    providerCallId: `call_${turnsSaid + 1}_${index + 1}`,
+    providerCallId: `call_${turnCount + 1}_${index + 1}`,
   }));
   const message = {
     role: "assistant",

@@ -2,7 +2,7 @@
 export type Fields = Record<string, unknown>;
 
 /** An object that has no field but its own, whatever names a provider sends. */
-export function noFields(): Fields {
+export function emptyFields(): Fields {
   return Object.create(null) as Fields;
 }
 

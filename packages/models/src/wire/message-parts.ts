@@ -1,14 +1,14 @@
 import type { ModelToolCall, ModelTurn, PromptMessage } from "@reeve/engine/ports/model-provider";
 
 /** A message as the conventions of OpenTelemetry for GenAI write it. */
-export interface PartedMessage {
+export interface TelemetryMessage {
   readonly role: string;
   readonly parts: readonly Readonly<Record<string, unknown>>[];
   readonly finish_reason?: string;
 }
 
 /** The messages of a prompt, in parts. */
-export function promptParts(messages: readonly PromptMessage[]): readonly PartedMessage[] {
+export function promptParts(messages: readonly PromptMessage[]): readonly TelemetryMessage[] {
   return messages.map((message) => {
     switch (message.role) {
       case "user":
@@ -33,7 +33,7 @@ export function promptParts(messages: readonly PromptMessage[]): readonly Parted
 export function answerParts(
   text: string,
   { calls, finishReason }: ModelTurn,
-): readonly PartedMessage[] {
+): readonly TelemetryMessage[] {
   const parts = [...texts([text]), ...calls.map(callPart)];
   return [{ role: "assistant", parts, finish_reason: finishReason }];
 }

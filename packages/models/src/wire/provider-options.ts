@@ -4,7 +4,7 @@ export interface ProviderOptions {
   /** Undefined: the address of the provider itself. */
   readonly baseUrl?: string | undefined;
   /** How long its connection may be silent, before an answer begins or in its middle. Default 5 minutes. */
-  readonly silenceMs?: number | undefined;
+  readonly idleTimeoutMs?: number | undefined;
 }
 
-export const defaultSilenceMs = 300_000;
+export const defaultIdleTimeoutMs = 300_000;

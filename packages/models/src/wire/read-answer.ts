@@ -6,19 +6,19 @@ import type { ServerSentEvent } from "./server-sent-events.ts";
 import { serverSentEvents } from "./server-sent-events.ts";
 
 /** What an event adds to what a reader sees. Empty texts: nothing. */
-export interface Spoken {
+export interface AnswerDelta {
   readonly text: string;
   readonly reasoning: string;
 }
 
-export const silent: Spoken = { text: "", reasoning: "" };
+export const emptyDelta: AnswerDelta = { text: "", reasoning: "" };
 
 /** Puts one turn together from the events of an answer, in the format of one API. */
 export interface AnswerAssembly {
   /** Takes the next event. Throws a ModelFailure of reason `malformed` when it is none of this format. */
-  add(event: unknown): Spoken;
+  add(event: unknown): AnswerDelta;
   /** Whether the provider has said that the answer is whole. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
   /** Whether the provider has said that nothing follows. */
   readonly isEnded: boolean;
   /**
@@ -50,7 +50,7 @@ export async function* readAnswer(
   } catch (error) {
     signal.throwIfAborted();
     // An answer that is whole stays so, whatever happens to its connection.
-    if (!turn.isWhole || error instanceof ModelFailure) throw error;
+    if (!turn.isComplete || error instanceof ModelFailure) throw error;
   }
   yield { kind: "turn", turn: turn.finish(upstreamName) };
 }

@@ -40,7 +40,7 @@ export const attributes = {
   worker: "reeve.worker",
   claimEpoch: "reeve.claim.epoch",
   deliveryAttempt: "reeve.delivery.attempt",
-  runRest: "reeve.run.rest",
+  runRelease: "reeve.run.rest",
   subtaskId: "reeve.subtask.id",
   depth: "reeve.depth",
   toolStatus: "reeve.tool.status",

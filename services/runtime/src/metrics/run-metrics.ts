@@ -34,7 +34,7 @@ const cost = counter({
 });
 
 /** Says how many runs this worker drives. */
-export function tellActive(runs: number): void {
+export function reportActiveRuns(runs: number): void {
   active.set(runs);
 }
 

@@ -151,7 +151,7 @@ describe("the wall clock", () => {
   test("does not count the time in which a dead worker had the run, whoever wrote meanwhile", () => {
     const run = new PlayedRun({ budgets: seconds(60) }).turn({ name: "search" });
     run.nowMs += 3_600_000;
-    run.isTold("are you there?");
+    run.receivesMessage("are you there?");
     run.nowMs += 3_600_000;
     run.claimedAnew().result(0);
     expect(run.clientTrace.slice(-2)).toEqual(["step:started", "messageInjected"]);

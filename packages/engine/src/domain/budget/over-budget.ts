@@ -11,7 +11,7 @@ import { limitsOf } from "./limits.ts";
 import { committedUsd, worstCaseUsd } from "./reserve-cost.ts";
 
 /** A budget of the whole run that is used up. */
-export interface Exceeded {
+export interface ExceededBudget {
   readonly reason:
     "subtasks" | "llm_calls" | "tool_calls" | "wall_clock" | "tokens" | "bytes" | "cost";
   readonly limit: number;
@@ -24,7 +24,7 @@ export function exceededBy(
   frame: Frame,
   promptTokens: number,
   nowMs: number,
-): Exceeded | undefined {
+): ExceededBudget | undefined {
   const { spent } = state;
   const limits = limitsOf(state);
   const cost = costObserved(state, frame, promptTokens);
@@ -37,11 +37,11 @@ export function exceededBy(
 }
 
 /** What the run has exceeded already, with nothing more done. */
-export function exceededTotal(state: RunState): Exceeded | undefined {
+export function exceededTotal(state: RunState): ExceededBudget | undefined {
   return firstOver([...totals(state), ["cost", limitsOf(state).costUsd, committedUsd(state)]]);
 }
 
-type Check = readonly [Exceeded["reason"], limit: number | undefined, observed: number];
+type Check = readonly [ExceededBudget["reason"], limit: number | undefined, observed: number];
 
 function totals(state: RunState): readonly Check[] {
   const { spent } = state;
@@ -52,7 +52,7 @@ function totals(state: RunState): readonly Check[] {
   ];
 }
 
-function firstOver(checks: readonly Check[]): Exceeded | undefined {
+function firstOver(checks: readonly Check[]): ExceededBudget | undefined {
   for (const [reason, limit, observed] of checks) {
     if (limit !== undefined && observed > limit) return { reason, limit, observed };
   }
@@ -67,7 +67,7 @@ function costObserved(state: RunState, frame: Frame, promptTokens: number): numb
  * The word that a budget is used up. The end follows from it: what the run did up to then, the refusal of its last calls
  * included, is known once that is told.
  */
-export function overBudget(state: RunState, exceeded: Exceeded): readonly Fact[] {
+export function overBudget(state: RunState, exceeded: ExceededBudget): readonly Fact[] {
   const { reason, limit, observed } = exceeded;
   const value = { reason, limit, observed };
   return [fact(scopeOf(rootOf(state)), { case: "budgetExceeded", value })];
@@ -83,7 +83,7 @@ export function endOverBudget(
 }
 
 /** What a call reads as its result that is refused because a budget is used up. */
-export function budgetRefusal({ reason, limit }: Pick<Exceeded, "reason" | "limit">): string {
+export function budgetRefusal({ reason, limit }: Pick<ExceededBudget, "reason" | "limit">): string {
   return `the run may use ${limit} ${reason.replace("_", " ")} in all, and this would be more`;
 }
 
@@ -94,7 +94,7 @@ const counted = (things: string, setting: string) =>
 
 type Words = (exceeded: Pick<BudgetExceeded, "limit" | "observed">) => string;
 
-const words: ReadonlyMap<string, Words> = new Map<Exceeded["reason"], Words>([
+const words: ReadonlyMap<string, Words> = new Map<ExceededBudget["reason"], Words>([
   ["subtasks", counted("subtasks", "max_subtasks")],
   ["llm_calls", counted("llm calls", "max_llm_calls")],
   ["tool_calls", counted("tool calls", "max_tool_calls")],

@@ -5,7 +5,7 @@ import type { RunState } from "../state/run-state.ts";
 import { liveFrames } from "../state/run-state.ts";
 import { refuse } from "../calls/tool-result.ts";
 import { limitsOf } from "./limits.ts";
-import type { Exceeded } from "./over-budget.ts";
+import type { ExceededBudget } from "./over-budget.ts";
 import { budgetRefusal, exceededTotal, overBudget } from "./over-budget.ts";
 
 /**
@@ -29,7 +29,7 @@ export function refusedCalls(state: RunState, nowMs: number): readonly Fact[] {
   return tooMany === undefined ? refused : [...refused, ...overBudget(state, tooMany)];
 }
 
-function tooManyCalls(state: RunState): Exceeded | undefined {
+function tooManyCalls(state: RunState): ExceededBudget | undefined {
   const limit = limitsOf(state).toolCalls;
   const observed = state.spent.toolCalls;
   return observed > limit ? { reason: "tool_calls", limit, observed } : undefined;

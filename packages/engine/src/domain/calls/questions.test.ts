@@ -6,7 +6,7 @@ import { AnswerAction, QuestionSchema } from "@reeve/contracts/tool";
 import { describe, expect, test } from "vitest";
 import { scopeOf } from "../state/frame.ts";
 import { nextEffects, openWaits } from "../next-effects.ts";
-import { answerOf, asked } from "./questions.ts";
+import { answerOf, requestAnswer } from "./questions.ts";
 import { PlayedRun } from "../../../test/support/run-player.ts";
 
 const { APPROVED, PENDING, REJECTED, TIMED_OUT, WITHDRAWN } = ApprovalState;
@@ -22,7 +22,7 @@ function ask(run: PlayedRun, questionId: string): PlayedRun {
   const [call] = frame.calls;
   if (call === undefined) throw new Error("there is no call");
   const question = create(QuestionSchema, { questionId, message: "which?", askedBy: "mcp:x" });
-  const facts = asked(run.state, call, question, scopeOf(frame), run.nowMs);
+  const facts = requestAnswer(run.state, call, question, scopeOf(frame), run.nowMs);
   return facts.length === 0 ? run : run.append(facts);
 }
 

@@ -16,13 +16,13 @@ const defaultMs = 600_000;
 const maxMs = 1_500_000;
 
 /** A question that somebody has answered, or nobody in time. */
-export interface Answered {
+export interface AnsweredQuestion {
   readonly call: Call;
   readonly approval: Approval;
 }
 
 /** What a tool asks becomes an approval, unless the run knows of it already. */
-export function asked(
+export function requestAnswer(
   { runId, created }: RunState,
   { call, questions }: Call,
   question: Question,
@@ -50,13 +50,13 @@ export function asked(
 }
 
 /** The call with a question as it now stands. */
-export function withQuestion(call: Call, approval: Approval): Call {
+export function recordQuestion(call: Call, approval: Approval): Call {
   const others = call.questions.filter(({ approvalId }) => approvalId !== approval.approvalId);
   return { ...call, questions: [...others, approval] };
 }
 
 /** The questions of running calls that have been answered, or will not be. */
-export function answered(state: RunState): readonly Answered[] {
+export function answeredQuestions(state: RunState): readonly AnsweredQuestion[] {
   return liveFrames(state)
     .flatMap(({ calls }) => calls)
     .filter(({ result }) => result === undefined)
@@ -85,7 +85,7 @@ export function answerOf({ question, state, decision }: Approval) {
 }
 
 /** What comes before a fact: the questions of a call whose result it is are not asked any more. */
-export function withdrawn(state: RunState, { scope, event }: Fact): readonly Fact[] {
+export function withdrawQuestions(state: RunState, { scope, event }: Fact): readonly Fact[] {
   if (event.case !== "toolResult") return [];
   const callId = event.value.result?.callId;
   const call = liveFrames(state)

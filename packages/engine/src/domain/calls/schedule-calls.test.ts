@@ -3,7 +3,7 @@ import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import { ToolCallSchema, ToolDescriptorSchema, ToolResultSchema } from "@reeve/contracts/tool";
 import { expect, test } from "vitest";
 import type { Call } from "../state/frame.ts";
-import { schedule } from "./schedule-calls.ts";
+import { scheduleCalls } from "./schedule-calls.ts";
 
 const tools = new Map(
   [
@@ -30,7 +30,7 @@ const waiting = (pending: Call): Call => ({
   approval: create(ApprovalSchema, { state: ApprovalState.PENDING }),
 });
 const ids = (calls: readonly Call[], parallel = 8) =>
-  schedule({ calls, tools }, parallel).map((scheduled) => scheduled.call.callId);
+  scheduleCalls({ calls, tools }, parallel).map((scheduled) => scheduled.call.callId);
 
 // Requirement: PERM-1
 test("parallel-safe calls run together and the others one by one, in order", () => {

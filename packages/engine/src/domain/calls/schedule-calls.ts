@@ -8,7 +8,7 @@ import { isCleared } from "./gate-call.ts";
  * The calls of a turn that may run now. Parallel-safe ones run together, at most `parallelCalls`; the others, and then the
  * surplus, run one by one in the order of the model; all of them do where only one may run. A call that waits for a person holds up only the serial calls behind it.
  */
-export function schedule(
+export function scheduleCalls(
   { calls, tools }: Pick<Frame, "calls" | "tools">,
   parallelCalls: number,
 ): readonly Call[] {
@@ -36,7 +36,7 @@ function lockOf({ exclusiveLock, parallelSafe }: ToolDescriptor): string | undef
 }
 
 /** Calls that a toolhost, or something else outside of the run, has to carry out. */
-export interface Outgoing {
+export interface OutgoingCall {
   readonly frame: Frame;
   readonly call: Call;
   readonly tool: ToolDescriptor;
@@ -46,13 +46,13 @@ export interface Outgoing {
  * Which of `waiting` start now, so that of the whole run at most `parallelCalls` are under way and no lock is held twice.
  * What runs is never put off for something newer.
  */
-export function admit(
-  running: readonly Outgoing[],
-  waiting: readonly Outgoing[],
+export function admitCalls(
+  running: readonly OutgoingCall[],
+  waiting: readonly OutgoingCall[],
   parallelCalls: number,
-): readonly Outgoing[] {
+): readonly OutgoingCall[] {
   const held = new Set(running.map(({ tool }) => lockOf(tool)));
-  const admitted: Outgoing[] = [];
+  const admitted: OutgoingCall[] = [];
   for (const outgoing of waiting) {
     if (running.length + admitted.length >= parallelCalls) break;
     const lock = lockOf(outgoing.tool);

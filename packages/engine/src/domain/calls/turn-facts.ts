@@ -5,13 +5,13 @@ import type { Call, Frame } from "../state/frame.ts";
 import { plannerId } from "../state/frame.ts";
 import { gateCall, isCleared } from "./gate-call.ts";
 import { nextStep } from "../next-step.ts";
-import { parallelIn } from "./outgoing-calls.ts";
+import { parallelCallLimit } from "./outgoing-calls.ts";
 import { isPure, runOwnTool } from "../own-tools/run-own-tool.ts";
 import type { RunState } from "../state/run-state.ts";
-import { isSubagent, schedule } from "./schedule-calls.ts";
-import { aggregate } from "../subtasks/aggregate.ts";
-import { finish } from "../subtasks/finish.ts";
-import { begin, spawn } from "../subtasks/spawn.ts";
+import { isSubagent, scheduleCalls } from "./schedule-calls.ts";
+import { aggregateResults } from "../subtasks/aggregate-results.ts";
+import { finishSubtask } from "../subtasks/finish-subtask.ts";
+import { startRemaining, spawnSubtasks } from "../subtasks/spawn-subtasks.ts";
 
 /** What follows for a step whose model has answered: what becomes of its calls, and once all have results, the step's end. */
 export function turnFacts(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
@@ -34,13 +34,15 @@ function ownFacts(state: RunState, frame: Frame, call: Call, nowMs: number): rea
   if (!isSubagent(tool)) return [];
   if (tool.name === finishSubtaskName) {
     const others = frame.calls.filter(({ call: { name } }) => name !== finishSubtaskName);
-    return others.every(({ result }) => result !== undefined) ? finish(frame, call, nowMs) : [];
+    return others.every(({ result }) => result !== undefined)
+      ? finishSubtask(frame, call, nowMs)
+      : [];
   }
   if (call.startedAtMs !== undefined) {
-    const missing = begin(state, frame, call);
-    return missing.length > 0 ? missing : aggregate(state, frame, call, nowMs);
+    const missing = startRemaining(state, frame, call);
+    return missing.length > 0 ? missing : aggregateResults(state, frame, call, nowMs);
   }
-  return schedule(frame, parallelIn(state, frame)).includes(call)
-    ? spawn(state, frame, call, nowMs)
+  return scheduleCalls(frame, parallelCallLimit(state, frame)).includes(call)
+    ? spawnSubtasks(state, frame, call, nowMs)
     : [];
 }

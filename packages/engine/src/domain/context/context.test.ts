@@ -47,7 +47,7 @@ describe("with budget_awareness per-message", () => {
   // Requirement: BUD-2
   test("an answer without calls is followed by its advisory in the next message of the user", () => {
     const run = new PlayedRun({ budgetAwareness: "per-message" }, small);
-    run.isTold("and then?").says("one").turn();
+    run.receivesMessage("and then?").says("one").turn();
     expect(run.prompt().at(-1)).toMatchObject({
       role: "user",
       text: "and then?",
@@ -108,7 +108,7 @@ describe("with budget_awareness limit:50", () => {
 
   // Requirement: BUD-5
   test("the latest message of the user stays, and each call that stays has its result", () => {
-    const run = limited().isTold("mind the gap");
+    const run = limited().receivesMessage("mind the gap");
     rounds(run, 3).turn();
     const prompt = run.prompt();
     expect(prompt.map(({ role }) => role)).toEqual(["user", "user", "verbatim", "tool"]);
@@ -121,7 +121,7 @@ describe("with budget_awareness limit:50", () => {
       { ...small, prepared: { ...small.prepared, recalled: ["likes tea"] } },
     );
     run.says(`{"steps":["look"]}`).turn();
-    run.isTold("mind the gap");
+    run.receivesMessage("mind the gap");
     rounds(run, 3).turn();
     expect(run.prompt()[1]).toMatchObject({
       text: "mind the gap",
@@ -168,7 +168,7 @@ describe("with budget_awareness limit:50", () => {
   });
 
   test("a message that came meanwhile is taken up before such an end", () => {
-    const run = rounds(limited(), 3).isTold("wait");
+    const run = rounds(limited(), 3).receivesMessage("wait");
     run.summary = "x".repeat(4_000);
     run.turn();
     expect(run.clientTrace).toContain("messageInjected");
@@ -202,7 +202,7 @@ describe("history_tokens", () => {
     const run = rounds(new PlayedRun({ budgets: { maxHistoryTokens: 500 } }, small), 3);
     expect(run.all("context")).toMatchObject([{ summary: "" }]);
     expect(purposes(run)).toEqual([ANSWER, ANSWER, ANSWER, ANSWER]);
-    expect(run.told()).toHaveLength(1);
+    expect(run.resultsSeen()).toHaveLength(1);
     expect(counted(run, 5_000).state.end).toBeUndefined();
   });
 

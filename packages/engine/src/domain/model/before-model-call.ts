@@ -20,7 +20,7 @@ export function beforeModelCall(state: RunState, frame: Frame, nowMs: number): r
   const tokens = promptTokens(state, frame);
   const limit = contextLimit(state, frame);
   if (tokens > limit.compactAt) {
-    const facts = frame.isCompacted ? [] : makeSmaller(state, frame, nowMs);
+    const facts = frame.isCompacted ? [] : compactConversation(state, frame, nowMs);
     if (facts.length > 0) return facts;
     if (limit.isHard) return stopAtLimit(state, frame, tokens, limit.compactAt);
   }
@@ -44,17 +44,22 @@ export function startModelCall(
 }
 
 /** Has the older part of the conversation summarized, or leaves it out. Nothing when nothing can be taken out. */
-export function makeSmaller(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
+export function compactConversation(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
   const { compactAt, summarizes } = contextLimit(state, frame);
   const removed = unitsToRemove(frame, systemPrompt(state, frame), compactAt);
   if (removed === undefined) return [];
   return summarizes
     ? startModelCall(state, frame, ModelCallPurpose.SUMMARY, 1, nowMs)
-    : [compacted(state, frame, removed, "")];
+    : [compactionFact(state, frame, removed, "")];
 }
 
 /** The older part of the conversation is out, and `summary` stands for it. */
-export function compacted(state: RunState, frame: Frame, removed: number, summary: string): Fact {
+export function compactionFact(
+  state: RunState,
+  frame: Frame,
+  removed: number,
+  summary: string,
+): Fact {
   return fact(scopeOf(frame), {
     case: "context",
     value: {

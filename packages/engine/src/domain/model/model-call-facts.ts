@@ -1,7 +1,12 @@
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import { ModelCallPurpose } from "@reeve/contracts/run";
 import type { ModelCallFailed } from "@reeve/contracts/run";
-import { beforeModelCall, compacted, makeSmaller, startModelCall } from "./before-model-call.ts";
+import {
+  beforeModelCall,
+  compactionFact,
+  compactConversation,
+  startModelCall,
+} from "./before-model-call.ts";
 import { maxAttempts } from "../budget/limits.ts";
 import { contextLimit } from "../context/context-limit.ts";
 import { unitsToRemove } from "../context/plan-compaction.ts";
@@ -31,7 +36,7 @@ export function modelCallFacts(state: RunState, frame: Frame, nowMs: number): re
   if (status.retryable && call.failures < maxAttempts) return [];
   if (call.purpose === ModelCallPurpose.SUMMARY) return [withoutSummary(state, frame)];
   if (status.reason === "context_overflow" && !frame.isCompacted) {
-    const smaller = makeSmaller(state, frame, nowMs);
+    const smaller = compactConversation(state, frame, nowMs);
     if (smaller.length > 0) return smaller;
   }
   return failFrame(state, frame, reasonOf(status), messageOf(state, frame, call, status));
@@ -49,7 +54,7 @@ export function retryDelayMs(call: ModelCall): number | undefined {
 function withoutSummary(state: RunState, frame: Frame): Fact {
   const { compactAt } = contextLimit(state, frame);
   const removed = unitsToRemove(frame, systemPrompt(state, frame), compactAt);
-  return compacted(state, frame, removed ?? frame.compaction?.removed ?? 0, "");
+  return compactionFact(state, frame, removed ?? frame.compaction?.removed ?? 0, "");
 }
 
 /** Failures of which a client, or whoever runs the deployment, can do something by themselves have reasons of their own. */

@@ -2,7 +2,7 @@ import type { ModelSpec } from "@reeve/contracts/agent";
 import { readingLength } from "@reeve/agent/text/reading-length";
 import { splitInjected } from "@reeve/agent/tools/injected-args";
 import { finishSubtaskName } from "@reeve/agent/tools/own-tools";
-import { compacted } from "./before-model-call.ts";
+import { compactionFact } from "./before-model-call.ts";
 import { advisoryFor } from "../context/advisory.ts";
 import { contextLimit } from "../context/context-limit.ts";
 import { tokensOf } from "../context/estimate-tokens.ts";
@@ -17,7 +17,7 @@ import type { RunState } from "../state/run-state.ts";
 import { systemPrompt } from "./system-prompt.ts";
 
 /** What a model gave for a call, and what is known of how it was asked. */
-export interface TakenTurn {
+export interface ReceivedTurn {
   readonly call: ModelCall;
   readonly model: ModelSpec;
   /** The format of the provider's messages. */
@@ -28,7 +28,11 @@ export interface TakenTurn {
 }
 
 /** The facts of a whole answer: what it used, its calls in order, and the turn itself. */
-export function modelTurnFacts(state: RunState, frame: Frame, taken: TakenTurn): readonly Fact[] {
+export function modelTurnFacts(
+  state: RunState,
+  frame: Frame,
+  taken: ReceivedTurn,
+): readonly Fact[] {
   const { call, turn } = taken;
   const scope = scopeOf(frame);
   const usage = usageOf(taken);
@@ -60,7 +64,7 @@ export function modelTurnFacts(state: RunState, frame: Frame, taken: TakenTurn):
 export function summaryFacts(
   state: RunState,
   frame: Frame,
-  taken: TakenTurn,
+  taken: ReceivedTurn,
   summary: string,
 ): readonly Fact[] {
   const { compactAt } = contextLimit(state, frame);
@@ -68,11 +72,11 @@ export function summaryFacts(
   const already = frame.compaction?.removed ?? 0;
   return [
     usageFact(scopeOf(frame), taken, usageOf(taken)),
-    compacted(state, frame, removed ?? already, summary.trim()),
+    compactionFact(state, frame, removed ?? already, summary.trim()),
   ];
 }
 
-function usageFact(scope: Scope, { turn, model }: TakenTurn, usage: ModelUsage): Fact {
+function usageFact(scope: Scope, { turn, model }: ReceivedTurn, usage: ModelUsage): Fact {
   const costUsd = costOf(usage, model);
   return fact(scope, {
     case: "usage",
@@ -85,7 +89,7 @@ function usageFact(scope: Scope, { turn, model }: TakenTurn, usage: ModelUsage):
   });
 }
 
-function usageOf({ turn, promptCharacters }: TakenTurn): ModelUsage {
+function usageOf({ turn, promptCharacters }: ReceivedTurn): ModelUsage {
   return (
     turn.usage ?? {
       inputTokens: tokensOf(promptCharacters),

@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { limitsOf } from "../budget/limits.ts";
 import type { RunState } from "../state/run-state.ts";
 import type { OwnResult } from "./own-result.ts";
-import { numberArgument, refuses, says, textArgument } from "./own-result.ts";
+import { numberArgument, errorResult, successResult, textArgument } from "./own-result.ts";
 
 const maxKeyCharacters = 128;
 const maxValueCharacters = 65_536;
@@ -12,7 +12,7 @@ const reserved = "task:";
 
 export function memoryList({ memory }: RunState): OwnResult {
   const entries = [...memory].map(([key, value]) => ({ key, characters: value.length }));
-  return says(JSON.stringify(entries));
+  return successResult(JSON.stringify(entries));
 }
 
 /** A part of an entry that is as long as a result may be; the rest by its offset. */
@@ -21,14 +21,14 @@ export function memoryRead(state: RunState, args: JsonObject): OwnResult {
   const value = state.memory.get(key);
   if (value === undefined) {
     const known = [...state.memory.keys()].join(", ");
-    return refuses(`there is no entry "${key}"; there are: ${known === "" ? "none" : known}`);
+    return errorResult(`there is no entry "${key}"; there are: ${known === "" ? "none" : known}`);
   }
   const offset = numberArgument(args, "offset") ?? 0;
   // A character has at most three bytes in UTF-8, a pair of surrogates four.
   const most = Math.max(1, Math.floor((limitsOf(state).resultBytes - noteBytes) / 3));
   const part = wellFormed(value.slice(offset, offset + most));
   const end = offset + part.length;
-  return says(
+  return successResult(
     end >= value.length
       ? part
       : `${part}\n[characters ${offset} to ${end} of ${value.length}; read on with offset ${end}]`,
@@ -46,18 +46,20 @@ export function memoryWrite({ memory }: RunState, args: JsonObject): OwnResult {
   const key = textArgument(args, "key");
   const value = textArgument(args, "value");
   if (key === "" || key.length > maxKeyCharacters) {
-    return refuses(`a key has 1 to ${maxKeyCharacters} characters; this one has ${key.length}`);
+    return errorResult(`a key has 1 to ${maxKeyCharacters} characters; this one has ${key.length}`);
   }
   if (key.startsWith(reserved)) {
-    return refuses(`keys that begin with ${reserved} are for results of subtasks; choose another`);
+    return errorResult(
+      `keys that begin with ${reserved} are for results of subtasks; choose another`,
+    );
   }
   if (value.length > maxValueCharacters) {
-    return refuses(
+    return errorResult(
       `a value has at most ${maxValueCharacters} characters; this one has ${value.length}: keep it in a file, or in parts`,
     );
   }
   if (!memory.has(key) && memory.size >= maxEntries) {
-    return refuses(`the memory holds ${maxEntries} entries and no more; write over an old one`);
+    return errorResult(`the memory holds ${maxEntries} entries and no more; write over an old one`);
   }
-  return says(`kept under ${key}`, { case: "memoryWritten", value: { key, value } });
+  return successResult(`kept under ${key}`, { case: "memoryWritten", value: { key, value } });
 }

@@ -8,7 +8,7 @@ const read = (key: string, offset?: number) => ({
 });
 const list = { name: "memory_list" };
 /** What the calls of the last step came to. */
-const results = (run: PlayedRun, id?: string) => run.told(id);
+const results = (run: PlayedRun, id?: string) => run.resultsSeen(id);
 
 describe("the memory of a run", () => {
   test("is written, listed and read within one turn, in the order of the calls", () => {
@@ -35,7 +35,7 @@ describe("the memory of a run", () => {
     run.turnIn(child, [read("a"), write("b", "two")]);
     expect(results(run, child)[0]).toBe("one");
     run.says("done", child).turnIn(child).turn(read("b"));
-    expect(run.told().at(-1)).toBe("two");
+    expect(run.resultsSeen().at(-1)).toBe("two");
   });
 
   // Requirement: SUB-10
@@ -45,14 +45,14 @@ describe("the memory of a run", () => {
     const ids = run.subtasks;
     for (const id of ids) run.says(`did ${id}`, id).turnIn(id);
     run.turn(...ids.map((id) => read(`task:${id}`)));
-    expect(run.told().slice(-3)).toEqual(ids.map((id) => `did ${id}`));
+    expect(run.resultsSeen().slice(-3)).toEqual(ids.map((id) => `did ${id}`));
   });
 
   test("keeps the error of a subtask that failed, too", () => {
     const run = new PlayedRun().turn(subtask("a"));
     const [child = ""] = run.subtasks;
     run.fails("refused", { id: child }).turn(read(`task:${child}`));
-    expect(JSON.parse(run.told().at(-1) ?? "")).toMatchObject({ error: "refused" });
+    expect(JSON.parse(run.resultsSeen().at(-1) ?? "")).toMatchObject({ error: "refused" });
   });
 
   // Requirement: SUB-10
@@ -66,7 +66,7 @@ describe("the memory of a run", () => {
     expect(results(run, b)).toEqual([expect.stringContaining("there is no entry"), "[]"]);
     run.says("b is 2", b).turnIn(b);
     run.turn(read(`task:${a}`), subtask("c"));
-    expect(run.told().at(-2)).toBe("a is 1");
+    expect(run.resultsSeen().at(-2)).toBe("a is 1");
     const [c = ""] = run.subtasks;
     run.turnIn(c, [read(`task:${b}`)]);
     expect(results(run, c)).toEqual(["b is 2"]);
@@ -86,14 +86,14 @@ describe("the memory of a run", () => {
       { success: false, error: expect.stringContaining(problem) },
     ]);
     expect(run.all("memoryWritten")).toEqual([]);
-    expect(run.result(1).told().at(-1)).toBe("found");
+    expect(run.result(1).resultsSeen().at(-1)).toBe("found");
   });
 
   test("holds 200 entries, of which one may be written over", () => {
     const run = new PlayedRun({ budgets: { maxToolCalls: 1_000 } });
     run.turn(...Array.from({ length: 201 }, (_, index) => write(`k${index}`, "v")));
-    expect(run.told().filter((content) => content.startsWith("kept"))).toHaveLength(200);
-    expect(run.turn(write("k0", "w")).told().at(-1)).toBe("kept under k0");
+    expect(run.resultsSeen().filter((content) => content.startsWith("kept"))).toHaveLength(200);
+    expect(run.turn(write("k0", "w")).resultsSeen().at(-1)).toBe("kept under k0");
   });
 
   test("is read in parts that fit a result, and the parts make the whole", () => {
@@ -101,7 +101,7 @@ describe("the memory of a run", () => {
     const run = new PlayedRun({ budgets: { maxResultBytes: 1_000 } }).turn(write("k", value));
     let whole = "";
     for (let offset: number | undefined = 0; offset !== undefined;) {
-      const content: string = run.turn(read("k", offset)).told().at(-1) ?? "";
+      const content: string = run.turn(read("k", offset)).resultsSeen().at(-1) ?? "";
       expect(new TextEncoder().encode(content).length).toBeLessThanOrEqual(1_000);
       const [part = "", next] = content.split(/\n\[characters .* read on with offset (\d+)\]$/);
       expect(part.isWellFormed()).toBe(true);

@@ -8,11 +8,11 @@ export interface OwnResult {
   readonly changes: readonly EventInit[];
 }
 
-export function says(content: string, ...changes: readonly EventInit[]): OwnResult {
+export function successResult(content: string, ...changes: readonly EventInit[]): OwnResult {
   return { content, isError: false, changes };
 }
 
-export function refuses(content: string): OwnResult {
+export function errorResult(content: string): OwnResult {
   return { content, isError: true, changes: [] };
 }
 

@@ -4,7 +4,7 @@ import type { Todo } from "@reeve/contracts/run";
 import { TodoSchema, TodoStatus } from "@reeve/contracts/run";
 import type { RunState } from "../state/run-state.ts";
 import type { OwnResult } from "./own-result.ts";
-import { numberArgument, refuses, says, textArgument } from "./own-result.ts";
+import { numberArgument, errorResult, successResult, textArgument } from "./own-result.ts";
 
 const maxTodos = 100;
 const maxCharacters = 2_000;
@@ -18,20 +18,20 @@ const statuses = {
 export function addTodo({ todos }: RunState, args: JsonObject): OwnResult {
   const text = textArgument(args, "text").trim();
   if (text === "" || text.length > maxCharacters) {
-    return refuses(`a todo has 1 to ${maxCharacters} characters; this one has ${text.length}`);
+    return errorResult(`a todo has 1 to ${maxCharacters} characters; this one has ${text.length}`);
   }
-  if (todos.length >= maxTodos) return refuses(`the list holds ${maxTodos} todos and no more`);
+  if (todos.length >= maxTodos) return errorResult(`the list holds ${maxTodos} todos and no more`);
   const todo = create(TodoSchema, { id: todos.length + 1, text, status: TodoStatus.PENDING });
   return changed([...todos, todo]);
 }
 
 export function listTodos({ todos }: RunState): OwnResult {
-  return says(JSON.stringify(todos.map(shown)));
+  return successResult(JSON.stringify(todos.map(shown)));
 }
 
 export function updateTodoStatus({ todos }: RunState, args: JsonObject): OwnResult {
   const status = Object.entries(statuses).find(([name]) => name === args["status"])?.[1];
-  if (status === undefined) return refuses(`a todo is ${Object.keys(statuses).join(", ")}`);
+  if (status === undefined) return errorResult(`a todo is ${Object.keys(statuses).join(", ")}`);
   return setStatus(todos, numberArgument(args, "id"), status);
 }
 
@@ -41,11 +41,11 @@ export function completeTodo({ todos }: RunState, args: JsonObject): OwnResult {
 
 function setStatus(todos: readonly Todo[], id: number | undefined, status: TodoStatus): OwnResult {
   if (!todos.some((todo) => todo.id === id)) {
-    return refuses(`there is no todo ${id}; there are ${todos.length}, numbered from 1`);
+    return errorResult(`there is no todo ${id}; there are ${todos.length}, numbered from 1`);
   }
   const busy = todos.find((todo) => todo.status === TodoStatus.IN_PROGRESS && todo.id !== id);
   if (status === TodoStatus.IN_PROGRESS && busy !== undefined) {
-    return refuses(`todo ${busy.id} is in progress; complete it or set it back first`);
+    return errorResult(`todo ${busy.id} is in progress; complete it or set it back first`);
   }
   return changed(
     todos.map((todo) => (todo.id === id ? create(TodoSchema, { ...todo, status }) : todo)),
@@ -53,7 +53,7 @@ function setStatus(todos: readonly Todo[], id: number | undefined, status: TodoS
 }
 
 function changed(todos: readonly Todo[]): OwnResult {
-  return says(JSON.stringify(todos.map(shown)), {
+  return successResult(JSON.stringify(todos.map(shown)), {
     case: "todosChanged",
     value: { todos: [...todos] },
   });

@@ -7,7 +7,7 @@ const update = (id: number, status: string) => ({
   args: { id, status },
 });
 const complete = (id: number) => ({ name: "complete_todo", args: { id } });
-const shown = (run: PlayedRun): unknown => JSON.parse(run.told().at(-1) ?? "");
+const shown = (run: PlayedRun): unknown => JSON.parse(run.resultsSeen().at(-1) ?? "");
 
 describe("the todos of a run", () => {
   // Requirement: KIT-4
@@ -40,7 +40,9 @@ describe("the todos of a run", () => {
       update(1, "in_progress"),
       update(2, "in_progress"),
     );
-    expect(run.told().at(-1)).toBe("todo 1 is in progress; complete it or set it back first");
+    expect(run.resultsSeen().at(-1)).toBe(
+      "todo 1 is in progress; complete it or set it back first",
+    );
     run.turn(update(1, "in_progress"), complete(1), update(2, "in_progress"));
     expect(shown(run)).toMatchObject([{ status: "completed" }, { status: "in_progress" }]);
   });
@@ -74,6 +76,6 @@ describe("the todos of a run", () => {
 
   test("are a hundred at most", () => {
     const run = new PlayedRun().turn(...Array.from({ length: 101 }, () => add("x")));
-    expect(run.told().at(-1)).toBe("the list holds 100 todos and no more");
+    expect(run.resultsSeen().at(-1)).toBe("the list holds 100 todos and no more");
   });
 });

@@ -108,7 +108,7 @@ describe("a run that plans", () => {
     expect(openWaits(run.state)).toHaveLength(1);
     expect(nextEffects(run.state)).toEqual([]);
     run.parks().decides(ApprovalState.REJECTED).claimedAnew();
-    expect(run.told()).toEqual(["a person rejected this call: not today"]);
+    expect(run.resultsSeen()).toEqual(["a person rejected this call: not today"]);
     run.says(plan("ask nicely")).turn();
     expectOrder(run.says("done").turn().events);
   });
@@ -125,7 +125,7 @@ describe("a run that plans", () => {
   });
 
   test("takes up a message that came while it planned in its first step", () => {
-    const run = new PlayedRun(planning).isTold("and quickly").says(plan("look")).turn();
+    const run = new PlayedRun(planning).receivesMessage("and quickly").says(plan("look")).turn();
     expect(run.prompt()).toMatchObject([{ text: "go" }, { text: "and quickly" }]);
     expectOrder(run.says("done").turn().events);
   });
@@ -150,7 +150,7 @@ describe("a run that plans", () => {
       .says("half")
       .claimedAnew();
     expect(run.trace.slice(-3)).toEqual(["runClaimed", "textVoided", "modelCallStarted"]);
-    expect(run.told()).toEqual(["found"]);
+    expect(run.resultsSeen()).toEqual(["found"]);
     run.says(plan("look")).turn();
     expectOrder(run.says("done").turn().events);
   });

@@ -4,7 +4,7 @@ import { ModelCallPurpose, StepState } from "@reeve/contracts/run";
 import { latestUserIndex } from "./conversation.ts";
 import type { Call, Frame, ModelCall, TurnUnit } from "./frame.ts";
 import { plannerId } from "./frame.ts";
-import { withQuestion } from "../calls/questions.ts";
+import { recordQuestion } from "../calls/questions.ts";
 
 /** What one event means to the loop of model turns. Events that mean nothing to it return the same frame. */
 export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
@@ -81,7 +81,7 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
     case "approval": {
       const { approval } = event.value;
       return amendCall(frame, approval?.call?.callId, (call) =>
-        approval?.question === undefined ? { ...call, approval } : withQuestion(call, approval),
+        approval?.question === undefined ? { ...call, approval } : recordQuestion(call, approval),
       );
     }
     case "toolResult": {

@@ -11,7 +11,9 @@ const notForChildren: ReadonlySet<PermissionClass> = new Set([
 ]);
 
 /** The tools that a frame may give to its subtasks, by name. */
-export function childSafe({ tools }: Pick<Frame, "tools">): ReadonlyMap<string, ToolDescriptor> {
+export function inheritableTools({
+  tools,
+}: Pick<Frame, "tools">): ReadonlyMap<string, ToolDescriptor> {
   return new Map(
     [...tools].filter(
       ([name, { permissionClass }]) =>
@@ -27,7 +29,7 @@ export function childTools(
 ): ReadonlyMap<string, ToolDescriptor> {
   const wanted = names === undefined ? undefined : new Set(names);
   const tools = new Map(
-    [...childSafe(parent)].filter(([name]) => wanted === undefined || wanted.has(name)),
+    [...inheritableTools(parent)].filter(([name]) => wanted === undefined || wanted.has(name)),
   );
   if (outputSchema !== undefined) {
     tools.set(

@@ -10,7 +10,7 @@ import { refuse, toolResultFact } from "../calls/tool-result.ts";
 const maxRetries = 3;
 
 /** The result of a call that ends a subtask; it takes its turn after all other calls of the step. */
-export function finish(frame: Frame, call: Call, nowMs: number): readonly Fact[] {
+export function finishSubtask(frame: Frame, call: Call, nowMs: number): readonly Fact[] {
   const isFinished = frame.calls.some(isAccepted);
   if (isFinished) {
     const content = "the subtask is finished already, with the call before";
@@ -22,7 +22,7 @@ export function finish(frame: Frame, call: Call, nowMs: number): readonly Fact[]
 }
 
 /** Whether the frame is a subtask whose result has a form, so that nothing but a call of `finish_subtask` ends it. */
-export function owesResult({ subtask }: Frame): boolean {
+export function requiresResult({ subtask }: Frame): boolean {
   return subtask?.job.outputSchema !== undefined;
 }
 

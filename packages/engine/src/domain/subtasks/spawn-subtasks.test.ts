@@ -44,7 +44,7 @@ describe("a subtask", () => {
       .turnIn(child, [{ name: "search" }])
       .result(0, "found", child);
     run.says("the answer is 4", child).turnIn(child);
-    expect(run.told()).toEqual(["the answer is 4"]);
+    expect(run.resultsSeen()).toEqual(["the answer is 4"]);
     expectOrder(run.says("4").turn().events);
   });
 
@@ -56,7 +56,7 @@ describe("a subtask", () => {
       .turnIn(child, [{ name: "search" }])
       .result(0, "found", child);
     run.turnIn(child);
-    expect(run.told()).toEqual(["it is 4"]);
+    expect(run.resultsSeen()).toEqual(["it is 4"]);
   });
 
   // Requirement: SUB-3
@@ -83,7 +83,7 @@ describe("a subtask", () => {
     expect(run.lastResult).toContain("search, count");
     // Its sibling is under way, and the run goes on.
     run.result(1);
-    expect(run.told()).toHaveLength(2);
+    expect(run.resultsSeen()).toHaveLength(2);
     expect(run.clientTrace.at(-1)).toBe("step:started");
   });
 
@@ -133,7 +133,7 @@ describe("a subtask", () => {
   ])("%s is refused", (_, args, problem) => {
     const run = new PlayedRun().turn(subtask("a", args));
     expect(run.all("subtask")).toEqual([]);
-    expect(run.told()).toEqual([expect.stringContaining(problem)]);
+    expect(run.resultsSeen()).toEqual([expect.stringContaining(problem)]);
     expect(run.clientTrace.slice(-3)).toEqual([
       "toolResult:error",
       "step:completed",
@@ -200,7 +200,7 @@ describe("a call of several jobs", () => {
       if (index === 2) run.fails("refused", { id });
       else run.says(`part ${id.at(-1)} done`, id).turnIn(id);
     }
-    const entries: unknown = JSON.parse(run.told()[0] ?? "");
+    const entries: unknown = JSON.parse(run.resultsSeen()[0] ?? "");
     const message = "model m gave no answer: the provider says refused";
     expect(entries).toEqual(
       Array.from({ length: 7 }, (_, index) =>

@@ -9,7 +9,7 @@ const firstLookMs = 10_000;
 const longestMs = 120_000;
 
 /** A call that was asked for. */
-export interface Asked {
+export interface RequestedCall {
   readonly key: CallKey;
   readonly request: ToolCallRequest;
   readonly queue: Pick<WorkQueue<ToolCallRequest>, "publish" | "holds">;
@@ -21,8 +21,8 @@ export interface Asked {
  * Asks again for a call without a result whose request is gone from the queue: no host would ever take it, or take it over.
  * Looks until `signal` aborts or the call has ended.
  */
-export async function keepAsked(
-  { key, request, queue, sequence }: Asked,
+export async function republishLostRequest(
+  { key, request, queue, sequence }: RequestedCall,
   { journal, clock, logger }: RunPorts,
   signal: AbortSignal,
 ): Promise<void> {
@@ -31,7 +31,7 @@ export async function keepAsked(
     await clock.sleep(delayMs, signal);
     try {
       const { events } = await journal.read(key, emptyTail, signal);
-      if (events.some(isLast)) return;
+      if (events.some(isFinal)) return;
       const places = [startedBy(events), asked].filter((place) => place !== undefined);
       const held = await Promise.all(places.map((place) => queue.holds(place, signal)));
       if (held.includes(true)) continue;
@@ -51,6 +51,6 @@ function startedBy(facts: readonly ToolCallFact[]): number | undefined {
 }
 
 /** Whether nothing comes after this fact of a journal. */
-export function isLast({ fact: { case: kind } }: ToolCallFact): boolean {
+export function isFinal({ fact: { case: kind } }: ToolCallFact): boolean {
   return kind === "result" || kind === "cancelled";
 }

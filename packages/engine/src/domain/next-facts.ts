@@ -8,7 +8,7 @@ import type { Frame } from "./state/frame.ts";
 import { scopeOf } from "./state/frame.ts";
 import { modelCallFacts } from "./model/model-call-facts.ts";
 import { nextStep } from "./next-step.ts";
-import { startable } from "./calls/outgoing-calls.ts";
+import { startableCalls } from "./calls/outgoing-calls.ts";
 import type { RunState } from "./state/run-state.ts";
 import { liveFrames, rootOf } from "./state/run-state.ts";
 import { turnFacts } from "./calls/turn-facts.ts";
@@ -17,7 +17,7 @@ import { turnFacts } from "./calls/turn-facts.ts";
  * The facts that follow from `state` and need nothing from outside. To be applied, and asked again, until there are none:
  * then only effects, or facts from others, move the run on.
  */
-export function consequences(state: RunState, nowMs: number): readonly Fact[] {
+export function nextFacts(state: RunState, nowMs: number): readonly Fact[] {
   if (state.end !== undefined || state.created === undefined || state.claim === undefined)
     return [];
   // Facts that are known together are appended together; should a log hold only some of an end, it is still one.
@@ -31,7 +31,7 @@ export function consequences(state: RunState, nowMs: number): readonly Fact[] {
     const facts = ofFrame(state, frame, nowMs);
     if (facts.length > 0) return facts;
   }
-  return startable(state).map(({ frame, call }) =>
+  return startableCalls(state).map(({ frame, call }) =>
     fact(scopeOf(frame), { case: "toolCallStarted", value: { callId: call.call.callId } }),
   );
 }

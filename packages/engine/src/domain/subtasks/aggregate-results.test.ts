@@ -14,8 +14,8 @@ test("a result that is too long for its caller says where the whole is, and the 
   const run = limited(1_000).turn(subtask("a"));
   const [child = ""] = run.subtasks;
   run.says("x".repeat(5_000), child).turnIn(child);
-  expect(bytesOf(run.told()[0] ?? "")).toBeLessThanOrEqual(1_000);
-  expect(run.told()[0]).toContain(`the whole is in the shared memory under task:${child}`);
+  expect(bytesOf(run.resultsSeen()[0] ?? "")).toBeLessThanOrEqual(1_000);
+  expect(run.resultsSeen()[0]).toContain(`the whole is in the shared memory under task:${child}`);
   expect(run.state.memory.get(`task:${child}`)).toHaveLength(5_000);
 });
 
@@ -25,7 +25,7 @@ test("entries of jobs share what a result may have, and stay entries", () => {
     fc.property(fc.array(text, { minLength: 7, maxLength: 7 }), (texts) => {
       const run = limited(3_000).turn(jobs(...texts.map(() => ({ task: "x" }))));
       for (const [index, id] of run.subtasks.entries()) run.says(texts[index] ?? "", id).turnIn(id);
-      const [content = ""] = run.told();
+      const [content = ""] = run.resultsSeen();
       expect(bytesOf(content)).toBeLessThanOrEqual(3_000);
       expect(JSON.parse(content)).toHaveLength(7);
     }),
@@ -36,12 +36,12 @@ test("entries of jobs share what a result may have, and stay entries", () => {
 test("however little a result may have, it never has more", () => {
   const run = limited(1_000).turn(jobs(...Array.from({ length: 7 }, () => ({ task: "x" }))));
   for (const id of run.subtasks) run.says("ü".repeat(9_000), id).turnIn(id);
-  expect(bytesOf(run.told()[0] ?? "")).toBeLessThanOrEqual(1_000);
+  expect(bytesOf(run.resultsSeen()[0] ?? "")).toBeLessThanOrEqual(1_000);
 });
 
 test("the failure of a subtask is cut like a result", () => {
   const run = limited(1_000).turn(subtask("a"));
   const [child = ""] = run.subtasks;
   run.fails("x".repeat(5_000), { id: child });
-  expect(bytesOf(run.told()[0] ?? "")).toBeLessThanOrEqual(1_000);
+  expect(bytesOf(run.resultsSeen()[0] ?? "")).toBeLessThanOrEqual(1_000);
 });

@@ -17,7 +17,7 @@ describe("a subtask that owes a result of a certain form", () => {
   test("ends with the first valid call of finish_subtask, whose arguments are the result", () => {
     const [run, child] = owing();
     run.turnIn(child, [finish({ n: 4 })]);
-    expect(run.told()).toEqual([`{"n":4}`]);
+    expect(run.resultsSeen()).toEqual([`{"n":4}`]);
     expect(run.all("toolResult").at(-1)?.result?.structured).toEqual({ n: 4 });
     expectOrder(run.says("4").turn().events);
   });
@@ -25,19 +25,19 @@ describe("a subtask that owes a result of a certain form", () => {
   test("hears what is wrong with its result, and may try three times again", () => {
     const [run, child] = owing();
     for (const wrong of [{ n: "x" }, {}, "{broken"]) run.turnIn(child, [finish(wrong)]);
-    expect(run.told(child)).toEqual([
+    expect(run.resultsSeen(child)).toEqual([
       expect.stringContaining("n must be integer"),
       expect.stringContaining("required property 'n'"),
       expect.stringContaining("no JSON object"),
     ]);
     run.turnIn(child, [finish({ n: 4 })]);
-    expect(run.told()).toEqual([`{"n":4}`]);
+    expect(run.resultsSeen()).toEqual([`{"n":4}`]);
   });
 
   test("fails for its caller after the third retry, and the run goes on", () => {
     const [run, child] = owing();
     for (let call = 1; call <= 4; call++) run.turnIn(child, [finish({})]);
-    expect(JSON.parse(run.told()[0] ?? "")).toMatchObject({ error: "schema_not_satisfied" });
+    expect(JSON.parse(run.resultsSeen()[0] ?? "")).toMatchObject({ error: "schema_not_satisfied" });
     expect(run.all("subtask").at(-1)).toMatchObject({ error: "schema_not_satisfied" });
     expectOrder(run.says("sorry").turn().events);
   });
@@ -47,7 +47,7 @@ describe("a subtask that owes a result of a certain form", () => {
     for (let round = 1; round <= 2; round++) {
       run.turnIn(child, [{ name: "search" }]).result(0, "found", child);
     }
-    expect(JSON.parse(run.told()[0] ?? "")).toMatchObject({ error: "schema_not_satisfied" });
+    expect(JSON.parse(run.resultsSeen()[0] ?? "")).toMatchObject({ error: "schema_not_satisfied" });
     expect(run.state.end).toBeUndefined();
   });
 
@@ -60,7 +60,7 @@ describe("a subtask that owes a result of a certain form", () => {
     });
     expect(run.frame(child).step).toBe(2);
     run.turnIn(child, [finish({ n: 4 })]);
-    expect(run.told()).toEqual([`{"n":4}`]);
+    expect(run.resultsSeen()).toEqual([`{"n":4}`]);
   });
 
   test("has its other calls of the turn done first, and then it ends", () => {
@@ -75,7 +75,7 @@ describe("a subtask that owes a result of a certain form", () => {
   test("ends with the first of two valid calls of one turn", () => {
     const [run, child] = owing();
     run.turnIn(child, [finish({ n: 4 }), finish({ n: 5 })]);
-    expect(run.told()).toEqual([`{"n":4}`]);
+    expect(run.resultsSeen()).toEqual([`{"n":4}`]);
     expect(run.all("toolResult").map(({ success }) => success)).toEqual([true, false, true]);
   });
 
@@ -86,7 +86,7 @@ describe("a subtask that owes a result of a certain form", () => {
     expect(run.frame().calls[0]?.call.injectedArgs).toEqual({ origin: "console" });
     const [child = ""] = run.subtasks;
     run.turnIn(child, [finish({ origin: "the sea" })]);
-    expect(run.told()).toEqual([`{"origin":"the sea"}`]);
+    expect(run.resultsSeen()).toEqual([`{"origin":"the sea"}`]);
   });
 });
 
@@ -106,8 +106,8 @@ test("a subtask that nobody answers fails for its caller with the reason, in a s
   expect(run.subtasks).toEqual([other]);
   expect(nextEffects(run.state)).toMatchObject([{ kind: "call_model", frame: other }]);
   run.says("b is done", other).turnIn(other);
-  expect(JSON.parse(run.told()[0] ?? "")).toMatchObject({ error: "rate_limited" });
-  expect(run.told()[1]).toBe("b is done");
+  expect(JSON.parse(run.resultsSeen()[0] ?? "")).toMatchObject({ error: "rate_limited" });
+  expect(run.resultsSeen()[1]).toBe("b is done");
   expectOrder(run.says("half of it").turn().events);
 });
 

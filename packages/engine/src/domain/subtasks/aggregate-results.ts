@@ -13,7 +13,7 @@ import { toolResultFact } from "../calls/tool-result.ts";
 import { taskKey } from "./outcome.ts";
 
 /** The result of a call whose subtasks have all ended; nothing before that. */
-export function aggregate(
+export function aggregateResults(
   state: RunState,
   frame: Frame,
   call: Call,

@@ -12,11 +12,16 @@ import { scopeOf } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { refuse } from "../calls/tool-result.ts";
 import { schemaProblem } from "../schema/validate-arguments.ts";
-import { childSafe } from "./child-tools.ts";
+import { inheritableTools } from "./child-tools.ts";
 import { jobsOf } from "./jobs-of.ts";
 
 /** The subtasks of a call begin, all of them; or the whole call is refused, before any does. */
-export function spawn(state: RunState, frame: Frame, call: Call, nowMs: number): readonly Fact[] {
+export function spawnSubtasks(
+  state: RunState,
+  frame: Frame,
+  call: Call,
+  nowMs: number,
+): readonly Fact[] {
   const scope = scopeOf(frame);
   const jobs = jobsOf(approvedCall(call));
   const problem = problemOf(state, frame, jobs);
@@ -31,11 +36,11 @@ export function spawn(state: RunState, frame: Frame, call: Call, nowMs: number):
     const refused = refuse(call, scope, budgetRefusal(exceeded), ToolStatus.ERROR, nowMs);
     return [refused, ...overBudget(state, exceeded)];
   }
-  return begin(state, frame, call);
+  return startRemaining(state, frame, call);
 }
 
 /** The subtasks of a call that have not begun, in their order. */
-export function begin({ frames }: RunState, frame: Frame, call: Call): readonly Fact[] {
+export function startRemaining({ frames }: RunState, frame: Frame, call: Call): readonly Fact[] {
   const { callId, name } = call.call;
   return jobsOf(approvedCall(call)).flatMap(({ title }, index) => {
     const subtaskId = name === parallelSubtasksName ? `${callId}/${index}` : callId;
@@ -49,7 +54,7 @@ function problemOf(state: RunState, frame: Frame, jobs: readonly Job[]): string 
   if (frame.depth >= depth) {
     return `subtasks may be ${depth} deep, and this one would be deeper; do this part yourself`;
   }
-  const safe = childSafe(frame);
+  const safe = inheritableTools(frame);
   const problems = jobs.flatMap((job, index) => {
     const where = jobs.length === 1 ? "" : `job ${index}: `;
     return jobProblems(job, [...safe.keys()]).map((problem) => where + problem);
