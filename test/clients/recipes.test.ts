@@ -8,10 +8,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Deployment } from "../system/support/deployment.ts";
 import { build, cachesFolder, prepared } from "../system/support/language-providers.ts";
 
-const readme = readFileSync(join(import.meta.dirname, "../../README.md"), "utf8");
+const page = readFileSync(join(import.meta.dirname, "../../docs/clients.md"), "utf8");
 const folder = mkdtempSync(join(tmpdir(), "reeve-recipes-"));
 const grpcurl = await prepareGrpcurl();
-/** What the recipe of the README asks for, so that its request id gives the run that is known here. */
+/** The request of the curl recipe: its request id returns the run that the test has started. */
 const request = {
   agentId: "csv-report",
   input: "Summarize the file.",
@@ -34,12 +34,12 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Runs the recipe of the README that uses a program: all as it is written but the server's address and the id of the run. */
+/** Runs the recipe of docs/clients.md that uses `program` exactly as written, except for the server's address and the run id. */
 async function followed(program: string): Promise<readonly unknown[]> {
-  const recipe = [...readme.matchAll(/```sh\n([^`]*)```/g)]
+  const recipe = [...page.matchAll(/```sh\n([^`]*)```/g)]
     .map(([, script = ""]) => script)
     .find((script) => new RegExp(`^${program} `, "m").test(script));
-  if (recipe === undefined) throw new Error(`the README has no recipe with ${program}`);
+  if (recipe === undefined) throw new Error(`docs/clients.md has no recipe with ${program}`);
   const script = recipe
     .replaceAll("127.0.0.1:4680", new URL(deployment.url).host)
     .replaceAll("run_…", runId);
@@ -67,7 +67,7 @@ function jsonValues(text: string): readonly unknown[] {
   return values;
 }
 
-describe("the README's recipe", () => {
+describe("the recipe in docs/clients.md", () => {
   test("with curl starts a run, the same one if it is sent again, and reads it", async () => {
     const [read] = await followed("curl -sf");
     expect(read).toMatchObject({ run: { runId, agentId: "csv-report" } });

@@ -3,15 +3,16 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 const root = join(import.meta.dirname, "../..");
-const readme = readFileSync(join(root, "README.md"), "utf8");
+const read = (path: string) => readFileSync(join(root, path), "utf8");
 
-// test/clients runs each of them as it is.
+// test/clients runs each of these files unchanged.
 test.each([
-  "sdk/typescript/quickstart.mjs",
-  "sdk/python/quickstart.py",
-  "sdk/go/examples/quickstart/main.go",
-  "sdk/rust/examples/quickstart.rs",
-  "sdk/java/Quickstart.java",
-])("the README shows %s as it is", (path) => {
-  expect(readme).toContain(`\n${readFileSync(join(root, path), "utf8")}\`\`\`\n`);
+  ["README.md", "sdk/typescript/quickstart.mjs"],
+  ["docs/clients.md", "sdk/typescript/quickstart.mjs"],
+  ["docs/clients.md", "sdk/python/quickstart.py"],
+  ["docs/clients.md", "sdk/go/examples/quickstart/main.go"],
+  ["docs/clients.md", "sdk/rust/examples/quickstart.rs"],
+  ["docs/clients.md", "sdk/java/Quickstart.java"],
+])("%s contains %s unchanged", (page, path) => {
+  expect(read(page)).toContain(`\n${read(path)}\`\`\`\n`);
 });

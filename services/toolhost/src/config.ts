@@ -19,7 +19,7 @@ export const toolhostConfig = z.object({
   REEVE_TOOLHOST_CONCURRENCY: z.coerce.number().int().min(1).max(1_000).default(4),
   /** How long running calls may go on when the toolhost ends, in milliseconds. */
   REEVE_DRAIN_MS: z.coerce.number().int().min(0).default(30_000),
-  /** JSON file with the MCP servers, see docs/mcp.md. */
+  /** JSON file with the MCP servers, see docs/tools.md. */
   REEVE_MCP_CONFIG: z.string().optional(),
   /** JSON file with the providers of tools, see docs/tools.md. */
   REEVE_PROVIDERS_CONFIG: z.string().optional(),

@@ -13,22 +13,22 @@ export const archives: Category = {
     {
       id: "archives-that-lead-out",
       attempt:
-        "has snapshots laid in with absolute names, .., links that are written through, links to files of others",
+        "restores snapshots with absolute names, .., links that are written through, links to files of others",
       promise: "nothing is written or read outside of the workspace",
       control: { where: "within", why: "a plain entry of the same archive is laid in" },
       run: leadOut,
     },
     {
       id: "archives-with-rights",
-      attempt: "has snapshots laid in with devices, pipes, setuid files and owners",
-      promise: "files, folders and links only, with nobody's rights",
+      attempt: "restores snapshots with devices, pipes, setuid files and owners",
+      promise: "only files, folders and links are restored, without privileges",
       control: { where: "within", why: "a plain entry of the same archive is laid in" },
       run: withRights,
     },
     {
       id: "archive-bombs",
       attempt:
-        "has archives laid in that claim terabytes, are compressed, or have headers of a gigabyte",
+        "restores archives that claim terabytes, are compressed, or have headers of a gigabyte",
       promise: "refused or ended, within the limits of a call",
       control: { where: "within", why: "a plain archive is laid in" },
       run: bombs,

@@ -54,17 +54,17 @@ async function clear(bench: AttackBench): Promise<void> {
 
 /** The same for both drivers. */
 const unmeasured =
-  "what is deleted and open is in no folder that could be measured; it is gone with the call. A filesystem with a quota bounds it";
+  "deleted open files are in no folder that could be measured; they are gone with the call. A file system with a quota limits them";
 const shared =
-  "the kernel counts inotify instances by user, and all sandboxes of a machine have one; fs.inotify.max_user_instances widens it";
+  "the kernel counts inotify instances per user, and all sandboxes of a machine share one user; raise fs.inotify.max_user_instances";
 
 export const exhaustions: Category = {
-  title: "Using the machine up",
+  title: "Resource exhaustion",
   attacks: [
     exhaustion({
       id: "fork-bomb",
-      attempt: "forks without end, children that fork as well, none of which is waited for",
-      promise: "64 processes, and all of them are gone at the end",
+      attempt: "forks endlessly, with children that also fork and that nobody waits for",
+      promise: "64 processes at most, and all of them are gone at the end",
       code: `
 import os, time
 made = 0
@@ -83,7 +83,7 @@ except OSError as error:
     }),
     exhaustion({
       id: "threads",
-      attempt: "starts threads without end",
+      attempt: "starts threads endlessly",
       promise: "they count as processes",
       code: `
 import threading, time
@@ -96,7 +96,7 @@ import os; os._exit(0)`,
     exhaustion({
       id: "memory",
       attempt: "fills memory in one process",
-      promise: "the memory of a call is bounded, and the result says so",
+      promise: "the memory of a call is limited, and the result says so",
       code: `
 try: print("filled", len([bytearray(2 ** 20) for _ in range(2_000)]))
 except MemoryError: print("bounded")`,
@@ -108,7 +108,7 @@ except MemoryError: print("bounded")`,
       id: "shared-pages",
       needs: "memory",
       attempt: "fills memory by files in memory, pipes and many processes",
-      promise: "it is counted for all of them together",
+      promise: "the limit applies to all of it together",
       code: `
 import os, time
 held = []
@@ -123,7 +123,7 @@ print("filled")`,
     exhaustion({
       id: "temporary-files",
       attempt: "fills /tmp and /dev/shm",
-      promise: "both have a size, and what is in them counts as memory",
+      promise: "both have a size limit, and their content counts as memory",
       code: `
 def filled(folder):
     written = 0
@@ -137,7 +137,7 @@ print("bounded" if filled("/dev/shm") and filled("/tmp") else "filled")`,
     exhaustion({
       id: "disk",
       attempt: "fills the workspace with many files",
-      promise: "the workspace has a size; the call is ended",
+      promise: "the workspace has a size limit; the call is ended",
       code: `
 import time
 for n in range(200): open(f"part{n}", "wb").write(bytes(2 ** 20))
@@ -147,8 +147,8 @@ time.sleep(60)`,
     }),
     exhaustion({
       id: "inodes",
-      attempt: "makes empty files and links without end",
-      promise: "their number is bounded; the call is ended",
+      attempt: "creates empty files and links endlessly",
+      promise: "their number is limited; the call is ended",
       code: `
 import os, time
 for n in range(1_500): open(f"f{n}", "w").close()
@@ -159,8 +159,8 @@ time.sleep(60)`,
     }),
     exhaustion({
       id: "hidden-files",
-      attempt: "fills folders that it has closed to everybody",
-      promise: "what cannot be measured is not taken for nothing",
+      attempt: "fills folders that it has made unreadable",
+      promise: "what cannot be measured does not count as empty",
       code: `
 import os, time
 os.mkdir("closed"); os.mkdir("closed/deep")
@@ -173,7 +173,7 @@ print("not noticed")`,
     }),
     exhaustion({
       id: "deleted-files",
-      attempt: "fills files that it has deleted and keeps open",
+      attempt: "fills deleted files that it keeps open",
       promise: "they are measured as well",
       code: `
 import os, time
@@ -191,7 +191,7 @@ print("not noticed")`,
     }),
     exhaustion({
       id: "large-file",
-      attempt: "makes one file larger than it may be, written and sparse",
+      attempt: "creates one file above the size limit, written and sparse",
       promise: "the kernel refuses",
       code: `
 import errno, os
@@ -204,8 +204,8 @@ except OSError as error: print("bounded" if first == error.errno == errno.EFBIG 
     }),
     exhaustion({
       id: "file-descriptors",
-      attempt: "opens files and pipes without end",
-      promise: "1,024 of each process",
+      attempt: "opens files and pipes endlessly",
+      promise: "1,024 per process at most",
       code: `
 import os, socket
 held = []
@@ -216,8 +216,8 @@ except OSError as error: print("bounded" if len(held) < 1_024 and error.errno ==
     }),
     exhaustion({
       id: "processor-time",
-      attempt: "computes without end, in many processes",
-      promise: "the call ends with its time, and others work meanwhile",
+      attempt: "computes endlessly in many processes",
+      promise: "the call ends at its time limit, and others continue to work",
       code: `
 import os
 for _ in range(20):
@@ -228,8 +228,8 @@ while True: pass`,
     }),
     exhaustion({
       id: "watches",
-      attempt: "takes all watches of files that the kernel gives to one user",
-      promise: "other sessions have theirs",
+      attempt: "takes all inotify instances that the kernel gives to one user",
+      promise: "other sessions keep theirs",
       code: `
 import ctypes, time
 libc = ctypes.CDLL(None)

@@ -11,9 +11,9 @@ export const fileTools: Category = {
     {
       id: "tool-paths",
       attempt:
-        "gives file tools paths that lead out: absolute ones, by .., by links to files and folders, by links in the middle",
+        "gives file tools paths that lead out: absolute, with .., through links to files and folders, through links in the middle",
       promise:
-        "refused at the moment of use, for reading, writing, editing, searching and publishing",
+        "refused at the time of use, for reading, writing, editing, searching and publishing",
       control: {
         where: "within",
         why: "a program in the same workspace follows each of the links",
@@ -22,14 +22,14 @@ export const fileTools: Category = {
     },
     {
       id: "tool-globs",
-      attempt: "gives absolute and escaping patterns, hidden in braces",
-      promise: "refused, each alternative by itself",
+      attempt: "gives file tools absolute and escaping patterns, hidden in braces",
+      promise: "refused, each alternative separately",
       control: { where: "within", why: "the same patterns without the way out find files" },
       run: toolGlobs,
     },
     {
       id: "racing-renames",
-      attempt: "exchanges a folder for a link all the time, while file tools read there",
+      attempt: "keeps swapping a folder for a link while file tools read there",
       promise: "no tool ever reads, lists or searches outside",
       control: {
         where: "within",
@@ -39,7 +39,7 @@ export const fileTools: Category = {
     },
     {
       id: "read-only",
-      attempt: "writes into a workspace that its agent may only read, by tools and by code",
+      attempt: "writes to a workspace that its agent may only read, by tools and by code",
       promise: "refused",
       control: { where: "within", why: "the same calls write where they may" },
       run: readOnly,

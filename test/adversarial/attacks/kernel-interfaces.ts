@@ -2,18 +2,18 @@ import type { Category } from "../support/attack.ts";
 import { probe } from "../support/attack.ts";
 
 export const kernelInterfaces: Category = {
-  title: "Wider interfaces of the kernel",
+  title: "Kernel interfaces",
   attacks: [
     probe({
       id: "io-uring",
-      attempt: "uses io_uring, whose operations pass by every filter of calls",
-      promise: "it is not there",
+      attempt: "uses io_uring, whose operations bypass system call filters",
+      promise: "it is not available",
       control: { differs: "kernel.io_uring_disabled", where: "outside" },
       code: `way("io_uring_setup", lambda: call("io_uring_setup", 4, ctypes.create_string_buffer(256)))`,
     }),
     probe({
       id: "userfaultfd",
-      attempt: "holds up the kernel by userfaultfd",
+      attempt: "stalls the kernel with userfaultfd",
       promise: "refused",
       control: { differs: "kernels without it", where: "outside" },
       code: `way("userfaultfd", lambda: call("userfaultfd", 1))`,
@@ -29,15 +29,15 @@ way("software clock", lambda: call("perf_event_open", attributes, 0, -1, -1, 0))
     }),
     probe({
       id: "fanotify",
-      attempt: "watches all files of a mount by fanotify",
+      attempt: "watches all files of a mount with fanotify",
       promise: "refused",
       control: { differs: "kernels without it", where: "outside" },
       code: `way("fanotify_init", lambda: call("fanotify_init", 0x200, 0))`,
     }),
     probe({
       id: "message-queues",
-      attempt: "makes a message queue, which outlives whoever made it",
-      promise: "there is none",
+      attempt: "creates a message queue, which outlives its creator",
+      promise: "none is available",
       control: { differs: "kernels without it", where: "outside" },
       code: `
 # The name is gone again at once.
@@ -45,15 +45,15 @@ way("mq_open", lambda: (call("mq_open", b"reeve-attack", 0o102, 0o600, 0), libc.
     }),
     probe({
       id: "memory-policy",
-      attempt: "asks where on the machine its memory lies",
+      attempt: "asks on which memory node its memory is",
       promise: "refused",
       control: { differs: "kernels without NUMA", where: "outside" },
       code: `way("get_mempolicy", lambda: call("get_mempolicy", 0, 0, 0, 0, 0))`,
     }),
     probe({
       id: "personalities",
-      attempt: "takes another personality: fixed addresses, memory that is executable",
-      promise: "the usual one, and nothing else",
+      attempt: "changes its personality: fixed addresses, executable memory",
+      promise: "only the default one",
       control: { where: "outside" },
       code: `
 for name, persona in [("no randomness", 0x0040000), ("executable", 0x0400000), ("compatible layout", 0x0200000), ("all but one", 0xfffffffe)]:
@@ -61,8 +61,7 @@ for name, persona in [("no randomness", 0x0040000), ("executable", 0x0400000), (
     }),
     probe({
       id: "terminal-injection",
-      attempt:
-        "writes words into the input of a terminal, also with a number that has more bits than are looked at",
+      attempt: "injects input into a terminal, also with an ioctl number that has extra high bits",
       promise: "refused",
       control: { differs: "dev.tty.legacy_tiocsti", where: "outside", except: ["TIOCLINUX"] },
       code: `
@@ -79,8 +78,8 @@ way("TIOCLINUX", lambda: injected(0x541C))`,
     }),
     probe({
       id: "other-calling-conventions",
-      attempt: "calls the kernel by its 32-bit entry, whose numbers mean other calls",
-      promise: "the kernel ends it, or does not know the entry",
+      attempt: "calls the kernel through its 32-bit entry, where the numbers mean other calls",
+      promise: "the kernel kills it or does not support the entry",
       control: {
         differs: "kernels without the 32-bit entry",
         where: process.arch === "x64" ? "outside" : "none",
@@ -103,8 +102,8 @@ way("x32", x32)`,
     }),
     probe({
       id: "programs-from-memory",
-      attempt: "runs programs from memory and by descriptors, to be rid of filter and limits",
-      promise: "they run under the same filter, without rights",
+      attempt: "runs programs from memory and by descriptor, to escape filter and limits",
+      promise: "they run under the same filter, without privileges",
       control: { where: "outside" },
       code: `
 script = "import sys; s = open('/proc/self/status').read(); sys.exit(0 if 'Seccomp:\\\\t2' in s and 'NoNewPrivs:\\\\t1' in s else 3)"
@@ -129,8 +128,8 @@ way("fexecve", by_descriptor)`,
     }),
     probe({
       id: "filter-replaced",
-      attempt: "lays a filter of its own that permits everything over the one it has",
-      promise: "the stricter answer counts",
+      attempt: "installs another filter that permits everything",
+      promise: "the stricter filter wins",
       control: { where: "outside" },
       code: `
 def replaced():

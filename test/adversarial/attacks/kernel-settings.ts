@@ -7,11 +7,12 @@ const needsRoot = {
 } as const;
 
 export const kernelSettings: Category = {
-  title: "Settings of the kernel",
+  title: "Kernel settings",
   attacks: [
     probe({
       id: "tunables",
-      attempt: "writes tunables: host name, core_pattern, modprobe, sysrq, overcommit, binfmt_misc",
+      attempt:
+        "writes kernel settings: host name, core_pattern, modprobe, sysrq, overcommit, binfmt_misc",
       promise: "none can be written",
       control: needsRoot,
       code: `
@@ -30,8 +31,8 @@ way("binfmt_misc", lambda: writable("/proc/sys/fs/binfmt_misc/register"))`,
     }),
     probe({
       id: "sysfs",
-      attempt: "writes to /sys: anything at all, uevent_helper first",
-      promise: "there is none, or nothing of it can be written",
+      attempt: "writes anything to /sys, uevent_helper first",
+      promise: "it is absent, or nothing in it can be written",
       control: needsRoot,
       code: `
 def every():
@@ -50,8 +51,8 @@ way("any of all", every)`,
     }),
     probe({
       id: "kernel-memory",
-      attempt: "reads memory and messages of the kernel, and where its functions lie",
-      promise: "none can be read",
+      attempt: "reads memory, messages and symbol addresses of the kernel",
+      promise: "nothing can be read",
       control: needsRoot,
       code: `
 for path in ["/dev/mem", "/dev/kmem", "/dev/port", "/dev/kmsg", "/proc/kcore", "/proc/kmsg"]:
@@ -64,7 +65,7 @@ way("syslog", lambda: call("syslog", 3, ctypes.create_string_buffer(100), 100))`
     probe({
       id: "cgroup-escape",
       attempt:
-        "leaves its control group: by release_agent, by new groups, by mounting the hierarchy",
+        "leaves its control group: with release_agent, new groups, or by mounting the hierarchy",
       promise: "no control group can be written or mounted",
       control: {
         where: "namespace",
@@ -96,7 +97,7 @@ way("cgroup v2", lambda: alone() or call("mount", b"none", b"m", b"cgroup2", 0, 
     probe({
       id: "administration",
       attempt:
-        "asks for what only root may: modules, kexec, reboot, swap, accounting, quotas, bpf, files by handles",
+        "tries what only root may: modules, kexec, reboot, swap, accounting, quotas, bpf, files by handle",
       promise: "each is refused",
       control: needsRoot,
       code: `
@@ -116,7 +117,7 @@ way("open_by_handle_at", lambda: privileged("open_by_handle_at", -1, ctypes.crea
     }),
     probe({
       id: "clock",
-      attempt: "sets the clock, and asks how it is kept",
+      attempt: "sets and queries the clock",
       promise: "refused",
       control: { where: "outside", except: ["settimeofday", "clock_settime"] },
       code: `
@@ -127,7 +128,7 @@ way("clock_adjtime", lambda: call("clock_adjtime", 0, ctypes.create_string_buffe
     }),
     probe({
       id: "host-name",
-      attempt: "names the machine otherwise",
+      attempt: "changes the host name",
       promise: "refused",
       control: { where: "namespace" },
       code: `

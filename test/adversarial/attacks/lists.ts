@@ -4,30 +4,30 @@ import { bounded, harmed } from "../support/attack.ts";
 import type { AttackBench } from "../support/attack.ts";
 
 export const lists: Category = {
-  title: "Lists of imports and commands, which are lint",
+  title: "Lists of imports and commands (lint)",
   attacks: [
     {
       id: "import-list",
       attempt:
-        "reaches forbidden modules past the list of imports, and with them for a secret, files of the host, the network, a shell",
-      promise: "the list is passed by; the harm behind it is stopped by the sandbox",
+        "bypasses the list of imports, and tries to reach a secret, host files, the network, a shell",
+      promise: "the list is bypassed; the sandbox stops the harm behind it",
       control: { where: "within", why: "most of the bypasses run, and get at the module" },
       run: importList,
     },
     {
       id: "command-list",
-      attempt:
-        "runs forbidden commands past the list: by interpreters, other names, wrappers, copies",
+      attempt: "bypasses the list of commands with interpreters, other names, wrappers, copies",
       promise:
-        "the list is passed by; what is deleted is the run's own, and nothing else can be reached",
+        "the list is bypassed; only files of the run can be deleted, and nothing else can be reached",
       control: { where: "within", why: "some of the bypasses run, and delete files of the run" },
       run: commandList,
     },
     {
       id: "parser-bombs",
       attempt:
-        "has code parsed that breaks parsers: deep nesting, huge literals, endless sums, halves of characters, a megabyte of brackets",
-      promise: "it breaks in its sandbox, within its limits; the toolhost answers others meanwhile",
+        "submits code that breaks parsers: deep nesting, huge literals, endless sums, lone surrogates, a megabyte of brackets",
+      promise:
+        "the parser fails in the sandbox, within its limits; the toolhost continues to serve others",
       control: { where: "within", why: "each is refused or broken by the interpreter" },
       run: parserBombs,
     },

@@ -15,7 +15,7 @@ export const modules: Category = {
     {
       id: "hijacked-modules",
       attempt:
-        "lays modules, start files and settings where interpreters look for them: json.py, sitecustomize.py, .pth, pyvenv.cfg",
+        "places modules, startup files and settings where interpreters look for them: json.py, sitecustomize.py, .pth, pyvenv.cfg",
       promise: "no program of the toolhost loads any of them",
       control: { where: "within", why: "an interpreter that is not isolated loads them" },
       run: hijackedModules,
@@ -23,16 +23,16 @@ export const modules: Category = {
     {
       id: "preloading",
       attempt:
-        "has a library of its own loaded into every program by LD_PRELOAD, and modules by PYTHON variables",
+        "injects a library into every program with LD_PRELOAD, and modules with PYTHON variables",
       promise:
-        "variables end with the call; no program of the toolhost or of the next call has them",
+        "variables end with the call; no program of the toolhost or of the next call gets them",
       control: { where: "within", why: "a child of the call has the library loaded" },
       run: preloading,
     },
     {
       id: "poisoned-interpreter",
       attempt: "changes modules and built-in functions of the interpreter that runs its code",
-      promise: "the next call begins with an interpreter that nobody has touched",
+      promise: "the next call starts with an untouched interpreter",
       control: { where: "within", why: "the same code sees its changes" },
       run: poisonedInterpreter,
     },

@@ -4,12 +4,12 @@ import { probe } from "../support/attack.ts";
 const namespace = { where: "namespace" } as const;
 
 export const namespaces: Category = {
-  title: "Namespaces, mounts and privileges",
+  title: "Namespaces, mounts, and privileges",
   attacks: [
     probe({
       id: "new-namespaces",
-      attempt: "makes namespaces of its own by unshare, clone and clone3, to be root there",
-      promise: "none can be made, by whatever call",
+      attempt: "creates namespaces with unshare, clone and clone3, to be root there",
+      promise: "none can be created, by any call",
       control: { differs: "kernels without time namespaces", where: "outside" },
       code: `
 USER = 0x10000000
@@ -31,7 +31,7 @@ way("unshare, with bits above", lambda: call("unshare", USER | 1 << 40) if given
     }),
     probe({
       id: "entering-namespaces",
-      attempt: "enters namespaces, those of the agent and its own",
+      attempt: "enters namespaces: the agent's and its own",
       promise: "refused",
       control: namespace,
       code: `
@@ -42,8 +42,8 @@ for kind in ["mnt", "net", "ipc", "uts"]:
     }),
     probe({
       id: "mounts",
-      attempt: "mounts, remounts and unmounts, by the old calls and the new ones",
-      promise: "the tree of mounts stays as it is",
+      attempt: "mounts, remounts and unmounts, with the old and the new system calls",
+      promise: "the mounts do not change",
       control: { where: "namespace", except: ["remount of /", "remount of /usr"] },
       code: `
 os.makedirs("m", exist_ok=True)
@@ -68,7 +68,7 @@ way("fspick", lambda: call("fspick", -100, b"/proc", 0))`,
     }),
     probe({
       id: "another-root",
-      attempt: "leaves its root by chroot and pivot_root",
+      attempt: "leaves its root with chroot and pivot_root",
       promise: "refused",
       control: namespace,
       code: `
@@ -86,8 +86,8 @@ way("pivot_root", pivoted)`,
     }),
     probe({
       id: "devices",
-      attempt: "makes devices, opens disks, and looks for more of /dev than it needs",
-      promise: "the few harmless devices, and no others",
+      attempt: "creates devices, opens disks, and looks for unneeded devices in /dev",
+      promise: "only a few harmless devices",
       control: {
         where: "outside",
         except: ["mknod block", "mknod char", "disks", "net/tun", "fuse", "kvm"],
@@ -108,8 +108,8 @@ way("others", lambda: bool(set(os.listdir("/dev")) - HARMLESS))`,
     }),
     probe({
       id: "setuid-programs",
-      attempt: "runs the programs of the system that make everybody root",
-      promise: "they give no rights here",
+      attempt: "runs the setuid programs of the system",
+      promise: "they give no privileges",
       control: { differs: "systems without such programs", where: "outside" },
       code: `
 import glob, stat
@@ -143,8 +143,8 @@ way("any", any_of_them)`,
     probe({
       id: "own-privileges",
       attempt:
-        "gives itself rights: another id, capabilities of its own, of files, of the surroundings",
-      promise: "no rights are to be had, and that cannot be undone",
+        "gives itself privileges: another user id, and process, file and ambient capabilities",
+      promise: "no privileges can be gained, and that cannot be undone",
       control: { where: "namespace", except: ["ambient", "no_new_privs cleared", "groups"] },
       code: `
 def capable():
@@ -170,8 +170,8 @@ way("groups", lambda: bool(set(os.getgroups()) - {os.getgid(), 65534}))`,
     }),
     probe({
       id: "wider-limits",
-      attempt: "widens the limits that the kernel holds for it, or its priority",
-      promise: "limits only become narrower",
+      attempt: "raises its resource limits or its priority",
+      promise: "limits can only be lowered",
       control: { where: "outside", except: ["priority", "real time", "oom score"] },
       code: `
 import resource as r

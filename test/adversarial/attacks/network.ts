@@ -7,7 +7,7 @@ export const network: Category = {
     probe({
       id: "loopback",
       attempt:
-        "connects to services of the host on its loopback, by both families, and to all of its addresses",
+        "connects to services of the host on its loopback, IPv4 and IPv6, and on all of its addresses",
       promise: "nobody answers",
       control: { where: "outside" },
       code: `
@@ -16,8 +16,8 @@ for number, (address, port) in enumerate(given["listeners"]):
     }),
     probe({
       id: "beyond",
-      attempt: "sends to the gateway, to metadata services, to name servers and to the world",
-      promise: "there is no way to any of them",
+      attempt: "sends to the gateway, metadata services, name servers and the internet",
+      promise: "none of them is reachable",
       control: {
         where: "none",
         why: "what lies around a machine differs; the other addresses show that connections work",
@@ -34,8 +34,8 @@ way("resolver", lambda: "nameserver" in open("/etc/resolv.conf").read() and sent
     }),
     probe({
       id: "interfaces",
-      attempt: "looks for interfaces other than its own loopback, and for routes",
-      promise: "there is none",
+      attempt: "looks for interfaces other than its loopback, and for routes",
+      promise: "none is available",
       control: { differs: "machines without a network", where: "outside" },
       code: `
 def others(): return any(line.split(":")[0].strip() != "lo" for line in open("/proc/net/dev").read().splitlines()[2:])
@@ -55,9 +55,8 @@ way("in the table", lambda: given["abstract"] in open("/proc/net/unix").read())`
     }),
     probe({
       id: "host-sockets",
-      attempt:
-        "looks for sockets of services: the container engine, dbus, a socket for everybody in /tmp",
-      promise: "they are not there",
+      attempt: "looks for sockets of services: the container engine, dbus, a public socket in /tmp",
+      promise: "they are not visible",
       control: { where: "outside", except: ["docker", "containerd", "dbus", "systemd", "engine"] },
       code: `
 def connected(path):
@@ -68,8 +67,8 @@ for name, path in [("docker", "/var/run/docker.sock"), ("containerd", "/run/cont
     }),
     probe({
       id: "netlink",
-      attempt: "speaks netlink, by which network and processes are told of",
-      promise: "there is no such family of sockets",
+      attempt: "opens netlink sockets, which report network and processes",
+      promise: "the socket family is not available",
       control: { differs: "kernels without it", where: "outside" },
       code: `
 for name, number in [("route", 0), ("generic", 16), ("uevents", 15)]:
@@ -89,7 +88,7 @@ way("raw 6", lambda: socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPR
       id: "other-families",
       attempt:
         "opens sockets of every other family: vsock to the hypervisor, crypto, Bluetooth, CAN, XDP, TIPC",
-      promise: "only unix and inet are there, with bits above the number as well",
+      promise: "only unix and inet are available, also with extra high bits in the number",
       control: {
         where: "none",
         why: "which of them a kernel has differs; netlink shows that the others are not refused by mistake",
@@ -108,9 +107,8 @@ way("bits above", lambda: refuse(ctypes.get_errno()) if libc.syscall(ctypes.c_lo
     }),
     probe({
       id: "shared-memory",
-      attempt:
-        "attaches memory of System V and message queues that the host has made for everybody",
-      promise: "it has objects of its own only",
+      attempt: "attaches System V memory and message queues that the host shares with everybody",
+      promise: "it sees only its own objects",
       control: { differs: "kernels without it", where: "outside" },
       code: `
 def attached():

@@ -10,32 +10,31 @@ export const oddFiles: Category = {
   attacks: [
     {
       id: "special-files",
-      attempt:
-        "has file tools read named pipes, sockets, devices and files that are nothing but length",
-      promise: "refused at once, nobody waits",
+      attempt: "makes file tools read named pipes, sockets, devices and huge sparse files",
+      promise: "refused at once, without waiting",
       control: { where: "within", why: "the files are there, by their kinds" },
       run: specialFiles,
     },
     {
       id: "odd-names",
       attempt:
-        "names files with newlines, control characters, halves of characters, 255 bytes, -rf, and nests 3,000 folders",
-      promise: "each is one line of a listing that cannot be mistaken, and tools work on",
+        "creates file names with newlines, control characters, lone surrogates, 255 bytes, -rf, and nests 3,000 folders",
+      promise: "each is one unambiguous line of a listing, and tools continue to work",
       control: { where: "within", why: "the listing has them all" },
       run: oddNames,
     },
     {
       id: "artifacts",
       attempt:
-        "publishes links, devices, pipes, folders, what is too large, and what grows meanwhile",
-      promise: "only regular files of the workspace are published, up to the size that is set",
+        "publishes links, devices, pipes, folders, files that are too large, and files that grow meanwhile",
+      promise: "only regular files of the workspace are published, up to the size limit",
       control: { where: "within", why: "a regular file is published" },
       run: artifacts,
     },
     {
       id: "pattern-bombs",
       attempt: "searches by regular expressions and patterns that take exponential time",
-      promise: "the search ends with its time; the toolhost answers others meanwhile",
+      promise: "the search ends at its time limit; the toolhost continues to serve others",
       control: { where: "within", why: "it takes all of its time" },
       run: patternBombs,
     },

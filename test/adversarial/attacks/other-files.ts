@@ -4,12 +4,12 @@ import { probe } from "../support/attack.ts";
 const outside = { where: "outside" } as const;
 
 export const otherFiles: Category = {
-  title: "Files of others",
+  title: "Files of other sessions",
   attacks: [
     probe({
       id: "other-session-paths",
       attempt:
-        "opens a file of another session by its path, by links to it, and from the folder above",
+        "opens a file of another session by its path, through links, and from the parent folder",
       promise: "no path leads to another session",
       control: outside,
       code: `
@@ -30,8 +30,8 @@ way("listing above", lambda: "run_b" in os.listdir(given["workspace"] + "/.."))`
     probe({
       id: "other-session-by-proc",
       attempt:
-        "goes to files of the host by the root, the folder and the mappings of other processes",
-      promise: "the processes that can be seen have no other root",
+        "reaches for host files through root, current folder and mappings of other processes",
+      promise: "no visible process has another root",
       control: outside,
       code: `
 one = first()
@@ -42,8 +42,8 @@ way("mappings", lambda: os.listdir(f"/proc/{one}/map_files"))`,
     }),
     probe({
       id: "file-handles",
-      attempt: "asks for handles of files, which open them past every folder",
-      promise: "handles are neither given nor taken",
+      attempt: "uses file handles, which bypass folder permissions",
+      promise: "handles can be neither created nor opened",
       control: { where: "outside" },
       code: `
 handle, mount = ctypes.create_string_buffer(struct.pack("Ii", 128, 0) + bytes(128)), ctypes.c_int()
@@ -52,8 +52,8 @@ way("name_to_handle_at", lambda: call("name_to_handle_at", -100, given["workspac
     probe({
       id: "host-files",
       attempt:
-        "looks for files of the host: accounts, homes, secrets of services, a file for everybody in /tmp",
-      promise: "they are not there",
+        "looks for host files: accounts, home folders, secrets of services, a public file in /tmp",
+      promise: "they are not visible",
       control: {
         where: "outside",
         except: ["/etc/shadow content", "/var/run/secrets", "/home/user"],
@@ -65,7 +65,7 @@ way("/etc/shadow content", lambda: open("/etc/shadow").read())`,
     }),
     probe({
       id: "system-files",
-      attempt: "changes the interpreter, the C library, and the files by which programs are loaded",
+      attempt: "changes the interpreter, the C library, and the loader's files",
       promise: "the system is read-only",
       control: { where: "none", why: "they are root's everywhere" },
       code: `
@@ -78,8 +78,8 @@ way("agent's program", lambda: writable("/proc/1/exe"))`,
     }),
     probe({
       id: "descriptors",
-      attempt: "looks for descriptors that the toolhost has left open",
-      promise: "there is none beside the three streams and the result",
+      attempt: "looks for file descriptors that the toolhost left open",
+      promise: "only the three standard streams and the result are open",
       control: { where: "within", why: "descriptor 3 is there where it should be" },
       code: `
 def held():

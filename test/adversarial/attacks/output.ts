@@ -9,7 +9,7 @@ function flood(id: string, attempt: string, code: string): Attack {
   return {
     id,
     attempt,
-    promise: "what is passed on is bounded, and the call is ended",
+    promise: "the forwarded output is limited, and the call is ended",
     control: within,
     run: async (bench) => {
       const { end, text } = await bench.python(code, { limits: { outputBytes: mebibyte } });
@@ -25,15 +25,15 @@ function flood(id: string, attempt: string, code: string): Attack {
 export const output: Category = {
   title: "Output",
   attacks: [
-    flood("endless-output", "writes to stdout without end", `while True: print("x" * 1_000)`),
+    flood("endless-output", "writes to stdout endlessly", `while True: print("x" * 1_000)`),
     flood(
       "output-without-newline",
-      "writes one line without end",
+      "writes one line endlessly",
       `import os\nwhile True: os.write(1, b"x" * 65_536)`,
     ),
     flood(
       "binary-output",
-      "writes zeros and halves of characters to stderr without end",
+      "writes zeros and partial characters to stderr endlessly",
       `import os\nwhile True: os.write(2, b"\\0\\xff\\xc3" * 1_000)`,
     ),
     flood(
@@ -47,15 +47,15 @@ while True: os.write(1, b"a"); os.write(2, b"b"); os.write(3, b"c")`,
     ),
     flood(
       "endless-result",
-      "writes to the descriptor of results without end",
+      "writes to the result descriptor endlessly",
       `
 import os
 while True: os.write(3, b"x" * 65_536)`,
     ),
     {
       id: "closed-output",
-      attempt: "closes all streams, its own and those of its descendants, and works on",
-      promise: "its end is told when it comes, by what it is",
+      attempt: "closes all streams, its own and those of its descendants, and continues",
+      promise: "its real end is reported when it happens",
       control: { where: "within", why: "the exit code is told" },
       run: async (bench) => {
         const code = `

@@ -10,39 +10,37 @@ export const results: Category = {
     {
       id: "forged-result",
       attempt:
-        "writes a report of its own to the descriptor of results: success, another time, another result",
+        "writes a forged report to the result descriptor: success, another duration, another result",
       promise:
-        "it can lie about its own result only: not about how it ended, how long it took, and where it ran",
+        "it can forge only its own result, not how it ended, how long it took, and where it ran",
       control: { where: "within", why: "the forged words come through" },
       run: forgedResult,
     },
     {
       id: "forged-progress",
-      attempt: "prints what looks like events, results and notes of the toolhost",
-      promise: "it comes through as output of the call, in JSON, and ends nothing",
+      attempt: "prints text that looks like events, results and notes of the toolhost",
+      promise: "it arrives as output of the call, in JSON, and ends nothing",
       control: { where: "within", why: "the printed words come through" },
       run: forgedProgress,
     },
     {
       id: "broken-characters",
-      attempt:
-        "gives results, output and file names of halves of characters and bytes that are no text",
-      promise: "the call has a result, and the toolhost works on",
+      attempt: "returns results, output and file names with lone surrogates and invalid UTF-8",
+      promise: "the call has a result, and the toolhost continues to work",
       control: { where: "within", why: "what is whole beside them comes through" },
       run: brokenCharacters,
     },
     {
       id: "large-results",
-      attempt:
-        "gives results of megabytes, in one line, of zeros, of characters that take more room in JSON",
-      promise: "the model reads 50,000 bytes at most; the journal takes the result",
+      attempt: "returns megabytes: in one line, of zeros, of characters that JSON escapes",
+      promise: "the model reads 50,000 bytes at most; the journal accepts the result",
       control: { where: "within", why: "the result says that it was cut" },
       run: largeResults,
     },
     {
       id: "hurried-progress",
-      attempt: "writes thousands of lines in a second, so that each would be an event",
-      promise: "at most four a second are told",
+      attempt: "writes thousands of lines per second, to flood the run with events",
+      promise: "at most four per second are reported",
       control: { where: "within", why: "progress is told" },
       run: hurriedProgress,
     },

@@ -25,8 +25,8 @@ way("the agent", lambda: given["canary"] in open(f"/proc/{one}/environ").read())
     }),
     probe({
       id: "own-environment",
-      attempt: "looks for more in its own environment than it is meant to have",
-      promise: "five variables, none of the toolhost",
+      attempt: "looks for unexpected variables in its own environment",
+      promise: "only five variables, none of the toolhost",
       control: { where: "within", why: "PATH is there" },
       code: `
 assert "PATH" in os.environ
@@ -35,7 +35,7 @@ way("variables", lambda: bool(set(os.environ) - {"HOME", "LANG", "PATH", "PWD", 
     probe({
       id: "foreign-processes",
       attempt: "looks for processes of other sessions and of the host",
-      promise: "it sees the agent and its own",
+      promise: "it sees only the agent and its own processes",
       control: outside,
       code: `
 def others():
@@ -46,8 +46,8 @@ way("by number", lambda: any(os.path.exists(f"/proc/{pid}") for pid in range(300
     }),
     probe({
       id: "agent-memory",
-      attempt: "reads memory, mappings, stack, descriptors and folders of the agent",
-      promise: "nobody may look into it",
+      attempt: "reads memory, mappings, stack, file descriptors and folders of the agent",
+      promise: "nothing of it can be read",
       control: {
         differs: "kernel.yama.ptrace_scope",
         where: "outside",
@@ -66,8 +66,8 @@ way("thread", lambda: open(f"/proc/{one}/task/{one}/mem", "rb"))`,
     }),
     probe({
       id: "agent-descriptors",
-      attempt: "opens or takes the pipes by which the agent speaks with the toolhost",
-      promise: "they cannot be had, so that nobody speaks for the agent",
+      attempt: "opens or duplicates the pipes between agent and toolhost",
+      promise: "they are out of reach, so no code can speak for the agent",
       control: { differs: "kernel.yama.ptrace_scope", where: "outside" },
       code: `
 one = first()
@@ -87,8 +87,8 @@ way("taken", taken)`,
     }),
     probe({
       id: "keyrings",
-      attempt: "reads and makes keys of the kernel, which are shared by everybody with its id",
-      promise: "there are no keys",
+      attempt: "reads and creates kernel keys, which all processes with its user id share",
+      promise: "keys are not available",
       control: { differs: "kernels without keys", where: "outside", except: ["request_key"] },
       code: `
 way("keyctl", lambda: call("keyctl", 0, -4, 1))
@@ -97,8 +97,8 @@ way("request_key", lambda: call("request_key", b"user", b"reeve:test", 0, 0))`,
     }),
     probe({
       id: "tracing",
-      attempt: "traces and reads processes: its own child, and the agent",
-      promise: "no process can be traced, not even one of its own",
+      attempt: "traces and reads processes: its child and the agent",
+      promise: "no process can be traced, not even a child",
       control: {
         differs: "kernel.yama.ptrace_scope",
         where: "outside",
@@ -123,14 +123,14 @@ way("pidfd_getfd", lambda: call("pidfd_getfd", call("pidfd_open", child(), 0), 0
     }),
     probe({
       id: "host-facts",
-      attempt: "learns about the machine: kernel, processors, memory, load, time since its start",
-      promise: "nothing of it is secret, and nothing else is told",
+      attempt: "learns about the machine: kernel, processors, memory, load, uptime",
+      promise: "none of it is secret, and nothing else is revealed",
       control: outside,
       admitted: {
         bubblewrap:
-          "kernel, processors, memory and load of the machine are told by /proc to everybody on it",
+          "/proc reveals kernel, processors, memory and load of the machine to everybody on it",
         docker:
-          "kernel, processors, memory and load of the machine are told by /proc to everybody on it",
+          "/proc reveals kernel, processors, memory and load of the machine to everybody on it",
       },
       code: `
 way("kernel", lambda: os.uname().release)

@@ -12,8 +12,8 @@ export const sessions: Category = {
   attacks: [
     {
       id: "kill-everybody",
-      attempt: "stops and kills every process that it can, by kill(-1)",
-      promise: "its own end; the agent and other sessions work on",
+      attempt: "stops and kills every process that it can, with kill(-1)",
+      promise: "it ends only itself; the agent and other sessions continue",
       control: { where: "within", why: "its own child is ended by it" },
       run: killEverybody,
     },
@@ -27,24 +27,22 @@ export const sessions: Category = {
     },
     {
       id: "changed-agent",
-      attempt:
-        "changes what it may of the agent: limits, priority, processors, objects of System V",
+      attempt: "changes what it can of the agent: limits, priority, CPU affinity, System V objects",
       promise: "the sandbox is not used again",
       control: { where: "within", why: "the kernel takes each change" },
       run: changedAgent,
     },
     {
       id: "listeners",
-      attempt:
-        "offers services to other sessions and to the host, by addresses and abstract sockets",
-      promise: "nobody else reaches them",
+      attempt: "offers services to other sessions and the host, on addresses and abstract sockets",
+      promise: "nobody else can reach them",
       control: { where: "within", why: "it reaches them itself" },
       run: listeners,
     },
     {
       id: "forged-frames",
-      attempt: "writes every message of the agent's protocol to every descriptor that it reaches",
-      promise: "the toolhost takes none of them for the agent's",
+      attempt: "writes every message of the agent's protocol to every descriptor in reach",
+      promise: "the toolhost accepts none of them as the agent's",
       control: { where: "within", why: "the messages come through, as output" },
       run: forgedFrames,
     },

@@ -7,8 +7,8 @@ export const signals: Category = {
     probe({
       id: "signals-to-the-agent",
       attempt:
-        "sends the agent every signal, KILL, STOP and those of real time, by all calls that send one",
-      promise: "it lives and works on",
+        "sends the agent every signal, including KILL, STOP and real-time ones, with all calls that send one",
+      promise: "it continues to work",
       control: { where: "outside" },
       code: `
 def ended(send):

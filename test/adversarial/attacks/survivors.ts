@@ -25,7 +25,7 @@ function survival({ id, attempt, code, limits = {}, reason }: Survival): Attack 
   return {
     id,
     attempt,
-    promise: "when the end is told, none of it is left",
+    promise: "when the end is reported, nothing is left",
     control: { where: "within", why: "the processes are seen on the host while the call runs" },
     run: async (bench) => {
       const mark = `86390.${process.pid}${marks++}`;
@@ -63,11 +63,11 @@ def ready(): print("ready", flush=True); time.sleep(0.7)
 `;
 
 export const survivors: Category = {
-  title: "Descendants that stay",
+  title: "Surviving processes",
   attacks: [
     survival({
       id: "daemons",
-      attempt: "leaves daemons: forked twice, in sessions of their own, deaf to every signal",
+      attempt: "leaves daemons: forked twice, in new sessions, ignoring every signal",
       code: `${start}
 if os.fork() == 0:
     os.setsid()
@@ -82,7 +82,7 @@ ready()`,
     }),
     survival({
       id: "stopped-descendants",
-      attempt: "leaves processes that are stopped, and hold its output open",
+      attempt: "leaves stopped processes that hold its output open",
       code: `${start}
 child = subprocess.Popen(["sleep", "MARK"])
 child.send_signal(signal.SIGSTOP)
@@ -91,7 +91,7 @@ ready()`,
     }),
     survival({
       id: "hopping",
-      attempt: "forks and ends all the time, so that nobody finds it by its number",
+      attempt: "forks and exits constantly, so that it cannot be found by process id",
       code: `${start}
 sleeper()
 if os.fork() == 0:
@@ -103,7 +103,7 @@ ready()`,
     }),
     survival({
       id: "deaf-to-its-end",
-      attempt: "ignores every signal when its time is over",
+      attempt: "ignores every signal at its time limit",
       code: `${start}
 for number in range(1, 65):
     try: signal.signal(number, signal.SIG_IGN)
@@ -115,7 +115,7 @@ while True: pass`,
     }),
     survival({
       id: "stopped-at-its-end",
-      attempt: "stops itself and all of its own, and is stopped when its time is over",
+      attempt: "stops itself and all of its processes at its time limit",
       code: `${start}
 sleeper(); ready()
 os.kill(-1, signal.SIGSTOP)
@@ -126,8 +126,7 @@ time.sleep(60)`,
     }),
     {
       id: "open-and-close",
-      attempt:
-        "has sandboxes opened, used, cancelled and closed at the same time, at whatever moment",
+      attempt: "opens, uses, cancels and closes sandboxes at the same time, at random moments",
       promise: "nothing is left, neither processes nor sandboxes",
       control: { where: "within", why: "calls that are not cancelled give their output" },
       run: openAndClose,

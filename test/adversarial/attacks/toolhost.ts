@@ -20,7 +20,7 @@ export const toolhost: Category = {
     {
       id: "toolhost-secrets",
       attempt:
-        "looks for a secret in the environment of a running toolhost: in all of /proc, in its own memory, in all files",
+        "looks for a secret of the toolhost's environment: in all of /proc, in its own memory, in all files",
       promise: "no tool finds it",
       control: { where: "within", why: "the secret is in /proc of the toolhost, on the host" },
       run: toolhostSecrets,
@@ -28,16 +28,15 @@ export const toolhost: Category = {
     {
       id: "hostile-names",
       attempt:
-        "has workspaces opened for tenants and runs with names such as .., a/b, with NUL, of 300 bytes",
-      promise: "refused; no folder is made",
+        "opens workspaces for tenants and runs with names such as .., a/b, with NUL, of 300 bytes",
+      promise: "refused; no folder is created",
       control: { where: "within", why: "a plain name is taken" },
       run: hostileNames,
     },
     {
       id: "toolhost-death",
-      attempt:
-        "works on when its toolhost is killed in the middle, as a daemon that is deaf to signals",
-      promise: "every process of it ends with the toolhost",
+      attempt: "continues as a daemon that ignores signals when its toolhost is killed",
+      promise: "all of its processes end with the toolhost",
       control: { where: "within", why: "the processes are seen on the host before" },
       run: toolhostDeath,
     },

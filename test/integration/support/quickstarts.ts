@@ -29,15 +29,15 @@ const bash = ["bash", "-euo", "pipefail", "-c"] as const;
 export const quickstarts: readonly Quickstart[] = [
   {
     name: "curl",
-    page: "README.md",
+    page: "docs/clients.md",
     after: "With `curl`, over the Connect protocol:",
     interpreter: () => bash,
     prints: /"runId":\s*"run_[a-z0-9]+"/,
   },
   {
     name: "Python",
-    page: "README.md",
-    after: "<details><summary>Python</summary>",
+    page: "docs/clients.md",
+    after: "### Python",
     install: (folder) =>
       `python3 -m venv ${folder}/venv && ${folder}/venv/bin/pip install --quiet ./sdk/python`,
     interpreter: (folder) => [join(folder, "venv/bin/python"), "-c"],
