@@ -4,7 +4,8 @@
 // - protoc             (unknown)
 // source: reeve/tool/v1/tool_provider.proto
 
-// Tools that somebody serves in any language. This file needs no other of ours: it is all that a provider has to have.
+// Tool providers: servers, written in any language, that provide tools. This file imports no other
+// Reeve file; a provider needs nothing else.
 
 package toolprovider
 
@@ -29,13 +30,14 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// What a provider of tools serves, and a toolhost calls.
+// Service that a tool provider implements and a toolhost calls.
 type ToolProviderServiceClient interface {
-	// Lists the tools of this provider. Called when a toolhost starts, and again every half a minute.
+	// Lists the tools of this provider. Called when a toolhost starts, and then every 30 seconds.
 	DescribeTools(ctx context.Context, in *DescribeToolsRequest, opts ...grpc.CallOption) (*DescribeToolsResponse, error)
-	// Executes one call: any number of progress reports, then exactly one result, then the end of the stream. What goes wrong
-	// in the tool is a result with `is_error`; an error status is for a call that could not be made. A call that is not wanted
-	// any more is cancelled: the provider then ends it.
+	// Executes a call. The stream consists of any number of progress reports, followed by exactly one
+	// result. A failure of the tool is a result with `is_error`; an error status means that the call
+	// could not be executed. A call that is no longer wanted is cancelled; the provider must then
+	// stop executing it.
 	ExecuteTool(ctx context.Context, in *ExecuteToolRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExecuteToolResponse], error)
 }
 
@@ -80,13 +82,14 @@ type ToolProviderService_ExecuteToolClient = grpc.ServerStreamingClient[ExecuteT
 // All implementations must embed UnimplementedToolProviderServiceServer
 // for forward compatibility.
 //
-// What a provider of tools serves, and a toolhost calls.
+// Service that a tool provider implements and a toolhost calls.
 type ToolProviderServiceServer interface {
-	// Lists the tools of this provider. Called when a toolhost starts, and again every half a minute.
+	// Lists the tools of this provider. Called when a toolhost starts, and then every 30 seconds.
 	DescribeTools(context.Context, *DescribeToolsRequest) (*DescribeToolsResponse, error)
-	// Executes one call: any number of progress reports, then exactly one result, then the end of the stream. What goes wrong
-	// in the tool is a result with `is_error`; an error status is for a call that could not be made. A call that is not wanted
-	// any more is cancelled: the provider then ends it.
+	// Executes a call. The stream consists of any number of progress reports, followed by exactly one
+	// result. A failure of the tool is a result with `is_error`; an error status means that the call
+	// could not be executed. A call that is no longer wanted is cancelled; the provider must then
+	// stop executing it.
 	ExecuteTool(*ExecuteToolRequest, grpc.ServerStreamingServer[ExecuteToolResponse]) error
 	mustEmbedUnimplementedToolProviderServiceServer()
 }

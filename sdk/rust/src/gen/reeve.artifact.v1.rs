@@ -8,123 +8,123 @@ pub struct Artifact {
     /// Name of the file, without folders.
     #[prost(string, tag = "2")]
     pub name: ::prost::alloc::string::String,
-    /// Its media type.
+    /// Media type of the file.
     #[prost(string, tag = "3")]
     pub media_type: ::prost::alloc::string::String,
-    /// Its size in bytes.
+    /// Size of the file in bytes.
     #[prost(uint32, tag = "4")]
     pub size_bytes: u32,
-    /// SHA-256 of its bytes, in hexadecimal.
+    /// SHA-256 of the file in hexadecimal.
     #[prost(string, tag = "5")]
     pub sha256: ::prost::alloc::string::String,
-    /// When it was stored.
+    /// Time at which the file was stored.
     #[prost(message, optional, tag = "6")]
     pub created_at: ::core::option::Option<::prost_types::Timestamp>,
-    /// The run that made it; empty when a client uploaded it.
+    /// Id of the run that produced the file. Empty if a client uploaded it.
     #[prost(string, tag = "7")]
     pub run_id: ::prost::alloc::string::String,
 }
-/// Describes a file that is about to be stored.
+/// Describes a file that is to be stored.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ArtifactHeader {
     /// Name of the file, without folders.
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
-    /// Its media type. Empty: `application/octet-stream`.
+    /// Media type of the file. If empty, `application/octet-stream`.
     #[prost(string, tag = "2")]
     pub media_type: ::prost::alloc::string::String,
 }
-/// A part of an upload.
+/// A message of the stream of `UploadArtifact`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct UploadArtifactRequest {
-    /// What this message carries.
+    /// Content of this message.
     #[prost(oneof = "upload_artifact_request::Part", tags = "1, 2")]
     pub part: ::core::option::Option<upload_artifact_request::Part>,
 }
 /// Nested message and enum types in `UploadArtifactRequest`.
 pub mod upload_artifact_request {
-    /// What this message carries.
+    /// Content of this message.
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum Part {
-        /// What the file is; the first message, and only the first.
+        /// Describes the file. Must be the first message of the stream, and only the first.
         #[prost(message, tag = "1")]
         Header(super::ArtifactHeader),
-        /// Bytes of the file, at most 1 MiB.
+        /// The next bytes of the file, at most 1 MiB.
         #[prost(bytes, tag = "2")]
         Chunk(::prost::alloc::vec::Vec<u8>),
     }
 }
-/// What was stored.
+/// Response of `UploadArtifact`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct UploadArtifactResponse {
-    /// The artifact.
+    /// The stored artifact.
     #[prost(message, optional, tag = "1")]
     pub artifact: ::core::option::Option<Artifact>,
 }
-/// A small file.
+/// Request of `CreateArtifact`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CreateArtifactRequest {
-    /// What the file is.
+    /// Describes the file.
     #[prost(message, optional, tag = "1")]
     pub header: ::core::option::Option<ArtifactHeader>,
-    /// Its bytes, at most 1 MiB.
+    /// Bytes of the file, at most 1 MiB.
     #[prost(bytes = "vec", tag = "2")]
     pub content: ::prost::alloc::vec::Vec<u8>,
 }
-/// What was stored.
+/// Response of `CreateArtifact`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CreateArtifactResponse {
-    /// The artifact.
+    /// The stored artifact.
     #[prost(message, optional, tag = "1")]
     pub artifact: ::core::option::Option<Artifact>,
 }
-/// Asks for the bytes of a file.
+/// Request of `DownloadArtifact`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct DownloadArtifactRequest {
-    /// The artifact.
+    /// Id of the artifact.
     #[prost(string, tag = "1")]
     pub artifact_id: ::prost::alloc::string::String,
 }
-/// A part of a download.
+/// A message of the stream of `DownloadArtifact`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct DownloadArtifactResponse {
-    /// What this message carries.
+    /// Content of this message.
     #[prost(oneof = "download_artifact_response::Part", tags = "1, 2")]
     pub part: ::core::option::Option<download_artifact_response::Part>,
 }
 /// Nested message and enum types in `DownloadArtifactResponse`.
 pub mod download_artifact_response {
-    /// What this message carries.
+    /// Content of this message.
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum Part {
-        /// What the file is; the first message.
+        /// Describes the artifact. This is the first message of the stream.
         #[prost(message, tag = "1")]
         Artifact(super::Artifact),
-        /// Bytes of the file.
+        /// The next bytes of the file.
         #[prost(bytes, tag = "2")]
         Chunk(::prost::alloc::vec::Vec<u8>),
     }
 }
-/// Asks for artifacts.
+/// Request of `ListArtifacts`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ListArtifactsRequest {
-    /// Only those that this run made. Empty: all.
+    /// Returns only artifacts that this run produced. If empty, all artifacts.
     #[prost(string, tag = "1")]
     pub run_id: ::prost::alloc::string::String,
-    /// At most this many; 0 means 100, more than 1000 means 1000.
+    /// Maximum number of artifacts to return. 0 means 100; values above 1000 are treated as 1000.
     #[prost(int32, tag = "2")]
     pub page_size: i32,
-    /// Where the page begins: `next_page_token` of the page before.
+    /// `next_page_token` of the previous page. Empty requests the first page.
     #[prost(string, tag = "3")]
     pub page_token: ::prost::alloc::string::String,
 }
-/// A page of artifacts.
+/// Response of `ListArtifacts`.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ListArtifactsResponse {
     /// The artifacts, oldest first.
     #[prost(message, repeated, tag = "1")]
     pub artifacts: ::prost::alloc::vec::Vec<Artifact>,
-    /// Begins the next page. Empty: this is the last one.
+    /// Token of the next page. Empty on the last page.
     #[prost(string, tag = "2")]
     pub next_page_token: ::prost::alloc::string::String,
 }
@@ -139,7 +139,7 @@ pub mod artifact_service_client {
     )]
     use tonic::codegen::*;
     use tonic::codegen::http::Uri;
-    /// Stores files, and hands them out.
+    /// Stores and returns artifacts.
     #[derive(Debug, Clone)]
     pub struct ArtifactServiceClient<T> {
         inner: tonic::client::Grpc<T>,
@@ -220,7 +220,8 @@ pub mod artifact_service_client {
             self.inner = self.inner.max_encoding_message_size(limit);
             self
         }
-        /// Stores a file: first a message with `header`, then its bytes in chunks.
+        /// Stores a file. The first message of the stream contains the `header`; the following messages
+        /// contain the bytes in chunks.
         pub async fn upload_artifact(
             &mut self,
             request: impl tonic::IntoStreamingRequest<
@@ -252,7 +253,7 @@ pub mod artifact_service_client {
                 );
             self.inner.client_streaming(req, path, codec).await
         }
-        /// Stores a small file in one message, for clients that cannot stream. At most 1 MiB.
+        /// Stores a small file in a single message, for clients that cannot stream. At most 1 MiB.
         pub async fn create_artifact(
             &mut self,
             request: impl tonic::IntoRequest<super::CreateArtifactRequest>,
@@ -282,7 +283,8 @@ pub mod artifact_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Streams a file: first its description, then its bytes in chunks.
+        /// Streams a file. The first message of the stream describes the artifact; the following messages
+        /// contain the bytes in chunks. Returns NOT_FOUND if the artifact does not exist.
         pub async fn download_artifact(
             &mut self,
             request: impl tonic::IntoRequest<super::DownloadArtifactRequest>,

@@ -2,28 +2,30 @@
 /// A fact in the log of a run.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RunEvent {
-    /// The run.
+    /// Id of the run.
     #[prost(string, tag = "1")]
     pub run_id: ::prost::alloc::string::String,
-    /// Position in the log; 1, 2, 3 … without gaps.
+    /// Position in the log. Starts at 1 and has no gaps.
     #[prost(uint32, tag = "2")]
     pub sequence: u32,
-    /// When the writer knew it.
+    /// Time at which the writer learned of the fact.
     #[prost(message, optional, tag = "3")]
     pub time: ::core::option::Option<::prost_types::Timestamp>,
-    /// The subtask in which it happened; empty at the root.
+    /// Id of the subtask in which the fact occurred. Empty at the root.
     #[prost(string, tag = "4")]
     pub parent_id: ::prost::alloc::string::String,
-    /// Depth of that subtask; 0 at the root.
+    /// Nesting depth of that subtask. 0 at the root.
     #[prost(uint32, tag = "5")]
     pub depth: u32,
-    /// The step in which it happened, from 1; 0 before the first step and in the planner.
+    /// Number of the step in which the fact occurred. Starts at 1; 0 before the first step and in the
+    /// planner.
     #[prost(uint32, tag = "6")]
     pub step_number: u32,
-    /// The phase in which it happened.
+    /// Phase in which the fact occurred.
     #[prost(enumeration = "Phase", tag = "7")]
     pub phase: i32,
-    /// What happened. A reader that folds state refuses a member that it does not know; one that only shows events ignores it.
+    /// What happened. A reader that folds state must refuse a member that it does not know; a reader
+    /// that only displays events ignores it.
     #[prost(
         oneof = "run_event::Event",
         tags = "10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53"
@@ -32,7 +34,8 @@ pub struct RunEvent {
 }
 /// Nested message and enum types in `RunEvent`.
 pub mod run_event {
-    /// What happened. A reader that folds state refuses a member that it does not know; one that only shows events ignores it.
+    /// What happened. A reader that folds state must refuse a member that it does not know; a reader
+    /// that only displays events ignores it.
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Event {
         /// A part of the answer.
@@ -47,55 +50,55 @@ pub mod run_event {
         /// A tool reported progress.
         #[prost(message, tag = "13")]
         McpProgress(super::super::super::tool::v1::ToolProgress),
-        /// A call came to its result.
+        /// A tool call returned its result.
         #[prost(message, tag = "14")]
         ToolResult(super::ToolResultEvent),
         /// Tokens were used.
         #[prost(message, tag = "15")]
         Usage(super::Usage),
-        /// The run changed its status.
+        /// The status of the run changed.
         #[prost(message, tag = "16")]
         Status(super::StatusChanged),
-        /// A step began or ended.
+        /// A step started or ended.
         #[prost(message, tag = "17")]
         Step(super::StepChanged),
-        /// The context was made smaller.
+        /// The context was compacted.
         #[prost(message, tag = "18")]
         Context(super::ContextChanged),
-        /// A message from outside was taken up.
+        /// The run took up a message that was sent to it.
         #[prost(message, tag = "19")]
         MessageInjected(super::MessageInjected),
-        /// The planner made a plan.
+        /// The planner created a plan.
         #[prost(message, tag = "20")]
         Plan(super::Plan),
         /// An approval was requested or resolved.
         #[prost(message, tag = "21")]
         Approval(super::ApprovalChanged),
-        /// A subtask began or ended.
+        /// A subtask started or ended.
         #[prost(message, tag = "22")]
         Subtask(super::SubtaskChanged),
         /// A budget was exceeded.
         #[prost(message, tag = "23")]
         BudgetExceeded(super::BudgetExceeded),
-        /// What the run cost.
+        /// Total cost of the run.
         #[prost(message, tag = "24")]
         CostSummary(super::CostSummary),
-        /// Something failed.
+        /// An error occurred.
         #[prost(message, tag = "25")]
         Error(super::RunError),
-        /// Text that was streamed does not stand.
+        /// Text that was already streamed was voided.
         #[prost(message, tag = "26")]
         TextVoided(super::TextVoided),
-        /// The run was accepted; always the first fact.
+        /// The run was accepted. This is always the first fact.
         #[prost(message, tag = "40")]
         RunCreated(super::RunCreated),
-        /// A worker took the run.
+        /// A worker claimed the run.
         #[prost(message, tag = "41")]
         RunClaimed(super::RunClaimed),
-        /// Nothing is left but to wait; the worker let go of the run.
+        /// The run can only wait; the worker released it.
         #[prost(message, tag = "42")]
         RunParked(super::RunParked),
-        /// Everything from outside that the run works with.
+        /// External inputs of the run were recorded.
         #[prost(message, tag = "43")]
         RunPrepared(super::RunPrepared),
         /// A model is about to be called.
@@ -104,28 +107,28 @@ pub mod run_event {
         /// A model answered.
         #[prost(message, tag = "45")]
         ModelTurn(super::ModelTurn),
-        /// A call of a model did not come to an answer.
+        /// A model call ended without an answer.
         #[prost(message, tag = "46")]
         ModelCallFailed(super::ModelCallFailed),
-        /// A message was sent into the run.
+        /// A message was sent to the run.
         #[prost(message, tag = "47")]
         MessageSubmitted(super::MessageSubmitted),
-        /// Somebody asked for the run to be cancelled.
+        /// Cancellation of the run was requested.
         #[prost(message, tag = "48")]
         CancelRequested(super::CancelRequested),
         /// A tool is about to be called.
         #[prost(message, tag = "49")]
         ToolCallStarted(super::ToolCallStarted),
-        /// The memory that the subtasks of the run share was written.
+        /// The memory shared by the subtasks of the run was written.
         #[prost(message, tag = "50")]
         MemoryWritten(super::MemoryWritten),
         /// The list of todos changed.
         #[prost(message, tag = "51")]
         TodosChanged(super::TodosChanged),
-        /// The execution tree as it is at the end; right before the terminal status.
+        /// The final execution tree. This fact immediately precedes the terminal status.
         #[prost(message, tag = "52")]
         TreeStored(super::TreeStored),
-        /// The time to wait before another attempt to call a model is over.
+        /// The delay before the next attempt to call a model has elapsed.
         #[prost(message, tag = "53")]
         ModelRetryDue(super::ModelRetryDue),
     }
@@ -144,7 +147,7 @@ pub struct Reasoning {
     #[prost(string, tag = "1")]
     pub text: ::prost::alloc::string::String,
 }
-/// A call came to its result.
+/// A tool call returned its result.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ToolResultEvent {
     /// The result.
@@ -153,72 +156,74 @@ pub struct ToolResultEvent {
     /// Whether the call succeeded.
     #[prost(bool, tag = "2")]
     pub success: bool,
-    /// What failed; empty on success.
+    /// Description of the failure. Empty on success.
     #[prost(string, tag = "3")]
     pub error: ::prost::alloc::string::String,
     /// Time from the start of the call to its result, in milliseconds.
     #[prost(double, tag = "4")]
     pub duration_ms: f64,
 }
-/// Tokens that one call of a model used.
+/// Tokens used by one model call.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Usage {
-    /// The model, as the provider names it.
+    /// Name of the model at its provider.
     #[prost(string, tag = "1")]
     pub model: ::prost::alloc::string::String,
-    /// Tokens that it read.
+    /// Number of input tokens.
     #[prost(uint32, tag = "2")]
     pub input_tokens: u32,
-    /// Tokens that it wrote.
+    /// Number of output tokens.
     #[prost(uint32, tag = "3")]
     pub output_tokens: u32,
-    /// How many of `input_tokens` came from the provider's cache.
+    /// Number of `input_tokens` that were read from the provider's cache.
     #[prost(uint32, tag = "4")]
     pub cached_input_tokens: u32,
-    /// How many of `output_tokens` were reasoning.
+    /// Number of `output_tokens` that were reasoning.
     #[prost(uint32, tag = "5")]
     pub reasoning_tokens: u32,
-    /// Whether the provider did not tell and the counts are estimated.
+    /// Whether the counts are estimates because the provider did not report them.
     #[prost(bool, tag = "6")]
     pub estimated: bool,
-    /// What the call cost in US dollars. Absent: the model has no price.
+    /// Cost of the call in US dollars. Unset if the model has no price.
     #[prost(double, optional, tag = "7")]
     pub cost_usd: ::core::option::Option<f64>,
 }
-/// The run changed its status.
+/// The status of the run changed.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct StatusChanged {
-    /// The new status: starting, completed, error or cancelled.
+    /// The new status: starting, completed, error, or cancelled.
     #[prost(enumeration = "RunStatus", tag = "1")]
     pub status: i32,
-    /// A word to people, when there is something to say.
+    /// Message for people. May be empty.
     #[prost(string, tag = "2")]
     pub message: ::prost::alloc::string::String,
 }
-/// A step began or ended. Its number stands in the envelope.
+/// A step started or ended. The step number is in the envelope.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct StepChanged {
-    /// Whether it began or ended.
+    /// Whether the step started or ended.
     #[prost(enumeration = "StepState", tag = "1")]
     pub state: i32,
 }
-/// The context was made smaller.
+/// The context was compacted: the oldest messages were removed, and may have been replaced by a
+/// summary.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ContextChanged {
-    /// Estimated tokens before.
+    /// Estimated number of tokens before the change.
     #[prost(uint32, tag = "1")]
     pub before_tokens: u32,
-    /// Estimated tokens after.
+    /// Estimated number of tokens after the change.
     #[prost(uint32, tag = "2")]
     pub after_tokens: u32,
-    /// What stands for the messages that were taken out. Empty: nothing does.
+    /// Summary that replaces the removed messages. Empty if nothing replaces them.
     #[prost(string, tag = "3")]
     pub summary: ::prost::alloc::string::String,
-    /// How many of the oldest messages of the conversation were taken out: given ones first, then turns with their results.
+    /// Number of messages that were removed from the start of the conversation: first those that were
+    /// given to the run, then turns together with their results.
     #[prost(uint32, tag = "4")]
     pub removed_messages: u32,
 }
-/// A message from outside was taken up.
+/// The run took up a message that was sent to it.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct MessageInjected {
     /// Id that `SendMessage` returned.
@@ -228,101 +233,106 @@ pub struct MessageInjected {
     #[prost(message, optional, tag = "2")]
     pub message: ::core::option::Option<super::super::thread::v1::Message>,
 }
-/// What the planner made.
+/// Plan created by the planner.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Plan {
-    /// What is to be done, in order.
+    /// Steps of the plan, in order.
     #[prost(string, repeated, tag = "1")]
     pub steps: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// An approval was requested or resolved.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ApprovalChanged {
-    /// The approval as it stands now.
+    /// The approval after the change.
     #[prost(message, optional, tag = "1")]
     pub approval: ::core::option::Option<super::super::approval::v1::Approval>,
 }
-/// A subtask began or ended. Its own events carry its id as `parent_id`; this one belongs to the caller.
+/// A subtask started or ended. The events of the subtask carry its id as `parent_id`; this event
+/// belongs to the caller.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SubtaskChanged {
-    /// The subtask: the id of its call, and for a job of `run_parallel_subtasks` `<call id>/<index>`.
+    /// Id of the subtask: the id of its call, or `<call id>/<index>` for a job of
+    /// `run_parallel_subtasks`.
     #[prost(string, tag = "1")]
     pub subtask_id: ::prost::alloc::string::String,
-    /// Its title.
+    /// Title of the subtask.
     #[prost(string, tag = "2")]
     pub title: ::prost::alloc::string::String,
-    /// Whether it has ended.
+    /// Whether the subtask has ended.
     #[prost(bool, tag = "3")]
     pub ended: bool,
-    /// Whether it failed.
+    /// Whether the subtask failed.
     #[prost(bool, tag = "4")]
     pub is_error: bool,
-    /// The call that began it.
+    /// Id of the call that started the subtask.
     #[prost(string, tag = "5")]
     pub call_id: ::prost::alloc::string::String,
-    /// Its place among the jobs of the call, from 0.
+    /// Index of the subtask among the jobs of the call. Starts at 0.
     #[prost(uint32, tag = "6")]
     pub index: u32,
-    /// Why it failed, a constant: `iteration_limit`, `schema_not_satisfied`, `provider_failed` … Empty: it did not.
+    /// Constant that identifies the failure, such as `iteration_limit`, `schema_not_satisfied`, or
+    /// `provider_failed`. Empty if the subtask did not fail.
     #[prost(string, tag = "7")]
     pub error: ::prost::alloc::string::String,
-    /// What failed, for people and the model.
+    /// Description of the failure for people and the model.
     #[prost(string, tag = "8")]
     pub message: ::prost::alloc::string::String,
-    /// The beginning of its result, at most 500 characters; empty while it is under way.
+    /// Start of the result, at most 500 characters. Empty while the subtask is in progress.
     #[prost(string, tag = "9")]
     pub result_preview: ::prost::alloc::string::String,
 }
-/// A budget was exceeded; the run ends.
+/// A budget was exceeded. The run ends.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct BudgetExceeded {
-    /// Which: `subtasks`, `llm_calls`, `tool_calls`, `wall_clock`, `tokens`, `bytes` or `cost`.
+    /// The exceeded budget: `subtasks`, `llm_calls`, `tool_calls`, `wall_clock`, `tokens`, `bytes`, or
+    /// `cost`.
     #[prost(string, tag = "1")]
     pub reason: ::prost::alloc::string::String,
     /// The limit.
     #[prost(double, tag = "2")]
     pub limit: f64,
-    /// What was observed.
+    /// The observed value.
     #[prost(double, tag = "3")]
     pub observed: f64,
 }
-/// What the run cost, all calls of models together.
+/// Total cost of a run over all model calls.
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
 pub struct CostSummary {
-    /// Calls of models.
+    /// Number of model calls.
     #[prost(uint32, tag = "1")]
     pub llm_calls: u32,
-    /// Calls of tools.
+    /// Number of tool calls.
     #[prost(uint32, tag = "2")]
     pub tool_calls: u32,
-    /// Tokens read.
+    /// Number of input tokens.
     #[prost(uint32, tag = "3")]
     pub input_tokens: u32,
-    /// Tokens written.
+    /// Number of output tokens.
     #[prost(uint32, tag = "4")]
     pub output_tokens: u32,
-    /// US dollars. Absent: a model without a price was called.
+    /// Cost in US dollars. Unset if a model without a price was called.
     #[prost(double, optional, tag = "5")]
     pub cost_usd: ::core::option::Option<f64>,
-    /// Subtasks that were begun.
+    /// Number of subtasks that were started.
     #[prost(uint32, tag = "6")]
     pub subtasks: u32,
 }
-/// Something failed.
+/// An error that occurred in a run.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RunError {
-    /// A constant: `provider_failed`, `iteration_limit`, `resolve_failed`, `budget_exceeded`, `worker_lost` …
+    /// Constant that identifies the error, such as `provider_failed`, `iteration_limit`,
+    /// `resolve_failed`, `budget_exceeded`, or `worker_lost`.
     #[prost(string, tag = "1")]
     pub reason: ::prost::alloc::string::String,
-    /// What failed, on what, and the way out.
+    /// What failed, on what, and how to resolve it.
     #[prost(string, tag = "2")]
     pub message: ::prost::alloc::string::String,
 }
-/// Text that was streamed belongs to a call of a model that was abandoned. A client forgets the text and reasoning of this
-/// step from `first_sequence` on.
+/// Text that was already streamed belongs to a model call that was abandoned. Clients must discard
+/// the text and reasoning of this step, starting at `first_sequence`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct TextVoided {
-    /// Sequence of the first event that does not stand.
+    /// Sequence of the first voided event.
     #[prost(uint32, tag = "1")]
     pub first_sequence: u32,
 }
@@ -332,190 +342,196 @@ pub struct RunCreated {
     /// The tenant.
     #[prost(string, tag = "1")]
     pub tenant: ::prost::alloc::string::String,
-    /// The agent.
+    /// Id of the agent.
     #[prost(string, tag = "2")]
     pub agent_id: ::prost::alloc::string::String,
-    /// The revision of the agent; the run keeps it.
+    /// Revision of the agent. The run keeps this revision.
     #[prost(uint32, tag = "3")]
     pub agent_revision: u32,
-    /// The agent's spec at that revision.
+    /// Spec of the agent at that revision.
     #[prost(message, optional, tag = "4")]
     pub spec: ::core::option::Option<super::super::agent::v1::AgentSpec>,
-    /// What the agent is asked.
+    /// Input of the run.
     #[prost(string, tag = "5")]
     pub input: ::prost::alloc::string::String,
-    /// The conversation before it, as the client gave it.
+    /// Conversation before the input, as provided by the client.
     #[prost(message, repeated, tag = "6")]
     pub messages: ::prost::alloc::vec::Vec<super::super::thread::v1::Message>,
-    /// Files that are laid into the workspace.
+    /// Files to stage in the workspace.
     #[prost(message, repeated, tag = "7")]
     pub files: ::prost::alloc::vec::Vec<super::super::tool::v1::WorkspaceFile>,
-    /// Who started it: the subject of the credential.
+    /// Subject of the credential that started the run.
     #[prost(string, tag = "8")]
     pub started_by: ::prost::alloc::string::String,
-    /// Id of the request, for its repetition.
+    /// Id of the request, used to detect repeated requests.
     #[prost(string, tag = "9")]
     pub request_id: ::prost::alloc::string::String,
-    /// SHA-256 over the request, to tell a repetition from another use of the id.
+    /// SHA-256 of the request. It distinguishes a repeated request from another use of the same id.
     #[prost(bytes = "vec", tag = "10")]
     pub request_hash: ::prost::alloc::vec::Vec<u8>,
-    /// The client's own words about the run.
+    /// Labels that the client attached to the run.
     #[prost(map = "string, string", tag = "11")]
     pub labels: ::std::collections::HashMap<
         ::prost::alloc::string::String,
         ::prost::alloc::string::String,
     >,
-    /// W3C trace context, empty when the run is not traced.
+    /// W3C trace context. Empty if the run is not traced.
     #[prost(string, tag = "12")]
     pub traceparent: ::prost::alloc::string::String,
-    /// The thread that the run continues. Empty: none.
+    /// Id of the thread that the run continues. Empty if the run has no thread.
     #[prost(string, tag = "13")]
     pub thread_id: ::prost::alloc::string::String,
-    /// Where the conversation takes place. Absent: in a thread.
+    /// Where the conversation takes place. If unset, in a thread.
     #[prost(message, optional, tag = "14")]
     pub chat_context: ::core::option::Option<ChatContext>,
-    /// Whether what is remembered of the user is recalled, and may be added to.
+    /// Whether memories of the user are recalled, and whether the agent may add to them.
     #[prost(bool, tag = "15")]
     pub memory_enabled: bool,
-    /// Whether the run is cancelled when nobody watches it any more through the gateway that lost its last watcher.
+    /// Whether the run is cancelled when the last stream that watches it through a gateway is lost.
     #[prost(bool, tag = "16")]
     pub cancel_on_disconnect: bool,
 }
-/// Where a conversation takes place: it decides which tools there are.
+/// Where a conversation takes place. The context determines which tools are available.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ChatContext {
-    /// The kind of place.
+    /// Kind of the context.
     #[prost(enumeration = "ChatContextKind", tag = "1")]
     pub kind: i32,
-    /// The workflow that is being edited; only in an editor.
+    /// Id of the workflow that is being edited. Set only in an editor.
     #[prost(string, tag = "2")]
     pub workflow_id: ::prost::alloc::string::String,
 }
-/// A worker took the run.
+/// A worker claimed the run.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RunClaimed {
-    /// Name of the worker process, unique to its life.
+    /// Name of the worker process. Each process has a new name.
     #[prost(string, tag = "1")]
     pub worker: ::prost::alloc::string::String,
-    /// 1 for the first claim, one more with each.
+    /// Number of the claim. Starts at 1 and increases by one with each claim.
     #[prost(uint32, tag = "2")]
     pub epoch: u32,
-    /// Stream sequence of the dispatch message by which it took the run.
+    /// Stream sequence of the dispatch message through which the worker claimed the run.
     #[prost(uint64, tag = "3")]
     pub dispatch_sequence: u64,
-    /// How often that message had been delivered, this time included: who holds an earlier delivery lost the run. 0: not known.
+    /// Number of times that message had been delivered, including this delivery. A worker that holds
+    /// an earlier delivery has lost the run. 0 if unknown.
     #[prost(uint32, tag = "4")]
     pub attempt: u32,
-    /// W3C trace context of the claim, empty when the worker traces nothing. What follows a later claim refers to it.
+    /// W3C trace context of the claim. Empty if the worker does not trace. Spans of work under this
+    /// claim are children of this context, and the span of the next claim links to it.
     #[prost(string, tag = "5")]
     pub traceparent: ::prost::alloc::string::String,
 }
-/// Nothing is left but to wait.
+/// The run can only wait; the worker released it.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RunParked {
-    /// What the run waits for: ids of approvals.
+    /// Ids of the approvals that the run is waiting for.
     #[prost(string, repeated, tag = "1")]
     pub waiting_for: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
-/// Everything from outside that the run works with. A later owner sees what the first one saw.
+/// External inputs of the run. They are recorded so that every later owner works with the same
+/// inputs as the first one.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RunPrepared {
     /// The model.
     #[prost(message, optional, tag = "1")]
     pub model: ::core::option::Option<super::super::agent::v1::ModelSpec>,
-    /// What its provider is able to do.
+    /// Capabilities of the model's provider.
     #[prost(message, optional, tag = "2")]
     pub capabilities: ::core::option::Option<
         super::super::agent::v1::ProviderCapabilities,
     >,
-    /// The tools that the agent has.
+    /// Tools that the agent has.
     #[prost(message, repeated, tag = "3")]
     pub tools: ::prost::alloc::vec::Vec<super::super::tool::v1::ToolDescriptor>,
-    /// Whether answers are played from a script.
+    /// Whether answers are replayed from a script.
     #[prost(bool, tag = "4")]
     pub scripted: bool,
-    /// The planner's model, when there is a planner.
+    /// The planner's model. Unset if there is no planner.
     #[prost(message, optional, tag = "5")]
     pub planning_model: ::core::option::Option<super::super::agent::v1::ModelSpec>,
-    /// The limits of the run, the agent's own within those of the deployment.
+    /// Limits of the run: those of the agent, bounded by those of the deployment.
     #[prost(message, optional, tag = "6")]
     pub limits: ::core::option::Option<super::super::agent::v1::Limits>,
-    /// The thread up to this run.
+    /// History of the thread up to this run.
     #[prost(message, repeated, tag = "7")]
     pub history: ::prost::alloc::vec::Vec<super::super::thread::v1::HistoryMessage>,
-    /// What is remembered of the user and fits the input, best first.
+    /// Memories of the user that match the input, best match first.
     #[prost(string, repeated, tag = "8")]
     pub recalled: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// What is suspicious about the agent and hinders nothing.
+    /// Possible mistakes in the agent spec that do not prevent the run.
     #[prost(string, repeated, tag = "9")]
     pub warnings: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// What the provider of the planner's model is able to do.
+    /// Capabilities of the provider of the planner's model.
     #[prost(message, optional, tag = "10")]
     pub planning_capabilities: ::core::option::Option<
         super::super::agent::v1::ProviderCapabilities,
     >,
 }
-/// A model is about to be called. Recorded before the call, so that it is counted even if its answer is lost.
+/// A model is about to be called. Recorded before the call, so that the call is counted even if its
+/// answer is lost.
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
 pub struct ModelCallStarted {
-    /// 1 for the first attempt of this step, one more with each.
+    /// Number of the attempt in this step. Starts at 1 and increases by one with each attempt.
     #[prost(uint32, tag = "1")]
     pub attempt: u32,
-    /// What it is called for.
+    /// Purpose of the call.
     #[prost(enumeration = "ModelCallPurpose", tag = "2")]
     pub purpose: i32,
-    /// The most that it can cost, in US dollars. Absent: nothing is reserved, because there is no cap or no price.
+    /// Worst-case cost of the call in US dollars. Unset if nothing is reserved because the run has no
+    /// cost limit or the model has no price.
     #[prost(double, optional, tag = "3")]
     pub reserved_usd: ::core::option::Option<f64>,
 }
-/// The time to wait before another attempt to call a model is over.
+/// The delay before the next attempt to call a model has elapsed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ModelRetryDue {
-    /// The attempt that failed.
+    /// Number of the attempt that failed.
     #[prost(uint32, tag = "1")]
     pub attempt: u32,
 }
-/// A tool is about to be called. Recorded before the call, so that it is known even if its result is lost.
+/// A tool is about to be called. Recorded before the call, so that the call is known even if its
+/// result is lost.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ToolCallStarted {
-    /// The call.
+    /// Id of the call.
     #[prost(string, tag = "1")]
     pub call_id: ::prost::alloc::string::String,
 }
-/// The memory that the subtasks of a run share was written.
+/// The memory shared by the subtasks of a run was written.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct MemoryWritten {
     /// The key.
     #[prost(string, tag = "1")]
     pub key: ::prost::alloc::string::String,
-    /// The new value, in place of the one before.
+    /// The new value, which replaces the previous one.
     #[prost(string, tag = "2")]
     pub value: ::prost::alloc::string::String,
 }
 /// The list of todos changed.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct TodosChanged {
-    /// The whole list.
+    /// The complete list.
     #[prost(message, repeated, tag = "1")]
     pub todos: ::prost::alloc::vec::Vec<Todo>,
 }
-/// Something that the agent means to do.
+/// A todo of the agent.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Todo {
-    /// Its number, from 1.
+    /// Number of the todo. Starts at 1.
     #[prost(uint32, tag = "1")]
     pub id: u32,
-    /// What is to be done.
+    /// Description of the todo.
     #[prost(string, tag = "2")]
     pub text: ::prost::alloc::string::String,
-    /// How far it is.
+    /// Status of the todo.
     #[prost(enumeration = "TodoStatus", tag = "3")]
     pub status: i32,
 }
-/// The execution tree as it is at the end of the run.
+/// The execution tree at the end of the run.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct TreeStored {
-    /// The tree.
+    /// The execution tree.
     #[prost(message, optional, tag = "1")]
     pub tree: ::core::option::Option<super::super::thread::v1::ExecutionTree>,
 }
@@ -525,65 +541,68 @@ pub struct ModelTurn {
     /// The assistant message as JSON, verbatim, with every field that the provider sent.
     #[prost(bytes = "vec", tag = "1")]
     pub message_json: ::prost::alloc::vec::Vec<u8>,
-    /// The provider's own ids of the calls, in the order of the `tool_call` events.
+    /// Ids that the provider assigned to the calls, in the order of the `tool_call` events.
     #[prost(string, repeated, tag = "2")]
     pub provider_call_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Why the model stopped: `stop`, `tool_calls`, `length`, `content_filter`.
+    /// Why the model stopped: `stop`, `tool_calls`, `length`, or `content_filter`.
     #[prost(string, tag = "3")]
     pub finish_reason: ::prost::alloc::string::String,
-    /// The ids of the calls, in order.
+    /// Ids of the calls, in order.
     #[prost(string, repeated, tag = "4")]
     pub call_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// The format of `message_json`, as the provider names it.
+    /// Format of `message_json`, as named by the provider.
     #[prost(string, tag = "5")]
     pub format: ::prost::alloc::string::String,
-    /// What the model is told of its context budget beside this turn and the results of its calls. Empty: nothing.
+    /// Note on the context budget that the model receives with this turn and the results of its calls.
+    /// Empty if there is none.
     #[prost(string, tag = "6")]
     pub advisory: ::prost::alloc::string::String,
-    /// How many tokens the conversation had with this turn in it, as far as the provider told. 0: it did not.
+    /// Number of tokens of the conversation including this turn, as reported by the provider. 0 if the
+    /// provider did not report it.
     #[prost(uint32, tag = "7")]
     pub context_tokens: u32,
 }
-/// A call of a model did not come to an answer.
+/// A model call ended without an answer.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ModelCallFailed {
-    /// A constant: `rate_limited`, `unavailable`, `context_overflow`, `refused`, `unauthenticated`, `invalid`, `malformed`.
+    /// Constant that identifies the failure: `rate_limited`, `unavailable`, `context_overflow`,
+    /// `refused`, `unauthenticated`, `invalid`, or `malformed`.
     #[prost(string, tag = "1")]
     pub reason: ::prost::alloc::string::String,
-    /// What the provider said.
+    /// Message of the provider.
     #[prost(string, tag = "2")]
     pub message: ::prost::alloc::string::String,
     /// Whether another attempt may succeed.
     #[prost(bool, tag = "3")]
     pub retryable: bool,
-    /// How long the provider asked to wait before another attempt. Absent: it did not say.
+    /// Delay that the provider requested before the next attempt. Unset if it did not request one.
     #[prost(message, optional, tag = "4")]
     pub retry_after: ::core::option::Option<::prost_types::Duration>,
 }
-/// A message was sent into the run.
+/// A message was sent to the run.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct MessageSubmitted {
-    /// Its id.
+    /// Id of the message.
     #[prost(string, tag = "1")]
     pub message_id: ::prost::alloc::string::String,
     /// The message.
     #[prost(message, optional, tag = "2")]
     pub message: ::core::option::Option<super::super::thread::v1::Message>,
-    /// Who sent it.
+    /// Subject of the credential that sent the message.
     #[prost(string, tag = "3")]
     pub submitted_by: ::prost::alloc::string::String,
 }
-/// Somebody asked for the run to be cancelled.
+/// Cancellation of the run was requested.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CancelRequested {
-    /// Who.
+    /// Subject of the credential that requested the cancellation.
     #[prost(string, tag = "1")]
     pub requested_by: ::prost::alloc::string::String,
-    /// Why.
+    /// Reason for the cancellation.
     #[prost(string, tag = "2")]
     pub reason: ::prost::alloc::string::String,
 }
-/// What is appended to the log of a run in one act: all of it or nothing.
+/// Events that are appended to the log of a run atomically.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RunBatch {
     /// Sequence of the first event.
@@ -593,57 +612,58 @@ pub struct RunBatch {
     #[prost(message, repeated, tag = "2")]
     pub events: ::prost::alloc::vec::Vec<RunEvent>,
 }
-/// A run that wants a worker.
+/// Requests a worker for a run.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Dispatch {
     /// The tenant.
     #[prost(string, tag = "1")]
     pub tenant: ::prost::alloc::string::String,
-    /// The run.
+    /// Id of the run.
     #[prost(string, tag = "2")]
     pub run_id: ::prost::alloc::string::String,
 }
-/// The families of events that clients choose from.
+/// Family of events that a client can select.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum EventFamily {
     /// Not set. Refused.
     Unspecified = 0,
-    /// The run changed its status.
+    /// The status of the run changed.
     Status = 1,
-    /// A step began or ended.
+    /// A step started or ended.
     Step = 2,
     /// Text of the answer.
     Text = 3,
-    /// Reasoning that the model shows.
+    /// Reasoning that the model returned.
     Reasoning = 4,
     /// A tool was called.
     ToolCall = 5,
-    /// An MCP tool, or another one, reported progress.
+    /// A tool reported progress. The tool need not be an MCP tool.
     McpProgress = 6,
-    /// A call came to its result.
+    /// A tool call returned its result.
     ToolResult = 7,
     /// Tokens were used.
     Usage = 8,
-    /// The context was made smaller.
+    /// The context was compacted.
     Context = 9,
-    /// A message from outside was taken up.
+    /// The run took up a message that was sent to it.
     MessageInjected = 10,
-    /// The planner made a plan.
+    /// The planner created a plan.
     Plan = 11,
     /// An approval was requested or resolved.
     Approval = 12,
-    /// A subtask began or ended.
+    /// A subtask started or ended.
     Subtask = 13,
     /// A budget was exceeded.
     BudgetExceeded = 14,
-    /// What the run cost.
+    /// Total cost of the run.
     CostSummary = 15,
-    /// Something failed.
+    /// An error occurred.
     Error = 16,
-    /// Text that was streamed does not stand.
+    /// Text that was already streamed was voided.
     TextVoided = 17,
-    /// Facts that only the fold of the log needs; never part of a stream unless named.
+    /// Facts that are needed only to fold the log. They are part of a stream only if this family is
+    /// selected explicitly.
     Record = 18,
 }
 impl EventFamily {
@@ -700,13 +720,13 @@ impl EventFamily {
         }
     }
 }
-/// The phase of a run.
+/// Phase of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum Phase {
-    /// Not set; the executor.
+    /// Not set. Treated as PHASE_EXECUTOR.
     Unspecified = 0,
-    /// The planner, before the first step.
+    /// The planner, which runs before the first step.
     Planner = 1,
     /// The executor.
     Executor = 2,
@@ -733,25 +753,26 @@ impl Phase {
         }
     }
 }
-/// Where a run stands.
+/// Status of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum RunStatus {
     /// Not set.
     Unspecified = 0,
-    /// Accepted; no worker has taken it yet.
+    /// Accepted, but not claimed by a worker yet.
     Queued = 1,
-    /// A worker prepares it.
+    /// A worker is preparing the run.
     Starting = 2,
-    /// It works. Never an event: a run is running between `starting` and its end.
+    /// The run is executing. This status is never an event: a run is running between `starting` and
+    /// its end.
     Running = 3,
-    /// It waits for a person or an event. Never an event.
+    /// The run is waiting for a person or an event. This status is never an event.
     Waiting = 4,
-    /// It ended with a result. This is a terminal state.
+    /// The run ended with a result. This is a terminal state.
     Completed = 5,
-    /// It ended with an error. This is a terminal state.
+    /// The run ended with an error. This is a terminal state.
     Error = 6,
-    /// It was cancelled. This is a terminal state.
+    /// The run was cancelled. This is a terminal state.
     Cancelled = 7,
 }
 impl RunStatus {
@@ -786,15 +807,15 @@ impl RunStatus {
         }
     }
 }
-/// Whether a step began or ended.
+/// Whether a step started or ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum StepState {
     /// Not set.
     Unspecified = 0,
-    /// It began.
+    /// The step started.
     Started = 1,
-    /// It ended.
+    /// The step ended.
     Completed = 2,
 }
 impl StepState {
@@ -819,15 +840,15 @@ impl StepState {
         }
     }
 }
-/// A kind of place for a conversation.
+/// Kind of a chat context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum ChatContextKind {
-    /// Not set; a thread.
+    /// Not set. Treated as CHAT_CONTEXT_KIND_THREAD.
     Unspecified = 0,
-    /// A conversation of its own.
+    /// A standalone conversation.
     Thread = 1,
-    /// Beside an editor, whose contents tools may change.
+    /// A conversation next to an editor whose contents tools may change.
     Editor = 2,
 }
 impl ChatContextKind {
@@ -852,15 +873,15 @@ impl ChatContextKind {
         }
     }
 }
-/// What a model is called for.
+/// Purpose of a model call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum ModelCallPurpose {
-    /// Not set; an answer.
+    /// Not set. Treated as MODEL_CALL_PURPOSE_ANSWER.
     Unspecified = 0,
     /// The next turn of the conversation.
     Answer = 1,
-    /// A summary of the older part of the conversation, which then stands for it.
+    /// A summary that replaces the older part of the conversation.
     Summary = 2,
 }
 impl ModelCallPurpose {
@@ -885,17 +906,17 @@ impl ModelCallPurpose {
         }
     }
 }
-/// How far a todo is.
+/// Status of a todo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum TodoStatus {
-    /// Not set; pending.
+    /// Not set. Treated as TODO_STATUS_PENDING.
     Unspecified = 0,
-    /// Not begun.
+    /// Not started.
     Pending = 1,
-    /// Under way; at most one todo of a list is.
+    /// In progress. At most one todo of a list has this status.
     InProgress = 2,
-    /// Done.
+    /// Completed.
     Completed = 3,
 }
 impl TodoStatus {
@@ -922,266 +943,272 @@ impl TodoStatus {
         }
     }
 }
-/// A run, as lists show it.
+/// Summary of a run.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Run {
     /// Id of the run.
     #[prost(string, tag = "1")]
     pub run_id: ::prost::alloc::string::String,
-    /// Its agent.
+    /// Id of the run's agent.
     #[prost(string, tag = "2")]
     pub agent_id: ::prost::alloc::string::String,
-    /// Where it stands.
+    /// Status of the run.
     #[prost(enumeration = "RunStatus", tag = "3")]
     pub status: i32,
-    /// When it was accepted.
+    /// Time at which the run was accepted.
     #[prost(message, optional, tag = "4")]
     pub created_at: ::core::option::Option<::prost_types::Timestamp>,
-    /// When it ended. Absent: it has not.
+    /// Time at which the run ended. Unset if it has not ended.
     #[prost(message, optional, tag = "5")]
     pub ended_at: ::core::option::Option<::prost_types::Timestamp>,
-    /// Sequence of the last event that is reflected here.
+    /// Sequence of the last event that this summary reflects.
     #[prost(uint32, tag = "6")]
     pub last_sequence: u32,
-    /// The text of the last answer; only from `GetRun`.
+    /// Text of the last answer. Returned only by `GetRun`.
     #[prost(string, tag = "7")]
     pub output: ::prost::alloc::string::String,
-    /// What failed, when the status is error.
+    /// The error. Set only if the status is error.
     #[prost(message, optional, tag = "8")]
     pub error: ::core::option::Option<RunError>,
-    /// What it cost, once it ended.
+    /// Total cost of the run. Unset until the run ends.
     #[prost(message, optional, tag = "9")]
     pub cost: ::core::option::Option<CostSummary>,
-    /// The beginning of what it was asked, at most 200 characters.
+    /// Start of the input, at most 200 characters.
     #[prost(string, tag = "10")]
     pub input_preview: ::prost::alloc::string::String,
-    /// Approvals that it waits for.
+    /// Ids of the approvals that the run is waiting for.
     #[prost(string, repeated, tag = "11")]
     pub pending_approvals: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// The client's own words about the run.
+    /// Labels that the client attached to the run.
     #[prost(map = "string, string", tag = "12")]
     pub labels: ::std::collections::HashMap<
         ::prost::alloc::string::String,
         ::prost::alloc::string::String,
     >,
-    /// Whether its answers are played from a script instead of made by a model.
+    /// Whether answers are replayed from a script instead of generated by a model.
     #[prost(bool, tag = "13")]
     pub scripted: bool,
-    /// The thread of which it is a turn. Empty: none.
+    /// Id of the thread that the run is a turn of. Empty if the run has no thread.
     #[prost(string, tag = "14")]
     pub thread_id: ::prost::alloc::string::String,
 }
-/// Starts a run.
+/// Request of `StartRun`.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct StartRunRequest {
-    /// The agent.
+    /// Id of the agent.
     #[prost(string, tag = "1")]
     pub agent_id: ::prost::alloc::string::String,
-    /// What it is asked, at most 262,144 bytes.
+    /// Input of the run, at most 262,144 bytes.
     #[prost(string, tag = "2")]
     pub input: ::prost::alloc::string::String,
-    /// Chosen by the client to repeat the request safely, for example a UUID. Empty: the request cannot be repeated safely.
+    /// Id chosen by the client that makes the request safe to repeat, for example a UUID. If empty,
+    /// the request is not safe to repeat.
     #[prost(string, tag = "3")]
     pub request_id: ::prost::alloc::string::String,
-    /// The conversation before the input.
+    /// Conversation before the input.
     #[prost(message, repeated, tag = "4")]
     pub messages: ::prost::alloc::vec::Vec<super::super::thread::v1::Message>,
-    /// Artifacts that appear as files in the run's workspace.
+    /// Artifacts that are staged as files in the run's workspace.
     #[prost(message, repeated, tag = "5")]
     pub files: ::prost::alloc::vec::Vec<super::super::tool::v1::WorkspaceFile>,
-    /// The client's own words about the run; at most 32, shown and never read.
+    /// Labels to attach to the run, at most 32. They are displayed but never interpreted.
     #[prost(map = "string, string", tag = "6")]
     pub labels: ::std::collections::HashMap<
         ::prost::alloc::string::String,
         ::prost::alloc::string::String,
     >,
-    /// The thread that the run continues, or begins: letters, digits, `_` and `-`, at most 128. Empty: none.
+    /// Id of the thread that the run continues or creates: letters, digits, `_` and `-`, at most 128.
+    /// If empty, the run has no thread.
     #[prost(string, tag = "7")]
     pub thread_id: ::prost::alloc::string::String,
-    /// The execution backend. Empty, or `nats`: the workers of this deployment. Every other is refused by name with
-    /// UNIMPLEMENTED, also one that there is elsewhere.
+    /// Execution backend. Empty or `nats` selects the workers of this deployment. Any other value is
+    /// refused by name with UNIMPLEMENTED, even if such a backend exists elsewhere.
     #[prost(string, tag = "8")]
     pub executor: ::prost::alloc::string::String,
-    /// Whether the run is cancelled when a stream that watches it breaks or is given up, and no other one through the same
-    /// gateway is left. A gateway that goes away cancels nothing.
+    /// Whether the run is cancelled when a stream that watches it breaks or is cancelled, and no other
+    /// stream through the same gateway is left. A gateway that shuts down does not cancel runs.
     #[prost(bool, tag = "9")]
     pub cancel_on_disconnect: bool,
-    /// What happens when a run of the thread is under way. Only with `thread_id`.
+    /// What to do if a run of the thread is in progress. Allowed only with `thread_id`.
     #[prost(enumeration = "OnBusy", tag = "10")]
     pub on_busy: i32,
-    /// Where the conversation takes place. Absent: in a thread.
+    /// Where the conversation takes place. If unset, in a thread.
     #[prost(message, optional, tag = "11")]
     pub chat_context: ::core::option::Option<ChatContext>,
-    /// Whether what is remembered of the user is recalled, and may be added to by the agent.
+    /// Whether memories of the user are recalled, and whether the agent may add to them.
     #[prost(bool, tag = "12")]
     pub memory_enabled: bool,
 }
-/// The run that was started.
+/// Response of `StartRun`.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct StartRunResponse {
     /// The run.
     #[prost(message, optional, tag = "1")]
     pub run: ::core::option::Option<Run>,
 }
-/// Asks for the events of a run.
+/// Request of `WatchRun`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct WatchRunRequest {
-    /// The run.
+    /// Id of the run.
     #[prost(string, tag = "1")]
     pub run_id: ::prost::alloc::string::String,
-    /// The last sequence that the client has seen. 0: from the beginning. OUT_OF_RANGE when it is beyond the end.
+    /// Sequence of the last event that the client has received. 0 streams from the beginning. Refused
+    /// with OUT_OF_RANGE if it is beyond the end of the log.
     #[prost(uint32, tag = "2")]
     pub after_sequence: u32,
-    /// How much is streamed.
+    /// Which events are streamed.
     #[prost(oneof = "watch_run_request::Selection", tags = "3, 4")]
     pub selection: ::core::option::Option<watch_run_request::Selection>,
 }
 /// Nested message and enum types in `WatchRunRequest`.
 pub mod watch_run_request {
-    /// How much is streamed.
+    /// Which events are streamed.
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum Selection {
-        /// Everything but records (true, and the default), or what a person reads (false): text, tool calls, errors, injected
-        /// messages, context, progress, approvals, exceeded budgets, voided text and the terminal status.
+        /// True, the default, streams all events except records. False streams what a person reads:
+        /// text, tool calls, errors, injected messages, context changes, progress, approvals, exceeded
+        /// budgets, voided text, and the terminal status.
         #[prost(bool, tag = "3")]
         Detailed(bool),
-        /// Exactly these families. An empty list streams no events, only `through_sequence`.
+        /// Streams exactly these families. An empty list streams no events, only `through_sequence`.
         #[prost(message, tag = "4")]
         Families(super::EventFamilies),
     }
 }
-/// A set of families.
+/// A set of event families.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct EventFamilies {
     /// The families.
     #[prost(enumeration = "EventFamily", repeated, packed = "false", tag = "1")]
     pub families: ::prost::alloc::vec::Vec<i32>,
 }
-/// Events of a run.
+/// A message of the stream of `WatchRun`.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct WatchRunResponse {
-    /// The events, in order; empty in a heartbeat.
+    /// The events, in order. Empty in a heartbeat.
     #[prost(message, repeated, tag = "1")]
     pub events: ::prost::alloc::vec::Vec<RunEvent>,
-    /// Nothing that was asked for is missing up to this sequence. The place from which to watch again.
+    /// All selected events up to this sequence have been sent. To resume the stream, use this value as
+    /// `after_sequence`.
     #[prost(uint32, tag = "2")]
     pub through_sequence: u32,
-    /// How the run ended, in the last message of a stream that comes to its end: nothing follows, now or later. Not set in any
-    /// other.
+    /// Terminal status of the run. Set only in the last message of a stream that is complete: no event
+    /// follows, now or later.
     #[prost(enumeration = "RunStatus", tag = "3")]
     pub end_status: i32,
 }
-/// Asks for a run.
+/// Request of `GetRun`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetRunRequest {
-    /// The run.
+    /// Id of the run.
     #[prost(string, tag = "1")]
     pub run_id: ::prost::alloc::string::String,
 }
-/// A run.
+/// Response of `GetRun`.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GetRunResponse {
     /// The run.
     #[prost(message, optional, tag = "1")]
     pub run: ::core::option::Option<Run>,
 }
-/// Asks for runs.
+/// Request of `ListRuns`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ListRunsRequest {
-    /// At most this many; 0 means 100, more than 1000 means 1000.
+    /// Maximum number of runs to return. 0 means 100; values above 1000 are treated as 1000.
     #[prost(int32, tag = "1")]
     pub page_size: i32,
-    /// Where the page begins: `next_page_token` of the page before.
+    /// `next_page_token` of the previous page. Empty requests the first page.
     #[prost(string, tag = "2")]
     pub page_token: ::prost::alloc::string::String,
-    /// Only runs of this agent. Empty: of all.
+    /// Returns only runs of this agent. If empty, runs of all agents.
     #[prost(string, tag = "3")]
     pub agent_id: ::prost::alloc::string::String,
-    /// Only runs that stand so. Empty: all.
+    /// Returns only runs with one of these statuses. If empty, runs with any status.
     #[prost(enumeration = "RunStatus", repeated, packed = "false", tag = "4")]
     pub statuses: ::prost::alloc::vec::Vec<i32>,
-    /// Only runs of this thread. Empty: of all, and of none.
+    /// Returns only runs of this thread. If empty, runs of all threads and runs without a thread.
     #[prost(string, tag = "5")]
     pub thread_id: ::prost::alloc::string::String,
 }
-/// A page of runs.
+/// Response of `ListRuns`.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ListRunsResponse {
     /// The runs, newest first.
     #[prost(message, repeated, tag = "1")]
     pub runs: ::prost::alloc::vec::Vec<Run>,
-    /// Begins the next page. Empty: this is the last one.
+    /// Token of the next page. Empty on the last page.
     #[prost(string, tag = "2")]
     pub next_page_token: ::prost::alloc::string::String,
 }
-/// Asks for the execution tree of a run.
+/// Request of `GetExecutionTree`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetExecutionTreeRequest {
-    /// The run.
+    /// Id of the run.
     #[prost(string, tag = "1")]
     pub run_id: ::prost::alloc::string::String,
 }
-/// The execution tree of a run.
+/// Response of `GetExecutionTree`.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GetExecutionTreeResponse {
-    /// The tree.
+    /// The execution tree.
     #[prost(message, optional, tag = "1")]
     pub tree: ::core::option::Option<super::super::thread::v1::ExecutionTree>,
-    /// Sequence of the last event that is reflected in it.
+    /// Sequence of the last event that the tree reflects.
     #[prost(uint32, tag = "2")]
     pub through_sequence: u32,
 }
-/// Cancels a run.
+/// Request of `CancelRun`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CancelRunRequest {
-    /// The run.
+    /// Id of the run.
     #[prost(string, tag = "1")]
     pub run_id: ::prost::alloc::string::String,
-    /// Why, at most 4,096 bytes.
+    /// Reason for the cancellation, at most 4,096 bytes.
     #[prost(string, tag = "2")]
     pub reason: ::prost::alloc::string::String,
 }
-/// The run is cancelled.
+/// Response of `CancelRun`.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct CancelRunResponse {
-    /// The run.
+    /// The cancelled run.
     #[prost(message, optional, tag = "1")]
     pub run: ::core::option::Option<Run>,
 }
-/// Sends a message into a run.
+/// Request of `SendMessage`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SendMessageRequest {
-    /// The run.
+    /// Id of the run.
     #[prost(string, tag = "1")]
     pub run_id: ::prost::alloc::string::String,
-    /// What is said, at most 262,144 bytes.
+    /// Text of the message, at most 262,144 bytes.
     #[prost(string, tag = "2")]
     pub text: ::prost::alloc::string::String,
-    /// Chosen by the client to repeat the request safely. Empty: the request cannot be repeated safely.
+    /// Id chosen by the client that makes the request safe to repeat. If empty, the request is not
+    /// safe to repeat.
     #[prost(string, tag = "3")]
     pub message_id: ::prost::alloc::string::String,
 }
-/// The message is stored.
+/// Response of `SendMessage`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SendMessageResponse {
-    /// Its id.
+    /// Id of the message.
     #[prost(string, tag = "1")]
     pub message_id: ::prost::alloc::string::String,
-    /// Its sequence in the log.
+    /// Sequence of the message in the log of the run.
     #[prost(uint32, tag = "2")]
     pub sequence: u32,
 }
-/// What happens to a run whose thread is busy with another one.
+/// What to do with a run whose thread has another run in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum OnBusy {
-    /// Not set; as ON_BUSY_REJECT.
+    /// Not set. Treated as ON_BUSY_REJECT.
     Unspecified = 0,
-    /// It is refused: FAILED_PRECONDITION, and nothing is stored.
+    /// The run is refused with FAILED_PRECONDITION, and nothing is stored.
     Reject = 1,
-    /// It waits its turn, and starts when the runs before it have ended.
+    /// The run is queued. It starts when the runs before it have ended.
     Queue = 2,
-    /// The run under way, and those that wait, are cancelled; then it starts.
+    /// The run in progress and the queued runs are cancelled. The run starts when they have ended.
     Interrupt = 3,
 }
 impl OnBusy {
@@ -1219,7 +1246,7 @@ pub mod run_service_client {
     )]
     use tonic::codegen::*;
     use tonic::codegen::http::Uri;
-    /// Starts runs and shows them.
+    /// Starts, observes, and controls runs.
     #[derive(Debug, Clone)]
     pub struct RunServiceClient<T> {
         inner: tonic::client::Grpc<T>,
@@ -1300,8 +1327,9 @@ pub mod run_service_client {
             self.inner = self.inner.max_encoding_message_size(limit);
             self
         }
-        /// Starts a run. When it returns, the run is stored and will be carried out whatever dies. Repeated with the same
-        /// `request_id` and the same content it returns the same run; with other content it is ALREADY_EXISTS.
+        /// Starts a run. When the call returns, the run is stored and will be executed even if processes
+        /// die. Repeating the request with the same `request_id` and the same content returns the same
+        /// run; with other content it is refused with ALREADY_EXISTS.
         pub async fn start_run(
             &mut self,
             request: impl tonic::IntoRequest<super::StartRunRequest>,
@@ -1326,8 +1354,9 @@ pub mod run_service_client {
                 .insert(GrpcMethod::new("reeve.run.v1.RunService", "StartRun"));
             self.inner.unary(req, path, codec).await
         }
-        /// Streams the events of a run from `after_sequence` on, each once and in order, and ends after the terminal status.
-        /// A client that lost the stream asks again with the last sequence that it saw. A client that goes away cancels nothing.
+        /// Streams the events of a run after `after_sequence`, each exactly once and in order, and ends
+        /// after the terminal status. A client that lost the stream watches again with the last sequence
+        /// that it received. Disconnecting does not cancel the run, unless `cancel_on_disconnect` was set.
         pub async fn watch_run(
             &mut self,
             request: impl tonic::IntoRequest<super::WatchRunRequest>,
@@ -1352,7 +1381,7 @@ pub mod run_service_client {
                 .insert(GrpcMethod::new("reeve.run.v1.RunService", "WatchRun"));
             self.inner.server_streaming(req, path, codec).await
         }
-        /// Returns a run as it stands. NOT_FOUND: no such run.
+        /// Returns the current state of a run. Returns NOT_FOUND if it does not exist.
         pub async fn get_run(
             &mut self,
             request: impl tonic::IntoRequest<super::GetRunRequest>,
@@ -1374,7 +1403,7 @@ pub mod run_service_client {
                 .insert(GrpcMethod::new("reeve.run.v1.RunService", "GetRun"));
             self.inner.unary(req, path, codec).await
         }
-        /// Lists runs, newest first. The list follows the logs with a short delay.
+        /// Lists runs, newest first. The list is updated with a short delay.
         pub async fn list_runs(
             &mut self,
             request: impl tonic::IntoRequest<super::ListRunsRequest>,
@@ -1399,8 +1428,9 @@ pub mod run_service_client {
                 .insert(GrpcMethod::new("reeve.run.v1.RunService", "ListRuns"));
             self.inner.unary(req, path, codec).await
         }
-        /// Cancels a run. When it returns, the run is cancelled for everybody who watches it; what it had under way is ended soon
-        /// after. Cancelling a cancelled run succeeds; a run that ended otherwise is FAILED_PRECONDITION.
+        /// Cancels a run. When the call returns, the run is cancelled for all watchers; work in progress
+        /// is stopped shortly afterwards. Cancelling a cancelled run succeeds; cancelling a run that ended
+        /// otherwise is refused with FAILED_PRECONDITION.
         pub async fn cancel_run(
             &mut self,
             request: impl tonic::IntoRequest<super::CancelRunRequest>,
@@ -1425,7 +1455,8 @@ pub mod run_service_client {
                 .insert(GrpcMethod::new("reeve.run.v1.RunService", "CancelRun"));
             self.inner.unary(req, path, codec).await
         }
-        /// Returns the execution tree of a run as it stands, while it works and after its end. NOT_FOUND: no such run.
+        /// Returns the current execution tree of a run, during the run and after its end. Returns
+        /// NOT_FOUND if the run does not exist.
         pub async fn get_execution_tree(
             &mut self,
             request: impl tonic::IntoRequest<super::GetExecutionTreeRequest>,
@@ -1450,8 +1481,9 @@ pub mod run_service_client {
                 .insert(GrpcMethod::new("reeve.run.v1.RunService", "GetExecutionTree"));
             self.inner.unary(req, path, codec).await
         }
-        /// Sends a message into a run that is under way. It is stored at once, and taken up at the start of the next step.
-        /// RESOURCE_EXHAUSTED with reason INBOX_FULL: 100 messages, or 2 MiB of them, wait already.
+        /// Sends a message to a run that has not ended. The message is stored immediately and taken up at
+        /// the start of the next step. Returns RESOURCE_EXHAUSTED with reason INBOX_FULL if 100 messages,
+        /// or 2 MiB of messages, are already waiting.
         pub async fn send_message(
             &mut self,
             request: impl tonic::IntoRequest<super::SendMessageRequest>,

@@ -25,28 +25,28 @@ export const file_reeve_agent_v1_agent_service: GenFile = /*@__PURE__*/
  */
 export type Agent = Message<"reeve.agent.v1.Agent"> & {
   /**
-   * What it is.
+   * The agent's spec.
    *
    * @generated from field: reeve.agent.v1.AgentSpec spec = 1;
    */
   spec?: AgentSpec | undefined;
 
   /**
-   * Changes with every update.
+   * Revision of the agent. Starts at 1 and increases by one with each update.
    *
    * @generated from field: uint32 revision = 2;
    */
   revision: number;
 
   /**
-   * When it was first stored.
+   * Time at which the agent was created.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 3;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it was last stored.
+   * Time of the last update.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 4;
    */
@@ -61,27 +61,27 @@ export const AgentSchema: GenMessage<Agent> = /*@__PURE__*/
   messageDesc(file_reeve_agent_v1_agent_service, 0);
 
 /**
- * One thing that is wrong with a spec.
+ * A violation in an agent spec.
  *
  * @generated from message reeve.agent.v1.SpecViolation
  */
 export type SpecViolation = Message<"reeve.agent.v1.SpecViolation"> & {
   /**
-   * Path of the field: `hitl_tools[1]`.
+   * Path of the field, for example `hitl_tools[1]`.
    *
    * @generated from field: string field = 1;
    */
   field: string;
 
   /**
-   * What is wrong, and how it can be put right.
+   * Describes the problem and how to fix it.
    *
    * @generated from field: string description = 2;
    */
   description: string;
 
   /**
-   * A constant that names the rule, in UPPER_SNAKE_CASE.
+   * Constant that identifies the violated rule, in UPPER_SNAKE_CASE.
    *
    * @generated from field: string reason = 3;
    */
@@ -96,13 +96,13 @@ export const SpecViolationSchema: GenMessage<SpecViolation> = /*@__PURE__*/
   messageDesc(file_reeve_agent_v1_agent_service, 1);
 
 /**
- * Stores a new agent.
+ * Request of `CreateAgent`.
  *
  * @generated from message reeve.agent.v1.CreateAgentRequest
  */
 export type CreateAgentRequest = Message<"reeve.agent.v1.CreateAgentRequest"> & {
   /**
-   * What it is.
+   * The spec to store.
    *
    * @generated from field: reeve.agent.v1.AgentSpec spec = 1;
    */
@@ -117,20 +117,20 @@ export const CreateAgentRequestSchema: GenMessage<CreateAgentRequest> = /*@__PUR
   messageDesc(file_reeve_agent_v1_agent_service, 2);
 
 /**
- * What was stored.
+ * Response of `CreateAgent`.
  *
  * @generated from message reeve.agent.v1.CreateAgentResponse
  */
 export type CreateAgentResponse = Message<"reeve.agent.v1.CreateAgentResponse"> & {
   /**
-   * The agent.
+   * The stored agent.
    *
    * @generated from field: reeve.agent.v1.Agent agent = 1;
    */
   agent?: Agent | undefined;
 
   /**
-   * What is suspicious about it.
+   * Possible mistakes in the spec that did not prevent it from being stored.
    *
    * @generated from field: repeated string warnings = 2;
    */
@@ -145,13 +145,13 @@ export const CreateAgentResponseSchema: GenMessage<CreateAgentResponse> = /*@__P
   messageDesc(file_reeve_agent_v1_agent_service, 3);
 
 /**
- * Asks for an agent.
+ * Request of `GetAgent`.
  *
  * @generated from message reeve.agent.v1.GetAgentRequest
  */
 export type GetAgentRequest = Message<"reeve.agent.v1.GetAgentRequest"> & {
   /**
-   * Its id.
+   * Id of the agent.
    *
    * @generated from field: string agent_id = 1;
    */
@@ -166,7 +166,7 @@ export const GetAgentRequestSchema: GenMessage<GetAgentRequest> = /*@__PURE__*/
   messageDesc(file_reeve_agent_v1_agent_service, 4);
 
 /**
- * An agent.
+ * Response of `GetAgent`.
  *
  * @generated from message reeve.agent.v1.GetAgentResponse
  */
@@ -187,20 +187,20 @@ export const GetAgentResponseSchema: GenMessage<GetAgentResponse> = /*@__PURE__*
   messageDesc(file_reeve_agent_v1_agent_service, 5);
 
 /**
- * Asks for agents.
+ * Request of `ListAgents`.
  *
  * @generated from message reeve.agent.v1.ListAgentsRequest
  */
 export type ListAgentsRequest = Message<"reeve.agent.v1.ListAgentsRequest"> & {
   /**
-   * At most this many; 0 means 100, more than 1000 means 1000.
+   * Maximum number of agents to return. 0 means 100; values above 1000 are treated as 1000.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where the page begins: `next_page_token` of the page before.
+   * `next_page_token` of the previous page. Empty requests the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -215,20 +215,20 @@ export const ListAgentsRequestSchema: GenMessage<ListAgentsRequest> = /*@__PURE_
   messageDesc(file_reeve_agent_v1_agent_service, 6);
 
 /**
- * A page of agents.
+ * Response of `ListAgents`.
  *
  * @generated from message reeve.agent.v1.ListAgentsResponse
  */
 export type ListAgentsResponse = Message<"reeve.agent.v1.ListAgentsResponse"> & {
   /**
-   * The agents, by id.
+   * The agents, ordered by id.
    *
    * @generated from field: repeated reeve.agent.v1.Agent agents = 1;
    */
   agents: Agent[];
 
   /**
-   * Begins the next page. Empty: this is the last one.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -243,20 +243,21 @@ export const ListAgentsResponseSchema: GenMessage<ListAgentsResponse> = /*@__PUR
   messageDesc(file_reeve_agent_v1_agent_service, 7);
 
 /**
- * Replaces an agent.
+ * Request of `UpdateAgent`.
  *
  * @generated from message reeve.agent.v1.UpdateAgentRequest
  */
 export type UpdateAgentRequest = Message<"reeve.agent.v1.UpdateAgentRequest"> & {
   /**
-   * What it becomes. Its id says which agent.
+   * The new spec. Its id selects the agent.
    *
    * @generated from field: reeve.agent.v1.AgentSpec spec = 1;
    */
   spec?: AgentSpec | undefined;
 
   /**
-   * The revision that is replaced. 0: whichever there is. ABORTED when another one is there.
+   * Revision that the update is based on. If the agent has another revision, the update is refused
+   * with ABORTED and reason REVISION_CONFLICT. 0 replaces any revision.
    *
    * @generated from field: uint32 revision = 2;
    */
@@ -271,20 +272,20 @@ export const UpdateAgentRequestSchema: GenMessage<UpdateAgentRequest> = /*@__PUR
   messageDesc(file_reeve_agent_v1_agent_service, 8);
 
 /**
- * What was stored.
+ * Response of `UpdateAgent`.
  *
  * @generated from message reeve.agent.v1.UpdateAgentResponse
  */
 export type UpdateAgentResponse = Message<"reeve.agent.v1.UpdateAgentResponse"> & {
   /**
-   * The agent.
+   * The stored agent.
    *
    * @generated from field: reeve.agent.v1.Agent agent = 1;
    */
   agent?: Agent | undefined;
 
   /**
-   * What is suspicious about it.
+   * Possible mistakes in the spec that did not prevent it from being stored.
    *
    * @generated from field: repeated string warnings = 2;
    */
@@ -299,13 +300,13 @@ export const UpdateAgentResponseSchema: GenMessage<UpdateAgentResponse> = /*@__P
   messageDesc(file_reeve_agent_v1_agent_service, 9);
 
 /**
- * Removes an agent.
+ * Request of `DeleteAgent`.
  *
  * @generated from message reeve.agent.v1.DeleteAgentRequest
  */
 export type DeleteAgentRequest = Message<"reeve.agent.v1.DeleteAgentRequest"> & {
   /**
-   * Its id.
+   * Id of the agent.
    *
    * @generated from field: string agent_id = 1;
    */
@@ -320,7 +321,7 @@ export const DeleteAgentRequestSchema: GenMessage<DeleteAgentRequest> = /*@__PUR
   messageDesc(file_reeve_agent_v1_agent_service, 10);
 
 /**
- * The agent is gone.
+ * Response of `DeleteAgent`. Empty.
  *
  * @generated from message reeve.agent.v1.DeleteAgentResponse
  */
@@ -335,13 +336,13 @@ export const DeleteAgentResponseSchema: GenMessage<DeleteAgentResponse> = /*@__P
   messageDesc(file_reeve_agent_v1_agent_service, 11);
 
 /**
- * Asks what is wrong with a spec.
+ * Request of `ValidateAgent`.
  *
  * @generated from message reeve.agent.v1.ValidateAgentRequest
  */
 export type ValidateAgentRequest = Message<"reeve.agent.v1.ValidateAgentRequest"> & {
   /**
-   * The spec.
+   * The spec to validate.
    *
    * @generated from field: reeve.agent.v1.AgentSpec spec = 1;
    */
@@ -356,20 +357,20 @@ export const ValidateAgentRequestSchema: GenMessage<ValidateAgentRequest> = /*@_
   messageDesc(file_reeve_agent_v1_agent_service, 12);
 
 /**
- * What is wrong with a spec.
+ * Response of `ValidateAgent`.
  *
  * @generated from message reeve.agent.v1.ValidateAgentResponse
  */
 export type ValidateAgentResponse = Message<"reeve.agent.v1.ValidateAgentResponse"> & {
   /**
-   * Every violation. Empty: the spec is valid.
+   * All violations. Empty if the spec is valid.
    *
    * @generated from field: repeated reeve.agent.v1.SpecViolation violations = 1;
    */
   violations: SpecViolation[];
 
   /**
-   * What is suspicious about it.
+   * Possible mistakes in the spec that do not make it invalid.
    *
    * @generated from field: repeated string warnings = 2;
    */
@@ -391,14 +392,17 @@ export const ValidateAgentResponseSchema: GenMessage<ValidateAgentResponse> = /*
   messageDesc(file_reeve_agent_v1_agent_service, 13);
 
 /**
- * Keeps the agents of a tenant. A spec is stored only when it is valid; every violation is reported at once, each with its
- * field path, as INVALID_ARGUMENT with reason INVALID_AGENT. A field that is not honoured yet is among them.
+ * Manages the agents of a tenant.
+ *
+ * A spec is stored only if it is valid. An invalid spec is refused with INVALID_ARGUMENT and reason
+ * INVALID_AGENT; the error lists every violation with its field path. A field that this version
+ * does not support is a violation too.
  *
  * @generated from service reeve.agent.v1.AgentService
  */
 export const AgentService: GenService<{
   /**
-   * Stores a new agent. ALREADY_EXISTS: its id is taken.
+   * Stores a new agent. Returns ALREADY_EXISTS if the id is taken.
    *
    * @generated from rpc reeve.agent.v1.AgentService.CreateAgent
    */
@@ -408,7 +412,7 @@ export const AgentService: GenService<{
     output: typeof CreateAgentResponseSchema;
   },
   /**
-   * Returns an agent. NOT_FOUND: no such agent.
+   * Returns an agent. Returns NOT_FOUND if it does not exist.
    *
    * @generated from rpc reeve.agent.v1.AgentService.GetAgent
    */
@@ -418,7 +422,7 @@ export const AgentService: GenService<{
     output: typeof GetAgentResponseSchema;
   },
   /**
-   * Lists agents by id.
+   * Lists the agents of the tenant, ordered by id.
    *
    * @generated from rpc reeve.agent.v1.AgentService.ListAgents
    */
@@ -428,7 +432,9 @@ export const AgentService: GenService<{
     output: typeof ListAgentsResponseSchema;
   },
   /**
-   * Replaces an agent. Runs that have begun keep the spec with which they began.
+   * Replaces the spec of an agent. Existing runs keep the spec with which they were started.
+   * Returns NOT_FOUND if the agent does not exist, and ABORTED if its revision is not the requested
+   * one.
    *
    * @generated from rpc reeve.agent.v1.AgentService.UpdateAgent
    */
@@ -438,7 +444,7 @@ export const AgentService: GenService<{
     output: typeof UpdateAgentResponseSchema;
   },
   /**
-   * Removes an agent. Its runs go on.
+   * Deletes an agent. Its runs continue. Returns NOT_FOUND if it does not exist.
    *
    * @generated from rpc reeve.agent.v1.AgentService.DeleteAgent
    */
@@ -448,7 +454,7 @@ export const AgentService: GenService<{
     output: typeof DeleteAgentResponseSchema;
   },
   /**
-   * Says what is wrong with a spec, and stores nothing.
+   * Validates a spec without storing it.
    *
    * @generated from rpc reeve.agent.v1.AgentService.ValidateAgent
    */

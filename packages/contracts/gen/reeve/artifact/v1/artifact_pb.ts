@@ -2,7 +2,7 @@
 // @generated from file reeve/artifact/v1/artifact.proto (package reeve.artifact.v1, syntax proto3)
 /* eslint-disable */
 
-// Files that outlive a sandbox: given to a run, or made by one.
+// Artifacts: files that outlive a sandbox, either provided to a run or produced by one.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -39,35 +39,35 @@ export type Artifact = Message<"reeve.artifact.v1.Artifact"> & {
   name: string;
 
   /**
-   * Its media type.
+   * Media type of the file.
    *
    * @generated from field: string media_type = 3;
    */
   mediaType: string;
 
   /**
-   * Its size in bytes.
+   * Size of the file in bytes.
    *
    * @generated from field: uint32 size_bytes = 4;
    */
   sizeBytes: number;
 
   /**
-   * SHA-256 of its bytes, in hexadecimal.
+   * SHA-256 of the file in hexadecimal.
    *
    * @generated from field: string sha256 = 5;
    */
   sha256: string;
 
   /**
-   * When it was stored.
+   * Time at which the file was stored.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 6;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * The run that made it; empty when a client uploaded it.
+   * Id of the run that produced the file. Empty if a client uploaded it.
    *
    * @generated from field: string run_id = 7;
    */
@@ -82,7 +82,7 @@ export const ArtifactSchema: GenMessage<Artifact> = /*@__PURE__*/
   messageDesc(file_reeve_artifact_v1_artifact, 0);
 
 /**
- * Describes a file that is about to be stored.
+ * Describes a file that is to be stored.
  *
  * @generated from message reeve.artifact.v1.ArtifactHeader
  */
@@ -95,7 +95,7 @@ export type ArtifactHeader = Message<"reeve.artifact.v1.ArtifactHeader"> & {
   name: string;
 
   /**
-   * Its media type. Empty: `application/octet-stream`.
+   * Media type of the file. If empty, `application/octet-stream`.
    *
    * @generated from field: string media_type = 2;
    */
@@ -110,19 +110,19 @@ export const ArtifactHeaderSchema: GenMessage<ArtifactHeader> = /*@__PURE__*/
   messageDesc(file_reeve_artifact_v1_artifact, 1);
 
 /**
- * A part of an upload.
+ * A message of the stream of `UploadArtifact`.
  *
  * @generated from message reeve.artifact.v1.UploadArtifactRequest
  */
 export type UploadArtifactRequest = Message<"reeve.artifact.v1.UploadArtifactRequest"> & {
   /**
-   * What this message carries.
+   * Content of this message.
    *
    * @generated from oneof reeve.artifact.v1.UploadArtifactRequest.part
    */
   part: {
     /**
-     * What the file is; the first message, and only the first.
+     * Describes the file. Must be the first message of the stream, and only the first.
      *
      * @generated from field: reeve.artifact.v1.ArtifactHeader header = 1;
      */
@@ -130,7 +130,7 @@ export type UploadArtifactRequest = Message<"reeve.artifact.v1.UploadArtifactReq
     case: "header";
   } | {
     /**
-     * Bytes of the file, at most 1 MiB.
+     * The next bytes of the file, at most 1 MiB.
      *
      * @generated from field: bytes chunk = 2;
      */
@@ -147,13 +147,13 @@ export const UploadArtifactRequestSchema: GenMessage<UploadArtifactRequest> = /*
   messageDesc(file_reeve_artifact_v1_artifact, 2);
 
 /**
- * What was stored.
+ * Response of `UploadArtifact`.
  *
  * @generated from message reeve.artifact.v1.UploadArtifactResponse
  */
 export type UploadArtifactResponse = Message<"reeve.artifact.v1.UploadArtifactResponse"> & {
   /**
-   * The artifact.
+   * The stored artifact.
    *
    * @generated from field: reeve.artifact.v1.Artifact artifact = 1;
    */
@@ -168,20 +168,20 @@ export const UploadArtifactResponseSchema: GenMessage<UploadArtifactResponse> = 
   messageDesc(file_reeve_artifact_v1_artifact, 3);
 
 /**
- * A small file.
+ * Request of `CreateArtifact`.
  *
  * @generated from message reeve.artifact.v1.CreateArtifactRequest
  */
 export type CreateArtifactRequest = Message<"reeve.artifact.v1.CreateArtifactRequest"> & {
   /**
-   * What the file is.
+   * Describes the file.
    *
    * @generated from field: reeve.artifact.v1.ArtifactHeader header = 1;
    */
   header?: ArtifactHeader | undefined;
 
   /**
-   * Its bytes, at most 1 MiB.
+   * Bytes of the file, at most 1 MiB.
    *
    * @generated from field: bytes content = 2;
    */
@@ -196,13 +196,13 @@ export const CreateArtifactRequestSchema: GenMessage<CreateArtifactRequest> = /*
   messageDesc(file_reeve_artifact_v1_artifact, 4);
 
 /**
- * What was stored.
+ * Response of `CreateArtifact`.
  *
  * @generated from message reeve.artifact.v1.CreateArtifactResponse
  */
 export type CreateArtifactResponse = Message<"reeve.artifact.v1.CreateArtifactResponse"> & {
   /**
-   * The artifact.
+   * The stored artifact.
    *
    * @generated from field: reeve.artifact.v1.Artifact artifact = 1;
    */
@@ -217,13 +217,13 @@ export const CreateArtifactResponseSchema: GenMessage<CreateArtifactResponse> = 
   messageDesc(file_reeve_artifact_v1_artifact, 5);
 
 /**
- * Asks for the bytes of a file.
+ * Request of `DownloadArtifact`.
  *
  * @generated from message reeve.artifact.v1.DownloadArtifactRequest
  */
 export type DownloadArtifactRequest = Message<"reeve.artifact.v1.DownloadArtifactRequest"> & {
   /**
-   * The artifact.
+   * Id of the artifact.
    *
    * @generated from field: string artifact_id = 1;
    */
@@ -238,19 +238,19 @@ export const DownloadArtifactRequestSchema: GenMessage<DownloadArtifactRequest> 
   messageDesc(file_reeve_artifact_v1_artifact, 6);
 
 /**
- * A part of a download.
+ * A message of the stream of `DownloadArtifact`.
  *
  * @generated from message reeve.artifact.v1.DownloadArtifactResponse
  */
 export type DownloadArtifactResponse = Message<"reeve.artifact.v1.DownloadArtifactResponse"> & {
   /**
-   * What this message carries.
+   * Content of this message.
    *
    * @generated from oneof reeve.artifact.v1.DownloadArtifactResponse.part
    */
   part: {
     /**
-     * What the file is; the first message.
+     * Describes the artifact. This is the first message of the stream.
      *
      * @generated from field: reeve.artifact.v1.Artifact artifact = 1;
      */
@@ -258,7 +258,7 @@ export type DownloadArtifactResponse = Message<"reeve.artifact.v1.DownloadArtifa
     case: "artifact";
   } | {
     /**
-     * Bytes of the file.
+     * The next bytes of the file.
      *
      * @generated from field: bytes chunk = 2;
      */
@@ -275,27 +275,27 @@ export const DownloadArtifactResponseSchema: GenMessage<DownloadArtifactResponse
   messageDesc(file_reeve_artifact_v1_artifact, 7);
 
 /**
- * Asks for artifacts.
+ * Request of `ListArtifacts`.
  *
  * @generated from message reeve.artifact.v1.ListArtifactsRequest
  */
 export type ListArtifactsRequest = Message<"reeve.artifact.v1.ListArtifactsRequest"> & {
   /**
-   * Only those that this run made. Empty: all.
+   * Returns only artifacts that this run produced. If empty, all artifacts.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * At most this many; 0 means 100, more than 1000 means 1000.
+   * Maximum number of artifacts to return. 0 means 100; values above 1000 are treated as 1000.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * Where the page begins: `next_page_token` of the page before.
+   * `next_page_token` of the previous page. Empty requests the first page.
    *
    * @generated from field: string page_token = 3;
    */
@@ -310,7 +310,7 @@ export const ListArtifactsRequestSchema: GenMessage<ListArtifactsRequest> = /*@_
   messageDesc(file_reeve_artifact_v1_artifact, 8);
 
 /**
- * A page of artifacts.
+ * Response of `ListArtifacts`.
  *
  * @generated from message reeve.artifact.v1.ListArtifactsResponse
  */
@@ -323,7 +323,7 @@ export type ListArtifactsResponse = Message<"reeve.artifact.v1.ListArtifactsResp
   artifacts: Artifact[];
 
   /**
-   * Begins the next page. Empty: this is the last one.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -338,13 +338,14 @@ export const ListArtifactsResponseSchema: GenMessage<ListArtifactsResponse> = /*
   messageDesc(file_reeve_artifact_v1_artifact, 9);
 
 /**
- * Stores files, and hands them out.
+ * Stores and returns artifacts.
  *
  * @generated from service reeve.artifact.v1.ArtifactService
  */
 export const ArtifactService: GenService<{
   /**
-   * Stores a file: first a message with `header`, then its bytes in chunks.
+   * Stores a file. The first message of the stream contains the `header`; the following messages
+   * contain the bytes in chunks.
    *
    * @generated from rpc reeve.artifact.v1.ArtifactService.UploadArtifact
    */
@@ -354,7 +355,7 @@ export const ArtifactService: GenService<{
     output: typeof UploadArtifactResponseSchema;
   },
   /**
-   * Stores a small file in one message, for clients that cannot stream. At most 1 MiB.
+   * Stores a small file in a single message, for clients that cannot stream. At most 1 MiB.
    *
    * @generated from rpc reeve.artifact.v1.ArtifactService.CreateArtifact
    */
@@ -364,7 +365,8 @@ export const ArtifactService: GenService<{
     output: typeof CreateArtifactResponseSchema;
   },
   /**
-   * Streams a file: first its description, then its bytes in chunks.
+   * Streams a file. The first message of the stream describes the artifact; the following messages
+   * contain the bytes in chunks. Returns NOT_FOUND if the artifact does not exist.
    *
    * @generated from rpc reeve.artifact.v1.ArtifactService.DownloadArtifact
    */

@@ -2,8 +2,9 @@
 // @generated from file reeve/bus/v1/bus.proto (package reeve.bus.v1, syntax proto3)
 /* eslint-disable */
 
-// How messages travel and where they rest. Each message that goes over the bus, or is kept in a key-value bucket, says so
-// by an option on itself, so that a service in any language can find its subjects from the descriptors alone.
+// Options that define how messages are published and stored. Each message that is published on the
+// bus or stored in a key-value bucket has such an option, so that a service in any language can
+// derive its subjects from the descriptors alone.
 
 import type { GenEnum, GenExtension, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, extDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
@@ -18,28 +19,29 @@ export const file_reeve_bus_v1_bus: GenFile = /*@__PURE__*/
   fileDesc("ChZyZWV2ZS9idXMvdjEvYnVzLnByb3RvEgxyZWV2ZS5idXMudjEiVgoHQ2hhbm5lbBIPCgdzdWJqZWN0GAEgASgJEhQKDGxpdmVfc3ViamVjdBgCIAEoCRIkCgZzdHJlYW0YAyABKAsyFC5yZWV2ZS5idXMudjEuU3RyZWFtIqMBCgZTdHJlYW0SDAoEbmFtZRgBIAEoCRIqCglyZXRlbnRpb24YAiABKA4yFy5yZWV2ZS5idXMudjEuUmV0ZW50aW9uEioKB21heF9hZ2UYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SMwoQZHVwbGljYXRlX3dpbmRvdxgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJgCgZCdWNrZXQSDAoEbmFtZRgBIAEoCRILCgNrZXkYAiABKAkSDwoHaGlzdG9yeRgDIAEoDRIqCgdtYXhfYWdlGAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uKlYKCVJldGVudGlvbhIZChVSRVRFTlRJT05fVU5TUEVDSUZJRUQQABIUChBSRVRFTlRJT05fTElNSVRTEAESGAoUUkVURU5USU9OX1dPUktfUVVFVUUQAjpSCgdjaGFubmVsEh8uZ29vZ2xlLnByb3RvYnVmLk1lc3NhZ2VPcHRpb25zGPiLAyABKAsyFS5yZWV2ZS5idXMudjEuQ2hhbm5lbFIHY2hhbm5lbDpPCgZidWNrZXQSHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMY+YsDIAEoCzIULnJlZXZlLmJ1cy52MS5CdWNrZXRSBmJ1Y2tldGIGcHJvdG8z", [file_google_protobuf_descriptor, file_google_protobuf_duration]);
 
 /**
- * A family of subjects, and the stream that stores what is published on them.
+ * A family of subjects, and the stream that stores messages published on them.
  *
  * @generated from message reeve.bus.v1.Channel
  */
 export type Channel = Message<"reeve.bus.v1.Channel"> & {
   /**
-   * Subject template; each `{name}` stands for one token: `run.{tenant}.{run}.log`.
+   * Subject template. Each `{name}` is a placeholder for one token, for example
+   * `run.{tenant}.{run}.log`.
    *
    * @generated from field: string subject = 1;
    */
   subject: string;
 
   /**
-   * Template under which a stored message is published once more after it has been committed; empty: it is not.
-   * It has the same placeholders as `subject`, in the same order.
+   * Subject template under which the server republishes each message after storing it. It has the
+   * same placeholders as `subject`, in the same order. If empty, messages are not republished.
    *
    * @generated from field: string live_subject = 2;
    */
   liveSubject: string;
 
   /**
-   * The JetStream stream that stores the messages. Absent: the subject is not stored.
+   * JetStream stream that stores the messages. If unset, messages are not stored.
    *
    * @generated from field: reeve.bus.v1.Stream stream = 3;
    */
@@ -54,7 +56,7 @@ export const ChannelSchema: GenMessage<Channel> = /*@__PURE__*/
   messageDesc(file_reeve_bus_v1_bus, 0);
 
 /**
- * The settings of a JetStream stream.
+ * Settings of a JetStream stream.
  *
  * @generated from message reeve.bus.v1.Stream
  */
@@ -67,21 +69,22 @@ export type Stream = Message<"reeve.bus.v1.Stream"> & {
   name: string;
 
   /**
-   * When a message leaves the stream.
+   * When messages are removed from the stream.
    *
    * @generated from field: reeve.bus.v1.Retention retention = 2;
    */
   retention: Retention;
 
   /**
-   * Age at which a message is removed. Absent: never.
+   * Age at which a message is removed. If unset, messages do not expire.
    *
    * @generated from field: google.protobuf.Duration max_age = 3;
    */
   maxAge?: Duration | undefined;
 
   /**
-   * How long a message id is remembered to drop a repeated publication. Absent: the server's default of two minutes.
+   * How long a message id is remembered in order to discard repeated publications. If unset, the
+   * server's default of two minutes.
    *
    * @generated from field: google.protobuf.Duration duplicate_window = 4;
    */
@@ -109,21 +112,21 @@ export type Bucket = Message<"reeve.bus.v1.Bucket"> & {
   name: string;
 
   /**
-   * Key template; each `{name}` stands for one token: `{tenant}.{agent}`.
+   * Key template. Each `{name}` is a placeholder for one token, for example `{tenant}.{agent}`.
    *
    * @generated from field: string key = 2;
    */
   key: string;
 
   /**
-   * How many versions of a key are kept. Zero means 1.
+   * Number of versions that are kept of each key. 0 means 1.
    *
    * @generated from field: uint32 history = 3;
    */
   history: number;
 
   /**
-   * How long a version is kept after it was written. Absent: for ever.
+   * How long a version is kept after it was written. If unset, versions do not expire.
    *
    * @generated from field: google.protobuf.Duration max_age = 4;
    */
@@ -138,27 +141,27 @@ export const BucketSchema: GenMessage<Bucket> = /*@__PURE__*/
   messageDesc(file_reeve_bus_v1_bus, 2);
 
 /**
- * When a message leaves a stream.
+ * When messages are removed from a stream.
  *
  * @generated from enum reeve.bus.v1.Retention
  */
 export const Retention = {
   /**
-   * Not set; treated as RETENTION_LIMITS.
+   * Not set. Treated as RETENTION_LIMITS.
    *
    * @generated from enum value: RETENTION_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * It stays until a limit or a purge removes it.
+   * A message remains until a limit or a purge removes it.
    *
    * @generated from enum value: RETENTION_LIMITS = 1;
    */
   LIMITS: 1,
 
   /**
-   * It leaves as soon as one consumer has acknowledged it.
+   * A message is removed as soon as one consumer has acknowledged it.
    *
    * @generated from enum value: RETENTION_WORK_QUEUE = 2;
    */
@@ -166,7 +169,7 @@ export const Retention = {
 } as const;
 
 /**
- * When a message leaves a stream.
+ * When messages are removed from a stream.
  *
  * @generated from enum reeve.bus.v1.Retention
  */
@@ -179,7 +182,7 @@ export const RetentionSchema: GenEnum<Retention> = /*@__PURE__*/
   enumDesc(file_reeve_bus_v1_bus, 0);
 
 /**
- * The channel on which this message is published.
+ * Channel on which this message is published.
  *
  * @generated from extension: reeve.bus.v1.Channel channel = 50680;
  */
@@ -187,7 +190,7 @@ export const channel: GenExtension<MessageOptions, Channel> = /*@__PURE__*/
   extDesc(file_reeve_bus_v1_bus, 0);
 
 /**
- * The key-value bucket in which the latest version of this message is kept.
+ * Key-value bucket that stores the latest version of this message.
  *
  * @generated from extension: reeve.bus.v1.Bucket bucket = 50681;
  */

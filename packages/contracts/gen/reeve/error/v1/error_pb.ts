@@ -2,7 +2,7 @@
 // @generated from file reeve/error/v1/error.proto (package reeve.error.v1, syntax proto3)
 /* eslint-disable */
 
-// The reasons that accompany an error status.
+// Reasons that accompany error statuses.
 
 import type { GenEnum, GenFile } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc } from "@bufbuild/protobuf/codegenv2";
@@ -15,8 +15,9 @@ export const file_reeve_error_v1_error: GenFile = /*@__PURE__*/
   fileDesc("ChpyZWV2ZS9lcnJvci92MS9lcnJvci5wcm90bxIOcmVldmUuZXJyb3IudjEqkwgKC0Vycm9yUmVhc29uEhwKGEVSUk9SX1JFQVNPTl9VTlNQRUNJRklFRBAAEiAKHEVSUk9SX1JFQVNPTl9JTlZBTElEX1JFUVVFU1QQARIeChpFUlJPUl9SRUFTT05fSU5WQUxJRF9BR0VOVBACEicKI0VSUk9SX1JFQVNPTl9VTlNVUFBPUlRFRF9DQVBBQklMSVRZEAMSIAocRVJST1JfUkVBU09OX0FHRU5UX05PVF9GT1VORBAEEh4KGkVSUk9SX1JFQVNPTl9SVU5fTk9UX0ZPVU5EEAUSIwofRVJST1JfUkVBU09OX0FQUFJPVkFMX05PVF9GT1VORBAGEiMKH0VSUk9SX1JFQVNPTl9BUlRJRkFDVF9OT1RfRk9VTkQQBxIgChxFUlJPUl9SRUFTT05fTU9ERUxfTk9UX0ZPVU5EEAgSIwofRVJST1JfUkVBU09OX1BST1ZJREVSX05PVF9GT1VORBAJEh0KGUVSUk9SX1JFQVNPTl9BR0VOVF9FWElTVFMQChIiCh5FUlJPUl9SRUFTT05fUkVWSVNJT05fQ09ORkxJQ1QQCxIiCh5FUlJPUl9SRUFTT05fUkVRVUVTVF9JRF9SRVVTRUQQDBIaChZFUlJPUl9SRUFTT05fUlVOX0VOREVEEA0SIAocRVJST1JfUkVBU09OX0FQUFJPVkFMX0NMT1NFRBAOEiQKIEVSUk9SX1JFQVNPTl9TRVFVRU5DRV9CRVlPTkRfRU5EEA8SIAocRVJST1JfUkVBU09OX1VOQVVUSEVOVElDQVRFRBAQEiIKHkVSUk9SX1JFQVNPTl9QRVJNSVNTSU9OX0RFTklFRBAREhoKFkVSUk9SX1JFQVNPTl9UT09fTEFSR0UQEhIdChlFUlJPUl9SRUFTT05fU1RPUkFHRV9GVUxMEBMSHAoYRVJST1JfUkVBU09OX1VOQVZBSUxBQkxFEBQSGQoVRVJST1JfUkVBU09OX0RSQUlOSU5HEBUSGQoVRVJST1JfUkVBU09OX0lOVEVSTkFMEBYSHwobRVJST1JfUkVBU09OX1RPT0xfTk9UX0ZPVU5EEBcSIQodRVJST1JfUkVBU09OX1RPT0xfSURfQ09ORkxJQ1QQGBIhCh1FUlJPUl9SRUFTT05fVEhSRUFEX05PVF9GT1VORBAZEhwKGEVSUk9SX1JFQVNPTl9USFJFQURfQlVTWRAaEiIKHkVSUk9SX1JFQVNPTl9USFJFQURfUVVFVUVfRlVMTBAbEiEKHUVSUk9SX1JFQVNPTl9NRU1PUllfTk9UX0ZPVU5EEBwSGwoXRVJST1JfUkVBU09OX0lOQk9YX0ZVTEwQHRIfChtFUlJPUl9SRUFTT05fRklMRV9OT1RfRk9VTkQQKGIGcHJvdG8z");
 
 /**
- * Why a request was refused. The name without its prefix is the `reason` of a `google.rpc.ErrorInfo` whose domain is
- * `reeve.dev`; a client switches on it, never on the message. Values are only ever added.
+ * Reason why a request was refused. The name of the value without its prefix is the `reason` of a
+ * `google.rpc.ErrorInfo` whose domain is `reeve.dev`. Clients must switch on the reason and never
+ * on the message. Values are added but never removed or changed.
  *
  * @generated from enum reeve.error.v1.ErrorReason
  */
@@ -29,63 +30,65 @@ export const ErrorReason = {
   UNSPECIFIED: 0,
 
   /**
-   * INVALID_ARGUMENT: fields of the request break the contract; each is a violation in `google.rpc.BadRequest`.
+   * INVALID_ARGUMENT: the request violates the contract. Each invalid field is a violation in
+   * `google.rpc.BadRequest`.
    *
    * @generated from enum value: ERROR_REASON_INVALID_REQUEST = 1;
    */
   INVALID_REQUEST: 1,
 
   /**
-   * INVALID_ARGUMENT: the agent spec is not valid; every violation is in `google.rpc.BadRequest`.
+   * INVALID_ARGUMENT: the agent spec is invalid. Each problem is a violation in
+   * `google.rpc.BadRequest`.
    *
    * @generated from enum value: ERROR_REASON_INVALID_AGENT = 2;
    */
   INVALID_AGENT: 2,
 
   /**
-   * UNIMPLEMENTED: a capability was asked for that this deployment does not honour; the violation names it.
+   * UNIMPLEMENTED: this deployment does not support a requested capability. The violation names it.
    *
    * @generated from enum value: ERROR_REASON_UNSUPPORTED_CAPABILITY = 3;
    */
   UNSUPPORTED_CAPABILITY: 3,
 
   /**
-   * NOT_FOUND: no agent with this id in the tenant.
+   * NOT_FOUND: the tenant has no agent with this id.
    *
    * @generated from enum value: ERROR_REASON_AGENT_NOT_FOUND = 4;
    */
   AGENT_NOT_FOUND: 4,
 
   /**
-   * NOT_FOUND: no run with this id in the tenant.
+   * NOT_FOUND: the tenant has no run with this id.
    *
    * @generated from enum value: ERROR_REASON_RUN_NOT_FOUND = 5;
    */
   RUN_NOT_FOUND: 5,
 
   /**
-   * NOT_FOUND: no approval with this id in the tenant.
+   * NOT_FOUND: the tenant has no approval with this id.
    *
    * @generated from enum value: ERROR_REASON_APPROVAL_NOT_FOUND = 6;
    */
   APPROVAL_NOT_FOUND: 6,
 
   /**
-   * NOT_FOUND: no artifact with this id in the tenant.
+   * NOT_FOUND: the tenant has no artifact with this id.
    *
    * @generated from enum value: ERROR_REASON_ARTIFACT_NOT_FOUND = 7;
    */
   ARTIFACT_NOT_FOUND: 7,
 
   /**
-   * FAILED_PRECONDITION: no model or model reference of this name.
+   * FAILED_PRECONDITION: no model with this id or reference exists.
    *
    * @generated from enum value: ERROR_REASON_MODEL_NOT_FOUND = 8;
    */
   MODEL_NOT_FOUND: 8,
 
   /**
-   * FAILED_PRECONDITION: no provider of this name.
+   * FAILED_PRECONDITION: no provider with this name exists.
    *
    * @generated from enum value: ERROR_REASON_PROVIDER_NOT_FOUND = 9;
    */
@@ -99,14 +102,14 @@ export const ErrorReason = {
   AGENT_EXISTS: 10,
 
   /**
-   * ABORTED: the agent changed since the revision that the request names.
+   * ABORTED: the agent has changed since the revision in the request.
    *
    * @generated from enum value: ERROR_REASON_REVISION_CONFLICT = 11;
    */
   REVISION_CONFLICT: 11,
 
   /**
-   * ALREADY_EXISTS: the request id was used for a run with another request.
+   * ALREADY_EXISTS: the request id was already used for a request with other content.
    *
    * @generated from enum value: ERROR_REASON_REQUEST_ID_REUSED = 12;
    */
@@ -120,63 +123,63 @@ export const ErrorReason = {
   RUN_ENDED: 13,
 
   /**
-   * FAILED_PRECONDITION: the approval has been decided, has expired or was withdrawn.
+   * FAILED_PRECONDITION: the approval was decided, has expired, or was withdrawn.
    *
    * @generated from enum value: ERROR_REASON_APPROVAL_CLOSED = 14;
    */
   APPROVAL_CLOSED: 14,
 
   /**
-   * OUT_OF_RANGE: the sequence lies beyond the end of the log.
+   * OUT_OF_RANGE: the sequence is beyond the end of the log.
    *
    * @generated from enum value: ERROR_REASON_SEQUENCE_BEYOND_END = 15;
    */
   SEQUENCE_BEYOND_END: 15,
 
   /**
-   * UNAUTHENTICATED: no bearer token, or one that is not known.
+   * UNAUTHENTICATED: the bearer token is missing or unknown.
    *
    * @generated from enum value: ERROR_REASON_UNAUTHENTICATED = 16;
    */
   UNAUTHENTICATED: 16,
 
   /**
-   * PERMISSION_DENIED: the credential does not permit this.
+   * PERMISSION_DENIED: the credential does not permit the operation.
    *
    * @generated from enum value: ERROR_REASON_PERMISSION_DENIED = 17;
    */
   PERMISSION_DENIED: 17,
 
   /**
-   * RESOURCE_EXHAUSTED: a message or a file is larger than is accepted.
+   * RESOURCE_EXHAUSTED: a message or a file exceeds the size limit.
    *
    * @generated from enum value: ERROR_REASON_TOO_LARGE = 18;
    */
   TOO_LARGE: 18,
 
   /**
-   * RESOURCE_EXHAUSTED: the store is at its limit.
+   * RESOURCE_EXHAUSTED: the store has reached its limit.
    *
    * @generated from enum value: ERROR_REASON_STORAGE_FULL = 19;
    */
   STORAGE_FULL: 19,
 
   /**
-   * UNAVAILABLE: a service or the bus cannot be reached at the moment; the request may be repeated.
+   * UNAVAILABLE: a service or the bus cannot be reached at the moment. The request may be repeated.
    *
    * @generated from enum value: ERROR_REASON_UNAVAILABLE = 20;
    */
   UNAVAILABLE: 20,
 
   /**
-   * UNAVAILABLE: the server is going away; watch again from the last sequence that was seen.
+   * UNAVAILABLE: the server is shutting down. Watch again from the last received sequence.
    *
    * @generated from enum value: ERROR_REASON_DRAINING = 21;
    */
   DRAINING: 21,
 
   /**
-   * INTERNAL: a fault of the product.
+   * INTERNAL: a bug in the product.
    *
    * @generated from enum value: ERROR_REASON_INTERNAL = 22;
    */
@@ -190,49 +193,49 @@ export const ErrorReason = {
   TOOL_NOT_FOUND: 23,
 
   /**
-   * FAILED_PRECONDITION: two sources offer a tool of the same name.
+   * FAILED_PRECONDITION: two sources provide a tool with the same name.
    *
    * @generated from enum value: ERROR_REASON_TOOL_ID_CONFLICT = 24;
    */
   TOOL_ID_CONFLICT: 24,
 
   /**
-   * NOT_FOUND: no such thread.
+   * NOT_FOUND: the tenant has no thread with this id.
    *
    * @generated from enum value: ERROR_REASON_THREAD_NOT_FOUND = 25;
    */
   THREAD_NOT_FOUND: 25,
 
   /**
-   * FAILED_PRECONDITION: a run of the thread is under way.
+   * FAILED_PRECONDITION: a run of the thread is in progress.
    *
    * @generated from enum value: ERROR_REASON_THREAD_BUSY = 26;
    */
   THREAD_BUSY: 26,
 
   /**
-   * RESOURCE_EXHAUSTED: too many runs wait for their turn in the thread.
+   * RESOURCE_EXHAUSTED: too many runs are queued in the thread.
    *
    * @generated from enum value: ERROR_REASON_THREAD_QUEUE_FULL = 27;
    */
   THREAD_QUEUE_FULL: 27,
 
   /**
-   * NOT_FOUND: nothing of this id is remembered.
+   * NOT_FOUND: the user has no memory with this id.
    *
    * @generated from enum value: ERROR_REASON_MEMORY_NOT_FOUND = 28;
    */
   MEMORY_NOT_FOUND: 28,
 
   /**
-   * RESOURCE_EXHAUSTED: too many messages wait in the run for its next step.
+   * RESOURCE_EXHAUSTED: too many messages are waiting for the next step of the run.
    *
    * @generated from enum value: ERROR_REASON_INBOX_FULL = 29;
    */
   INBOX_FULL: 29,
 
   /**
-   * NOT_FOUND: no such file in the workspace of the run, or it has no workspace.
+   * NOT_FOUND: the file does not exist in the run's workspace, or the run has no workspace.
    *
    * @generated from enum value: ERROR_REASON_FILE_NOT_FOUND = 40;
    */
@@ -240,8 +243,9 @@ export const ErrorReason = {
 } as const;
 
 /**
- * Why a request was refused. The name without its prefix is the `reason` of a `google.rpc.ErrorInfo` whose domain is
- * `reeve.dev`; a client switches on it, never on the message. Values are only ever added.
+ * Reason why a request was refused. The name of the value without its prefix is the `reason` of a
+ * `google.rpc.ErrorInfo` whose domain is `reeve.dev`. Clients must switch on the reason and never
+ * on the message. Values are added but never removed or changed.
  *
  * @generated from enum reeve.error.v1.ErrorReason
  */

@@ -2,7 +2,7 @@
 // @generated from file reeve/memory/v1/memory.proto (package reeve.memory.v1, syntax proto3)
 /* eslint-disable */
 
-// What agents remember of a user, beyond runs and threads.
+// Memories: what agents remember about a user across runs and threads.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -19,48 +19,49 @@ export const file_reeve_memory_v1_memory: GenFile = /*@__PURE__*/
   fileDesc("ChxyZWV2ZS9tZW1vcnkvdjEvbWVtb3J5LnByb3RvEg9yZWV2ZS5tZW1vcnkudjEi1wEKBk1lbW9yeRIRCgltZW1vcnlfaWQYASABKAkSDAoEdGV4dBgCIAEoCRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZydW5faWQYBSABKAkSEgoKcmVxdWVzdF9pZBgGIAEoCTooyt8YJAoIbWVtb3JpZXMSGHt0ZW5hbnR9Lnt1c2VyfS57bWVtb3J5fSJRChNDcmVhdGVNZW1vcnlSZXF1ZXN0EhwKBHRleHQYASABKAlCDrpIC3IJEAEogCAyAlxTEhwKCnJlcXVlc3RfaWQYAiABKAlCCLpIBXIDKIABIj8KFENyZWF0ZU1lbW9yeVJlc3BvbnNlEicKBm1lbW9yeRgBIAEoCzIXLnJlZXZlLm1lbW9yeS52MS5NZW1vcnkiTwoTTGlzdE1lbW9yaWVzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMogAQiWgoUTGlzdE1lbW9yaWVzUmVzcG9uc2USKQoIbWVtb3JpZXMYASADKAsyFy5yZWV2ZS5tZW1vcnkudjEuTWVtb3J5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJJChVSZWNhbGxNZW1vcmllc1JlcXVlc3QSGAoFcXVlcnkYASABKAlCCbpIBnIEKICAEBIWCgVsaW1pdBgCIAEoDUIHukgEKgIYZCJsChZSZWNhbGxNZW1vcmllc1Jlc3BvbnNlEikKCG1lbW9yaWVzGAEgAygLMhcucmVldmUubWVtb3J5LnYxLk1lbW9yeRInCgZsYXRlc3QYAiADKAsyFy5yZWV2ZS5tZW1vcnkudjEuTWVtb3J5IkUKE0RlbGV0ZU1lbW9yeVJlcXVlc3QSLgoJbWVtb3J5X2lkGAEgASgJQhu6SBhyFjIUXm1lbV9bYS16MC05XXs4LDY0fSQiFgoURGVsZXRlTWVtb3J5UmVzcG9uc2UykwMKDU1lbW9yeVNlcnZpY2USWwoMQ3JlYXRlTWVtb3J5EiQucmVldmUubWVtb3J5LnYxLkNyZWF0ZU1lbW9yeVJlcXVlc3QaJS5yZWV2ZS5tZW1vcnkudjEuQ3JlYXRlTWVtb3J5UmVzcG9uc2USYAoMTGlzdE1lbW9yaWVzEiQucmVldmUubWVtb3J5LnYxLkxpc3RNZW1vcmllc1JlcXVlc3QaJS5yZWV2ZS5tZW1vcnkudjEuTGlzdE1lbW9yaWVzUmVzcG9uc2UiA5ACARJmCg5SZWNhbGxNZW1vcmllcxImLnJlZXZlLm1lbW9yeS52MS5SZWNhbGxNZW1vcmllc1JlcXVlc3QaJy5yZWV2ZS5tZW1vcnkudjEuUmVjYWxsTWVtb3JpZXNSZXNwb25zZSIDkAIBElsKDERlbGV0ZU1lbW9yeRIkLnJlZXZlLm1lbW9yeS52MS5EZWxldGVNZW1vcnlSZXF1ZXN0GiUucmVldmUubWVtb3J5LnYxLkRlbGV0ZU1lbW9yeVJlc3BvbnNlYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_reeve_bus_v1_bus]);
 
 /**
- * Something that is remembered of a user.
+ * A memory about a user.
  *
  * @generated from message reeve.memory.v1.Memory
  */
 export type Memory = Message<"reeve.memory.v1.Memory"> & {
   /**
-   * Its id.
+   * Id of the memory.
    *
    * @generated from field: string memory_id = 1;
    */
   memoryId: string;
 
   /**
-   * What is remembered.
+   * Text of the memory.
    *
    * @generated from field: string text = 2;
    */
   text: string;
 
   /**
-   * When it was first remembered.
+   * Time at which the memory was first stored.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 3;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it was last said.
+   * Time at which the memory was last stored.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 4;
    */
   updatedAt?: Timestamp | undefined;
 
   /**
-   * The run that remembered it first. Empty: a person did.
+   * Id of the run that first stored the memory. Empty if a person did.
    *
    * @generated from field: string run_id = 5;
    */
   runId: string;
 
   /**
-   * The request, or the call of a tool, that said it last, so that its repetition changes nothing. Empty: not known.
+   * Id of the request or tool call that last stored the memory. It makes a repeated request a
+   * no-op. Empty if unknown.
    *
    * @generated from field: string request_id = 6;
    */
@@ -75,21 +76,21 @@ export const MemorySchema: GenMessage<Memory> = /*@__PURE__*/
   messageDesc(file_reeve_memory_v1_memory, 0);
 
 /**
- * Remembers something.
+ * Request of `CreateMemory`.
  *
  * @generated from message reeve.memory.v1.CreateMemoryRequest
  */
 export type CreateMemoryRequest = Message<"reeve.memory.v1.CreateMemoryRequest"> & {
   /**
-   * What, at most 4,096 bytes.
+   * Text of the memory, at most 4,096 bytes.
    *
    * @generated from field: string text = 1;
    */
   text: string;
 
   /**
-   * Chosen by the client to repeat the request safely, for example a UUID. Empty: a repetition counts as saying it again,
-   * and makes no second memory either.
+   * Id chosen by the client that makes the request safe to repeat, for example a UUID. If empty, a
+   * repeated request updates the time of the memory, but does not create a second one.
    *
    * @generated from field: string request_id = 2;
    */
@@ -104,13 +105,13 @@ export const CreateMemoryRequestSchema: GenMessage<CreateMemoryRequest> = /*@__P
   messageDesc(file_reeve_memory_v1_memory, 1);
 
 /**
- * It is remembered.
+ * Response of `CreateMemory`.
  *
  * @generated from message reeve.memory.v1.CreateMemoryResponse
  */
 export type CreateMemoryResponse = Message<"reeve.memory.v1.CreateMemoryResponse"> & {
   /**
-   * The memory.
+   * The stored memory.
    *
    * @generated from field: reeve.memory.v1.Memory memory = 1;
    */
@@ -125,20 +126,20 @@ export const CreateMemoryResponseSchema: GenMessage<CreateMemoryResponse> = /*@_
   messageDesc(file_reeve_memory_v1_memory, 2);
 
 /**
- * Asks for what is remembered.
+ * Request of `ListMemories`.
  *
  * @generated from message reeve.memory.v1.ListMemoriesRequest
  */
 export type ListMemoriesRequest = Message<"reeve.memory.v1.ListMemoriesRequest"> & {
   /**
-   * At most this many; 0 means 100, more than 1000 means 1000.
+   * Maximum number of memories to return. 0 means 100; values above 1000 are treated as 1000.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where the page begins: `next_page_token` of the page before.
+   * `next_page_token` of the previous page. Empty requests the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -153,20 +154,20 @@ export const ListMemoriesRequestSchema: GenMessage<ListMemoriesRequest> = /*@__P
   messageDesc(file_reeve_memory_v1_memory, 3);
 
 /**
- * A page of what is remembered.
+ * Response of `ListMemories`.
  *
  * @generated from message reeve.memory.v1.ListMemoriesResponse
  */
 export type ListMemoriesResponse = Message<"reeve.memory.v1.ListMemoriesResponse"> & {
   /**
-   * The memories, the latest first.
+   * The memories, most recently updated first.
    *
    * @generated from field: repeated reeve.memory.v1.Memory memories = 1;
    */
   memories: Memory[];
 
   /**
-   * Begins the next page. Empty: this is the last one.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -181,20 +182,21 @@ export const ListMemoriesResponseSchema: GenMessage<ListMemoriesResponse> = /*@_
   messageDesc(file_reeve_memory_v1_memory, 4);
 
 /**
- * Asks for what fits a query.
+ * Request of `RecallMemories`.
  *
  * @generated from message reeve.memory.v1.RecallMemoriesRequest
  */
 export type RecallMemoriesRequest = Message<"reeve.memory.v1.RecallMemoriesRequest"> & {
   /**
-   * The query, at most 262,144 bytes; of more than 8,192 characters, only the first and the last 4,096 are read.
+   * The query, at most 262,144 bytes. If it has more than 8,192 characters, only the first and the
+   * last 4,096 are used.
    *
    * @generated from field: string query = 1;
    */
   query: string;
 
   /**
-   * At most this many; 0 means 10.
+   * Maximum number of memories to return, at most 100. 0 means 10.
    *
    * @generated from field: uint32 limit = 2;
    */
@@ -209,21 +211,21 @@ export const RecallMemoriesRequestSchema: GenMessage<RecallMemoriesRequest> = /*
   messageDesc(file_reeve_memory_v1_memory, 5);
 
 /**
- * What fits a query.
+ * Response of `RecallMemories`.
  *
  * @generated from message reeve.memory.v1.RecallMemoriesResponse
  */
 export type RecallMemoriesResponse = Message<"reeve.memory.v1.RecallMemoriesResponse"> & {
   /**
-   * The memories, best first. Empty: none has a word of the query.
+   * The matching memories, best match first. Empty if no memory contains a word of the query.
    *
    * @generated from field: repeated reeve.memory.v1.Memory memories = 1;
    */
   memories: Memory[];
 
   /**
-   * When none fits: what was said last, at most 3, for whoever used other words than the memories do. No run is told these
-   * unless its agent asks.
+   * If no memory matches: the most recently updated memories, at most 3, in case the query uses
+   * other words than the memories. A run does not receive these unless its agent asks for them.
    *
    * @generated from field: repeated reeve.memory.v1.Memory latest = 2;
    */
@@ -238,13 +240,13 @@ export const RecallMemoriesResponseSchema: GenMessage<RecallMemoriesResponse> = 
   messageDesc(file_reeve_memory_v1_memory, 6);
 
 /**
- * Forgets something.
+ * Request of `DeleteMemory`.
  *
  * @generated from message reeve.memory.v1.DeleteMemoryRequest
  */
 export type DeleteMemoryRequest = Message<"reeve.memory.v1.DeleteMemoryRequest"> & {
   /**
-   * The memory.
+   * Id of the memory.
    *
    * @generated from field: string memory_id = 1;
    */
@@ -259,7 +261,7 @@ export const DeleteMemoryRequestSchema: GenMessage<DeleteMemoryRequest> = /*@__P
   messageDesc(file_reeve_memory_v1_memory, 7);
 
 /**
- * It is forgotten.
+ * Response of `DeleteMemory`. Empty.
  *
  * @generated from message reeve.memory.v1.DeleteMemoryResponse
  */
@@ -274,14 +276,15 @@ export const DeleteMemoryResponseSchema: GenMessage<DeleteMemoryResponse> = /*@_
   messageDesc(file_reeve_memory_v1_memory, 8);
 
 /**
- * Keeps what is remembered of the caller. Tenant and user are those of the credential: nobody reads the memories of others.
+ * Manages the memories of the caller. Tenant and user are those of the credential; callers cannot
+ * access the memories of other users.
  *
  * @generated from service reeve.memory.v1.MemoryService
  */
 export const MemoryService: GenService<{
   /**
-   * Remembers something. The same text again is the same memory, brought up to date. RESOURCE_EXHAUSTED: 1,000 memories
-   * are kept; forget some.
+   * Stores a memory. Storing the same text again updates the existing memory. Returns
+   * RESOURCE_EXHAUSTED if the user has 1,000 memories; delete some first.
    *
    * @generated from rpc reeve.memory.v1.MemoryService.CreateMemory
    */
@@ -291,7 +294,7 @@ export const MemoryService: GenService<{
     output: typeof CreateMemoryResponseSchema;
   },
   /**
-   * Lists what is remembered, the latest first.
+   * Lists memories, most recently updated first.
    *
    * @generated from rpc reeve.memory.v1.MemoryService.ListMemories
    */
@@ -301,7 +304,8 @@ export const MemoryService: GenService<{
     output: typeof ListMemoriesResponseSchema;
   },
   /**
-   * Finds what fits a query, best first, as a run with `memory_enabled` does with its input.
+   * Returns the memories that match a query, best match first. A run with `memory_enabled` searches
+   * for its input in the same way.
    *
    * @generated from rpc reeve.memory.v1.MemoryService.RecallMemories
    */
@@ -311,7 +315,7 @@ export const MemoryService: GenService<{
     output: typeof RecallMemoriesResponseSchema;
   },
   /**
-   * Forgets something. NOT_FOUND: it is not remembered.
+   * Deletes a memory. Returns NOT_FOUND if it does not exist.
    *
    * @generated from rpc reeve.memory.v1.MemoryService.DeleteMemory
    */

@@ -13,19 +13,19 @@ export const file_reeve_thread_v1_history: GenFile = /*@__PURE__*/
   fileDesc("Ch1yZWV2ZS90aHJlYWQvdjEvaGlzdG9yeS5wcm90bxIPcmVldmUudGhyZWFkLnYxIrQBCg5IaXN0b3J5TWVzc2FnZRItCgR1c2VyGAEgASgLMh0ucmVldmUudGhyZWFkLnYxLkhpc3RvcnlJbnB1dEgAEjEKCWFzc2lzdGFudBgCIAEoCzIcLnJlZXZlLnRocmVhZC52MS5IaXN0b3J5VHVybkgAEjUKC3Rvb2xfcmVzdWx0GAMgASgLMh4ucmVldmUudGhyZWFkLnYxLkhpc3RvcnlSZXN1bHRIAEIJCgdtZXNzYWdlIhwKDEhpc3RvcnlJbnB1dBIMCgR0ZXh0GAEgASgJIm4KC0hpc3RvcnlUdXJuEgwKBHRleHQYASABKAkSFAoMbWVzc2FnZV9qc29uGAIgASgMEg4KBmZvcm1hdBgDIAEoCRIrCgVjYWxscxgEIAMoCzIcLnJlZXZlLnRocmVhZC52MS5IaXN0b3J5Q2FsbCJNCgtIaXN0b3J5Q2FsbBIYChBwcm92aWRlcl9jYWxsX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSFgoOYXJndW1lbnRzX3RleHQYAyABKAkiWgoNSGlzdG9yeVJlc3VsdBIYChBwcm92aWRlcl9jYWxsX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSDwoHY29udGVudBgDIAEoCRIQCghpc19lcnJvchgEIAEoCGIGcHJvdG8z");
 
 /**
- * One message of an earlier turn, as a model reads it.
+ * A message of an earlier turn, in the form in which a model reads it.
  *
  * @generated from message reeve.thread.v1.HistoryMessage
  */
 export type HistoryMessage = Message<"reeve.thread.v1.HistoryMessage"> & {
   /**
-   * Whose message it is.
+   * The message, by its author.
    *
    * @generated from oneof reeve.thread.v1.HistoryMessage.message
    */
   message: {
     /**
-     * What the user said.
+     * A message of the user.
      *
      * @generated from field: reeve.thread.v1.HistoryInput user = 1;
      */
@@ -33,7 +33,7 @@ export type HistoryMessage = Message<"reeve.thread.v1.HistoryMessage"> & {
     case: "user";
   } | {
     /**
-     * What the agent answered, or called.
+     * An answer of the agent, which may contain calls.
      *
      * @generated from field: reeve.thread.v1.HistoryTurn assistant = 2;
      */
@@ -41,7 +41,7 @@ export type HistoryMessage = Message<"reeve.thread.v1.HistoryMessage"> & {
     case: "assistant";
   } | {
     /**
-     * What a call of the turn before came to.
+     * The result of a call of the preceding turn.
      *
      * @generated from field: reeve.thread.v1.HistoryResult tool_result = 3;
      */
@@ -58,7 +58,7 @@ export const HistoryMessageSchema: GenMessage<HistoryMessage> = /*@__PURE__*/
   messageDesc(file_reeve_thread_v1_history, 0);
 
 /**
- * What the user said.
+ * A message of the user.
  *
  * @generated from message reeve.thread.v1.HistoryInput
  */
@@ -85,28 +85,29 @@ export const HistoryInputSchema: GenMessage<HistoryInput> = /*@__PURE__*/
  */
 export type HistoryTurn = Message<"reeve.thread.v1.HistoryTurn"> & {
   /**
-   * Its text.
+   * Text of the answer.
    *
    * @generated from field: string text = 1;
    */
   text: string;
 
   /**
-   * The message verbatim, with every field that the provider sent. Only a provider of the same `format` can take it back.
+   * The message verbatim, with every field that the provider sent. Only a provider with the same
+   * `format` can use it.
    *
    * @generated from field: bytes message_json = 2;
    */
   messageJson: Uint8Array;
 
   /**
-   * The format of `message_json`.
+   * Format of `message_json`.
    *
    * @generated from field: string format = 3;
    */
   format: string;
 
   /**
-   * The calls that it made, for a provider that cannot take the message back verbatim.
+   * Calls in the answer, for a provider that cannot use `message_json`.
    *
    * @generated from field: repeated reeve.thread.v1.HistoryCall calls = 4;
    */
@@ -121,13 +122,13 @@ export const HistoryTurnSchema: GenMessage<HistoryTurn> = /*@__PURE__*/
   messageDesc(file_reeve_thread_v1_history, 2);
 
 /**
- * A call that an answer made.
+ * A call in an answer.
  *
  * @generated from message reeve.thread.v1.HistoryCall
  */
 export type HistoryCall = Message<"reeve.thread.v1.HistoryCall"> & {
   /**
-   * The provider's id of the call.
+   * Id that the provider assigned to the call.
    *
    * @generated from field: string provider_call_id = 1;
    */
@@ -141,7 +142,7 @@ export type HistoryCall = Message<"reeve.thread.v1.HistoryCall"> & {
   name: string;
 
   /**
-   * The arguments as the model wrote them.
+   * Arguments as the model wrote them.
    *
    * @generated from field: string arguments_text = 3;
    */
@@ -156,13 +157,14 @@ export const HistoryCallSchema: GenMessage<HistoryCall> = /*@__PURE__*/
   messageDesc(file_reeve_thread_v1_history, 3);
 
 /**
- * What a call came to. Every call of a HistoryTurn has one right after the turn, in the order of the calls.
+ * Result of a call. Each HistoryTurn is followed immediately by one result for each of its calls,
+ * in the order of the calls.
  *
  * @generated from message reeve.thread.v1.HistoryResult
  */
 export type HistoryResult = Message<"reeve.thread.v1.HistoryResult"> & {
   /**
-   * The provider's id of the call.
+   * Id that the provider assigned to the call.
    *
    * @generated from field: string provider_call_id = 1;
    */
@@ -176,14 +178,14 @@ export type HistoryResult = Message<"reeve.thread.v1.HistoryResult"> & {
   name: string;
 
   /**
-   * What the model reads.
+   * Content that the model reads.
    *
    * @generated from field: string content = 3;
    */
   content: string;
 
   /**
-   * Whether it tells of a failure.
+   * Whether `content` describes a failure.
    *
    * @generated from field: bool is_error = 4;
    */

@@ -2,7 +2,7 @@
 // @generated from file reeve/thread/v1/message.proto (package reeve.thread.v1, syntax proto3)
 /* eslint-disable */
 
-// Conversations.
+// Threads: conversations that consist of runs.
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
@@ -16,20 +16,20 @@ export const file_reeve_thread_v1_message: GenFile = /*@__PURE__*/
   fileDesc("Ch1yZWV2ZS90aHJlYWQvdjEvbWVzc2FnZS5wcm90bxIPcmVldmUudGhyZWFkLnYxIlMKB01lc3NhZ2USLwoEcm9sZRgBIAEoDjIVLnJlZXZlLnRocmVhZC52MS5Sb2xlQgq6SAeCAQQQASAAEhcKBHRleHQYAiABKAlCCbpIBnIEKICAECo/CgRSb2xlEhQKEFJPTEVfVU5TUEVDSUZJRUQQABINCglST0xFX1VTRVIQARISCg5ST0xFX0FTU0lTVEFOVBACYgZwcm90bzM", [file_buf_validate_validate]);
 
 /**
- * One message of a conversation, as people and clients see it.
+ * A message of a conversation, as people and clients see it.
  *
  * @generated from message reeve.thread.v1.Message
  */
 export type Message = Message$1<"reeve.thread.v1.Message"> & {
   /**
-   * Who speaks.
+   * Author of the message.
    *
    * @generated from field: reeve.thread.v1.Role role = 1;
    */
   role: Role;
 
   /**
-   * What is said, at most 262,144 bytes.
+   * Text of the message, at most 262,144 bytes.
    *
    * @generated from field: string text = 2;
    */
@@ -44,7 +44,7 @@ export const MessageSchema: GenMessage<Message> = /*@__PURE__*/
   messageDesc(file_reeve_thread_v1_message, 0);
 
 /**
- * Who speaks.
+ * Author of a message.
  *
  * @generated from enum reeve.thread.v1.Role
  */
@@ -72,7 +72,7 @@ export const Role = {
 } as const;
 
 /**
- * Who speaks.
+ * Author of a message.
  *
  * @generated from enum reeve.thread.v1.Role
  */

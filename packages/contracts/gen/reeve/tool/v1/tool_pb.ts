@@ -2,7 +2,7 @@
 // @generated from file reeve/tool/v1/tool.proto (package reeve.tool.v1, syntax proto3)
 /* eslint-disable */
 
-// Tools: what an agent may call, and what comes back.
+// Tools: what an agent may call, and what the calls return.
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -19,7 +19,7 @@ export const file_reeve_tool_v1_tool: GenFile = /*@__PURE__*/
   fileDesc("ChhyZWV2ZS90b29sL3YxL3Rvb2wucHJvdG8SDXJlZXZlLnRvb2wudjEiEgoQTGlzdFRvb2xzUmVxdWVzdCJBChFMaXN0VG9vbHNSZXNwb25zZRIsCgV0b29scxgBIAMoCzIdLnJlZXZlLnRvb2wudjEuVG9vbERlc2NyaXB0b3IiswIKDlRvb2xEZXNjcmlwdG9yEisKBG5hbWUYASABKAlCHbpIGnIYMhZeW2EtekEtWjAtOV8tXXsxLDEyOH0kEhMKC2Rlc2NyaXB0aW9uGAIgASgJEi0KDGlucHV0X3NjaGVtYRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSOAoQcGVybWlzc2lvbl9jbGFzcxgEIAEoDjIeLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkNsYXNzEhoKDXBhcmFsbGVsX3NhZmUYBSABKAhIAIgBARIWCg5leGNsdXNpdmVfbG9jaxgGIAEoCRISCgppZGVtcG90ZW50GAcgASgIEg4KBnNvdXJjZRgIIAEoCRIMCgRwb29sGAkgASgJQhAKDl9wYXJhbGxlbF9zYWZlIpwBCghUb29sQ2FsbBIPCgdjYWxsX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSKgoJYXJndW1lbnRzGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIVCg1yYXdfYXJndW1lbnRzGAQgASgJEi4KDWluamVjdGVkX2FyZ3MYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IrABCgpUb29sUmVzdWx0Eg8KB2NhbGxfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIPCgdjb250ZW50GAMgASgJEhAKCGlzX2Vycm9yGAQgASgIEjMKCG1ldGFkYXRhGAUgASgLMiEucmVldmUudG9vbC52MS5Ub29sUmVzdWx0TWV0YWRhdGESKwoKc3RydWN0dXJlZBgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QizAMKElRvb2xSZXN1bHRNZXRhZGF0YRIpCgZzdGF0dXMYASABKA4yGS5yZWV2ZS50b29sLnYxLlRvb2xTdGF0dXMSLgoKc3RhcnRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMY29tcGxldGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIZChFleGVjdXRpb25fdGltZV9tcxgEIAEoARI2Cg9hcHByb3ZhbF9zdGF0dXMYBSABKA4yHS5yZWV2ZS50b29sLnYxLkFwcHJvdmFsU3RhdHVzEhMKC2FwcHJvdmFsX2lkGAYgASgJEi4KDWluamVjdGVkX2FyZ3MYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eh0KFW9mZmxvYWRlZF9hcnRpZmFjdF9pZBgIIAEoCRISCgplbmRfcmVhc29uGAkgASgJEhEKCWlzb2xhdGlvbhgKIAEoCRIvCgxsb3N0X2NoYW5nZXMYCyADKAsyGS5yZWV2ZS50b29sLnYxLkZpbGVDaGFuZ2USGgoSd29ya3NwYWNlX3JldmlzaW9uGAwgASgNIksKCkZpbGVDaGFuZ2USDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEgwKBGhvc3QYAyABKAkSEAoIcmV2aXNpb24YBCABKA0ibgoMVG9vbFByb2dyZXNzEg8KB2NhbGxfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIQCghwcm9ncmVzcxgDIAEoARISCgV0b3RhbBgEIAEoAUgAiAEBEg8KB21lc3NhZ2UYBSABKAlCCAoGX3RvdGFsIrgBCgtUb29sQ2F0YWxvZxIMCgRwb29sGAEgASgJEiwKBXRvb2xzGAIgAygLMh0ucmVldmUudG9vbC52MS5Ub29sRGVzY3JpcHRvchIRCglpc29sYXRpb24YAyABKAkSDAoEaG9zdBgEIAEoCRIwCgxhbm5vdW5jZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wOhrK3xgWCgV0b29scxINe3Bvb2x9Lntob3N0fSKFAgoPVG9vbENhbGxSZXF1ZXN0Eg4KBnRlbmFudBgBIAEoCRIOCgZydW5faWQYAiABKAkSJQoEY2FsbBgDIAEoCzIXLnJlZXZlLnRvb2wudjEuVG9vbENhbGwSKwoJd29ya3NwYWNlGAQgASgLMhgucmVldmUudG9vbC52MS5Xb3Jrc3BhY2USLQoIc2V0dGluZ3MYBSABKAsyGy5yZWV2ZS50b29sLnYxLlRvb2xTZXR0aW5ncxISCgppZGVtcG90ZW50GAYgASgIEhMKC3RyYWNlcGFyZW50GAcgASgJOibC3xgiChB0b29sLmNhbGwue3Bvb2x9Gg4KClRPT0xfQ0FMTFMQAiJECglXb3Jrc3BhY2USCgoCaWQYASABKAkSKwoFZmlsZXMYAiADKAsyHC5yZWV2ZS50b29sLnYxLldvcmtzcGFjZUZpbGUiXAoNV29ya3NwYWNlRmlsZRIxCgthcnRpZmFjdF9pZBgBIAEoCUIcukgZchcyFV5hcnRfW2EtejAtOV17MTYsNjR9JBIYCgRwYXRoGAIgASgJQgq6SAdyBRABKIAIIp8CCgxUb29sU2V0dGluZ3MSMwoPYWxsb3dlZF9pbXBvcnRzGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZRI1ChFjb21tYW5kX2JsYWNrbGlzdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5MaXN0VmFsdWUSLwoMY29kZV90aW1lb3V0GAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEjIKD2NvbW1hbmRfdGltZW91dBgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIRCglyZWFkX29ubHkYBSABKAgSFAoMcmVzdWx0X2J5dGVzGAYgASgNEhUKDW5ldHdvcmtfYWxsb3cYByADKAkiwAEKD1Rvb2xDYWxsSm91cm5hbBIWCg5maXJzdF9zZXF1ZW5jZRgBIAEoDRIqCgVmYWN0cxgCIAMoCzIbLnJlZXZlLnRvb2wudjEuVG9vbENhbGxGYWN0OmnC3xhlCiJ0b29sLmpvdXJuYWwue3RlbmFudH0ue3J1bn0ue2NhbGx9EidsaXZlLnRvb2wuam91cm5hbC57dGVuYW50fS57cnVufS57Y2FsbH0aFgoMVE9PTF9KT1VSTkFMEAEaBAiA9SQi1gIKDFRvb2xDYWxsRmFjdBIoCgR0aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCgdzdGFydGVkGAIgASgLMhoucmVldmUudG9vbC52MS5DYWxsU3RhcnRlZEgAEi8KCHByb2dyZXNzGAMgASgLMhsucmVldmUudG9vbC52MS5Ub29sUHJvZ3Jlc3NIABIrCgZyZXN1bHQYBCABKAsyGS5yZWV2ZS50b29sLnYxLlRvb2xSZXN1bHRIABIxCgljYW5jZWxsZWQYBSABKAsyHC5yZWV2ZS50b29sLnYxLkNhbGxDYW5jZWxsZWRIABIrCghxdWVzdGlvbhgGIAEoCzIXLnJlZXZlLnRvb2wudjEuUXVlc3Rpb25IABInCgZhbnN3ZXIYByABKAsyFS5yZWV2ZS50b29sLnYxLkFuc3dlckgAQgYKBGZhY3QiawoIUXVlc3Rpb24SEwoLcXVlc3Rpb25faWQYASABKAkSDwoHbWVzc2FnZRgCIAEoCRInCgZzY2hlbWEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhAKCGFza2VkX2J5GAQgASgJInQKBkFuc3dlchITCgtxdWVzdGlvbl9pZBgBIAEoCRIrCgZhY3Rpb24YAiABKA4yGy5yZWV2ZS50b29sLnYxLkFuc3dlckFjdGlvbhIoCgdjb250ZW50GAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCI1CgtDYWxsU3RhcnRlZBIMCgRob3N0GAEgASgJEhgKEHJlcXVlc3Rfc2VxdWVuY2UYAiABKAQiHwoNQ2FsbENhbmNlbGxlZBIOCgZyZWFzb24YASABKAkqsQIKD1Blcm1pc3Npb25DbGFzcxIgChxQRVJNSVNTSU9OX0NMQVNTX1VOU1BFQ0lGSUVEEAASGQoVUEVSTUlTU0lPTl9DTEFTU19TQUZFEAESHgoaUEVSTUlTU0lPTl9DTEFTU19LTk9XTEVER0UQAhIcChhQRVJNSVNTSU9OX0NMQVNTX05FVFdPUksQAxIkCiBQRVJNSVNTSU9OX0NMQVNTX1dPUktTUEFDRV9XUklURRAEEiIKHlBFUk1JU1NJT05fQ0xBU1NfRURJVE9SX01VVEFURRAFEh0KGVBFUk1JU1NJT05fQ0xBU1NfU1VCQUdFTlQQBhIcChhQRVJNSVNTSU9OX0NMQVNTX1NFQ1JFVFMQBxIcChhQRVJNSVNTSU9OX0NMQVNTX0VYRUNVVEUQCCqOAQoKVG9vbFN0YXR1cxIbChdUT09MX1NUQVRVU19VTlNQRUNJRklFRBAAEhcKE1RPT0xfU1RBVFVTX1NVQ0NFU1MQARIVChFUT09MX1NUQVRVU19FUlJPUhACEhgKFFRPT0xfU1RBVFVTX1JFSkVDVEVEEAMSGQoVVE9PTF9TVEFUVVNfVElNRURfT1VUEAQqrgEKDkFwcHJvdmFsU3RhdHVzEh8KG0FQUFJPVkFMX1NUQVRVU19VTlNQRUNJRklFRBAAEiAKHEFQUFJPVkFMX1NUQVRVU19OT1RfUkVRVUlSRUQQARIcChhBUFBST1ZBTF9TVEFUVVNfQVBQUk9WRUQQAhIcChhBUFBST1ZBTF9TVEFUVVNfUkVKRUNURUQQAxIdChlBUFBST1ZBTF9TVEFUVVNfVElNRURfT1VUEAQqfAoMQW5zd2VyQWN0aW9uEh0KGUFOU1dFUl9BQ1RJT05fVU5TUEVDSUZJRUQQABIYChRBTlNXRVJfQUNUSU9OX0FDQ0VQVBABEhkKFUFOU1dFUl9BQ1RJT05fREVDTElORRACEhgKFEFOU1dFUl9BQ1RJT05fQ0FOQ0VMEAMyYgoLVG9vbFNlcnZpY2USUwoJTGlzdFRvb2xzEh8ucmVldmUudG9vbC52MS5MaXN0VG9vbHNSZXF1ZXN0GiAucmVldmUudG9vbC52MS5MaXN0VG9vbHNSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_bus_v1_bus]);
 
 /**
- * Asks for the tools of the deployment.
+ * Request of `ListTools`. Empty.
  *
  * @generated from message reeve.tool.v1.ListToolsRequest
  */
@@ -34,13 +34,13 @@ export const ListToolsRequestSchema: GenMessage<ListToolsRequest> = /*@__PURE__*
   messageDesc(file_reeve_tool_v1_tool, 0);
 
 /**
- * The tools of the deployment.
+ * Response of `ListTools`.
  *
  * @generated from message reeve.tool.v1.ListToolsResponse
  */
 export type ListToolsResponse = Message<"reeve.tool.v1.ListToolsResponse"> & {
   /**
-   * Sorted by name.
+   * The tools, sorted by name.
    *
    * @generated from field: repeated reeve.tool.v1.ToolDescriptor tools = 1;
    */
@@ -55,69 +55,70 @@ export const ListToolsResponseSchema: GenMessage<ListToolsResponse> = /*@__PURE_
   messageDesc(file_reeve_tool_v1_tool, 1);
 
 /**
- * What a tool is, for the model that calls it and for the policy that permits it.
+ * Describes a tool to the model that calls it and to the policy that permits it.
  *
  * @generated from message reeve.tool.v1.ToolDescriptor
  */
 export type ToolDescriptor = Message<"reeve.tool.v1.ToolDescriptor"> & {
   /**
-   * The name by which a model calls the tool. Unique in a deployment; an MCP tool is `mcp__<server>__<tool>`.
+   * Name by which a model calls the tool. Unique in a deployment. The name of an MCP tool is
+   * `mcp__<server>__<tool>`.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * What the tool does, told to the model.
+   * What the tool does. The model reads it.
    *
    * @generated from field: string description = 2;
    */
   description: string;
 
   /**
-   * JSON Schema of the arguments, of type object.
+   * JSON Schema of the arguments. Its type is object.
    *
    * @generated from field: google.protobuf.Struct input_schema = 3;
    */
   inputSchema?: JsonObject | undefined;
 
   /**
-   * What the tool may touch.
+   * Resources that the tool may access.
    *
    * @generated from field: reeve.tool.v1.PermissionClass permission_class = 4;
    */
   permissionClass: PermissionClass;
 
   /**
-   * Whether calls may run beside other calls of the same turn. Unset means true.
+   * Whether calls may run concurrently with other calls of the same turn. If unset, true.
    *
    * @generated from field: optional bool parallel_safe = 5;
    */
   parallelSafe?: boolean | undefined;
 
   /**
-   * Name of a lock that at most one call of a run holds at a time. Empty: none.
+   * Name of a lock that at most one call of a run holds at a time. Empty if the tool needs none.
    *
    * @generated from field: string exclusive_lock = 6;
    */
   exclusiveLock: string;
 
   /**
-   * Whether a call whose outcome is unknown may simply be made again.
+   * Whether a call whose outcome is unknown may be executed again.
    *
    * @generated from field: bool idempotent = 7;
    */
   idempotent: boolean;
 
   /**
-   * Where the tool comes from: `builtin`, `mcp:<server>`, or `provider:<name>`.
+   * Source of the tool: `builtin`, `mcp:<server>`, or `provider:<name>`.
    *
    * @generated from field: string source = 8;
    */
   source: string;
 
   /**
-   * The pool of toolhosts that executes it.
+   * Pool of toolhosts that executes the tool.
    *
    * @generated from field: string pool = 9;
    */
@@ -132,41 +133,43 @@ export const ToolDescriptorSchema: GenMessage<ToolDescriptor> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_tool, 2);
 
 /**
- * One call of a tool by a model.
+ * A call of a tool by a model.
  *
  * @generated from message reeve.tool.v1.ToolCall
  */
 export type ToolCall = Message<"reeve.tool.v1.ToolCall"> & {
   /**
-   * Id of the call, unique over all runs and tenants.
+   * Id of the call, unique across runs and tenants.
    *
    * @generated from field: string call_id = 1;
    */
   callId: string;
 
   /**
-   * Name of the tool, as the model gave it.
+   * Name of the tool, as the model wrote it.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * The arguments that reach the tool. Absent when the model's text did not parse; `raw_arguments` then has it.
+   * Arguments that are passed to the tool. Unset if the model's text could not be parsed;
+   * `raw_arguments` then contains that text.
    *
    * @generated from field: google.protobuf.Struct arguments = 3;
    */
   arguments?: JsonObject | undefined;
 
   /**
-   * The model's own text of the arguments, only when it is no JSON object.
+   * The model's text of the arguments. Set only if it is not a JSON object.
    *
    * @generated from field: string raw_arguments = 4;
    */
   rawArguments: string;
 
   /**
-   * Arguments that were asked of the model for other purposes (`injected_tool_args`); they never reach the tool.
+   * Additional arguments that the model was asked for (`injected_tool_args`). They are never passed
+   * to the tool.
    *
    * @generated from field: google.protobuf.Struct injected_args = 5;
    */
@@ -181,13 +184,13 @@ export const ToolCallSchema: GenMessage<ToolCall> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_tool, 3);
 
 /**
- * What a call came to.
+ * Result of a call.
  *
  * @generated from message reeve.tool.v1.ToolResult
  */
 export type ToolResult = Message<"reeve.tool.v1.ToolResult"> & {
   /**
-   * The call.
+   * Id of the call.
    *
    * @generated from field: string call_id = 1;
    */
@@ -201,29 +204,29 @@ export type ToolResult = Message<"reeve.tool.v1.ToolResult"> & {
   name: string;
 
   /**
-   * What the model reads, at most 50,000 bytes unless the run says otherwise.
+   * Content that the model reads. At most 50,000 bytes unless the limits of the run differ.
    *
    * @generated from field: string content = 3;
    */
   content: string;
 
   /**
-   * Whether `content` tells of a failure.
+   * Whether `content` describes a failure.
    *
    * @generated from field: bool is_error = 4;
    */
   isError: boolean;
 
   /**
-   * The record of the call.
+   * Details of the execution.
    *
    * @generated from field: reeve.tool.v1.ToolResultMetadata metadata = 5;
    */
   metadata?: ToolResultMetadata | undefined;
 
   /**
-   * The structured form of the result, where the tool has one. Left out when it is large: `content` or an artifact that
-   * `content` names then has it.
+   * Structured form of the result, if the tool provides one. Omitted if it is large; its data is
+   * then in `content` or in an artifact that `content` names.
    *
    * @generated from field: google.protobuf.Struct structured = 6;
    */
@@ -238,93 +241,96 @@ export const ToolResultSchema: GenMessage<ToolResult> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_tool, 4);
 
 /**
- * The record of a call.
+ * Details of the execution of a call.
  *
  * @generated from message reeve.tool.v1.ToolResultMetadata
  */
 export type ToolResultMetadata = Message<"reeve.tool.v1.ToolResultMetadata"> & {
   /**
-   * How it ended.
+   * How the call ended.
    *
    * @generated from field: reeve.tool.v1.ToolStatus status = 1;
    */
   status: ToolStatus;
 
   /**
-   * When the call began: when it was dispatched, or when its approval was asked for.
+   * Time at which the call was dispatched, or at which its approval was requested.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 2;
    */
   startedAt?: Timestamp | undefined;
 
   /**
-   * When its result was known.
+   * Time at which the result was known.
    *
    * @generated from field: google.protobuf.Timestamp completed_at = 3;
    */
   completedAt?: Timestamp | undefined;
 
   /**
-   * How long the tool itself ran, in milliseconds; 0 when it never ran.
+   * Execution time of the tool itself, in milliseconds. 0 if the tool was not executed.
    *
    * @generated from field: double execution_time_ms = 4;
    */
   executionTimeMs: number;
 
   /**
-   * What became of the approval.
+   * Status of the approval.
    *
    * @generated from field: reeve.tool.v1.ApprovalStatus approval_status = 5;
    */
   approvalStatus: ApprovalStatus;
 
   /**
-   * The approval, when there was one.
+   * Id of the approval. Empty if there was none.
    *
    * @generated from field: string approval_id = 6;
    */
   approvalId: string;
 
   /**
-   * Arguments that did not reach the tool.
+   * Arguments that were not passed to the tool.
    *
    * @generated from field: google.protobuf.Struct injected_args = 7;
    */
   injectedArgs?: JsonObject | undefined;
 
   /**
-   * The artifact that holds the whole of a large result, when `content` is only a part of it; else the first of those that
-   * hold what is no text. Empty: `content` is all there is.
+   * Id of the artifact that contains the complete result, if `content` contains only a part of it.
+   * Otherwise, id of the first artifact with a part of the result that is not text. Empty if
+   * `content` is the complete result.
    *
    * @generated from field: string offloaded_artifact_id = 8;
    */
   offloadedArtifactId: string;
 
   /**
-   * How the sandboxed process ended, when there was one: `exit`, `signal`, `timeout`, `oom`, `output_limit`,
-   * `disk_limit`, `cancelled` or `sandbox_lost`.
+   * How the sandboxed process ended: `exit`, `signal`, `timeout`, `oom`, `output_limit`,
+   * `disk_limit`, `cancelled`, or `sandbox_lost`. Empty if there was no such process.
    *
    * @generated from field: string end_reason = 9;
    */
   endReason: string;
 
   /**
-   * The isolation under which it ran: `bubblewrap`, or `none` for a tool that runs no foreign code.
+   * Isolation under which the tool ran, for example `bubblewrap`. `none` for a tool that does not
+   * run untrusted code.
    *
    * @generated from field: string isolation = 10;
    */
   isolation: string;
 
   /**
-   * Calls whose changes to files are gone, because their toolhost was lost before it had saved them. Told once, in the next
-   * result that touches the workspace, and to the model at the beginning of `content`.
+   * Calls whose changes to files were lost because their toolhost died before it had saved them.
+   * Reported once, in the next result of a call that uses the workspace, and to the model at the
+   * start of `content`.
    *
    * @generated from field: repeated reeve.tool.v1.FileChange lost_changes = 11;
    */
   lostChanges: FileChange[];
 
   /**
-   * Revision of the workspace after the call, when the call may have changed files; else 0.
+   * Revision of the workspace after the call. 0 if the call cannot have changed files.
    *
    * @generated from field: uint32 workspace_revision = 12;
    */
@@ -345,7 +351,7 @@ export const ToolResultMetadataSchema: GenMessage<ToolResultMetadata> = /*@__PUR
  */
 export type FileChange = Message<"reeve.tool.v1.FileChange"> & {
   /**
-   * The call. Empty: a client wrote the file.
+   * Id of the call. Empty if a client wrote the file.
    *
    * @generated from field: string call_id = 1;
    */
@@ -359,14 +365,14 @@ export type FileChange = Message<"reeve.tool.v1.FileChange"> & {
   tool: string;
 
   /**
-   * The toolhost that made it.
+   * Name of the toolhost that executed the call.
    *
    * @generated from field: string host = 3;
    */
   host: string;
 
   /**
-   * The revision that it made.
+   * Revision of the workspace that the call created.
    *
    * @generated from field: uint32 revision = 4;
    */
@@ -381,13 +387,14 @@ export const FileChangeSchema: GenMessage<FileChange> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_tool, 6);
 
 /**
- * Progress that a tool reports while it runs. A command reports what it writes: the bytes so far, and its last lines.
+ * Progress that a tool reports while it runs. For a command, the progress is the number of bytes
+ * that it has written so far, and the message is its last lines.
  *
  * @generated from message reeve.tool.v1.ToolProgress
  */
 export type ToolProgress = Message<"reeve.tool.v1.ToolProgress"> & {
   /**
-   * The call.
+   * Id of the call.
    *
    * @generated from field: string call_id = 1;
    */
@@ -401,21 +408,21 @@ export type ToolProgress = Message<"reeve.tool.v1.ToolProgress"> & {
   name: string;
 
   /**
-   * How far it is; increases with each report.
+   * Current progress. Increases with each report.
    *
    * @generated from field: double progress = 3;
    */
   progress: number;
 
   /**
-   * How far it will be at the end, when that is known.
+   * Value of `progress` at the end. Unset if unknown.
    *
    * @generated from field: optional double total = 4;
    */
   total?: number | undefined;
 
   /**
-   * What it is doing.
+   * What the tool is doing.
    *
    * @generated from field: string message = 5;
    */
@@ -430,28 +437,30 @@ export const ToolProgressSchema: GenMessage<ToolProgress> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_tool, 7);
 
 /**
- * What a toolhost of a pool offers. Kept after the host is gone, until another host of its pool has announced: a pool without
- * any host still has the tools of its last ones. A row under the pool alone was written by a version that had no hosts in it.
+ * Tools that a toolhost of a pool provides. The catalog is kept after the host has stopped, until
+ * another host of its pool announces its tools: a pool without hosts still has the tools of its
+ * last hosts. A row whose key is the pool alone was written by an earlier version, which had no
+ * hosts in the key.
  *
  * @generated from message reeve.tool.v1.ToolCatalog
  */
 export type ToolCatalog = Message<"reeve.tool.v1.ToolCatalog"> & {
   /**
-   * The pool.
+   * Name of the pool.
    *
    * @generated from field: string pool = 1;
    */
   pool: string;
 
   /**
-   * Its tools.
+   * Tools of the host.
    *
    * @generated from field: repeated reeve.tool.v1.ToolDescriptor tools = 2;
    */
   tools: ToolDescriptor[];
 
   /**
-   * The isolation of its sandboxes, `none` or `files-only` when it refuses to execute code.
+   * Isolation of the host's sandboxes. `none` or `files-only` if it refuses to execute code.
    *
    * @generated from field: string isolation = 3;
    */
@@ -465,7 +474,8 @@ export type ToolCatalog = Message<"reeve.tool.v1.ToolCatalog"> & {
   host: string;
 
   /**
-   * When it said so. Of a tool that several hosts of a pool have, the latest word stands.
+   * Time of the announcement. If several hosts of a pool provide the same tool, the latest
+   * announcement takes precedence.
    *
    * @generated from field: google.protobuf.Timestamp announced_at = 5;
    */
@@ -480,20 +490,20 @@ export const ToolCatalogSchema: GenMessage<ToolCatalog> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_tool, 8);
 
 /**
- * A call on its way to a toolhost.
+ * Requests a toolhost to execute a call.
  *
  * @generated from message reeve.tool.v1.ToolCallRequest
  */
 export type ToolCallRequest = Message<"reeve.tool.v1.ToolCallRequest"> & {
   /**
-   * The tenant of the run.
+   * Tenant of the run.
    *
    * @generated from field: string tenant = 1;
    */
   tenant: string;
 
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 2;
    */
@@ -507,28 +517,28 @@ export type ToolCallRequest = Message<"reeve.tool.v1.ToolCallRequest"> & {
   call?: ToolCall | undefined;
 
   /**
-   * Where its files live.
+   * Workspace of the call.
    *
    * @generated from field: reeve.tool.v1.Workspace workspace = 4;
    */
   workspace?: Workspace | undefined;
 
   /**
-   * How it may behave.
+   * Settings of the built-in tools.
    *
    * @generated from field: reeve.tool.v1.ToolSettings settings = 5;
    */
   settings?: ToolSettings | undefined;
 
   /**
-   * Whether a call whose outcome is unknown may be made again.
+   * Whether the call may be executed again if its outcome is unknown.
    *
    * @generated from field: bool idempotent = 6;
    */
   idempotent: boolean;
 
   /**
-   * W3C trace context of the run, empty when it is not traced.
+   * W3C trace context of the run. Empty if the run is not traced.
    *
    * @generated from field: string traceparent = 7;
    */
@@ -543,20 +553,20 @@ export const ToolCallRequestSchema: GenMessage<ToolCallRequest> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_tool, 9);
 
 /**
- * The files that the tools of a run, or of all runs of a thread, share.
+ * Files that the tools of a run, or of all runs of a thread, share.
  *
  * @generated from message reeve.tool.v1.Workspace
  */
 export type Workspace = Message<"reeve.tool.v1.Workspace"> & {
   /**
-   * Id of the workspace: the run's, or `thread-` and the thread's. Empty: the run's.
+   * Id of the workspace: the run id, or `thread-` followed by the thread id. If empty, the run id.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Artifacts that are laid into the workspace before its first use by the run.
+   * Artifacts that are staged in the workspace before the run first uses it.
    *
    * @generated from field: repeated reeve.tool.v1.WorkspaceFile files = 2;
    */
@@ -571,20 +581,20 @@ export const WorkspaceSchema: GenMessage<Workspace> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_tool, 10);
 
 /**
- * A file that is laid into a workspace.
+ * A file that is staged in a workspace.
  *
  * @generated from message reeve.tool.v1.WorkspaceFile
  */
 export type WorkspaceFile = Message<"reeve.tool.v1.WorkspaceFile"> & {
   /**
-   * The artifact.
+   * Id of the artifact.
    *
    * @generated from field: string artifact_id = 1;
    */
   artifactId: string;
 
   /**
-   * Where it appears, relative to the workspace. `..` and absolute paths are refused.
+   * Path of the file, relative to the workspace. `..` and absolute paths are refused.
    *
    * @generated from field: string path = 2;
    */
@@ -599,55 +609,57 @@ export const WorkspaceFileSchema: GenMessage<WorkspaceFile> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_tool, 11);
 
 /**
- * Limits that the agent spec sets for the built-in tools.
+ * Settings of the built-in tools from the agent spec.
  *
  * @generated from message reeve.tool.v1.ToolSettings
  */
 export type ToolSettings = Message<"reeve.tool.v1.ToolSettings"> & {
   /**
-   * The modules that `execute_code` may import; absent means the default list.
+   * Modules that `execute_code` may import. If unset, the default list.
    *
    * @generated from field: google.protobuf.ListValue allowed_imports = 1;
    */
   allowedImports?: ListValue | undefined;
 
   /**
-   * The commands that `run_command` refuses; absent means the default list.
+   * Commands that `run_command` refuses. If unset, the default list.
    *
    * @generated from field: google.protobuf.ListValue command_blacklist = 2;
    */
   commandBlacklist?: ListValue | undefined;
 
   /**
-   * Time limit of `execute_code`. Absent: 30 s.
+   * Time limit of `execute_code`. If unset, 30 s.
    *
    * @generated from field: google.protobuf.Duration code_timeout = 3;
    */
   codeTimeout?: Duration | undefined;
 
   /**
-   * Time limit of `run_command`. Absent: 30 s.
+   * Time limit of `run_command`. If unset, 30 s.
    *
    * @generated from field: google.protobuf.Duration command_timeout = 4;
    */
   commandTimeout?: Duration | undefined;
 
   /**
-   * Whether tools that write files refuse to.
+   * Whether tools that write files refuse to do so.
    *
    * @generated from field: bool read_only = 5;
    */
   readOnly: boolean;
 
   /**
-   * Bytes of a result that the model reads; a larger one becomes an artifact and is shown in part. 0: 50,000.
+   * Maximum number of bytes of a result that the model reads. A larger result is stored as an
+   * artifact, and the model reads a part of it. 0 means 50,000.
    *
    * @generated from field: uint32 result_bytes = 6;
    */
   resultBytes: number;
 
   /**
-   * Hosts and ports that code and commands may reach, as in `AgentSpec.deep_agent.network`. Empty: none.
+   * Hosts and ports that code and commands may reach, in the format of
+   * `AgentSpec.deep_agent.network`. If empty, none.
    *
    * @generated from field: repeated string network_allow = 7;
    */
@@ -662,21 +674,21 @@ export const ToolSettingsSchema: GenMessage<ToolSettings> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_tool, 12);
 
 /**
- * The journal of one call. Whoever appends its first fact owns the call: a toolhost that starts it, or the runtime that
- * cancels it before it started.
+ * Journal of a call. The process that appends the first fact owns the call: the toolhost that
+ * starts it, or the runtime that cancels it before it has started.
  *
  * @generated from message reeve.tool.v1.ToolCallJournal
  */
 export type ToolCallJournal = Message<"reeve.tool.v1.ToolCallJournal"> & {
   /**
-   * Sequence of the first fact; dense from 1 within the call.
+   * Sequence of the first fact. Sequences start at 1 within a call and have no gaps.
    *
    * @generated from field: uint32 first_sequence = 1;
    */
   firstSequence: number;
 
   /**
-   * The facts.
+   * The facts, in order.
    *
    * @generated from field: repeated reeve.tool.v1.ToolCallFact facts = 2;
    */
@@ -691,13 +703,13 @@ export const ToolCallJournalSchema: GenMessage<ToolCallJournal> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_tool, 13);
 
 /**
- * One fact about a call.
+ * A fact about a call.
  *
  * @generated from message reeve.tool.v1.ToolCallFact
  */
 export type ToolCallFact = Message<"reeve.tool.v1.ToolCallFact"> & {
   /**
-   * When it was known.
+   * Time at which the writer learned of the fact.
    *
    * @generated from field: google.protobuf.Timestamp time = 1;
    */
@@ -710,7 +722,7 @@ export type ToolCallFact = Message<"reeve.tool.v1.ToolCallFact"> & {
    */
   fact: {
     /**
-     * A toolhost began to execute the call.
+     * A toolhost started to execute the call.
      *
      * @generated from field: reeve.tool.v1.CallStarted started = 2;
      */
@@ -726,7 +738,7 @@ export type ToolCallFact = Message<"reeve.tool.v1.ToolCallFact"> & {
     case: "progress";
   } | {
     /**
-     * The call came to an end; the last fact of the journal.
+     * The call ended. This is the last fact of the journal.
      *
      * @generated from field: reeve.tool.v1.ToolResult result = 4;
      */
@@ -734,7 +746,8 @@ export type ToolCallFact = Message<"reeve.tool.v1.ToolCallFact"> & {
     case: "result";
   } | {
     /**
-     * The call is not wanted any more: one that has not started never will, one under way is ended.
+     * The call is no longer wanted. A call that has not started never starts; a call in progress is
+     * stopped.
      *
      * @generated from field: reeve.tool.v1.CallCancelled cancelled = 5;
      */
@@ -742,7 +755,7 @@ export type ToolCallFact = Message<"reeve.tool.v1.ToolCallFact"> & {
     case: "cancelled";
   } | {
     /**
-     * The tool asks a person, and waits.
+     * The tool asked a person a question and is waiting for the answer.
      *
      * @generated from field: reeve.tool.v1.Question question = 6;
      */
@@ -750,7 +763,7 @@ export type ToolCallFact = Message<"reeve.tool.v1.ToolCallFact"> & {
     case: "question";
   } | {
     /**
-     * What a person answered, written by the runtime.
+     * The answer of a person, written by the runtime.
      *
      * @generated from field: reeve.tool.v1.Answer answer = 7;
      */
@@ -767,34 +780,34 @@ export const ToolCallFactSchema: GenMessage<ToolCallFact> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_tool, 14);
 
 /**
- * Something that a tool asks a person while it runs.
+ * A question that a tool asks a person while it runs.
  *
  * @generated from message reeve.tool.v1.Question
  */
 export type Question = Message<"reeve.tool.v1.Question"> & {
   /**
-   * Id of the question, unique in its call.
+   * Id of the question, unique within its call.
    *
    * @generated from field: string question_id = 1;
    */
   questionId: string;
 
   /**
-   * What is asked.
+   * Text of the question.
    *
    * @generated from field: string message = 2;
    */
   message: string;
 
   /**
-   * JSON Schema of the answer, of type object.
+   * JSON Schema of the answer. Its type is object.
    *
    * @generated from field: google.protobuf.Struct schema = 3;
    */
   schema?: JsonObject | undefined;
 
   /**
-   * Who asks: `mcp:<server>`.
+   * Source of the question: `mcp:<server>`.
    *
    * @generated from field: string asked_by = 4;
    */
@@ -809,27 +822,27 @@ export const QuestionSchema: GenMessage<Question> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_tool, 15);
 
 /**
- * What a person answered.
+ * The answer to a question.
  *
  * @generated from message reeve.tool.v1.Answer
  */
 export type Answer = Message<"reeve.tool.v1.Answer"> & {
   /**
-   * The question.
+   * Id of the question.
    *
    * @generated from field: string question_id = 1;
    */
   questionId: string;
 
   /**
-   * Whether there is an answer.
+   * Whether the question was answered.
    *
    * @generated from field: reeve.tool.v1.AnswerAction action = 2;
    */
   action: AnswerAction;
 
   /**
-   * The answer, when there is one. It holds to the schema of the question.
+   * The answer; matches the schema of the question. Unset unless `action` is ANSWER_ACTION_ACCEPT.
    *
    * @generated from field: google.protobuf.Struct content = 3;
    */
@@ -844,21 +857,22 @@ export const AnswerSchema: GenMessage<Answer> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_tool, 16);
 
 /**
- * A toolhost began to execute a call.
+ * A toolhost started to execute a call.
  *
  * @generated from message reeve.tool.v1.CallStarted
  */
 export type CallStarted = Message<"reeve.tool.v1.CallStarted"> & {
   /**
-   * Name of the toolhost process, unique to its life.
+   * Name of the toolhost process. Each process has a new name.
    *
    * @generated from field: string host = 1;
    */
   host: string;
 
   /**
-   * Stream sequence of the ToolCallRequest by which it took the call. Another delivery of that very message means that
-   * the host fell silent; a delivery of any other message means nothing and is dropped.
+   * Stream sequence of the ToolCallRequest through which the host took the call. A redelivery of
+   * this message means that the host stopped responding. A delivery of any other message has no
+   * meaning and is dropped.
    *
    * @generated from field: uint64 request_sequence = 2;
    */
@@ -873,13 +887,13 @@ export const CallStartedSchema: GenMessage<CallStarted> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_tool, 17);
 
 /**
- * A call is not wanted any more.
+ * A call is no longer wanted.
  *
  * @generated from message reeve.tool.v1.CallCancelled
  */
 export type CallCancelled = Message<"reeve.tool.v1.CallCancelled"> & {
   /**
-   * Why.
+   * Reason for the cancellation.
    *
    * @generated from field: string reason = 1;
    */
@@ -894,20 +908,20 @@ export const CallCancelledSchema: GenMessage<CallCancelled> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_tool, 18);
 
 /**
- * What a tool may touch. Policy permits tools by class.
+ * Resources that a tool may access. Policies permit tools by class.
  *
  * @generated from enum reeve.tool.v1.PermissionClass
  */
 export const PermissionClass = {
   /**
-   * Not set; never permitted.
+   * Not set. Never permitted.
    *
    * @generated from enum value: PERMISSION_CLASS_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * Reads only, without network or files.
+   * Only reads, and uses neither network nor files.
    *
    * @generated from enum value: PERMISSION_CLASS_SAFE = 1;
    */
@@ -921,21 +935,21 @@ export const PermissionClass = {
   KNOWLEDGE: 2,
 
   /**
-   * Talks to the network. Every MCP tool, unless configured otherwise.
+   * Accesses the network. Default for MCP tools.
    *
    * @generated from enum value: PERMISSION_CLASS_NETWORK = 3;
    */
   NETWORK: 3,
 
   /**
-   * Reads and writes files of the run's workspace.
+   * Reads and writes files in the run's workspace.
    *
    * @generated from enum value: PERMISSION_CLASS_WORKSPACE_WRITE = 4;
    */
   WORKSPACE_WRITE: 4,
 
   /**
-   * Changes what a person edits in a client.
+   * Changes what a person is editing in a client.
    *
    * @generated from enum value: PERMISSION_CLASS_EDITOR_MUTATE = 5;
    */
@@ -964,7 +978,7 @@ export const PermissionClass = {
 } as const;
 
 /**
- * What a tool may touch. Policy permits tools by class.
+ * Resources that a tool may access. Policies permit tools by class.
  *
  * @generated from enum reeve.tool.v1.PermissionClass
  */
@@ -990,14 +1004,14 @@ export const ToolStatus = {
   UNSPECIFIED: 0,
 
   /**
-   * The tool did what was asked.
+   * The tool succeeded.
    *
    * @generated from enum value: TOOL_STATUS_SUCCESS = 1;
    */
   SUCCESS: 1,
 
   /**
-   * The tool, or its arguments, failed.
+   * The tool failed, or its arguments were invalid.
    *
    * @generated from enum value: TOOL_STATUS_ERROR = 2;
    */
@@ -1011,7 +1025,7 @@ export const ToolStatus = {
   REJECTED: 3,
 
   /**
-   * Nobody decided in time, or the tool ran out of time.
+   * The approval expired, or the tool exceeded its time limit.
    *
    * @generated from enum value: TOOL_STATUS_TIMED_OUT = 4;
    */
@@ -1032,7 +1046,7 @@ export const ToolStatusSchema: GenEnum<ToolStatus> = /*@__PURE__*/
   enumDesc(file_reeve_tool_v1_tool, 1);
 
 /**
- * What became of the approval of a call.
+ * Status of the approval of a call.
  *
  * @generated from enum reeve.tool.v1.ApprovalStatus
  */
@@ -1045,28 +1059,28 @@ export const ApprovalStatus = {
   UNSPECIFIED: 0,
 
   /**
-   * The call needed none.
+   * The call did not require an approval.
    *
    * @generated from enum value: APPROVAL_STATUS_NOT_REQUIRED = 1;
    */
   NOT_REQUIRED: 1,
 
   /**
-   * A person approved.
+   * A person approved the call.
    *
    * @generated from enum value: APPROVAL_STATUS_APPROVED = 2;
    */
   APPROVED: 2,
 
   /**
-   * A person rejected.
+   * A person rejected the call.
    *
    * @generated from enum value: APPROVAL_STATUS_REJECTED = 3;
    */
   REJECTED: 3,
 
   /**
-   * Nobody decided in time.
+   * The approval expired before it was decided.
    *
    * @generated from enum value: APPROVAL_STATUS_TIMED_OUT = 4;
    */
@@ -1074,7 +1088,7 @@ export const ApprovalStatus = {
 } as const;
 
 /**
- * What became of the approval of a call.
+ * Status of the approval of a call.
  *
  * @generated from enum reeve.tool.v1.ApprovalStatus
  */
@@ -1087,7 +1101,7 @@ export const ApprovalStatusSchema: GenEnum<ApprovalStatus> = /*@__PURE__*/
   enumDesc(file_reeve_tool_v1_tool, 2);
 
 /**
- * What became of a question.
+ * Whether a question was answered.
  *
  * @generated from enum reeve.tool.v1.AnswerAction
  */
@@ -1107,14 +1121,14 @@ export const AnswerAction = {
   ACCEPT: 1,
 
   /**
-   * A person does not want to answer.
+   * A person declined to answer.
    *
    * @generated from enum value: ANSWER_ACTION_DECLINE = 2;
    */
   DECLINE: 2,
 
   /**
-   * Nobody answered in time.
+   * The question expired before it was answered.
    *
    * @generated from enum value: ANSWER_ACTION_CANCEL = 3;
    */
@@ -1122,7 +1136,7 @@ export const AnswerAction = {
 } as const;
 
 /**
- * What became of a question.
+ * Whether a question was answered.
  *
  * @generated from enum reeve.tool.v1.AnswerAction
  */
@@ -1135,13 +1149,14 @@ export const AnswerActionSchema: GenEnum<AnswerAction> = /*@__PURE__*/
   enumDesc(file_reeve_tool_v1_tool, 3);
 
 /**
- * The tools that this deployment offers.
+ * Lists the tools of this deployment.
  *
  * @generated from service reeve.tool.v1.ToolService
  */
 export const ToolService: GenService<{
   /**
-   * Lists the tools that the toolhosts of all pools have announced. A pool that is scaled to zero still lists its tools.
+   * Lists the tools that the toolhosts of all pools have announced. A pool that is scaled to zero
+   * still lists its tools.
    *
    * @generated from rpc reeve.tool.v1.ToolService.ListTools
    */

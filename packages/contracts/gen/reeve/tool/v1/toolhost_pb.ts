@@ -2,7 +2,8 @@
 // @generated from file reeve/tool/v1/toolhost.proto (package reeve.tool.v1, syntax proto3)
 /* eslint-disable */
 
-// Toolhosts among each other: who of a pool is there, and how a call gets to one of them.
+// Messages between toolhosts: the presence of the toolhosts of a pool, and the forwarding of calls
+// to one of them.
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
@@ -20,48 +21,49 @@ export const file_reeve_tool_v1_toolhost: GenFile = /*@__PURE__*/
   fileDesc("ChxyZWV2ZS90b29sL3YxL3Rvb2xob3N0LnByb3RvEg1yZWV2ZS50b29sLnYxIqUBChBUb29saG9zdFByZXNlbmNlEgwKBGhvc3QYASABKAkSDAoEcG9vbBgCIAEoCRINCgVzbG90cxgDIAEoDRIMCgRidXN5GAQgASgNEhAKCGRyYWluaW5nGAUgASgIEikKBXNpbmNlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDobyt8YFwoJdG9vbGhvc3RzEgZ7aG9zdH0iAggKIiwKDVRvb2xob3N0UHJvYmU6G8LfGBcKFXRvb2xob3N0Lntob3N0fS5wcm9iZSKUAQoRRm9yd2FyZGVkVG9vbENhbGwSLwoHcmVxdWVzdBgBIAEoCzIeLnJlZXZlLnRvb2wudjEuVG9vbENhbGxSZXF1ZXN0EgwKBGZyb20YAiABKAkSDAoEaG9wcxgDIAEoDToywt8YLgocdG9vbC5jYWxsLntwb29sfS5ob3N0Lntob3N0fRoOCgpUT09MX0NBTExTEAJiBnByb3RvMw", [file_google_protobuf_timestamp, file_reeve_bus_v1_bus, file_reeve_tool_v1_tool]);
 
 /**
- * That a toolhost lives. It says so every two seconds; a row that is not written again is gone after ten.
+ * Announces that a toolhost is running. The toolhost writes its row every two seconds; a row that
+ * is not written again expires after ten seconds.
  *
  * @generated from message reeve.tool.v1.ToolhostPresence
  */
 export type ToolhostPresence = Message<"reeve.tool.v1.ToolhostPresence"> & {
   /**
-   * Name of the toolhost process, unique to its life.
+   * Name of the toolhost process. Each process has a new name.
    *
    * @generated from field: string host = 1;
    */
   host: string;
 
   /**
-   * The pool whose calls it takes.
+   * Pool whose calls the toolhost executes.
    *
    * @generated from field: string pool = 2;
    */
   pool: string;
 
   /**
-   * How many calls it executes at a time.
+   * Maximum number of calls that the toolhost executes concurrently.
    *
    * @generated from field: uint32 slots = 3;
    */
   slots: number;
 
   /**
-   * How many it executes now.
+   * Number of calls that the toolhost is executing.
    *
    * @generated from field: uint32 busy = 4;
    */
   busy: number;
 
   /**
-   * Whether it takes no more calls, because it is about to end.
+   * Whether the toolhost accepts no more calls because it is shutting down.
    *
    * @generated from field: bool draining = 5;
    */
   draining: boolean;
 
   /**
-   * When it began.
+   * Time at which the toolhost started.
    *
    * @generated from field: google.protobuf.Timestamp since = 6;
    */
@@ -76,7 +78,8 @@ export const ToolhostPresenceSchema: GenMessage<ToolhostPresence> = /*@__PURE__*
   messageDesc(file_reeve_tool_v1_toolhost, 0);
 
 /**
- * Asks a toolhost whether it is there; any answer says so. Where nobody listens, its process is gone.
+ * Checks whether a toolhost is running. Any response means that it is. If there is no responder,
+ * the process no longer exists.
  *
  * @generated from message reeve.tool.v1.ToolhostProbe
  */
@@ -91,27 +94,29 @@ export const ToolhostProbeSchema: GenMessage<ToolhostProbe> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_toolhost, 1);
 
 /**
- * A call on its way to one toolhost: to the holder of its workspace, or to one that has its tool.
+ * A call that is forwarded to one toolhost: to the holder of its workspace, or to a toolhost that
+ * has its tool.
  *
  * @generated from message reeve.tool.v1.ForwardedToolCall
  */
 export type ForwardedToolCall = Message<"reeve.tool.v1.ForwardedToolCall"> & {
   /**
-   * The call.
+   * The request.
    *
    * @generated from field: reeve.tool.v1.ToolCallRequest request = 1;
    */
   request?: ToolCallRequest | undefined;
 
   /**
-   * The toolhost that has sent it on.
+   * Name of the toolhost that forwarded the call.
    *
    * @generated from field: string from = 2;
    */
   from: string;
 
   /**
-   * How often it was sent on. One that came a long way is executed where it is.
+   * Number of times the call was forwarded. A call that has reached the maximum number of hops is
+   * executed where it is.
    *
    * @generated from field: uint32 hops = 3;
    */

@@ -2,7 +2,7 @@
 // @generated from file reeve/tool/v1/workspace_service.proto (package reeve.tool.v1, syntax proto3)
 /* eslint-disable */
 
-// The files of a run, for clients.
+// Access to the files of a run for clients.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -18,41 +18,41 @@ export const file_reeve_tool_v1_workspace_service: GenFile = /*@__PURE__*/
   fileDesc("CiVyZWV2ZS90b29sL3YxL3dvcmtzcGFjZV9zZXJ2aWNlLnByb3RvEg1yZWV2ZS50b29sLnYxIpMBChBMaXN0RmlsZXNSZXF1ZXN0EhoKBnJ1bl9pZBgBIAEoCUIKukgHcgUQASiAARIWCgRwYXRoGAIgASgJQgi6SAVyAyiAIBIRCglyZWN1cnNpdmUYAyABKAgSGgoJcGFnZV9zaXplGAQgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YBSABKAlCCLpIBXIDKIBAIlcKEUxpc3RGaWxlc1Jlc3BvbnNlEikKB2VudHJpZXMYASADKAsyGC5yZWV2ZS50b29sLnYxLkZpbGVFbnRyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkilwEKD1JlYWRGaWxlUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAESGAoEcGF0aBgCIAEoCUIKukgHcgUQASiAIBIeCgZvZmZzZXQYAyABKARCDrpICzIJGP////////8PEiMKBmxlbmd0aBgEIAEoBEIOukgLMgkY/////////w9IAIgBAUIJCgdfbGVuZ3RoIlUKEFJlYWRGaWxlUmVzcG9uc2USKAoEZmlsZRgBIAEoCzIYLnJlZXZlLnRvb2wudjEuRmlsZUVudHJ5SAASDwoFY2h1bmsYAiABKAxIAEIGCgRwYXJ0IqwBChBXcml0ZUZpbGVSZXF1ZXN0EhoKBnJ1bl9pZBgBIAEoCUIKukgHcgUQASiAARIYCgRwYXRoGAIgASgJQgq6SAdyBRABKIAgEhwKB2NvbnRlbnQYAyABKAxCCbpIBnoEGICAIEgAEjMKC2FydGlmYWN0X2lkGAQgASgJQhy6SBlyFzIVXmFydF9bYS16MC05XXsxNiw2NH0kSABCDwoGc291cmNlEgW6SAIIASInChFXcml0ZUZpbGVSZXNwb25zZRISCgpzaXplX2J5dGVzGAEgASgEMosCChBXb3Jrc3BhY2VTZXJ2aWNlElMKCUxpc3RGaWxlcxIfLnJlZXZlLnRvb2wudjEuTGlzdEZpbGVzUmVxdWVzdBogLnJlZXZlLnRvb2wudjEuTGlzdEZpbGVzUmVzcG9uc2UiA5ACARJSCghSZWFkRmlsZRIeLnJlZXZlLnRvb2wudjEuUmVhZEZpbGVSZXF1ZXN0Gh8ucmVldmUudG9vbC52MS5SZWFkRmlsZVJlc3BvbnNlIgOQAgEwARJOCglXcml0ZUZpbGUSHy5yZWV2ZS50b29sLnYxLldyaXRlRmlsZVJlcXVlc3QaIC5yZWV2ZS50b29sLnYxLldyaXRlRmlsZVJlc3BvbnNlYgZwcm90bzM", [file_buf_validate_validate, file_reeve_tool_v1_workspace]);
 
 /**
- * Asks for the files of a run.
+ * Request of `ListFiles`.
  *
  * @generated from message reeve.tool.v1.ListFilesRequest
  */
 export type ListFilesRequest = Message<"reeve.tool.v1.ListFilesRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * The folder, relative to the workspace. Empty: the workspace.
+   * Path of the folder, relative to the workspace. Empty for the workspace itself.
    *
    * @generated from field: string path = 2;
    */
   path: string;
 
   /**
-   * Whether what is in folders below is listed too.
+   * Whether to include the contents of subfolders.
    *
    * @generated from field: bool recursive = 3;
    */
   recursive: boolean;
 
   /**
-   * At most this many; 0 means 100, more than 1000 means 1000.
+   * Maximum number of entries to return. 0 means 100; values above 1000 are treated as 1000.
    *
    * @generated from field: int32 page_size = 4;
    */
   pageSize: number;
 
   /**
-   * Where the page begins: `next_page_token` of the page before.
+   * `next_page_token` of the previous page. Empty requests the first page.
    *
    * @generated from field: string page_token = 5;
    */
@@ -67,20 +67,20 @@ export const ListFilesRequestSchema: GenMessage<ListFilesRequest> = /*@__PURE__*
   messageDesc(file_reeve_tool_v1_workspace_service, 0);
 
 /**
- * A page of files.
+ * Response of `ListFiles`.
  *
  * @generated from message reeve.tool.v1.ListFilesResponse
  */
 export type ListFilesResponse = Message<"reeve.tool.v1.ListFilesResponse"> & {
   /**
-   * The files and folders.
+   * The files and folders, ordered by the bytes of their paths.
    *
    * @generated from field: repeated reeve.tool.v1.FileEntry entries = 1;
    */
   entries: FileEntry[];
 
   /**
-   * Begins the next page. Empty: this is the last one.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -95,34 +95,34 @@ export const ListFilesResponseSchema: GenMessage<ListFilesResponse> = /*@__PURE_
   messageDesc(file_reeve_tool_v1_workspace_service, 1);
 
 /**
- * Asks for the bytes of a file.
+ * Request of `ReadFile`.
  *
  * @generated from message reeve.tool.v1.ReadFileRequest
  */
 export type ReadFileRequest = Message<"reeve.tool.v1.ReadFileRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * The file, relative to the workspace.
+   * Path of the file, relative to the workspace.
    *
    * @generated from field: string path = 2;
    */
   path: string;
 
   /**
-   * Where to begin.
+   * Offset of the first byte.
    *
    * @generated from field: uint64 offset = 3;
    */
   offset: bigint;
 
   /**
-   * At most this many bytes. Unset: to the end.
+   * Maximum number of bytes to return. If unset, the rest of the file.
    *
    * @generated from field: optional uint64 length = 4;
    */
@@ -137,19 +137,19 @@ export const ReadFileRequestSchema: GenMessage<ReadFileRequest> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_workspace_service, 2);
 
 /**
- * A part of a file.
+ * A message of the stream of `ReadFile`.
  *
  * @generated from message reeve.tool.v1.ReadFileResponse
  */
 export type ReadFileResponse = Message<"reeve.tool.v1.ReadFileResponse"> & {
   /**
-   * What this message carries.
+   * Content of this message.
    *
    * @generated from oneof reeve.tool.v1.ReadFileResponse.part
    */
   part: {
     /**
-     * What the file is; the first message.
+     * Describes the file. This is the first message of the stream.
      *
      * @generated from field: reeve.tool.v1.FileEntry file = 1;
      */
@@ -157,7 +157,7 @@ export type ReadFileResponse = Message<"reeve.tool.v1.ReadFileResponse"> & {
     case: "file";
   } | {
     /**
-     * Bytes of the file.
+     * The next bytes of the file.
      *
      * @generated from field: bytes chunk = 2;
      */
@@ -174,33 +174,33 @@ export const ReadFileResponseSchema: GenMessage<ReadFileResponse> = /*@__PURE__*
   messageDesc(file_reeve_tool_v1_workspace_service, 3);
 
 /**
- * Writes a file.
+ * Request of `WriteFile`.
  *
  * @generated from message reeve.tool.v1.WriteFileRequest
  */
 export type WriteFileRequest = Message<"reeve.tool.v1.WriteFileRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * The file, relative to the workspace.
+   * Path of the file, relative to the workspace.
    *
    * @generated from field: string path = 2;
    */
   path: string;
 
   /**
-   * Its new content.
+   * The new content of the file.
    *
    * @generated from oneof reeve.tool.v1.WriteFileRequest.source
    */
   source: {
     /**
-     * The bytes.
+     * The content itself.
      *
      * @generated from field: bytes content = 3;
      */
@@ -208,7 +208,7 @@ export type WriteFileRequest = Message<"reeve.tool.v1.WriteFileRequest"> & {
     case: "content";
   } | {
     /**
-     * An artifact that has them.
+     * Id of the artifact that contains the content.
      *
      * @generated from field: string artifact_id = 4;
      */
@@ -225,13 +225,13 @@ export const WriteFileRequestSchema: GenMessage<WriteFileRequest> = /*@__PURE__*
   messageDesc(file_reeve_tool_v1_workspace_service, 4);
 
 /**
- * What was written.
+ * Response of `WriteFile`.
  *
  * @generated from message reeve.tool.v1.WriteFileResponse
  */
 export type WriteFileResponse = Message<"reeve.tool.v1.WriteFileResponse"> & {
   /**
-   * How many bytes.
+   * Size of the written file in bytes.
    *
    * @generated from field: uint64 size_bytes = 1;
    */
@@ -246,14 +246,15 @@ export const WriteFileResponseSchema: GenMessage<WriteFileResponse> = /*@__PURE_
   messageDesc(file_reeve_tool_v1_workspace_service, 5);
 
 /**
- * Reads and writes files of the workspace of a run, also after it has ended, until its snapshot is deleted. The operations are done inside a sandbox by a
- * toolhost; UNAVAILABLE when none answers.
+ * Reads and writes the files in the workspace of a run. The files remain available after the run
+ * has ended, until the snapshot of the workspace is deleted. A toolhost executes the operations in
+ * a sandbox; they return UNAVAILABLE if no toolhost responds.
  *
  * @generated from service reeve.tool.v1.WorkspaceService
  */
 export const WorkspaceService: GenService<{
   /**
-   * Lists files and folders, in the order of the bytes of their paths.
+   * Lists files and folders, ordered by the bytes of their paths.
    *
    * @generated from rpc reeve.tool.v1.WorkspaceService.ListFiles
    */
@@ -263,7 +264,8 @@ export const WorkspaceService: GenService<{
     output: typeof ListFilesResponseSchema;
   },
   /**
-   * Streams a file or a part of it: first its description, then its bytes in chunks. ABORTED when the file changes meanwhile.
+   * Streams a file or a part of it. The first message describes the file; the following messages
+   * contain the bytes in chunks. Returns ABORTED if the file changes while it is being read.
    *
    * @generated from rpc reeve.tool.v1.WorkspaceService.ReadFile
    */
@@ -273,8 +275,9 @@ export const WorkspaceService: GenService<{
     output: typeof ReadFileResponseSchema;
   },
   /**
-   * Writes a whole file, and the folders on its way: up to 512 KiB in the message, or any size from an artifact, which
-   * every protocol can upload. Done twice it does the same.
+   * Writes a complete file, and creates the folders that contain it. The content is up to 512 KiB
+   * in the message, or an artifact of any size, which can be uploaded over every protocol. The
+   * operation is idempotent.
    *
    * @generated from rpc reeve.tool.v1.WorkspaceService.WriteFile
    */

@@ -25,13 +25,13 @@ const (
 // A stored agent.
 type Agent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What it is.
+	// The agent's spec.
 	Spec *AgentSpec `protobuf:"bytes,1,opt,name=spec,proto3" json:"spec,omitempty"`
-	// Changes with every update.
+	// Revision of the agent. Starts at 1 and increases by one with each update.
 	Revision uint32 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
-	// When it was first stored.
+	// Time at which the agent was created.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// When it was last stored.
+	// Time of the last update.
 	UpdatedAt     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -95,14 +95,14 @@ func (x *Agent) GetUpdatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// One thing that is wrong with a spec.
+// A violation in an agent spec.
 type SpecViolation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Path of the field: `hitl_tools[1]`.
+	// Path of the field, for example `hitl_tools[1]`.
 	Field string `protobuf:"bytes,1,opt,name=field,proto3" json:"field,omitempty"`
-	// What is wrong, and how it can be put right.
+	// Describes the problem and how to fix it.
 	Description string `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
-	// A constant that names the rule, in UPPER_SNAKE_CASE.
+	// Constant that identifies the violated rule, in UPPER_SNAKE_CASE.
 	Reason        string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -159,10 +159,10 @@ func (x *SpecViolation) GetReason() string {
 	return ""
 }
 
-// Stores a new agent.
+// Request of `CreateAgent`.
 type CreateAgentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What it is.
+	// The spec to store.
 	Spec          *AgentSpec `protobuf:"bytes,1,opt,name=spec,proto3" json:"spec,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -205,12 +205,12 @@ func (x *CreateAgentRequest) GetSpec() *AgentSpec {
 	return nil
 }
 
-// What was stored.
+// Response of `CreateAgent`.
 type CreateAgentResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The agent.
+	// The stored agent.
 	Agent *Agent `protobuf:"bytes,1,opt,name=agent,proto3" json:"agent,omitempty"`
-	// What is suspicious about it.
+	// Possible mistakes in the spec that did not prevent it from being stored.
 	Warnings      []string `protobuf:"bytes,2,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -260,10 +260,10 @@ func (x *CreateAgentResponse) GetWarnings() []string {
 	return nil
 }
 
-// Asks for an agent.
+// Request of `GetAgent`.
 type GetAgentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its id.
+	// Id of the agent.
 	AgentId       string `protobuf:"bytes,1,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -306,7 +306,7 @@ func (x *GetAgentRequest) GetAgentId() string {
 	return ""
 }
 
-// An agent.
+// Response of `GetAgent`.
 type GetAgentResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The agent.
@@ -352,12 +352,12 @@ func (x *GetAgentResponse) GetAgent() *Agent {
 	return nil
 }
 
-// Asks for agents.
+// Request of `ListAgents`.
 type ListAgentsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// At most this many; 0 means 100, more than 1000 means 1000.
+	// Maximum number of agents to return. 0 means 100; values above 1000 are treated as 1000.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// Where the page begins: `next_page_token` of the page before.
+	// `next_page_token` of the previous page. Empty requests the first page.
 	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -407,12 +407,12 @@ func (x *ListAgentsRequest) GetPageToken() string {
 	return ""
 }
 
-// A page of agents.
+// Response of `ListAgents`.
 type ListAgentsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The agents, by id.
+	// The agents, ordered by id.
 	Agents []*Agent `protobuf:"bytes,1,rep,name=agents,proto3" json:"agents,omitempty"`
-	// Begins the next page. Empty: this is the last one.
+	// Token of the next page. Empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -462,12 +462,13 @@ func (x *ListAgentsResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Replaces an agent.
+// Request of `UpdateAgent`.
 type UpdateAgentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What it becomes. Its id says which agent.
+	// The new spec. Its id selects the agent.
 	Spec *AgentSpec `protobuf:"bytes,1,opt,name=spec,proto3" json:"spec,omitempty"`
-	// The revision that is replaced. 0: whichever there is. ABORTED when another one is there.
+	// Revision that the update is based on. If the agent has another revision, the update is refused
+	// with ABORTED and reason REVISION_CONFLICT. 0 replaces any revision.
 	Revision      uint32 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -517,12 +518,12 @@ func (x *UpdateAgentRequest) GetRevision() uint32 {
 	return 0
 }
 
-// What was stored.
+// Response of `UpdateAgent`.
 type UpdateAgentResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The agent.
+	// The stored agent.
 	Agent *Agent `protobuf:"bytes,1,opt,name=agent,proto3" json:"agent,omitempty"`
-	// What is suspicious about it.
+	// Possible mistakes in the spec that did not prevent it from being stored.
 	Warnings      []string `protobuf:"bytes,2,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -572,10 +573,10 @@ func (x *UpdateAgentResponse) GetWarnings() []string {
 	return nil
 }
 
-// Removes an agent.
+// Request of `DeleteAgent`.
 type DeleteAgentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its id.
+	// Id of the agent.
 	AgentId       string `protobuf:"bytes,1,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -618,7 +619,7 @@ func (x *DeleteAgentRequest) GetAgentId() string {
 	return ""
 }
 
-// The agent is gone.
+// Response of `DeleteAgent`. Empty.
 type DeleteAgentResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -655,10 +656,10 @@ func (*DeleteAgentResponse) Descriptor() ([]byte, []int) {
 	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{11}
 }
 
-// Asks what is wrong with a spec.
+// Request of `ValidateAgent`.
 type ValidateAgentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The spec.
+	// The spec to validate.
 	Spec          *AgentSpec `protobuf:"bytes,1,opt,name=spec,proto3" json:"spec,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -701,12 +702,12 @@ func (x *ValidateAgentRequest) GetSpec() *AgentSpec {
 	return nil
 }
 
-// What is wrong with a spec.
+// Response of `ValidateAgent`.
 type ValidateAgentResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Every violation. Empty: the spec is valid.
+	// All violations. Empty if the spec is valid.
 	Violations []*SpecViolation `protobuf:"bytes,1,rep,name=violations,proto3" json:"violations,omitempty"`
-	// What is suspicious about it.
+	// Possible mistakes in the spec that do not make it invalid.
 	Warnings []string `protobuf:"bytes,2,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// The spec as it would be stored.
 	Normalized    *AgentSpec `protobuf:"bytes,3,opt,name=normalized,proto3" json:"normalized,omitempty"`

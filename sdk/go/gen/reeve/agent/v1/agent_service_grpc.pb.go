@@ -31,20 +31,25 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Keeps the agents of a tenant. A spec is stored only when it is valid; every violation is reported at once, each with its
-// field path, as INVALID_ARGUMENT with reason INVALID_AGENT. A field that is not honoured yet is among them.
+// Manages the agents of a tenant.
+//
+// A spec is stored only if it is valid. An invalid spec is refused with INVALID_ARGUMENT and reason
+// INVALID_AGENT; the error lists every violation with its field path. A field that this version
+// does not support is a violation too.
 type AgentServiceClient interface {
-	// Stores a new agent. ALREADY_EXISTS: its id is taken.
+	// Stores a new agent. Returns ALREADY_EXISTS if the id is taken.
 	CreateAgent(ctx context.Context, in *CreateAgentRequest, opts ...grpc.CallOption) (*CreateAgentResponse, error)
-	// Returns an agent. NOT_FOUND: no such agent.
+	// Returns an agent. Returns NOT_FOUND if it does not exist.
 	GetAgent(ctx context.Context, in *GetAgentRequest, opts ...grpc.CallOption) (*GetAgentResponse, error)
-	// Lists agents by id.
+	// Lists the agents of the tenant, ordered by id.
 	ListAgents(ctx context.Context, in *ListAgentsRequest, opts ...grpc.CallOption) (*ListAgentsResponse, error)
-	// Replaces an agent. Runs that have begun keep the spec with which they began.
+	// Replaces the spec of an agent. Existing runs keep the spec with which they were started.
+	// Returns NOT_FOUND if the agent does not exist, and ABORTED if its revision is not the requested
+	// one.
 	UpdateAgent(ctx context.Context, in *UpdateAgentRequest, opts ...grpc.CallOption) (*UpdateAgentResponse, error)
-	// Removes an agent. Its runs go on.
+	// Deletes an agent. Its runs continue. Returns NOT_FOUND if it does not exist.
 	DeleteAgent(ctx context.Context, in *DeleteAgentRequest, opts ...grpc.CallOption) (*DeleteAgentResponse, error)
-	// Says what is wrong with a spec, and stores nothing.
+	// Validates a spec without storing it.
 	ValidateAgent(ctx context.Context, in *ValidateAgentRequest, opts ...grpc.CallOption) (*ValidateAgentResponse, error)
 }
 
@@ -120,20 +125,25 @@ func (c *agentServiceClient) ValidateAgent(ctx context.Context, in *ValidateAgen
 // All implementations must embed UnimplementedAgentServiceServer
 // for forward compatibility.
 //
-// Keeps the agents of a tenant. A spec is stored only when it is valid; every violation is reported at once, each with its
-// field path, as INVALID_ARGUMENT with reason INVALID_AGENT. A field that is not honoured yet is among them.
+// Manages the agents of a tenant.
+//
+// A spec is stored only if it is valid. An invalid spec is refused with INVALID_ARGUMENT and reason
+// INVALID_AGENT; the error lists every violation with its field path. A field that this version
+// does not support is a violation too.
 type AgentServiceServer interface {
-	// Stores a new agent. ALREADY_EXISTS: its id is taken.
+	// Stores a new agent. Returns ALREADY_EXISTS if the id is taken.
 	CreateAgent(context.Context, *CreateAgentRequest) (*CreateAgentResponse, error)
-	// Returns an agent. NOT_FOUND: no such agent.
+	// Returns an agent. Returns NOT_FOUND if it does not exist.
 	GetAgent(context.Context, *GetAgentRequest) (*GetAgentResponse, error)
-	// Lists agents by id.
+	// Lists the agents of the tenant, ordered by id.
 	ListAgents(context.Context, *ListAgentsRequest) (*ListAgentsResponse, error)
-	// Replaces an agent. Runs that have begun keep the spec with which they began.
+	// Replaces the spec of an agent. Existing runs keep the spec with which they were started.
+	// Returns NOT_FOUND if the agent does not exist, and ABORTED if its revision is not the requested
+	// one.
 	UpdateAgent(context.Context, *UpdateAgentRequest) (*UpdateAgentResponse, error)
-	// Removes an agent. Its runs go on.
+	// Deletes an agent. Its runs continue. Returns NOT_FOUND if it does not exist.
 	DeleteAgent(context.Context, *DeleteAgentRequest) (*DeleteAgentResponse, error)
-	// Says what is wrong with a spec, and stores nothing.
+	// Validates a spec without storing it.
 	ValidateAgent(context.Context, *ValidateAgentRequest) (*ValidateAgentResponse, error)
 	mustEmbedUnimplementedAgentServiceServer()
 }

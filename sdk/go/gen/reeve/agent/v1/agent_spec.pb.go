@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: reeve/agent/v1/agent_spec.proto
 
-// Agents: what they are, and the service that keeps them.
+// Agents: their specs and the service that manages them.
 
 package agentv1
 
@@ -25,71 +25,82 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What an agent is. Its JSON mapping, in snake_case, is the format of configuration files. Fields that this version does
-// not honour are refused by name; none is ignored in silence.
+// Defines an agent. The JSON mapping of this message, with field names in snake_case, is the format
+// of configuration files. A field that this version does not support is refused by name; no field
+// is silently ignored.
 type AgentSpec struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id of the agent within its tenant. Empty in a file: derived from `name`.
+	// Id of the agent, unique within its tenant. May be empty in a configuration file; it is then
+	// derived from `name`.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Name for people.
+	// Display name.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Id of a model in the registry, or a reference `provider:model`.
+	// Id of a model in the registry, or a reference of the form `provider:model`.
 	Model string `protobuf:"bytes,3,opt,name=model,proto3" json:"model,omitempty"`
 	// The system prompt.
 	Instructions string `protobuf:"bytes,4,opt,name=instructions,proto3" json:"instructions,omitempty"`
-	// How many steps a run may take. Unset means 20.
+	// Maximum number of steps of a run, and of each of its subtasks. If unset, 20.
 	MaxRounds *uint32 `protobuf:"varint,5,opt,name=max_rounds,json=maxRounds,proto3,oneof" json:"max_rounds,omitempty"`
-	// Another name of `max_rounds`; both with different values are a violation.
+	// Alias of `max_rounds`. Setting both to different values is a violation.
 	MaxSteps *uint32 `protobuf:"varint,6,opt,name=max_steps,json=maxSteps,proto3,oneof" json:"max_steps,omitempty"`
-	// Sampling temperature. Unset: the provider's default.
+	// Sampling temperature. If unset, the provider's default applies.
 	Temperature *float64 `protobuf:"fixed64,7,opt,name=temperature,proto3,oneof" json:"temperature,omitempty"`
-	// The most tokens of one answer. Unset: the provider's default.
+	// Maximum number of tokens in one answer. If unset, the provider's default applies.
 	MaxTokens *uint32 `protobuf:"varint,8,opt,name=max_tokens,json=maxTokens,proto3,oneof" json:"max_tokens,omitempty"`
 	// Whether a planner runs before the first step.
 	PlanningEnabled bool `protobuf:"varint,9,opt,name=planning_enabled,json=planningEnabled,proto3" json:"planning_enabled,omitempty"`
-	// The planner's model. Unset: the agent's.
+	// The planner's model. If unset, the agent's model.
 	PlanningModel *string `protobuf:"bytes,10,opt,name=planning_model,json=planningModel,proto3,oneof" json:"planning_model,omitempty"`
-	// The planner's prompt. Empty: the built-in one.
+	// The planner's prompt. If empty, the built-in prompt.
 	PlanningInstructions string `protobuf:"bytes,11,opt,name=planning_instructions,json=planningInstructions,proto3" json:"planning_instructions,omitempty"`
-	// Awareness of the context budget: `per-message` or `limit:<n>` with n from 0 to 100. Unset: none.
+	// Handling of the context budget. `per-message` adds a note on the used budget to each turn of
+	// the model. `limit:<n>`, where `n` is an integer from 0 to 100, summarizes older messages above
+	// `n` percent of the context window, and ends the run if the conversation cannot be made small
+	// enough. If unset, neither.
 	BudgetAwareness *string `protobuf:"bytes,12,opt,name=budget_awareness,json=budgetAwareness,proto3,oneof" json:"budget_awareness,omitempty"`
-	// Tools whose calls need an approval. Every name must be a tool of the agent.
+	// Tools whose calls require an approval. Each name must be a tool of the agent.
 	HitlTools []string `protobuf:"bytes,13,rep,name=hitl_tools,json=hitlTools,proto3" json:"hitl_tools,omitempty"`
-	// Whether progress of MCP tools becomes events. Unset means true.
+	// Whether progress that MCP tools report becomes events. If unset, true.
 	EmitMcpProgress *bool `protobuf:"varint,14,opt,name=emit_mcp_progress,json=emitMcpProgress,proto3,oneof" json:"emit_mcp_progress,omitempty"`
-	// Fields that are added to every tool's schema, name to description; they never reach a tool.
+	// Additional arguments that are added to the schema of every tool, as a map from name to
+	// description. The model fills them in; they are never passed to a tool.
 	InjectedToolArgs map[string]string `protobuf:"bytes,15,rep,name=injected_tool_args,json=injectedToolArgs,proto3" json:"injected_tool_args,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// Whether the agent has the tool `run_parallel_subtasks`.
 	AllowParallelSubagents bool `protobuf:"varint,16,opt,name=allow_parallel_subagents,json=allowParallelSubagents,proto3" json:"allow_parallel_subagents,omitempty"`
-	// How many jobs one call of it may have, from 1 to 7. Unset means 3.
+	// Maximum number of jobs in one call of `run_parallel_subtasks`, from 1 to 7. If unset, 3.
 	MaxParallelSubagents *uint32 `protobuf:"varint,17,opt,name=max_parallel_subagents,json=maxParallelSubagents,proto3,oneof" json:"max_parallel_subagents,omitempty"`
-	// Plugins, by id.
+	// Ids of plugins.
 	PluginIds []string `protobuf:"bytes,18,rep,name=plugin_ids,json=pluginIds,proto3" json:"plugin_ids,omitempty"`
-	// Settings of plugins, by section.
+	// Settings of plugins, keyed by section.
 	Sections map[string]*structpb.Value `protobuf:"bytes,19,rep,name=sections,proto3" json:"sections,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// How the context is kept within the window. Absent: it is not.
+	// How older messages are summarized to keep the conversation within the model's context window.
+	// If unset, they are not summarized.
 	ContextPolicy *ContextPolicy `protobuf:"bytes,20,opt,name=context_policy,json=contextPolicy,proto3" json:"context_policy,omitempty"`
-	// Agents that this one may call as tools.
+	// Agents that this agent may call as tools.
 	Delegates []string `protobuf:"bytes,21,rep,name=delegates,proto3" json:"delegates,omitempty"`
-	// The tools that the agent has, by name. Absent, with absent patterns: all; empty: none.
+	// Names of the tools that the agent has. If this field and `allowed_tool_patterns` are both
+	// unset, the agent has all tools. An empty list allows none.
 	AllowedTools *structpb.ListValue `protobuf:"bytes,22,opt,name=allowed_tools,json=allowedTools,proto3" json:"allowed_tools,omitempty"`
-	// Further tools that the agent has, by pattern; `*` stands for any characters, `\` escapes.
+	// Patterns of further tools that the agent has. `*` matches any characters; `\` escapes the next
+	// character.
 	AllowedToolPatterns *structpb.ListValue `protobuf:"bytes,23,opt,name=allowed_tool_patterns,json=allowedToolPatterns,proto3" json:"allowed_tool_patterns,omitempty"`
-	// Tools that the agent has not, by name. They win over the allowed ones.
+	// Names of tools that the agent does not have. Takes precedence over the allowed tools.
 	ExcludedTools []string `protobuf:"bytes,24,rep,name=excluded_tools,json=excludedTools,proto3" json:"excluded_tools,omitempty"`
-	// Tools that the agent has not, by pattern. They win over the allowed ones.
+	// Patterns of tools that the agent does not have. Takes precedence over the allowed tools.
 	ExcludedToolPatterns []string `protobuf:"bytes,25,rep,name=excluded_tool_patterns,json=excludedToolPatterns,proto3" json:"excluded_tool_patterns,omitempty"`
-	// Where a remote agent is. Absent: the agent runs here.
+	// Endpoint of a remote agent. If unset, the agent runs in this deployment.
 	Endpoint *Endpoint `protobuf:"bytes,26,opt,name=endpoint,proto3" json:"endpoint,omitempty"`
-	// Permission classes that the agent has beside the default ones, for example `execute`.
+	// Permission classes that the agent has in addition to the default ones, for example `execute`.
 	PermissionClasses []string `protobuf:"bytes,27,rep,name=permission_classes,json=permissionClasses,proto3" json:"permission_classes,omitempty"`
-	// Limits of one run that differ from the deployment's.
+	// Limits of one run that differ from those of the deployment.
 	Budgets *Budgets `protobuf:"bytes,28,opt,name=budgets,proto3" json:"budgets,omitempty"`
 	// Settings of the built-in tools.
 	DeepAgent *DeepAgent `protobuf:"bytes,29,opt,name=deep_agent,json=deepAgent,proto3" json:"deep_agent,omitempty"`
-	// MCP servers whose tools the agent may have, by name. None unless named.
+	// Names of the MCP servers whose tools the agent may have. An agent has no tools of a server that
+	// is not listed here.
 	McpServers []string `protobuf:"bytes,30,rep,name=mcp_servers,json=mcpServers,proto3" json:"mcp_servers,omitempty"`
-	// How approvals of this agent behave. Absent: they never expire and arguments cannot be edited.
+	// How approvals of this agent behave. If unset, approvals never expire and arguments cannot be
+	// edited.
 	ApprovalPolicy *ApprovalPolicy `protobuf:"bytes,31,opt,name=approval_policy,json=approvalPolicy,proto3" json:"approval_policy,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -342,10 +353,11 @@ func (x *AgentSpec) GetApprovalPolicy() *ApprovalPolicy {
 	return nil
 }
 
-// How the context is kept within the model's window.
+// Controls how a conversation is kept within the model's context window.
 type ContextPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Tokens above which older messages are summarized. Unset: 80 % of the window.
+	// Number of tokens above which older messages are summarized. If unset, 80% of the context
+	// window.
 	CompactAtTokens *uint32 `protobuf:"varint,1,opt,name=compact_at_tokens,json=compactAtTokens,proto3,oneof" json:"compact_at_tokens,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -388,12 +400,12 @@ func (x *ContextPolicy) GetCompactAtTokens() uint32 {
 	return 0
 }
 
-// Where a remote agent is.
+// Endpoint of a remote agent.
 type Endpoint struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its address.
+	// URL of the agent.
 	Url string `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
-	// The protocol: `a2a`.
+	// Protocol of the endpoint. The only value is `a2a`.
 	Protocol      string `protobuf:"bytes,2,opt,name=protocol,proto3" json:"protocol,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -443,30 +455,35 @@ func (x *Endpoint) GetProtocol() string {
 	return ""
 }
 
-// Limits of one run. Unset: the deployment's.
+// Limits of one run, including its subtasks. A limit that is unset has the default of the
+// deployment. A limit without a documented default is unlimited by default.
 type Budgets struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Depth of subtasks.
+	// Maximum nesting depth of subtasks. Default: 3.
 	MaxDepth *uint32 `protobuf:"varint,1,opt,name=max_depth,json=maxDepth,proto3,oneof" json:"max_depth,omitempty"`
-	// Calls that run together.
+	// Maximum number of calls that run concurrently. Default: 8.
 	MaxParallel *uint32 `protobuf:"varint,2,opt,name=max_parallel,json=maxParallel,proto3,oneof" json:"max_parallel,omitempty"`
-	// Subtasks.
+	// Maximum number of subtasks. Default: 32.
 	MaxSubtasks *uint32 `protobuf:"varint,3,opt,name=max_subtasks,json=maxSubtasks,proto3,oneof" json:"max_subtasks,omitempty"`
-	// Calls of models.
+	// Maximum number of model calls, including failed attempts. Default: 60.
 	MaxLlmCalls *uint32 `protobuf:"varint,4,opt,name=max_llm_calls,json=maxLlmCalls,proto3,oneof" json:"max_llm_calls,omitempty"`
-	// Calls of tools.
+	// Maximum number of tool calls. Default: 200.
 	MaxToolCalls *uint32 `protobuf:"varint,5,opt,name=max_tool_calls,json=maxToolCalls,proto3,oneof" json:"max_tool_calls,omitempty"`
-	// Time from the first claim, without the time spent waiting for people.
+	// Maximum time from the first claim of the run, excluding time spent waiting for people. Default:
+	// 180 s.
 	MaxWallClock *durationpb.Duration `protobuf:"bytes,6,opt,name=max_wall_clock,json=maxWallClock,proto3" json:"max_wall_clock,omitempty"`
-	// Bytes of one tool result that the model reads; at least 1,000, so that what is cut can say so.
+	// Maximum number of bytes of one tool result that the model reads. Default: 50,000. At least
+	// 1,000, so that a truncated result has room for the notice that it was truncated.
 	MaxResultBytes *uint32 `protobuf:"varint,7,opt,name=max_result_bytes,json=maxResultBytes,proto3,oneof" json:"max_result_bytes,omitempty"`
-	// Tokens of a conversation; above it the oldest messages are left out.
+	// Maximum number of tokens in a conversation. Above this limit the oldest messages are removed.
+	// Default: 128,000.
 	MaxHistoryTokens *uint32 `protobuf:"varint,8,opt,name=max_history_tokens,json=maxHistoryTokens,proto3,oneof" json:"max_history_tokens,omitempty"`
-	// Tokens in total.
+	// Maximum number of tokens in total.
 	MaxTotalTokens *uint32 `protobuf:"varint,9,opt,name=max_total_tokens,json=maxTotalTokens,proto3,oneof" json:"max_total_tokens,omitempty"`
-	// Bytes of tool results in total.
+	// Maximum number of bytes of tool results in total.
 	MaxTotalBytes *uint32 `protobuf:"varint,10,opt,name=max_total_bytes,json=maxTotalBytes,proto3,oneof" json:"max_total_bytes,omitempty"`
-	// Cost in US dollars. A call of a model whose worst case would cross it is not made.
+	// Maximum cost in US dollars. A model call whose worst-case cost would exceed the limit is not
+	// executed.
 	MaxCostUsd    *float64 `protobuf:"fixed64,11,opt,name=max_cost_usd,json=maxCostUsd,proto3,oneof" json:"max_cost_usd,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -579,12 +596,12 @@ func (x *Budgets) GetMaxCostUsd() float64 {
 	return 0
 }
 
-// Limits of runs, all of them together.
+// All limits of a run.
 type Limits struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The budgets.
 	Budgets *Budgets `protobuf:"bytes,1,opt,name=budgets,proto3" json:"budgets,omitempty"`
-	// Steps of the root and of each subtask. Unset: 20.
+	// Maximum number of steps of the root and of each subtask. If unset, 20.
 	MaxRounds     *uint32 `protobuf:"varint,2,opt,name=max_rounds,json=maxRounds,proto3,oneof" json:"max_rounds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -634,31 +651,34 @@ func (x *Limits) GetMaxRounds() uint32 {
 	return 0
 }
 
-// Settings of the built-in tools. A category that is off takes its tools away.
+// Settings of the built-in tools. Disabling a category removes its tools from the agent.
 type DeepAgent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether the file tools are on. Unset means true.
+	// Whether the file tools are enabled. If unset, true.
 	Filesystem *bool `protobuf:"varint,1,opt,name=filesystem,proto3,oneof" json:"filesystem,omitempty"`
-	// Whether `run_command` is on. Unset means true.
+	// Whether `run_command` is enabled. If unset, true.
 	Terminal *bool `protobuf:"varint,2,opt,name=terminal,proto3,oneof" json:"terminal,omitempty"`
-	// Whether `execute_code` is on. Unset means true.
+	// Whether `execute_code` is enabled. If unset, true.
 	Code *bool `protobuf:"varint,3,opt,name=code,proto3,oneof" json:"code,omitempty"`
-	// Whether the todo tools are on. Unset means true.
+	// Whether the todo tools are enabled. If unset, true.
 	Planning *bool `protobuf:"varint,4,opt,name=planning,proto3,oneof" json:"planning,omitempty"`
-	// Modules that code may import. Absent: a default list without network modules; empty: none.
+	// Modules that code may import. If unset, a default list without network modules. An empty list
+	// allows none.
 	AllowedImports *structpb.ListValue `protobuf:"bytes,5,opt,name=allowed_imports,json=allowedImports,proto3" json:"allowed_imports,omitempty"`
-	// Commands that are refused. Absent: a default list of destructive ones; empty: none.
+	// Commands that are refused. If unset, a default list of destructive commands. An empty list
+	// refuses none.
 	CommandBlacklist *structpb.ListValue `protobuf:"bytes,6,opt,name=command_blacklist,json=commandBlacklist,proto3" json:"command_blacklist,omitempty"`
-	// Time limit of code. Absent: 30 s.
+	// Time limit of `execute_code`. If unset, 30 s. At most one hour.
 	CodeTimeout *durationpb.Duration `protobuf:"bytes,7,opt,name=code_timeout,json=codeTimeout,proto3" json:"code_timeout,omitempty"`
-	// Time limit of a command. Absent: 30 s.
+	// Time limit of `run_command`. If unset, 30 s. At most one hour.
 	CommandTimeout *durationpb.Duration `protobuf:"bytes,8,opt,name=command_timeout,json=commandTimeout,proto3" json:"command_timeout,omitempty"`
-	// Whether tools that write files refuse to.
+	// Whether tools that write files refuse to do so.
 	ReadOnly bool `protobuf:"varint,9,opt,name=read_only,json=readOnly,proto3" json:"read_only,omitempty"`
-	// What the code and the commands of the agent reach of the network. Absent: nothing.
+	// Network access of the agent's code and commands. If unset, they have none.
 	Network *NetworkAccess `protobuf:"bytes,10,opt,name=network,proto3" json:"network,omitempty"`
-	// Who shares the files: `run`, all tools of one run; `thread`, all runs of a thread whose agents say so too. A run that is
-	// on no thread has files of its own. Empty: `run`.
+	// Scope in which files are shared. `run`: by all tools of one run. `thread`: by all runs of a
+	// thread whose agents have this scope too; a run without a thread has separate files. If empty,
+	// `run`.
 	WorkspaceScope string `protobuf:"bytes,12,opt,name=workspace_scope,json=workspaceScope,proto3" json:"workspace_scope,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -771,11 +791,12 @@ func (x *DeepAgent) GetWorkspaceScope() string {
 	return ""
 }
 
-// What a sandbox reaches of the network, through a proxy that logs each connection.
+// Network access of a sandbox, through a proxy that logs each connection.
 type NetworkAccess struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Hosts and ports: `example.org:443`, `*.example.org:443` for all names below one, `203.0.113.7:443`, `[2001:db8::7]:443`.
-	// Empty: none. Each has to lie within what the operator of the toolhost permits.
+	// Allowed destinations, each a host and a port: `example.org:443`, `*.example.org:443` for all
+	// names below a domain, `203.0.113.7:443`, or `[2001:db8::7]:443`. If empty, none. Each entry
+	// must be within what the operator of the toolhost permits.
 	Allow         []string `protobuf:"bytes,1,rep,name=allow,proto3" json:"allow,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -818,12 +839,12 @@ func (x *NetworkAccess) GetAllow() []string {
 	return nil
 }
 
-// How approvals of an agent behave.
+// Controls how approvals of an agent behave.
 type ApprovalPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// When an approval expires. Absent: never.
+	// Time after which an approval expires. If unset, approvals never expire.
 	Timeout *durationpb.Duration `protobuf:"bytes,1,opt,name=timeout,proto3" json:"timeout,omitempty"`
-	// Whether the person who approves may change the arguments.
+	// Whether the approver may change the arguments of a call.
 	AllowEditedArguments bool `protobuf:"varint,2,opt,name=allow_edited_arguments,json=allowEditedArguments,proto3" json:"allow_edited_arguments,omitempty"`
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache

@@ -21,26 +21,26 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// A model that agents may name.
+// A model that agents may use.
 type ModelSpec struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id in the registry.
+	// Id of the model in the registry.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The provider that serves it.
+	// Name of the provider that serves the model.
 	Provider string `protobuf:"bytes,2,opt,name=provider,proto3" json:"provider,omitempty"`
-	// The provider's own name of the model.
+	// Name of the model at its provider.
 	UpstreamName string `protobuf:"bytes,3,opt,name=upstream_name,json=upstreamName,proto3" json:"upstream_name,omitempty"`
-	// Tokens of its context window. 0: not known.
+	// Size of the context window in tokens. 0 if unknown.
 	ContextWindow uint32 `protobuf:"varint,4,opt,name=context_window,json=contextWindow,proto3" json:"context_window,omitempty"`
-	// The most tokens that it answers. 0: not known.
+	// Maximum number of output tokens. 0 if unknown.
 	MaxOutputTokens uint32 `protobuf:"varint,5,opt,name=max_output_tokens,json=maxOutputTokens,proto3" json:"max_output_tokens,omitempty"`
-	// What it reads: `text`, `image`, `audio`.
+	// Modalities that the model accepts as input: `text`, `image`, `audio`.
 	Modalities []string `protobuf:"bytes,6,rep,name=modalities,proto3" json:"modalities,omitempty"`
-	// How recent its knowledge is, as the provider says it. Empty: not known.
+	// Knowledge cutoff, in the provider's own format. Empty if unknown.
 	KnowledgeCutoff string `protobuf:"bytes,7,opt,name=knowledge_cutoff,json=knowledgeCutoff,proto3" json:"knowledge_cutoff,omitempty"`
-	// What it costs. Absent: not known.
+	// Price of the model. Unset if unknown.
 	Pricing *Pricing `protobuf:"bytes,8,opt,name=pricing,proto3" json:"pricing,omitempty"`
-	// What it is able to do. Absent: what its provider is.
+	// Capabilities of the model. If unset, those of its provider.
 	Capabilities  *ProviderCapabilities `protobuf:"bytes,9,opt,name=capabilities,proto3" json:"capabilities,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -139,14 +139,15 @@ func (x *ModelSpec) GetCapabilities() *ProviderCapabilities {
 	return nil
 }
 
-// What a model costs, in US dollars per million tokens.
+// Price of a model in US dollars per million tokens.
 type Pricing struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Tokens that it reads.
+	// Price of input tokens.
 	InputUsdPerMillion float64 `protobuf:"fixed64,1,opt,name=input_usd_per_million,json=inputUsdPerMillion,proto3" json:"input_usd_per_million,omitempty"`
-	// Tokens that it writes.
+	// Price of output tokens.
 	OutputUsdPerMillion float64 `protobuf:"fixed64,2,opt,name=output_usd_per_million,json=outputUsdPerMillion,proto3" json:"output_usd_per_million,omitempty"`
-	// Tokens that it reads from the provider's cache. Unset: as `input_usd_per_million`.
+	// Price of input tokens that are read from the provider's cache. If unset,
+	// `input_usd_per_million`.
 	CachedInputUsdPerMillion *float64 `protobuf:"fixed64,3,opt,name=cached_input_usd_per_million,json=cachedInputUsdPerMillion,proto3,oneof" json:"cached_input_usd_per_million,omitempty"`
 	unknownFields            protoimpl.UnknownFields
 	sizeCache                protoimpl.SizeCache
@@ -203,14 +204,14 @@ func (x *Pricing) GetCachedInputUsdPerMillion() float64 {
 	return 0
 }
 
-// What a provider, or one of its models, is able to do.
+// Capabilities of a provider or of one of its models.
 type ProviderCapabilities struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether it calls tools.
+	// Whether it supports tool calls.
 	Tools bool `protobuf:"varint,1,opt,name=tools,proto3" json:"tools,omitempty"`
-	// Whether it calls several tools in one turn.
+	// Whether it supports several tool calls in one turn.
 	ParallelToolCalls bool `protobuf:"varint,2,opt,name=parallel_tool_calls,json=parallelToolCalls,proto3" json:"parallel_tool_calls,omitempty"`
-	// Whether it shows its reasoning.
+	// Whether it returns its reasoning.
 	Reasoning     bool `protobuf:"varint,3,opt,name=reasoning,proto3" json:"reasoning,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -267,16 +268,16 @@ func (x *ProviderCapabilities) GetReasoning() bool {
 	return false
 }
 
-// A provider, as the runtimes announce it.
+// A model provider, as announced by the runtimes.
 type ProviderDescriptor struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name of the provider: the first part of a reference `provider:model`.
+	// Name of the provider. It is the first part of a reference `provider:model`.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// What it is able to do.
+	// Capabilities of the provider.
 	Capabilities *ProviderCapabilities `protobuf:"bytes,2,opt,name=capabilities,proto3" json:"capabilities,omitempty"`
-	// Whether its answers are played from a script instead of made by a model.
+	// Whether answers are replayed from a script instead of generated by a model.
 	Scripted bool `protobuf:"varint,3,opt,name=scripted,proto3" json:"scripted,omitempty"`
-	// The models that it serves, when it serves no others. Empty: it accepts any name.
+	// Names of the models that the provider serves. If empty, it accepts any name.
 	UpstreamNames []string `protobuf:"bytes,4,rep,name=upstream_names,json=upstreamNames,proto3" json:"upstream_names,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -340,14 +341,15 @@ func (x *ProviderDescriptor) GetUpstreamNames() []string {
 	return nil
 }
 
-// The models and providers that the runtimes announce. Kept after they are gone.
+// The models and providers that the runtimes announce. The catalog remains available after the
+// runtimes have stopped.
 type ModelCatalog struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The registry.
+	// The models in the registry.
 	Models []*ModelSpec `protobuf:"bytes,1,rep,name=models,proto3" json:"models,omitempty"`
 	// The providers.
 	Providers []*ProviderDescriptor `protobuf:"bytes,2,rep,name=providers,proto3" json:"providers,omitempty"`
-	// What an agent's limits may not exceed. Unset ones are not bounded.
+	// Upper bounds for the limits of agents. A limit that is unset here is not bounded.
 	Maxima        *Limits `protobuf:"bytes,3,opt,name=maxima,proto3" json:"maxima,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: reeve/approval/v1/approval.proto
 
-// People decide what is dangerous.
+// Approvals: decisions of people about tool calls, and answers to questions of tools.
 
 package approvalv1
 
@@ -26,21 +26,21 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Where an approval stands.
+// State of an approval.
 type ApprovalState int32
 
 const (
 	// Not set.
 	ApprovalState_APPROVAL_STATE_UNSPECIFIED ApprovalState = 0
-	// Nobody has decided.
+	// Not decided yet.
 	ApprovalState_APPROVAL_STATE_PENDING ApprovalState = 1
 	// Approved. This is a terminal state.
 	ApprovalState_APPROVAL_STATE_APPROVED ApprovalState = 2
 	// Rejected. This is a terminal state.
 	ApprovalState_APPROVAL_STATE_REJECTED ApprovalState = 3
-	// Expired before anybody decided. This is a terminal state.
+	// Expired before it was decided. This is a terminal state.
 	ApprovalState_APPROVAL_STATE_TIMED_OUT ApprovalState = 4
-	// The run ended before anybody decided. This is a terminal state.
+	// The run ended before the approval was decided. This is a terminal state.
 	ApprovalState_APPROVAL_STATE_WITHDRAWN ApprovalState = 5
 )
 
@@ -91,35 +91,35 @@ func (ApprovalState) EnumDescriptor() ([]byte, []int) {
 	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{0}
 }
 
-// A call of a tool that waits, or waited, for a decision.
+// A tool call, or a question of a tool, that a person decides.
 type Approval struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id of the approval, unique over tenants.
+	// Id of the approval, unique across tenants.
 	ApprovalId string `protobuf:"bytes,1,opt,name=approval_id,json=approvalId,proto3" json:"approval_id,omitempty"`
-	// The run whose call it is.
+	// Id of the run that the call belongs to.
 	RunId string `protobuf:"bytes,2,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// The agent of the run.
+	// Id of the run's agent.
 	AgentId string `protobuf:"bytes,3,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
-	// The thread of the run; empty when it has none.
+	// Id of the run's thread. Empty if the run has no thread.
 	ThreadId string `protobuf:"bytes,4,opt,name=thread_id,json=threadId,proto3" json:"thread_id,omitempty"`
-	// The call, with arguments and injected arguments.
+	// The tool call, with its arguments and injected arguments.
 	Call *v1.ToolCall `protobuf:"bytes,5,opt,name=call,proto3" json:"call,omitempty"`
-	// Who started the run.
+	// Subject of the credential that started the run.
 	RequestedBy string `protobuf:"bytes,6,opt,name=requested_by,json=requestedBy,proto3" json:"requested_by,omitempty"`
-	// When it was asked for.
+	// Time at which the approval was requested.
 	RequestedAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=requested_at,json=requestedAt,proto3" json:"requested_at,omitempty"`
-	// When it expires. Absent: never.
+	// Time at which the approval expires. If unset, it never expires.
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
-	// Where it stands.
+	// State of the approval.
 	State ApprovalState `protobuf:"varint,9,opt,name=state,proto3,enum=reeve.approval.v1.ApprovalState" json:"state,omitempty"`
-	// The decision, once there is one.
+	// The decision. Unset until the approval is decided.
 	Decision *Decision `protobuf:"bytes,10,opt,name=decision,proto3" json:"decision,omitempty"`
-	// Whether the agent permits approval with other arguments.
+	// Whether the agent permits approving the call with other arguments.
 	AllowEditedArguments bool `protobuf:"varint,11,opt,name=allow_edited_arguments,json=allowEditedArguments,proto3" json:"allow_edited_arguments,omitempty"`
-	// The subtask that made the call; empty at the root.
+	// Id of the subtask that contains the call. Empty at the root.
 	ParentId string `protobuf:"bytes,12,opt,name=parent_id,json=parentId,proto3" json:"parent_id,omitempty"`
-	// What the tool asks while the call runs. Absent: the call itself waits to be approved. A question is answered by an
-	// approval with an `answer`; a rejection declines it.
+	// Question that the tool asks while the call is running. If unset, the call itself is waiting for
+	// approval. Approving with an `answer` answers the question; rejecting declines it.
 	Question      *v1.Question `protobuf:"bytes,13,opt,name=question,proto3" json:"question,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -246,22 +246,22 @@ func (x *Approval) GetQuestion() *v1.Question {
 	return nil
 }
 
-// What somebody decided.
+// A decision about an approval.
 type Decision struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id that the client chose, to repeat the request safely.
+	// Id of the decision, chosen by the client, that makes the request safe to repeat.
 	DecisionId string `protobuf:"bytes,1,opt,name=decision_id,json=decisionId,proto3" json:"decision_id,omitempty"`
-	// Whether the call may run.
+	// Whether the call may be executed.
 	Approved bool `protobuf:"varint,2,opt,name=approved,proto3" json:"approved,omitempty"`
-	// Who decided: the subject of the credential.
+	// Subject of the credential that decided.
 	DecidedBy string `protobuf:"bytes,3,opt,name=decided_by,json=decidedBy,proto3" json:"decided_by,omitempty"`
-	// When.
+	// Time of the decision.
 	DecidedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=decided_at,json=decidedAt,proto3" json:"decided_at,omitempty"`
-	// Why; told to the model when the call is rejected.
+	// Reason for the decision. The model reads it if the call is rejected.
 	Reason string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
-	// The arguments that run instead of the model's. Absent: the model's.
+	// Arguments that replace those of the model. If unset, the call runs with the model's arguments.
 	EditedArguments *structpb.Struct `protobuf:"bytes,6,opt,name=edited_arguments,json=editedArguments,proto3" json:"edited_arguments,omitempty"`
-	// The answer to a question.
+	// Answer to the question.
 	Answer        *structpb.Struct `protobuf:"bytes,7,opt,name=answer,proto3" json:"answer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -346,16 +346,16 @@ func (x *Decision) GetAnswer() *structpb.Struct {
 	return nil
 }
 
-// Asks for approvals.
+// Request of `ListApprovals`.
 type ListApprovalsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Only those of this run. Empty: of all runs.
+	// Returns only approvals of this run. If empty, approvals of all runs.
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// Whether decided ones are listed too.
+	// Whether to include approvals that are no longer pending.
 	IncludeClosed bool `protobuf:"varint,2,opt,name=include_closed,json=includeClosed,proto3" json:"include_closed,omitempty"`
-	// At most this many; 0 means 100, more than 1000 means 1000.
+	// Maximum number of approvals to return. 0 means 100; values above 1000 are treated as 1000.
 	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// Where the page begins: `next_page_token` of the page before.
+	// `next_page_token` of the previous page. Empty requests the first page.
 	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -419,12 +419,12 @@ func (x *ListApprovalsRequest) GetPageToken() string {
 	return ""
 }
 
-// A page of approvals.
+// Response of `ListApprovals`.
 type ListApprovalsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The approvals, oldest first.
 	Approvals []*Approval `protobuf:"bytes,1,rep,name=approvals,proto3" json:"approvals,omitempty"`
-	// Begins the next page. Empty: this is the last one.
+	// Token of the next page. Empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -474,10 +474,10 @@ func (x *ListApprovalsResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Asks for one approval.
+// Request of `GetApproval`.
 type GetApprovalRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The approval.
+	// Id of the approval.
 	ApprovalId    string `protobuf:"bytes,1,opt,name=approval_id,json=approvalId,proto3" json:"approval_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -520,7 +520,7 @@ func (x *GetApprovalRequest) GetApprovalId() string {
 	return ""
 }
 
-// One approval.
+// Response of `GetApproval`.
 type GetApprovalResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The approval.
@@ -566,20 +566,23 @@ func (x *GetApprovalResponse) GetApproval() *Approval {
 	return nil
 }
 
-// Decides an approval.
+// Request of `DecideApproval`.
 type DecideApprovalRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The approval.
+	// Id of the approval.
 	ApprovalId string `protobuf:"bytes,1,opt,name=approval_id,json=approvalId,proto3" json:"approval_id,omitempty"`
-	// Whether the call may run.
+	// Whether the call may be executed.
 	Approved bool `protobuf:"varint,2,opt,name=approved,proto3" json:"approved,omitempty"`
-	// Why, at most 4,096 bytes.
+	// Reason for the decision, at most 4,096 bytes.
 	Reason string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Chosen by the client to repeat the request safely. Empty: the request cannot be repeated safely.
+	// Id chosen by the client that makes the request safe to repeat. If empty, the request is not
+	// safe to repeat.
 	DecisionId string `protobuf:"bytes,4,opt,name=decision_id,json=decisionId,proto3" json:"decision_id,omitempty"`
-	// The arguments that run instead of the model's. Absent: the model's. Refused unless the agent permits it.
+	// Arguments that replace those of the model. If unset, the call runs with the model's arguments.
+	// Refused unless the agent permits edited arguments.
 	EditedArguments *structpb.Struct `protobuf:"bytes,5,opt,name=edited_arguments,json=editedArguments,proto3" json:"edited_arguments,omitempty"`
-	// The answer to a question, which holds to its schema. Absent: an empty one. Refused where there is no question.
+	// Answer to the question; must match the schema of the question. If unset, the answer is empty.
+	// Refused if the approval has no question.
 	Answer        *structpb.Struct `protobuf:"bytes,6,opt,name=answer,proto3" json:"answer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -657,10 +660,10 @@ func (x *DecideApprovalRequest) GetAnswer() *structpb.Struct {
 	return nil
 }
 
-// The approval after the decision.
+// Response of `DecideApproval`.
 type DecideApprovalResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The approval.
+	// The approval after the decision.
 	Approval      *Approval `protobuf:"bytes,1,opt,name=approval,proto3" json:"approval,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -703,10 +706,10 @@ func (x *DecideApprovalResponse) GetApproval() *Approval {
 	return nil
 }
 
-// Asks for approvals as they come.
+// Request of `WatchApprovals`.
 type WatchApprovalsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Only those of this run. Empty: of all runs.
+	// Streams only approvals of this run. If empty, approvals of all runs.
 	RunId         string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -749,10 +752,10 @@ func (x *WatchApprovalsRequest) GetRunId() string {
 	return ""
 }
 
-// Approvals that are new or have changed.
+// A message of the stream of `WatchApprovals`.
 type WatchApprovalsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The approvals. Empty: a heartbeat.
+	// Approvals that are new or have changed. Empty in a heartbeat.
 	Approvals     []*Approval `protobuf:"bytes,1,rep,name=approvals,proto3" json:"approvals,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

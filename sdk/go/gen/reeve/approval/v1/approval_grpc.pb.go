@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: reeve/approval/v1/approval.proto
 
-// People decide what is dangerous.
+// Approvals: decisions of people about tool calls, and answers to questions of tools.
 
 package approvalv1
 
@@ -31,16 +31,18 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// The inbox of approvals over all runs of the tenant.
+// Manages the approvals of all runs of the tenant.
 type ApprovalServiceClient interface {
 	// Lists approvals, oldest first.
 	ListApprovals(ctx context.Context, in *ListApprovalsRequest, opts ...grpc.CallOption) (*ListApprovalsResponse, error)
-	// Returns one approval. NOT_FOUND: no such approval.
+	// Returns an approval. Returns NOT_FOUND if it does not exist.
 	GetApproval(ctx context.Context, in *GetApprovalRequest, opts ...grpc.CallOption) (*GetApprovalResponse, error)
-	// Decides an approval. Exactly one decision wins: the same decision repeated with its `decision_id` is answered as the
-	// first time, any other is FAILED_PRECONDITION with reason APPROVAL_CLOSED.
+	// Decides an approval. Exactly one decision takes effect. Repeating that decision with the same
+	// `decision_id` returns the same response; any other decision is refused with FAILED_PRECONDITION
+	// and reason APPROVAL_CLOSED.
 	DecideApproval(ctx context.Context, in *DecideApprovalRequest, opts ...grpc.CallOption) (*DecideApprovalResponse, error)
-	// Streams approvals as they are requested and resolved, after those that are pending now. It never ends by itself.
+	// Streams the pending approvals, and then each approval when it is requested or resolved. The
+	// stream continues until the client cancels it or the server shuts down.
 	WatchApprovals(ctx context.Context, in *WatchApprovalsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchApprovalsResponse], error)
 }
 
@@ -105,16 +107,18 @@ type ApprovalService_WatchApprovalsClient = grpc.ServerStreamingClient[WatchAppr
 // All implementations must embed UnimplementedApprovalServiceServer
 // for forward compatibility.
 //
-// The inbox of approvals over all runs of the tenant.
+// Manages the approvals of all runs of the tenant.
 type ApprovalServiceServer interface {
 	// Lists approvals, oldest first.
 	ListApprovals(context.Context, *ListApprovalsRequest) (*ListApprovalsResponse, error)
-	// Returns one approval. NOT_FOUND: no such approval.
+	// Returns an approval. Returns NOT_FOUND if it does not exist.
 	GetApproval(context.Context, *GetApprovalRequest) (*GetApprovalResponse, error)
-	// Decides an approval. Exactly one decision wins: the same decision repeated with its `decision_id` is answered as the
-	// first time, any other is FAILED_PRECONDITION with reason APPROVAL_CLOSED.
+	// Decides an approval. Exactly one decision takes effect. Repeating that decision with the same
+	// `decision_id` returns the same response; any other decision is refused with FAILED_PRECONDITION
+	// and reason APPROVAL_CLOSED.
 	DecideApproval(context.Context, *DecideApprovalRequest) (*DecideApprovalResponse, error)
-	// Streams approvals as they are requested and resolved, after those that are pending now. It never ends by itself.
+	// Streams the pending approvals, and then each approval when it is requested or resolved. The
+	// stream continues until the client cancels it or the server shuts down.
 	WatchApprovals(*WatchApprovalsRequest, grpc.ServerStreamingServer[WatchApprovalsResponse]) error
 	mustEmbedUnimplementedApprovalServiceServer()
 }

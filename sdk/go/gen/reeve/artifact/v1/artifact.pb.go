@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: reeve/artifact/v1/artifact.proto
 
-// Files that outlive a sandbox: given to a run, or made by one.
+// Artifacts: files that outlive a sandbox, either provided to a run or produced by one.
 
 package artifactv1
 
@@ -31,15 +31,15 @@ type Artifact struct {
 	ArtifactId string `protobuf:"bytes,1,opt,name=artifact_id,json=artifactId,proto3" json:"artifact_id,omitempty"`
 	// Name of the file, without folders.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Its media type.
+	// Media type of the file.
 	MediaType string `protobuf:"bytes,3,opt,name=media_type,json=mediaType,proto3" json:"media_type,omitempty"`
-	// Its size in bytes.
+	// Size of the file in bytes.
 	SizeBytes uint32 `protobuf:"varint,4,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
-	// SHA-256 of its bytes, in hexadecimal.
+	// SHA-256 of the file in hexadecimal.
 	Sha256 string `protobuf:"bytes,5,opt,name=sha256,proto3" json:"sha256,omitempty"`
-	// When it was stored.
+	// Time at which the file was stored.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// The run that made it; empty when a client uploaded it.
+	// Id of the run that produced the file. Empty if a client uploaded it.
 	RunId         string `protobuf:"bytes,7,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -124,12 +124,12 @@ func (x *Artifact) GetRunId() string {
 	return ""
 }
 
-// Describes a file that is about to be stored.
+// Describes a file that is to be stored.
 type ArtifactHeader struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the file, without folders.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Its media type. Empty: `application/octet-stream`.
+	// Media type of the file. If empty, `application/octet-stream`.
 	MediaType     string `protobuf:"bytes,2,opt,name=media_type,json=mediaType,proto3" json:"media_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -179,10 +179,10 @@ func (x *ArtifactHeader) GetMediaType() string {
 	return ""
 }
 
-// A part of an upload.
+// A message of the stream of `UploadArtifact`.
 type UploadArtifactRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What this message carries.
+	// Content of this message.
 	//
 	// Types that are valid to be assigned to Part:
 	//
@@ -253,12 +253,12 @@ type isUploadArtifactRequest_Part interface {
 }
 
 type UploadArtifactRequest_Header struct {
-	// What the file is; the first message, and only the first.
+	// Describes the file. Must be the first message of the stream, and only the first.
 	Header *ArtifactHeader `protobuf:"bytes,1,opt,name=header,proto3,oneof"`
 }
 
 type UploadArtifactRequest_Chunk struct {
-	// Bytes of the file, at most 1 MiB.
+	// The next bytes of the file, at most 1 MiB.
 	Chunk []byte `protobuf:"bytes,2,opt,name=chunk,proto3,oneof"`
 }
 
@@ -266,10 +266,10 @@ func (*UploadArtifactRequest_Header) isUploadArtifactRequest_Part() {}
 
 func (*UploadArtifactRequest_Chunk) isUploadArtifactRequest_Part() {}
 
-// What was stored.
+// Response of `UploadArtifact`.
 type UploadArtifactResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The artifact.
+	// The stored artifact.
 	Artifact      *Artifact `protobuf:"bytes,1,opt,name=artifact,proto3" json:"artifact,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -312,12 +312,12 @@ func (x *UploadArtifactResponse) GetArtifact() *Artifact {
 	return nil
 }
 
-// A small file.
+// Request of `CreateArtifact`.
 type CreateArtifactRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What the file is.
+	// Describes the file.
 	Header *ArtifactHeader `protobuf:"bytes,1,opt,name=header,proto3" json:"header,omitempty"`
-	// Its bytes, at most 1 MiB.
+	// Bytes of the file, at most 1 MiB.
 	Content       []byte `protobuf:"bytes,2,opt,name=content,proto3" json:"content,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -367,10 +367,10 @@ func (x *CreateArtifactRequest) GetContent() []byte {
 	return nil
 }
 
-// What was stored.
+// Response of `CreateArtifact`.
 type CreateArtifactResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The artifact.
+	// The stored artifact.
 	Artifact      *Artifact `protobuf:"bytes,1,opt,name=artifact,proto3" json:"artifact,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -413,10 +413,10 @@ func (x *CreateArtifactResponse) GetArtifact() *Artifact {
 	return nil
 }
 
-// Asks for the bytes of a file.
+// Request of `DownloadArtifact`.
 type DownloadArtifactRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The artifact.
+	// Id of the artifact.
 	ArtifactId    string `protobuf:"bytes,1,opt,name=artifact_id,json=artifactId,proto3" json:"artifact_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -459,10 +459,10 @@ func (x *DownloadArtifactRequest) GetArtifactId() string {
 	return ""
 }
 
-// A part of a download.
+// A message of the stream of `DownloadArtifact`.
 type DownloadArtifactResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What this message carries.
+	// Content of this message.
 	//
 	// Types that are valid to be assigned to Part:
 	//
@@ -533,12 +533,12 @@ type isDownloadArtifactResponse_Part interface {
 }
 
 type DownloadArtifactResponse_Artifact struct {
-	// What the file is; the first message.
+	// Describes the artifact. This is the first message of the stream.
 	Artifact *Artifact `protobuf:"bytes,1,opt,name=artifact,proto3,oneof"`
 }
 
 type DownloadArtifactResponse_Chunk struct {
-	// Bytes of the file.
+	// The next bytes of the file.
 	Chunk []byte `protobuf:"bytes,2,opt,name=chunk,proto3,oneof"`
 }
 
@@ -546,14 +546,14 @@ func (*DownloadArtifactResponse_Artifact) isDownloadArtifactResponse_Part() {}
 
 func (*DownloadArtifactResponse_Chunk) isDownloadArtifactResponse_Part() {}
 
-// Asks for artifacts.
+// Request of `ListArtifacts`.
 type ListArtifactsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Only those that this run made. Empty: all.
+	// Returns only artifacts that this run produced. If empty, all artifacts.
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// At most this many; 0 means 100, more than 1000 means 1000.
+	// Maximum number of artifacts to return. 0 means 100; values above 1000 are treated as 1000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// Where the page begins: `next_page_token` of the page before.
+	// `next_page_token` of the previous page. Empty requests the first page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -610,12 +610,12 @@ func (x *ListArtifactsRequest) GetPageToken() string {
 	return ""
 }
 
-// A page of artifacts.
+// Response of `ListArtifacts`.
 type ListArtifactsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The artifacts, oldest first.
 	Artifacts []*Artifact `protobuf:"bytes,1,rep,name=artifacts,proto3" json:"artifacts,omitempty"`
-	// Begins the next page. Empty: this is the last one.
+	// Token of the next page. Empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

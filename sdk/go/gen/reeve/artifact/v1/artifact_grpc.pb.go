@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: reeve/artifact/v1/artifact.proto
 
-// Files that outlive a sandbox: given to a run, or made by one.
+// Artifacts: files that outlive a sandbox, either provided to a run or produced by one.
 
 package artifactv1
 
@@ -31,13 +31,15 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Stores files, and hands them out.
+// Stores and returns artifacts.
 type ArtifactServiceClient interface {
-	// Stores a file: first a message with `header`, then its bytes in chunks.
+	// Stores a file. The first message of the stream contains the `header`; the following messages
+	// contain the bytes in chunks.
 	UploadArtifact(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[UploadArtifactRequest, UploadArtifactResponse], error)
-	// Stores a small file in one message, for clients that cannot stream. At most 1 MiB.
+	// Stores a small file in a single message, for clients that cannot stream. At most 1 MiB.
 	CreateArtifact(ctx context.Context, in *CreateArtifactRequest, opts ...grpc.CallOption) (*CreateArtifactResponse, error)
-	// Streams a file: first its description, then its bytes in chunks.
+	// Streams a file. The first message of the stream describes the artifact; the following messages
+	// contain the bytes in chunks. Returns NOT_FOUND if the artifact does not exist.
 	DownloadArtifact(ctx context.Context, in *DownloadArtifactRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[DownloadArtifactResponse], error)
 	// Lists artifacts, oldest first.
 	ListArtifacts(ctx context.Context, in *ListArtifactsRequest, opts ...grpc.CallOption) (*ListArtifactsResponse, error)
@@ -107,13 +109,15 @@ func (c *artifactServiceClient) ListArtifacts(ctx context.Context, in *ListArtif
 // All implementations must embed UnimplementedArtifactServiceServer
 // for forward compatibility.
 //
-// Stores files, and hands them out.
+// Stores and returns artifacts.
 type ArtifactServiceServer interface {
-	// Stores a file: first a message with `header`, then its bytes in chunks.
+	// Stores a file. The first message of the stream contains the `header`; the following messages
+	// contain the bytes in chunks.
 	UploadArtifact(grpc.ClientStreamingServer[UploadArtifactRequest, UploadArtifactResponse]) error
-	// Stores a small file in one message, for clients that cannot stream. At most 1 MiB.
+	// Stores a small file in a single message, for clients that cannot stream. At most 1 MiB.
 	CreateArtifact(context.Context, *CreateArtifactRequest) (*CreateArtifactResponse, error)
-	// Streams a file: first its description, then its bytes in chunks.
+	// Streams a file. The first message of the stream describes the artifact; the following messages
+	// contain the bytes in chunks. Returns NOT_FOUND if the artifact does not exist.
 	DownloadArtifact(*DownloadArtifactRequest, grpc.ServerStreamingServer[DownloadArtifactResponse]) error
 	// Lists artifacts, oldest first.
 	ListArtifacts(context.Context, *ListArtifactsRequest) (*ListArtifactsResponse, error)

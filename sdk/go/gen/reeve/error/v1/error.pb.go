@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: reeve/error/v1/error.proto
 
-// The reasons that accompany an error status.
+// Reasons that accompany error statuses.
 
 package errorv1
 
@@ -23,72 +23,75 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Why a request was refused. The name without its prefix is the `reason` of a `google.rpc.ErrorInfo` whose domain is
-// `reeve.dev`; a client switches on it, never on the message. Values are only ever added.
+// Reason why a request was refused. The name of the value without its prefix is the `reason` of a
+// `google.rpc.ErrorInfo` whose domain is `reeve.dev`. Clients must switch on the reason and never
+// on the message. Values are added but never removed or changed.
 type ErrorReason int32
 
 const (
 	// Not set. Never sent.
 	ErrorReason_ERROR_REASON_UNSPECIFIED ErrorReason = 0
-	// INVALID_ARGUMENT: fields of the request break the contract; each is a violation in `google.rpc.BadRequest`.
+	// INVALID_ARGUMENT: the request violates the contract. Each invalid field is a violation in
+	// `google.rpc.BadRequest`.
 	ErrorReason_ERROR_REASON_INVALID_REQUEST ErrorReason = 1
-	// INVALID_ARGUMENT: the agent spec is not valid; every violation is in `google.rpc.BadRequest`.
+	// INVALID_ARGUMENT: the agent spec is invalid. Each problem is a violation in
+	// `google.rpc.BadRequest`.
 	ErrorReason_ERROR_REASON_INVALID_AGENT ErrorReason = 2
-	// UNIMPLEMENTED: a capability was asked for that this deployment does not honour; the violation names it.
+	// UNIMPLEMENTED: this deployment does not support a requested capability. The violation names it.
 	ErrorReason_ERROR_REASON_UNSUPPORTED_CAPABILITY ErrorReason = 3
-	// NOT_FOUND: no agent with this id in the tenant.
+	// NOT_FOUND: the tenant has no agent with this id.
 	ErrorReason_ERROR_REASON_AGENT_NOT_FOUND ErrorReason = 4
-	// NOT_FOUND: no run with this id in the tenant.
+	// NOT_FOUND: the tenant has no run with this id.
 	ErrorReason_ERROR_REASON_RUN_NOT_FOUND ErrorReason = 5
-	// NOT_FOUND: no approval with this id in the tenant.
+	// NOT_FOUND: the tenant has no approval with this id.
 	ErrorReason_ERROR_REASON_APPROVAL_NOT_FOUND ErrorReason = 6
-	// NOT_FOUND: no artifact with this id in the tenant.
+	// NOT_FOUND: the tenant has no artifact with this id.
 	ErrorReason_ERROR_REASON_ARTIFACT_NOT_FOUND ErrorReason = 7
-	// FAILED_PRECONDITION: no model or model reference of this name.
+	// FAILED_PRECONDITION: no model with this id or reference exists.
 	ErrorReason_ERROR_REASON_MODEL_NOT_FOUND ErrorReason = 8
-	// FAILED_PRECONDITION: no provider of this name.
+	// FAILED_PRECONDITION: no provider with this name exists.
 	ErrorReason_ERROR_REASON_PROVIDER_NOT_FOUND ErrorReason = 9
 	// ALREADY_EXISTS: an agent with this id exists.
 	ErrorReason_ERROR_REASON_AGENT_EXISTS ErrorReason = 10
-	// ABORTED: the agent changed since the revision that the request names.
+	// ABORTED: the agent has changed since the revision in the request.
 	ErrorReason_ERROR_REASON_REVISION_CONFLICT ErrorReason = 11
-	// ALREADY_EXISTS: the request id was used for a run with another request.
+	// ALREADY_EXISTS: the request id was already used for a request with other content.
 	ErrorReason_ERROR_REASON_REQUEST_ID_REUSED ErrorReason = 12
 	// FAILED_PRECONDITION: the run has ended.
 	ErrorReason_ERROR_REASON_RUN_ENDED ErrorReason = 13
-	// FAILED_PRECONDITION: the approval has been decided, has expired or was withdrawn.
+	// FAILED_PRECONDITION: the approval was decided, has expired, or was withdrawn.
 	ErrorReason_ERROR_REASON_APPROVAL_CLOSED ErrorReason = 14
-	// OUT_OF_RANGE: the sequence lies beyond the end of the log.
+	// OUT_OF_RANGE: the sequence is beyond the end of the log.
 	ErrorReason_ERROR_REASON_SEQUENCE_BEYOND_END ErrorReason = 15
-	// UNAUTHENTICATED: no bearer token, or one that is not known.
+	// UNAUTHENTICATED: the bearer token is missing or unknown.
 	ErrorReason_ERROR_REASON_UNAUTHENTICATED ErrorReason = 16
-	// PERMISSION_DENIED: the credential does not permit this.
+	// PERMISSION_DENIED: the credential does not permit the operation.
 	ErrorReason_ERROR_REASON_PERMISSION_DENIED ErrorReason = 17
-	// RESOURCE_EXHAUSTED: a message or a file is larger than is accepted.
+	// RESOURCE_EXHAUSTED: a message or a file exceeds the size limit.
 	ErrorReason_ERROR_REASON_TOO_LARGE ErrorReason = 18
-	// RESOURCE_EXHAUSTED: the store is at its limit.
+	// RESOURCE_EXHAUSTED: the store has reached its limit.
 	ErrorReason_ERROR_REASON_STORAGE_FULL ErrorReason = 19
-	// UNAVAILABLE: a service or the bus cannot be reached at the moment; the request may be repeated.
+	// UNAVAILABLE: a service or the bus cannot be reached at the moment. The request may be repeated.
 	ErrorReason_ERROR_REASON_UNAVAILABLE ErrorReason = 20
-	// UNAVAILABLE: the server is going away; watch again from the last sequence that was seen.
+	// UNAVAILABLE: the server is shutting down. Watch again from the last received sequence.
 	ErrorReason_ERROR_REASON_DRAINING ErrorReason = 21
-	// INTERNAL: a fault of the product.
+	// INTERNAL: a bug in the product.
 	ErrorReason_ERROR_REASON_INTERNAL ErrorReason = 22
 	// FAILED_PRECONDITION: a tool that the agent names does not exist.
 	ErrorReason_ERROR_REASON_TOOL_NOT_FOUND ErrorReason = 23
-	// FAILED_PRECONDITION: two sources offer a tool of the same name.
+	// FAILED_PRECONDITION: two sources provide a tool with the same name.
 	ErrorReason_ERROR_REASON_TOOL_ID_CONFLICT ErrorReason = 24
-	// NOT_FOUND: no such thread.
+	// NOT_FOUND: the tenant has no thread with this id.
 	ErrorReason_ERROR_REASON_THREAD_NOT_FOUND ErrorReason = 25
-	// FAILED_PRECONDITION: a run of the thread is under way.
+	// FAILED_PRECONDITION: a run of the thread is in progress.
 	ErrorReason_ERROR_REASON_THREAD_BUSY ErrorReason = 26
-	// RESOURCE_EXHAUSTED: too many runs wait for their turn in the thread.
+	// RESOURCE_EXHAUSTED: too many runs are queued in the thread.
 	ErrorReason_ERROR_REASON_THREAD_QUEUE_FULL ErrorReason = 27
-	// NOT_FOUND: nothing of this id is remembered.
+	// NOT_FOUND: the user has no memory with this id.
 	ErrorReason_ERROR_REASON_MEMORY_NOT_FOUND ErrorReason = 28
-	// RESOURCE_EXHAUSTED: too many messages wait in the run for its next step.
+	// RESOURCE_EXHAUSTED: too many messages are waiting for the next step of the run.
 	ErrorReason_ERROR_REASON_INBOX_FULL ErrorReason = 29
-	// NOT_FOUND: no such file in the workspace of the run, or it has no workspace.
+	// NOT_FOUND: the file does not exist in the run's workspace, or the run has no workspace.
 	ErrorReason_ERROR_REASON_FILE_NOT_FOUND ErrorReason = 40
 )
 

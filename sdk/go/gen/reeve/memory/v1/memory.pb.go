@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: reeve/memory/v1/memory.proto
 
-// What agents remember of a user, beyond runs and threads.
+// Memories: what agents remember about a user across runs and threads.
 
 package memoryv1
 
@@ -24,20 +24,21 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Something that is remembered of a user.
+// A memory about a user.
 type Memory struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its id.
+	// Id of the memory.
 	MemoryId string `protobuf:"bytes,1,opt,name=memory_id,json=memoryId,proto3" json:"memory_id,omitempty"`
-	// What is remembered.
+	// Text of the memory.
 	Text string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
-	// When it was first remembered.
+	// Time at which the memory was first stored.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// When it was last said.
+	// Time at which the memory was last stored.
 	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
-	// The run that remembered it first. Empty: a person did.
+	// Id of the run that first stored the memory. Empty if a person did.
 	RunId string `protobuf:"bytes,5,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// The request, or the call of a tool, that said it last, so that its repetition changes nothing. Empty: not known.
+	// Id of the request or tool call that last stored the memory. It makes a repeated request a
+	// no-op. Empty if unknown.
 	RequestId     string `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -115,13 +116,13 @@ func (x *Memory) GetRequestId() string {
 	return ""
 }
 
-// Remembers something.
+// Request of `CreateMemory`.
 type CreateMemoryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What, at most 4,096 bytes.
+	// Text of the memory, at most 4,096 bytes.
 	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
-	// Chosen by the client to repeat the request safely, for example a UUID. Empty: a repetition counts as saying it again,
-	// and makes no second memory either.
+	// Id chosen by the client that makes the request safe to repeat, for example a UUID. If empty, a
+	// repeated request updates the time of the memory, but does not create a second one.
 	RequestId     string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -171,10 +172,10 @@ func (x *CreateMemoryRequest) GetRequestId() string {
 	return ""
 }
 
-// It is remembered.
+// Response of `CreateMemory`.
 type CreateMemoryResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The memory.
+	// The stored memory.
 	Memory        *Memory `protobuf:"bytes,1,opt,name=memory,proto3" json:"memory,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -217,12 +218,12 @@ func (x *CreateMemoryResponse) GetMemory() *Memory {
 	return nil
 }
 
-// Asks for what is remembered.
+// Request of `ListMemories`.
 type ListMemoriesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// At most this many; 0 means 100, more than 1000 means 1000.
+	// Maximum number of memories to return. 0 means 100; values above 1000 are treated as 1000.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// Where the page begins: `next_page_token` of the page before.
+	// `next_page_token` of the previous page. Empty requests the first page.
 	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -272,12 +273,12 @@ func (x *ListMemoriesRequest) GetPageToken() string {
 	return ""
 }
 
-// A page of what is remembered.
+// Response of `ListMemories`.
 type ListMemoriesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The memories, the latest first.
+	// The memories, most recently updated first.
 	Memories []*Memory `protobuf:"bytes,1,rep,name=memories,proto3" json:"memories,omitempty"`
-	// Begins the next page. Empty: this is the last one.
+	// Token of the next page. Empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -327,12 +328,13 @@ func (x *ListMemoriesResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Asks for what fits a query.
+// Request of `RecallMemories`.
 type RecallMemoriesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The query, at most 262,144 bytes; of more than 8,192 characters, only the first and the last 4,096 are read.
+	// The query, at most 262,144 bytes. If it has more than 8,192 characters, only the first and the
+	// last 4,096 are used.
 	Query string `protobuf:"bytes,1,opt,name=query,proto3" json:"query,omitempty"`
-	// At most this many; 0 means 10.
+	// Maximum number of memories to return, at most 100. 0 means 10.
 	Limit         uint32 `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -382,13 +384,13 @@ func (x *RecallMemoriesRequest) GetLimit() uint32 {
 	return 0
 }
 
-// What fits a query.
+// Response of `RecallMemories`.
 type RecallMemoriesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The memories, best first. Empty: none has a word of the query.
+	// The matching memories, best match first. Empty if no memory contains a word of the query.
 	Memories []*Memory `protobuf:"bytes,1,rep,name=memories,proto3" json:"memories,omitempty"`
-	// When none fits: what was said last, at most 3, for whoever used other words than the memories do. No run is told these
-	// unless its agent asks.
+	// If no memory matches: the most recently updated memories, at most 3, in case the query uses
+	// other words than the memories. A run does not receive these unless its agent asks for them.
 	Latest        []*Memory `protobuf:"bytes,2,rep,name=latest,proto3" json:"latest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -438,10 +440,10 @@ func (x *RecallMemoriesResponse) GetLatest() []*Memory {
 	return nil
 }
 
-// Forgets something.
+// Request of `DeleteMemory`.
 type DeleteMemoryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The memory.
+	// Id of the memory.
 	MemoryId      string `protobuf:"bytes,1,opt,name=memory_id,json=memoryId,proto3" json:"memory_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -484,7 +486,7 @@ func (x *DeleteMemoryRequest) GetMemoryId() string {
 	return ""
 }
 
-// It is forgotten.
+// Response of `DeleteMemory`. Empty.
 type DeleteMemoryResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields

@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: reeve/memory/v1/memory.proto
 
-// What agents remember of a user, beyond runs and threads.
+// Memories: what agents remember about a user across runs and threads.
 
 package memoryv1
 
@@ -31,16 +31,18 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Keeps what is remembered of the caller. Tenant and user are those of the credential: nobody reads the memories of others.
+// Manages the memories of the caller. Tenant and user are those of the credential; callers cannot
+// access the memories of other users.
 type MemoryServiceClient interface {
-	// Remembers something. The same text again is the same memory, brought up to date. RESOURCE_EXHAUSTED: 1,000 memories
-	// are kept; forget some.
+	// Stores a memory. Storing the same text again updates the existing memory. Returns
+	// RESOURCE_EXHAUSTED if the user has 1,000 memories; delete some first.
 	CreateMemory(ctx context.Context, in *CreateMemoryRequest, opts ...grpc.CallOption) (*CreateMemoryResponse, error)
-	// Lists what is remembered, the latest first.
+	// Lists memories, most recently updated first.
 	ListMemories(ctx context.Context, in *ListMemoriesRequest, opts ...grpc.CallOption) (*ListMemoriesResponse, error)
-	// Finds what fits a query, best first, as a run with `memory_enabled` does with its input.
+	// Returns the memories that match a query, best match first. A run with `memory_enabled` searches
+	// for its input in the same way.
 	RecallMemories(ctx context.Context, in *RecallMemoriesRequest, opts ...grpc.CallOption) (*RecallMemoriesResponse, error)
-	// Forgets something. NOT_FOUND: it is not remembered.
+	// Deletes a memory. Returns NOT_FOUND if it does not exist.
 	DeleteMemory(ctx context.Context, in *DeleteMemoryRequest, opts ...grpc.CallOption) (*DeleteMemoryResponse, error)
 }
 
@@ -96,16 +98,18 @@ func (c *memoryServiceClient) DeleteMemory(ctx context.Context, in *DeleteMemory
 // All implementations must embed UnimplementedMemoryServiceServer
 // for forward compatibility.
 //
-// Keeps what is remembered of the caller. Tenant and user are those of the credential: nobody reads the memories of others.
+// Manages the memories of the caller. Tenant and user are those of the credential; callers cannot
+// access the memories of other users.
 type MemoryServiceServer interface {
-	// Remembers something. The same text again is the same memory, brought up to date. RESOURCE_EXHAUSTED: 1,000 memories
-	// are kept; forget some.
+	// Stores a memory. Storing the same text again updates the existing memory. Returns
+	// RESOURCE_EXHAUSTED if the user has 1,000 memories; delete some first.
 	CreateMemory(context.Context, *CreateMemoryRequest) (*CreateMemoryResponse, error)
-	// Lists what is remembered, the latest first.
+	// Lists memories, most recently updated first.
 	ListMemories(context.Context, *ListMemoriesRequest) (*ListMemoriesResponse, error)
-	// Finds what fits a query, best first, as a run with `memory_enabled` does with its input.
+	// Returns the memories that match a query, best match first. A run with `memory_enabled` searches
+	// for its input in the same way.
 	RecallMemories(context.Context, *RecallMemoriesRequest) (*RecallMemoriesResponse, error)
-	// Forgets something. NOT_FOUND: it is not remembered.
+	// Deletes a memory. Returns NOT_FOUND if it does not exist.
 	DeleteMemory(context.Context, *DeleteMemoryRequest) (*DeleteMemoryResponse, error)
 	mustEmbedUnimplementedMemoryServiceServer()
 }

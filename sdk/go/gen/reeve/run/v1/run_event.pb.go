@@ -4,7 +4,8 @@
 // 	protoc        (unknown)
 // source: reeve/run/v1/run_event.proto
 
-// Runs: an agent at work. A run is its log of events; everything else is derived from it.
+// Runs: executions of an agent. A run is its log of events; all other state is derived from the
+// log.
 
 package runv1
 
@@ -29,47 +30,48 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// The families of events that clients choose from.
+// Family of events that a client can select.
 type EventFamily int32
 
 const (
 	// Not set. Refused.
 	EventFamily_EVENT_FAMILY_UNSPECIFIED EventFamily = 0
-	// The run changed its status.
+	// The status of the run changed.
 	EventFamily_EVENT_FAMILY_STATUS EventFamily = 1
-	// A step began or ended.
+	// A step started or ended.
 	EventFamily_EVENT_FAMILY_STEP EventFamily = 2
 	// Text of the answer.
 	EventFamily_EVENT_FAMILY_TEXT EventFamily = 3
-	// Reasoning that the model shows.
+	// Reasoning that the model returned.
 	EventFamily_EVENT_FAMILY_REASONING EventFamily = 4
 	// A tool was called.
 	EventFamily_EVENT_FAMILY_TOOL_CALL EventFamily = 5
-	// An MCP tool, or another one, reported progress.
+	// A tool reported progress. The tool need not be an MCP tool.
 	EventFamily_EVENT_FAMILY_MCP_PROGRESS EventFamily = 6
-	// A call came to its result.
+	// A tool call returned its result.
 	EventFamily_EVENT_FAMILY_TOOL_RESULT EventFamily = 7
 	// Tokens were used.
 	EventFamily_EVENT_FAMILY_USAGE EventFamily = 8
-	// The context was made smaller.
+	// The context was compacted.
 	EventFamily_EVENT_FAMILY_CONTEXT EventFamily = 9
-	// A message from outside was taken up.
+	// The run took up a message that was sent to it.
 	EventFamily_EVENT_FAMILY_MESSAGE_INJECTED EventFamily = 10
-	// The planner made a plan.
+	// The planner created a plan.
 	EventFamily_EVENT_FAMILY_PLAN EventFamily = 11
 	// An approval was requested or resolved.
 	EventFamily_EVENT_FAMILY_APPROVAL EventFamily = 12
-	// A subtask began or ended.
+	// A subtask started or ended.
 	EventFamily_EVENT_FAMILY_SUBTASK EventFamily = 13
 	// A budget was exceeded.
 	EventFamily_EVENT_FAMILY_BUDGET_EXCEEDED EventFamily = 14
-	// What the run cost.
+	// Total cost of the run.
 	EventFamily_EVENT_FAMILY_COST_SUMMARY EventFamily = 15
-	// Something failed.
+	// An error occurred.
 	EventFamily_EVENT_FAMILY_ERROR EventFamily = 16
-	// Text that was streamed does not stand.
+	// Text that was already streamed was voided.
 	EventFamily_EVENT_FAMILY_TEXT_VOIDED EventFamily = 17
-	// Facts that only the fold of the log needs; never part of a stream unless named.
+	// Facts that are needed only to fold the log. They are part of a stream only if this family is
+	// selected explicitly.
 	EventFamily_EVENT_FAMILY_RECORD EventFamily = 18
 )
 
@@ -146,13 +148,13 @@ func (EventFamily) EnumDescriptor() ([]byte, []int) {
 	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{0}
 }
 
-// The phase of a run.
+// Phase of a run.
 type Phase int32
 
 const (
-	// Not set; the executor.
+	// Not set. Treated as PHASE_EXECUTOR.
 	Phase_PHASE_UNSPECIFIED Phase = 0
-	// The planner, before the first step.
+	// The planner, which runs before the first step.
 	Phase_PHASE_PLANNER Phase = 1
 	// The executor.
 	Phase_PHASE_EXECUTOR Phase = 2
@@ -199,25 +201,26 @@ func (Phase) EnumDescriptor() ([]byte, []int) {
 	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{1}
 }
 
-// Where a run stands.
+// Status of a run.
 type RunStatus int32
 
 const (
 	// Not set.
 	RunStatus_RUN_STATUS_UNSPECIFIED RunStatus = 0
-	// Accepted; no worker has taken it yet.
+	// Accepted, but not claimed by a worker yet.
 	RunStatus_RUN_STATUS_QUEUED RunStatus = 1
-	// A worker prepares it.
+	// A worker is preparing the run.
 	RunStatus_RUN_STATUS_STARTING RunStatus = 2
-	// It works. Never an event: a run is running between `starting` and its end.
+	// The run is executing. This status is never an event: a run is running between `starting` and
+	// its end.
 	RunStatus_RUN_STATUS_RUNNING RunStatus = 3
-	// It waits for a person or an event. Never an event.
+	// The run is waiting for a person or an event. This status is never an event.
 	RunStatus_RUN_STATUS_WAITING RunStatus = 4
-	// It ended with a result. This is a terminal state.
+	// The run ended with a result. This is a terminal state.
 	RunStatus_RUN_STATUS_COMPLETED RunStatus = 5
-	// It ended with an error. This is a terminal state.
+	// The run ended with an error. This is a terminal state.
 	RunStatus_RUN_STATUS_ERROR RunStatus = 6
-	// It was cancelled. This is a terminal state.
+	// The run was cancelled. This is a terminal state.
 	RunStatus_RUN_STATUS_CANCELLED RunStatus = 7
 )
 
@@ -272,15 +275,15 @@ func (RunStatus) EnumDescriptor() ([]byte, []int) {
 	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{2}
 }
 
-// Whether a step began or ended.
+// Whether a step started or ended.
 type StepState int32
 
 const (
 	// Not set.
 	StepState_STEP_STATE_UNSPECIFIED StepState = 0
-	// It began.
+	// The step started.
 	StepState_STEP_STATE_STARTED StepState = 1
-	// It ended.
+	// The step ended.
 	StepState_STEP_STATE_COMPLETED StepState = 2
 )
 
@@ -325,15 +328,15 @@ func (StepState) EnumDescriptor() ([]byte, []int) {
 	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{3}
 }
 
-// A kind of place for a conversation.
+// Kind of a chat context.
 type ChatContextKind int32
 
 const (
-	// Not set; a thread.
+	// Not set. Treated as CHAT_CONTEXT_KIND_THREAD.
 	ChatContextKind_CHAT_CONTEXT_KIND_UNSPECIFIED ChatContextKind = 0
-	// A conversation of its own.
+	// A standalone conversation.
 	ChatContextKind_CHAT_CONTEXT_KIND_THREAD ChatContextKind = 1
-	// Beside an editor, whose contents tools may change.
+	// A conversation next to an editor whose contents tools may change.
 	ChatContextKind_CHAT_CONTEXT_KIND_EDITOR ChatContextKind = 2
 )
 
@@ -378,15 +381,15 @@ func (ChatContextKind) EnumDescriptor() ([]byte, []int) {
 	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{4}
 }
 
-// What a model is called for.
+// Purpose of a model call.
 type ModelCallPurpose int32
 
 const (
-	// Not set; an answer.
+	// Not set. Treated as MODEL_CALL_PURPOSE_ANSWER.
 	ModelCallPurpose_MODEL_CALL_PURPOSE_UNSPECIFIED ModelCallPurpose = 0
 	// The next turn of the conversation.
 	ModelCallPurpose_MODEL_CALL_PURPOSE_ANSWER ModelCallPurpose = 1
-	// A summary of the older part of the conversation, which then stands for it.
+	// A summary that replaces the older part of the conversation.
 	ModelCallPurpose_MODEL_CALL_PURPOSE_SUMMARY ModelCallPurpose = 2
 )
 
@@ -431,17 +434,17 @@ func (ModelCallPurpose) EnumDescriptor() ([]byte, []int) {
 	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{5}
 }
 
-// How far a todo is.
+// Status of a todo.
 type TodoStatus int32
 
 const (
-	// Not set; pending.
+	// Not set. Treated as TODO_STATUS_PENDING.
 	TodoStatus_TODO_STATUS_UNSPECIFIED TodoStatus = 0
-	// Not begun.
+	// Not started.
 	TodoStatus_TODO_STATUS_PENDING TodoStatus = 1
-	// Under way; at most one todo of a list is.
+	// In progress. At most one todo of a list has this status.
 	TodoStatus_TODO_STATUS_IN_PROGRESS TodoStatus = 2
-	// Done.
+	// Completed.
 	TodoStatus_TODO_STATUS_COMPLETED TodoStatus = 3
 )
 
@@ -491,21 +494,23 @@ func (TodoStatus) EnumDescriptor() ([]byte, []int) {
 // A fact in the log of a run.
 type RunEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The run.
+	// Id of the run.
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// Position in the log; 1, 2, 3 … without gaps.
+	// Position in the log. Starts at 1 and has no gaps.
 	Sequence uint32 `protobuf:"varint,2,opt,name=sequence,proto3" json:"sequence,omitempty"`
-	// When the writer knew it.
+	// Time at which the writer learned of the fact.
 	Time *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=time,proto3" json:"time,omitempty"`
-	// The subtask in which it happened; empty at the root.
+	// Id of the subtask in which the fact occurred. Empty at the root.
 	ParentId string `protobuf:"bytes,4,opt,name=parent_id,json=parentId,proto3" json:"parent_id,omitempty"`
-	// Depth of that subtask; 0 at the root.
+	// Nesting depth of that subtask. 0 at the root.
 	Depth uint32 `protobuf:"varint,5,opt,name=depth,proto3" json:"depth,omitempty"`
-	// The step in which it happened, from 1; 0 before the first step and in the planner.
+	// Number of the step in which the fact occurred. Starts at 1; 0 before the first step and in the
+	// planner.
 	StepNumber uint32 `protobuf:"varint,6,opt,name=step_number,json=stepNumber,proto3" json:"step_number,omitempty"`
-	// The phase in which it happened.
+	// Phase in which the fact occurred.
 	Phase Phase `protobuf:"varint,7,opt,name=phase,proto3,enum=reeve.run.v1.Phase" json:"phase,omitempty"`
-	// What happened. A reader that folds state refuses a member that it does not know; one that only shows events ignores it.
+	// What happened. A reader that folds state must refuse a member that it does not know; a reader
+	// that only displays events ignores it.
 	//
 	// Types that are valid to be assigned to Event:
 	//
@@ -935,7 +940,7 @@ type RunEvent_McpProgress struct {
 }
 
 type RunEvent_ToolResult struct {
-	// A call came to its result.
+	// A tool call returned its result.
 	ToolResult *ToolResultEvent `protobuf:"bytes,14,opt,name=tool_result,json=toolResult,proto3,oneof"`
 }
 
@@ -945,27 +950,27 @@ type RunEvent_Usage struct {
 }
 
 type RunEvent_Status struct {
-	// The run changed its status.
+	// The status of the run changed.
 	Status *StatusChanged `protobuf:"bytes,16,opt,name=status,proto3,oneof"`
 }
 
 type RunEvent_Step struct {
-	// A step began or ended.
+	// A step started or ended.
 	Step *StepChanged `protobuf:"bytes,17,opt,name=step,proto3,oneof"`
 }
 
 type RunEvent_Context struct {
-	// The context was made smaller.
+	// The context was compacted.
 	Context *ContextChanged `protobuf:"bytes,18,opt,name=context,proto3,oneof"`
 }
 
 type RunEvent_MessageInjected struct {
-	// A message from outside was taken up.
+	// The run took up a message that was sent to it.
 	MessageInjected *MessageInjected `protobuf:"bytes,19,opt,name=message_injected,json=messageInjected,proto3,oneof"`
 }
 
 type RunEvent_Plan struct {
-	// The planner made a plan.
+	// The planner created a plan.
 	Plan *Plan `protobuf:"bytes,20,opt,name=plan,proto3,oneof"`
 }
 
@@ -975,7 +980,7 @@ type RunEvent_Approval struct {
 }
 
 type RunEvent_Subtask struct {
-	// A subtask began or ended.
+	// A subtask started or ended.
 	Subtask *SubtaskChanged `protobuf:"bytes,22,opt,name=subtask,proto3,oneof"`
 }
 
@@ -985,37 +990,37 @@ type RunEvent_BudgetExceeded struct {
 }
 
 type RunEvent_CostSummary struct {
-	// What the run cost.
+	// Total cost of the run.
 	CostSummary *CostSummary `protobuf:"bytes,24,opt,name=cost_summary,json=costSummary,proto3,oneof"`
 }
 
 type RunEvent_Error struct {
-	// Something failed.
+	// An error occurred.
 	Error *RunError `protobuf:"bytes,25,opt,name=error,proto3,oneof"`
 }
 
 type RunEvent_TextVoided struct {
-	// Text that was streamed does not stand.
+	// Text that was already streamed was voided.
 	TextVoided *TextVoided `protobuf:"bytes,26,opt,name=text_voided,json=textVoided,proto3,oneof"`
 }
 
 type RunEvent_RunCreated struct {
-	// The run was accepted; always the first fact.
+	// The run was accepted. This is always the first fact.
 	RunCreated *RunCreated `protobuf:"bytes,40,opt,name=run_created,json=runCreated,proto3,oneof"`
 }
 
 type RunEvent_RunClaimed struct {
-	// A worker took the run.
+	// A worker claimed the run.
 	RunClaimed *RunClaimed `protobuf:"bytes,41,opt,name=run_claimed,json=runClaimed,proto3,oneof"`
 }
 
 type RunEvent_RunParked struct {
-	// Nothing is left but to wait; the worker let go of the run.
+	// The run can only wait; the worker released it.
 	RunParked *RunParked `protobuf:"bytes,42,opt,name=run_parked,json=runParked,proto3,oneof"`
 }
 
 type RunEvent_RunPrepared struct {
-	// Everything from outside that the run works with.
+	// External inputs of the run were recorded.
 	RunPrepared *RunPrepared `protobuf:"bytes,43,opt,name=run_prepared,json=runPrepared,proto3,oneof"`
 }
 
@@ -1030,17 +1035,17 @@ type RunEvent_ModelTurn struct {
 }
 
 type RunEvent_ModelCallFailed struct {
-	// A call of a model did not come to an answer.
+	// A model call ended without an answer.
 	ModelCallFailed *ModelCallFailed `protobuf:"bytes,46,opt,name=model_call_failed,json=modelCallFailed,proto3,oneof"`
 }
 
 type RunEvent_MessageSubmitted struct {
-	// A message was sent into the run.
+	// A message was sent to the run.
 	MessageSubmitted *MessageSubmitted `protobuf:"bytes,47,opt,name=message_submitted,json=messageSubmitted,proto3,oneof"`
 }
 
 type RunEvent_CancelRequested struct {
-	// Somebody asked for the run to be cancelled.
+	// Cancellation of the run was requested.
 	CancelRequested *CancelRequested `protobuf:"bytes,48,opt,name=cancel_requested,json=cancelRequested,proto3,oneof"`
 }
 
@@ -1050,7 +1055,7 @@ type RunEvent_ToolCallStarted struct {
 }
 
 type RunEvent_MemoryWritten struct {
-	// The memory that the subtasks of the run share was written.
+	// The memory shared by the subtasks of the run was written.
 	MemoryWritten *MemoryWritten `protobuf:"bytes,50,opt,name=memory_written,json=memoryWritten,proto3,oneof"`
 }
 
@@ -1060,12 +1065,12 @@ type RunEvent_TodosChanged struct {
 }
 
 type RunEvent_TreeStored struct {
-	// The execution tree as it is at the end; right before the terminal status.
+	// The final execution tree. This fact immediately precedes the terminal status.
 	TreeStored *TreeStored `protobuf:"bytes,52,opt,name=tree_stored,json=treeStored,proto3,oneof"`
 }
 
 type RunEvent_ModelRetryDue struct {
-	// The time to wait before another attempt to call a model is over.
+	// The delay before the next attempt to call a model has elapsed.
 	ModelRetryDue *ModelRetryDue `protobuf:"bytes,53,opt,name=model_retry_due,json=modelRetryDue,proto3,oneof"`
 }
 
@@ -1223,14 +1228,14 @@ func (x *Reasoning) GetText() string {
 	return ""
 }
 
-// A call came to its result.
+// A tool call returned its result.
 type ToolResultEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The result.
 	Result *v1.ToolResult `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
 	// Whether the call succeeded.
 	Success bool `protobuf:"varint,2,opt,name=success,proto3" json:"success,omitempty"`
-	// What failed; empty on success.
+	// Description of the failure. Empty on success.
 	Error string `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
 	// Time from the start of the call to its result, in milliseconds.
 	DurationMs    float64 `protobuf:"fixed64,4,opt,name=duration_ms,json=durationMs,proto3" json:"duration_ms,omitempty"`
@@ -1296,22 +1301,22 @@ func (x *ToolResultEvent) GetDurationMs() float64 {
 	return 0
 }
 
-// Tokens that one call of a model used.
+// Tokens used by one model call.
 type Usage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The model, as the provider names it.
+	// Name of the model at its provider.
 	Model string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
-	// Tokens that it read.
+	// Number of input tokens.
 	InputTokens uint32 `protobuf:"varint,2,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
-	// Tokens that it wrote.
+	// Number of output tokens.
 	OutputTokens uint32 `protobuf:"varint,3,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
-	// How many of `input_tokens` came from the provider's cache.
+	// Number of `input_tokens` that were read from the provider's cache.
 	CachedInputTokens uint32 `protobuf:"varint,4,opt,name=cached_input_tokens,json=cachedInputTokens,proto3" json:"cached_input_tokens,omitempty"`
-	// How many of `output_tokens` were reasoning.
+	// Number of `output_tokens` that were reasoning.
 	ReasoningTokens uint32 `protobuf:"varint,5,opt,name=reasoning_tokens,json=reasoningTokens,proto3" json:"reasoning_tokens,omitempty"`
-	// Whether the provider did not tell and the counts are estimated.
+	// Whether the counts are estimates because the provider did not report them.
 	Estimated bool `protobuf:"varint,6,opt,name=estimated,proto3" json:"estimated,omitempty"`
-	// What the call cost in US dollars. Absent: the model has no price.
+	// Cost of the call in US dollars. Unset if the model has no price.
 	CostUsd       *float64 `protobuf:"fixed64,7,opt,name=cost_usd,json=costUsd,proto3,oneof" json:"cost_usd,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1396,12 +1401,12 @@ func (x *Usage) GetCostUsd() float64 {
 	return 0
 }
 
-// The run changed its status.
+// The status of the run changed.
 type StatusChanged struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The new status: starting, completed, error or cancelled.
+	// The new status: starting, completed, error, or cancelled.
 	Status RunStatus `protobuf:"varint,1,opt,name=status,proto3,enum=reeve.run.v1.RunStatus" json:"status,omitempty"`
-	// A word to people, when there is something to say.
+	// Message for people. May be empty.
 	Message       string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1451,10 +1456,10 @@ func (x *StatusChanged) GetMessage() string {
 	return ""
 }
 
-// A step began or ended. Its number stands in the envelope.
+// A step started or ended. The step number is in the envelope.
 type StepChanged struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether it began or ended.
+	// Whether the step started or ended.
 	State         StepState `protobuf:"varint,1,opt,name=state,proto3,enum=reeve.run.v1.StepState" json:"state,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1497,16 +1502,18 @@ func (x *StepChanged) GetState() StepState {
 	return StepState_STEP_STATE_UNSPECIFIED
 }
 
-// The context was made smaller.
+// The context was compacted: the oldest messages were removed, and may have been replaced by a
+// summary.
 type ContextChanged struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Estimated tokens before.
+	// Estimated number of tokens before the change.
 	BeforeTokens uint32 `protobuf:"varint,1,opt,name=before_tokens,json=beforeTokens,proto3" json:"before_tokens,omitempty"`
-	// Estimated tokens after.
+	// Estimated number of tokens after the change.
 	AfterTokens uint32 `protobuf:"varint,2,opt,name=after_tokens,json=afterTokens,proto3" json:"after_tokens,omitempty"`
-	// What stands for the messages that were taken out. Empty: nothing does.
+	// Summary that replaces the removed messages. Empty if nothing replaces them.
 	Summary string `protobuf:"bytes,3,opt,name=summary,proto3" json:"summary,omitempty"`
-	// How many of the oldest messages of the conversation were taken out: given ones first, then turns with their results.
+	// Number of messages that were removed from the start of the conversation: first those that were
+	// given to the run, then turns together with their results.
 	RemovedMessages uint32 `protobuf:"varint,4,opt,name=removed_messages,json=removedMessages,proto3" json:"removed_messages,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -1570,7 +1577,7 @@ func (x *ContextChanged) GetRemovedMessages() uint32 {
 	return 0
 }
 
-// A message from outside was taken up.
+// The run took up a message that was sent to it.
 type MessageInjected struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id that `SendMessage` returned.
@@ -1625,10 +1632,10 @@ func (x *MessageInjected) GetMessage() *v11.Message {
 	return nil
 }
 
-// What the planner made.
+// Plan created by the planner.
 type Plan struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is to be done, in order.
+	// Steps of the plan, in order.
 	Steps         []string `protobuf:"bytes,1,rep,name=steps,proto3" json:"steps,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1674,7 +1681,7 @@ func (x *Plan) GetSteps() []string {
 // An approval was requested or resolved.
 type ApprovalChanged struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The approval as it stands now.
+	// The approval after the change.
 	Approval      *v12.Approval `protobuf:"bytes,1,opt,name=approval,proto3" json:"approval,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1717,26 +1724,29 @@ func (x *ApprovalChanged) GetApproval() *v12.Approval {
 	return nil
 }
 
-// A subtask began or ended. Its own events carry its id as `parent_id`; this one belongs to the caller.
+// A subtask started or ended. The events of the subtask carry its id as `parent_id`; this event
+// belongs to the caller.
 type SubtaskChanged struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The subtask: the id of its call, and for a job of `run_parallel_subtasks` `<call id>/<index>`.
+	// Id of the subtask: the id of its call, or `<call id>/<index>` for a job of
+	// `run_parallel_subtasks`.
 	SubtaskId string `protobuf:"bytes,1,opt,name=subtask_id,json=subtaskId,proto3" json:"subtask_id,omitempty"`
-	// Its title.
+	// Title of the subtask.
 	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
-	// Whether it has ended.
+	// Whether the subtask has ended.
 	Ended bool `protobuf:"varint,3,opt,name=ended,proto3" json:"ended,omitempty"`
-	// Whether it failed.
+	// Whether the subtask failed.
 	IsError bool `protobuf:"varint,4,opt,name=is_error,json=isError,proto3" json:"is_error,omitempty"`
-	// The call that began it.
+	// Id of the call that started the subtask.
 	CallId string `protobuf:"bytes,5,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
-	// Its place among the jobs of the call, from 0.
+	// Index of the subtask among the jobs of the call. Starts at 0.
 	Index uint32 `protobuf:"varint,6,opt,name=index,proto3" json:"index,omitempty"`
-	// Why it failed, a constant: `iteration_limit`, `schema_not_satisfied`, `provider_failed` … Empty: it did not.
+	// Constant that identifies the failure, such as `iteration_limit`, `schema_not_satisfied`, or
+	// `provider_failed`. Empty if the subtask did not fail.
 	Error string `protobuf:"bytes,7,opt,name=error,proto3" json:"error,omitempty"`
-	// What failed, for people and the model.
+	// Description of the failure for people and the model.
 	Message string `protobuf:"bytes,8,opt,name=message,proto3" json:"message,omitempty"`
-	// The beginning of its result, at most 500 characters; empty while it is under way.
+	// Start of the result, at most 500 characters. Empty while the subtask is in progress.
 	ResultPreview string `protobuf:"bytes,9,opt,name=result_preview,json=resultPreview,proto3" json:"result_preview,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1835,14 +1845,15 @@ func (x *SubtaskChanged) GetResultPreview() string {
 	return ""
 }
 
-// A budget was exceeded; the run ends.
+// A budget was exceeded. The run ends.
 type BudgetExceeded struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which: `subtasks`, `llm_calls`, `tool_calls`, `wall_clock`, `tokens`, `bytes` or `cost`.
+	// The exceeded budget: `subtasks`, `llm_calls`, `tool_calls`, `wall_clock`, `tokens`, `bytes`, or
+	// `cost`.
 	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
 	// The limit.
 	Limit float64 `protobuf:"fixed64,2,opt,name=limit,proto3" json:"limit,omitempty"`
-	// What was observed.
+	// The observed value.
 	Observed      float64 `protobuf:"fixed64,3,opt,name=observed,proto3" json:"observed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1899,20 +1910,20 @@ func (x *BudgetExceeded) GetObserved() float64 {
 	return 0
 }
 
-// What the run cost, all calls of models together.
+// Total cost of a run over all model calls.
 type CostSummary struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Calls of models.
+	// Number of model calls.
 	LlmCalls uint32 `protobuf:"varint,1,opt,name=llm_calls,json=llmCalls,proto3" json:"llm_calls,omitempty"`
-	// Calls of tools.
+	// Number of tool calls.
 	ToolCalls uint32 `protobuf:"varint,2,opt,name=tool_calls,json=toolCalls,proto3" json:"tool_calls,omitempty"`
-	// Tokens read.
+	// Number of input tokens.
 	InputTokens uint32 `protobuf:"varint,3,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
-	// Tokens written.
+	// Number of output tokens.
 	OutputTokens uint32 `protobuf:"varint,4,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
-	// US dollars. Absent: a model without a price was called.
+	// Cost in US dollars. Unset if a model without a price was called.
 	CostUsd *float64 `protobuf:"fixed64,5,opt,name=cost_usd,json=costUsd,proto3,oneof" json:"cost_usd,omitempty"`
-	// Subtasks that were begun.
+	// Number of subtasks that were started.
 	Subtasks      uint32 `protobuf:"varint,6,opt,name=subtasks,proto3" json:"subtasks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1990,12 +2001,13 @@ func (x *CostSummary) GetSubtasks() uint32 {
 	return 0
 }
 
-// Something failed.
+// An error that occurred in a run.
 type RunError struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A constant: `provider_failed`, `iteration_limit`, `resolve_failed`, `budget_exceeded`, `worker_lost` …
+	// Constant that identifies the error, such as `provider_failed`, `iteration_limit`,
+	// `resolve_failed`, `budget_exceeded`, or `worker_lost`.
 	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
-	// What failed, on what, and the way out.
+	// What failed, on what, and how to resolve it.
 	Message       string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2045,11 +2057,11 @@ func (x *RunError) GetMessage() string {
 	return ""
 }
 
-// Text that was streamed belongs to a call of a model that was abandoned. A client forgets the text and reasoning of this
-// step from `first_sequence` on.
+// Text that was already streamed belongs to a model call that was abandoned. Clients must discard
+// the text and reasoning of this step, starting at `first_sequence`.
 type TextVoided struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Sequence of the first event that does not stand.
+	// Sequence of the first voided event.
 	FirstSequence uint32 `protobuf:"varint,1,opt,name=first_sequence,json=firstSequence,proto3" json:"first_sequence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2097,35 +2109,35 @@ type RunCreated struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The tenant.
 	Tenant string `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	// The agent.
+	// Id of the agent.
 	AgentId string `protobuf:"bytes,2,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
-	// The revision of the agent; the run keeps it.
+	// Revision of the agent. The run keeps this revision.
 	AgentRevision uint32 `protobuf:"varint,3,opt,name=agent_revision,json=agentRevision,proto3" json:"agent_revision,omitempty"`
-	// The agent's spec at that revision.
+	// Spec of the agent at that revision.
 	Spec *v13.AgentSpec `protobuf:"bytes,4,opt,name=spec,proto3" json:"spec,omitempty"`
-	// What the agent is asked.
+	// Input of the run.
 	Input string `protobuf:"bytes,5,opt,name=input,proto3" json:"input,omitempty"`
-	// The conversation before it, as the client gave it.
+	// Conversation before the input, as provided by the client.
 	Messages []*v11.Message `protobuf:"bytes,6,rep,name=messages,proto3" json:"messages,omitempty"`
-	// Files that are laid into the workspace.
+	// Files to stage in the workspace.
 	Files []*v1.WorkspaceFile `protobuf:"bytes,7,rep,name=files,proto3" json:"files,omitempty"`
-	// Who started it: the subject of the credential.
+	// Subject of the credential that started the run.
 	StartedBy string `protobuf:"bytes,8,opt,name=started_by,json=startedBy,proto3" json:"started_by,omitempty"`
-	// Id of the request, for its repetition.
+	// Id of the request, used to detect repeated requests.
 	RequestId string `protobuf:"bytes,9,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// SHA-256 over the request, to tell a repetition from another use of the id.
+	// SHA-256 of the request. It distinguishes a repeated request from another use of the same id.
 	RequestHash []byte `protobuf:"bytes,10,opt,name=request_hash,json=requestHash,proto3" json:"request_hash,omitempty"`
-	// The client's own words about the run.
+	// Labels that the client attached to the run.
 	Labels map[string]string `protobuf:"bytes,11,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// W3C trace context, empty when the run is not traced.
+	// W3C trace context. Empty if the run is not traced.
 	Traceparent string `protobuf:"bytes,12,opt,name=traceparent,proto3" json:"traceparent,omitempty"`
-	// The thread that the run continues. Empty: none.
+	// Id of the thread that the run continues. Empty if the run has no thread.
 	ThreadId string `protobuf:"bytes,13,opt,name=thread_id,json=threadId,proto3" json:"thread_id,omitempty"`
-	// Where the conversation takes place. Absent: in a thread.
+	// Where the conversation takes place. If unset, in a thread.
 	ChatContext *ChatContext `protobuf:"bytes,14,opt,name=chat_context,json=chatContext,proto3" json:"chat_context,omitempty"`
-	// Whether what is remembered of the user is recalled, and may be added to.
+	// Whether memories of the user are recalled, and whether the agent may add to them.
 	MemoryEnabled bool `protobuf:"varint,15,opt,name=memory_enabled,json=memoryEnabled,proto3" json:"memory_enabled,omitempty"`
-	// Whether the run is cancelled when nobody watches it any more through the gateway that lost its last watcher.
+	// Whether the run is cancelled when the last stream that watches it through a gateway is lost.
 	CancelOnDisconnect bool `protobuf:"varint,16,opt,name=cancel_on_disconnect,json=cancelOnDisconnect,proto3" json:"cancel_on_disconnect,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
@@ -2273,12 +2285,12 @@ func (x *RunCreated) GetCancelOnDisconnect() bool {
 	return false
 }
 
-// Where a conversation takes place: it decides which tools there are.
+// Where a conversation takes place. The context determines which tools are available.
 type ChatContext struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The kind of place.
+	// Kind of the context.
 	Kind ChatContextKind `protobuf:"varint,1,opt,name=kind,proto3,enum=reeve.run.v1.ChatContextKind" json:"kind,omitempty"`
-	// The workflow that is being edited; only in an editor.
+	// Id of the workflow that is being edited. Set only in an editor.
 	WorkflowId    string `protobuf:"bytes,2,opt,name=workflow_id,json=workflowId,proto3" json:"workflow_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2328,18 +2340,20 @@ func (x *ChatContext) GetWorkflowId() string {
 	return ""
 }
 
-// A worker took the run.
+// A worker claimed the run.
 type RunClaimed struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name of the worker process, unique to its life.
+	// Name of the worker process. Each process has a new name.
 	Worker string `protobuf:"bytes,1,opt,name=worker,proto3" json:"worker,omitempty"`
-	// 1 for the first claim, one more with each.
+	// Number of the claim. Starts at 1 and increases by one with each claim.
 	Epoch uint32 `protobuf:"varint,2,opt,name=epoch,proto3" json:"epoch,omitempty"`
-	// Stream sequence of the dispatch message by which it took the run.
+	// Stream sequence of the dispatch message through which the worker claimed the run.
 	DispatchSequence uint64 `protobuf:"varint,3,opt,name=dispatch_sequence,json=dispatchSequence,proto3" json:"dispatch_sequence,omitempty"`
-	// How often that message had been delivered, this time included: who holds an earlier delivery lost the run. 0: not known.
+	// Number of times that message had been delivered, including this delivery. A worker that holds
+	// an earlier delivery has lost the run. 0 if unknown.
 	Attempt uint32 `protobuf:"varint,4,opt,name=attempt,proto3" json:"attempt,omitempty"`
-	// W3C trace context of the claim, empty when the worker traces nothing. What follows a later claim refers to it.
+	// W3C trace context of the claim. Empty if the worker does not trace. Spans of work under this
+	// claim are children of this context, and the span of the next claim links to it.
 	Traceparent   string `protobuf:"bytes,5,opt,name=traceparent,proto3" json:"traceparent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2410,10 +2424,10 @@ func (x *RunClaimed) GetTraceparent() string {
 	return ""
 }
 
-// Nothing is left but to wait.
+// The run can only wait; the worker released it.
 type RunParked struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What the run waits for: ids of approvals.
+	// Ids of the approvals that the run is waiting for.
 	WaitingFor    []string `protobuf:"bytes,1,rep,name=waiting_for,json=waitingFor,proto3" json:"waiting_for,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2456,28 +2470,29 @@ func (x *RunParked) GetWaitingFor() []string {
 	return nil
 }
 
-// Everything from outside that the run works with. A later owner sees what the first one saw.
+// External inputs of the run. They are recorded so that every later owner works with the same
+// inputs as the first one.
 type RunPrepared struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The model.
 	Model *v13.ModelSpec `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
-	// What its provider is able to do.
+	// Capabilities of the model's provider.
 	Capabilities *v13.ProviderCapabilities `protobuf:"bytes,2,opt,name=capabilities,proto3" json:"capabilities,omitempty"`
-	// The tools that the agent has.
+	// Tools that the agent has.
 	Tools []*v1.ToolDescriptor `protobuf:"bytes,3,rep,name=tools,proto3" json:"tools,omitempty"`
-	// Whether answers are played from a script.
+	// Whether answers are replayed from a script.
 	Scripted bool `protobuf:"varint,4,opt,name=scripted,proto3" json:"scripted,omitempty"`
-	// The planner's model, when there is a planner.
+	// The planner's model. Unset if there is no planner.
 	PlanningModel *v13.ModelSpec `protobuf:"bytes,5,opt,name=planning_model,json=planningModel,proto3" json:"planning_model,omitempty"`
-	// The limits of the run, the agent's own within those of the deployment.
+	// Limits of the run: those of the agent, bounded by those of the deployment.
 	Limits *v13.Limits `protobuf:"bytes,6,opt,name=limits,proto3" json:"limits,omitempty"`
-	// The thread up to this run.
+	// History of the thread up to this run.
 	History []*v11.HistoryMessage `protobuf:"bytes,7,rep,name=history,proto3" json:"history,omitempty"`
-	// What is remembered of the user and fits the input, best first.
+	// Memories of the user that match the input, best match first.
 	Recalled []string `protobuf:"bytes,8,rep,name=recalled,proto3" json:"recalled,omitempty"`
-	// What is suspicious about the agent and hinders nothing.
+	// Possible mistakes in the agent spec that do not prevent the run.
 	Warnings []string `protobuf:"bytes,9,rep,name=warnings,proto3" json:"warnings,omitempty"`
-	// What the provider of the planner's model is able to do.
+	// Capabilities of the provider of the planner's model.
 	PlanningCapabilities *v13.ProviderCapabilities `protobuf:"bytes,10,opt,name=planning_capabilities,json=planningCapabilities,proto3" json:"planning_capabilities,omitempty"`
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
@@ -2583,14 +2598,16 @@ func (x *RunPrepared) GetPlanningCapabilities() *v13.ProviderCapabilities {
 	return nil
 }
 
-// A model is about to be called. Recorded before the call, so that it is counted even if its answer is lost.
+// A model is about to be called. Recorded before the call, so that the call is counted even if its
+// answer is lost.
 type ModelCallStarted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 1 for the first attempt of this step, one more with each.
+	// Number of the attempt in this step. Starts at 1 and increases by one with each attempt.
 	Attempt uint32 `protobuf:"varint,1,opt,name=attempt,proto3" json:"attempt,omitempty"`
-	// What it is called for.
+	// Purpose of the call.
 	Purpose ModelCallPurpose `protobuf:"varint,2,opt,name=purpose,proto3,enum=reeve.run.v1.ModelCallPurpose" json:"purpose,omitempty"`
-	// The most that it can cost, in US dollars. Absent: nothing is reserved, because there is no cap or no price.
+	// Worst-case cost of the call in US dollars. Unset if nothing is reserved because the run has no
+	// cost limit or the model has no price.
 	ReservedUsd   *float64 `protobuf:"fixed64,3,opt,name=reserved_usd,json=reservedUsd,proto3,oneof" json:"reserved_usd,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2647,10 +2664,10 @@ func (x *ModelCallStarted) GetReservedUsd() float64 {
 	return 0
 }
 
-// The time to wait before another attempt to call a model is over.
+// The delay before the next attempt to call a model has elapsed.
 type ModelRetryDue struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The attempt that failed.
+	// Number of the attempt that failed.
 	Attempt       uint32 `protobuf:"varint,1,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2693,10 +2710,11 @@ func (x *ModelRetryDue) GetAttempt() uint32 {
 	return 0
 }
 
-// A tool is about to be called. Recorded before the call, so that it is known even if its result is lost.
+// A tool is about to be called. Recorded before the call, so that the call is known even if its
+// result is lost.
 type ToolCallStarted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The call.
+	// Id of the call.
 	CallId        string `protobuf:"bytes,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2739,12 +2757,12 @@ func (x *ToolCallStarted) GetCallId() string {
 	return ""
 }
 
-// The memory that the subtasks of a run share was written.
+// The memory shared by the subtasks of a run was written.
 type MemoryWritten struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The key.
 	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	// The new value, in place of the one before.
+	// The new value, which replaces the previous one.
 	Value         string `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2797,7 +2815,7 @@ func (x *MemoryWritten) GetValue() string {
 // The list of todos changed.
 type TodosChanged struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The whole list.
+	// The complete list.
 	Todos         []*Todo `protobuf:"bytes,1,rep,name=todos,proto3" json:"todos,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2840,14 +2858,14 @@ func (x *TodosChanged) GetTodos() []*Todo {
 	return nil
 }
 
-// Something that the agent means to do.
+// A todo of the agent.
 type Todo struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its number, from 1.
+	// Number of the todo. Starts at 1.
 	Id uint32 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// What is to be done.
+	// Description of the todo.
 	Text string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
-	// How far it is.
+	// Status of the todo.
 	Status        TodoStatus `protobuf:"varint,3,opt,name=status,proto3,enum=reeve.run.v1.TodoStatus" json:"status,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2904,10 +2922,10 @@ func (x *Todo) GetStatus() TodoStatus {
 	return TodoStatus_TODO_STATUS_UNSPECIFIED
 }
 
-// The execution tree as it is at the end of the run.
+// The execution tree at the end of the run.
 type TreeStored struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The tree.
+	// The execution tree.
 	Tree          *v11.ExecutionTree `protobuf:"bytes,1,opt,name=tree,proto3" json:"tree,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2955,17 +2973,19 @@ type ModelTurn struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The assistant message as JSON, verbatim, with every field that the provider sent.
 	MessageJson []byte `protobuf:"bytes,1,opt,name=message_json,json=messageJson,proto3" json:"message_json,omitempty"`
-	// The provider's own ids of the calls, in the order of the `tool_call` events.
+	// Ids that the provider assigned to the calls, in the order of the `tool_call` events.
 	ProviderCallIds []string `protobuf:"bytes,2,rep,name=provider_call_ids,json=providerCallIds,proto3" json:"provider_call_ids,omitempty"`
-	// Why the model stopped: `stop`, `tool_calls`, `length`, `content_filter`.
+	// Why the model stopped: `stop`, `tool_calls`, `length`, or `content_filter`.
 	FinishReason string `protobuf:"bytes,3,opt,name=finish_reason,json=finishReason,proto3" json:"finish_reason,omitempty"`
-	// The ids of the calls, in order.
+	// Ids of the calls, in order.
 	CallIds []string `protobuf:"bytes,4,rep,name=call_ids,json=callIds,proto3" json:"call_ids,omitempty"`
-	// The format of `message_json`, as the provider names it.
+	// Format of `message_json`, as named by the provider.
 	Format string `protobuf:"bytes,5,opt,name=format,proto3" json:"format,omitempty"`
-	// What the model is told of its context budget beside this turn and the results of its calls. Empty: nothing.
+	// Note on the context budget that the model receives with this turn and the results of its calls.
+	// Empty if there is none.
 	Advisory string `protobuf:"bytes,6,opt,name=advisory,proto3" json:"advisory,omitempty"`
-	// How many tokens the conversation had with this turn in it, as far as the provider told. 0: it did not.
+	// Number of tokens of the conversation including this turn, as reported by the provider. 0 if the
+	// provider did not report it.
 	ContextTokens uint32 `protobuf:"varint,7,opt,name=context_tokens,json=contextTokens,proto3" json:"context_tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3050,16 +3070,17 @@ func (x *ModelTurn) GetContextTokens() uint32 {
 	return 0
 }
 
-// A call of a model did not come to an answer.
+// A model call ended without an answer.
 type ModelCallFailed struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A constant: `rate_limited`, `unavailable`, `context_overflow`, `refused`, `unauthenticated`, `invalid`, `malformed`.
+	// Constant that identifies the failure: `rate_limited`, `unavailable`, `context_overflow`,
+	// `refused`, `unauthenticated`, `invalid`, or `malformed`.
 	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
-	// What the provider said.
+	// Message of the provider.
 	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	// Whether another attempt may succeed.
 	Retryable bool `protobuf:"varint,3,opt,name=retryable,proto3" json:"retryable,omitempty"`
-	// How long the provider asked to wait before another attempt. Absent: it did not say.
+	// Delay that the provider requested before the next attempt. Unset if it did not request one.
 	RetryAfter    *durationpb.Duration `protobuf:"bytes,4,opt,name=retry_after,json=retryAfter,proto3" json:"retry_after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3123,14 +3144,14 @@ func (x *ModelCallFailed) GetRetryAfter() *durationpb.Duration {
 	return nil
 }
 
-// A message was sent into the run.
+// A message was sent to the run.
 type MessageSubmitted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its id.
+	// Id of the message.
 	MessageId string `protobuf:"bytes,1,opt,name=message_id,json=messageId,proto3" json:"message_id,omitempty"`
 	// The message.
 	Message *v11.Message `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	// Who sent it.
+	// Subject of the credential that sent the message.
 	SubmittedBy   string `protobuf:"bytes,3,opt,name=submitted_by,json=submittedBy,proto3" json:"submitted_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3187,12 +3208,12 @@ func (x *MessageSubmitted) GetSubmittedBy() string {
 	return ""
 }
 
-// Somebody asked for the run to be cancelled.
+// Cancellation of the run was requested.
 type CancelRequested struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Who.
+	// Subject of the credential that requested the cancellation.
 	RequestedBy string `protobuf:"bytes,1,opt,name=requested_by,json=requestedBy,proto3" json:"requested_by,omitempty"`
-	// Why.
+	// Reason for the cancellation.
 	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3242,7 +3263,7 @@ func (x *CancelRequested) GetReason() string {
 	return ""
 }
 
-// What is appended to the log of a run in one act: all of it or nothing.
+// Events that are appended to the log of a run atomically.
 type RunBatch struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Sequence of the first event.
@@ -3297,12 +3318,12 @@ func (x *RunBatch) GetEvents() []*RunEvent {
 	return nil
 }
 
-// A run that wants a worker.
+// Requests a worker for a run.
 type Dispatch struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The tenant.
 	Tenant string `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	// The run.
+	// Id of the run.
 	RunId         string `protobuf:"bytes,2,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -32,25 +32,30 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Starts runs and shows them.
+// Starts, observes, and controls runs.
 type RunServiceClient interface {
-	// Starts a run. When it returns, the run is stored and will be carried out whatever dies. Repeated with the same
-	// `request_id` and the same content it returns the same run; with other content it is ALREADY_EXISTS.
+	// Starts a run. When the call returns, the run is stored and will be executed even if processes
+	// die. Repeating the request with the same `request_id` and the same content returns the same
+	// run; with other content it is refused with ALREADY_EXISTS.
 	StartRun(ctx context.Context, in *StartRunRequest, opts ...grpc.CallOption) (*StartRunResponse, error)
-	// Streams the events of a run from `after_sequence` on, each once and in order, and ends after the terminal status.
-	// A client that lost the stream asks again with the last sequence that it saw. A client that goes away cancels nothing.
+	// Streams the events of a run after `after_sequence`, each exactly once and in order, and ends
+	// after the terminal status. A client that lost the stream watches again with the last sequence
+	// that it received. Disconnecting does not cancel the run, unless `cancel_on_disconnect` was set.
 	WatchRun(ctx context.Context, in *WatchRunRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchRunResponse], error)
-	// Returns a run as it stands. NOT_FOUND: no such run.
+	// Returns the current state of a run. Returns NOT_FOUND if it does not exist.
 	GetRun(ctx context.Context, in *GetRunRequest, opts ...grpc.CallOption) (*GetRunResponse, error)
-	// Lists runs, newest first. The list follows the logs with a short delay.
+	// Lists runs, newest first. The list is updated with a short delay.
 	ListRuns(ctx context.Context, in *ListRunsRequest, opts ...grpc.CallOption) (*ListRunsResponse, error)
-	// Cancels a run. When it returns, the run is cancelled for everybody who watches it; what it had under way is ended soon
-	// after. Cancelling a cancelled run succeeds; a run that ended otherwise is FAILED_PRECONDITION.
+	// Cancels a run. When the call returns, the run is cancelled for all watchers; work in progress
+	// is stopped shortly afterwards. Cancelling a cancelled run succeeds; cancelling a run that ended
+	// otherwise is refused with FAILED_PRECONDITION.
 	CancelRun(ctx context.Context, in *CancelRunRequest, opts ...grpc.CallOption) (*CancelRunResponse, error)
-	// Returns the execution tree of a run as it stands, while it works and after its end. NOT_FOUND: no such run.
+	// Returns the current execution tree of a run, during the run and after its end. Returns
+	// NOT_FOUND if the run does not exist.
 	GetExecutionTree(ctx context.Context, in *GetExecutionTreeRequest, opts ...grpc.CallOption) (*GetExecutionTreeResponse, error)
-	// Sends a message into a run that is under way. It is stored at once, and taken up at the start of the next step.
-	// RESOURCE_EXHAUSTED with reason INBOX_FULL: 100 messages, or 2 MiB of them, wait already.
+	// Sends a message to a run that has not ended. The message is stored immediately and taken up at
+	// the start of the next step. Returns RESOURCE_EXHAUSTED with reason INBOX_FULL if 100 messages,
+	// or 2 MiB of messages, are already waiting.
 	SendMessage(ctx context.Context, in *SendMessageRequest, opts ...grpc.CallOption) (*SendMessageResponse, error)
 }
 
@@ -145,25 +150,30 @@ func (c *runServiceClient) SendMessage(ctx context.Context, in *SendMessageReque
 // All implementations must embed UnimplementedRunServiceServer
 // for forward compatibility.
 //
-// Starts runs and shows them.
+// Starts, observes, and controls runs.
 type RunServiceServer interface {
-	// Starts a run. When it returns, the run is stored and will be carried out whatever dies. Repeated with the same
-	// `request_id` and the same content it returns the same run; with other content it is ALREADY_EXISTS.
+	// Starts a run. When the call returns, the run is stored and will be executed even if processes
+	// die. Repeating the request with the same `request_id` and the same content returns the same
+	// run; with other content it is refused with ALREADY_EXISTS.
 	StartRun(context.Context, *StartRunRequest) (*StartRunResponse, error)
-	// Streams the events of a run from `after_sequence` on, each once and in order, and ends after the terminal status.
-	// A client that lost the stream asks again with the last sequence that it saw. A client that goes away cancels nothing.
+	// Streams the events of a run after `after_sequence`, each exactly once and in order, and ends
+	// after the terminal status. A client that lost the stream watches again with the last sequence
+	// that it received. Disconnecting does not cancel the run, unless `cancel_on_disconnect` was set.
 	WatchRun(*WatchRunRequest, grpc.ServerStreamingServer[WatchRunResponse]) error
-	// Returns a run as it stands. NOT_FOUND: no such run.
+	// Returns the current state of a run. Returns NOT_FOUND if it does not exist.
 	GetRun(context.Context, *GetRunRequest) (*GetRunResponse, error)
-	// Lists runs, newest first. The list follows the logs with a short delay.
+	// Lists runs, newest first. The list is updated with a short delay.
 	ListRuns(context.Context, *ListRunsRequest) (*ListRunsResponse, error)
-	// Cancels a run. When it returns, the run is cancelled for everybody who watches it; what it had under way is ended soon
-	// after. Cancelling a cancelled run succeeds; a run that ended otherwise is FAILED_PRECONDITION.
+	// Cancels a run. When the call returns, the run is cancelled for all watchers; work in progress
+	// is stopped shortly afterwards. Cancelling a cancelled run succeeds; cancelling a run that ended
+	// otherwise is refused with FAILED_PRECONDITION.
 	CancelRun(context.Context, *CancelRunRequest) (*CancelRunResponse, error)
-	// Returns the execution tree of a run as it stands, while it works and after its end. NOT_FOUND: no such run.
+	// Returns the current execution tree of a run, during the run and after its end. Returns
+	// NOT_FOUND if the run does not exist.
 	GetExecutionTree(context.Context, *GetExecutionTreeRequest) (*GetExecutionTreeResponse, error)
-	// Sends a message into a run that is under way. It is stored at once, and taken up at the start of the next step.
-	// RESOURCE_EXHAUSTED with reason INBOX_FULL: 100 messages, or 2 MiB of them, wait already.
+	// Sends a message to a run that has not ended. The message is stored immediately and taken up at
+	// the start of the next step. Returns RESOURCE_EXHAUSTED with reason INBOX_FULL if 100 messages,
+	// or 2 MiB of messages, are already waiting.
 	SendMessage(context.Context, *SendMessageRequest) (*SendMessageResponse, error)
 	mustEmbedUnimplementedRunServiceServer()
 }

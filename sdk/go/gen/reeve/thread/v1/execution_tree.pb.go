@@ -21,13 +21,13 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What a run did to come to its answer: its tool calls, those of its subtasks among them. Kept with the answer; the text
-// that streamed inside subtasks is not.
+// Tool calls and subtasks that a run executed to produce its answer, including the tool calls of
+// subtasks. The tree is stored with the answer; text that was streamed inside subtasks is not.
 type ExecutionTree struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 1.
+	// Version of the format. Always 1.
 	Version uint32 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
-	// All nodes, each after its parent, in the order in which they began.
+	// All nodes in the order in which they started. Each node follows its parent.
 	Nodes         []*ExecutionTreeNode `protobuf:"bytes,2,rep,name=nodes,proto3" json:"nodes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -77,26 +77,26 @@ func (x *ExecutionTree) GetNodes() []*ExecutionTreeNode {
 	return nil
 }
 
-// One tool call, or one job of a call of `run_parallel_subtasks`.
+// A tool call, or a job of a call of `run_parallel_subtasks`.
 type ExecutionTreeNode struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The call id; of a job, its subtask id.
+	// Id of the call. For a job, id of its subtask.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The node in which it happened; empty at the root.
+	// Id of the node that contains this node. Empty at the root.
 	ParentId string `protobuf:"bytes,2,opt,name=parent_id,json=parentId,proto3" json:"parent_id,omitempty"`
-	// Name of the tool; of a job, `subtask`.
+	// Name of the tool. For a job, `subtask`.
 	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
-	// What a subtask is about; empty for other nodes.
+	// Title of the subtask. Empty for other nodes.
 	Title string `protobuf:"bytes,4,opt,name=title,proto3" json:"title,omitempty"`
-	// The beginning of the arguments, at most 500 characters.
+	// Start of the arguments, at most 500 characters.
 	ArgsPreview string `protobuf:"bytes,5,opt,name=args_preview,json=argsPreview,proto3" json:"args_preview,omitempty"`
-	// The beginning of the result, at most 500 characters.
+	// Start of the result, at most 500 characters.
 	ResultPreview string `protobuf:"bytes,6,opt,name=result_preview,json=resultPreview,proto3" json:"result_preview,omitempty"`
-	// Whether it failed.
+	// Whether the call or job failed.
 	IsError bool `protobuf:"varint,7,opt,name=is_error,json=isError,proto3" json:"is_error,omitempty"`
-	// Time from the call to its result, in milliseconds; 0 while it is under way.
+	// Time from the call to its result, in milliseconds. 0 while it is in progress.
 	DurationMs float64 `protobuf:"fixed64,8,opt,name=duration_ms,json=durationMs,proto3" json:"duration_ms,omitempty"`
-	// Whether it has no result: it is under way, or the run ended before it did.
+	// Whether there is no result: the call or job is in progress, or the run ended before it did.
 	Unfinished    bool `protobuf:"varint,9,opt,name=unfinished,proto3" json:"unfinished,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -21,10 +21,10 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// One message of an earlier turn, as a model reads it.
+// A message of an earlier turn, in the form in which a model reads it.
 type HistoryMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whose message it is.
+	// The message, by its author.
 	//
 	// Types that are valid to be assigned to Message:
 	//
@@ -105,17 +105,17 @@ type isHistoryMessage_Message interface {
 }
 
 type HistoryMessage_User struct {
-	// What the user said.
+	// A message of the user.
 	User *HistoryInput `protobuf:"bytes,1,opt,name=user,proto3,oneof"`
 }
 
 type HistoryMessage_Assistant struct {
-	// What the agent answered, or called.
+	// An answer of the agent, which may contain calls.
 	Assistant *HistoryTurn `protobuf:"bytes,2,opt,name=assistant,proto3,oneof"`
 }
 
 type HistoryMessage_ToolResult struct {
-	// What a call of the turn before came to.
+	// The result of a call of the preceding turn.
 	ToolResult *HistoryResult `protobuf:"bytes,3,opt,name=tool_result,json=toolResult,proto3,oneof"`
 }
 
@@ -125,7 +125,7 @@ func (*HistoryMessage_Assistant) isHistoryMessage_Message() {}
 
 func (*HistoryMessage_ToolResult) isHistoryMessage_Message() {}
 
-// What the user said.
+// A message of the user.
 type HistoryInput struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The text.
@@ -174,13 +174,14 @@ func (x *HistoryInput) GetText() string {
 // An answer of a model.
 type HistoryTurn struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its text.
+	// Text of the answer.
 	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
-	// The message verbatim, with every field that the provider sent. Only a provider of the same `format` can take it back.
+	// The message verbatim, with every field that the provider sent. Only a provider with the same
+	// `format` can use it.
 	MessageJson []byte `protobuf:"bytes,2,opt,name=message_json,json=messageJson,proto3" json:"message_json,omitempty"`
-	// The format of `message_json`.
+	// Format of `message_json`.
 	Format string `protobuf:"bytes,3,opt,name=format,proto3" json:"format,omitempty"`
-	// The calls that it made, for a provider that cannot take the message back verbatim.
+	// Calls in the answer, for a provider that cannot use `message_json`.
 	Calls         []*HistoryCall `protobuf:"bytes,4,rep,name=calls,proto3" json:"calls,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -244,14 +245,14 @@ func (x *HistoryTurn) GetCalls() []*HistoryCall {
 	return nil
 }
 
-// A call that an answer made.
+// A call in an answer.
 type HistoryCall struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The provider's id of the call.
+	// Id that the provider assigned to the call.
 	ProviderCallId string `protobuf:"bytes,1,opt,name=provider_call_id,json=providerCallId,proto3" json:"provider_call_id,omitempty"`
 	// Name of the tool.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// The arguments as the model wrote them.
+	// Arguments as the model wrote them.
 	ArgumentsText string `protobuf:"bytes,3,opt,name=arguments_text,json=argumentsText,proto3" json:"arguments_text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -308,16 +309,17 @@ func (x *HistoryCall) GetArgumentsText() string {
 	return ""
 }
 
-// What a call came to. Every call of a HistoryTurn has one right after the turn, in the order of the calls.
+// Result of a call. Each HistoryTurn is followed immediately by one result for each of its calls,
+// in the order of the calls.
 type HistoryResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The provider's id of the call.
+	// Id that the provider assigned to the call.
 	ProviderCallId string `protobuf:"bytes,1,opt,name=provider_call_id,json=providerCallId,proto3" json:"provider_call_id,omitempty"`
 	// Name of the tool.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// What the model reads.
+	// Content that the model reads.
 	Content string `protobuf:"bytes,3,opt,name=content,proto3" json:"content,omitempty"`
-	// Whether it tells of a failure.
+	// Whether `content` describes a failure.
 	IsError       bool `protobuf:"varint,4,opt,name=is_error,json=isError,proto3" json:"is_error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: reeve/thread/v1/message.proto
 
-// Conversations.
+// Threads: conversations that consist of runs.
 
 package threadv1
 
@@ -23,7 +23,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Who speaks.
+// Author of a message.
 type Role int32
 
 const (
@@ -76,12 +76,12 @@ func (Role) EnumDescriptor() ([]byte, []int) {
 	return file_reeve_thread_v1_message_proto_rawDescGZIP(), []int{0}
 }
 
-// One message of a conversation, as people and clients see it.
+// A message of a conversation, as people and clients see it.
 type Message struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Who speaks.
+	// Author of the message.
 	Role Role `protobuf:"varint,1,opt,name=role,proto3,enum=reeve.thread.v1.Role" json:"role,omitempty"`
-	// What is said, at most 262,144 bytes.
+	// Text of the message, at most 262,144 bytes.
 	Text          string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

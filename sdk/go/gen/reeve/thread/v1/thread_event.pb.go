@@ -29,11 +29,11 @@ type TurnOutcome int32
 const (
 	// Not set.
 	TurnOutcome_TURN_OUTCOME_UNSPECIFIED TurnOutcome = 0
-	// With a result.
+	// The turn ended with a result.
 	TurnOutcome_TURN_OUTCOME_COMPLETED TurnOutcome = 1
-	// With an error. What it had said stays in the conversation.
+	// The turn ended with an error. Its answers so far remain in the conversation.
 	TurnOutcome_TURN_OUTCOME_ERROR TurnOutcome = 2
-	// It was cancelled. What it had said stays in the conversation.
+	// The turn was cancelled. Its answers so far remain in the conversation.
 	TurnOutcome_TURN_OUTCOME_CANCELLED TurnOutcome = 3
 )
 
@@ -80,17 +80,18 @@ func (TurnOutcome) EnumDescriptor() ([]byte, []int) {
 	return file_reeve_thread_v1_thread_event_proto_rawDescGZIP(), []int{0}
 }
 
-// A fact in the log of a thread. One turn of a thread is one run. At most one turn is under way: whoever appends
-// `turn_started` does so by compare-and-append, right after a log in which none is.
+// A fact in the log of a thread. Each turn of a thread is a run, and at most one turn is in
+// progress at a time: `turn_started` is appended by compare-and-append to a log in which no turn is
+// in progress.
 type ThreadEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The thread.
+	// Id of the thread.
 	ThreadId string `protobuf:"bytes,1,opt,name=thread_id,json=threadId,proto3" json:"thread_id,omitempty"`
-	// Position in the log; 1, 2, 3 … without gaps.
+	// Position in the log. Starts at 1 and has no gaps.
 	Sequence uint32 `protobuf:"varint,2,opt,name=sequence,proto3" json:"sequence,omitempty"`
-	// When the writer knew it.
+	// Time at which the writer learned of the fact.
 	Time *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=time,proto3" json:"time,omitempty"`
-	// What happened. A reader that folds state refuses a member that it does not know.
+	// What happened. A reader that folds state must refuse a member that it does not know.
 	//
 	// Types that are valid to be assigned to Event:
 	//
@@ -207,17 +208,17 @@ type ThreadEvent_TurnQueued struct {
 }
 
 type ThreadEvent_TurnStarted struct {
-	// It is the run's turn.
+	// The turn of a run started.
 	TurnStarted *TurnStarted `protobuf:"bytes,11,opt,name=turn_started,json=turnStarted,proto3,oneof"`
 }
 
 type ThreadEvent_TurnEnded struct {
-	// The run has ended, or was withdrawn before its turn came.
+	// A run ended, or was withdrawn before its turn started.
 	TurnEnded *TurnEnded `protobuf:"bytes,12,opt,name=turn_ended,json=turnEnded,proto3,oneof"`
 }
 
 type ThreadEvent_ThreadDeleted struct {
-	// The thread was deleted; always the last fact.
+	// The thread was deleted. This is always the last fact.
 	ThreadDeleted *ThreadDeleted `protobuf:"bytes,13,opt,name=thread_deleted,json=threadDeleted,proto3,oneof"`
 }
 
@@ -229,14 +230,16 @@ func (*ThreadEvent_TurnEnded) isThreadEvent_Event() {}
 
 func (*ThreadEvent_ThreadDeleted) isThreadEvent_Event() {}
 
-// A run was accepted for the thread. Written before the run itself, so that a run which is refused leaves nothing behind.
+// A run was accepted for the thread. Written before the run itself, so that a refused run leaves
+// nothing behind.
 type TurnQueued struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The run.
+	// Id of the run.
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// The first fact of the run's log, a reeve.run.v1.RunCreated. Whoever finds that the log is still empty writes it there.
+	// First fact of the run's log, a reeve.run.v1.RunCreated. A process that finds the run's log
+	// empty appends this fact to it.
 	RunCreated *anypb.Any `protobuf:"bytes,2,opt,name=run_created,json=runCreated,proto3" json:"run_created,omitempty"`
-	// Whether the runs before it are cancelled, so that it begins as soon as they have ended.
+	// Whether the runs before this run are cancelled, so that it starts as soon as they have ended.
 	Interrupts    bool `protobuf:"varint,3,opt,name=interrupts,proto3" json:"interrupts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -293,10 +296,10 @@ func (x *TurnQueued) GetInterrupts() bool {
 	return false
 }
 
-// It is the run's turn.
+// The turn of a run started.
 type TurnStarted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The run.
+	// Id of the run.
 	RunId         string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -339,23 +342,25 @@ func (x *TurnStarted) GetRunId() string {
 	return ""
 }
 
-// The run has ended. One whose turn never came leaves nothing but how it ended. What is too large for one message of the
-// bus is cut and says so; the log of the run has all of it.
+// A run ended. For a run whose turn never started, only the outcome is recorded. Content that is
+// too large for one message of the bus is truncated and marked as truncated; the log of the run
+// contains all of it.
 type TurnEnded struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The run.
+	// Id of the run.
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// How it ended.
+	// How the turn ended.
 	Outcome TurnOutcome `protobuf:"varint,2,opt,name=outcome,proto3,enum=reeve.thread.v1.TurnOutcome" json:"outcome,omitempty"`
-	// What it adds to the conversation: the input, the answers with their calls, and the result of each call.
+	// Messages that the turn adds to the conversation: the input, the answers with their calls, and
+	// the result of each call.
 	Messages []*HistoryMessage `protobuf:"bytes,3,rep,name=messages,proto3" json:"messages,omitempty"`
-	// What people read as the answer.
+	// The answer that people read.
 	Output string `protobuf:"bytes,4,opt,name=output,proto3" json:"output,omitempty"`
-	// What it did.
+	// Execution tree of the run.
 	ExecutionTree *ExecutionTree `protobuf:"bytes,5,opt,name=execution_tree,json=executionTree,proto3" json:"execution_tree,omitempty"`
-	// What it cost.
+	// Total cost of the run.
 	Cost *TurnCost `protobuf:"bytes,6,opt,name=cost,proto3" json:"cost,omitempty"`
-	// What failed, at most 4,096 bytes; empty: nothing did.
+	// Description of the failure, at most 4,096 bytes. Empty if the turn did not fail.
 	Error         string `protobuf:"bytes,7,opt,name=error,proto3" json:"error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -440,20 +445,20 @@ func (x *TurnEnded) GetError() string {
 	return ""
 }
 
-// What a turn cost, all calls of models together.
+// Total cost of a turn over all model calls.
 type TurnCost struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Calls of models.
+	// Number of model calls.
 	LlmCalls uint32 `protobuf:"varint,1,opt,name=llm_calls,json=llmCalls,proto3" json:"llm_calls,omitempty"`
-	// Calls of tools.
+	// Number of tool calls.
 	ToolCalls uint32 `protobuf:"varint,2,opt,name=tool_calls,json=toolCalls,proto3" json:"tool_calls,omitempty"`
-	// Tokens read.
+	// Number of input tokens.
 	InputTokens uint32 `protobuf:"varint,3,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
-	// Tokens written.
+	// Number of output tokens.
 	OutputTokens uint32 `protobuf:"varint,4,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
-	// US dollars. Absent: a model without a price was called.
+	// Cost in US dollars. Unset if a model without a price was called.
 	CostUsd *float64 `protobuf:"fixed64,5,opt,name=cost_usd,json=costUsd,proto3,oneof" json:"cost_usd,omitempty"`
-	// Subtasks that were begun.
+	// Number of subtasks that were started.
 	Subtasks      uint32 `protobuf:"varint,6,opt,name=subtasks,proto3" json:"subtasks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -534,7 +539,7 @@ func (x *TurnCost) GetSubtasks() uint32 {
 // The thread was deleted.
 type ThreadDeleted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Who deleted it: the subject of the credential.
+	// Subject of the credential that deleted the thread.
 	DeletedBy     string `protobuf:"bytes,1,opt,name=deleted_by,json=deletedBy,proto3" json:"deleted_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -577,7 +582,7 @@ func (x *ThreadDeleted) GetDeletedBy() string {
 	return ""
 }
 
-// What is appended to the log of a thread in one act: all of it or nothing.
+// Events that are appended to the log of a thread atomically.
 type ThreadBatch struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Sequence of the first event.

@@ -25,23 +25,25 @@ const (
 // A conversation.
 type Thread struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its id.
+	// Id of the thread.
 	ThreadId string `protobuf:"bytes,1,opt,name=thread_id,json=threadId,proto3" json:"thread_id,omitempty"`
-	// The beginning of what was asked first, at most 200 characters.
+	// Start of the first input, at most 200 characters.
 	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
-	// When its first run was accepted.
+	// Time at which the first run of the thread was accepted.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// When it changed last.
+	// Time of the last change.
 	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
-	// The run whose turn it is. Empty: none is under way.
+	// Id of the run in progress. Empty if there is none.
 	ActiveRunId string `protobuf:"bytes,5,opt,name=active_run_id,json=activeRunId,proto3" json:"active_run_id,omitempty"`
-	// Runs that wait for their turn, in order.
+	// Ids of the queued runs, in order.
 	QueuedRunIds []string `protobuf:"bytes,6,rep,name=queued_run_ids,json=queuedRunIds,proto3" json:"queued_run_ids,omitempty"`
-	// How many turns have ended. A run that was withdrawn before its turn came is not counted.
+	// Number of turns that have ended. Runs that were withdrawn before their turn started are not
+	// counted.
 	EndedTurns uint32 `protobuf:"varint,7,opt,name=ended_turns,json=endedTurns,proto3" json:"ended_turns,omitempty"`
 	// Sequence of the last event that is reflected here.
 	LastSequence uint32 `protobuf:"varint,8,opt,name=last_sequence,json=lastSequence,proto3" json:"last_sequence,omitempty"`
-	// Whether a run is under way or waits for its turn; looked after by the gateways.
+	// Whether a run is in progress or queued. Gateways check unsettled threads periodically and
+	// complete changes that another process left unfinished.
 	Unsettled     bool `protobuf:"varint,9,opt,name=unsettled,proto3" json:"unsettled,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -143,21 +145,21 @@ func (x *Thread) GetUnsettled() bool {
 // A message of a thread, as people read it.
 type ThreadMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The run to which it belongs.
+	// Id of the run that the message belongs to.
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// Who speaks.
+	// Author of the message.
 	Role Role `protobuf:"varint,2,opt,name=role,proto3,enum=reeve.thread.v1.Role" json:"role,omitempty"`
-	// What is said.
+	// Text of the message.
 	Text string `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
-	// When the turn ended.
+	// Time at which the turn ended.
 	Time *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=time,proto3" json:"time,omitempty"`
-	// How the turn ended; only of the agent's messages.
+	// How the turn ended. Set only in messages of the agent.
 	Outcome TurnOutcome `protobuf:"varint,5,opt,name=outcome,proto3,enum=reeve.thread.v1.TurnOutcome" json:"outcome,omitempty"`
-	// What the agent did to come to its answer; only of its messages.
+	// Execution tree of the run. Set only in messages of the agent.
 	ExecutionTree *ExecutionTree `protobuf:"bytes,6,opt,name=execution_tree,json=executionTree,proto3" json:"execution_tree,omitempty"`
-	// What the turn cost; only of the agent's messages.
+	// Total cost of the turn. Set only in messages of the agent.
 	Cost *TurnCost `protobuf:"bytes,7,opt,name=cost,proto3" json:"cost,omitempty"`
-	// What failed; only of the agent's messages. Empty: nothing did.
+	// Description of the failure. Set only in messages of the agent. Empty if the turn did not fail.
 	Error         string `protobuf:"bytes,8,opt,name=error,proto3" json:"error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -249,10 +251,10 @@ func (x *ThreadMessage) GetError() string {
 	return ""
 }
 
-// Asks for a thread.
+// Request of `GetThread`.
 type GetThreadRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The thread.
+	// Id of the thread.
 	ThreadId      string `protobuf:"bytes,1,opt,name=thread_id,json=threadId,proto3" json:"thread_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -295,7 +297,7 @@ func (x *GetThreadRequest) GetThreadId() string {
 	return ""
 }
 
-// A thread.
+// Response of `GetThread`.
 type GetThreadResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The thread.
@@ -341,12 +343,12 @@ func (x *GetThreadResponse) GetThread() *Thread {
 	return nil
 }
 
-// Asks for threads.
+// Request of `ListThreads`.
 type ListThreadsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// At most this many; 0 means 100, more than 1000 means 1000.
+	// Maximum number of threads to return. 0 means 100; values above 1000 are treated as 1000.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// Where the page begins: `next_page_token` of the page before.
+	// `next_page_token` of the previous page. Empty requests the first page.
 	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -396,12 +398,12 @@ func (x *ListThreadsRequest) GetPageToken() string {
 	return ""
 }
 
-// A page of threads.
+// Response of `ListThreads`.
 type ListThreadsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The threads.
+	// The threads, most recently changed first.
 	Threads []*Thread `protobuf:"bytes,1,rep,name=threads,proto3" json:"threads,omitempty"`
-	// Begins the next page. Empty: this is the last one.
+	// Token of the next page. Empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -451,14 +453,14 @@ func (x *ListThreadsResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Asks for the messages of a thread.
+// Request of `ListThreadMessages`.
 type ListThreadMessagesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The thread.
+	// Id of the thread.
 	ThreadId string `protobuf:"bytes,1,opt,name=thread_id,json=threadId,proto3" json:"thread_id,omitempty"`
-	// At most this many; 0 means 100, more than 1000 means 1000.
+	// Maximum number of messages to return. 0 means 100; values above 1000 are treated as 1000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// Where the page begins: `next_page_token` of the page before.
+	// `next_page_token` of the previous page. Empty requests the first page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -515,12 +517,12 @@ func (x *ListThreadMessagesRequest) GetPageToken() string {
 	return ""
 }
 
-// A page of messages.
+// Response of `ListThreadMessages`.
 type ListThreadMessagesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The messages, oldest first.
 	Messages []*ThreadMessage `protobuf:"bytes,1,rep,name=messages,proto3" json:"messages,omitempty"`
-	// Begins the next page. Empty: this is the last one.
+	// Token of the next page. Empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -570,10 +572,10 @@ func (x *ListThreadMessagesResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Deletes a thread.
+// Request of `DeleteThread`.
 type DeleteThreadRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The thread.
+	// Id of the thread.
 	ThreadId      string `protobuf:"bytes,1,opt,name=thread_id,json=threadId,proto3" json:"thread_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -616,7 +618,7 @@ func (x *DeleteThreadRequest) GetThreadId() string {
 	return ""
 }
 
-// The thread is deleted.
+// Response of `DeleteThread`. Empty.
 type DeleteThreadResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields

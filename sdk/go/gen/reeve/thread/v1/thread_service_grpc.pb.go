@@ -29,16 +29,20 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Shows threads, and deletes them. A thread comes to be with the first run that is started on it; its id is chosen by the client.
+// Returns and deletes threads. A thread is created by the first run that is started on it; the
+// client chooses its id.
 type ThreadServiceClient interface {
-	// Returns a thread as it stands. NOT_FOUND: no run was ever started on it.
+	// Returns the current state of a thread. Returns NOT_FOUND if no run was ever started on it, or
+	// if it was deleted.
 	GetThread(ctx context.Context, in *GetThreadRequest, opts ...grpc.CallOption) (*GetThreadResponse, error)
-	// Lists threads, the one that changed last first. The list follows the logs with a short delay.
+	// Lists threads, most recently changed first. The list is updated with a short delay.
 	ListThreads(ctx context.Context, in *ListThreadsRequest, opts ...grpc.CallOption) (*ListThreadsResponse, error)
-	// Lists the messages of the turns that have ended, oldest first. NOT_FOUND: no such thread.
+	// Lists the messages of the turns that have ended, oldest first. Returns NOT_FOUND if the thread
+	// does not exist.
 	ListThreadMessages(ctx context.Context, in *ListThreadMessagesRequest, opts ...grpc.CallOption) (*ListThreadMessagesResponse, error)
-	// Deletes a thread. Its runs stay, and its id is not used again. FAILED_PRECONDITION: a run is under way or waits for its
-	// turn. NOT_FOUND: no such thread, or it was deleted before.
+	// Deletes a thread. Its runs remain, and its id cannot be used again. Returns FAILED_PRECONDITION
+	// if a run is in progress or queued, and NOT_FOUND if the thread does not exist or was already
+	// deleted.
 	DeleteThread(ctx context.Context, in *DeleteThreadRequest, opts ...grpc.CallOption) (*DeleteThreadResponse, error)
 }
 
@@ -94,16 +98,20 @@ func (c *threadServiceClient) DeleteThread(ctx context.Context, in *DeleteThread
 // All implementations must embed UnimplementedThreadServiceServer
 // for forward compatibility.
 //
-// Shows threads, and deletes them. A thread comes to be with the first run that is started on it; its id is chosen by the client.
+// Returns and deletes threads. A thread is created by the first run that is started on it; the
+// client chooses its id.
 type ThreadServiceServer interface {
-	// Returns a thread as it stands. NOT_FOUND: no run was ever started on it.
+	// Returns the current state of a thread. Returns NOT_FOUND if no run was ever started on it, or
+	// if it was deleted.
 	GetThread(context.Context, *GetThreadRequest) (*GetThreadResponse, error)
-	// Lists threads, the one that changed last first. The list follows the logs with a short delay.
+	// Lists threads, most recently changed first. The list is updated with a short delay.
 	ListThreads(context.Context, *ListThreadsRequest) (*ListThreadsResponse, error)
-	// Lists the messages of the turns that have ended, oldest first. NOT_FOUND: no such thread.
+	// Lists the messages of the turns that have ended, oldest first. Returns NOT_FOUND if the thread
+	// does not exist.
 	ListThreadMessages(context.Context, *ListThreadMessagesRequest) (*ListThreadMessagesResponse, error)
-	// Deletes a thread. Its runs stay, and its id is not used again. FAILED_PRECONDITION: a run is under way or waits for its
-	// turn. NOT_FOUND: no such thread, or it was deleted before.
+	// Deletes a thread. Its runs remain, and its id cannot be used again. Returns FAILED_PRECONDITION
+	// if a run is in progress or queued, and NOT_FOUND if the thread does not exist or was already
+	// deleted.
 	DeleteThread(context.Context, *DeleteThreadRequest) (*DeleteThreadResponse, error)
 	mustEmbedUnimplementedThreadServiceServer()
 }

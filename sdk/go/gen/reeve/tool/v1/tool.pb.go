@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: reeve/tool/v1/tool.proto
 
-// Tools: what an agent may call, and what comes back.
+// Tools: what an agent may call, and what the calls return.
 
 package toolv1
 
@@ -26,21 +26,21 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What a tool may touch. Policy permits tools by class.
+// Resources that a tool may access. Policies permit tools by class.
 type PermissionClass int32
 
 const (
-	// Not set; never permitted.
+	// Not set. Never permitted.
 	PermissionClass_PERMISSION_CLASS_UNSPECIFIED PermissionClass = 0
-	// Reads only, without network or files.
+	// Only reads, and uses neither network nor files.
 	PermissionClass_PERMISSION_CLASS_SAFE PermissionClass = 1
 	// Reads and writes the memory of the run, or searches knowledge.
 	PermissionClass_PERMISSION_CLASS_KNOWLEDGE PermissionClass = 2
-	// Talks to the network. Every MCP tool, unless configured otherwise.
+	// Accesses the network. Default for MCP tools.
 	PermissionClass_PERMISSION_CLASS_NETWORK PermissionClass = 3
-	// Reads and writes files of the run's workspace.
+	// Reads and writes files in the run's workspace.
 	PermissionClass_PERMISSION_CLASS_WORKSPACE_WRITE PermissionClass = 4
-	// Changes what a person edits in a client.
+	// Changes what a person is editing in a client.
 	PermissionClass_PERMISSION_CLASS_EDITOR_MUTATE PermissionClass = 5
 	// Starts or ends a subtask.
 	PermissionClass_PERMISSION_CLASS_SUBAGENT PermissionClass = 6
@@ -109,13 +109,13 @@ type ToolStatus int32
 const (
 	// Not set.
 	ToolStatus_TOOL_STATUS_UNSPECIFIED ToolStatus = 0
-	// The tool did what was asked.
+	// The tool succeeded.
 	ToolStatus_TOOL_STATUS_SUCCESS ToolStatus = 1
-	// The tool, or its arguments, failed.
+	// The tool failed, or its arguments were invalid.
 	ToolStatus_TOOL_STATUS_ERROR ToolStatus = 2
 	// A person rejected the call.
 	ToolStatus_TOOL_STATUS_REJECTED ToolStatus = 3
-	// Nobody decided in time, or the tool ran out of time.
+	// The approval expired, or the tool exceeded its time limit.
 	ToolStatus_TOOL_STATUS_TIMED_OUT ToolStatus = 4
 )
 
@@ -164,19 +164,19 @@ func (ToolStatus) EnumDescriptor() ([]byte, []int) {
 	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{1}
 }
 
-// What became of the approval of a call.
+// Status of the approval of a call.
 type ApprovalStatus int32
 
 const (
 	// Not set.
 	ApprovalStatus_APPROVAL_STATUS_UNSPECIFIED ApprovalStatus = 0
-	// The call needed none.
+	// The call did not require an approval.
 	ApprovalStatus_APPROVAL_STATUS_NOT_REQUIRED ApprovalStatus = 1
-	// A person approved.
+	// A person approved the call.
 	ApprovalStatus_APPROVAL_STATUS_APPROVED ApprovalStatus = 2
-	// A person rejected.
+	// A person rejected the call.
 	ApprovalStatus_APPROVAL_STATUS_REJECTED ApprovalStatus = 3
-	// Nobody decided in time.
+	// The approval expired before it was decided.
 	ApprovalStatus_APPROVAL_STATUS_TIMED_OUT ApprovalStatus = 4
 )
 
@@ -225,7 +225,7 @@ func (ApprovalStatus) EnumDescriptor() ([]byte, []int) {
 	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{2}
 }
 
-// What became of a question.
+// Whether a question was answered.
 type AnswerAction int32
 
 const (
@@ -233,9 +233,9 @@ const (
 	AnswerAction_ANSWER_ACTION_UNSPECIFIED AnswerAction = 0
 	// A person answered.
 	AnswerAction_ANSWER_ACTION_ACCEPT AnswerAction = 1
-	// A person does not want to answer.
+	// A person declined to answer.
 	AnswerAction_ANSWER_ACTION_DECLINE AnswerAction = 2
-	// Nobody answered in time.
+	// The question expired before it was answered.
 	AnswerAction_ANSWER_ACTION_CANCEL AnswerAction = 3
 )
 
@@ -282,7 +282,7 @@ func (AnswerAction) EnumDescriptor() ([]byte, []int) {
 	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{3}
 }
 
-// Asks for the tools of the deployment.
+// Request of `ListTools`. Empty.
 type ListToolsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -319,10 +319,10 @@ func (*ListToolsRequest) Descriptor() ([]byte, []int) {
 	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{0}
 }
 
-// The tools of the deployment.
+// Response of `ListTools`.
 type ListToolsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Sorted by name.
+	// The tools, sorted by name.
 	Tools         []*ToolDescriptor `protobuf:"bytes,1,rep,name=tools,proto3" json:"tools,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -365,26 +365,27 @@ func (x *ListToolsResponse) GetTools() []*ToolDescriptor {
 	return nil
 }
 
-// What a tool is, for the model that calls it and for the policy that permits it.
+// Describes a tool to the model that calls it and to the policy that permits it.
 type ToolDescriptor struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The name by which a model calls the tool. Unique in a deployment; an MCP tool is `mcp__<server>__<tool>`.
+	// Name by which a model calls the tool. Unique in a deployment. The name of an MCP tool is
+	// `mcp__<server>__<tool>`.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// What the tool does, told to the model.
+	// What the tool does. The model reads it.
 	Description string `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
-	// JSON Schema of the arguments, of type object.
+	// JSON Schema of the arguments. Its type is object.
 	InputSchema *structpb.Struct `protobuf:"bytes,3,opt,name=input_schema,json=inputSchema,proto3" json:"input_schema,omitempty"`
-	// What the tool may touch.
+	// Resources that the tool may access.
 	PermissionClass PermissionClass `protobuf:"varint,4,opt,name=permission_class,json=permissionClass,proto3,enum=reeve.tool.v1.PermissionClass" json:"permission_class,omitempty"`
-	// Whether calls may run beside other calls of the same turn. Unset means true.
+	// Whether calls may run concurrently with other calls of the same turn. If unset, true.
 	ParallelSafe *bool `protobuf:"varint,5,opt,name=parallel_safe,json=parallelSafe,proto3,oneof" json:"parallel_safe,omitempty"`
-	// Name of a lock that at most one call of a run holds at a time. Empty: none.
+	// Name of a lock that at most one call of a run holds at a time. Empty if the tool needs none.
 	ExclusiveLock string `protobuf:"bytes,6,opt,name=exclusive_lock,json=exclusiveLock,proto3" json:"exclusive_lock,omitempty"`
-	// Whether a call whose outcome is unknown may simply be made again.
+	// Whether a call whose outcome is unknown may be executed again.
 	Idempotent bool `protobuf:"varint,7,opt,name=idempotent,proto3" json:"idempotent,omitempty"`
-	// Where the tool comes from: `builtin`, `mcp:<server>`, or `provider:<name>`.
+	// Source of the tool: `builtin`, `mcp:<server>`, or `provider:<name>`.
 	Source string `protobuf:"bytes,8,opt,name=source,proto3" json:"source,omitempty"`
-	// The pool of toolhosts that executes it.
+	// Pool of toolhosts that executes the tool.
 	Pool          string `protobuf:"bytes,9,opt,name=pool,proto3" json:"pool,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -483,18 +484,20 @@ func (x *ToolDescriptor) GetPool() string {
 	return ""
 }
 
-// One call of a tool by a model.
+// A call of a tool by a model.
 type ToolCall struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id of the call, unique over all runs and tenants.
+	// Id of the call, unique across runs and tenants.
 	CallId string `protobuf:"bytes,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
-	// Name of the tool, as the model gave it.
+	// Name of the tool, as the model wrote it.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// The arguments that reach the tool. Absent when the model's text did not parse; `raw_arguments` then has it.
+	// Arguments that are passed to the tool. Unset if the model's text could not be parsed;
+	// `raw_arguments` then contains that text.
 	Arguments *structpb.Struct `protobuf:"bytes,3,opt,name=arguments,proto3" json:"arguments,omitempty"`
-	// The model's own text of the arguments, only when it is no JSON object.
+	// The model's text of the arguments. Set only if it is not a JSON object.
 	RawArguments string `protobuf:"bytes,4,opt,name=raw_arguments,json=rawArguments,proto3" json:"raw_arguments,omitempty"`
-	// Arguments that were asked of the model for other purposes (`injected_tool_args`); they never reach the tool.
+	// Additional arguments that the model was asked for (`injected_tool_args`). They are never passed
+	// to the tool.
 	InjectedArgs  *structpb.Struct `protobuf:"bytes,5,opt,name=injected_args,json=injectedArgs,proto3" json:"injected_args,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -565,21 +568,21 @@ func (x *ToolCall) GetInjectedArgs() *structpb.Struct {
 	return nil
 }
 
-// What a call came to.
+// Result of a call.
 type ToolResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The call.
+	// Id of the call.
 	CallId string `protobuf:"bytes,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
 	// Name of the tool.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// What the model reads, at most 50,000 bytes unless the run says otherwise.
+	// Content that the model reads. At most 50,000 bytes unless the limits of the run differ.
 	Content string `protobuf:"bytes,3,opt,name=content,proto3" json:"content,omitempty"`
-	// Whether `content` tells of a failure.
+	// Whether `content` describes a failure.
 	IsError bool `protobuf:"varint,4,opt,name=is_error,json=isError,proto3" json:"is_error,omitempty"`
-	// The record of the call.
+	// Details of the execution.
 	Metadata *ToolResultMetadata `protobuf:"bytes,5,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	// The structured form of the result, where the tool has one. Left out when it is large: `content` or an artifact that
-	// `content` names then has it.
+	// Structured form of the result, if the tool provides one. Omitted if it is large; its data is
+	// then in `content` or in an artifact that `content` names.
 	Structured    *structpb.Struct `protobuf:"bytes,6,opt,name=structured,proto3" json:"structured,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -657,35 +660,38 @@ func (x *ToolResult) GetStructured() *structpb.Struct {
 	return nil
 }
 
-// The record of a call.
+// Details of the execution of a call.
 type ToolResultMetadata struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How it ended.
+	// How the call ended.
 	Status ToolStatus `protobuf:"varint,1,opt,name=status,proto3,enum=reeve.tool.v1.ToolStatus" json:"status,omitempty"`
-	// When the call began: when it was dispatched, or when its approval was asked for.
+	// Time at which the call was dispatched, or at which its approval was requested.
 	StartedAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
-	// When its result was known.
+	// Time at which the result was known.
 	CompletedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=completed_at,json=completedAt,proto3" json:"completed_at,omitempty"`
-	// How long the tool itself ran, in milliseconds; 0 when it never ran.
+	// Execution time of the tool itself, in milliseconds. 0 if the tool was not executed.
 	ExecutionTimeMs float64 `protobuf:"fixed64,4,opt,name=execution_time_ms,json=executionTimeMs,proto3" json:"execution_time_ms,omitempty"`
-	// What became of the approval.
+	// Status of the approval.
 	ApprovalStatus ApprovalStatus `protobuf:"varint,5,opt,name=approval_status,json=approvalStatus,proto3,enum=reeve.tool.v1.ApprovalStatus" json:"approval_status,omitempty"`
-	// The approval, when there was one.
+	// Id of the approval. Empty if there was none.
 	ApprovalId string `protobuf:"bytes,6,opt,name=approval_id,json=approvalId,proto3" json:"approval_id,omitempty"`
-	// Arguments that did not reach the tool.
+	// Arguments that were not passed to the tool.
 	InjectedArgs *structpb.Struct `protobuf:"bytes,7,opt,name=injected_args,json=injectedArgs,proto3" json:"injected_args,omitempty"`
-	// The artifact that holds the whole of a large result, when `content` is only a part of it; else the first of those that
-	// hold what is no text. Empty: `content` is all there is.
+	// Id of the artifact that contains the complete result, if `content` contains only a part of it.
+	// Otherwise, id of the first artifact with a part of the result that is not text. Empty if
+	// `content` is the complete result.
 	OffloadedArtifactId string `protobuf:"bytes,8,opt,name=offloaded_artifact_id,json=offloadedArtifactId,proto3" json:"offloaded_artifact_id,omitempty"`
-	// How the sandboxed process ended, when there was one: `exit`, `signal`, `timeout`, `oom`, `output_limit`,
-	// `disk_limit`, `cancelled` or `sandbox_lost`.
+	// How the sandboxed process ended: `exit`, `signal`, `timeout`, `oom`, `output_limit`,
+	// `disk_limit`, `cancelled`, or `sandbox_lost`. Empty if there was no such process.
 	EndReason string `protobuf:"bytes,9,opt,name=end_reason,json=endReason,proto3" json:"end_reason,omitempty"`
-	// The isolation under which it ran: `bubblewrap`, or `none` for a tool that runs no foreign code.
+	// Isolation under which the tool ran, for example `bubblewrap`. `none` for a tool that does not
+	// run untrusted code.
 	Isolation string `protobuf:"bytes,10,opt,name=isolation,proto3" json:"isolation,omitempty"`
-	// Calls whose changes to files are gone, because their toolhost was lost before it had saved them. Told once, in the next
-	// result that touches the workspace, and to the model at the beginning of `content`.
+	// Calls whose changes to files were lost because their toolhost died before it had saved them.
+	// Reported once, in the next result of a call that uses the workspace, and to the model at the
+	// start of `content`.
 	LostChanges []*FileChange `protobuf:"bytes,11,rep,name=lost_changes,json=lostChanges,proto3" json:"lost_changes,omitempty"`
-	// Revision of the workspace after the call, when the call may have changed files; else 0.
+	// Revision of the workspace after the call. 0 if the call cannot have changed files.
 	WorkspaceRevision uint32 `protobuf:"varint,12,opt,name=workspace_revision,json=workspaceRevision,proto3" json:"workspace_revision,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
@@ -808,13 +814,13 @@ func (x *ToolResultMetadata) GetWorkspaceRevision() uint32 {
 // A call that may have changed files of a workspace.
 type FileChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The call. Empty: a client wrote the file.
+	// Id of the call. Empty if a client wrote the file.
 	CallId string `protobuf:"bytes,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
 	// Name of the tool.
 	Tool string `protobuf:"bytes,2,opt,name=tool,proto3" json:"tool,omitempty"`
-	// The toolhost that made it.
+	// Name of the toolhost that executed the call.
 	Host string `protobuf:"bytes,3,opt,name=host,proto3" json:"host,omitempty"`
-	// The revision that it made.
+	// Revision of the workspace that the call created.
 	Revision      uint32 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -878,18 +884,19 @@ func (x *FileChange) GetRevision() uint32 {
 	return 0
 }
 
-// Progress that a tool reports while it runs. A command reports what it writes: the bytes so far, and its last lines.
+// Progress that a tool reports while it runs. For a command, the progress is the number of bytes
+// that it has written so far, and the message is its last lines.
 type ToolProgress struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The call.
+	// Id of the call.
 	CallId string `protobuf:"bytes,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
 	// Name of the tool.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// How far it is; increases with each report.
+	// Current progress. Increases with each report.
 	Progress float64 `protobuf:"fixed64,3,opt,name=progress,proto3" json:"progress,omitempty"`
-	// How far it will be at the end, when that is known.
+	// Value of `progress` at the end. Unset if unknown.
 	Total *float64 `protobuf:"fixed64,4,opt,name=total,proto3,oneof" json:"total,omitempty"`
-	// What it is doing.
+	// What the tool is doing.
 	Message       string `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -960,19 +967,22 @@ func (x *ToolProgress) GetMessage() string {
 	return ""
 }
 
-// What a toolhost of a pool offers. Kept after the host is gone, until another host of its pool has announced: a pool without
-// any host still has the tools of its last ones. A row under the pool alone was written by a version that had no hosts in it.
+// Tools that a toolhost of a pool provides. The catalog is kept after the host has stopped, until
+// another host of its pool announces its tools: a pool without hosts still has the tools of its
+// last hosts. A row whose key is the pool alone was written by an earlier version, which had no
+// hosts in the key.
 type ToolCatalog struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The pool.
+	// Name of the pool.
 	Pool string `protobuf:"bytes,1,opt,name=pool,proto3" json:"pool,omitempty"`
-	// Its tools.
+	// Tools of the host.
 	Tools []*ToolDescriptor `protobuf:"bytes,2,rep,name=tools,proto3" json:"tools,omitempty"`
-	// The isolation of its sandboxes, `none` or `files-only` when it refuses to execute code.
+	// Isolation of the host's sandboxes. `none` or `files-only` if it refuses to execute code.
 	Isolation string `protobuf:"bytes,3,opt,name=isolation,proto3" json:"isolation,omitempty"`
 	// Name of the toolhost process.
 	Host string `protobuf:"bytes,4,opt,name=host,proto3" json:"host,omitempty"`
-	// When it said so. Of a tool that several hosts of a pool have, the latest word stands.
+	// Time of the announcement. If several hosts of a pool provide the same tool, the latest
+	// announcement takes precedence.
 	AnnouncedAt   *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=announced_at,json=announcedAt,proto3" json:"announced_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1043,22 +1053,22 @@ func (x *ToolCatalog) GetAnnouncedAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// A call on its way to a toolhost.
+// Requests a toolhost to execute a call.
 type ToolCallRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The tenant of the run.
+	// Tenant of the run.
 	Tenant string `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	// The run.
+	// Id of the run.
 	RunId string `protobuf:"bytes,2,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
 	// The call.
 	Call *ToolCall `protobuf:"bytes,3,opt,name=call,proto3" json:"call,omitempty"`
-	// Where its files live.
+	// Workspace of the call.
 	Workspace *Workspace `protobuf:"bytes,4,opt,name=workspace,proto3" json:"workspace,omitempty"`
-	// How it may behave.
+	// Settings of the built-in tools.
 	Settings *ToolSettings `protobuf:"bytes,5,opt,name=settings,proto3" json:"settings,omitempty"`
-	// Whether a call whose outcome is unknown may be made again.
+	// Whether the call may be executed again if its outcome is unknown.
 	Idempotent bool `protobuf:"varint,6,opt,name=idempotent,proto3" json:"idempotent,omitempty"`
-	// W3C trace context of the run, empty when it is not traced.
+	// W3C trace context of the run. Empty if the run is not traced.
 	Traceparent   string `protobuf:"bytes,7,opt,name=traceparent,proto3" json:"traceparent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1143,12 +1153,12 @@ func (x *ToolCallRequest) GetTraceparent() string {
 	return ""
 }
 
-// The files that the tools of a run, or of all runs of a thread, share.
+// Files that the tools of a run, or of all runs of a thread, share.
 type Workspace struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id of the workspace: the run's, or `thread-` and the thread's. Empty: the run's.
+	// Id of the workspace: the run id, or `thread-` followed by the thread id. If empty, the run id.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Artifacts that are laid into the workspace before its first use by the run.
+	// Artifacts that are staged in the workspace before the run first uses it.
 	Files         []*WorkspaceFile `protobuf:"bytes,2,rep,name=files,proto3" json:"files,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1198,12 +1208,12 @@ func (x *Workspace) GetFiles() []*WorkspaceFile {
 	return nil
 }
 
-// A file that is laid into a workspace.
+// A file that is staged in a workspace.
 type WorkspaceFile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The artifact.
+	// Id of the artifact.
 	ArtifactId string `protobuf:"bytes,1,opt,name=artifact_id,json=artifactId,proto3" json:"artifact_id,omitempty"`
-	// Where it appears, relative to the workspace. `..` and absolute paths are refused.
+	// Path of the file, relative to the workspace. `..` and absolute paths are refused.
 	Path          string `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1253,22 +1263,24 @@ func (x *WorkspaceFile) GetPath() string {
 	return ""
 }
 
-// Limits that the agent spec sets for the built-in tools.
+// Settings of the built-in tools from the agent spec.
 type ToolSettings struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The modules that `execute_code` may import; absent means the default list.
+	// Modules that `execute_code` may import. If unset, the default list.
 	AllowedImports *structpb.ListValue `protobuf:"bytes,1,opt,name=allowed_imports,json=allowedImports,proto3" json:"allowed_imports,omitempty"`
-	// The commands that `run_command` refuses; absent means the default list.
+	// Commands that `run_command` refuses. If unset, the default list.
 	CommandBlacklist *structpb.ListValue `protobuf:"bytes,2,opt,name=command_blacklist,json=commandBlacklist,proto3" json:"command_blacklist,omitempty"`
-	// Time limit of `execute_code`. Absent: 30 s.
+	// Time limit of `execute_code`. If unset, 30 s.
 	CodeTimeout *durationpb.Duration `protobuf:"bytes,3,opt,name=code_timeout,json=codeTimeout,proto3" json:"code_timeout,omitempty"`
-	// Time limit of `run_command`. Absent: 30 s.
+	// Time limit of `run_command`. If unset, 30 s.
 	CommandTimeout *durationpb.Duration `protobuf:"bytes,4,opt,name=command_timeout,json=commandTimeout,proto3" json:"command_timeout,omitempty"`
-	// Whether tools that write files refuse to.
+	// Whether tools that write files refuse to do so.
 	ReadOnly bool `protobuf:"varint,5,opt,name=read_only,json=readOnly,proto3" json:"read_only,omitempty"`
-	// Bytes of a result that the model reads; a larger one becomes an artifact and is shown in part. 0: 50,000.
+	// Maximum number of bytes of a result that the model reads. A larger result is stored as an
+	// artifact, and the model reads a part of it. 0 means 50,000.
 	ResultBytes uint32 `protobuf:"varint,6,opt,name=result_bytes,json=resultBytes,proto3" json:"result_bytes,omitempty"`
-	// Hosts and ports that code and commands may reach, as in `AgentSpec.deep_agent.network`. Empty: none.
+	// Hosts and ports that code and commands may reach, in the format of
+	// `AgentSpec.deep_agent.network`. If empty, none.
 	NetworkAllow  []string `protobuf:"bytes,7,rep,name=network_allow,json=networkAllow,proto3" json:"network_allow,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1353,13 +1365,13 @@ func (x *ToolSettings) GetNetworkAllow() []string {
 	return nil
 }
 
-// The journal of one call. Whoever appends its first fact owns the call: a toolhost that starts it, or the runtime that
-// cancels it before it started.
+// Journal of a call. The process that appends the first fact owns the call: the toolhost that
+// starts it, or the runtime that cancels it before it has started.
 type ToolCallJournal struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Sequence of the first fact; dense from 1 within the call.
+	// Sequence of the first fact. Sequences start at 1 within a call and have no gaps.
 	FirstSequence uint32 `protobuf:"varint,1,opt,name=first_sequence,json=firstSequence,proto3" json:"first_sequence,omitempty"`
-	// The facts.
+	// The facts, in order.
 	Facts         []*ToolCallFact `protobuf:"bytes,2,rep,name=facts,proto3" json:"facts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1409,10 +1421,10 @@ func (x *ToolCallJournal) GetFacts() []*ToolCallFact {
 	return nil
 }
 
-// One fact about a call.
+// A fact about a call.
 type ToolCallFact struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// When it was known.
+	// Time at which the writer learned of the fact.
 	Time *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=time,proto3" json:"time,omitempty"`
 	// What happened.
 	//
@@ -1532,7 +1544,7 @@ type isToolCallFact_Fact interface {
 }
 
 type ToolCallFact_Started struct {
-	// A toolhost began to execute the call.
+	// A toolhost started to execute the call.
 	Started *CallStarted `protobuf:"bytes,2,opt,name=started,proto3,oneof"`
 }
 
@@ -1542,22 +1554,23 @@ type ToolCallFact_Progress struct {
 }
 
 type ToolCallFact_Result struct {
-	// The call came to an end; the last fact of the journal.
+	// The call ended. This is the last fact of the journal.
 	Result *ToolResult `protobuf:"bytes,4,opt,name=result,proto3,oneof"`
 }
 
 type ToolCallFact_Cancelled struct {
-	// The call is not wanted any more: one that has not started never will, one under way is ended.
+	// The call is no longer wanted. A call that has not started never starts; a call in progress is
+	// stopped.
 	Cancelled *CallCancelled `protobuf:"bytes,5,opt,name=cancelled,proto3,oneof"`
 }
 
 type ToolCallFact_Question struct {
-	// The tool asks a person, and waits.
+	// The tool asked a person a question and is waiting for the answer.
 	Question *Question `protobuf:"bytes,6,opt,name=question,proto3,oneof"`
 }
 
 type ToolCallFact_Answer struct {
-	// What a person answered, written by the runtime.
+	// The answer of a person, written by the runtime.
 	Answer *Answer `protobuf:"bytes,7,opt,name=answer,proto3,oneof"`
 }
 
@@ -1573,16 +1586,16 @@ func (*ToolCallFact_Question) isToolCallFact_Fact() {}
 
 func (*ToolCallFact_Answer) isToolCallFact_Fact() {}
 
-// Something that a tool asks a person while it runs.
+// A question that a tool asks a person while it runs.
 type Question struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id of the question, unique in its call.
+	// Id of the question, unique within its call.
 	QuestionId string `protobuf:"bytes,1,opt,name=question_id,json=questionId,proto3" json:"question_id,omitempty"`
-	// What is asked.
+	// Text of the question.
 	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	// JSON Schema of the answer, of type object.
+	// JSON Schema of the answer. Its type is object.
 	Schema *structpb.Struct `protobuf:"bytes,3,opt,name=schema,proto3" json:"schema,omitempty"`
-	// Who asks: `mcp:<server>`.
+	// Source of the question: `mcp:<server>`.
 	AskedBy       string `protobuf:"bytes,4,opt,name=asked_by,json=askedBy,proto3" json:"asked_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1646,14 +1659,14 @@ func (x *Question) GetAskedBy() string {
 	return ""
 }
 
-// What a person answered.
+// The answer to a question.
 type Answer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The question.
+	// Id of the question.
 	QuestionId string `protobuf:"bytes,1,opt,name=question_id,json=questionId,proto3" json:"question_id,omitempty"`
-	// Whether there is an answer.
+	// Whether the question was answered.
 	Action AnswerAction `protobuf:"varint,2,opt,name=action,proto3,enum=reeve.tool.v1.AnswerAction" json:"action,omitempty"`
-	// The answer, when there is one. It holds to the schema of the question.
+	// The answer; matches the schema of the question. Unset unless `action` is ANSWER_ACTION_ACCEPT.
 	Content       *structpb.Struct `protobuf:"bytes,3,opt,name=content,proto3" json:"content,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1710,13 +1723,14 @@ func (x *Answer) GetContent() *structpb.Struct {
 	return nil
 }
 
-// A toolhost began to execute a call.
+// A toolhost started to execute a call.
 type CallStarted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name of the toolhost process, unique to its life.
+	// Name of the toolhost process. Each process has a new name.
 	Host string `protobuf:"bytes,1,opt,name=host,proto3" json:"host,omitempty"`
-	// Stream sequence of the ToolCallRequest by which it took the call. Another delivery of that very message means that
-	// the host fell silent; a delivery of any other message means nothing and is dropped.
+	// Stream sequence of the ToolCallRequest through which the host took the call. A redelivery of
+	// this message means that the host stopped responding. A delivery of any other message has no
+	// meaning and is dropped.
 	RequestSequence uint64 `protobuf:"varint,2,opt,name=request_sequence,json=requestSequence,proto3" json:"request_sequence,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -1766,10 +1780,10 @@ func (x *CallStarted) GetRequestSequence() uint64 {
 	return 0
 }
 
-// A call is not wanted any more.
+// A call is no longer wanted.
 type CallCancelled struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Why.
+	// Reason for the cancellation.
 	Reason        string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: reeve/tool/v1/tool.proto
 
-// Tools: what an agent may call, and what comes back.
+// Tools: what an agent may call, and what the calls return.
 
 package toolv1
 
@@ -28,9 +28,10 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// The tools that this deployment offers.
+// Lists the tools of this deployment.
 type ToolServiceClient interface {
-	// Lists the tools that the toolhosts of all pools have announced. A pool that is scaled to zero still lists its tools.
+	// Lists the tools that the toolhosts of all pools have announced. A pool that is scaled to zero
+	// still lists its tools.
 	ListTools(ctx context.Context, in *ListToolsRequest, opts ...grpc.CallOption) (*ListToolsResponse, error)
 }
 
@@ -56,9 +57,10 @@ func (c *toolServiceClient) ListTools(ctx context.Context, in *ListToolsRequest,
 // All implementations must embed UnimplementedToolServiceServer
 // for forward compatibility.
 //
-// The tools that this deployment offers.
+// Lists the tools of this deployment.
 type ToolServiceServer interface {
-	// Lists the tools that the toolhosts of all pools have announced. A pool that is scaled to zero still lists its tools.
+	// Lists the tools that the toolhosts of all pools have announced. A pool that is scaled to zero
+	// still lists its tools.
 	ListTools(context.Context, *ListToolsRequest) (*ListToolsResponse, error)
 	mustEmbedUnimplementedToolServiceServer()
 }

@@ -4,7 +4,8 @@
 // 	protoc        (unknown)
 // source: reeve/tool/v1/tool_provider.proto
 
-// Tools that somebody serves in any language. This file needs no other of ours: it is all that a provider has to have.
+// Tool providers: servers, written in any language, that provide tools. This file imports no other
+// Reeve file; a provider needs nothing else.
 
 package toolv1
 
@@ -25,7 +26,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Asks for the tools.
+// Request of `DescribeTools`. Empty.
 type DescribeToolsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -62,10 +63,10 @@ func (*DescribeToolsRequest) Descriptor() ([]byte, []int) {
 	return file_reeve_tool_v1_tool_provider_proto_rawDescGZIP(), []int{0}
 }
 
-// The tools.
+// Response of `DescribeTools`.
 type DescribeToolsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// In any order. At most 256 are taken.
+	// The tools, in any order. At most 256 are used.
 	Tools         []*ProvidedTool `protobuf:"bytes,1,rep,name=tools,proto3" json:"tools,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -108,23 +109,24 @@ func (x *DescribeToolsResponse) GetTools() []*ProvidedTool {
 	return nil
 }
 
-// A tool, as its provider describes it.
+// Description of a tool by its provider.
 type ProvidedTool struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the tool: letters, digits, `_` and `-`. Models call it `<provider>__<name>`.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// What the tool does, told to the model.
+	// What the tool does. The model reads it.
 	Description string `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
-	// JSON Schema of the arguments, of type object. Absent: it takes none.
+	// JSON Schema of the arguments. Its type must be object. If unset, the tool has no arguments.
 	InputSchema *structpb.Struct `protobuf:"bytes,3,opt,name=input_schema,json=inputSchema,proto3" json:"input_schema,omitempty"`
-	// What the tool may touch: `safe`, `knowledge`, `network`, `workspace_write`, `editor_mutate`, `secrets` or `execute`.
-	// Empty: what the operator has set for the provider.
+	// Resources that the tool may access: `safe`, `knowledge`, `network`, `workspace_write`,
+	// `editor_mutate`, `secrets`, or `execute`. If empty, the class that the operator configured for
+	// the provider.
 	PermissionClass string `protobuf:"bytes,4,opt,name=permission_class,json=permissionClass,proto3" json:"permission_class,omitempty"`
-	// Whether a call whose outcome is unknown may simply be made again.
+	// Whether a call whose outcome is unknown may be executed again.
 	Idempotent bool `protobuf:"varint,5,opt,name=idempotent,proto3" json:"idempotent,omitempty"`
-	// Whether calls may run beside other calls of the same turn. Unset means true.
+	// Whether calls may run concurrently with other calls of the same turn. If unset, true.
 	ParallelSafe *bool `protobuf:"varint,6,opt,name=parallel_safe,json=parallelSafe,proto3,oneof" json:"parallel_safe,omitempty"`
-	// Name of a lock that at most one call of a run holds at a time. Empty: none.
+	// Name of a lock that at most one call of a run holds at a time. Empty if the tool needs none.
 	ExclusiveLock string `protobuf:"bytes,7,opt,name=exclusive_lock,json=exclusiveLock,proto3" json:"exclusive_lock,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -209,23 +211,23 @@ func (x *ProvidedTool) GetExclusiveLock() string {
 	return ""
 }
 
-// One call.
+// Request of `ExecuteTool`.
 type ExecuteToolRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id of the call, unique over all runs and tenants. The same call made again has the same id, so that a provider can tell
-	// a repetition by it.
+	// Id of the call, unique across runs and tenants. If the same call is executed again, it has the
+	// same id, so that the provider can detect the repetition.
 	CallId string `protobuf:"bytes,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
-	// Name of the tool, as DescribeTools gave it.
+	// Name of the tool, as returned by DescribeTools.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// The arguments. They hold to the schema of the tool.
+	// Arguments of the call. They match the schema of the tool.
 	Arguments *structpb.Struct `protobuf:"bytes,3,opt,name=arguments,proto3" json:"arguments,omitempty"`
-	// The tenant of the run.
+	// Tenant of the run.
 	Tenant string `protobuf:"bytes,4,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	// The run.
+	// Id of the run.
 	RunId string `protobuf:"bytes,5,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// W3C trace context of the run, empty when it is not traced.
+	// W3C trace context of the run. Empty if the run is not traced.
 	Traceparent string `protobuf:"bytes,6,opt,name=traceparent,proto3" json:"traceparent,omitempty"`
-	// How long the call may take; its deadline says the same.
+	// Time limit of the call. Equal to the deadline of the RPC.
 	TimeLimit     *durationpb.Duration `protobuf:"bytes,7,opt,name=time_limit,json=timeLimit,proto3" json:"time_limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -310,10 +312,10 @@ func (x *ExecuteToolRequest) GetTimeLimit() *durationpb.Duration {
 	return nil
 }
 
-// What a provider says of a call that is under way.
+// A message of the stream of `ExecuteTool`.
 type ExecuteToolResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A report, or the end.
+	// Content of this message.
 	//
 	// Types that are valid to be assigned to Event:
 	//
@@ -384,12 +386,12 @@ type isExecuteToolResponse_Event interface {
 }
 
 type ExecuteToolResponse_Progress struct {
-	// How far the call is.
+	// Progress of the call.
 	Progress *ProvidedProgress `protobuf:"bytes,1,opt,name=progress,proto3,oneof"`
 }
 
 type ExecuteToolResponse_Result struct {
-	// What it came to. The last message of the stream.
+	// Result of the call. This is the last message of the stream.
 	Result *ProvidedResult `protobuf:"bytes,2,opt,name=result,proto3,oneof"`
 }
 
@@ -397,12 +399,12 @@ func (*ExecuteToolResponse_Progress) isExecuteToolResponse_Event() {}
 
 func (*ExecuteToolResponse_Result) isExecuteToolResponse_Event() {}
 
-// How far a call is.
+// Progress of a call.
 type ProvidedProgress struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How far; increases with each report.
+	// Current progress. Increases with each report.
 	Progress float64 `protobuf:"fixed64,1,opt,name=progress,proto3" json:"progress,omitempty"`
-	// How far it will be at the end, when that is known.
+	// Value of `progress` at the end. Unset if unknown.
 	Total *float64 `protobuf:"fixed64,2,opt,name=total,proto3,oneof" json:"total,omitempty"`
 	// What the tool is doing.
 	Message       string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
@@ -461,17 +463,18 @@ func (x *ProvidedProgress) GetMessage() string {
 	return ""
 }
 
-// What a call came to.
+// Result of a call.
 type ProvidedResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What the model reads. A text that is too long for it is kept as an artifact, of which it is shown a part. Empty: the
-	// JSON of `structured`.
+	// Content that the model reads. A text that is too long for the model is stored as an artifact,
+	// and the model reads a part of it. If empty, the JSON of `structured`.
 	Content string `protobuf:"bytes,1,opt,name=content,proto3" json:"content,omitempty"`
-	// Whether `content` tells of a failure.
+	// Whether `content` describes a failure.
 	IsError bool `protobuf:"varint,2,opt,name=is_error,json=isError,proto3" json:"is_error,omitempty"`
-	// The structured form of the result, where the tool has one.
+	// Structured form of the result, if the tool provides one.
 	Structured *structpb.Struct `protobuf:"bytes,3,opt,name=structured,proto3" json:"structured,omitempty"`
-	// Pictures, sounds and other files. They are kept as artifacts, of which the model is told.
+	// Images, audio, and other files. They are stored as artifacts, and the model is informed of
+	// them.
 	Files         []*ProvidedFile `protobuf:"bytes,4,rep,name=files,proto3" json:"files,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -535,12 +538,12 @@ func (x *ProvidedResult) GetFiles() []*ProvidedFile {
 	return nil
 }
 
-// A file that a tool gives.
+// A file in a result.
 type ProvidedFile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Media type: `image/png`.
+	// Media type of the file, for example `image/png`.
 	MediaType string `protobuf:"bytes,1,opt,name=media_type,json=mediaType,proto3" json:"media_type,omitempty"`
-	// Its bytes.
+	// Bytes of the file.
 	Content       []byte `protobuf:"bytes,2,opt,name=content,proto3" json:"content,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -4,7 +4,8 @@
 // 	protoc        (unknown)
 // source: reeve/tool/v1/toolhost.proto
 
-// Toolhosts among each other: who of a pool is there, and how a call gets to one of them.
+// Messages between toolhosts: the presence of the toolhosts of a pool, and the forwarding of calls
+// to one of them.
 
 package toolv1
 
@@ -24,20 +25,21 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// That a toolhost lives. It says so every two seconds; a row that is not written again is gone after ten.
+// Announces that a toolhost is running. The toolhost writes its row every two seconds; a row that
+// is not written again expires after ten seconds.
 type ToolhostPresence struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name of the toolhost process, unique to its life.
+	// Name of the toolhost process. Each process has a new name.
 	Host string `protobuf:"bytes,1,opt,name=host,proto3" json:"host,omitempty"`
-	// The pool whose calls it takes.
+	// Pool whose calls the toolhost executes.
 	Pool string `protobuf:"bytes,2,opt,name=pool,proto3" json:"pool,omitempty"`
-	// How many calls it executes at a time.
+	// Maximum number of calls that the toolhost executes concurrently.
 	Slots uint32 `protobuf:"varint,3,opt,name=slots,proto3" json:"slots,omitempty"`
-	// How many it executes now.
+	// Number of calls that the toolhost is executing.
 	Busy uint32 `protobuf:"varint,4,opt,name=busy,proto3" json:"busy,omitempty"`
-	// Whether it takes no more calls, because it is about to end.
+	// Whether the toolhost accepts no more calls because it is shutting down.
 	Draining bool `protobuf:"varint,5,opt,name=draining,proto3" json:"draining,omitempty"`
-	// When it began.
+	// Time at which the toolhost started.
 	Since         *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=since,proto3" json:"since,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -115,7 +117,8 @@ func (x *ToolhostPresence) GetSince() *timestamppb.Timestamp {
 	return nil
 }
 
-// Asks a toolhost whether it is there; any answer says so. Where nobody listens, its process is gone.
+// Checks whether a toolhost is running. Any response means that it is. If there is no responder,
+// the process no longer exists.
 type ToolhostProbe struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -152,14 +155,16 @@ func (*ToolhostProbe) Descriptor() ([]byte, []int) {
 	return file_reeve_tool_v1_toolhost_proto_rawDescGZIP(), []int{1}
 }
 
-// A call on its way to one toolhost: to the holder of its workspace, or to one that has its tool.
+// A call that is forwarded to one toolhost: to the holder of its workspace, or to a toolhost that
+// has its tool.
 type ForwardedToolCall struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The call.
+	// The request.
 	Request *ToolCallRequest `protobuf:"bytes,1,opt,name=request,proto3" json:"request,omitempty"`
-	// The toolhost that has sent it on.
+	// Name of the toolhost that forwarded the call.
 	From string `protobuf:"bytes,2,opt,name=from,proto3" json:"from,omitempty"`
-	// How often it was sent on. One that came a long way is executed where it is.
+	// Number of times the call was forwarded. A call that has reached the maximum number of hops is
+	// executed where it is.
 	Hops          uint32 `protobuf:"varint,3,opt,name=hops,proto3" json:"hops,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: reeve/tool/v1/workspace.proto
 
-// Workspaces: the files that the tools of a run, or of all runs of a thread, share.
+// Workspaces: files that the tools of a run, or of all runs of a thread, share.
 
 package toolv1
 
@@ -25,7 +25,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What an entry of a workspace is.
+// Kind of an entry of a workspace.
 type FileKind int32
 
 const (
@@ -35,9 +35,9 @@ const (
 	FileKind_FILE_KIND_FILE FileKind = 1
 	// A folder.
 	FileKind_FILE_KIND_FOLDER FileKind = 2
-	// A symbolic link. It is never followed by this service.
+	// A symbolic link. This service never follows it.
 	FileKind_FILE_KIND_LINK FileKind = 3
-	// Anything else: a pipe, a socket.
+	// Any other kind, such as a pipe or a socket.
 	FileKind_FILE_KIND_OTHER FileKind = 4
 )
 
@@ -86,42 +86,44 @@ func (FileKind) EnumDescriptor() ([]byte, []int) {
 	return file_reeve_tool_v1_workspace_proto_rawDescGZIP(), []int{0}
 }
 
-// Where a workspace is, and what of it would outlive its host. Changed by compare-and-set only, so that one place has it
-// at a time; whoever finds that another place has it has lost it.
+// Location of a workspace, and which of its changes are in its snapshot. The record is changed only
+// by compare-and-set, so that a single toolhost or data folder has the workspace at a time. A
+// holder that finds another location in the record has lost the workspace.
 type WorkspaceRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The tenant.
 	Tenant string `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	// Id of the workspace: that of its run, or `thread-` and the id of its thread.
+	// Id of the workspace: the run id, or `thread-` followed by the thread id.
 	Id string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
-	// The toolhost process that used it last. Empty: none has it.
+	// Name of the toolhost process that last used the workspace. Empty if no process holds it.
 	Holder string `protobuf:"bytes,3,opt,name=holder,proto3" json:"holder,omitempty"`
-	// Id of the data folder below which it lies; toolhosts that share the folder share the workspace. Empty: it lies nowhere
-	// but in its snapshot.
+	// Id of the data folder that contains the workspace. Toolhosts that share a data folder share its
+	// workspaces. Empty if the workspace exists only as a snapshot.
 	Place string `protobuf:"bytes,4,opt,name=place,proto3" json:"place,omitempty"`
-	// Name of its folder there.
+	// Name of the workspace's folder in the data folder.
 	Folder string `protobuf:"bytes,5,opt,name=folder,proto3" json:"folder,omitempty"`
-	// One more for each call that may have changed files, written before the result of that call.
+	// Revision of the workspace. Increases by one for each call that may have changed files; written
+	// before the result of that call.
 	Revision uint32 `protobuf:"varint,6,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Everything up to this revision is in the snapshot.
+	// Revision up to which all changes are in the snapshot.
 	SavedRevision uint32 `protobuf:"varint,7,opt,name=saved_revision,json=savedRevision,proto3" json:"saved_revision,omitempty"`
-	// Name of the snapshot in the object store. Empty: there is none.
+	// Name of the snapshot in the object store. Empty if there is none.
 	Snapshot string `protobuf:"bytes,8,opt,name=snapshot,proto3" json:"snapshot,omitempty"`
 	// Size of the snapshot in bytes.
 	SnapshotSize uint64 `protobuf:"varint,9,opt,name=snapshot_size,json=snapshotSize,proto3" json:"snapshot_size,omitempty"`
-	// Calls whose changes are not in the snapshot, the oldest first; at most 64.
+	// Calls whose changes are not in the snapshot, oldest first. At most 64.
 	Unsaved []*FileChange `protobuf:"bytes,10,rep,name=unsaved,proto3" json:"unsaved,omitempty"`
-	// How many more there are.
+	// Number of further such calls that `unsaved` does not contain.
 	UnsavedMore uint32 `protobuf:"varint,11,opt,name=unsaved_more,json=unsavedMore,proto3" json:"unsaved_more,omitempty"`
-	// Calls whose changes are gone, and of which no result has told yet; at most 64.
+	// Calls whose changes were lost and have not been reported in a result yet. At most 64.
 	Lost []*FileChange `protobuf:"bytes,12,rep,name=lost,proto3" json:"lost,omitempty"`
-	// How many more there are.
+	// Number of further such calls that `lost` does not contain.
 	LostMore uint32 `protobuf:"varint,13,opt,name=lost_more,json=lostMore,proto3" json:"lost_more,omitempty"`
-	// Whether the snapshot itself was lost, and no result has told yet.
+	// Whether the snapshot itself was lost and the loss has not been reported in a result yet.
 	LostSnapshot bool `protobuf:"varint,14,opt,name=lost_snapshot,json=lostSnapshot,proto3" json:"lost_snapshot,omitempty"`
-	// When it was last used, give or take an hour.
+	// Time of the last use, accurate to one hour.
 	LastUsed *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=last_used,json=lastUsed,proto3" json:"last_used,omitempty"`
-	// Runs whose input files have been laid in, the oldest first; at most 64.
+	// Runs whose input files have been staged in the workspace, oldest first. At most 64.
 	Laid          []*LaidRun `protobuf:"bytes,16,rep,name=laid,proto3" json:"laid,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -269,14 +271,14 @@ func (x *WorkspaceRecord) GetLaid() []*LaidRun {
 	return nil
 }
 
-// The input files of a run have been laid into a workspace.
+// A run whose input files have been staged in a workspace.
 type LaidRun struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The run.
+	// Id of the run.
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// The revision with which they came.
+	// Revision of the workspace that the staging created.
 	Revision uint32 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Whether they are in the snapshot, or were when it was made.
+	// Whether the files are in the snapshot, or were when the snapshot was created.
 	IsSaved       bool `protobuf:"varint,3,opt,name=is_saved,json=isSaved,proto3" json:"is_saved,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -333,14 +335,16 @@ func (x *LaidRun) GetIsSaved() bool {
 	return false
 }
 
-// Asks the toolhost that holds a workspace to save it and let it go. Answered by WorkspaceReleased.
+// Asks the toolhost that holds a workspace to save and release it. The response is a
+// WorkspaceReleased.
 type WorkspaceRelease struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The tenant.
 	Tenant string `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	// The workspace.
+	// Id of the workspace.
 	Id string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
-	// Whether it is only asked whether calls are running there; nothing is saved then.
+	// If true, the toolhost only reports whether calls are running in the workspace; it saves and
+	// releases nothing.
 	OnlyAsk       bool `protobuf:"varint,3,opt,name=only_ask,json=onlyAsk,proto3" json:"only_ask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -397,10 +401,11 @@ func (x *WorkspaceRelease) GetOnlyAsk() bool {
 	return false
 }
 
-// What became of a request to let a workspace go.
+// Response to a WorkspaceRelease.
 type WorkspaceReleased struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether the toolhost has let it go, or never had it. False: calls are running there.
+	// Whether the toolhost has released the workspace, or never held it. With `only_ask`, whether no
+	// calls are running in it. False while calls are running in the workspace or it is being saved.
 	IsReleased    bool `protobuf:"varint,1,opt,name=is_released,json=isReleased,proto3" json:"is_released,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -443,16 +448,17 @@ func (x *WorkspaceReleased) GetIsReleased() bool {
 	return false
 }
 
-// Asks a toolhost for something about the files of a workspace. Answered by WorkspaceFilesResponse.
+// Requests an operation on the files of a workspace from a toolhost. The response is a
+// WorkspaceFilesResponse.
 type WorkspaceFilesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The tenant.
 	Tenant string `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	// The run. Its input files are laid in first, but not into the workspace of a thread.
+	// Id of the run. Its input files are staged first, unless the workspace belongs to a thread.
 	RunId string `protobuf:"bytes,2,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
 	// The workspace.
 	Workspace *Workspace `protobuf:"bytes,3,opt,name=workspace,proto3" json:"workspace,omitempty"`
-	// What is asked.
+	// The operation.
 	//
 	// Types that are valid to be assigned to Operation:
 	//
@@ -554,17 +560,17 @@ type isWorkspaceFilesRequest_Operation interface {
 }
 
 type WorkspaceFilesRequest_List struct {
-	// The files.
+	// Lists files.
 	List *ListOperation `protobuf:"bytes,10,opt,name=list,proto3,oneof"`
 }
 
 type WorkspaceFilesRequest_Read struct {
-	// A part of a file.
+	// Reads a part of a file.
 	Read *ReadOperation `protobuf:"bytes,11,opt,name=read,proto3,oneof"`
 }
 
 type WorkspaceFilesRequest_Write struct {
-	// A new file, or new content of one.
+	// Creates a file, or replaces its content.
 	Write *WriteOperation `protobuf:"bytes,12,opt,name=write,proto3,oneof"`
 }
 
@@ -574,16 +580,17 @@ func (*WorkspaceFilesRequest_Read) isWorkspaceFilesRequest_Operation() {}
 
 func (*WorkspaceFilesRequest_Write) isWorkspaceFilesRequest_Operation() {}
 
-// Asks for the files below a folder.
+// Lists the files in a folder.
 type ListOperation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The folder, relative to the workspace. Empty: the workspace.
+	// Path of the folder, relative to the workspace. Empty for the workspace itself.
 	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
-	// Whether what is in folders below is listed too.
+	// Whether to include the contents of subfolders.
 	Recursive bool `protobuf:"varint,2,opt,name=recursive,proto3" json:"recursive,omitempty"`
-	// At most this many.
+	// Maximum number of entries to return.
 	Most uint32 `protobuf:"varint,3,opt,name=most,proto3" json:"most,omitempty"`
-	// Where the list goes on: `next` of the one before.
+	// Continues the list after this point: `next` of the previous list. Empty starts at the
+	// beginning.
 	After         string `protobuf:"bytes,4,opt,name=after,proto3" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -647,16 +654,17 @@ func (x *ListOperation) GetAfter() string {
 	return ""
 }
 
-// Asks for a part of a file.
+// Reads a part of a file.
 type ReadOperation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The file, relative to the workspace.
+	// Path of the file, relative to the workspace.
 	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
-	// Where the part begins.
+	// Offset of the first byte.
 	Offset uint64 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
-	// At most this many bytes.
+	// Maximum number of bytes to return.
 	MostBytes uint32 `protobuf:"varint,3,opt,name=most_bytes,json=mostBytes,proto3" json:"most_bytes,omitempty"`
-	// The version that was read before. Empty: any.
+	// Version that the previous part was read from. If the file has another version, the operation is
+	// refused. Empty for any version.
 	Version       string `protobuf:"bytes,4,opt,name=version,proto3" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -723,9 +731,9 @@ func (x *ReadOperation) GetVersion() string {
 // Writes a file.
 type WriteOperation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The file, relative to the workspace.
+	// Path of the file, relative to the workspace.
 	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
-	// Where the bytes come from.
+	// Source of the content.
 	//
 	// Types that are valid to be assigned to Source:
 	//
@@ -803,12 +811,12 @@ type isWriteOperation_Source interface {
 }
 
 type WriteOperation_Content struct {
-	// They are here.
+	// The content itself.
 	Content []byte `protobuf:"bytes,2,opt,name=content,proto3,oneof"`
 }
 
 type WriteOperation_ArtifactId struct {
-	// They are those of an artifact.
+	// Id of the artifact that contains the content.
 	ArtifactId string `protobuf:"bytes,3,opt,name=artifact_id,json=artifactId,proto3,oneof"`
 }
 
@@ -816,10 +824,10 @@ func (*WriteOperation_Content) isWriteOperation_Source() {}
 
 func (*WriteOperation_ArtifactId) isWriteOperation_Source() {}
 
-// What a toolhost answers about files.
+// Response to a WorkspaceFilesRequest.
 type WorkspaceFilesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What came of it.
+	// Outcome of the operation.
 	//
 	// Types that are valid to be assigned to Outcome:
 	//
@@ -920,12 +928,12 @@ type WorkspaceFilesResponse_Part struct {
 }
 
 type WorkspaceFilesResponse_WrittenBytes struct {
-	// How many bytes were written.
+	// Number of bytes that were written.
 	WrittenBytes uint64 `protobuf:"varint,3,opt,name=written_bytes,json=writtenBytes,proto3,oneof"`
 }
 
 type WorkspaceFilesResponse_Refused struct {
-	// Why it was not done.
+	// The operation was refused.
 	Refused *FilesRefused `protobuf:"bytes,4,opt,name=refused,proto3,oneof"`
 }
 
@@ -937,12 +945,12 @@ func (*WorkspaceFilesResponse_WrittenBytes) isWorkspaceFilesResponse_Outcome() {
 
 func (*WorkspaceFilesResponse_Refused) isWorkspaceFilesResponse_Outcome() {}
 
-// Files of a workspace.
+// A list of files in a workspace.
 type FileList struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// In the order of the bytes of their paths.
+	// The files and folders, ordered by the bytes of their paths.
 	Entries []*FileEntry `protobuf:"bytes,1,rep,name=entries,proto3" json:"entries,omitempty"`
-	// Where the next list begins. Empty: this is the last one.
+	// Continues the list: `after` of the next list. Empty if the list is complete.
 	Next          string `protobuf:"bytes,2,opt,name=next,proto3" json:"next,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -997,9 +1005,9 @@ type FilePart struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The bytes.
 	Content []byte `protobuf:"bytes,1,opt,name=content,proto3" json:"content,omitempty"`
-	// Size of the whole file.
+	// Size of the whole file in bytes.
 	SizeBytes uint64 `protobuf:"varint,2,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
-	// Changes when the file does.
+	// Version of the file. Changes whenever the file changes.
 	Version       string `protobuf:"bytes,3,opt,name=version,proto3" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1056,14 +1064,15 @@ func (x *FilePart) GetVersion() string {
 	return ""
 }
 
-// Why an operation on files was not done.
+// Reason why an operation on files was refused.
 type FilesRefused struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What the caller may do, by the name of a kind of failure: `not_found`, `invalid`, `conflict`, `exhausted`, `unavailable`.
+	// Kind of the failure, which determines what the caller can do: `not_found`, `invalid`,
+	// `conflict`, `exhausted`, or `unavailable`.
 	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
-	// What is wrong, and what to do about it.
+	// What failed, and how to resolve it.
 	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	// The constant that clients switch on.
+	// Constant that clients switch on.
 	Reason        v1.ErrorReason `protobuf:"varint,3,opt,name=reason,proto3,enum=reeve.error.v1.ErrorReason" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1120,14 +1129,15 @@ func (x *FilesRefused) GetReason() v1.ErrorReason {
 	return v1.ErrorReason(0)
 }
 
-// A file or a folder of a workspace.
+// An entry of a workspace.
 type FileEntry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its path, relative to the workspace. Bytes that are no UTF-8 are shown as U+FFFD.
+	// Path of the entry, relative to the workspace. Bytes that are not valid UTF-8 are replaced with
+	// U+FFFD.
 	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
-	// What it is.
+	// Kind of the entry.
 	Kind FileKind `protobuf:"varint,2,opt,name=kind,proto3,enum=reeve.tool.v1.FileKind" json:"kind,omitempty"`
-	// Size in bytes of a file.
+	// Size of a file in bytes.
 	SizeBytes     uint64 `protobuf:"varint,3,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: reeve/tool/v1/workspace_service.proto
 
-// The files of a run, for clients.
+// Access to the files of a run for clients.
 
 package toolv1
 
@@ -23,18 +23,18 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Asks for the files of a run.
+// Request of `ListFiles`.
 type ListFilesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The run.
+	// Id of the run.
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// The folder, relative to the workspace. Empty: the workspace.
+	// Path of the folder, relative to the workspace. Empty for the workspace itself.
 	Path string `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
-	// Whether what is in folders below is listed too.
+	// Whether to include the contents of subfolders.
 	Recursive bool `protobuf:"varint,3,opt,name=recursive,proto3" json:"recursive,omitempty"`
-	// At most this many; 0 means 100, more than 1000 means 1000.
+	// Maximum number of entries to return. 0 means 100; values above 1000 are treated as 1000.
 	PageSize int32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// Where the page begins: `next_page_token` of the page before.
+	// `next_page_token` of the previous page. Empty requests the first page.
 	PageToken     string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -105,12 +105,12 @@ func (x *ListFilesRequest) GetPageToken() string {
 	return ""
 }
 
-// A page of files.
+// Response of `ListFiles`.
 type ListFilesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The files and folders.
+	// The files and folders, ordered by the bytes of their paths.
 	Entries []*FileEntry `protobuf:"bytes,1,rep,name=entries,proto3" json:"entries,omitempty"`
-	// Begins the next page. Empty: this is the last one.
+	// Token of the next page. Empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -160,16 +160,16 @@ func (x *ListFilesResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Asks for the bytes of a file.
+// Request of `ReadFile`.
 type ReadFileRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The run.
+	// Id of the run.
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// The file, relative to the workspace.
+	// Path of the file, relative to the workspace.
 	Path string `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
-	// Where to begin.
+	// Offset of the first byte.
 	Offset uint64 `protobuf:"varint,3,opt,name=offset,proto3" json:"offset,omitempty"`
-	// At most this many bytes. Unset: to the end.
+	// Maximum number of bytes to return. If unset, the rest of the file.
 	Length        *uint64 `protobuf:"varint,4,opt,name=length,proto3,oneof" json:"length,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -233,10 +233,10 @@ func (x *ReadFileRequest) GetLength() uint64 {
 	return 0
 }
 
-// A part of a file.
+// A message of the stream of `ReadFile`.
 type ReadFileResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What this message carries.
+	// Content of this message.
 	//
 	// Types that are valid to be assigned to Part:
 	//
@@ -307,12 +307,12 @@ type isReadFileResponse_Part interface {
 }
 
 type ReadFileResponse_File struct {
-	// What the file is; the first message.
+	// Describes the file. This is the first message of the stream.
 	File *FileEntry `protobuf:"bytes,1,opt,name=file,proto3,oneof"`
 }
 
 type ReadFileResponse_Chunk struct {
-	// Bytes of the file.
+	// The next bytes of the file.
 	Chunk []byte `protobuf:"bytes,2,opt,name=chunk,proto3,oneof"`
 }
 
@@ -320,14 +320,14 @@ func (*ReadFileResponse_File) isReadFileResponse_Part() {}
 
 func (*ReadFileResponse_Chunk) isReadFileResponse_Part() {}
 
-// Writes a file.
+// Request of `WriteFile`.
 type WriteFileRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The run.
+	// Id of the run.
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// The file, relative to the workspace.
+	// Path of the file, relative to the workspace.
 	Path string `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
-	// Its new content.
+	// The new content of the file.
 	//
 	// Types that are valid to be assigned to Source:
 	//
@@ -412,12 +412,12 @@ type isWriteFileRequest_Source interface {
 }
 
 type WriteFileRequest_Content struct {
-	// The bytes.
+	// The content itself.
 	Content []byte `protobuf:"bytes,3,opt,name=content,proto3,oneof"`
 }
 
 type WriteFileRequest_ArtifactId struct {
-	// An artifact that has them.
+	// Id of the artifact that contains the content.
 	ArtifactId string `protobuf:"bytes,4,opt,name=artifact_id,json=artifactId,proto3,oneof"`
 }
 
@@ -425,10 +425,10 @@ func (*WriteFileRequest_Content) isWriteFileRequest_Source() {}
 
 func (*WriteFileRequest_ArtifactId) isWriteFileRequest_Source() {}
 
-// What was written.
+// Response of `WriteFile`.
 type WriteFileResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many bytes.
+	// Size of the written file in bytes.
 	SizeBytes     uint64 `protobuf:"varint,1,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

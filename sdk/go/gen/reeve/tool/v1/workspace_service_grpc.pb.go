@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: reeve/tool/v1/workspace_service.proto
 
-// The files of a run, for clients.
+// Access to the files of a run for clients.
 
 package toolv1
 
@@ -30,15 +30,18 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Reads and writes files of the workspace of a run, also after it has ended, until its snapshot is deleted. The operations are done inside a sandbox by a
-// toolhost; UNAVAILABLE when none answers.
+// Reads and writes the files in the workspace of a run. The files remain available after the run
+// has ended, until the snapshot of the workspace is deleted. A toolhost executes the operations in
+// a sandbox; they return UNAVAILABLE if no toolhost responds.
 type WorkspaceServiceClient interface {
-	// Lists files and folders, in the order of the bytes of their paths.
+	// Lists files and folders, ordered by the bytes of their paths.
 	ListFiles(ctx context.Context, in *ListFilesRequest, opts ...grpc.CallOption) (*ListFilesResponse, error)
-	// Streams a file or a part of it: first its description, then its bytes in chunks. ABORTED when the file changes meanwhile.
+	// Streams a file or a part of it. The first message describes the file; the following messages
+	// contain the bytes in chunks. Returns ABORTED if the file changes while it is being read.
 	ReadFile(ctx context.Context, in *ReadFileRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ReadFileResponse], error)
-	// Writes a whole file, and the folders on its way: up to 512 KiB in the message, or any size from an artifact, which
-	// every protocol can upload. Done twice it does the same.
+	// Writes a complete file, and creates the folders that contain it. The content is up to 512 KiB
+	// in the message, or an artifact of any size, which can be uploaded over every protocol. The
+	// operation is idempotent.
 	WriteFile(ctx context.Context, in *WriteFileRequest, opts ...grpc.CallOption) (*WriteFileResponse, error)
 }
 
@@ -93,15 +96,18 @@ func (c *workspaceServiceClient) WriteFile(ctx context.Context, in *WriteFileReq
 // All implementations must embed UnimplementedWorkspaceServiceServer
 // for forward compatibility.
 //
-// Reads and writes files of the workspace of a run, also after it has ended, until its snapshot is deleted. The operations are done inside a sandbox by a
-// toolhost; UNAVAILABLE when none answers.
+// Reads and writes the files in the workspace of a run. The files remain available after the run
+// has ended, until the snapshot of the workspace is deleted. A toolhost executes the operations in
+// a sandbox; they return UNAVAILABLE if no toolhost responds.
 type WorkspaceServiceServer interface {
-	// Lists files and folders, in the order of the bytes of their paths.
+	// Lists files and folders, ordered by the bytes of their paths.
 	ListFiles(context.Context, *ListFilesRequest) (*ListFilesResponse, error)
-	// Streams a file or a part of it: first its description, then its bytes in chunks. ABORTED when the file changes meanwhile.
+	// Streams a file or a part of it. The first message describes the file; the following messages
+	// contain the bytes in chunks. Returns ABORTED if the file changes while it is being read.
 	ReadFile(*ReadFileRequest, grpc.ServerStreamingServer[ReadFileResponse]) error
-	// Writes a whole file, and the folders on its way: up to 512 KiB in the message, or any size from an artifact, which
-	// every protocol can upload. Done twice it does the same.
+	// Writes a complete file, and creates the folders that contain it. The content is up to 512 KiB
+	// in the message, or an artifact of any size, which can be uploaded over every protocol. The
+	// operation is idempotent.
 	WriteFile(context.Context, *WriteFileRequest) (*WriteFileResponse, error)
 	mustEmbedUnimplementedWorkspaceServiceServer()
 }

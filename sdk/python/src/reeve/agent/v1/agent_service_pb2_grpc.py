@@ -26,8 +26,11 @@ if _version_not_supported:
 
 
 class AgentServiceStub:
-    """Keeps the agents of a tenant. A spec is stored only when it is valid; every violation is reported at once, each with its
-    field path, as INVALID_ARGUMENT with reason INVALID_AGENT. A field that is not honoured yet is among them.
+    """Manages the agents of a tenant.
+
+    A spec is stored only if it is valid. An invalid spec is refused with INVALID_ARGUMENT and reason
+    INVALID_AGENT; the error lists every violation with its field path. A field that this version
+    does not support is a violation too.
     """
 
     def __init__(self, channel):
@@ -69,47 +72,52 @@ class AgentServiceStub:
 
 
 class AgentServiceServicer:
-    """Keeps the agents of a tenant. A spec is stored only when it is valid; every violation is reported at once, each with its
-    field path, as INVALID_ARGUMENT with reason INVALID_AGENT. A field that is not honoured yet is among them.
+    """Manages the agents of a tenant.
+
+    A spec is stored only if it is valid. An invalid spec is refused with INVALID_ARGUMENT and reason
+    INVALID_AGENT; the error lists every violation with its field path. A field that this version
+    does not support is a violation too.
     """
 
     def CreateAgent(self, request, context):
-        """Stores a new agent. ALREADY_EXISTS: its id is taken.
+        """Stores a new agent. Returns ALREADY_EXISTS if the id is taken.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetAgent(self, request, context):
-        """Returns an agent. NOT_FOUND: no such agent.
+        """Returns an agent. Returns NOT_FOUND if it does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListAgents(self, request, context):
-        """Lists agents by id.
+        """Lists the agents of the tenant, ordered by id.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def UpdateAgent(self, request, context):
-        """Replaces an agent. Runs that have begun keep the spec with which they began.
+        """Replaces the spec of an agent. Existing runs keep the spec with which they were started.
+        Returns NOT_FOUND if the agent does not exist, and ABORTED if its revision is not the requested
+        one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DeleteAgent(self, request, context):
-        """Removes an agent. Its runs go on.
+        """Deletes an agent. Its runs continue. Returns NOT_FOUND if it does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ValidateAgent(self, request, context):
-        """Says what is wrong with a spec, and stores nothing.
+        """Validates a spec without storing it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -157,8 +165,11 @@ def add_AgentServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class AgentService:
-    """Keeps the agents of a tenant. A spec is stored only when it is valid; every violation is reported at once, each with its
-    field path, as INVALID_ARGUMENT with reason INVALID_AGENT. A field that is not honoured yet is among them.
+    """Manages the agents of a tenant.
+
+    A spec is stored only if it is valid. An invalid spec is refused with INVALID_ARGUMENT and reason
+    INVALID_AGENT; the error lists every violation with its field path. A field that this version
+    does not support is a violation too.
     """
 
     @staticmethod

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class ApprovalServiceStub:
-    """The inbox of approvals over all runs of the tenant.
+    """Manages the approvals of all runs of the tenant.
     """
 
     def __init__(self, channel):
@@ -58,7 +58,7 @@ class ApprovalServiceStub:
 
 
 class ApprovalServiceServicer:
-    """The inbox of approvals over all runs of the tenant.
+    """Manages the approvals of all runs of the tenant.
     """
 
     def ListApprovals(self, request, context):
@@ -69,22 +69,24 @@ class ApprovalServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetApproval(self, request, context):
-        """Returns one approval. NOT_FOUND: no such approval.
+        """Returns an approval. Returns NOT_FOUND if it does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DecideApproval(self, request, context):
-        """Decides an approval. Exactly one decision wins: the same decision repeated with its `decision_id` is answered as the
-        first time, any other is FAILED_PRECONDITION with reason APPROVAL_CLOSED.
+        """Decides an approval. Exactly one decision takes effect. Repeating that decision with the same
+        `decision_id` returns the same response; any other decision is refused with FAILED_PRECONDITION
+        and reason APPROVAL_CLOSED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def WatchApprovals(self, request, context):
-        """Streams approvals as they are requested and resolved, after those that are pending now. It never ends by itself.
+        """Streams the pending approvals, and then each approval when it is requested or resolved. The
+        stream continues until the client cancels it or the server shuts down.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -122,7 +124,7 @@ def add_ApprovalServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ApprovalService:
-    """The inbox of approvals over all runs of the tenant.
+    """Manages the approvals of all runs of the tenant.
     """
 
     @staticmethod

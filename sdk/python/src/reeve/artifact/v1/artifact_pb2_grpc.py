@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class ArtifactServiceStub:
-    """Stores files, and hands them out.
+    """Stores and returns artifacts.
     """
 
     def __init__(self, channel):
@@ -58,25 +58,27 @@ class ArtifactServiceStub:
 
 
 class ArtifactServiceServicer:
-    """Stores files, and hands them out.
+    """Stores and returns artifacts.
     """
 
     def UploadArtifact(self, request_iterator, context):
-        """Stores a file: first a message with `header`, then its bytes in chunks.
+        """Stores a file. The first message of the stream contains the `header`; the following messages
+        contain the bytes in chunks.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CreateArtifact(self, request, context):
-        """Stores a small file in one message, for clients that cannot stream. At most 1 MiB.
+        """Stores a small file in a single message, for clients that cannot stream. At most 1 MiB.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DownloadArtifact(self, request, context):
-        """Streams a file: first its description, then its bytes in chunks.
+        """Streams a file. The first message of the stream describes the artifact; the following messages
+        contain the bytes in chunks. Returns NOT_FOUND if the artifact does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -121,7 +123,7 @@ def add_ArtifactServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ArtifactService:
-    """Stores files, and hands them out.
+    """Stores and returns artifacts.
     """
 
     @staticmethod

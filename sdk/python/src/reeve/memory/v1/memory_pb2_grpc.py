@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class MemoryServiceStub:
-    """Keeps what is remembered of the caller. Tenant and user are those of the credential: nobody reads the memories of others.
+    """Manages the memories of the caller. Tenant and user are those of the credential; callers cannot
+    access the memories of other users.
     """
 
     def __init__(self, channel):
@@ -58,33 +59,35 @@ class MemoryServiceStub:
 
 
 class MemoryServiceServicer:
-    """Keeps what is remembered of the caller. Tenant and user are those of the credential: nobody reads the memories of others.
+    """Manages the memories of the caller. Tenant and user are those of the credential; callers cannot
+    access the memories of other users.
     """
 
     def CreateMemory(self, request, context):
-        """Remembers something. The same text again is the same memory, brought up to date. RESOURCE_EXHAUSTED: 1,000 memories
-        are kept; forget some.
+        """Stores a memory. Storing the same text again updates the existing memory. Returns
+        RESOURCE_EXHAUSTED if the user has 1,000 memories; delete some first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListMemories(self, request, context):
-        """Lists what is remembered, the latest first.
+        """Lists memories, most recently updated first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RecallMemories(self, request, context):
-        """Finds what fits a query, best first, as a run with `memory_enabled` does with its input.
+        """Returns the memories that match a query, best match first. A run with `memory_enabled` searches
+        for its input in the same way.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DeleteMemory(self, request, context):
-        """Forgets something. NOT_FOUND: it is not remembered.
+        """Deletes a memory. Returns NOT_FOUND if it does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -122,7 +125,8 @@ def add_MemoryServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class MemoryService:
-    """Keeps what is remembered of the caller. Tenant and user are those of the credential: nobody reads the memories of others.
+    """Manages the memories of the caller. Tenant and user are those of the credential; callers cannot
+    access the memories of other users.
     """
 
     @staticmethod

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class RunServiceStub:
-    """Starts runs and shows them.
+    """Starts, observes, and controls runs.
     """
 
     def __init__(self, channel):
@@ -73,57 +73,62 @@ class RunServiceStub:
 
 
 class RunServiceServicer:
-    """Starts runs and shows them.
+    """Starts, observes, and controls runs.
     """
 
     def StartRun(self, request, context):
-        """Starts a run. When it returns, the run is stored and will be carried out whatever dies. Repeated with the same
-        `request_id` and the same content it returns the same run; with other content it is ALREADY_EXISTS.
+        """Starts a run. When the call returns, the run is stored and will be executed even if processes
+        die. Repeating the request with the same `request_id` and the same content returns the same
+        run; with other content it is refused with ALREADY_EXISTS.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def WatchRun(self, request, context):
-        """Streams the events of a run from `after_sequence` on, each once and in order, and ends after the terminal status.
-        A client that lost the stream asks again with the last sequence that it saw. A client that goes away cancels nothing.
+        """Streams the events of a run after `after_sequence`, each exactly once and in order, and ends
+        after the terminal status. A client that lost the stream watches again with the last sequence
+        that it received. Disconnecting does not cancel the run, unless `cancel_on_disconnect` was set.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetRun(self, request, context):
-        """Returns a run as it stands. NOT_FOUND: no such run.
+        """Returns the current state of a run. Returns NOT_FOUND if it does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListRuns(self, request, context):
-        """Lists runs, newest first. The list follows the logs with a short delay.
+        """Lists runs, newest first. The list is updated with a short delay.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CancelRun(self, request, context):
-        """Cancels a run. When it returns, the run is cancelled for everybody who watches it; what it had under way is ended soon
-        after. Cancelling a cancelled run succeeds; a run that ended otherwise is FAILED_PRECONDITION.
+        """Cancels a run. When the call returns, the run is cancelled for all watchers; work in progress
+        is stopped shortly afterwards. Cancelling a cancelled run succeeds; cancelling a run that ended
+        otherwise is refused with FAILED_PRECONDITION.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetExecutionTree(self, request, context):
-        """Returns the execution tree of a run as it stands, while it works and after its end. NOT_FOUND: no such run.
+        """Returns the current execution tree of a run, during the run and after its end. Returns
+        NOT_FOUND if the run does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def SendMessage(self, request, context):
-        """Sends a message into a run that is under way. It is stored at once, and taken up at the start of the next step.
-        RESOURCE_EXHAUSTED with reason INBOX_FULL: 100 messages, or 2 MiB of them, wait already.
+        """Sends a message to a run that has not ended. The message is stored immediately and taken up at
+        the start of the next step. Returns RESOURCE_EXHAUSTED with reason INBOX_FULL if 100 messages,
+        or 2 MiB of messages, are already waiting.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -176,7 +181,7 @@ def add_RunServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class RunService:
-    """Starts runs and shows them.
+    """Starts, observes, and controls runs.
     """
 
     @staticmethod

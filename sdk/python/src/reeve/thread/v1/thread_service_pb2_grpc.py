@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class ThreadServiceStub:
-    """Shows threads, and deletes them. A thread comes to be with the first run that is started on it; its id is chosen by the client.
+    """Returns and deletes threads. A thread is created by the first run that is started on it; the
+    client chooses its id.
     """
 
     def __init__(self, channel):
@@ -58,33 +59,37 @@ class ThreadServiceStub:
 
 
 class ThreadServiceServicer:
-    """Shows threads, and deletes them. A thread comes to be with the first run that is started on it; its id is chosen by the client.
+    """Returns and deletes threads. A thread is created by the first run that is started on it; the
+    client chooses its id.
     """
 
     def GetThread(self, request, context):
-        """Returns a thread as it stands. NOT_FOUND: no run was ever started on it.
+        """Returns the current state of a thread. Returns NOT_FOUND if no run was ever started on it, or
+        if it was deleted.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListThreads(self, request, context):
-        """Lists threads, the one that changed last first. The list follows the logs with a short delay.
+        """Lists threads, most recently changed first. The list is updated with a short delay.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListThreadMessages(self, request, context):
-        """Lists the messages of the turns that have ended, oldest first. NOT_FOUND: no such thread.
+        """Lists the messages of the turns that have ended, oldest first. Returns NOT_FOUND if the thread
+        does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DeleteThread(self, request, context):
-        """Deletes a thread. Its runs stay, and its id is not used again. FAILED_PRECONDITION: a run is under way or waits for its
-        turn. NOT_FOUND: no such thread, or it was deleted before.
+        """Deletes a thread. Its runs remain, and its id cannot be used again. Returns FAILED_PRECONDITION
+        if a run is in progress or queued, and NOT_FOUND if the thread does not exist or was already
+        deleted.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -122,7 +127,8 @@ def add_ThreadServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ThreadService:
-    """Shows threads, and deletes them. A thread comes to be with the first run that is started on it; its id is chosen by the client.
+    """Returns and deletes threads. A thread is created by the first run that is started on it; the
+    client chooses its id.
     """
 
     @staticmethod

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class ToolServiceStub:
-    """The tools that this deployment offers.
+    """Lists the tools of this deployment.
     """
 
     def __init__(self, channel):
@@ -43,11 +43,12 @@ class ToolServiceStub:
 
 
 class ToolServiceServicer:
-    """The tools that this deployment offers.
+    """Lists the tools of this deployment.
     """
 
     def ListTools(self, request, context):
-        """Lists the tools that the toolhosts of all pools have announced. A pool that is scaled to zero still lists its tools.
+        """Lists the tools that the toolhosts of all pools have announced. A pool that is scaled to zero
+        still lists its tools.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -70,7 +71,7 @@ def add_ToolServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ToolService:
-    """The tools that this deployment offers.
+    """Lists the tools of this deployment.
     """
 
     @staticmethod

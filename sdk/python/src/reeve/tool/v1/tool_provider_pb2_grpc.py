@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class ToolProviderServiceStub:
-    """What a provider of tools serves, and a toolhost calls.
+    """Service that a tool provider implements and a toolhost calls.
     """
 
     def __init__(self, channel):
@@ -48,20 +48,21 @@ class ToolProviderServiceStub:
 
 
 class ToolProviderServiceServicer:
-    """What a provider of tools serves, and a toolhost calls.
+    """Service that a tool provider implements and a toolhost calls.
     """
 
     def DescribeTools(self, request, context):
-        """Lists the tools of this provider. Called when a toolhost starts, and again every half a minute.
+        """Lists the tools of this provider. Called when a toolhost starts, and then every 30 seconds.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ExecuteTool(self, request, context):
-        """Executes one call: any number of progress reports, then exactly one result, then the end of the stream. What goes wrong
-        in the tool is a result with `is_error`; an error status is for a call that could not be made. A call that is not wanted
-        any more is cancelled: the provider then ends it.
+        """Executes a call. The stream consists of any number of progress reports, followed by exactly one
+        result. A failure of the tool is a result with `is_error`; an error status means that the call
+        could not be executed. A call that is no longer wanted is cancelled; the provider must then
+        stop executing it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -89,7 +90,7 @@ def add_ToolProviderServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ToolProviderService:
-    """What a provider of tools serves, and a toolhost calls.
+    """Service that a tool provider implements and a toolhost calls.
     """
 
     @staticmethod

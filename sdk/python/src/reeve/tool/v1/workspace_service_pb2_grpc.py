@@ -26,8 +26,9 @@ if _version_not_supported:
 
 
 class WorkspaceServiceStub:
-    """Reads and writes files of the workspace of a run, also after it has ended, until its snapshot is deleted. The operations are done inside a sandbox by a
-    toolhost; UNAVAILABLE when none answers.
+    """Reads and writes the files in the workspace of a run. The files remain available after the run
+    has ended, until the snapshot of the workspace is deleted. A toolhost executes the operations in
+    a sandbox; they return UNAVAILABLE if no toolhost responds.
     """
 
     def __init__(self, channel):
@@ -54,27 +55,30 @@ class WorkspaceServiceStub:
 
 
 class WorkspaceServiceServicer:
-    """Reads and writes files of the workspace of a run, also after it has ended, until its snapshot is deleted. The operations are done inside a sandbox by a
-    toolhost; UNAVAILABLE when none answers.
+    """Reads and writes the files in the workspace of a run. The files remain available after the run
+    has ended, until the snapshot of the workspace is deleted. A toolhost executes the operations in
+    a sandbox; they return UNAVAILABLE if no toolhost responds.
     """
 
     def ListFiles(self, request, context):
-        """Lists files and folders, in the order of the bytes of their paths.
+        """Lists files and folders, ordered by the bytes of their paths.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ReadFile(self, request, context):
-        """Streams a file or a part of it: first its description, then its bytes in chunks. ABORTED when the file changes meanwhile.
+        """Streams a file or a part of it. The first message describes the file; the following messages
+        contain the bytes in chunks. Returns ABORTED if the file changes while it is being read.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def WriteFile(self, request, context):
-        """Writes a whole file, and the folders on its way: up to 512 KiB in the message, or any size from an artifact, which
-        every protocol can upload. Done twice it does the same.
+        """Writes a complete file, and creates the folders that contain it. The content is up to 512 KiB
+        in the message, or an artifact of any size, which can be uploaded over every protocol. The
+        operation is idempotent.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -107,8 +111,9 @@ def add_WorkspaceServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class WorkspaceService:
-    """Reads and writes files of the workspace of a run, also after it has ended, until its snapshot is deleted. The operations are done inside a sandbox by a
-    toolhost; UNAVAILABLE when none answers.
+    """Reads and writes the files in the workspace of a run. The files remain available after the run
+    has ended, until the snapshot of the workspace is deleted. A toolhost executes the operations in
+    a sandbox; they return UNAVAILABLE if no toolhost responds.
     """
 
     @staticmethod

@@ -2,7 +2,7 @@
 // @generated from file reeve/agent/v1/agent_spec.proto (package reeve.agent.v1, syntax proto3)
 /* eslint-disable */
 
-// Agents: what they are, and the service that keeps them.
+// Agents: their specs and the service that manages them.
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
@@ -17,28 +17,30 @@ export const file_reeve_agent_v1_agent_spec: GenFile = /*@__PURE__*/
   fileDesc("Ch9yZWV2ZS9hZ2VudC92MS9hZ2VudF9zcGVjLnByb3RvEg5yZWV2ZS5hZ2VudC52MSLCCgoJQWdlbnRTcGVjEgwKAmlkGAEgASgJQgASDgoEbmFtZRgCIAEoCUIAEg8KBW1vZGVsGAMgASgJQgASFgoMaW5zdHJ1Y3Rpb25zGAQgASgJQgASGQoKbWF4X3JvdW5kcxgFIAEoDUIASACIAQESGAoJbWF4X3N0ZXBzGAYgASgNQgBIAYgBARIaCgt0ZW1wZXJhdHVyZRgHIAEoAUIASAKIAQESGQoKbWF4X3Rva2VucxgIIAEoDUIASAOIAQESGAoQcGxhbm5pbmdfZW5hYmxlZBgJIAEoCBIbCg5wbGFubmluZ19tb2RlbBgKIAEoCUgEiAEBEh0KFXBsYW5uaW5nX2luc3RydWN0aW9ucxgLIAEoCRIdChBidWRnZXRfYXdhcmVuZXNzGAwgASgJSAWIAQESEgoKaGl0bF90b29scxgNIAMoCRIeChFlbWl0X21jcF9wcm9ncmVzcxgOIAEoCEgGiAEBEksKEmluamVjdGVkX3Rvb2xfYXJncxgPIAMoCzIvLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlYy5JbmplY3RlZFRvb2xBcmdzRW50cnkSIAoYYWxsb3dfcGFyYWxsZWxfc3ViYWdlbnRzGBAgASgIEiUKFm1heF9wYXJhbGxlbF9zdWJhZ2VudHMYESABKA1CAEgHiAEBEhIKCnBsdWdpbl9pZHMYEiADKAkSOQoIc2VjdGlvbnMYEyADKAsyJy5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWMuU2VjdGlvbnNFbnRyeRI1Cg5jb250ZXh0X3BvbGljeRgUIAEoCzIdLnJlZXZlLmFnZW50LnYxLkNvbnRleHRQb2xpY3kSEQoJZGVsZWdhdGVzGBUgAygJEjEKDWFsbG93ZWRfdG9vbHMYFiABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEjkKFWFsbG93ZWRfdG9vbF9wYXR0ZXJucxgXIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5MaXN0VmFsdWUSFgoOZXhjbHVkZWRfdG9vbHMYGCADKAkSHgoWZXhjbHVkZWRfdG9vbF9wYXR0ZXJucxgZIAMoCRIqCghlbmRwb2ludBgaIAEoCzIYLnJlZXZlLmFnZW50LnYxLkVuZHBvaW50EhoKEnBlcm1pc3Npb25fY2xhc3NlcxgbIAMoCRIoCgdidWRnZXRzGBwgASgLMhcucmVldmUuYWdlbnQudjEuQnVkZ2V0cxItCgpkZWVwX2FnZW50GB0gASgLMhkucmVldmUuYWdlbnQudjEuRGVlcEFnZW50EhMKC21jcF9zZXJ2ZXJzGB4gAygJEjcKD2FwcHJvdmFsX3BvbGljeRgfIAEoCzIeLnJlZXZlLmFnZW50LnYxLkFwcHJvdmFsUG9saWN5GjcKFUluamVjdGVkVG9vbEFyZ3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGkcKDVNlY3Rpb25zRW50cnkSCwoDa2V5GAEgASgJEiUKBXZhbHVlGAIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlOgI4AUINCgtfbWF4X3JvdW5kc0IMCgpfbWF4X3N0ZXBzQg4KDF90ZW1wZXJhdHVyZUINCgtfbWF4X3Rva2Vuc0IRCg9fcGxhbm5pbmdfbW9kZWxCEwoRX2J1ZGdldF9hd2FyZW5lc3NCFAoSX2VtaXRfbWNwX3Byb2dyZXNzQhkKF19tYXhfcGFyYWxsZWxfc3ViYWdlbnRzIkcKDUNvbnRleHRQb2xpY3kSIAoRY29tcGFjdF9hdF90b2tlbnMYASABKA1CAEgAiAEBQhQKEl9jb21wYWN0X2F0X3Rva2VucyIpCghFbmRwb2ludBILCgN1cmwYASABKAkSEAoIcHJvdG9jb2wYAiABKAkioAQKB0J1ZGdldHMSFgoJbWF4X2RlcHRoGAEgASgNSACIAQESGwoMbWF4X3BhcmFsbGVsGAIgASgNQgBIAYgBARIZCgxtYXhfc3VidGFza3MYAyABKA1IAogBARIaCg1tYXhfbGxtX2NhbGxzGAQgASgNSAOIAQESGwoObWF4X3Rvb2xfY2FsbHMYBSABKA1IBIgBARIzCg5tYXhfd2FsbF9jbG9jaxgGIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkIAEh8KEG1heF9yZXN1bHRfYnl0ZXMYByABKA1CAEgFiAEBEiEKEm1heF9oaXN0b3J5X3Rva2VucxgIIAEoDUIASAaIAQESHQoQbWF4X3RvdGFsX3Rva2VucxgJIAEoDUgHiAEBEhwKD21heF90b3RhbF9ieXRlcxgKIAEoDUgIiAEBEhsKDG1heF9jb3N0X3VzZBgLIAEoAUIASAmIAQFCDAoKX21heF9kZXB0aEIPCg1fbWF4X3BhcmFsbGVsQg8KDV9tYXhfc3VidGFza3NCEAoOX21heF9sbG1fY2FsbHNCEQoPX21heF90b29sX2NhbGxzQhMKEV9tYXhfcmVzdWx0X2J5dGVzQhUKE19tYXhfaGlzdG9yeV90b2tlbnNCEwoRX21heF90b3RhbF90b2tlbnNCEgoQX21heF90b3RhbF9ieXRlc0IPCg1fbWF4X2Nvc3RfdXNkIloKBkxpbWl0cxIoCgdidWRnZXRzGAEgASgLMhcucmVldmUuYWdlbnQudjEuQnVkZ2V0cxIXCgptYXhfcm91bmRzGAIgASgNSACIAQFCDQoLX21heF9yb3VuZHMiygMKCURlZXBBZ2VudBIXCgpmaWxlc3lzdGVtGAEgASgISACIAQESFQoIdGVybWluYWwYAiABKAhIAYgBARIRCgRjb2RlGAMgASgISAKIAQESFQoIcGxhbm5pbmcYBCABKAhIA4gBARIzCg9hbGxvd2VkX2ltcG9ydHMYBSABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEjUKEWNvbW1hbmRfYmxhY2tsaXN0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZRIxCgxjb2RlX3RpbWVvdXQYByABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CABI0Cg9jb21tYW5kX3RpbWVvdXQYCCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CABIRCglyZWFkX29ubHkYCSABKAgSLgoHbmV0d29yaxgKIAEoCzIdLnJlZXZlLmFnZW50LnYxLk5ldHdvcmtBY2Nlc3MSGQoPd29ya3NwYWNlX3Njb3BlGAwgASgJQgBCDQoLX2ZpbGVzeXN0ZW1CCwoJX3Rlcm1pbmFsQgcKBV9jb2RlQgsKCV9wbGFubmluZyIgCg1OZXR3b3JrQWNjZXNzEg8KBWFsbG93GAEgAygJQgAiXgoOQXBwcm92YWxQb2xpY3kSLAoHdGltZW91dBgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkIAEh4KFmFsbG93X2VkaXRlZF9hcmd1bWVudHMYAiABKAhCUwoSZGV2LnJlZXZlLmFnZW50LnYxQg5BZ2VudFNwZWNQcm90b1ABWityZWV2ZS5kZXYvc2RrL2dvL2dlbi9yZWV2ZS9hZ2VudC92MTthZ2VudHYxYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_struct]);
 
 /**
- * What an agent is. Its JSON mapping, in snake_case, is the format of configuration files. Fields that this version does
- * not honour are refused by name; none is ignored in silence.
+ * Defines an agent. The JSON mapping of this message, with field names in snake_case, is the format
+ * of configuration files. A field that this version does not support is refused by name; no field
+ * is silently ignored.
  *
  * @generated from message reeve.agent.v1.AgentSpec
  */
 export type AgentSpec = Message<"reeve.agent.v1.AgentSpec"> & {
   /**
-   * Id of the agent within its tenant. Empty in a file: derived from `name`.
+   * Id of the agent, unique within its tenant. May be empty in a configuration file; it is then
+   * derived from `name`.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Name for people.
+   * Display name.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * Id of a model in the registry, or a reference `provider:model`.
+   * Id of a model in the registry, or a reference of the form `provider:model`.
    *
    * @generated from field: string model = 3;
    */
@@ -52,28 +54,28 @@ export type AgentSpec = Message<"reeve.agent.v1.AgentSpec"> & {
   instructions: string;
 
   /**
-   * How many steps a run may take. Unset means 20.
+   * Maximum number of steps of a run, and of each of its subtasks. If unset, 20.
    *
    * @generated from field: optional uint32 max_rounds = 5;
    */
   maxRounds?: number | undefined;
 
   /**
-   * Another name of `max_rounds`; both with different values are a violation.
+   * Alias of `max_rounds`. Setting both to different values is a violation.
    *
    * @generated from field: optional uint32 max_steps = 6;
    */
   maxSteps?: number | undefined;
 
   /**
-   * Sampling temperature. Unset: the provider's default.
+   * Sampling temperature. If unset, the provider's default applies.
    *
    * @generated from field: optional double temperature = 7;
    */
   temperature?: number | undefined;
 
   /**
-   * The most tokens of one answer. Unset: the provider's default.
+   * Maximum number of tokens in one answer. If unset, the provider's default applies.
    *
    * @generated from field: optional uint32 max_tokens = 8;
    */
@@ -87,42 +89,46 @@ export type AgentSpec = Message<"reeve.agent.v1.AgentSpec"> & {
   planningEnabled: boolean;
 
   /**
-   * The planner's model. Unset: the agent's.
+   * The planner's model. If unset, the agent's model.
    *
    * @generated from field: optional string planning_model = 10;
    */
   planningModel?: string | undefined;
 
   /**
-   * The planner's prompt. Empty: the built-in one.
+   * The planner's prompt. If empty, the built-in prompt.
    *
    * @generated from field: string planning_instructions = 11;
    */
   planningInstructions: string;
 
   /**
-   * Awareness of the context budget: `per-message` or `limit:<n>` with n from 0 to 100. Unset: none.
+   * Handling of the context budget. `per-message` adds a note on the used budget to each turn of
+   * the model. `limit:<n>`, where `n` is an integer from 0 to 100, summarizes older messages above
+   * `n` percent of the context window, and ends the run if the conversation cannot be made small
+   * enough. If unset, neither.
    *
    * @generated from field: optional string budget_awareness = 12;
    */
   budgetAwareness?: string | undefined;
 
   /**
-   * Tools whose calls need an approval. Every name must be a tool of the agent.
+   * Tools whose calls require an approval. Each name must be a tool of the agent.
    *
    * @generated from field: repeated string hitl_tools = 13;
    */
   hitlTools: string[];
 
   /**
-   * Whether progress of MCP tools becomes events. Unset means true.
+   * Whether progress that MCP tools report becomes events. If unset, true.
    *
    * @generated from field: optional bool emit_mcp_progress = 14;
    */
   emitMcpProgress?: boolean | undefined;
 
   /**
-   * Fields that are added to every tool's schema, name to description; they never reach a tool.
+   * Additional arguments that are added to the schema of every tool, as a map from name to
+   * description. The model fills them in; they are never passed to a tool.
    *
    * @generated from field: map<string, string> injected_tool_args = 15;
    */
@@ -136,84 +142,87 @@ export type AgentSpec = Message<"reeve.agent.v1.AgentSpec"> & {
   allowParallelSubagents: boolean;
 
   /**
-   * How many jobs one call of it may have, from 1 to 7. Unset means 3.
+   * Maximum number of jobs in one call of `run_parallel_subtasks`, from 1 to 7. If unset, 3.
    *
    * @generated from field: optional uint32 max_parallel_subagents = 17;
    */
   maxParallelSubagents?: number | undefined;
 
   /**
-   * Plugins, by id.
+   * Ids of plugins.
    *
    * @generated from field: repeated string plugin_ids = 18;
    */
   pluginIds: string[];
 
   /**
-   * Settings of plugins, by section.
+   * Settings of plugins, keyed by section.
    *
    * @generated from field: map<string, google.protobuf.Value> sections = 19;
    */
   sections: { [key: string]: Value };
 
   /**
-   * How the context is kept within the window. Absent: it is not.
+   * How older messages are summarized to keep the conversation within the model's context window.
+   * If unset, they are not summarized.
    *
    * @generated from field: reeve.agent.v1.ContextPolicy context_policy = 20;
    */
   contextPolicy?: ContextPolicy | undefined;
 
   /**
-   * Agents that this one may call as tools.
+   * Agents that this agent may call as tools.
    *
    * @generated from field: repeated string delegates = 21;
    */
   delegates: string[];
 
   /**
-   * The tools that the agent has, by name. Absent, with absent patterns: all; empty: none.
+   * Names of the tools that the agent has. If this field and `allowed_tool_patterns` are both
+   * unset, the agent has all tools. An empty list allows none.
    *
    * @generated from field: google.protobuf.ListValue allowed_tools = 22;
    */
   allowedTools?: ListValue | undefined;
 
   /**
-   * Further tools that the agent has, by pattern; `*` stands for any characters, `\` escapes.
+   * Patterns of further tools that the agent has. `*` matches any characters; `\` escapes the next
+   * character.
    *
    * @generated from field: google.protobuf.ListValue allowed_tool_patterns = 23;
    */
   allowedToolPatterns?: ListValue | undefined;
 
   /**
-   * Tools that the agent has not, by name. They win over the allowed ones.
+   * Names of tools that the agent does not have. Takes precedence over the allowed tools.
    *
    * @generated from field: repeated string excluded_tools = 24;
    */
   excludedTools: string[];
 
   /**
-   * Tools that the agent has not, by pattern. They win over the allowed ones.
+   * Patterns of tools that the agent does not have. Takes precedence over the allowed tools.
    *
    * @generated from field: repeated string excluded_tool_patterns = 25;
    */
   excludedToolPatterns: string[];
 
   /**
-   * Where a remote agent is. Absent: the agent runs here.
+   * Endpoint of a remote agent. If unset, the agent runs in this deployment.
    *
    * @generated from field: reeve.agent.v1.Endpoint endpoint = 26;
    */
   endpoint?: Endpoint | undefined;
 
   /**
-   * Permission classes that the agent has beside the default ones, for example `execute`.
+   * Permission classes that the agent has in addition to the default ones, for example `execute`.
    *
    * @generated from field: repeated string permission_classes = 27;
    */
   permissionClasses: string[];
 
   /**
-   * Limits of one run that differ from the deployment's.
+   * Limits of one run that differ from those of the deployment.
    *
    * @generated from field: reeve.agent.v1.Budgets budgets = 28;
    */
@@ -227,14 +236,16 @@ export type AgentSpec = Message<"reeve.agent.v1.AgentSpec"> & {
   deepAgent?: DeepAgent | undefined;
 
   /**
-   * MCP servers whose tools the agent may have, by name. None unless named.
+   * Names of the MCP servers whose tools the agent may have. An agent has no tools of a server that
+   * is not listed here.
    *
    * @generated from field: repeated string mcp_servers = 30;
    */
   mcpServers: string[];
 
   /**
-   * How approvals of this agent behave. Absent: they never expire and arguments cannot be edited.
+   * How approvals of this agent behave. If unset, approvals never expire and arguments cannot be
+   * edited.
    *
    * @generated from field: reeve.agent.v1.ApprovalPolicy approval_policy = 31;
    */
@@ -249,13 +260,14 @@ export const AgentSpecSchema: GenMessage<AgentSpec> = /*@__PURE__*/
   messageDesc(file_reeve_agent_v1_agent_spec, 0);
 
 /**
- * How the context is kept within the model's window.
+ * Controls how a conversation is kept within the model's context window.
  *
  * @generated from message reeve.agent.v1.ContextPolicy
  */
 export type ContextPolicy = Message<"reeve.agent.v1.ContextPolicy"> & {
   /**
-   * Tokens above which older messages are summarized. Unset: 80 % of the window.
+   * Number of tokens above which older messages are summarized. If unset, 80% of the context
+   * window.
    *
    * @generated from field: optional uint32 compact_at_tokens = 1;
    */
@@ -270,20 +282,20 @@ export const ContextPolicySchema: GenMessage<ContextPolicy> = /*@__PURE__*/
   messageDesc(file_reeve_agent_v1_agent_spec, 1);
 
 /**
- * Where a remote agent is.
+ * Endpoint of a remote agent.
  *
  * @generated from message reeve.agent.v1.Endpoint
  */
 export type Endpoint = Message<"reeve.agent.v1.Endpoint"> & {
   /**
-   * Its address.
+   * URL of the agent.
    *
    * @generated from field: string url = 1;
    */
   url: string;
 
   /**
-   * The protocol: `a2a`.
+   * Protocol of the endpoint. The only value is `a2a`.
    *
    * @generated from field: string protocol = 2;
    */
@@ -298,83 +310,88 @@ export const EndpointSchema: GenMessage<Endpoint> = /*@__PURE__*/
   messageDesc(file_reeve_agent_v1_agent_spec, 2);
 
 /**
- * Limits of one run. Unset: the deployment's.
+ * Limits of one run, including its subtasks. A limit that is unset has the default of the
+ * deployment. A limit without a documented default is unlimited by default.
  *
  * @generated from message reeve.agent.v1.Budgets
  */
 export type Budgets = Message<"reeve.agent.v1.Budgets"> & {
   /**
-   * Depth of subtasks.
+   * Maximum nesting depth of subtasks. Default: 3.
    *
    * @generated from field: optional uint32 max_depth = 1;
    */
   maxDepth?: number | undefined;
 
   /**
-   * Calls that run together.
+   * Maximum number of calls that run concurrently. Default: 8.
    *
    * @generated from field: optional uint32 max_parallel = 2;
    */
   maxParallel?: number | undefined;
 
   /**
-   * Subtasks.
+   * Maximum number of subtasks. Default: 32.
    *
    * @generated from field: optional uint32 max_subtasks = 3;
    */
   maxSubtasks?: number | undefined;
 
   /**
-   * Calls of models.
+   * Maximum number of model calls, including failed attempts. Default: 60.
    *
    * @generated from field: optional uint32 max_llm_calls = 4;
    */
   maxLlmCalls?: number | undefined;
 
   /**
-   * Calls of tools.
+   * Maximum number of tool calls. Default: 200.
    *
    * @generated from field: optional uint32 max_tool_calls = 5;
    */
   maxToolCalls?: number | undefined;
 
   /**
-   * Time from the first claim, without the time spent waiting for people.
+   * Maximum time from the first claim of the run, excluding time spent waiting for people. Default:
+   * 180 s.
    *
    * @generated from field: google.protobuf.Duration max_wall_clock = 6;
    */
   maxWallClock?: Duration | undefined;
 
   /**
-   * Bytes of one tool result that the model reads; at least 1,000, so that what is cut can say so.
+   * Maximum number of bytes of one tool result that the model reads. Default: 50,000. At least
+   * 1,000, so that a truncated result has room for the notice that it was truncated.
    *
    * @generated from field: optional uint32 max_result_bytes = 7;
    */
   maxResultBytes?: number | undefined;
 
   /**
-   * Tokens of a conversation; above it the oldest messages are left out.
+   * Maximum number of tokens in a conversation. Above this limit the oldest messages are removed.
+   * Default: 128,000.
    *
    * @generated from field: optional uint32 max_history_tokens = 8;
    */
   maxHistoryTokens?: number | undefined;
 
   /**
-   * Tokens in total.
+   * Maximum number of tokens in total.
    *
    * @generated from field: optional uint32 max_total_tokens = 9;
    */
   maxTotalTokens?: number | undefined;
 
   /**
-   * Bytes of tool results in total.
+   * Maximum number of bytes of tool results in total.
    *
    * @generated from field: optional uint32 max_total_bytes = 10;
    */
   maxTotalBytes?: number | undefined;
 
   /**
-   * Cost in US dollars. A call of a model whose worst case would cross it is not made.
+   * Maximum cost in US dollars. A model call whose worst-case cost would exceed the limit is not
+   * executed.
    *
    * @generated from field: optional double max_cost_usd = 11;
    */
@@ -389,7 +406,7 @@ export const BudgetsSchema: GenMessage<Budgets> = /*@__PURE__*/
   messageDesc(file_reeve_agent_v1_agent_spec, 3);
 
 /**
- * Limits of runs, all of them together.
+ * All limits of a run.
  *
  * @generated from message reeve.agent.v1.Limits
  */
@@ -402,7 +419,7 @@ export type Limits = Message<"reeve.agent.v1.Limits"> & {
   budgets?: Budgets | undefined;
 
   /**
-   * Steps of the root and of each subtask. Unset: 20.
+   * Maximum number of steps of the root and of each subtask. If unset, 20.
    *
    * @generated from field: optional uint32 max_rounds = 2;
    */
@@ -417,84 +434,87 @@ export const LimitsSchema: GenMessage<Limits> = /*@__PURE__*/
   messageDesc(file_reeve_agent_v1_agent_spec, 4);
 
 /**
- * Settings of the built-in tools. A category that is off takes its tools away.
+ * Settings of the built-in tools. Disabling a category removes its tools from the agent.
  *
  * @generated from message reeve.agent.v1.DeepAgent
  */
 export type DeepAgent = Message<"reeve.agent.v1.DeepAgent"> & {
   /**
-   * Whether the file tools are on. Unset means true.
+   * Whether the file tools are enabled. If unset, true.
    *
    * @generated from field: optional bool filesystem = 1;
    */
   filesystem?: boolean | undefined;
 
   /**
-   * Whether `run_command` is on. Unset means true.
+   * Whether `run_command` is enabled. If unset, true.
    *
    * @generated from field: optional bool terminal = 2;
    */
   terminal?: boolean | undefined;
 
   /**
-   * Whether `execute_code` is on. Unset means true.
+   * Whether `execute_code` is enabled. If unset, true.
    *
    * @generated from field: optional bool code = 3;
    */
   code?: boolean | undefined;
 
   /**
-   * Whether the todo tools are on. Unset means true.
+   * Whether the todo tools are enabled. If unset, true.
    *
    * @generated from field: optional bool planning = 4;
    */
   planning?: boolean | undefined;
 
   /**
-   * Modules that code may import. Absent: a default list without network modules; empty: none.
+   * Modules that code may import. If unset, a default list without network modules. An empty list
+   * allows none.
    *
    * @generated from field: google.protobuf.ListValue allowed_imports = 5;
    */
   allowedImports?: ListValue | undefined;
 
   /**
-   * Commands that are refused. Absent: a default list of destructive ones; empty: none.
+   * Commands that are refused. If unset, a default list of destructive commands. An empty list
+   * refuses none.
    *
    * @generated from field: google.protobuf.ListValue command_blacklist = 6;
    */
   commandBlacklist?: ListValue | undefined;
 
   /**
-   * Time limit of code. Absent: 30 s.
+   * Time limit of `execute_code`. If unset, 30 s. At most one hour.
    *
    * @generated from field: google.protobuf.Duration code_timeout = 7;
    */
   codeTimeout?: Duration | undefined;
 
   /**
-   * Time limit of a command. Absent: 30 s.
+   * Time limit of `run_command`. If unset, 30 s. At most one hour.
    *
    * @generated from field: google.protobuf.Duration command_timeout = 8;
    */
   commandTimeout?: Duration | undefined;
 
   /**
-   * Whether tools that write files refuse to.
+   * Whether tools that write files refuse to do so.
    *
    * @generated from field: bool read_only = 9;
    */
   readOnly: boolean;
 
   /**
-   * What the code and the commands of the agent reach of the network. Absent: nothing.
+   * Network access of the agent's code and commands. If unset, they have none.
    *
    * @generated from field: reeve.agent.v1.NetworkAccess network = 10;
    */
   network?: NetworkAccess | undefined;
 
   /**
-   * Who shares the files: `run`, all tools of one run; `thread`, all runs of a thread whose agents say so too. A run that is
-   * on no thread has files of its own. Empty: `run`.
+   * Scope in which files are shared. `run`: by all tools of one run. `thread`: by all runs of a
+   * thread whose agents have this scope too; a run without a thread has separate files. If empty,
+   * `run`.
    *
    * @generated from field: string workspace_scope = 12;
    */
@@ -509,14 +529,15 @@ export const DeepAgentSchema: GenMessage<DeepAgent> = /*@__PURE__*/
   messageDesc(file_reeve_agent_v1_agent_spec, 5);
 
 /**
- * What a sandbox reaches of the network, through a proxy that logs each connection.
+ * Network access of a sandbox, through a proxy that logs each connection.
  *
  * @generated from message reeve.agent.v1.NetworkAccess
  */
 export type NetworkAccess = Message<"reeve.agent.v1.NetworkAccess"> & {
   /**
-   * Hosts and ports: `example.org:443`, `*.example.org:443` for all names below one, `203.0.113.7:443`, `[2001:db8::7]:443`.
-   * Empty: none. Each has to lie within what the operator of the toolhost permits.
+   * Allowed destinations, each a host and a port: `example.org:443`, `*.example.org:443` for all
+   * names below a domain, `203.0.113.7:443`, or `[2001:db8::7]:443`. If empty, none. Each entry
+   * must be within what the operator of the toolhost permits.
    *
    * @generated from field: repeated string allow = 1;
    */
@@ -531,20 +552,20 @@ export const NetworkAccessSchema: GenMessage<NetworkAccess> = /*@__PURE__*/
   messageDesc(file_reeve_agent_v1_agent_spec, 6);
 
 /**
- * How approvals of an agent behave.
+ * Controls how approvals of an agent behave.
  *
  * @generated from message reeve.agent.v1.ApprovalPolicy
  */
 export type ApprovalPolicy = Message<"reeve.agent.v1.ApprovalPolicy"> & {
   /**
-   * When an approval expires. Absent: never.
+   * Time after which an approval expires. If unset, approvals never expire.
    *
    * @generated from field: google.protobuf.Duration timeout = 1;
    */
   timeout?: Duration | undefined;
 
   /**
-   * Whether the person who approves may change the arguments.
+   * Whether the approver may change the arguments of a call.
    *
    * @generated from field: bool allow_edited_arguments = 2;
    */

@@ -15,69 +15,69 @@ export const file_reeve_agent_v1_model_spec: GenFile = /*@__PURE__*/
   fileDesc("Ch9yZWV2ZS9hZ2VudC92MS9tb2RlbF9zcGVjLnByb3RvEg5yZWV2ZS5hZ2VudC52MSKHAgoJTW9kZWxTcGVjEgoKAmlkGAEgASgJEhAKCHByb3ZpZGVyGAIgASgJEhUKDXVwc3RyZWFtX25hbWUYAyABKAkSFgoOY29udGV4dF93aW5kb3cYBCABKA0SGQoRbWF4X291dHB1dF90b2tlbnMYBSABKA0SEgoKbW9kYWxpdGllcxgGIAMoCRIYChBrbm93bGVkZ2VfY3V0b2ZmGAcgASgJEigKB3ByaWNpbmcYCCABKAsyFy5yZWV2ZS5hZ2VudC52MS5QcmljaW5nEjoKDGNhcGFiaWxpdGllcxgJIAEoCzIkLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyQ2FwYWJpbGl0aWVzIpQBCgdQcmljaW5nEh0KFWlucHV0X3VzZF9wZXJfbWlsbGlvbhgBIAEoARIeChZvdXRwdXRfdXNkX3Blcl9taWxsaW9uGAIgASgBEikKHGNhY2hlZF9pbnB1dF91c2RfcGVyX21pbGxpb24YAyABKAFIAIgBAUIfCh1fY2FjaGVkX2lucHV0X3VzZF9wZXJfbWlsbGlvbiJVChRQcm92aWRlckNhcGFiaWxpdGllcxINCgV0b29scxgBIAEoCBIbChNwYXJhbGxlbF90b29sX2NhbGxzGAIgASgIEhEKCXJlYXNvbmluZxgDIAEoCCKIAQoSUHJvdmlkZXJEZXNjcmlwdG9yEgwKBG5hbWUYASABKAkSOgoMY2FwYWJpbGl0aWVzGAIgASgLMiQucmVldmUuYWdlbnQudjEuUHJvdmlkZXJDYXBhYmlsaXRpZXMSEAoIc2NyaXB0ZWQYAyABKAgSFgoOdXBzdHJlYW1fbmFtZXMYBCADKAkimgEKDE1vZGVsQ2F0YWxvZxIpCgZtb2RlbHMYASADKAsyGS5yZWV2ZS5hZ2VudC52MS5Nb2RlbFNwZWMSNQoJcHJvdmlkZXJzGAIgAygLMiIucmVldmUuYWdlbnQudjEuUHJvdmlkZXJEZXNjcmlwdG9yEiYKBm1heGltYRgDIAEoCzIWLnJlZXZlLmFnZW50LnYxLkxpbWl0czoAQlMKEmRldi5yZWV2ZS5hZ2VudC52MUIOTW9kZWxTcGVjUHJvdG9QAVorcmVldmUuZGV2L3Nkay9nby9nZW4vcmVldmUvYWdlbnQvdjE7YWdlbnR2MWIGcHJvdG8z", [file_reeve_agent_v1_agent_spec]);
 
 /**
- * A model that agents may name.
+ * A model that agents may use.
  *
  * @generated from message reeve.agent.v1.ModelSpec
  */
 export type ModelSpec = Message<"reeve.agent.v1.ModelSpec"> & {
   /**
-   * Id in the registry.
+   * Id of the model in the registry.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * The provider that serves it.
+   * Name of the provider that serves the model.
    *
    * @generated from field: string provider = 2;
    */
   provider: string;
 
   /**
-   * The provider's own name of the model.
+   * Name of the model at its provider.
    *
    * @generated from field: string upstream_name = 3;
    */
   upstreamName: string;
 
   /**
-   * Tokens of its context window. 0: not known.
+   * Size of the context window in tokens. 0 if unknown.
    *
    * @generated from field: uint32 context_window = 4;
    */
   contextWindow: number;
 
   /**
-   * The most tokens that it answers. 0: not known.
+   * Maximum number of output tokens. 0 if unknown.
    *
    * @generated from field: uint32 max_output_tokens = 5;
    */
   maxOutputTokens: number;
 
   /**
-   * What it reads: `text`, `image`, `audio`.
+   * Modalities that the model accepts as input: `text`, `image`, `audio`.
    *
    * @generated from field: repeated string modalities = 6;
    */
   modalities: string[];
 
   /**
-   * How recent its knowledge is, as the provider says it. Empty: not known.
+   * Knowledge cutoff, in the provider's own format. Empty if unknown.
    *
    * @generated from field: string knowledge_cutoff = 7;
    */
   knowledgeCutoff: string;
 
   /**
-   * What it costs. Absent: not known.
+   * Price of the model. Unset if unknown.
    *
    * @generated from field: reeve.agent.v1.Pricing pricing = 8;
    */
   pricing?: Pricing | undefined;
 
   /**
-   * What it is able to do. Absent: what its provider is.
+   * Capabilities of the model. If unset, those of its provider.
    *
    * @generated from field: reeve.agent.v1.ProviderCapabilities capabilities = 9;
    */
@@ -92,27 +92,28 @@ export const ModelSpecSchema: GenMessage<ModelSpec> = /*@__PURE__*/
   messageDesc(file_reeve_agent_v1_model_spec, 0);
 
 /**
- * What a model costs, in US dollars per million tokens.
+ * Price of a model in US dollars per million tokens.
  *
  * @generated from message reeve.agent.v1.Pricing
  */
 export type Pricing = Message<"reeve.agent.v1.Pricing"> & {
   /**
-   * Tokens that it reads.
+   * Price of input tokens.
    *
    * @generated from field: double input_usd_per_million = 1;
    */
   inputUsdPerMillion: number;
 
   /**
-   * Tokens that it writes.
+   * Price of output tokens.
    *
    * @generated from field: double output_usd_per_million = 2;
    */
   outputUsdPerMillion: number;
 
   /**
-   * Tokens that it reads from the provider's cache. Unset: as `input_usd_per_million`.
+   * Price of input tokens that are read from the provider's cache. If unset,
+   * `input_usd_per_million`.
    *
    * @generated from field: optional double cached_input_usd_per_million = 3;
    */
@@ -127,27 +128,27 @@ export const PricingSchema: GenMessage<Pricing> = /*@__PURE__*/
   messageDesc(file_reeve_agent_v1_model_spec, 1);
 
 /**
- * What a provider, or one of its models, is able to do.
+ * Capabilities of a provider or of one of its models.
  *
  * @generated from message reeve.agent.v1.ProviderCapabilities
  */
 export type ProviderCapabilities = Message<"reeve.agent.v1.ProviderCapabilities"> & {
   /**
-   * Whether it calls tools.
+   * Whether it supports tool calls.
    *
    * @generated from field: bool tools = 1;
    */
   tools: boolean;
 
   /**
-   * Whether it calls several tools in one turn.
+   * Whether it supports several tool calls in one turn.
    *
    * @generated from field: bool parallel_tool_calls = 2;
    */
   parallelToolCalls: boolean;
 
   /**
-   * Whether it shows its reasoning.
+   * Whether it returns its reasoning.
    *
    * @generated from field: bool reasoning = 3;
    */
@@ -162,34 +163,34 @@ export const ProviderCapabilitiesSchema: GenMessage<ProviderCapabilities> = /*@_
   messageDesc(file_reeve_agent_v1_model_spec, 2);
 
 /**
- * A provider, as the runtimes announce it.
+ * A model provider, as announced by the runtimes.
  *
  * @generated from message reeve.agent.v1.ProviderDescriptor
  */
 export type ProviderDescriptor = Message<"reeve.agent.v1.ProviderDescriptor"> & {
   /**
-   * Name of the provider: the first part of a reference `provider:model`.
+   * Name of the provider. It is the first part of a reference `provider:model`.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * What it is able to do.
+   * Capabilities of the provider.
    *
    * @generated from field: reeve.agent.v1.ProviderCapabilities capabilities = 2;
    */
   capabilities?: ProviderCapabilities | undefined;
 
   /**
-   * Whether its answers are played from a script instead of made by a model.
+   * Whether answers are replayed from a script instead of generated by a model.
    *
    * @generated from field: bool scripted = 3;
    */
   scripted: boolean;
 
   /**
-   * The models that it serves, when it serves no others. Empty: it accepts any name.
+   * Names of the models that the provider serves. If empty, it accepts any name.
    *
    * @generated from field: repeated string upstream_names = 4;
    */
@@ -204,13 +205,14 @@ export const ProviderDescriptorSchema: GenMessage<ProviderDescriptor> = /*@__PUR
   messageDesc(file_reeve_agent_v1_model_spec, 3);
 
 /**
- * The models and providers that the runtimes announce. Kept after they are gone.
+ * The models and providers that the runtimes announce. The catalog remains available after the
+ * runtimes have stopped.
  *
  * @generated from message reeve.agent.v1.ModelCatalog
  */
 export type ModelCatalog = Message<"reeve.agent.v1.ModelCatalog"> & {
   /**
-   * The registry.
+   * The models in the registry.
    *
    * @generated from field: repeated reeve.agent.v1.ModelSpec models = 1;
    */
@@ -224,7 +226,7 @@ export type ModelCatalog = Message<"reeve.agent.v1.ModelCatalog"> & {
   providers: ProviderDescriptor[];
 
   /**
-   * What an agent's limits may not exceed. Unset ones are not bounded.
+   * Upper bounds for the limits of agents. A limit that is unset here is not bounded.
    *
    * @generated from field: reeve.agent.v1.Limits maxima = 3;
    */

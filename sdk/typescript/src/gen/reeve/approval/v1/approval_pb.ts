@@ -2,7 +2,7 @@
 // @generated from file reeve/approval/v1/approval.proto (package reeve.approval.v1, syntax proto3)
 /* eslint-disable */
 
-// People decide what is dangerous.
+// Approvals: decisions of people about tool calls, and answers to questions of tools.
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -19,98 +19,98 @@ export const file_reeve_approval_v1_approval: GenFile = /*@__PURE__*/
   fileDesc("CiByZWV2ZS9hcHByb3ZhbC92MS9hcHByb3ZhbC5wcm90bxIRcmVldmUuYXBwcm92YWwudjEiswMKCEFwcHJvdmFsEhMKC2FwcHJvdmFsX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIQCghhZ2VudF9pZBgDIAEoCRIRCgl0aHJlYWRfaWQYBCABKAkSJQoEY2FsbBgFIAEoCzIXLnJlZXZlLnRvb2wudjEuVG9vbENhbGwSFAoMcmVxdWVzdGVkX2J5GAYgASgJEjAKDHJlcXVlc3RlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoFc3RhdGUYCSABKA4yIC5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbFN0YXRlEi0KCGRlY2lzaW9uGAogASgLMhsucmVldmUuYXBwcm92YWwudjEuRGVjaXNpb24SHgoWYWxsb3dfZWRpdGVkX2FyZ3VtZW50cxgLIAEoCBIRCglwYXJlbnRfaWQYDCABKAkSKQoIcXVlc3Rpb24YDSABKAsyFy5yZWV2ZS50b29sLnYxLlF1ZXN0aW9uOgAi4QEKCERlY2lzaW9uEhMKC2RlY2lzaW9uX2lkGAEgASgJEhAKCGFwcHJvdmVkGAIgASgIEhIKCmRlY2lkZWRfYnkYAyABKAkSLgoKZGVjaWRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGcmVhc29uGAUgASgJEjEKEGVkaXRlZF9hcmd1bWVudHMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EicKBmFuc3dlchgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiawoUTGlzdEFwcHJvdmFsc1JlcXVlc3QSEAoGcnVuX2lkGAEgASgJQgASFgoOaW5jbHVkZV9jbG9zZWQYAiABKAgSEwoJcGFnZV9zaXplGAMgASgFQgASFAoKcGFnZV90b2tlbhgEIAEoCUIAImAKFUxpc3RBcHByb3ZhbHNSZXNwb25zZRIuCglhcHByb3ZhbHMYASADKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiKwoSR2V0QXBwcm92YWxSZXF1ZXN0EhUKC2FwcHJvdmFsX2lkGAEgASgJQgAiRAoTR2V0QXBwcm92YWxSZXNwb25zZRItCghhcHByb3ZhbBgBIAEoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsIsUBChVEZWNpZGVBcHByb3ZhbFJlcXVlc3QSFQoLYXBwcm92YWxfaWQYASABKAlCABIQCghhcHByb3ZlZBgCIAEoCBIQCgZyZWFzb24YAyABKAlCABIVCgtkZWNpc2lvbl9pZBgEIAEoCUIAEjEKEGVkaXRlZF9hcmd1bWVudHMYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EicKBmFuc3dlchgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiRwoWRGVjaWRlQXBwcm92YWxSZXNwb25zZRItCghhcHByb3ZhbBgBIAEoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsIikKFVdhdGNoQXBwcm92YWxzUmVxdWVzdBIQCgZydW5faWQYASABKAlCACJIChZXYXRjaEFwcHJvdmFsc1Jlc3BvbnNlEi4KCWFwcHJvdmFscxgBIAMoCzIbLnJlZXZlLmFwcHJvdmFsLnYxLkFwcHJvdmFsKsEBCg1BcHByb3ZhbFN0YXRlEh4KGkFQUFJPVkFMX1NUQVRFX1VOU1BFQ0lGSUVEEAASGgoWQVBQUk9WQUxfU1RBVEVfUEVORElORxABEhsKF0FQUFJPVkFMX1NUQVRFX0FQUFJPVkVEEAISGwoXQVBQUk9WQUxfU1RBVEVfUkVKRUNURUQQAxIcChhBUFBST1ZBTF9TVEFURV9USU1FRF9PVVQQBBIcChhBUFBST1ZBTF9TVEFURV9XSVRIRFJBV04QBTKyAwoPQXBwcm92YWxTZXJ2aWNlEmcKDUxpc3RBcHByb3ZhbHMSJy5yZWV2ZS5hcHByb3ZhbC52MS5MaXN0QXBwcm92YWxzUmVxdWVzdBooLnJlZXZlLmFwcHJvdmFsLnYxLkxpc3RBcHByb3ZhbHNSZXNwb25zZSIDkAIBEmEKC0dldEFwcHJvdmFsEiUucmVldmUuYXBwcm92YWwudjEuR2V0QXBwcm92YWxSZXF1ZXN0GiYucmVldmUuYXBwcm92YWwudjEuR2V0QXBwcm92YWxSZXNwb25zZSIDkAIBEmUKDkRlY2lkZUFwcHJvdmFsEigucmVldmUuYXBwcm92YWwudjEuRGVjaWRlQXBwcm92YWxSZXF1ZXN0GikucmVldmUuYXBwcm92YWwudjEuRGVjaWRlQXBwcm92YWxSZXNwb25zZRJsCg5XYXRjaEFwcHJvdmFscxIoLnJlZXZlLmFwcHJvdmFsLnYxLldhdGNoQXBwcm92YWxzUmVxdWVzdBopLnJlZXZlLmFwcHJvdmFsLnYxLldhdGNoQXBwcm92YWxzUmVzcG9uc2UiA5ACATABQlsKFWRldi5yZWV2ZS5hcHByb3ZhbC52MUINQXBwcm92YWxQcm90b1ABWjFyZWV2ZS5kZXYvc2RrL2dvL2dlbi9yZWV2ZS9hcHByb3ZhbC92MTthcHByb3ZhbHYxYgZwcm90bzM", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_tool_v1_tool]);
 
 /**
- * A call of a tool that waits, or waited, for a decision.
+ * A tool call, or a question of a tool, that a person decides.
  *
  * @generated from message reeve.approval.v1.Approval
  */
 export type Approval = Message<"reeve.approval.v1.Approval"> & {
   /**
-   * Id of the approval, unique over tenants.
+   * Id of the approval, unique across tenants.
    *
    * @generated from field: string approval_id = 1;
    */
   approvalId: string;
 
   /**
-   * The run whose call it is.
+   * Id of the run that the call belongs to.
    *
    * @generated from field: string run_id = 2;
    */
   runId: string;
 
   /**
-   * The agent of the run.
+   * Id of the run's agent.
    *
    * @generated from field: string agent_id = 3;
    */
   agentId: string;
 
   /**
-   * The thread of the run; empty when it has none.
+   * Id of the run's thread. Empty if the run has no thread.
    *
    * @generated from field: string thread_id = 4;
    */
   threadId: string;
 
   /**
-   * The call, with arguments and injected arguments.
+   * The tool call, with its arguments and injected arguments.
    *
    * @generated from field: reeve.tool.v1.ToolCall call = 5;
    */
   call?: ToolCall | undefined;
 
   /**
-   * Who started the run.
+   * Subject of the credential that started the run.
    *
    * @generated from field: string requested_by = 6;
    */
   requestedBy: string;
 
   /**
-   * When it was asked for.
+   * Time at which the approval was requested.
    *
    * @generated from field: google.protobuf.Timestamp requested_at = 7;
    */
   requestedAt?: Timestamp | undefined;
 
   /**
-   * When it expires. Absent: never.
+   * Time at which the approval expires. If unset, it never expires.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 8;
    */
   expiresAt?: Timestamp | undefined;
 
   /**
-   * Where it stands.
+   * State of the approval.
    *
    * @generated from field: reeve.approval.v1.ApprovalState state = 9;
    */
   state: ApprovalState;
 
   /**
-   * The decision, once there is one.
+   * The decision. Unset until the approval is decided.
    *
    * @generated from field: reeve.approval.v1.Decision decision = 10;
    */
   decision?: Decision | undefined;
 
   /**
-   * Whether the agent permits approval with other arguments.
+   * Whether the agent permits approving the call with other arguments.
    *
    * @generated from field: bool allow_edited_arguments = 11;
    */
   allowEditedArguments: boolean;
 
   /**
-   * The subtask that made the call; empty at the root.
+   * Id of the subtask that contains the call. Empty at the root.
    *
    * @generated from field: string parent_id = 12;
    */
   parentId: string;
 
   /**
-   * What the tool asks while the call runs. Absent: the call itself waits to be approved. A question is answered by an
-   * approval with an `answer`; a rejection declines it.
+   * Question that the tool asks while the call is running. If unset, the call itself is waiting for
+   * approval. Approving with an `answer` answers the question; rejecting declines it.
    *
    * @generated from field: reeve.tool.v1.Question question = 13;
    */
@@ -125,55 +125,55 @@ export const ApprovalSchema: GenMessage<Approval> = /*@__PURE__*/
   messageDesc(file_reeve_approval_v1_approval, 0);
 
 /**
- * What somebody decided.
+ * A decision about an approval.
  *
  * @generated from message reeve.approval.v1.Decision
  */
 export type Decision = Message<"reeve.approval.v1.Decision"> & {
   /**
-   * Id that the client chose, to repeat the request safely.
+   * Id of the decision, chosen by the client, that makes the request safe to repeat.
    *
    * @generated from field: string decision_id = 1;
    */
   decisionId: string;
 
   /**
-   * Whether the call may run.
+   * Whether the call may be executed.
    *
    * @generated from field: bool approved = 2;
    */
   approved: boolean;
 
   /**
-   * Who decided: the subject of the credential.
+   * Subject of the credential that decided.
    *
    * @generated from field: string decided_by = 3;
    */
   decidedBy: string;
 
   /**
-   * When.
+   * Time of the decision.
    *
    * @generated from field: google.protobuf.Timestamp decided_at = 4;
    */
   decidedAt?: Timestamp | undefined;
 
   /**
-   * Why; told to the model when the call is rejected.
+   * Reason for the decision. The model reads it if the call is rejected.
    *
    * @generated from field: string reason = 5;
    */
   reason: string;
 
   /**
-   * The arguments that run instead of the model's. Absent: the model's.
+   * Arguments that replace those of the model. If unset, the call runs with the model's arguments.
    *
    * @generated from field: google.protobuf.Struct edited_arguments = 6;
    */
   editedArguments?: JsonObject | undefined;
 
   /**
-   * The answer to a question.
+   * Answer to the question.
    *
    * @generated from field: google.protobuf.Struct answer = 7;
    */
@@ -188,34 +188,34 @@ export const DecisionSchema: GenMessage<Decision> = /*@__PURE__*/
   messageDesc(file_reeve_approval_v1_approval, 1);
 
 /**
- * Asks for approvals.
+ * Request of `ListApprovals`.
  *
  * @generated from message reeve.approval.v1.ListApprovalsRequest
  */
 export type ListApprovalsRequest = Message<"reeve.approval.v1.ListApprovalsRequest"> & {
   /**
-   * Only those of this run. Empty: of all runs.
+   * Returns only approvals of this run. If empty, approvals of all runs.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * Whether decided ones are listed too.
+   * Whether to include approvals that are no longer pending.
    *
    * @generated from field: bool include_closed = 2;
    */
   includeClosed: boolean;
 
   /**
-   * At most this many; 0 means 100, more than 1000 means 1000.
+   * Maximum number of approvals to return. 0 means 100; values above 1000 are treated as 1000.
    *
    * @generated from field: int32 page_size = 3;
    */
   pageSize: number;
 
   /**
-   * Where the page begins: `next_page_token` of the page before.
+   * `next_page_token` of the previous page. Empty requests the first page.
    *
    * @generated from field: string page_token = 4;
    */
@@ -230,7 +230,7 @@ export const ListApprovalsRequestSchema: GenMessage<ListApprovalsRequest> = /*@_
   messageDesc(file_reeve_approval_v1_approval, 2);
 
 /**
- * A page of approvals.
+ * Response of `ListApprovals`.
  *
  * @generated from message reeve.approval.v1.ListApprovalsResponse
  */
@@ -243,7 +243,7 @@ export type ListApprovalsResponse = Message<"reeve.approval.v1.ListApprovalsResp
   approvals: Approval[];
 
   /**
-   * Begins the next page. Empty: this is the last one.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -258,13 +258,13 @@ export const ListApprovalsResponseSchema: GenMessage<ListApprovalsResponse> = /*
   messageDesc(file_reeve_approval_v1_approval, 3);
 
 /**
- * Asks for one approval.
+ * Request of `GetApproval`.
  *
  * @generated from message reeve.approval.v1.GetApprovalRequest
  */
 export type GetApprovalRequest = Message<"reeve.approval.v1.GetApprovalRequest"> & {
   /**
-   * The approval.
+   * Id of the approval.
    *
    * @generated from field: string approval_id = 1;
    */
@@ -279,7 +279,7 @@ export const GetApprovalRequestSchema: GenMessage<GetApprovalRequest> = /*@__PUR
   messageDesc(file_reeve_approval_v1_approval, 4);
 
 /**
- * One approval.
+ * Response of `GetApproval`.
  *
  * @generated from message reeve.approval.v1.GetApprovalResponse
  */
@@ -300,48 +300,51 @@ export const GetApprovalResponseSchema: GenMessage<GetApprovalResponse> = /*@__P
   messageDesc(file_reeve_approval_v1_approval, 5);
 
 /**
- * Decides an approval.
+ * Request of `DecideApproval`.
  *
  * @generated from message reeve.approval.v1.DecideApprovalRequest
  */
 export type DecideApprovalRequest = Message<"reeve.approval.v1.DecideApprovalRequest"> & {
   /**
-   * The approval.
+   * Id of the approval.
    *
    * @generated from field: string approval_id = 1;
    */
   approvalId: string;
 
   /**
-   * Whether the call may run.
+   * Whether the call may be executed.
    *
    * @generated from field: bool approved = 2;
    */
   approved: boolean;
 
   /**
-   * Why, at most 4,096 bytes.
+   * Reason for the decision, at most 4,096 bytes.
    *
    * @generated from field: string reason = 3;
    */
   reason: string;
 
   /**
-   * Chosen by the client to repeat the request safely. Empty: the request cannot be repeated safely.
+   * Id chosen by the client that makes the request safe to repeat. If empty, the request is not
+   * safe to repeat.
    *
    * @generated from field: string decision_id = 4;
    */
   decisionId: string;
 
   /**
-   * The arguments that run instead of the model's. Absent: the model's. Refused unless the agent permits it.
+   * Arguments that replace those of the model. If unset, the call runs with the model's arguments.
+   * Refused unless the agent permits edited arguments.
    *
    * @generated from field: google.protobuf.Struct edited_arguments = 5;
    */
   editedArguments?: JsonObject | undefined;
 
   /**
-   * The answer to a question, which holds to its schema. Absent: an empty one. Refused where there is no question.
+   * Answer to the question; must match the schema of the question. If unset, the answer is empty.
+   * Refused if the approval has no question.
    *
    * @generated from field: google.protobuf.Struct answer = 6;
    */
@@ -356,13 +359,13 @@ export const DecideApprovalRequestSchema: GenMessage<DecideApprovalRequest> = /*
   messageDesc(file_reeve_approval_v1_approval, 6);
 
 /**
- * The approval after the decision.
+ * Response of `DecideApproval`.
  *
  * @generated from message reeve.approval.v1.DecideApprovalResponse
  */
 export type DecideApprovalResponse = Message<"reeve.approval.v1.DecideApprovalResponse"> & {
   /**
-   * The approval.
+   * The approval after the decision.
    *
    * @generated from field: reeve.approval.v1.Approval approval = 1;
    */
@@ -377,13 +380,13 @@ export const DecideApprovalResponseSchema: GenMessage<DecideApprovalResponse> = 
   messageDesc(file_reeve_approval_v1_approval, 7);
 
 /**
- * Asks for approvals as they come.
+ * Request of `WatchApprovals`.
  *
  * @generated from message reeve.approval.v1.WatchApprovalsRequest
  */
 export type WatchApprovalsRequest = Message<"reeve.approval.v1.WatchApprovalsRequest"> & {
   /**
-   * Only those of this run. Empty: of all runs.
+   * Streams only approvals of this run. If empty, approvals of all runs.
    *
    * @generated from field: string run_id = 1;
    */
@@ -398,13 +401,13 @@ export const WatchApprovalsRequestSchema: GenMessage<WatchApprovalsRequest> = /*
   messageDesc(file_reeve_approval_v1_approval, 8);
 
 /**
- * Approvals that are new or have changed.
+ * A message of the stream of `WatchApprovals`.
  *
  * @generated from message reeve.approval.v1.WatchApprovalsResponse
  */
 export type WatchApprovalsResponse = Message<"reeve.approval.v1.WatchApprovalsResponse"> & {
   /**
-   * The approvals. Empty: a heartbeat.
+   * Approvals that are new or have changed. Empty in a heartbeat.
    *
    * @generated from field: repeated reeve.approval.v1.Approval approvals = 1;
    */
@@ -419,7 +422,7 @@ export const WatchApprovalsResponseSchema: GenMessage<WatchApprovalsResponse> = 
   messageDesc(file_reeve_approval_v1_approval, 9);
 
 /**
- * Where an approval stands.
+ * State of an approval.
  *
  * @generated from enum reeve.approval.v1.ApprovalState
  */
@@ -432,7 +435,7 @@ export const ApprovalState = {
   UNSPECIFIED: 0,
 
   /**
-   * Nobody has decided.
+   * Not decided yet.
    *
    * @generated from enum value: APPROVAL_STATE_PENDING = 1;
    */
@@ -453,14 +456,14 @@ export const ApprovalState = {
   REJECTED: 3,
 
   /**
-   * Expired before anybody decided. This is a terminal state.
+   * Expired before it was decided. This is a terminal state.
    *
    * @generated from enum value: APPROVAL_STATE_TIMED_OUT = 4;
    */
   TIMED_OUT: 4,
 
   /**
-   * The run ended before anybody decided. This is a terminal state.
+   * The run ended before the approval was decided. This is a terminal state.
    *
    * @generated from enum value: APPROVAL_STATE_WITHDRAWN = 5;
    */
@@ -468,7 +471,7 @@ export const ApprovalState = {
 } as const;
 
 /**
- * Where an approval stands.
+ * State of an approval.
  *
  * @generated from enum reeve.approval.v1.ApprovalState
  */
@@ -481,7 +484,7 @@ export const ApprovalStateSchema: GenEnum<ApprovalState> = /*@__PURE__*/
   enumDesc(file_reeve_approval_v1_approval, 0);
 
 /**
- * The inbox of approvals over all runs of the tenant.
+ * Manages the approvals of all runs of the tenant.
  *
  * @generated from service reeve.approval.v1.ApprovalService
  */
@@ -497,7 +500,7 @@ export const ApprovalService: GenService<{
     output: typeof ListApprovalsResponseSchema;
   },
   /**
-   * Returns one approval. NOT_FOUND: no such approval.
+   * Returns an approval. Returns NOT_FOUND if it does not exist.
    *
    * @generated from rpc reeve.approval.v1.ApprovalService.GetApproval
    */
@@ -507,8 +510,9 @@ export const ApprovalService: GenService<{
     output: typeof GetApprovalResponseSchema;
   },
   /**
-   * Decides an approval. Exactly one decision wins: the same decision repeated with its `decision_id` is answered as the
-   * first time, any other is FAILED_PRECONDITION with reason APPROVAL_CLOSED.
+   * Decides an approval. Exactly one decision takes effect. Repeating that decision with the same
+   * `decision_id` returns the same response; any other decision is refused with FAILED_PRECONDITION
+   * and reason APPROVAL_CLOSED.
    *
    * @generated from rpc reeve.approval.v1.ApprovalService.DecideApproval
    */
@@ -518,7 +522,8 @@ export const ApprovalService: GenService<{
     output: typeof DecideApprovalResponseSchema;
   },
   /**
-   * Streams approvals as they are requested and resolved, after those that are pending now. It never ends by itself.
+   * Streams the pending approvals, and then each approval when it is requested or resolved. The
+   * stream continues until the client cancels it or the server shuts down.
    *
    * @generated from rpc reeve.approval.v1.ApprovalService.WatchApprovals
    */

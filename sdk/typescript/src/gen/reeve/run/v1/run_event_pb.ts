@@ -2,7 +2,8 @@
 // @generated from file reeve/run/v1/run_event.proto (package reeve.run.v1, syntax proto3)
 /* eslint-disable */
 
-// Runs: an agent at work. A run is its log of events; everything else is derived from it.
+// Runs: executions of an agent. A run is its log of events; all other state is derived from the
+// log.
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
@@ -37,56 +38,58 @@ export const file_reeve_run_v1_run_event: GenFile = /*@__PURE__*/
  */
 export type RunEvent = Message<"reeve.run.v1.RunEvent"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * Position in the log; 1, 2, 3 … without gaps.
+   * Position in the log. Starts at 1 and has no gaps.
    *
    * @generated from field: uint32 sequence = 2;
    */
   sequence: number;
 
   /**
-   * When the writer knew it.
+   * Time at which the writer learned of the fact.
    *
    * @generated from field: google.protobuf.Timestamp time = 3;
    */
   time?: Timestamp | undefined;
 
   /**
-   * The subtask in which it happened; empty at the root.
+   * Id of the subtask in which the fact occurred. Empty at the root.
    *
    * @generated from field: string parent_id = 4;
    */
   parentId: string;
 
   /**
-   * Depth of that subtask; 0 at the root.
+   * Nesting depth of that subtask. 0 at the root.
    *
    * @generated from field: uint32 depth = 5;
    */
   depth: number;
 
   /**
-   * The step in which it happened, from 1; 0 before the first step and in the planner.
+   * Number of the step in which the fact occurred. Starts at 1; 0 before the first step and in the
+   * planner.
    *
    * @generated from field: uint32 step_number = 6;
    */
   stepNumber: number;
 
   /**
-   * The phase in which it happened.
+   * Phase in which the fact occurred.
    *
    * @generated from field: reeve.run.v1.Phase phase = 7;
    */
   phase: Phase;
 
   /**
-   * What happened. A reader that folds state refuses a member that it does not know; one that only shows events ignores it.
+   * What happened. A reader that folds state must refuse a member that it does not know; a reader
+   * that only displays events ignores it.
    *
    * @generated from oneof reeve.run.v1.RunEvent.event
    */
@@ -124,7 +127,7 @@ export type RunEvent = Message<"reeve.run.v1.RunEvent"> & {
     case: "mcpProgress";
   } | {
     /**
-     * A call came to its result.
+     * A tool call returned its result.
      *
      * @generated from field: reeve.run.v1.ToolResultEvent tool_result = 14;
      */
@@ -140,7 +143,7 @@ export type RunEvent = Message<"reeve.run.v1.RunEvent"> & {
     case: "usage";
   } | {
     /**
-     * The run changed its status.
+     * The status of the run changed.
      *
      * @generated from field: reeve.run.v1.StatusChanged status = 16;
      */
@@ -148,7 +151,7 @@ export type RunEvent = Message<"reeve.run.v1.RunEvent"> & {
     case: "status";
   } | {
     /**
-     * A step began or ended.
+     * A step started or ended.
      *
      * @generated from field: reeve.run.v1.StepChanged step = 17;
      */
@@ -156,7 +159,7 @@ export type RunEvent = Message<"reeve.run.v1.RunEvent"> & {
     case: "step";
   } | {
     /**
-     * The context was made smaller.
+     * The context was compacted.
      *
      * @generated from field: reeve.run.v1.ContextChanged context = 18;
      */
@@ -164,7 +167,7 @@ export type RunEvent = Message<"reeve.run.v1.RunEvent"> & {
     case: "context";
   } | {
     /**
-     * A message from outside was taken up.
+     * The run took up a message that was sent to it.
      *
      * @generated from field: reeve.run.v1.MessageInjected message_injected = 19;
      */
@@ -172,7 +175,7 @@ export type RunEvent = Message<"reeve.run.v1.RunEvent"> & {
     case: "messageInjected";
   } | {
     /**
-     * The planner made a plan.
+     * The planner created a plan.
      *
      * @generated from field: reeve.run.v1.Plan plan = 20;
      */
@@ -188,7 +191,7 @@ export type RunEvent = Message<"reeve.run.v1.RunEvent"> & {
     case: "approval";
   } | {
     /**
-     * A subtask began or ended.
+     * A subtask started or ended.
      *
      * @generated from field: reeve.run.v1.SubtaskChanged subtask = 22;
      */
@@ -204,7 +207,7 @@ export type RunEvent = Message<"reeve.run.v1.RunEvent"> & {
     case: "budgetExceeded";
   } | {
     /**
-     * What the run cost.
+     * Total cost of the run.
      *
      * @generated from field: reeve.run.v1.CostSummary cost_summary = 24;
      */
@@ -212,7 +215,7 @@ export type RunEvent = Message<"reeve.run.v1.RunEvent"> & {
     case: "costSummary";
   } | {
     /**
-     * Something failed.
+     * An error occurred.
      *
      * @generated from field: reeve.run.v1.RunError error = 25;
      */
@@ -220,7 +223,7 @@ export type RunEvent = Message<"reeve.run.v1.RunEvent"> & {
     case: "error";
   } | {
     /**
-     * Text that was streamed does not stand.
+     * Text that was already streamed was voided.
      *
      * @generated from field: reeve.run.v1.TextVoided text_voided = 26;
      */
@@ -228,7 +231,7 @@ export type RunEvent = Message<"reeve.run.v1.RunEvent"> & {
     case: "textVoided";
   } | {
     /**
-     * The run was accepted; always the first fact.
+     * The run was accepted. This is always the first fact.
      *
      * @generated from field: reeve.run.v1.RunCreated run_created = 40;
      */
@@ -236,7 +239,7 @@ export type RunEvent = Message<"reeve.run.v1.RunEvent"> & {
     case: "runCreated";
   } | {
     /**
-     * A worker took the run.
+     * A worker claimed the run.
      *
      * @generated from field: reeve.run.v1.RunClaimed run_claimed = 41;
      */
@@ -244,7 +247,7 @@ export type RunEvent = Message<"reeve.run.v1.RunEvent"> & {
     case: "runClaimed";
   } | {
     /**
-     * Nothing is left but to wait; the worker let go of the run.
+     * The run can only wait; the worker released it.
      *
      * @generated from field: reeve.run.v1.RunParked run_parked = 42;
      */
@@ -252,7 +255,7 @@ export type RunEvent = Message<"reeve.run.v1.RunEvent"> & {
     case: "runParked";
   } | {
     /**
-     * Everything from outside that the run works with.
+     * External inputs of the run were recorded.
      *
      * @generated from field: reeve.run.v1.RunPrepared run_prepared = 43;
      */
@@ -276,7 +279,7 @@ export type RunEvent = Message<"reeve.run.v1.RunEvent"> & {
     case: "modelTurn";
   } | {
     /**
-     * A call of a model did not come to an answer.
+     * A model call ended without an answer.
      *
      * @generated from field: reeve.run.v1.ModelCallFailed model_call_failed = 46;
      */
@@ -284,7 +287,7 @@ export type RunEvent = Message<"reeve.run.v1.RunEvent"> & {
     case: "modelCallFailed";
   } | {
     /**
-     * A message was sent into the run.
+     * A message was sent to the run.
      *
      * @generated from field: reeve.run.v1.MessageSubmitted message_submitted = 47;
      */
@@ -292,7 +295,7 @@ export type RunEvent = Message<"reeve.run.v1.RunEvent"> & {
     case: "messageSubmitted";
   } | {
     /**
-     * Somebody asked for the run to be cancelled.
+     * Cancellation of the run was requested.
      *
      * @generated from field: reeve.run.v1.CancelRequested cancel_requested = 48;
      */
@@ -308,7 +311,7 @@ export type RunEvent = Message<"reeve.run.v1.RunEvent"> & {
     case: "toolCallStarted";
   } | {
     /**
-     * The memory that the subtasks of the run share was written.
+     * The memory shared by the subtasks of the run was written.
      *
      * @generated from field: reeve.run.v1.MemoryWritten memory_written = 50;
      */
@@ -324,7 +327,7 @@ export type RunEvent = Message<"reeve.run.v1.RunEvent"> & {
     case: "todosChanged";
   } | {
     /**
-     * The execution tree as it is at the end; right before the terminal status.
+     * The final execution tree. This fact immediately precedes the terminal status.
      *
      * @generated from field: reeve.run.v1.TreeStored tree_stored = 52;
      */
@@ -332,7 +335,7 @@ export type RunEvent = Message<"reeve.run.v1.RunEvent"> & {
     case: "treeStored";
   } | {
     /**
-     * The time to wait before another attempt to call a model is over.
+     * The delay before the next attempt to call a model has elapsed.
      *
      * @generated from field: reeve.run.v1.ModelRetryDue model_retry_due = 53;
      */
@@ -391,7 +394,7 @@ export const ReasoningSchema: GenMessage<Reasoning> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 2);
 
 /**
- * A call came to its result.
+ * A tool call returned its result.
  *
  * @generated from message reeve.run.v1.ToolResultEvent
  */
@@ -411,7 +414,7 @@ export type ToolResultEvent = Message<"reeve.run.v1.ToolResultEvent"> & {
   success: boolean;
 
   /**
-   * What failed; empty on success.
+   * Description of the failure. Empty on success.
    *
    * @generated from field: string error = 3;
    */
@@ -433,55 +436,55 @@ export const ToolResultEventSchema: GenMessage<ToolResultEvent> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 3);
 
 /**
- * Tokens that one call of a model used.
+ * Tokens used by one model call.
  *
  * @generated from message reeve.run.v1.Usage
  */
 export type Usage = Message<"reeve.run.v1.Usage"> & {
   /**
-   * The model, as the provider names it.
+   * Name of the model at its provider.
    *
    * @generated from field: string model = 1;
    */
   model: string;
 
   /**
-   * Tokens that it read.
+   * Number of input tokens.
    *
    * @generated from field: uint32 input_tokens = 2;
    */
   inputTokens: number;
 
   /**
-   * Tokens that it wrote.
+   * Number of output tokens.
    *
    * @generated from field: uint32 output_tokens = 3;
    */
   outputTokens: number;
 
   /**
-   * How many of `input_tokens` came from the provider's cache.
+   * Number of `input_tokens` that were read from the provider's cache.
    *
    * @generated from field: uint32 cached_input_tokens = 4;
    */
   cachedInputTokens: number;
 
   /**
-   * How many of `output_tokens` were reasoning.
+   * Number of `output_tokens` that were reasoning.
    *
    * @generated from field: uint32 reasoning_tokens = 5;
    */
   reasoningTokens: number;
 
   /**
-   * Whether the provider did not tell and the counts are estimated.
+   * Whether the counts are estimates because the provider did not report them.
    *
    * @generated from field: bool estimated = 6;
    */
   estimated: boolean;
 
   /**
-   * What the call cost in US dollars. Absent: the model has no price.
+   * Cost of the call in US dollars. Unset if the model has no price.
    *
    * @generated from field: optional double cost_usd = 7;
    */
@@ -496,20 +499,20 @@ export const UsageSchema: GenMessage<Usage> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 4);
 
 /**
- * The run changed its status.
+ * The status of the run changed.
  *
  * @generated from message reeve.run.v1.StatusChanged
  */
 export type StatusChanged = Message<"reeve.run.v1.StatusChanged"> & {
   /**
-   * The new status: starting, completed, error or cancelled.
+   * The new status: starting, completed, error, or cancelled.
    *
    * @generated from field: reeve.run.v1.RunStatus status = 1;
    */
   status: RunStatus;
 
   /**
-   * A word to people, when there is something to say.
+   * Message for people. May be empty.
    *
    * @generated from field: string message = 2;
    */
@@ -524,13 +527,13 @@ export const StatusChangedSchema: GenMessage<StatusChanged> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 5);
 
 /**
- * A step began or ended. Its number stands in the envelope.
+ * A step started or ended. The step number is in the envelope.
  *
  * @generated from message reeve.run.v1.StepChanged
  */
 export type StepChanged = Message<"reeve.run.v1.StepChanged"> & {
   /**
-   * Whether it began or ended.
+   * Whether the step started or ended.
    *
    * @generated from field: reeve.run.v1.StepState state = 1;
    */
@@ -545,34 +548,36 @@ export const StepChangedSchema: GenMessage<StepChanged> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 6);
 
 /**
- * The context was made smaller.
+ * The context was compacted: the oldest messages were removed, and may have been replaced by a
+ * summary.
  *
  * @generated from message reeve.run.v1.ContextChanged
  */
 export type ContextChanged = Message<"reeve.run.v1.ContextChanged"> & {
   /**
-   * Estimated tokens before.
+   * Estimated number of tokens before the change.
    *
    * @generated from field: uint32 before_tokens = 1;
    */
   beforeTokens: number;
 
   /**
-   * Estimated tokens after.
+   * Estimated number of tokens after the change.
    *
    * @generated from field: uint32 after_tokens = 2;
    */
   afterTokens: number;
 
   /**
-   * What stands for the messages that were taken out. Empty: nothing does.
+   * Summary that replaces the removed messages. Empty if nothing replaces them.
    *
    * @generated from field: string summary = 3;
    */
   summary: string;
 
   /**
-   * How many of the oldest messages of the conversation were taken out: given ones first, then turns with their results.
+   * Number of messages that were removed from the start of the conversation: first those that were
+   * given to the run, then turns together with their results.
    *
    * @generated from field: uint32 removed_messages = 4;
    */
@@ -587,7 +592,7 @@ export const ContextChangedSchema: GenMessage<ContextChanged> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 7);
 
 /**
- * A message from outside was taken up.
+ * The run took up a message that was sent to it.
  *
  * @generated from message reeve.run.v1.MessageInjected
  */
@@ -615,13 +620,13 @@ export const MessageInjectedSchema: GenMessage<MessageInjected> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 8);
 
 /**
- * What the planner made.
+ * Plan created by the planner.
  *
  * @generated from message reeve.run.v1.Plan
  */
 export type Plan = Message<"reeve.run.v1.Plan"> & {
   /**
-   * What is to be done, in order.
+   * Steps of the plan, in order.
    *
    * @generated from field: repeated string steps = 1;
    */
@@ -642,7 +647,7 @@ export const PlanSchema: GenMessage<Plan> = /*@__PURE__*/
  */
 export type ApprovalChanged = Message<"reeve.run.v1.ApprovalChanged"> & {
   /**
-   * The approval as it stands now.
+   * The approval after the change.
    *
    * @generated from field: reeve.approval.v1.Approval approval = 1;
    */
@@ -657,69 +662,72 @@ export const ApprovalChangedSchema: GenMessage<ApprovalChanged> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 10);
 
 /**
- * A subtask began or ended. Its own events carry its id as `parent_id`; this one belongs to the caller.
+ * A subtask started or ended. The events of the subtask carry its id as `parent_id`; this event
+ * belongs to the caller.
  *
  * @generated from message reeve.run.v1.SubtaskChanged
  */
 export type SubtaskChanged = Message<"reeve.run.v1.SubtaskChanged"> & {
   /**
-   * The subtask: the id of its call, and for a job of `run_parallel_subtasks` `<call id>/<index>`.
+   * Id of the subtask: the id of its call, or `<call id>/<index>` for a job of
+   * `run_parallel_subtasks`.
    *
    * @generated from field: string subtask_id = 1;
    */
   subtaskId: string;
 
   /**
-   * Its title.
+   * Title of the subtask.
    *
    * @generated from field: string title = 2;
    */
   title: string;
 
   /**
-   * Whether it has ended.
+   * Whether the subtask has ended.
    *
    * @generated from field: bool ended = 3;
    */
   ended: boolean;
 
   /**
-   * Whether it failed.
+   * Whether the subtask failed.
    *
    * @generated from field: bool is_error = 4;
    */
   isError: boolean;
 
   /**
-   * The call that began it.
+   * Id of the call that started the subtask.
    *
    * @generated from field: string call_id = 5;
    */
   callId: string;
 
   /**
-   * Its place among the jobs of the call, from 0.
+   * Index of the subtask among the jobs of the call. Starts at 0.
    *
    * @generated from field: uint32 index = 6;
    */
   index: number;
 
   /**
-   * Why it failed, a constant: `iteration_limit`, `schema_not_satisfied`, `provider_failed` … Empty: it did not.
+   * Constant that identifies the failure, such as `iteration_limit`, `schema_not_satisfied`, or
+   * `provider_failed`. Empty if the subtask did not fail.
    *
    * @generated from field: string error = 7;
    */
   error: string;
 
   /**
-   * What failed, for people and the model.
+   * Description of the failure for people and the model.
    *
    * @generated from field: string message = 8;
    */
   message: string;
 
   /**
-   * The beginning of its result, at most 500 characters; empty while it is under way.
+   * Start of the result, at most 500 characters. Empty while the subtask is in progress.
    *
    * @generated from field: string result_preview = 9;
    */
@@ -734,13 +742,14 @@ export const SubtaskChangedSchema: GenMessage<SubtaskChanged> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 11);
 
 /**
- * A budget was exceeded; the run ends.
+ * A budget was exceeded. The run ends.
  *
  * @generated from message reeve.run.v1.BudgetExceeded
  */
 export type BudgetExceeded = Message<"reeve.run.v1.BudgetExceeded"> & {
   /**
-   * Which: `subtasks`, `llm_calls`, `tool_calls`, `wall_clock`, `tokens`, `bytes` or `cost`.
+   * The exceeded budget: `subtasks`, `llm_calls`, `tool_calls`, `wall_clock`, `tokens`, `bytes`, or
+   * `cost`.
    *
    * @generated from field: string reason = 1;
    */
@@ -754,7 +763,7 @@ export type BudgetExceeded = Message<"reeve.run.v1.BudgetExceeded"> & {
   limit: number;
 
   /**
-   * What was observed.
+   * The observed value.
    *
    * @generated from field: double observed = 3;
    */
@@ -769,48 +778,48 @@ export const BudgetExceededSchema: GenMessage<BudgetExceeded> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 12);
 
 /**
- * What the run cost, all calls of models together.
+ * Total cost of a run over all model calls.
  *
  * @generated from message reeve.run.v1.CostSummary
  */
 export type CostSummary = Message<"reeve.run.v1.CostSummary"> & {
   /**
-   * Calls of models.
+   * Number of model calls.
    *
    * @generated from field: uint32 llm_calls = 1;
    */
   llmCalls: number;
 
   /**
-   * Calls of tools.
+   * Number of tool calls.
    *
    * @generated from field: uint32 tool_calls = 2;
    */
   toolCalls: number;
 
   /**
-   * Tokens read.
+   * Number of input tokens.
    *
    * @generated from field: uint32 input_tokens = 3;
    */
   inputTokens: number;
 
   /**
-   * Tokens written.
+   * Number of output tokens.
    *
    * @generated from field: uint32 output_tokens = 4;
    */
   outputTokens: number;
 
   /**
-   * US dollars. Absent: a model without a price was called.
+   * Cost in US dollars. Unset if a model without a price was called.
    *
    * @generated from field: optional double cost_usd = 5;
    */
   costUsd?: number | undefined;
 
   /**
-   * Subtasks that were begun.
+   * Number of subtasks that were started.
    *
    * @generated from field: uint32 subtasks = 6;
    */
@@ -825,20 +834,21 @@ export const CostSummarySchema: GenMessage<CostSummary> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 13);
 
 /**
- * Something failed.
+ * An error that occurred in a run.
  *
  * @generated from message reeve.run.v1.RunError
  */
 export type RunError = Message<"reeve.run.v1.RunError"> & {
   /**
-   * A constant: `provider_failed`, `iteration_limit`, `resolve_failed`, `budget_exceeded`, `worker_lost` …
+   * Constant that identifies the error, such as `provider_failed`, `iteration_limit`,
+   * `resolve_failed`, `budget_exceeded`, or `worker_lost`.
    *
    * @generated from field: string reason = 1;
    */
   reason: string;
 
   /**
-   * What failed, on what, and the way out.
+   * What failed, on what, and how to resolve it.
    *
    * @generated from field: string message = 2;
    */
@@ -853,14 +863,14 @@ export const RunErrorSchema: GenMessage<RunError> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 14);
 
 /**
- * Text that was streamed belongs to a call of a model that was abandoned. A client forgets the text and reasoning of this
- * step from `first_sequence` on.
+ * Text that was already streamed belongs to a model call that was abandoned. Clients must discard
+ * the text and reasoning of this step, starting at `first_sequence`.
  *
  * @generated from message reeve.run.v1.TextVoided
  */
 export type TextVoided = Message<"reeve.run.v1.TextVoided"> & {
   /**
-   * Sequence of the first event that does not stand.
+   * Sequence of the first voided event.
    *
    * @generated from field: uint32 first_sequence = 1;
    */
@@ -888,105 +898,105 @@ export type RunCreated = Message<"reeve.run.v1.RunCreated"> & {
   tenant: string;
 
   /**
-   * The agent.
+   * Id of the agent.
    *
    * @generated from field: string agent_id = 2;
    */
   agentId: string;
 
   /**
-   * The revision of the agent; the run keeps it.
+   * Revision of the agent. The run keeps this revision.
    *
    * @generated from field: uint32 agent_revision = 3;
    */
   agentRevision: number;
 
   /**
-   * The agent's spec at that revision.
+   * Spec of the agent at that revision.
    *
    * @generated from field: reeve.agent.v1.AgentSpec spec = 4;
    */
   spec?: AgentSpec | undefined;
 
   /**
-   * What the agent is asked.
+   * Input of the run.
    *
    * @generated from field: string input = 5;
    */
   input: string;
 
   /**
-   * The conversation before it, as the client gave it.
+   * Conversation before the input, as provided by the client.
    *
    * @generated from field: repeated reeve.thread.v1.Message messages = 6;
    */
   messages: Message$1[];
 
   /**
-   * Files that are laid into the workspace.
+   * Files to stage in the workspace.
    *
    * @generated from field: repeated reeve.tool.v1.WorkspaceFile files = 7;
    */
   files: WorkspaceFile[];
 
   /**
-   * Who started it: the subject of the credential.
+   * Subject of the credential that started the run.
    *
    * @generated from field: string started_by = 8;
    */
   startedBy: string;
 
   /**
-   * Id of the request, for its repetition.
+   * Id of the request, used to detect repeated requests.
    *
    * @generated from field: string request_id = 9;
    */
   requestId: string;
 
   /**
-   * SHA-256 over the request, to tell a repetition from another use of the id.
+   * SHA-256 of the request. It distinguishes a repeated request from another use of the same id.
    *
    * @generated from field: bytes request_hash = 10;
    */
   requestHash: Uint8Array;
 
   /**
-   * The client's own words about the run.
+   * Labels that the client attached to the run.
    *
    * @generated from field: map<string, string> labels = 11;
    */
   labels: { [key: string]: string };
 
   /**
-   * W3C trace context, empty when the run is not traced.
+   * W3C trace context. Empty if the run is not traced.
    *
    * @generated from field: string traceparent = 12;
    */
   traceparent: string;
 
   /**
-   * The thread that the run continues. Empty: none.
+   * Id of the thread that the run continues. Empty if the run has no thread.
    *
    * @generated from field: string thread_id = 13;
    */
   threadId: string;
 
   /**
-   * Where the conversation takes place. Absent: in a thread.
+   * Where the conversation takes place. If unset, in a thread.
    *
    * @generated from field: reeve.run.v1.ChatContext chat_context = 14;
    */
   chatContext?: ChatContext | undefined;
 
   /**
-   * Whether what is remembered of the user is recalled, and may be added to.
+   * Whether memories of the user are recalled, and whether the agent may add to them.
    *
    * @generated from field: bool memory_enabled = 15;
    */
   memoryEnabled: boolean;
 
   /**
-   * Whether the run is cancelled when nobody watches it any more through the gateway that lost its last watcher.
+   * Whether the run is cancelled when the last stream that watches it through a gateway is lost.
    *
    * @generated from field: bool cancel_on_disconnect = 16;
    */
@@ -1001,20 +1011,20 @@ export const RunCreatedSchema: GenMessage<RunCreated> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 16);
 
 /**
- * Where a conversation takes place: it decides which tools there are.
+ * Where a conversation takes place. The context determines which tools are available.
  *
  * @generated from message reeve.run.v1.ChatContext
  */
 export type ChatContext = Message<"reeve.run.v1.ChatContext"> & {
   /**
-   * The kind of place.
+   * Kind of the context.
    *
    * @generated from field: reeve.run.v1.ChatContextKind kind = 1;
    */
   kind: ChatContextKind;
 
   /**
-   * The workflow that is being edited; only in an editor.
+   * Id of the workflow that is being edited. Set only in an editor.
    *
    * @generated from field: string workflow_id = 2;
    */
@@ -1029,41 +1039,43 @@ export const ChatContextSchema: GenMessage<ChatContext> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 17);
 
 /**
- * A worker took the run.
+ * A worker claimed the run.
  *
  * @generated from message reeve.run.v1.RunClaimed
  */
 export type RunClaimed = Message<"reeve.run.v1.RunClaimed"> & {
   /**
-   * Name of the worker process, unique to its life.
+   * Name of the worker process. Each process has a new name.
    *
    * @generated from field: string worker = 1;
    */
   worker: string;
 
   /**
-   * 1 for the first claim, one more with each.
+   * Number of the claim. Starts at 1 and increases by one with each claim.
    *
    * @generated from field: uint32 epoch = 2;
    */
   epoch: number;
 
   /**
-   * Stream sequence of the dispatch message by which it took the run.
+   * Stream sequence of the dispatch message through which the worker claimed the run.
    *
    * @generated from field: uint64 dispatch_sequence = 3;
    */
   dispatchSequence: bigint;
 
   /**
-   * How often that message had been delivered, this time included: who holds an earlier delivery lost the run. 0: not known.
+   * Number of times that message had been delivered, including this delivery. A worker that holds
+   * an earlier delivery has lost the run. 0 if unknown.
    *
    * @generated from field: uint32 attempt = 4;
    */
   attempt: number;
 
   /**
-   * W3C trace context of the claim, empty when the worker traces nothing. What follows a later claim refers to it.
+   * W3C trace context of the claim. Empty if the worker does not trace. Spans of work under this
+   * claim are children of this context, and the span of the next claim links to it.
    *
    * @generated from field: string traceparent = 5;
    */
@@ -1078,13 +1090,13 @@ export const RunClaimedSchema: GenMessage<RunClaimed> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 18);
 
 /**
- * Nothing is left but to wait.
+ * The run can only wait; the worker released it.
  *
  * @generated from message reeve.run.v1.RunParked
  */
 export type RunParked = Message<"reeve.run.v1.RunParked"> & {
   /**
-   * What the run waits for: ids of approvals.
+   * Ids of the approvals that the run is waiting for.
    *
    * @generated from field: repeated string waiting_for = 1;
    */
@@ -1099,7 +1111,8 @@ export const RunParkedSchema: GenMessage<RunParked> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 19);
 
 /**
- * Everything from outside that the run works with. A later owner sees what the first one saw.
+ * External inputs of the run. They are recorded so that every later owner works with the same
+ * inputs as the first one.
  *
  * @generated from message reeve.run.v1.RunPrepared
  */
@@ -1112,63 +1125,63 @@ export type RunPrepared = Message<"reeve.run.v1.RunPrepared"> & {
   model?: ModelSpec | undefined;
 
   /**
-   * What its provider is able to do.
+   * Capabilities of the model's provider.
    *
    * @generated from field: reeve.agent.v1.ProviderCapabilities capabilities = 2;
    */
   capabilities?: ProviderCapabilities | undefined;
 
   /**
-   * The tools that the agent has.
+   * Tools that the agent has.
    *
    * @generated from field: repeated reeve.tool.v1.ToolDescriptor tools = 3;
    */
   tools: ToolDescriptor[];
 
   /**
-   * Whether answers are played from a script.
+   * Whether answers are replayed from a script.
    *
    * @generated from field: bool scripted = 4;
    */
   scripted: boolean;
 
   /**
-   * The planner's model, when there is a planner.
+   * The planner's model. Unset if there is no planner.
    *
    * @generated from field: reeve.agent.v1.ModelSpec planning_model = 5;
    */
   planningModel?: ModelSpec | undefined;
 
   /**
-   * The limits of the run, the agent's own within those of the deployment.
+   * Limits of the run: those of the agent, bounded by those of the deployment.
    *
    * @generated from field: reeve.agent.v1.Limits limits = 6;
    */
   limits?: Limits | undefined;
 
   /**
-   * The thread up to this run.
+   * History of the thread up to this run.
    *
    * @generated from field: repeated reeve.thread.v1.HistoryMessage history = 7;
    */
   history: HistoryMessage[];
 
   /**
-   * What is remembered of the user and fits the input, best first.
+   * Memories of the user that match the input, best match first.
    *
    * @generated from field: repeated string recalled = 8;
    */
   recalled: string[];
 
   /**
-   * What is suspicious about the agent and hinders nothing.
+   * Possible mistakes in the agent spec that do not prevent the run.
    *
    * @generated from field: repeated string warnings = 9;
    */
   warnings: string[];
 
   /**
-   * What the provider of the planner's model is able to do.
+   * Capabilities of the provider of the planner's model.
    *
    * @generated from field: reeve.agent.v1.ProviderCapabilities planning_capabilities = 10;
    */
@@ -1183,27 +1196,29 @@ export const RunPreparedSchema: GenMessage<RunPrepared> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 20);
 
 /**
- * A model is about to be called. Recorded before the call, so that it is counted even if its answer is lost.
+ * A model is about to be called. Recorded before the call, so that the call is counted even if its
+ * answer is lost.
  *
  * @generated from message reeve.run.v1.ModelCallStarted
  */
 export type ModelCallStarted = Message<"reeve.run.v1.ModelCallStarted"> & {
   /**
-   * 1 for the first attempt of this step, one more with each.
+   * Number of the attempt in this step. Starts at 1 and increases by one with each attempt.
    *
    * @generated from field: uint32 attempt = 1;
    */
   attempt: number;
 
   /**
-   * What it is called for.
+   * Purpose of the call.
    *
    * @generated from field: reeve.run.v1.ModelCallPurpose purpose = 2;
    */
   purpose: ModelCallPurpose;
 
   /**
-   * The most that it can cost, in US dollars. Absent: nothing is reserved, because there is no cap or no price.
+   * Worst-case cost of the call in US dollars. Unset if nothing is reserved because the run has no
+   * cost limit or the model has no price.
    *
    * @generated from field: optional double reserved_usd = 3;
    */
@@ -1218,13 +1233,13 @@ export const ModelCallStartedSchema: GenMessage<ModelCallStarted> = /*@__PURE__*
   messageDesc(file_reeve_run_v1_run_event, 21);
 
 /**
- * The time to wait before another attempt to call a model is over.
+ * The delay before the next attempt to call a model has elapsed.
  *
  * @generated from message reeve.run.v1.ModelRetryDue
  */
 export type ModelRetryDue = Message<"reeve.run.v1.ModelRetryDue"> & {
   /**
-   * The attempt that failed.
+   * Number of the attempt that failed.
    *
    * @generated from field: uint32 attempt = 1;
    */
@@ -1239,13 +1254,14 @@ export const ModelRetryDueSchema: GenMessage<ModelRetryDue> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 22);
 
 /**
- * A tool is about to be called. Recorded before the call, so that it is known even if its result is lost.
+ * A tool is about to be called. Recorded before the call, so that the call is known even if its
+ * result is lost.
  *
  * @generated from message reeve.run.v1.ToolCallStarted
  */
 export type ToolCallStarted = Message<"reeve.run.v1.ToolCallStarted"> & {
   /**
-   * The call.
+   * Id of the call.
    *
    * @generated from field: string call_id = 1;
    */
@@ -1260,7 +1276,7 @@ export const ToolCallStartedSchema: GenMessage<ToolCallStarted> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 23);
 
 /**
- * The memory that the subtasks of a run share was written.
+ * The memory shared by the subtasks of a run was written.
  *
  * @generated from message reeve.run.v1.MemoryWritten
  */
@@ -1273,7 +1289,7 @@ export type MemoryWritten = Message<"reeve.run.v1.MemoryWritten"> & {
   key: string;
 
   /**
-   * The new value, in place of the one before.
+   * The new value, which replaces the previous one.
    *
    * @generated from field: string value = 2;
    */
@@ -1294,7 +1310,7 @@ export const MemoryWrittenSchema: GenMessage<MemoryWritten> = /*@__PURE__*/
  */
 export type TodosChanged = Message<"reeve.run.v1.TodosChanged"> & {
   /**
-   * The whole list.
+   * The complete list.
    *
    * @generated from field: repeated reeve.run.v1.Todo todos = 1;
    */
@@ -1309,27 +1325,27 @@ export const TodosChangedSchema: GenMessage<TodosChanged> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 25);
 
 /**
- * Something that the agent means to do.
+ * A todo of the agent.
  *
  * @generated from message reeve.run.v1.Todo
  */
 export type Todo = Message<"reeve.run.v1.Todo"> & {
   /**
-   * Its number, from 1.
+   * Number of the todo. Starts at 1.
    *
    * @generated from field: uint32 id = 1;
    */
   id: number;
 
   /**
-   * What is to be done.
+   * Description of the todo.
    *
    * @generated from field: string text = 2;
    */
   text: string;
 
   /**
-   * How far it is.
+   * Status of the todo.
    *
    * @generated from field: reeve.run.v1.TodoStatus status = 3;
    */
@@ -1344,13 +1360,13 @@ export const TodoSchema: GenMessage<Todo> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 26);
 
 /**
- * The execution tree as it is at the end of the run.
+ * The execution tree at the end of the run.
  *
  * @generated from message reeve.run.v1.TreeStored
  */
 export type TreeStored = Message<"reeve.run.v1.TreeStored"> & {
   /**
-   * The tree.
+   * The execution tree.
    *
    * @generated from field: reeve.thread.v1.ExecutionTree tree = 1;
    */
@@ -1378,42 +1394,44 @@ export type ModelTurn = Message<"reeve.run.v1.ModelTurn"> & {
   messageJson: Uint8Array;
 
   /**
-   * The provider's own ids of the calls, in the order of the `tool_call` events.
+   * Ids that the provider assigned to the calls, in the order of the `tool_call` events.
    *
    * @generated from field: repeated string provider_call_ids = 2;
    */
   providerCallIds: string[];
 
   /**
-   * Why the model stopped: `stop`, `tool_calls`, `length`, `content_filter`.
+   * Why the model stopped: `stop`, `tool_calls`, `length`, or `content_filter`.
    *
    * @generated from field: string finish_reason = 3;
    */
   finishReason: string;
 
   /**
-   * The ids of the calls, in order.
+   * Ids of the calls, in order.
    *
    * @generated from field: repeated string call_ids = 4;
    */
   callIds: string[];
 
   /**
-   * The format of `message_json`, as the provider names it.
+   * Format of `message_json`, as named by the provider.
    *
    * @generated from field: string format = 5;
    */
   format: string;
 
   /**
-   * What the model is told of its context budget beside this turn and the results of its calls. Empty: nothing.
+   * Note on the context budget that the model receives with this turn and the results of its calls.
+   * Empty if there is none.
    *
    * @generated from field: string advisory = 6;
    */
   advisory: string;
 
   /**
-   * How many tokens the conversation had with this turn in it, as far as the provider told. 0: it did not.
+   * Number of tokens of the conversation including this turn, as reported by the provider. 0 if the
+   * provider did not report it.
    *
    * @generated from field: uint32 context_tokens = 7;
    */
@@ -1428,20 +1446,21 @@ export const ModelTurnSchema: GenMessage<ModelTurn> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 28);
 
 /**
- * A call of a model did not come to an answer.
+ * A model call ended without an answer.
  *
  * @generated from message reeve.run.v1.ModelCallFailed
  */
 export type ModelCallFailed = Message<"reeve.run.v1.ModelCallFailed"> & {
   /**
-   * A constant: `rate_limited`, `unavailable`, `context_overflow`, `refused`, `unauthenticated`, `invalid`, `malformed`.
+   * Constant that identifies the failure: `rate_limited`, `unavailable`, `context_overflow`,
+   * `refused`, `unauthenticated`, `invalid`, or `malformed`.
    *
    * @generated from field: string reason = 1;
    */
   reason: string;
 
   /**
-   * What the provider said.
+   * Message of the provider.
    *
    * @generated from field: string message = 2;
    */
@@ -1455,7 +1474,7 @@ export type ModelCallFailed = Message<"reeve.run.v1.ModelCallFailed"> & {
   retryable: boolean;
 
   /**
-   * How long the provider asked to wait before another attempt. Absent: it did not say.
+   * Delay that the provider requested before the next attempt. Unset if it did not request one.
    *
    * @generated from field: google.protobuf.Duration retry_after = 4;
    */
@@ -1470,13 +1489,13 @@ export const ModelCallFailedSchema: GenMessage<ModelCallFailed> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 29);
 
 /**
- * A message was sent into the run.
+ * A message was sent to the run.
  *
  * @generated from message reeve.run.v1.MessageSubmitted
  */
 export type MessageSubmitted = Message<"reeve.run.v1.MessageSubmitted"> & {
   /**
-   * Its id.
+   * Id of the message.
    *
    * @generated from field: string message_id = 1;
    */
@@ -1490,7 +1509,7 @@ export type MessageSubmitted = Message<"reeve.run.v1.MessageSubmitted"> & {
   message?: Message$1 | undefined;
 
   /**
-   * Who sent it.
+   * Subject of the credential that sent the message.
    *
    * @generated from field: string submitted_by = 3;
    */
@@ -1505,20 +1524,20 @@ export const MessageSubmittedSchema: GenMessage<MessageSubmitted> = /*@__PURE__*
   messageDesc(file_reeve_run_v1_run_event, 30);
 
 /**
- * Somebody asked for the run to be cancelled.
+ * Cancellation of the run was requested.
  *
  * @generated from message reeve.run.v1.CancelRequested
  */
 export type CancelRequested = Message<"reeve.run.v1.CancelRequested"> & {
   /**
-   * Who.
+   * Subject of the credential that requested the cancellation.
    *
    * @generated from field: string requested_by = 1;
    */
   requestedBy: string;
 
   /**
-   * Why.
+   * Reason for the cancellation.
    *
    * @generated from field: string reason = 2;
    */
@@ -1533,7 +1552,7 @@ export const CancelRequestedSchema: GenMessage<CancelRequested> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 31);
 
 /**
- * What is appended to the log of a run in one act: all of it or nothing.
+ * Events that are appended to the log of a run atomically.
  *
  * @generated from message reeve.run.v1.RunBatch
  */
@@ -1561,7 +1580,7 @@ export const RunBatchSchema: GenMessage<RunBatch> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 32);
 
 /**
- * A run that wants a worker.
+ * Requests a worker for a run.
  *
  * @generated from message reeve.run.v1.Dispatch
  */
@@ -1574,7 +1593,7 @@ export type Dispatch = Message<"reeve.run.v1.Dispatch"> & {
   tenant: string;
 
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 2;
    */
@@ -1589,7 +1608,7 @@ export const DispatchSchema: GenMessage<Dispatch> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 33);
 
 /**
- * The families of events that clients choose from.
+ * Family of events that a client can select.
  *
  * @generated from enum reeve.run.v1.EventFamily
  */
@@ -1602,14 +1621,14 @@ export const EventFamily = {
   UNSPECIFIED: 0,
 
   /**
-   * The run changed its status.
+   * The status of the run changed.
    *
    * @generated from enum value: EVENT_FAMILY_STATUS = 1;
    */
   STATUS: 1,
 
   /**
-   * A step began or ended.
+   * A step started or ended.
    *
    * @generated from enum value: EVENT_FAMILY_STEP = 2;
    */
@@ -1623,7 +1642,7 @@ export const EventFamily = {
   TEXT: 3,
 
   /**
-   * Reasoning that the model shows.
+   * Reasoning that the model returned.
    *
    * @generated from enum value: EVENT_FAMILY_REASONING = 4;
    */
@@ -1637,14 +1656,14 @@ export const EventFamily = {
   TOOL_CALL: 5,
 
   /**
-   * An MCP tool, or another one, reported progress.
+   * A tool reported progress. The tool need not be an MCP tool.
    *
    * @generated from enum value: EVENT_FAMILY_MCP_PROGRESS = 6;
    */
   MCP_PROGRESS: 6,
 
   /**
-   * A call came to its result.
+   * A tool call returned its result.
    *
    * @generated from enum value: EVENT_FAMILY_TOOL_RESULT = 7;
    */
@@ -1658,21 +1677,21 @@ export const EventFamily = {
   USAGE: 8,
 
   /**
-   * The context was made smaller.
+   * The context was compacted.
    *
    * @generated from enum value: EVENT_FAMILY_CONTEXT = 9;
    */
   CONTEXT: 9,
 
   /**
-   * A message from outside was taken up.
+   * The run took up a message that was sent to it.
    *
    * @generated from enum value: EVENT_FAMILY_MESSAGE_INJECTED = 10;
    */
   MESSAGE_INJECTED: 10,
 
   /**
-   * The planner made a plan.
+   * The planner created a plan.
    *
    * @generated from enum value: EVENT_FAMILY_PLAN = 11;
    */
@@ -1686,7 +1705,7 @@ export const EventFamily = {
   APPROVAL: 12,
 
   /**
-   * A subtask began or ended.
+   * A subtask started or ended.
    *
    * @generated from enum value: EVENT_FAMILY_SUBTASK = 13;
    */
@@ -1700,28 +1719,29 @@ export const EventFamily = {
   BUDGET_EXCEEDED: 14,
 
   /**
-   * What the run cost.
+   * Total cost of the run.
    *
    * @generated from enum value: EVENT_FAMILY_COST_SUMMARY = 15;
    */
   COST_SUMMARY: 15,
 
   /**
-   * Something failed.
+   * An error occurred.
    *
    * @generated from enum value: EVENT_FAMILY_ERROR = 16;
    */
   ERROR: 16,
 
   /**
-   * Text that was streamed does not stand.
+   * Text that was already streamed was voided.
    *
    * @generated from enum value: EVENT_FAMILY_TEXT_VOIDED = 17;
    */
   TEXT_VOIDED: 17,
 
   /**
-   * Facts that only the fold of the log needs; never part of a stream unless named.
+   * Facts that are needed only to fold the log. They are part of a stream only if this family is
+   * selected explicitly.
    *
    * @generated from enum value: EVENT_FAMILY_RECORD = 18;
    */
@@ -1729,7 +1749,7 @@ export const EventFamily = {
 } as const;
 
 /**
- * The families of events that clients choose from.
+ * Family of events that a client can select.
  *
  * @generated from enum reeve.run.v1.EventFamily
  */
@@ -1742,20 +1762,20 @@ export const EventFamilySchema: GenEnum<EventFamily> = /*@__PURE__*/
   enumDesc(file_reeve_run_v1_run_event, 0);
 
 /**
- * The phase of a run.
+ * Phase of a run.
  *
  * @generated from enum reeve.run.v1.Phase
  */
 export const Phase = {
   /**
-   * Not set; the executor.
+   * Not set. Treated as PHASE_EXECUTOR.
    *
    * @generated from enum value: PHASE_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * The planner, before the first step.
+   * The planner, which runs before the first step.
    *
    * @generated from enum value: PHASE_PLANNER = 1;
    */
@@ -1770,7 +1790,7 @@ export const Phase = {
 } as const;
 
 /**
- * The phase of a run.
+ * Phase of a run.
  *
  * @generated from enum reeve.run.v1.Phase
  */
@@ -1783,7 +1803,7 @@ export const PhaseSchema: GenEnum<Phase> = /*@__PURE__*/
   enumDesc(file_reeve_run_v1_run_event, 1);
 
 /**
- * Where a run stands.
+ * Status of a run.
  *
  * @generated from enum reeve.run.v1.RunStatus
  */
@@ -1796,49 +1816,50 @@ export const RunStatus = {
   UNSPECIFIED: 0,
 
   /**
-   * Accepted; no worker has taken it yet.
+   * Accepted, but not claimed by a worker yet.
    *
    * @generated from enum value: RUN_STATUS_QUEUED = 1;
    */
   QUEUED: 1,
 
   /**
-   * A worker prepares it.
+   * A worker is preparing the run.
    *
    * @generated from enum value: RUN_STATUS_STARTING = 2;
    */
   STARTING: 2,
 
   /**
-   * It works. Never an event: a run is running between `starting` and its end.
+   * The run is executing. This status is never an event: a run is running between `starting` and
+   * its end.
    *
    * @generated from enum value: RUN_STATUS_RUNNING = 3;
    */
   RUNNING: 3,
 
   /**
-   * It waits for a person or an event. Never an event.
+   * The run is waiting for a person or an event. This status is never an event.
    *
    * @generated from enum value: RUN_STATUS_WAITING = 4;
    */
   WAITING: 4,
 
   /**
-   * It ended with a result. This is a terminal state.
+   * The run ended with a result. This is a terminal state.
    *
    * @generated from enum value: RUN_STATUS_COMPLETED = 5;
    */
   COMPLETED: 5,
 
   /**
-   * It ended with an error. This is a terminal state.
+   * The run ended with an error. This is a terminal state.
    *
    * @generated from enum value: RUN_STATUS_ERROR = 6;
    */
   ERROR: 6,
 
   /**
-   * It was cancelled. This is a terminal state.
+   * The run was cancelled. This is a terminal state.
    *
    * @generated from enum value: RUN_STATUS_CANCELLED = 7;
    */
@@ -1846,7 +1867,7 @@ export const RunStatus = {
 } as const;
 
 /**
- * Where a run stands.
+ * Status of a run.
  *
  * @generated from enum reeve.run.v1.RunStatus
  */
@@ -1859,7 +1880,7 @@ export const RunStatusSchema: GenEnum<RunStatus> = /*@__PURE__*/
   enumDesc(file_reeve_run_v1_run_event, 2);
 
 /**
- * Whether a step began or ended.
+ * Whether a step started or ended.
  *
  * @generated from enum reeve.run.v1.StepState
  */
@@ -1872,14 +1893,14 @@ export const StepState = {
   UNSPECIFIED: 0,
 
   /**
-   * It began.
+   * The step started.
    *
    * @generated from enum value: STEP_STATE_STARTED = 1;
    */
   STARTED: 1,
 
   /**
-   * It ended.
+   * The step ended.
    *
    * @generated from enum value: STEP_STATE_COMPLETED = 2;
    */
@@ -1887,7 +1908,7 @@ export const StepState = {
 } as const;
 
 /**
- * Whether a step began or ended.
+ * Whether a step started or ended.
  *
  * @generated from enum reeve.run.v1.StepState
  */
@@ -1900,27 +1921,27 @@ export const StepStateSchema: GenEnum<StepState> = /*@__PURE__*/
   enumDesc(file_reeve_run_v1_run_event, 3);
 
 /**
- * A kind of place for a conversation.
+ * Kind of a chat context.
  *
  * @generated from enum reeve.run.v1.ChatContextKind
  */
 export const ChatContextKind = {
   /**
-   * Not set; a thread.
+   * Not set. Treated as CHAT_CONTEXT_KIND_THREAD.
    *
    * @generated from enum value: CHAT_CONTEXT_KIND_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * A conversation of its own.
+   * A standalone conversation.
    *
    * @generated from enum value: CHAT_CONTEXT_KIND_THREAD = 1;
    */
   THREAD: 1,
 
   /**
-   * Beside an editor, whose contents tools may change.
+   * A conversation next to an editor whose contents tools may change.
    *
    * @generated from enum value: CHAT_CONTEXT_KIND_EDITOR = 2;
    */
@@ -1928,7 +1949,7 @@ export const ChatContextKind = {
 } as const;
 
 /**
- * A kind of place for a conversation.
+ * Kind of a chat context.
  *
  * @generated from enum reeve.run.v1.ChatContextKind
  */
@@ -1941,13 +1962,13 @@ export const ChatContextKindSchema: GenEnum<ChatContextKind> = /*@__PURE__*/
   enumDesc(file_reeve_run_v1_run_event, 4);
 
 /**
- * What a model is called for.
+ * Purpose of a model call.
  *
  * @generated from enum reeve.run.v1.ModelCallPurpose
  */
 export const ModelCallPurpose = {
   /**
-   * Not set; an answer.
+   * Not set. Treated as MODEL_CALL_PURPOSE_ANSWER.
    *
    * @generated from enum value: MODEL_CALL_PURPOSE_UNSPECIFIED = 0;
    */
@@ -1961,7 +1982,7 @@ export const ModelCallPurpose = {
   ANSWER: 1,
 
   /**
-   * A summary of the older part of the conversation, which then stands for it.
+   * A summary that replaces the older part of the conversation.
    *
    * @generated from enum value: MODEL_CALL_PURPOSE_SUMMARY = 2;
    */
@@ -1969,7 +1990,7 @@ export const ModelCallPurpose = {
 } as const;
 
 /**
- * What a model is called for.
+ * Purpose of a model call.
  *
  * @generated from enum reeve.run.v1.ModelCallPurpose
  */
@@ -1982,34 +2003,34 @@ export const ModelCallPurposeSchema: GenEnum<ModelCallPurpose> = /*@__PURE__*/
   enumDesc(file_reeve_run_v1_run_event, 5);
 
 /**
- * How far a todo is.
+ * Status of a todo.
  *
  * @generated from enum reeve.run.v1.TodoStatus
  */
 export const TodoStatus = {
   /**
-   * Not set; pending.
+   * Not set. Treated as TODO_STATUS_PENDING.
    *
    * @generated from enum value: TODO_STATUS_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * Not begun.
+   * Not started.
    *
    * @generated from enum value: TODO_STATUS_PENDING = 1;
    */
   PENDING: 1,
 
   /**
-   * Under way; at most one todo of a list is.
+   * In progress. At most one todo of a list has this status.
    *
    * @generated from enum value: TODO_STATUS_IN_PROGRESS = 2;
    */
   IN_PROGRESS: 2,
 
   /**
-   * Done.
+   * Completed.
    *
    * @generated from enum value: TODO_STATUS_COMPLETED = 3;
    */
@@ -2017,7 +2038,7 @@ export const TodoStatus = {
 } as const;
 
 /**
- * How far a todo is.
+ * Status of a todo.
  *
  * @generated from enum reeve.run.v1.TodoStatus
  */

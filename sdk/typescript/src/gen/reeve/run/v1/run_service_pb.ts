@@ -23,7 +23,7 @@ export const file_reeve_run_v1_run_service: GenFile = /*@__PURE__*/
   fileDesc("Ch5yZWV2ZS9ydW4vdjEvcnVuX3NlcnZpY2UucHJvdG8SDHJlZXZlLnJ1bi52MSLcAwoDUnVuEg4KBnJ1bl9pZBgBIAEoCRIQCghhZ2VudF9pZBgCIAEoCRInCgZzdGF0dXMYAyABKA4yFy5yZWV2ZS5ydW4udjEuUnVuU3RhdHVzEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg1sYXN0X3NlcXVlbmNlGAYgASgNEg4KBm91dHB1dBgHIAEoCRIlCgVlcnJvchgIIAEoCzIWLnJlZXZlLnJ1bi52MS5SdW5FcnJvchInCgRjb3N0GAkgASgLMhkucmVldmUucnVuLnYxLkNvc3RTdW1tYXJ5EhUKDWlucHV0X3ByZXZpZXcYCiABKAkSGQoRcGVuZGluZ19hcHByb3ZhbHMYCyADKAkSLQoGbGFiZWxzGAwgAygLMh0ucmVldmUucnVuLnYxLlJ1bi5MYWJlbHNFbnRyeRIQCghzY3JpcHRlZBgNIAEoCBIRCgl0aHJlYWRfaWQYDiABKAkaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AToAIswDCg9TdGFydFJ1blJlcXVlc3QSEgoIYWdlbnRfaWQYASABKAlCABIPCgVpbnB1dBgCIAEoCUIAEhQKCnJlcXVlc3RfaWQYAyABKAlCABIsCghtZXNzYWdlcxgEIAMoCzIYLnJlZXZlLnRocmVhZC52MS5NZXNzYWdlQgASLQoFZmlsZXMYBSADKAsyHC5yZWV2ZS50b29sLnYxLldvcmtzcGFjZUZpbGVCABI7CgZsYWJlbHMYBiADKAsyKS5yZWV2ZS5ydW4udjEuU3RhcnRSdW5SZXF1ZXN0LkxhYmVsc0VudHJ5QgASEwoJdGhyZWFkX2lkGAcgASgJQgASEAoIZXhlY3V0b3IYCCABKAkSHAoUY2FuY2VsX29uX2Rpc2Nvbm5lY3QYCSABKAgSJwoHb25fYnVzeRgKIAEoDjIULnJlZXZlLnJ1bi52MS5PbkJ1c3lCABIvCgxjaGF0X2NvbnRleHQYCyABKAsyGS5yZWV2ZS5ydW4udjEuQ2hhdENvbnRleHQSFgoObWVtb3J5X2VuYWJsZWQYDCABKAgaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASIyChBTdGFydFJ1blJlc3BvbnNlEh4KA3J1bhgBIAEoCzIRLnJlZXZlLnJ1bi52MS5SdW4ijQEKD1dhdGNoUnVuUmVxdWVzdBIQCgZydW5faWQYASABKAlCABIWCg5hZnRlcl9zZXF1ZW5jZRgCIAEoDRISCghkZXRhaWxlZBgDIAEoCEgAEi8KCGZhbWlsaWVzGAQgASgLMhsucmVldmUucnVuLnYxLkV2ZW50RmFtaWxpZXNIAEILCglzZWxlY3Rpb24iPgoNRXZlbnRGYW1pbGllcxItCghmYW1pbGllcxgBIAMoDjIZLnJlZXZlLnJ1bi52MS5FdmVudEZhbWlseUIAIoEBChBXYXRjaFJ1blJlc3BvbnNlEiYKBmV2ZW50cxgBIAMoCzIWLnJlZXZlLnJ1bi52MS5SdW5FdmVudBIYChB0aHJvdWdoX3NlcXVlbmNlGAIgASgNEisKCmVuZF9zdGF0dXMYAyABKA4yFy5yZWV2ZS5ydW4udjEuUnVuU3RhdHVzIiEKDUdldFJ1blJlcXVlc3QSEAoGcnVuX2lkGAEgASgJQgAiMAoOR2V0UnVuUmVzcG9uc2USHgoDcnVuGAEgASgLMhEucmVldmUucnVuLnYxLlJ1biKSAQoPTGlzdFJ1bnNSZXF1ZXN0EhMKCXBhZ2Vfc2l6ZRgBIAEoBUIAEhQKCnBhZ2VfdG9rZW4YAiABKAlCABISCghhZ2VudF9pZBgDIAEoCUIAEisKCHN0YXR1c2VzGAQgAygOMhcucmVldmUucnVuLnYxLlJ1blN0YXR1c0IAEhMKCXRocmVhZF9pZBgFIAEoCUIAIkwKEExpc3RSdW5zUmVzcG9uc2USHwoEcnVucxgBIAMoCzIRLnJlZXZlLnJ1bi52MS5SdW4SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIisKF0dldEV4ZWN1dGlvblRyZWVSZXF1ZXN0EhAKBnJ1bl9pZBgBIAEoCUIAImIKGEdldEV4ZWN1dGlvblRyZWVSZXNwb25zZRIsCgR0cmVlGAEgASgLMh4ucmVldmUudGhyZWFkLnYxLkV4ZWN1dGlvblRyZWUSGAoQdGhyb3VnaF9zZXF1ZW5jZRgCIAEoDSI2ChBDYW5jZWxSdW5SZXF1ZXN0EhAKBnJ1bl9pZBgBIAEoCUIAEhAKBnJlYXNvbhgCIAEoCUIAIjMKEUNhbmNlbFJ1blJlc3BvbnNlEh4KA3J1bhgBIAEoCzIRLnJlZXZlLnJ1bi52MS5SdW4iTAoSU2VuZE1lc3NhZ2VSZXF1ZXN0EhAKBnJ1bl9pZBgBIAEoCUIAEg4KBHRleHQYAiABKAlCABIUCgptZXNzYWdlX2lkGAMgASgJQgAiOwoTU2VuZE1lc3NhZ2VSZXNwb25zZRISCgptZXNzYWdlX2lkGAEgASgJEhAKCHNlcXVlbmNlGAIgASgNKl8KBk9uQnVzeRIXChNPTl9CVVNZX1VOU1BFQ0lGSUVEEAASEgoOT05fQlVTWV9SRUpFQ1QQARIRCg1PTl9CVVNZX1FVRVVFEAISFQoRT05fQlVTWV9JTlRFUlJVUFQQAzLNBAoKUnVuU2VydmljZRJJCghTdGFydFJ1bhIdLnJlZXZlLnJ1bi52MS5TdGFydFJ1blJlcXVlc3QaHi5yZWV2ZS5ydW4udjEuU3RhcnRSdW5SZXNwb25zZRJQCghXYXRjaFJ1bhIdLnJlZXZlLnJ1bi52MS5XYXRjaFJ1blJlcXVlc3QaHi5yZWV2ZS5ydW4udjEuV2F0Y2hSdW5SZXNwb25zZSIDkAIBMAESSAoGR2V0UnVuEhsucmVldmUucnVuLnYxLkdldFJ1blJlcXVlc3QaHC5yZWV2ZS5ydW4udjEuR2V0UnVuUmVzcG9uc2UiA5ACARJOCghMaXN0UnVucxIdLnJlZXZlLnJ1bi52MS5MaXN0UnVuc1JlcXVlc3QaHi5yZWV2ZS5ydW4udjEuTGlzdFJ1bnNSZXNwb25zZSIDkAIBEkwKCUNhbmNlbFJ1bhIeLnJlZXZlLnJ1bi52MS5DYW5jZWxSdW5SZXF1ZXN0Gh8ucmVldmUucnVuLnYxLkNhbmNlbFJ1blJlc3BvbnNlEmYKEEdldEV4ZWN1dGlvblRyZWUSJS5yZWV2ZS5ydW4udjEuR2V0RXhlY3V0aW9uVHJlZVJlcXVlc3QaJi5yZWV2ZS5ydW4udjEuR2V0RXhlY3V0aW9uVHJlZVJlc3BvbnNlIgOQAgESUgoLU2VuZE1lc3NhZ2USIC5yZWV2ZS5ydW4udjEuU2VuZE1lc3NhZ2VSZXF1ZXN0GiEucmVldmUucnVuLnYxLlNlbmRNZXNzYWdlUmVzcG9uc2VCTgoQZGV2LnJlZXZlLnJ1bi52MUIPUnVuU2VydmljZVByb3RvUAFaJ3JlZXZlLmRldi9zZGsvZ28vZ2VuL3JlZXZlL3J1bi92MTtydW52MWIGcHJvdG8z", [file_google_protobuf_timestamp, file_reeve_run_v1_run_event, file_reeve_thread_v1_execution_tree, file_reeve_thread_v1_message, file_reeve_tool_v1_tool]);
 
 /**
- * A run, as lists show it.
+ * Summary of a run.
  *
  * @generated from message reeve.run.v1.Run
  */
@@ -36,91 +36,91 @@ export type Run = Message<"reeve.run.v1.Run"> & {
   runId: string;
 
   /**
-   * Its agent.
+   * Id of the run's agent.
    *
    * @generated from field: string agent_id = 2;
    */
   agentId: string;
 
   /**
-   * Where it stands.
+   * Status of the run.
    *
    * @generated from field: reeve.run.v1.RunStatus status = 3;
    */
   status: RunStatus;
 
   /**
-   * When it was accepted.
+   * Time at which the run was accepted.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 4;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it ended. Absent: it has not.
+   * Time at which the run ended. Unset if it has not ended.
    *
    * @generated from field: google.protobuf.Timestamp ended_at = 5;
    */
   endedAt?: Timestamp | undefined;
 
   /**
-   * Sequence of the last event that is reflected here.
+   * Sequence of the last event that this summary reflects.
    *
    * @generated from field: uint32 last_sequence = 6;
    */
   lastSequence: number;
 
   /**
-   * The text of the last answer; only from `GetRun`.
+   * Text of the last answer. Returned only by `GetRun`.
    *
    * @generated from field: string output = 7;
    */
   output: string;
 
   /**
-   * What failed, when the status is error.
+   * The error. Set only if the status is error.
    *
    * @generated from field: reeve.run.v1.RunError error = 8;
    */
   error?: RunError | undefined;
 
   /**
-   * What it cost, once it ended.
+   * Total cost of the run. Unset until the run ends.
    *
    * @generated from field: reeve.run.v1.CostSummary cost = 9;
    */
   cost?: CostSummary | undefined;
 
   /**
-   * The beginning of what it was asked, at most 200 characters.
+   * Start of the input, at most 200 characters.
    *
    * @generated from field: string input_preview = 10;
    */
   inputPreview: string;
 
   /**
-   * Approvals that it waits for.
+   * Ids of the approvals that the run is waiting for.
    *
    * @generated from field: repeated string pending_approvals = 11;
    */
   pendingApprovals: string[];
 
   /**
-   * The client's own words about the run.
+   * Labels that the client attached to the run.
    *
    * @generated from field: map<string, string> labels = 12;
    */
   labels: { [key: string]: string };
 
   /**
-   * Whether its answers are played from a script instead of made by a model.
+   * Whether answers are replayed from a script instead of generated by a model.
    *
    * @generated from field: bool scripted = 13;
    */
   scripted: boolean;
 
   /**
-   * The thread of which it is a turn. Empty: none.
+   * Id of the thread that the run is a turn of. Empty if the run has no thread.
    *
    * @generated from field: string thread_id = 14;
    */
@@ -135,92 +135,94 @@ export const RunSchema: GenMessage<Run> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_service, 0);
 
 /**
- * Starts a run.
+ * Request of `StartRun`.
  *
  * @generated from message reeve.run.v1.StartRunRequest
  */
 export type StartRunRequest = Message<"reeve.run.v1.StartRunRequest"> & {
   /**
-   * The agent.
+   * Id of the agent.
    *
    * @generated from field: string agent_id = 1;
    */
   agentId: string;
 
   /**
-   * What it is asked, at most 262,144 bytes.
+   * Input of the run, at most 262,144 bytes.
    *
    * @generated from field: string input = 2;
    */
   input: string;
 
   /**
-   * Chosen by the client to repeat the request safely, for example a UUID. Empty: the request cannot be repeated safely.
+   * Id chosen by the client that makes the request safe to repeat, for example a UUID. If empty,
+   * the request is not safe to repeat.
    *
    * @generated from field: string request_id = 3;
    */
   requestId: string;
 
   /**
-   * The conversation before the input.
+   * Conversation before the input.
    *
    * @generated from field: repeated reeve.thread.v1.Message messages = 4;
    */
   messages: Message$1[];
 
   /**
-   * Artifacts that appear as files in the run's workspace.
+   * Artifacts that are staged as files in the run's workspace.
    *
    * @generated from field: repeated reeve.tool.v1.WorkspaceFile files = 5;
    */
   files: WorkspaceFile[];
 
   /**
-   * The client's own words about the run; at most 32, shown and never read.
+   * Labels to attach to the run, at most 32. They are displayed but never interpreted.
    *
    * @generated from field: map<string, string> labels = 6;
    */
   labels: { [key: string]: string };
 
   /**
-   * The thread that the run continues, or begins: letters, digits, `_` and `-`, at most 128. Empty: none.
+   * Id of the thread that the run continues or creates: letters, digits, `_` and `-`, at most 128.
+   * If empty, the run has no thread.
    *
    * @generated from field: string thread_id = 7;
    */
   threadId: string;
 
   /**
-   * The execution backend. Empty, or `nats`: the workers of this deployment. Every other is refused by name with
-   * UNIMPLEMENTED, also one that there is elsewhere.
+   * Execution backend. Empty or `nats` selects the workers of this deployment. Any other value is
+   * refused by name with UNIMPLEMENTED, even if such a backend exists elsewhere.
    *
    * @generated from field: string executor = 8;
    */
   executor: string;
 
   /**
-   * Whether the run is cancelled when a stream that watches it breaks or is given up, and no other one through the same
-   * gateway is left. A gateway that goes away cancels nothing.
+   * Whether the run is cancelled when a stream that watches it breaks or is cancelled, and no other
+   * stream through the same gateway is left. A gateway that shuts down does not cancel runs.
    *
    * @generated from field: bool cancel_on_disconnect = 9;
    */
   cancelOnDisconnect: boolean;
 
   /**
-   * What happens when a run of the thread is under way. Only with `thread_id`.
+   * What to do if a run of the thread is in progress. Allowed only with `thread_id`.
    *
    * @generated from field: reeve.run.v1.OnBusy on_busy = 10;
    */
   onBusy: OnBusy;
 
   /**
-   * Where the conversation takes place. Absent: in a thread.
+   * Where the conversation takes place. If unset, in a thread.
    *
    * @generated from field: reeve.run.v1.ChatContext chat_context = 11;
    */
   chatContext?: ChatContext | undefined;
 
   /**
-   * Whether what is remembered of the user is recalled, and may be added to by the agent.
+   * Whether memories of the user are recalled, and whether the agent may add to them.
    *
    * @generated from field: bool memory_enabled = 12;
    */
@@ -235,7 +237,7 @@ export const StartRunRequestSchema: GenMessage<StartRunRequest> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_service, 1);
 
 /**
- * The run that was started.
+ * Response of `StartRun`.
  *
  * @generated from message reeve.run.v1.StartRunResponse
  */
@@ -256,34 +258,36 @@ export const StartRunResponseSchema: GenMessage<StartRunResponse> = /*@__PURE__*
   messageDesc(file_reeve_run_v1_run_service, 2);
 
 /**
- * Asks for the events of a run.
+ * Request of `WatchRun`.
  *
  * @generated from message reeve.run.v1.WatchRunRequest
  */
 export type WatchRunRequest = Message<"reeve.run.v1.WatchRunRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * The last sequence that the client has seen. 0: from the beginning. OUT_OF_RANGE when it is beyond the end.
+   * Sequence of the last event that the client has received. 0 streams from the beginning. Refused
+   * with OUT_OF_RANGE if it is beyond the end of the log.
    *
    * @generated from field: uint32 after_sequence = 2;
    */
   afterSequence: number;
 
   /**
-   * How much is streamed.
+   * Which events are streamed.
    *
    * @generated from oneof reeve.run.v1.WatchRunRequest.selection
    */
   selection: {
     /**
-     * Everything but records (true, and the default), or what a person reads (false): text, tool calls, errors, injected
-     * messages, context, progress, approvals, exceeded budgets, voided text and the terminal status.
+     * True, the default, streams all events except records. False streams what a person reads:
+     * text, tool calls, errors, injected messages, context changes, progress, approvals, exceeded
+     * budgets, voided text, and the terminal status.
      *
      * @generated from field: bool detailed = 3;
      */
@@ -291,7 +295,7 @@ export type WatchRunRequest = Message<"reeve.run.v1.WatchRunRequest"> & {
     case: "detailed";
   } | {
     /**
-     * Exactly these families. An empty list streams no events, only `through_sequence`.
+     * Streams exactly these families. An empty list streams no events, only `through_sequence`.
      *
      * @generated from field: reeve.run.v1.EventFamilies families = 4;
      */
@@ -308,7 +312,7 @@ export const WatchRunRequestSchema: GenMessage<WatchRunRequest> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_service, 3);
 
 /**
- * A set of families.
+ * A set of event families.
  *
  * @generated from message reeve.run.v1.EventFamilies
  */
@@ -329,28 +333,29 @@ export const EventFamiliesSchema: GenMessage<EventFamilies> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_service, 4);
 
 /**
- * Events of a run.
+ * A message of the stream of `WatchRun`.
  *
  * @generated from message reeve.run.v1.WatchRunResponse
  */
 export type WatchRunResponse = Message<"reeve.run.v1.WatchRunResponse"> & {
   /**
-   * The events, in order; empty in a heartbeat.
+   * The events, in order. Empty in a heartbeat.
    *
    * @generated from field: repeated reeve.run.v1.RunEvent events = 1;
    */
   events: RunEvent[];
 
   /**
-   * Nothing that was asked for is missing up to this sequence. The place from which to watch again.
+   * All selected events up to this sequence have been sent. To resume the stream, use this value as
+   * `after_sequence`.
    *
    * @generated from field: uint32 through_sequence = 2;
    */
   throughSequence: number;
 
   /**
-   * How the run ended, in the last message of a stream that comes to its end: nothing follows, now or later. Not set in any
-   * other.
+   * Terminal status of the run. Set only in the last message of a stream that is complete: no event
+   * follows, now or later.
    *
    * @generated from field: reeve.run.v1.RunStatus end_status = 3;
    */
@@ -365,13 +370,13 @@ export const WatchRunResponseSchema: GenMessage<WatchRunResponse> = /*@__PURE__*
   messageDesc(file_reeve_run_v1_run_service, 5);
 
 /**
- * Asks for a run.
+ * Request of `GetRun`.
  *
  * @generated from message reeve.run.v1.GetRunRequest
  */
 export type GetRunRequest = Message<"reeve.run.v1.GetRunRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
@@ -386,7 +391,7 @@ export const GetRunRequestSchema: GenMessage<GetRunRequest> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_service, 6);
 
 /**
- * A run.
+ * Response of `GetRun`.
  *
  * @generated from message reeve.run.v1.GetRunResponse
  */
@@ -407,41 +412,41 @@ export const GetRunResponseSchema: GenMessage<GetRunResponse> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_service, 7);
 
 /**
- * Asks for runs.
+ * Request of `ListRuns`.
  *
  * @generated from message reeve.run.v1.ListRunsRequest
  */
 export type ListRunsRequest = Message<"reeve.run.v1.ListRunsRequest"> & {
   /**
-   * At most this many; 0 means 100, more than 1000 means 1000.
+   * Maximum number of runs to return. 0 means 100; values above 1000 are treated as 1000.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where the page begins: `next_page_token` of the page before.
+   * `next_page_token` of the previous page. Empty requests the first page.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * Only runs of this agent. Empty: of all.
+   * Returns only runs of this agent. If empty, runs of all agents.
    *
    * @generated from field: string agent_id = 3;
    */
   agentId: string;
 
   /**
-   * Only runs that stand so. Empty: all.
+   * Returns only runs with one of these statuses. If empty, runs with any status.
    *
    * @generated from field: repeated reeve.run.v1.RunStatus statuses = 4;
    */
   statuses: RunStatus[];
 
   /**
-   * Only runs of this thread. Empty: of all, and of none.
+   * Returns only runs of this thread. If empty, runs of all threads and runs without a thread.
    *
    * @generated from field: string thread_id = 5;
    */
@@ -456,7 +461,7 @@ export const ListRunsRequestSchema: GenMessage<ListRunsRequest> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_service, 8);
 
 /**
- * A page of runs.
+ * Response of `ListRuns`.
  *
  * @generated from message reeve.run.v1.ListRunsResponse
  */
@@ -469,7 +474,7 @@ export type ListRunsResponse = Message<"reeve.run.v1.ListRunsResponse"> & {
   runs: Run[];
 
   /**
-   * Begins the next page. Empty: this is the last one.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -484,13 +489,13 @@ export const ListRunsResponseSchema: GenMessage<ListRunsResponse> = /*@__PURE__*
   messageDesc(file_reeve_run_v1_run_service, 9);
 
 /**
- * Asks for the execution tree of a run.
+ * Request of `GetExecutionTree`.
  *
  * @generated from message reeve.run.v1.GetExecutionTreeRequest
  */
 export type GetExecutionTreeRequest = Message<"reeve.run.v1.GetExecutionTreeRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
@@ -505,20 +510,20 @@ export const GetExecutionTreeRequestSchema: GenMessage<GetExecutionTreeRequest> 
   messageDesc(file_reeve_run_v1_run_service, 10);
 
 /**
- * The execution tree of a run.
+ * Response of `GetExecutionTree`.
  *
  * @generated from message reeve.run.v1.GetExecutionTreeResponse
  */
 export type GetExecutionTreeResponse = Message<"reeve.run.v1.GetExecutionTreeResponse"> & {
   /**
-   * The tree.
+   * The execution tree.
    *
    * @generated from field: reeve.thread.v1.ExecutionTree tree = 1;
    */
   tree?: ExecutionTree | undefined;
 
   /**
-   * Sequence of the last event that is reflected in it.
+   * Sequence of the last event that the tree reflects.
    *
    * @generated from field: uint32 through_sequence = 2;
    */
@@ -533,20 +538,20 @@ export const GetExecutionTreeResponseSchema: GenMessage<GetExecutionTreeResponse
   messageDesc(file_reeve_run_v1_run_service, 11);
 
 /**
- * Cancels a run.
+ * Request of `CancelRun`.
  *
  * @generated from message reeve.run.v1.CancelRunRequest
  */
 export type CancelRunRequest = Message<"reeve.run.v1.CancelRunRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * Why, at most 4,096 bytes.
+   * Reason for the cancellation, at most 4,096 bytes.
    *
    * @generated from field: string reason = 2;
    */
@@ -561,13 +566,13 @@ export const CancelRunRequestSchema: GenMessage<CancelRunRequest> = /*@__PURE__*
   messageDesc(file_reeve_run_v1_run_service, 12);
 
 /**
- * The run is cancelled.
+ * Response of `CancelRun`.
  *
  * @generated from message reeve.run.v1.CancelRunResponse
  */
 export type CancelRunResponse = Message<"reeve.run.v1.CancelRunResponse"> & {
   /**
-   * The run.
+   * The cancelled run.
    *
    * @generated from field: reeve.run.v1.Run run = 1;
    */
@@ -582,27 +587,28 @@ export const CancelRunResponseSchema: GenMessage<CancelRunResponse> = /*@__PURE_
   messageDesc(file_reeve_run_v1_run_service, 13);
 
 /**
- * Sends a message into a run.
+ * Request of `SendMessage`.
  *
  * @generated from message reeve.run.v1.SendMessageRequest
  */
 export type SendMessageRequest = Message<"reeve.run.v1.SendMessageRequest"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * What is said, at most 262,144 bytes.
+   * Text of the message, at most 262,144 bytes.
    *
    * @generated from field: string text = 2;
    */
   text: string;
 
   /**
-   * Chosen by the client to repeat the request safely. Empty: the request cannot be repeated safely.
+   * Id chosen by the client that makes the request safe to repeat. If empty, the request is not
+   * safe to repeat.
    *
    * @generated from field: string message_id = 3;
    */
@@ -617,20 +623,20 @@ export const SendMessageRequestSchema: GenMessage<SendMessageRequest> = /*@__PUR
   messageDesc(file_reeve_run_v1_run_service, 14);
 
 /**
- * The message is stored.
+ * Response of `SendMessage`.
  *
  * @generated from message reeve.run.v1.SendMessageResponse
  */
 export type SendMessageResponse = Message<"reeve.run.v1.SendMessageResponse"> & {
   /**
-   * Its id.
+   * Id of the message.
    *
    * @generated from field: string message_id = 1;
    */
   messageId: string;
 
   /**
-   * Its sequence in the log.
+   * Sequence of the message in the log of the run.
    *
    * @generated from field: uint32 sequence = 2;
    */
@@ -645,34 +651,34 @@ export const SendMessageResponseSchema: GenMessage<SendMessageResponse> = /*@__P
   messageDesc(file_reeve_run_v1_run_service, 15);
 
 /**
- * What happens to a run whose thread is busy with another one.
+ * What to do with a run whose thread has another run in progress.
  *
  * @generated from enum reeve.run.v1.OnBusy
  */
 export const OnBusy = {
   /**
-   * Not set; as ON_BUSY_REJECT.
+   * Not set. Treated as ON_BUSY_REJECT.
    *
    * @generated from enum value: ON_BUSY_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * It is refused: FAILED_PRECONDITION, and nothing is stored.
+   * The run is refused with FAILED_PRECONDITION, and nothing is stored.
    *
    * @generated from enum value: ON_BUSY_REJECT = 1;
    */
   REJECT: 1,
 
   /**
-   * It waits its turn, and starts when the runs before it have ended.
+   * The run is queued. It starts when the runs before it have ended.
    *
    * @generated from enum value: ON_BUSY_QUEUE = 2;
    */
   QUEUE: 2,
 
   /**
-   * The run under way, and those that wait, are cancelled; then it starts.
+   * The run in progress and the queued runs are cancelled. The run starts when they have ended.
    *
    * @generated from enum value: ON_BUSY_INTERRUPT = 3;
    */
@@ -680,7 +686,7 @@ export const OnBusy = {
 } as const;
 
 /**
- * What happens to a run whose thread is busy with another one.
+ * What to do with a run whose thread has another run in progress.
  *
  * @generated from enum reeve.run.v1.OnBusy
  */
@@ -693,14 +699,15 @@ export const OnBusySchema: GenEnum<OnBusy> = /*@__PURE__*/
   enumDesc(file_reeve_run_v1_run_service, 0);
 
 /**
- * Starts runs and shows them.
+ * Starts, observes, and controls runs.
  *
  * @generated from service reeve.run.v1.RunService
  */
 export const RunService: GenService<{
   /**
-   * Starts a run. When it returns, the run is stored and will be carried out whatever dies. Repeated with the same
-   * `request_id` and the same content it returns the same run; with other content it is ALREADY_EXISTS.
+   * Starts a run. When the call returns, the run is stored and will be executed even if processes
+   * die. Repeating the request with the same `request_id` and the same content returns the same
+   * run; with other content it is refused with ALREADY_EXISTS.
    *
    * @generated from rpc reeve.run.v1.RunService.StartRun
    */
@@ -710,8 +717,9 @@ export const RunService: GenService<{
     output: typeof StartRunResponseSchema;
   },
   /**
-   * Streams the events of a run from `after_sequence` on, each once and in order, and ends after the terminal status.
-   * A client that lost the stream asks again with the last sequence that it saw. A client that goes away cancels nothing.
+   * Streams the events of a run after `after_sequence`, each exactly once and in order, and ends
+   * after the terminal status. A client that lost the stream watches again with the last sequence
+   * that it received. Disconnecting does not cancel the run, unless `cancel_on_disconnect` was set.
    *
    * @generated from rpc reeve.run.v1.RunService.WatchRun
    */
@@ -721,7 +729,7 @@ export const RunService: GenService<{
     output: typeof WatchRunResponseSchema;
   },
   /**
-   * Returns a run as it stands. NOT_FOUND: no such run.
+   * Returns the current state of a run. Returns NOT_FOUND if it does not exist.
    *
    * @generated from rpc reeve.run.v1.RunService.GetRun
    */
@@ -731,7 +739,7 @@ export const RunService: GenService<{
     output: typeof GetRunResponseSchema;
   },
   /**
-   * Lists runs, newest first. The list follows the logs with a short delay.
+   * Lists runs, newest first. The list is updated with a short delay.
    *
    * @generated from rpc reeve.run.v1.RunService.ListRuns
    */
@@ -741,8 +749,9 @@ export const RunService: GenService<{
     output: typeof ListRunsResponseSchema;
   },
   /**
-   * Cancels a run. When it returns, the run is cancelled for everybody who watches it; what it had under way is ended soon
-   * after. Cancelling a cancelled run succeeds; a run that ended otherwise is FAILED_PRECONDITION.
+   * Cancels a run. When the call returns, the run is cancelled for all watchers; work in progress
+   * is stopped shortly afterwards. Cancelling a cancelled run succeeds; cancelling a run that ended
+   * otherwise is refused with FAILED_PRECONDITION.
    *
    * @generated from rpc reeve.run.v1.RunService.CancelRun
    */
@@ -752,7 +761,8 @@ export const RunService: GenService<{
     output: typeof CancelRunResponseSchema;
   },
   /**
-   * Returns the execution tree of a run as it stands, while it works and after its end. NOT_FOUND: no such run.
+   * Returns the current execution tree of a run, during the run and after its end. Returns
+   * NOT_FOUND if the run does not exist.
    *
    * @generated from rpc reeve.run.v1.RunService.GetExecutionTree
    */
@@ -762,8 +772,9 @@ export const RunService: GenService<{
     output: typeof GetExecutionTreeResponseSchema;
   },
   /**
-   * Sends a message into a run that is under way. It is stored at once, and taken up at the start of the next step.
-   * RESOURCE_EXHAUSTED with reason INBOX_FULL: 100 messages, or 2 MiB of them, wait already.
+   * Sends a message to a run that has not ended. The message is stored immediately and taken up at
+   * the start of the next step. Returns RESOURCE_EXHAUSTED with reason INBOX_FULL if 100 messages,
+   * or 2 MiB of messages, are already waiting.
    *
    * @generated from rpc reeve.run.v1.RunService.SendMessage
    */

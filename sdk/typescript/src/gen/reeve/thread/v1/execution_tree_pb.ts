@@ -13,21 +13,21 @@ export const file_reeve_thread_v1_execution_tree: GenFile = /*@__PURE__*/
   fileDesc("CiRyZWV2ZS90aHJlYWQvdjEvZXhlY3V0aW9uX3RyZWUucHJvdG8SD3JlZXZlLnRocmVhZC52MSJTCg1FeGVjdXRpb25UcmVlEg8KB3ZlcnNpb24YASABKA0SMQoFbm9kZXMYAiADKAsyIi5yZWV2ZS50aHJlYWQudjEuRXhlY3V0aW9uVHJlZU5vZGUiuAEKEUV4ZWN1dGlvblRyZWVOb2RlEgoKAmlkGAEgASgJEhEKCXBhcmVudF9pZBgCIAEoCRIMCgRuYW1lGAMgASgJEg0KBXRpdGxlGAQgASgJEhQKDGFyZ3NfcHJldmlldxgFIAEoCRIWCg5yZXN1bHRfcHJldmlldxgGIAEoCRIQCghpc19lcnJvchgHIAEoCBITCgtkdXJhdGlvbl9tcxgIIAEoARISCgp1bmZpbmlzaGVkGAkgASgIQloKE2Rldi5yZWV2ZS50aHJlYWQudjFCEkV4ZWN1dGlvblRyZWVQcm90b1ABWi1yZWV2ZS5kZXYvc2RrL2dvL2dlbi9yZWV2ZS90aHJlYWQvdjE7dGhyZWFkdjFiBnByb3RvMw");
 
 /**
- * What a run did to come to its answer: its tool calls, those of its subtasks among them. Kept with the answer; the text
- * that streamed inside subtasks is not.
+ * Tool calls and subtasks that a run executed to produce its answer, including the tool calls of
+ * subtasks. The tree is stored with the answer; text that was streamed inside subtasks is not.
  *
  * @generated from message reeve.thread.v1.ExecutionTree
  */
 export type ExecutionTree = Message<"reeve.thread.v1.ExecutionTree"> & {
   /**
-   * 1.
+   * Version of the format. Always 1.
    *
    * @generated from field: uint32 version = 1;
    */
   version: number;
 
   /**
-   * All nodes, each after its parent, in the order in which they began.
+   * All nodes in the order in which they started. Each node follows its parent.
    *
    * @generated from field: repeated reeve.thread.v1.ExecutionTreeNode nodes = 2;
    */
@@ -42,69 +42,69 @@ export const ExecutionTreeSchema: GenMessage<ExecutionTree> = /*@__PURE__*/
   messageDesc(file_reeve_thread_v1_execution_tree, 0);
 
 /**
- * One tool call, or one job of a call of `run_parallel_subtasks`.
+ * A tool call, or a job of a call of `run_parallel_subtasks`.
  *
  * @generated from message reeve.thread.v1.ExecutionTreeNode
  */
 export type ExecutionTreeNode = Message<"reeve.thread.v1.ExecutionTreeNode"> & {
   /**
-   * The call id; of a job, its subtask id.
+   * Id of the call. For a job, id of its subtask.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * The node in which it happened; empty at the root.
+   * Id of the node that contains this node. Empty at the root.
    *
    * @generated from field: string parent_id = 2;
    */
   parentId: string;
 
   /**
-   * Name of the tool; of a job, `subtask`.
+   * Name of the tool. For a job, `subtask`.
    *
    * @generated from field: string name = 3;
    */
   name: string;
 
   /**
-   * What a subtask is about; empty for other nodes.
+   * Title of the subtask. Empty for other nodes.
    *
    * @generated from field: string title = 4;
    */
   title: string;
 
   /**
-   * The beginning of the arguments, at most 500 characters.
+   * Start of the arguments, at most 500 characters.
    *
    * @generated from field: string args_preview = 5;
    */
   argsPreview: string;
 
   /**
-   * The beginning of the result, at most 500 characters.
+   * Start of the result, at most 500 characters.
    *
    * @generated from field: string result_preview = 6;
    */
   resultPreview: string;
 
   /**
-   * Whether it failed.
+   * Whether the call or job failed.
    *
    * @generated from field: bool is_error = 7;
    */
   isError: boolean;
 
   /**
-   * Time from the call to its result, in milliseconds; 0 while it is under way.
+   * Time from the call to its result, in milliseconds. 0 while it is in progress.
    *
    * @generated from field: double duration_ms = 8;
    */
   durationMs: number;
 
   /**
-   * Whether it has no result: it is under way, or the run ended before it did.
+   * Whether there is no result: the call or job is in progress, or the run ended before it did.
    *
    * @generated from field: bool unfinished = 9;
    */

@@ -19,35 +19,36 @@ export const file_reeve_thread_v1_thread_event: GenFile = /*@__PURE__*/
   fileDesc("CiJyZWV2ZS90aHJlYWQvdjEvdGhyZWFkX2V2ZW50LnByb3RvEg9yZWV2ZS50aHJlYWQudjEiuwIKC1RocmVhZEV2ZW50EhEKCXRocmVhZF9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoDRIoCgR0aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCgt0dXJuX3F1ZXVlZBgKIAEoCzIbLnJlZXZlLnRocmVhZC52MS5UdXJuUXVldWVkSAASNAoMdHVybl9zdGFydGVkGAsgASgLMhwucmVldmUudGhyZWFkLnYxLlR1cm5TdGFydGVkSAASMAoKdHVybl9lbmRlZBgMIAEoCzIaLnJlZXZlLnRocmVhZC52MS5UdXJuRW5kZWRIABI4Cg50aHJlYWRfZGVsZXRlZBgNIAEoCzIeLnJlZXZlLnRocmVhZC52MS5UaHJlYWREZWxldGVkSABCBwoFZXZlbnQiWwoKVHVyblF1ZXVlZBIOCgZydW5faWQYASABKAkSKQoLcnVuX2NyZWF0ZWQYAiABKAsyFC5nb29nbGUucHJvdG9idWYuQW55EhIKCmludGVycnVwdHMYAyABKAgiHQoLVHVyblN0YXJ0ZWQSDgoGcnVuX2lkGAEgASgJIv0BCglUdXJuRW5kZWQSDgoGcnVuX2lkGAEgASgJEi0KB291dGNvbWUYAiABKA4yHC5yZWV2ZS50aHJlYWQudjEuVHVybk91dGNvbWUSMQoIbWVzc2FnZXMYAyADKAsyHy5yZWV2ZS50aHJlYWQudjEuSGlzdG9yeU1lc3NhZ2USDgoGb3V0cHV0GAQgASgJEjYKDmV4ZWN1dGlvbl90cmVlGAUgASgLMh4ucmVldmUudGhyZWFkLnYxLkV4ZWN1dGlvblRyZWUSJwoEY29zdBgGIAEoCzIZLnJlZXZlLnRocmVhZC52MS5UdXJuQ29zdBINCgVlcnJvchgHIAEoCSKUAQoIVHVybkNvc3QSEQoJbGxtX2NhbGxzGAEgASgNEhIKCnRvb2xfY2FsbHMYAiABKA0SFAoMaW5wdXRfdG9rZW5zGAMgASgNEhUKDW91dHB1dF90b2tlbnMYBCABKA0SFQoIY29zdF91c2QYBSABKAFIAIgBARIQCghzdWJ0YXNrcxgGIAEoDUILCglfY29zdF91c2QiIwoNVGhyZWFkRGVsZXRlZBISCgpkZWxldGVkX2J5GAEgASgJIlUKC1RocmVhZEJhdGNoEhYKDmZpcnN0X3NlcXVlbmNlGAEgASgNEiwKBmV2ZW50cxgCIAMoCzIcLnJlZXZlLnRocmVhZC52MS5UaHJlYWRFdmVudDoAKnsKC1R1cm5PdXRjb21lEhwKGFRVUk5fT1VUQ09NRV9VTlNQRUNJRklFRBAAEhoKFlRVUk5fT1VUQ09NRV9DT01QTEVURUQQARIWChJUVVJOX09VVENPTUVfRVJST1IQAhIaChZUVVJOX09VVENPTUVfQ0FOQ0VMTEVEEANCWAoTZGV2LnJlZXZlLnRocmVhZC52MUIQVGhyZWFkRXZlbnRQcm90b1ABWi1yZWV2ZS5kZXYvc2RrL2dvL2dlbi9yZWV2ZS90aHJlYWQvdjE7dGhyZWFkdjFiBnByb3RvMw", [file_google_protobuf_any, file_google_protobuf_timestamp, file_reeve_thread_v1_execution_tree, file_reeve_thread_v1_history]);
 
 /**
- * A fact in the log of a thread. One turn of a thread is one run. At most one turn is under way: whoever appends
- * `turn_started` does so by compare-and-append, right after a log in which none is.
+ * A fact in the log of a thread. Each turn of a thread is a run, and at most one turn is in
+ * progress at a time: `turn_started` is appended by compare-and-append to a log in which no turn is
+ * in progress.
  *
  * @generated from message reeve.thread.v1.ThreadEvent
  */
 export type ThreadEvent = Message<"reeve.thread.v1.ThreadEvent"> & {
   /**
-   * The thread.
+   * Id of the thread.
    *
    * @generated from field: string thread_id = 1;
    */
   threadId: string;
 
   /**
-   * Position in the log; 1, 2, 3 … without gaps.
+   * Position in the log. Starts at 1 and has no gaps.
    *
    * @generated from field: uint32 sequence = 2;
    */
   sequence: number;
 
   /**
-   * When the writer knew it.
+   * Time at which the writer learned of the fact.
    *
    * @generated from field: google.protobuf.Timestamp time = 3;
    */
   time?: Timestamp | undefined;
 
   /**
-   * What happened. A reader that folds state refuses a member that it does not know.
+   * What happened. A reader that folds state must refuse a member that it does not know.
    *
    * @generated from oneof reeve.thread.v1.ThreadEvent.event
    */
@@ -61,7 +62,7 @@ export type ThreadEvent = Message<"reeve.thread.v1.ThreadEvent"> & {
     case: "turnQueued";
   } | {
     /**
-     * It is the run's turn.
+     * The turn of a run started.
      *
      * @generated from field: reeve.thread.v1.TurnStarted turn_started = 11;
      */
@@ -69,7 +70,7 @@ export type ThreadEvent = Message<"reeve.thread.v1.ThreadEvent"> & {
     case: "turnStarted";
   } | {
     /**
-     * The run has ended, or was withdrawn before its turn came.
+     * A run ended, or was withdrawn before its turn started.
      *
      * @generated from field: reeve.thread.v1.TurnEnded turn_ended = 12;
      */
@@ -77,7 +78,7 @@ export type ThreadEvent = Message<"reeve.thread.v1.ThreadEvent"> & {
     case: "turnEnded";
   } | {
     /**
-     * The thread was deleted; always the last fact.
+     * The thread was deleted. This is always the last fact.
      *
      * @generated from field: reeve.thread.v1.ThreadDeleted thread_deleted = 13;
      */
@@ -94,27 +95,29 @@ export const ThreadEventSchema: GenMessage<ThreadEvent> = /*@__PURE__*/
   messageDesc(file_reeve_thread_v1_thread_event, 0);
 
 /**
- * A run was accepted for the thread. Written before the run itself, so that a run which is refused leaves nothing behind.
+ * A run was accepted for the thread. Written before the run itself, so that a refused run leaves
+ * nothing behind.
  *
  * @generated from message reeve.thread.v1.TurnQueued
  */
 export type TurnQueued = Message<"reeve.thread.v1.TurnQueued"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * The first fact of the run's log, a reeve.run.v1.RunCreated. Whoever finds that the log is still empty writes it there.
+   * First fact of the run's log, a reeve.run.v1.RunCreated. A process that finds the run's log
+   * empty appends this fact to it.
    *
    * @generated from field: google.protobuf.Any run_created = 2;
    */
   runCreated?: Any | undefined;
 
   /**
-   * Whether the runs before it are cancelled, so that it begins as soon as they have ended.
+   * Whether the runs before this run are cancelled, so that it starts as soon as they have ended.
    *
    * @generated from field: bool interrupts = 3;
    */
@@ -129,13 +132,13 @@ export const TurnQueuedSchema: GenMessage<TurnQueued> = /*@__PURE__*/
   messageDesc(file_reeve_thread_v1_thread_event, 1);
 
 /**
- * It is the run's turn.
+ * The turn of a run started.
  *
  * @generated from message reeve.thread.v1.TurnStarted
  */
 export type TurnStarted = Message<"reeve.thread.v1.TurnStarted"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
@@ -150,56 +153,58 @@ export const TurnStartedSchema: GenMessage<TurnStarted> = /*@__PURE__*/
   messageDesc(file_reeve_thread_v1_thread_event, 2);
 
 /**
- * The run has ended. One whose turn never came leaves nothing but how it ended. What is too large for one message of the
- * bus is cut and says so; the log of the run has all of it.
+ * A run ended. For a run whose turn never started, only the outcome is recorded. Content that is
+ * too large for one message of the bus is truncated and marked as truncated; the log of the run
+ * contains all of it.
  *
  * @generated from message reeve.thread.v1.TurnEnded
  */
 export type TurnEnded = Message<"reeve.thread.v1.TurnEnded"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * How it ended.
+   * How the turn ended.
    *
    * @generated from field: reeve.thread.v1.TurnOutcome outcome = 2;
    */
   outcome: TurnOutcome;
 
   /**
-   * What it adds to the conversation: the input, the answers with their calls, and the result of each call.
+   * Messages that the turn adds to the conversation: the input, the answers with their calls, and
+   * the result of each call.
    *
    * @generated from field: repeated reeve.thread.v1.HistoryMessage messages = 3;
    */
   messages: HistoryMessage[];
 
   /**
-   * What people read as the answer.
+   * The answer that people read.
    *
    * @generated from field: string output = 4;
    */
   output: string;
 
   /**
-   * What it did.
+   * Execution tree of the run.
    *
    * @generated from field: reeve.thread.v1.ExecutionTree execution_tree = 5;
    */
   executionTree?: ExecutionTree | undefined;
 
   /**
-   * What it cost.
+   * Total cost of the run.
    *
    * @generated from field: reeve.thread.v1.TurnCost cost = 6;
    */
   cost?: TurnCost | undefined;
 
   /**
-   * What failed, at most 4,096 bytes; empty: nothing did.
+   * Description of the failure, at most 4,096 bytes. Empty if the turn did not fail.
    *
    * @generated from field: string error = 7;
    */
@@ -214,48 +219,48 @@ export const TurnEndedSchema: GenMessage<TurnEnded> = /*@__PURE__*/
   messageDesc(file_reeve_thread_v1_thread_event, 3);
 
 /**
- * What a turn cost, all calls of models together.
+ * Total cost of a turn over all model calls.
  *
  * @generated from message reeve.thread.v1.TurnCost
  */
 export type TurnCost = Message<"reeve.thread.v1.TurnCost"> & {
   /**
-   * Calls of models.
+   * Number of model calls.
    *
    * @generated from field: uint32 llm_calls = 1;
    */
   llmCalls: number;
 
   /**
-   * Calls of tools.
+   * Number of tool calls.
    *
    * @generated from field: uint32 tool_calls = 2;
    */
   toolCalls: number;
 
   /**
-   * Tokens read.
+   * Number of input tokens.
    *
    * @generated from field: uint32 input_tokens = 3;
    */
   inputTokens: number;
 
   /**
-   * Tokens written.
+   * Number of output tokens.
    *
    * @generated from field: uint32 output_tokens = 4;
    */
   outputTokens: number;
 
   /**
-   * US dollars. Absent: a model without a price was called.
+   * Cost in US dollars. Unset if a model without a price was called.
    *
    * @generated from field: optional double cost_usd = 5;
    */
   costUsd?: number | undefined;
 
   /**
-   * Subtasks that were begun.
+   * Number of subtasks that were started.
    *
    * @generated from field: uint32 subtasks = 6;
    */
@@ -276,7 +281,7 @@ export const TurnCostSchema: GenMessage<TurnCost> = /*@__PURE__*/
  */
 export type ThreadDeleted = Message<"reeve.thread.v1.ThreadDeleted"> & {
   /**
-   * Who deleted it: the subject of the credential.
+   * Subject of the credential that deleted the thread.
    *
    * @generated from field: string deleted_by = 1;
    */
@@ -291,7 +296,7 @@ export const ThreadDeletedSchema: GenMessage<ThreadDeleted> = /*@__PURE__*/
   messageDesc(file_reeve_thread_v1_thread_event, 5);
 
 /**
- * What is appended to the log of a thread in one act: all of it or nothing.
+ * Events that are appended to the log of a thread atomically.
  *
  * @generated from message reeve.thread.v1.ThreadBatch
  */
@@ -332,21 +337,21 @@ export const TurnOutcome = {
   UNSPECIFIED: 0,
 
   /**
-   * With a result.
+   * The turn ended with a result.
    *
    * @generated from enum value: TURN_OUTCOME_COMPLETED = 1;
    */
   COMPLETED: 1,
 
   /**
-   * With an error. What it had said stays in the conversation.
+   * The turn ended with an error. Its answers so far remain in the conversation.
    *
    * @generated from enum value: TURN_OUTCOME_ERROR = 2;
    */
   ERROR: 2,
 
   /**
-   * It was cancelled. What it had said stays in the conversation.
+   * The turn was cancelled. Its answers so far remain in the conversation.
    *
    * @generated from enum value: TURN_OUTCOME_CANCELLED = 3;
    */

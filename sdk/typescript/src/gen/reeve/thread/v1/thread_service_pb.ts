@@ -27,49 +27,50 @@ export const file_reeve_thread_v1_thread_service: GenFile = /*@__PURE__*/
  */
 export type Thread = Message<"reeve.thread.v1.Thread"> & {
   /**
-   * Its id.
+   * Id of the thread.
    *
    * @generated from field: string thread_id = 1;
    */
   threadId: string;
 
   /**
-   * The beginning of what was asked first, at most 200 characters.
+   * Start of the first input, at most 200 characters.
    *
    * @generated from field: string title = 2;
    */
   title: string;
 
   /**
-   * When its first run was accepted.
+   * Time at which the first run of the thread was accepted.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 3;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it changed last.
+   * Time of the last change.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 4;
    */
   updatedAt?: Timestamp | undefined;
 
   /**
-   * The run whose turn it is. Empty: none is under way.
+   * Id of the run in progress. Empty if there is none.
    *
    * @generated from field: string active_run_id = 5;
    */
   activeRunId: string;
 
   /**
-   * Runs that wait for their turn, in order.
+   * Ids of the queued runs, in order.
    *
    * @generated from field: repeated string queued_run_ids = 6;
    */
   queuedRunIds: string[];
 
   /**
-   * How many turns have ended. A run that was withdrawn before its turn came is not counted.
+   * Number of turns that have ended. Runs that were withdrawn before their turn started are not
+   * counted.
    *
    * @generated from field: uint32 ended_turns = 7;
    */
@@ -83,7 +84,8 @@ export type Thread = Message<"reeve.thread.v1.Thread"> & {
   lastSequence: number;
 
   /**
-   * Whether a run is under way or waits for its turn; looked after by the gateways.
+   * Whether a run is in progress or queued. Gateways check unsettled threads periodically and
+   * complete changes that another process left unfinished.
    *
    * @generated from field: bool unsettled = 9;
    */
@@ -104,56 +106,56 @@ export const ThreadSchema: GenMessage<Thread> = /*@__PURE__*/
  */
 export type ThreadMessage = Message<"reeve.thread.v1.ThreadMessage"> & {
   /**
-   * The run to which it belongs.
+   * Id of the run that the message belongs to.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * Who speaks.
+   * Author of the message.
    *
    * @generated from field: reeve.thread.v1.Role role = 2;
    */
   role: Role;
 
   /**
-   * What is said.
+   * Text of the message.
    *
    * @generated from field: string text = 3;
    */
   text: string;
 
   /**
-   * When the turn ended.
+   * Time at which the turn ended.
    *
    * @generated from field: google.protobuf.Timestamp time = 4;
    */
   time?: Timestamp | undefined;
 
   /**
-   * How the turn ended; only of the agent's messages.
+   * How the turn ended. Set only in messages of the agent.
    *
    * @generated from field: reeve.thread.v1.TurnOutcome outcome = 5;
    */
   outcome: TurnOutcome;
 
   /**
-   * What the agent did to come to its answer; only of its messages.
+   * Execution tree of the run. Set only in messages of the agent.
    *
    * @generated from field: reeve.thread.v1.ExecutionTree execution_tree = 6;
    */
   executionTree?: ExecutionTree | undefined;
 
   /**
-   * What the turn cost; only of the agent's messages.
+   * Total cost of the turn. Set only in messages of the agent.
    *
    * @generated from field: reeve.thread.v1.TurnCost cost = 7;
    */
   cost?: TurnCost | undefined;
 
   /**
-   * What failed; only of the agent's messages. Empty: nothing did.
+   * Description of the failure. Set only in messages of the agent. Empty if the turn did not fail.
    *
    * @generated from field: string error = 8;
    */
@@ -168,13 +170,13 @@ export const ThreadMessageSchema: GenMessage<ThreadMessage> = /*@__PURE__*/
   messageDesc(file_reeve_thread_v1_thread_service, 1);
 
 /**
- * Asks for a thread.
+ * Request of `GetThread`.
  *
  * @generated from message reeve.thread.v1.GetThreadRequest
  */
 export type GetThreadRequest = Message<"reeve.thread.v1.GetThreadRequest"> & {
   /**
-   * The thread.
+   * Id of the thread.
    *
    * @generated from field: string thread_id = 1;
    */
@@ -189,7 +191,7 @@ export const GetThreadRequestSchema: GenMessage<GetThreadRequest> = /*@__PURE__*
   messageDesc(file_reeve_thread_v1_thread_service, 2);
 
 /**
- * A thread.
+ * Response of `GetThread`.
  *
  * @generated from message reeve.thread.v1.GetThreadResponse
  */
@@ -210,20 +212,20 @@ export const GetThreadResponseSchema: GenMessage<GetThreadResponse> = /*@__PURE_
   messageDesc(file_reeve_thread_v1_thread_service, 3);
 
 /**
- * Asks for threads.
+ * Request of `ListThreads`.
  *
  * @generated from message reeve.thread.v1.ListThreadsRequest
  */
 export type ListThreadsRequest = Message<"reeve.thread.v1.ListThreadsRequest"> & {
   /**
-   * At most this many; 0 means 100, more than 1000 means 1000.
+   * Maximum number of threads to return. 0 means 100; values above 1000 are treated as 1000.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * Where the page begins: `next_page_token` of the page before.
+   * `next_page_token` of the previous page. Empty requests the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -238,20 +240,20 @@ export const ListThreadsRequestSchema: GenMessage<ListThreadsRequest> = /*@__PUR
   messageDesc(file_reeve_thread_v1_thread_service, 4);
 
 /**
- * A page of threads.
+ * Response of `ListThreads`.
  *
  * @generated from message reeve.thread.v1.ListThreadsResponse
  */
 export type ListThreadsResponse = Message<"reeve.thread.v1.ListThreadsResponse"> & {
   /**
-   * The threads.
+   * The threads, most recently changed first.
    *
    * @generated from field: repeated reeve.thread.v1.Thread threads = 1;
    */
   threads: Thread[];
 
   /**
-   * Begins the next page. Empty: this is the last one.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -266,27 +268,27 @@ export const ListThreadsResponseSchema: GenMessage<ListThreadsResponse> = /*@__P
   messageDesc(file_reeve_thread_v1_thread_service, 5);
 
 /**
- * Asks for the messages of a thread.
+ * Request of `ListThreadMessages`.
  *
  * @generated from message reeve.thread.v1.ListThreadMessagesRequest
  */
 export type ListThreadMessagesRequest = Message<"reeve.thread.v1.ListThreadMessagesRequest"> & {
   /**
-   * The thread.
+   * Id of the thread.
    *
    * @generated from field: string thread_id = 1;
    */
   threadId: string;
 
   /**
-   * At most this many; 0 means 100, more than 1000 means 1000.
+   * Maximum number of messages to return. 0 means 100; values above 1000 are treated as 1000.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * Where the page begins: `next_page_token` of the page before.
+   * `next_page_token` of the previous page. Empty requests the first page.
    *
    * @generated from field: string page_token = 3;
    */
@@ -301,7 +303,7 @@ export const ListThreadMessagesRequestSchema: GenMessage<ListThreadMessagesReque
   messageDesc(file_reeve_thread_v1_thread_service, 6);
 
 /**
- * A page of messages.
+ * Response of `ListThreadMessages`.
  *
  * @generated from message reeve.thread.v1.ListThreadMessagesResponse
  */
@@ -314,7 +316,7 @@ export type ListThreadMessagesResponse = Message<"reeve.thread.v1.ListThreadMess
   messages: ThreadMessage[];
 
   /**
-   * Begins the next page. Empty: this is the last one.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -329,13 +331,13 @@ export const ListThreadMessagesResponseSchema: GenMessage<ListThreadMessagesResp
   messageDesc(file_reeve_thread_v1_thread_service, 7);
 
 /**
- * Deletes a thread.
+ * Request of `DeleteThread`.
  *
  * @generated from message reeve.thread.v1.DeleteThreadRequest
  */
 export type DeleteThreadRequest = Message<"reeve.thread.v1.DeleteThreadRequest"> & {
   /**
-   * The thread.
+   * Id of the thread.
    *
    * @generated from field: string thread_id = 1;
    */
@@ -350,7 +352,7 @@ export const DeleteThreadRequestSchema: GenMessage<DeleteThreadRequest> = /*@__P
   messageDesc(file_reeve_thread_v1_thread_service, 8);
 
 /**
- * The thread is deleted.
+ * Response of `DeleteThread`. Empty.
  *
  * @generated from message reeve.thread.v1.DeleteThreadResponse
  */
@@ -365,13 +367,15 @@ export const DeleteThreadResponseSchema: GenMessage<DeleteThreadResponse> = /*@_
   messageDesc(file_reeve_thread_v1_thread_service, 9);
 
 /**
- * Shows threads, and deletes them. A thread comes to be with the first run that is started on it; its id is chosen by the client.
+ * Returns and deletes threads. A thread is created by the first run that is started on it; the
+ * client chooses its id.
  *
  * @generated from service reeve.thread.v1.ThreadService
  */
 export const ThreadService: GenService<{
   /**
-   * Returns a thread as it stands. NOT_FOUND: no run was ever started on it.
+   * Returns the current state of a thread. Returns NOT_FOUND if no run was ever started on it, or
+   * if it was deleted.
    *
    * @generated from rpc reeve.thread.v1.ThreadService.GetThread
    */
@@ -381,7 +385,7 @@ export const ThreadService: GenService<{
     output: typeof GetThreadResponseSchema;
   },
   /**
-   * Lists threads, the one that changed last first. The list follows the logs with a short delay.
+   * Lists threads, most recently changed first. The list is updated with a short delay.
    *
    * @generated from rpc reeve.thread.v1.ThreadService.ListThreads
    */
@@ -391,7 +395,8 @@ export const ThreadService: GenService<{
     output: typeof ListThreadsResponseSchema;
   },
   /**
-   * Lists the messages of the turns that have ended, oldest first. NOT_FOUND: no such thread.
+   * Lists the messages of the turns that have ended, oldest first. Returns NOT_FOUND if the thread
+   * does not exist.
    *
    * @generated from rpc reeve.thread.v1.ThreadService.ListThreadMessages
    */
@@ -401,8 +406,9 @@ export const ThreadService: GenService<{
     output: typeof ListThreadMessagesResponseSchema;
   },
   /**
-   * Deletes a thread. Its runs stay, and its id is not used again. FAILED_PRECONDITION: a run is under way or waits for its
-   * turn. NOT_FOUND: no such thread, or it was deleted before.
+   * Deletes a thread. Its runs remain, and its id cannot be used again. Returns FAILED_PRECONDITION
+   * if a run is in progress or queued, and NOT_FOUND if the thread does not exist or was already
+   * deleted.
    *
    * @generated from rpc reeve.thread.v1.ThreadService.DeleteThread
    */

@@ -2,7 +2,8 @@
 // @generated from file reeve/tool/v1/tool_provider.proto (package reeve.tool.v1, syntax proto3)
 /* eslint-disable */
 
-// Tools that somebody serves in any language. This file needs no other of ours: it is all that a provider has to have.
+// Tool providers: servers, written in any language, that provide tools. This file imports no other
+// Reeve file; a provider needs nothing else.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -17,7 +18,7 @@ export const file_reeve_tool_v1_tool_provider: GenFile = /*@__PURE__*/
   fileDesc("CiFyZWV2ZS90b29sL3YxL3Rvb2xfcHJvdmlkZXIucHJvdG8SDXJlZXZlLnRvb2wudjEiFgoURGVzY3JpYmVUb29sc1JlcXVlc3QiQwoVRGVzY3JpYmVUb29sc1Jlc3BvbnNlEioKBXRvb2xzGAEgAygLMhsucmVldmUudG9vbC52MS5Qcm92aWRlZFRvb2wi1AEKDFByb3ZpZGVkVG9vbBIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEi0KDGlucHV0X3NjaGVtYRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSGAoQcGVybWlzc2lvbl9jbGFzcxgEIAEoCRISCgppZGVtcG90ZW50GAUgASgIEhoKDXBhcmFsbGVsX3NhZmUYBiABKAhIAIgBARIWCg5leGNsdXNpdmVfbG9jaxgHIAEoCUIQCg5fcGFyYWxsZWxfc2FmZSLDAQoSRXhlY3V0ZVRvb2xSZXF1ZXN0Eg8KB2NhbGxfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIqCglhcmd1bWVudHMYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBnRlbmFudBgEIAEoCRIOCgZydW5faWQYBSABKAkSEwoLdHJhY2VwYXJlbnQYBiABKAkSLQoKdGltZV9saW1pdBgHIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiKEAQoTRXhlY3V0ZVRvb2xSZXNwb25zZRIzCghwcm9ncmVzcxgBIAEoCzIfLnJlZXZlLnRvb2wudjEuUHJvdmlkZWRQcm9ncmVzc0gAEi8KBnJlc3VsdBgCIAEoCzIdLnJlZXZlLnRvb2wudjEuUHJvdmlkZWRSZXN1bHRIAEIHCgVldmVudCJTChBQcm92aWRlZFByb2dyZXNzEhAKCHByb2dyZXNzGAEgASgBEhIKBXRvdGFsGAIgASgBSACIAQESDwoHbWVzc2FnZRgDIAEoCUIICgZfdG90YWwijAEKDlByb3ZpZGVkUmVzdWx0Eg8KB2NvbnRlbnQYASABKAkSEAoIaXNfZXJyb3IYAiABKAgSKwoKc3RydWN0dXJlZBgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKgoFZmlsZXMYBCADKAsyGy5yZWV2ZS50b29sLnYxLlByb3ZpZGVkRmlsZSIzCgxQcm92aWRlZEZpbGUSEgoKbWVkaWFfdHlwZRgBIAEoCRIPCgdjb250ZW50GAIgASgMMs4BChNUb29sUHJvdmlkZXJTZXJ2aWNlEl8KDURlc2NyaWJlVG9vbHMSIy5yZWV2ZS50b29sLnYxLkRlc2NyaWJlVG9vbHNSZXF1ZXN0GiQucmVldmUudG9vbC52MS5EZXNjcmliZVRvb2xzUmVzcG9uc2UiA5ACARJWCgtFeGVjdXRlVG9vbBIhLnJlZXZlLnRvb2wudjEuRXhlY3V0ZVRvb2xSZXF1ZXN0GiIucmVldmUudG9vbC52MS5FeGVjdXRlVG9vbFJlc3BvbnNlMAFCUwoRZGV2LnJlZXZlLnRvb2wudjFCEVRvb2xQcm92aWRlclByb3RvUAFaKXJlZXZlLmRldi9zZGsvZ28vZ2VuL3JlZXZlL3Rvb2wvdjE7dG9vbHYxYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_struct]);
 
 /**
- * Asks for the tools.
+ * Request of `DescribeTools`. Empty.
  *
  * @generated from message reeve.tool.v1.DescribeToolsRequest
  */
@@ -32,13 +33,13 @@ export const DescribeToolsRequestSchema: GenMessage<DescribeToolsRequest> = /*@_
   messageDesc(file_reeve_tool_v1_tool_provider, 0);
 
 /**
- * The tools.
+ * Response of `DescribeTools`.
  *
  * @generated from message reeve.tool.v1.DescribeToolsResponse
  */
 export type DescribeToolsResponse = Message<"reeve.tool.v1.DescribeToolsResponse"> & {
   /**
-   * In any order. At most 256 are taken.
+   * The tools, in any order. At most 256 are used.
    *
    * @generated from field: repeated reeve.tool.v1.ProvidedTool tools = 1;
    */
@@ -53,7 +54,7 @@ export const DescribeToolsResponseSchema: GenMessage<DescribeToolsResponse> = /*
   messageDesc(file_reeve_tool_v1_tool_provider, 1);
 
 /**
- * A tool, as its provider describes it.
+ * Description of a tool by its provider.
  *
  * @generated from message reeve.tool.v1.ProvidedTool
  */
@@ -66,43 +67,44 @@ export type ProvidedTool = Message<"reeve.tool.v1.ProvidedTool"> & {
   name: string;
 
   /**
-   * What the tool does, told to the model.
+   * What the tool does. The model reads it.
    *
    * @generated from field: string description = 2;
    */
   description: string;
 
   /**
-   * JSON Schema of the arguments, of type object. Absent: it takes none.
+   * JSON Schema of the arguments. Its type must be object. If unset, the tool has no arguments.
    *
    * @generated from field: google.protobuf.Struct input_schema = 3;
    */
   inputSchema?: JsonObject | undefined;
 
   /**
-   * What the tool may touch: `safe`, `knowledge`, `network`, `workspace_write`, `editor_mutate`, `secrets` or `execute`.
-   * Empty: what the operator has set for the provider.
+   * Resources that the tool may access: `safe`, `knowledge`, `network`, `workspace_write`,
+   * `editor_mutate`, `secrets`, or `execute`. If empty, the class that the operator configured for
+   * the provider.
    *
    * @generated from field: string permission_class = 4;
    */
   permissionClass: string;
 
   /**
-   * Whether a call whose outcome is unknown may simply be made again.
+   * Whether a call whose outcome is unknown may be executed again.
    *
    * @generated from field: bool idempotent = 5;
    */
   idempotent: boolean;
 
   /**
-   * Whether calls may run beside other calls of the same turn. Unset means true.
+   * Whether calls may run concurrently with other calls of the same turn. If unset, true.
    *
    * @generated from field: optional bool parallel_safe = 6;
    */
   parallelSafe?: boolean | undefined;
 
   /**
-   * Name of a lock that at most one call of a run holds at a time. Empty: none.
+   * Name of a lock that at most one call of a run holds at a time. Empty if the tool needs none.
    *
    * @generated from field: string exclusive_lock = 7;
    */
@@ -117,56 +119,56 @@ export const ProvidedToolSchema: GenMessage<ProvidedTool> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_tool_provider, 2);
 
 /**
- * One call.
+ * Request of `ExecuteTool`.
  *
  * @generated from message reeve.tool.v1.ExecuteToolRequest
  */
 export type ExecuteToolRequest = Message<"reeve.tool.v1.ExecuteToolRequest"> & {
   /**
-   * Id of the call, unique over all runs and tenants. The same call made again has the same id, so that a provider can tell
-   * a repetition by it.
+   * Id of the call, unique across runs and tenants. If the same call is executed again, it has the
+   * same id, so that the provider can detect the repetition.
    *
    * @generated from field: string call_id = 1;
    */
   callId: string;
 
   /**
-   * Name of the tool, as DescribeTools gave it.
+   * Name of the tool, as returned by DescribeTools.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * The arguments. They hold to the schema of the tool.
+   * Arguments of the call. They match the schema of the tool.
    *
    * @generated from field: google.protobuf.Struct arguments = 3;
    */
   arguments?: JsonObject | undefined;
 
   /**
-   * The tenant of the run.
+   * Tenant of the run.
    *
    * @generated from field: string tenant = 4;
    */
   tenant: string;
 
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 5;
    */
   runId: string;
 
   /**
-   * W3C trace context of the run, empty when it is not traced.
+   * W3C trace context of the run. Empty if the run is not traced.
    *
    * @generated from field: string traceparent = 6;
    */
   traceparent: string;
 
   /**
-   * How long the call may take; its deadline says the same.
+   * Time limit of the call. Equal to the deadline of the RPC.
    *
    * @generated from field: google.protobuf.Duration time_limit = 7;
    */
@@ -181,19 +183,19 @@ export const ExecuteToolRequestSchema: GenMessage<ExecuteToolRequest> = /*@__PUR
   messageDesc(file_reeve_tool_v1_tool_provider, 3);
 
 /**
- * What a provider says of a call that is under way.
+ * A message of the stream of `ExecuteTool`.
  *
  * @generated from message reeve.tool.v1.ExecuteToolResponse
  */
 export type ExecuteToolResponse = Message<"reeve.tool.v1.ExecuteToolResponse"> & {
   /**
-   * A report, or the end.
+   * Content of this message.
    *
    * @generated from oneof reeve.tool.v1.ExecuteToolResponse.event
    */
   event: {
     /**
-     * How far the call is.
+     * Progress of the call.
      *
      * @generated from field: reeve.tool.v1.ProvidedProgress progress = 1;
      */
@@ -201,7 +203,7 @@ export type ExecuteToolResponse = Message<"reeve.tool.v1.ExecuteToolResponse"> &
     case: "progress";
   } | {
     /**
-     * What it came to. The last message of the stream.
+     * Result of the call. This is the last message of the stream.
      *
      * @generated from field: reeve.tool.v1.ProvidedResult result = 2;
      */
@@ -218,20 +220,20 @@ export const ExecuteToolResponseSchema: GenMessage<ExecuteToolResponse> = /*@__P
   messageDesc(file_reeve_tool_v1_tool_provider, 4);
 
 /**
- * How far a call is.
+ * Progress of a call.
  *
  * @generated from message reeve.tool.v1.ProvidedProgress
  */
 export type ProvidedProgress = Message<"reeve.tool.v1.ProvidedProgress"> & {
   /**
-   * How far; increases with each report.
+   * Current progress. Increases with each report.
    *
    * @generated from field: double progress = 1;
    */
   progress: number;
 
   /**
-   * How far it will be at the end, when that is known.
+   * Value of `progress` at the end. Unset if unknown.
    *
    * @generated from field: optional double total = 2;
    */
@@ -253,35 +255,36 @@ export const ProvidedProgressSchema: GenMessage<ProvidedProgress> = /*@__PURE__*
   messageDesc(file_reeve_tool_v1_tool_provider, 5);
 
 /**
- * What a call came to.
+ * Result of a call.
  *
  * @generated from message reeve.tool.v1.ProvidedResult
  */
 export type ProvidedResult = Message<"reeve.tool.v1.ProvidedResult"> & {
   /**
-   * What the model reads. A text that is too long for it is kept as an artifact, of which it is shown a part. Empty: the
-   * JSON of `structured`.
+   * Content that the model reads. A text that is too long for the model is stored as an artifact,
+   * and the model reads a part of it. If empty, the JSON of `structured`.
    *
    * @generated from field: string content = 1;
    */
   content: string;
 
   /**
-   * Whether `content` tells of a failure.
+   * Whether `content` describes a failure.
    *
    * @generated from field: bool is_error = 2;
    */
   isError: boolean;
 
   /**
-   * The structured form of the result, where the tool has one.
+   * Structured form of the result, if the tool provides one.
    *
    * @generated from field: google.protobuf.Struct structured = 3;
    */
   structured?: JsonObject | undefined;
 
   /**
-   * Pictures, sounds and other files. They are kept as artifacts, of which the model is told.
+   * Images, audio, and other files. They are stored as artifacts, and the model is informed of
+   * them.
    *
    * @generated from field: repeated reeve.tool.v1.ProvidedFile files = 4;
    */
@@ -296,20 +299,20 @@ export const ProvidedResultSchema: GenMessage<ProvidedResult> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_tool_provider, 6);
 
 /**
- * A file that a tool gives.
+ * A file in a result.
  *
  * @generated from message reeve.tool.v1.ProvidedFile
  */
 export type ProvidedFile = Message<"reeve.tool.v1.ProvidedFile"> & {
   /**
-   * Media type: `image/png`.
+   * Media type of the file, for example `image/png`.
    *
    * @generated from field: string media_type = 1;
    */
   mediaType: string;
 
   /**
-   * Its bytes.
+   * Bytes of the file.
    *
    * @generated from field: bytes content = 2;
    */
@@ -324,13 +327,13 @@ export const ProvidedFileSchema: GenMessage<ProvidedFile> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_tool_provider, 7);
 
 /**
- * What a provider of tools serves, and a toolhost calls.
+ * Service that a tool provider implements and a toolhost calls.
  *
  * @generated from service reeve.tool.v1.ToolProviderService
  */
 export const ToolProviderService: GenService<{
   /**
-   * Lists the tools of this provider. Called when a toolhost starts, and again every half a minute.
+   * Lists the tools of this provider. Called when a toolhost starts, and then every 30 seconds.
    *
    * @generated from rpc reeve.tool.v1.ToolProviderService.DescribeTools
    */
@@ -340,9 +343,10 @@ export const ToolProviderService: GenService<{
     output: typeof DescribeToolsResponseSchema;
   },
   /**
-   * Executes one call: any number of progress reports, then exactly one result, then the end of the stream. What goes wrong
-   * in the tool is a result with `is_error`; an error status is for a call that could not be made. A call that is not wanted
-   * any more is cancelled: the provider then ends it.
+   * Executes a call. The stream consists of any number of progress reports, followed by exactly one
+   * result. A failure of the tool is a result with `is_error`; an error status means that the call
+   * could not be executed. A call that is no longer wanted is cancelled; the provider must then
+   * stop executing it.
    *
    * @generated from rpc reeve.tool.v1.ToolProviderService.ExecuteTool
    */

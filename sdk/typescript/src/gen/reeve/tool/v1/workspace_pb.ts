@@ -2,7 +2,7 @@
 // @generated from file reeve/tool/v1/workspace.proto (package reeve.tool.v1, syntax proto3)
 /* eslint-disable */
 
-// Workspaces: the files that the tools of a run, or of all runs of a thread, share.
+// Workspaces: files that the tools of a run, or of all runs of a thread, share.
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
@@ -21,8 +21,9 @@ export const file_reeve_tool_v1_workspace: GenFile = /*@__PURE__*/
   fileDesc("Ch1yZWV2ZS90b29sL3YxL3dvcmtzcGFjZS5wcm90bxINcmVldmUudG9vbC52MSKbAwoPV29ya3NwYWNlUmVjb3JkEg4KBnRlbmFudBgBIAEoCRIKCgJpZBgCIAEoCRIOCgZob2xkZXIYAyABKAkSDQoFcGxhY2UYBCABKAkSDgoGZm9sZGVyGAUgASgJEhAKCHJldmlzaW9uGAYgASgNEhYKDnNhdmVkX3JldmlzaW9uGAcgASgNEhAKCHNuYXBzaG90GAggASgJEhUKDXNuYXBzaG90X3NpemUYCSABKAQSKgoHdW5zYXZlZBgKIAMoCzIZLnJlZXZlLnRvb2wudjEuRmlsZUNoYW5nZRIUCgx1bnNhdmVkX21vcmUYCyABKA0SJwoEbG9zdBgMIAMoCzIZLnJlZXZlLnRvb2wudjEuRmlsZUNoYW5nZRIRCglsb3N0X21vcmUYDSABKA0SFQoNbG9zdF9zbmFwc2hvdBgOIAEoCBItCglsYXN0X3VzZWQYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiQKBGxhaWQYECADKAsyFi5yZWV2ZS50b29sLnYxLkxhaWRSdW46ACI9CgdMYWlkUnVuEg4KBnJ1bl9pZBgBIAEoCRIQCghyZXZpc2lvbhgCIAEoDRIQCghpc19zYXZlZBgDIAEoCCJCChBXb3Jrc3BhY2VSZWxlYXNlEg4KBnRlbmFudBgBIAEoCRIKCgJpZBgCIAEoCRIQCghvbmx5X2FzaxgDIAEoCDoAIigKEVdvcmtzcGFjZVJlbGVhc2VkEhMKC2lzX3JlbGVhc2VkGAEgASgIIv8BChVXb3Jrc3BhY2VGaWxlc1JlcXVlc3QSDgoGdGVuYW50GAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIrCgl3b3Jrc3BhY2UYAyABKAsyGC5yZWV2ZS50b29sLnYxLldvcmtzcGFjZRIsCgRsaXN0GAogASgLMhwucmVldmUudG9vbC52MS5MaXN0T3BlcmF0aW9uSAASLAoEcmVhZBgLIAEoCzIcLnJlZXZlLnRvb2wudjEuUmVhZE9wZXJhdGlvbkgAEi4KBXdyaXRlGAwgASgLMh0ucmVldmUudG9vbC52MS5Xcml0ZU9wZXJhdGlvbkgAOgBCCwoJb3BlcmF0aW9uIk0KDUxpc3RPcGVyYXRpb24SDAoEcGF0aBgBIAEoCRIRCglyZWN1cnNpdmUYAiABKAgSDAoEbW9zdBgDIAEoDRINCgVhZnRlchgEIAEoCSJSCg1SZWFkT3BlcmF0aW9uEgwKBHBhdGgYASABKAkSDgoGb2Zmc2V0GAIgASgEEhIKCm1vc3RfYnl0ZXMYAyABKA0SDwoHdmVyc2lvbhgEIAEoCSJSCg5Xcml0ZU9wZXJhdGlvbhIMCgRwYXRoGAEgASgJEhEKB2NvbnRlbnQYAiABKAxIABIVCgthcnRpZmFjdF9pZBgDIAEoCUgAQggKBnNvdXJjZSK+AQoWV29ya3NwYWNlRmlsZXNSZXNwb25zZRInCgRsaXN0GAEgASgLMhcucmVldmUudG9vbC52MS5GaWxlTGlzdEgAEicKBHBhcnQYAiABKAsyFy5yZWV2ZS50b29sLnYxLkZpbGVQYXJ0SAASFwoNd3JpdHRlbl9ieXRlcxgDIAEoBEgAEi4KB3JlZnVzZWQYBCABKAsyGy5yZWV2ZS50b29sLnYxLkZpbGVzUmVmdXNlZEgAQgkKB291dGNvbWUiQwoIRmlsZUxpc3QSKQoHZW50cmllcxgBIAMoCzIYLnJlZXZlLnRvb2wudjEuRmlsZUVudHJ5EgwKBG5leHQYAiABKAkiQAoIRmlsZVBhcnQSDwoHY29udGVudBgBIAEoDBISCgpzaXplX2J5dGVzGAIgASgEEg8KB3ZlcnNpb24YAyABKAkiWgoMRmlsZXNSZWZ1c2VkEgwKBGtpbmQYASABKAkSDwoHbWVzc2FnZRgCIAEoCRIrCgZyZWFzb24YAyABKA4yGy5yZWV2ZS5lcnJvci52MS5FcnJvclJlYXNvbiJUCglGaWxlRW50cnkSDAoEcGF0aBgBIAEoCRIlCgRraW5kGAIgASgOMhcucmVldmUudG9vbC52MS5GaWxlS2luZBISCgpzaXplX2J5dGVzGAMgASgEKngKCEZpbGVLaW5kEhkKFUZJTEVfS0lORF9VTlNQRUNJRklFRBAAEhIKDkZJTEVfS0lORF9GSUxFEAESFAoQRklMRV9LSU5EX0ZPTERFUhACEhIKDkZJTEVfS0lORF9MSU5LEAMSEwoPRklMRV9LSU5EX09USEVSEARCUAoRZGV2LnJlZXZlLnRvb2wudjFCDldvcmtzcGFjZVByb3RvUAFaKXJlZXZlLmRldi9zZGsvZ28vZ2VuL3JlZXZlL3Rvb2wvdjE7dG9vbHYxYgZwcm90bzM", [file_google_protobuf_timestamp, file_reeve_error_v1_error, file_reeve_tool_v1_tool]);
 
 /**
- * Where a workspace is, and what of it would outlive its host. Changed by compare-and-set only, so that one place has it
- * at a time; whoever finds that another place has it has lost it.
+ * Location of a workspace, and which of its changes are in its snapshot. The record is changed only
+ * by compare-and-set, so that a single toolhost or data folder has the workspace at a time. A
+ * holder that finds another location in the record has lost the workspace.
  *
  * @generated from message reeve.tool.v1.WorkspaceRecord
  */
@@ -35,50 +36,51 @@ export type WorkspaceRecord = Message<"reeve.tool.v1.WorkspaceRecord"> & {
   tenant: string;
 
   /**
-   * Id of the workspace: that of its run, or `thread-` and the id of its thread.
+   * Id of the workspace: the run id, or `thread-` followed by the thread id.
    *
    * @generated from field: string id = 2;
    */
   id: string;
 
   /**
-   * The toolhost process that used it last. Empty: none has it.
+   * Name of the toolhost process that last used the workspace. Empty if no process holds it.
    *
    * @generated from field: string holder = 3;
    */
   holder: string;
 
   /**
-   * Id of the data folder below which it lies; toolhosts that share the folder share the workspace. Empty: it lies nowhere
-   * but in its snapshot.
+   * Id of the data folder that contains the workspace. Toolhosts that share a data folder share its
+   * workspaces. Empty if the workspace exists only as a snapshot.
    *
    * @generated from field: string place = 4;
    */
   place: string;
 
   /**
-   * Name of its folder there.
+   * Name of the workspace's folder in the data folder.
    *
    * @generated from field: string folder = 5;
    */
   folder: string;
 
   /**
-   * One more for each call that may have changed files, written before the result of that call.
+   * Revision of the workspace. Increases by one for each call that may have changed files; written
+   * before the result of that call.
    *
    * @generated from field: uint32 revision = 6;
    */
   revision: number;
 
   /**
-   * Everything up to this revision is in the snapshot.
+   * Revision up to which all changes are in the snapshot.
    *
    * @generated from field: uint32 saved_revision = 7;
    */
   savedRevision: number;
 
   /**
-   * Name of the snapshot in the object store. Empty: there is none.
+   * Name of the snapshot in the object store. Empty if there is none.
    *
    * @generated from field: string snapshot = 8;
    */
@@ -92,49 +94,49 @@ export type WorkspaceRecord = Message<"reeve.tool.v1.WorkspaceRecord"> & {
   snapshotSize: bigint;
 
   /**
-   * Calls whose changes are not in the snapshot, the oldest first; at most 64.
+   * Calls whose changes are not in the snapshot, oldest first. At most 64.
    *
    * @generated from field: repeated reeve.tool.v1.FileChange unsaved = 10;
    */
   unsaved: FileChange[];
 
   /**
-   * How many more there are.
+   * Number of further such calls that `unsaved` does not contain.
    *
    * @generated from field: uint32 unsaved_more = 11;
    */
   unsavedMore: number;
 
   /**
-   * Calls whose changes are gone, and of which no result has told yet; at most 64.
+   * Calls whose changes were lost and have not been reported in a result yet. At most 64.
    *
    * @generated from field: repeated reeve.tool.v1.FileChange lost = 12;
    */
   lost: FileChange[];
 
   /**
-   * How many more there are.
+   * Number of further such calls that `lost` does not contain.
    *
    * @generated from field: uint32 lost_more = 13;
    */
   lostMore: number;
 
   /**
-   * Whether the snapshot itself was lost, and no result has told yet.
+   * Whether the snapshot itself was lost and the loss has not been reported in a result yet.
    *
    * @generated from field: bool lost_snapshot = 14;
    */
   lostSnapshot: boolean;
 
   /**
-   * When it was last used, give or take an hour.
+   * Time of the last use, accurate to one hour.
    *
    * @generated from field: google.protobuf.Timestamp last_used = 15;
    */
   lastUsed?: Timestamp | undefined;
 
   /**
-   * Runs whose input files have been laid in, the oldest first; at most 64.
+   * Runs whose input files have been staged in the workspace, oldest first. At most 64.
    *
    * @generated from field: repeated reeve.tool.v1.LaidRun laid = 16;
    */
@@ -149,27 +151,27 @@ export const WorkspaceRecordSchema: GenMessage<WorkspaceRecord> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_workspace, 0);
 
 /**
- * The input files of a run have been laid into a workspace.
+ * A run whose input files have been staged in a workspace.
  *
  * @generated from message reeve.tool.v1.LaidRun
  */
 export type LaidRun = Message<"reeve.tool.v1.LaidRun"> & {
   /**
-   * The run.
+   * Id of the run.
    *
    * @generated from field: string run_id = 1;
    */
   runId: string;
 
   /**
-   * The revision with which they came.
+   * Revision of the workspace that the staging created.
    *
    * @generated from field: uint32 revision = 2;
    */
   revision: number;
 
   /**
-   * Whether they are in the snapshot, or were when it was made.
+   * Whether the files are in the snapshot, or were when the snapshot was created.
    *
    * @generated from field: bool is_saved = 3;
    */
@@ -184,7 +186,8 @@ export const LaidRunSchema: GenMessage<LaidRun> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_workspace, 1);
 
 /**
- * Asks the toolhost that holds a workspace to save it and let it go. Answered by WorkspaceReleased.
+ * Asks the toolhost that holds a workspace to save and release it. The response is a
+ * WorkspaceReleased.
  *
  * @generated from message reeve.tool.v1.WorkspaceRelease
  */
@@ -197,14 +200,15 @@ export type WorkspaceRelease = Message<"reeve.tool.v1.WorkspaceRelease"> & {
   tenant: string;
 
   /**
-   * The workspace.
+   * Id of the workspace.
    *
    * @generated from field: string id = 2;
    */
   id: string;
 
   /**
-   * Whether it is only asked whether calls are running there; nothing is saved then.
+   * If true, the toolhost only reports whether calls are running in the workspace; it saves and
+   * releases nothing.
    *
    * @generated from field: bool only_ask = 3;
    */
@@ -219,13 +223,14 @@ export const WorkspaceReleaseSchema: GenMessage<WorkspaceRelease> = /*@__PURE__*
   messageDesc(file_reeve_tool_v1_workspace, 2);
 
 /**
- * What became of a request to let a workspace go.
+ * Response to a WorkspaceRelease.
  *
  * @generated from message reeve.tool.v1.WorkspaceReleased
  */
 export type WorkspaceReleased = Message<"reeve.tool.v1.WorkspaceReleased"> & {
   /**
-   * Whether the toolhost has let it go, or never had it. False: calls are running there.
+   * Whether the toolhost has released the workspace, or never held it. With `only_ask`, whether no
+   * calls are running in it. False while calls are running in the workspace or it is being saved.
    *
    * @generated from field: bool is_released = 1;
    */
@@ -240,7 +245,8 @@ export const WorkspaceReleasedSchema: GenMessage<WorkspaceReleased> = /*@__PURE_
   messageDesc(file_reeve_tool_v1_workspace, 3);
 
 /**
- * Asks a toolhost for something about the files of a workspace. Answered by WorkspaceFilesResponse.
+ * Requests an operation on the files of a workspace from a toolhost. The response is a
+ * WorkspaceFilesResponse.
  *
  * @generated from message reeve.tool.v1.WorkspaceFilesRequest
  */
@@ -253,7 +259,7 @@ export type WorkspaceFilesRequest = Message<"reeve.tool.v1.WorkspaceFilesRequest
   tenant: string;
 
   /**
-   * The run. Its input files are laid in first, but not into the workspace of a thread.
+   * Id of the run. Its input files are staged first, unless the workspace belongs to a thread.
    *
    * @generated from field: string run_id = 2;
    */
@@ -267,13 +273,13 @@ export type WorkspaceFilesRequest = Message<"reeve.tool.v1.WorkspaceFilesRequest
   workspace?: Workspace | undefined;
 
   /**
-   * What is asked.
+   * The operation.
    *
    * @generated from oneof reeve.tool.v1.WorkspaceFilesRequest.operation
    */
   operation: {
     /**
-     * The files.
+     * Lists files.
      *
      * @generated from field: reeve.tool.v1.ListOperation list = 10;
      */
@@ -281,7 +287,7 @@ export type WorkspaceFilesRequest = Message<"reeve.tool.v1.WorkspaceFilesRequest
     case: "list";
   } | {
     /**
-     * A part of a file.
+     * Reads a part of a file.
      *
      * @generated from field: reeve.tool.v1.ReadOperation read = 11;
      */
@@ -289,7 +295,7 @@ export type WorkspaceFilesRequest = Message<"reeve.tool.v1.WorkspaceFilesRequest
     case: "read";
   } | {
     /**
-     * A new file, or new content of one.
+     * Creates a file, or replaces its content.
      *
      * @generated from field: reeve.tool.v1.WriteOperation write = 12;
      */
@@ -306,34 +312,35 @@ export const WorkspaceFilesRequestSchema: GenMessage<WorkspaceFilesRequest> = /*
   messageDesc(file_reeve_tool_v1_workspace, 4);
 
 /**
- * Asks for the files below a folder.
+ * Lists the files in a folder.
  *
  * @generated from message reeve.tool.v1.ListOperation
  */
 export type ListOperation = Message<"reeve.tool.v1.ListOperation"> & {
   /**
-   * The folder, relative to the workspace. Empty: the workspace.
+   * Path of the folder, relative to the workspace. Empty for the workspace itself.
    *
    * @generated from field: string path = 1;
    */
   path: string;
 
   /**
-   * Whether what is in folders below is listed too.
+   * Whether to include the contents of subfolders.
    *
    * @generated from field: bool recursive = 2;
    */
   recursive: boolean;
 
   /**
-   * At most this many.
+   * Maximum number of entries to return.
    *
    * @generated from field: uint32 most = 3;
    */
   most: number;
 
   /**
-   * Where the list goes on: `next` of the one before.
+   * Continues the list after this point: `next` of the previous list. Empty starts at the
+   * beginning.
    *
    * @generated from field: string after = 4;
    */
@@ -348,34 +355,35 @@ export const ListOperationSchema: GenMessage<ListOperation> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_workspace, 5);
 
 /**
- * Asks for a part of a file.
+ * Reads a part of a file.
  *
  * @generated from message reeve.tool.v1.ReadOperation
  */
 export type ReadOperation = Message<"reeve.tool.v1.ReadOperation"> & {
   /**
-   * The file, relative to the workspace.
+   * Path of the file, relative to the workspace.
    *
    * @generated from field: string path = 1;
    */
   path: string;
 
   /**
-   * Where the part begins.
+   * Offset of the first byte.
    *
    * @generated from field: uint64 offset = 2;
    */
   offset: bigint;
 
   /**
-   * At most this many bytes.
+   * Maximum number of bytes to return.
    *
    * @generated from field: uint32 most_bytes = 3;
    */
   mostBytes: number;
 
   /**
-   * The version that was read before. Empty: any.
+   * Version that the previous part was read from. If the file has another version, the operation is
+   * refused. Empty for any version.
    *
    * @generated from field: string version = 4;
    */
@@ -396,20 +404,20 @@ export const ReadOperationSchema: GenMessage<ReadOperation> = /*@__PURE__*/
  */
 export type WriteOperation = Message<"reeve.tool.v1.WriteOperation"> & {
   /**
-   * The file, relative to the workspace.
+   * Path of the file, relative to the workspace.
    *
    * @generated from field: string path = 1;
    */
   path: string;
 
   /**
-   * Where the bytes come from.
+   * Source of the content.
    *
    * @generated from oneof reeve.tool.v1.WriteOperation.source
    */
   source: {
     /**
-     * They are here.
+     * The content itself.
      *
      * @generated from field: bytes content = 2;
      */
@@ -417,7 +425,7 @@ export type WriteOperation = Message<"reeve.tool.v1.WriteOperation"> & {
     case: "content";
   } | {
     /**
-     * They are those of an artifact.
+     * Id of the artifact that contains the content.
      *
      * @generated from field: string artifact_id = 3;
      */
@@ -434,13 +442,13 @@ export const WriteOperationSchema: GenMessage<WriteOperation> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_workspace, 7);
 
 /**
- * What a toolhost answers about files.
+ * Response to a WorkspaceFilesRequest.
  *
  * @generated from message reeve.tool.v1.WorkspaceFilesResponse
  */
 export type WorkspaceFilesResponse = Message<"reeve.tool.v1.WorkspaceFilesResponse"> & {
   /**
-   * What came of it.
+   * Outcome of the operation.
    *
    * @generated from oneof reeve.tool.v1.WorkspaceFilesResponse.outcome
    */
@@ -462,7 +470,7 @@ export type WorkspaceFilesResponse = Message<"reeve.tool.v1.WorkspaceFilesRespon
     case: "part";
   } | {
     /**
-     * How many bytes were written.
+     * Number of bytes that were written.
      *
      * @generated from field: uint64 written_bytes = 3;
      */
@@ -470,7 +478,7 @@ export type WorkspaceFilesResponse = Message<"reeve.tool.v1.WorkspaceFilesRespon
     case: "writtenBytes";
   } | {
     /**
-     * Why it was not done.
+     * The operation was refused.
      *
      * @generated from field: reeve.tool.v1.FilesRefused refused = 4;
      */
@@ -487,20 +495,20 @@ export const WorkspaceFilesResponseSchema: GenMessage<WorkspaceFilesResponse> = 
   messageDesc(file_reeve_tool_v1_workspace, 8);
 
 /**
- * Files of a workspace.
+ * A list of files in a workspace.
  *
  * @generated from message reeve.tool.v1.FileList
  */
 export type FileList = Message<"reeve.tool.v1.FileList"> & {
   /**
-   * In the order of the bytes of their paths.
+   * The files and folders, ordered by the bytes of their paths.
    *
    * @generated from field: repeated reeve.tool.v1.FileEntry entries = 1;
    */
   entries: FileEntry[];
 
   /**
-   * Where the next list begins. Empty: this is the last one.
+   * Continues the list: `after` of the next list. Empty if the list is complete.
    *
    * @generated from field: string next = 2;
    */
@@ -528,14 +536,14 @@ export type FilePart = Message<"reeve.tool.v1.FilePart"> & {
   content: Uint8Array;
 
   /**
-   * Size of the whole file.
+   * Size of the whole file in bytes.
    *
    * @generated from field: uint64 size_bytes = 2;
    */
   sizeBytes: bigint;
 
   /**
-   * Changes when the file does.
+   * Version of the file. Changes whenever the file changes.
    *
    * @generated from field: string version = 3;
    */
@@ -550,27 +558,28 @@ export const FilePartSchema: GenMessage<FilePart> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_workspace, 10);
 
 /**
- * Why an operation on files was not done.
+ * Reason why an operation on files was refused.
  *
  * @generated from message reeve.tool.v1.FilesRefused
  */
 export type FilesRefused = Message<"reeve.tool.v1.FilesRefused"> & {
   /**
-   * What the caller may do, by the name of a kind of failure: `not_found`, `invalid`, `conflict`, `exhausted`, `unavailable`.
+   * Kind of the failure, which determines what the caller can do: `not_found`, `invalid`,
+   * `conflict`, `exhausted`, or `unavailable`.
    *
    * @generated from field: string kind = 1;
    */
   kind: string;
 
   /**
-   * What is wrong, and what to do about it.
+   * What failed, and how to resolve it.
    *
    * @generated from field: string message = 2;
    */
   message: string;
 
   /**
-   * The constant that clients switch on.
+   * Constant that clients switch on.
    *
    * @generated from field: reeve.error.v1.ErrorReason reason = 3;
    */
@@ -585,27 +594,28 @@ export const FilesRefusedSchema: GenMessage<FilesRefused> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_workspace, 11);
 
 /**
- * A file or a folder of a workspace.
+ * An entry of a workspace.
  *
  * @generated from message reeve.tool.v1.FileEntry
  */
 export type FileEntry = Message<"reeve.tool.v1.FileEntry"> & {
   /**
-   * Its path, relative to the workspace. Bytes that are no UTF-8 are shown as U+FFFD.
+   * Path of the entry, relative to the workspace. Bytes that are not valid UTF-8 are replaced with
+   * U+FFFD.
    *
    * @generated from field: string path = 1;
    */
   path: string;
 
   /**
-   * What it is.
+   * Kind of the entry.
    *
    * @generated from field: reeve.tool.v1.FileKind kind = 2;
    */
   kind: FileKind;
 
   /**
-   * Size in bytes of a file.
+   * Size of a file in bytes.
    *
    * @generated from field: uint64 size_bytes = 3;
    */
@@ -620,7 +630,7 @@ export const FileEntrySchema: GenMessage<FileEntry> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_workspace, 12);
 
 /**
- * What an entry of a workspace is.
+ * Kind of an entry of a workspace.
  *
  * @generated from enum reeve.tool.v1.FileKind
  */
@@ -647,14 +657,14 @@ export const FileKind = {
   FOLDER: 2,
 
   /**
-   * A symbolic link. It is never followed by this service.
+   * A symbolic link. This service never follows it.
    *
    * @generated from enum value: FILE_KIND_LINK = 3;
    */
   LINK: 3,
 
   /**
-   * Anything else: a pipe, a socket.
+   * Any other kind, such as a pipe or a socket.
    *
    * @generated from enum value: FILE_KIND_OTHER = 4;
    */
@@ -662,7 +672,7 @@ export const FileKind = {
 } as const;
 
 /**
- * What an entry of a workspace is.
+ * Kind of an entry of a workspace.
  *
  * @generated from enum reeve.tool.v1.FileKind
  */
