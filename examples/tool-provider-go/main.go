@@ -1,6 +1,6 @@
-// A provider of tools in Go: digest, and countdown, which takes its time and can be cancelled.
+// A tool provider in Go with two tools: digest, and countdown, which reports progress and can be cancelled.
 //
-// It listens on the address of its first argument, and asks callers for the token in PROVIDER_TOKEN, if that is set.
+// The first argument is the address to listen on. If PROVIDER_TOKEN is set, callers must send it as a bearer token.
 package main
 
 import (
@@ -34,7 +34,7 @@ var tools = map[string]tool{
 	"digest": {
 		described: &pb.ProvidedTool{
 			Name:            "digest",
-			Description:     "The SHA-256 of a text, in hexadecimal digits.",
+			Description:     "Returns the SHA-256 of a text in hexadecimal.",
 			InputSchema:     object(map[string]any{"text": map[string]any{"type": "string"}}, "text"),
 			PermissionClass: "safe",
 			Idempotent:      true,
@@ -44,7 +44,7 @@ var tools = map[string]tool{
 	"countdown": {
 		described: &pb.ProvidedTool{
 			Name:        "countdown",
-			Description: "Counts down to zero, and says how far it is.",
+			Description: "Counts down to zero, and reports its progress.",
 			InputSchema: object(map[string]any{
 				"from":          map[string]any{"type": "integer", "minimum": 1, "maximum": 1000},
 				"pause_seconds": map[string]any{"type": "number"},
@@ -114,18 +114,18 @@ func (provider) DescribeTools(context.Context, *pb.DescribeToolsRequest) (*pb.De
 func (provider) ExecuteTool(request *pb.ExecuteToolRequest, to stream) error {
 	found, known := tools[request.GetName()]
 	if !known {
-		return status.Errorf(codes.NotFound, "there is no tool %s", request.GetName())
+		return status.Errorf(codes.NotFound, "unknown tool %s", request.GetName())
 	}
 	return found.execute(request.GetArguments().AsMap(), to)
 }
 
-// authorize lets nobody in who does not know the token.
+// authorize returns an error if the caller did not send the token.
 func authorize(ctx context.Context, token string) error {
 	given := metadata.ValueFromIncomingContext(ctx, "authorization")
 	if token == "" || len(given) == 1 && subtle.ConstantTimeCompare([]byte(given[0]), []byte("Bearer "+token)) == 1 {
 		return nil
 	}
-	return status.Error(codes.Unauthenticated, "the token is not the right one")
+	return status.Error(codes.Unauthenticated, "missing or invalid token")
 }
 
 func main() {
@@ -153,6 +153,6 @@ func main() {
 		}),
 	)
 	pb.RegisterToolProviderServiceServer(server, provider{})
-	fmt.Printf("listens on %s\n", listener.Addr())
+	fmt.Printf("listening on %s\n", listener.Addr())
 	log.Fatal(server.Serve(listener))
 }

@@ -1,6 +1,6 @@
-"""A provider of tools in Python: `statistics`, and `countdown`, which takes its time and can be cancelled.
+"""A tool provider in Python with two tools: `statistics`, and `countdown`, which reports progress and can be cancelled.
 
-It listens on the address of its first argument, and asks callers for the token in PROVIDER_TOKEN, if that is set.
+The first argument is the address to listen on. If PROVIDER_TOKEN is set, callers must send it as a bearer token.
 """
 
 import hmac
@@ -41,7 +41,7 @@ def compute_statistics(arguments: dict, context: grpc.ServicerContext):
             "deviation": statistics.stdev(numbers),
         }
     except statistics.StatisticsError as error:
-        # What goes wrong in a tool is a result, which the model reads.
+        # A failure of the tool is a result that the model reads, not an RPC error.
         yield result(content=str(error), is_error=True)
         return
     yield result(structured=struct(found))
@@ -64,7 +64,7 @@ TOOLS = {
         compute_statistics,
         messages.ProvidedTool(
             name="statistics",
-            description="Mean, median and standard deviation of at least two numbers.",
+            description="Returns the mean, median, and standard deviation of at least two numbers.",
             input_schema=struct(
                 {
                     "type": "object",
@@ -81,7 +81,7 @@ TOOLS = {
         count_down,
         messages.ProvidedTool(
             name="countdown",
-            description="Counts down to zero, and says how far it is.",
+            description="Counts down to zero, and reports its progress.",
             input_schema=struct(
                 {
                     "type": "object",
@@ -105,19 +105,19 @@ class Provider(services.ToolProviderServiceServicer):
 
     def ExecuteTool(self, request, context):
         if request.name not in TOOLS:
-            context.abort(grpc.StatusCode.NOT_FOUND, f"there is no tool {request.name}")
+            context.abort(grpc.StatusCode.NOT_FOUND, f"unknown tool {request.name}")
         execute, _ = TOOLS[request.name]
         yield from execute(MessageToDict(request.arguments), context)
 
 
 class TokenCheck(grpc.ServerInterceptor):
-    """Lets nobody in who does not know the token."""
+    """Refuses callers that do not send the token."""
 
     def __init__(self, token: str):
         self._wanted = f"Bearer {token}"
 
         def refuse(_, context):
-            context.abort(grpc.StatusCode.UNAUTHENTICATED, "the token is not the right one")
+            context.abort(grpc.StatusCode.UNAUTHENTICATED, "missing or invalid token")
 
         self._refused = {
             "DescribeTools": grpc.unary_unary_rpc_method_handler(refuse),
@@ -139,7 +139,7 @@ def main() -> None:
     services.add_ToolProviderServiceServicer_to_server(Provider(), server)
     port = server.add_insecure_port(address)
     server.start()
-    print(f"listens on {address.rpartition(':')[0]}:{port}", flush=True)
+    print(f"listening on {address.rpartition(':')[0]}:{port}", flush=True)
     server.wait_for_termination()
 
 

@@ -10,7 +10,7 @@ import { startEmbedded } from "../../cli/src/embedded.ts";
 
 const examples = join(import.meta.dirname, "../../examples");
 
-test("the example of a release check plans, checks three areas at once, and decides", async () => {
+test("the release-check example makes a plan, checks three areas in parallel, and decides", async () => {
   const folder = mkdtempSync(join(tmpdir(), "reeve-example-"));
   try {
     await using embedded = await startEmbedded(
@@ -34,7 +34,7 @@ test("the example of a release check plans, checks three areas at once, and deci
     const { run: ended } = await reeve.runs.getRun({ runId });
     expect(ended).toMatchObject({
       status: RunStatus.COMPLETED,
-      output: expect.stringContaining("One dependency has a known hole."),
+      output: expect.stringContaining("One dependency has a known vulnerability."),
       cost: { subtasks: 4 },
     });
     const { tree } = await reeve.runs.getExecutionTree({ runId });

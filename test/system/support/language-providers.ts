@@ -100,7 +100,7 @@ export class LanguageProvider implements AsyncDisposable {
     });
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     createInterface({ input: child.stdout }).on("line", (line) => {
-      const [, address] = /^listens on (.+)$/.exec(line) ?? [];
+      const [, address] = /^listening on (.+)$/.exec(line) ?? [];
       if (address !== undefined) resolve(address);
     });
     child.once("error", reject);
