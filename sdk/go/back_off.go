@@ -7,15 +7,15 @@ import (
 )
 
 const (
-	firstDelay   = 100 * time.Millisecond
-	longestDelay = 5 * time.Second
+	firstDelay = 100 * time.Millisecond
+	maxDelay   = 5 * time.Second
 )
 
-// backOff waits before the next attempt: longer each time, not all clients at once, and no less than the server asked for.
-// It returns err instead if that would be later than until, and the error of the context if that ends.
+// backOff waits before the next attempt: with exponential backoff and jitter, but at least as long as the server requested.
+// It returns err if it is permanent, or if the next attempt would start after until, and ctx.Err() if ctx ends first.
 func backOff(ctx context.Context, err *Error, failures int, until time.Time) error {
-	most := min(firstDelay<<min(failures-1, 10), longestDelay)
-	delay := max(most/2+rand.N(most/2), err.RetryAfter)
+	upper := min(firstDelay<<min(failures-1, 10), maxDelay)
+	delay := max(upper/2+rand.N(upper/2), err.RetryAfter)
 	if !err.Transient() || time.Now().Add(delay).After(until) {
 		return err
 	}
@@ -27,8 +27,9 @@ func backOff(ctx context.Context, err *Error, failures int, until time.Time) err
 	}
 }
 
-// persistently makes a request that may be repeated, again while no server can be reached, for a time in all.
-func persistently[Response any](
+// retry sends a request that is safe to repeat, and repeats it while no server can be reached. The timeout applies to all
+// attempts together.
+func retry[Response any](
 	ctx context.Context, timeout time.Duration, request func(context.Context) (Response, error),
 ) (Response, error) {
 	until := time.Now().Add(timeout)

@@ -9,13 +9,14 @@ import (
 	runv1 "reeve.dev/sdk/go/gen/reeve/run/v1"
 )
 
-// Client is a client of a server, safe for concurrent use. Every request ends within the RequestTimeout, and is repeated in that
-// time while no server can be reached, never with a second effect. What is refused is an *Error.
+// Client is a client of a server. It is safe for concurrent use. Each request ends within the RequestTimeout. While no server
+// can be reached, the client repeats the request within that time; a repeated request never has a second effect. An error
+// of the server is an *Error.
 type Client struct {
 	source *source
 }
 
-// Connect opens a client. It connects with its first request.
+// Connect returns a client of a server. The client connects with its first request.
 func Connect(options Options) (*Client, error) {
 	settings, err := settingsOf(options)
 	if err != nil {
@@ -28,52 +29,53 @@ func Connect(options Options) (*Client, error) {
 	return &Client{source}, nil
 }
 
-// Connection is for the generated clients, for all that has no method here.
+// Connection returns the current connection. Pass it to the generated clients to call methods that Client does not have.
 func (c *Client) Connection() *grpc.ClientConn { return c.source.get() }
 
-// Close closes the connection and whatever goes over it.
+// Close closes the connection, and ends all requests on it.
 func (c *Client) Close() error { return c.source.get().Close() }
 
-// StartRun starts a run. Repeated with the same RequestId, also by another process, it is the same run; without one it is a
-// new one.
+// StartRun starts a run. The same RequestId always returns the same run, even in another process. If it is empty, a new run is
+// started.
 func (c *Client) StartRun(ctx context.Context, request *runv1.StartRunRequest) (*runv1.Run, error) {
 	if request.RequestId == "" {
 		request.RequestId = rand.Text()
 	}
-	response, err := persistently(ctx, c.source.settings.RequestTimeout, func(ctx context.Context) (*runv1.StartRunResponse, error) {
+	response, err := retry(ctx, c.source.settings.RequestTimeout, func(ctx context.Context) (*runv1.StartRunResponse, error) {
 		return runv1.NewRunServiceClient(c.source.get()).StartRun(ctx, request)
 	})
 	return response.GetRun(), err
 }
 
-// Watch gives the events of a run, to its end. Close it.
+// Watch returns the events of a run until its end. The caller must close the watch.
 func (c *Client) Watch(runID string, options WatchOptions) *Watch {
 	return &Watch{source: c.source, runID: runID, options: options, through: options.After}
 }
 
-// GetRun returns a run as it stands.
+// GetRun returns the current state of a run.
 func (c *Client) GetRun(ctx context.Context, runID string) (*runv1.Run, error) {
-	response, err := persistently(ctx, c.source.settings.RequestTimeout, func(ctx context.Context) (*runv1.GetRunResponse, error) {
+	response, err := retry(ctx, c.source.settings.RequestTimeout, func(ctx context.Context) (*runv1.GetRunResponse, error) {
 		return runv1.NewRunServiceClient(c.source.get()).GetRun(ctx, &runv1.GetRunRequest{RunId: runID})
 	})
 	return response.GetRun(), err
 }
 
-// Cancel cancels a run. A run that was cancelled before stays so; one that ended otherwise is refused with RUN_ENDED.
+// Cancel cancels a run. Cancelling a cancelled run succeeds. Cancelling a run that ended otherwise returns an error with
+// reason RUN_ENDED.
 func (c *Client) Cancel(ctx context.Context, runID, reason string) (*runv1.Run, error) {
 	request := &runv1.CancelRunRequest{RunId: runID, Reason: reason}
-	response, err := persistently(ctx, c.source.settings.RequestTimeout, func(ctx context.Context) (*runv1.CancelRunResponse, error) {
+	response, err := retry(ctx, c.source.settings.RequestTimeout, func(ctx context.Context) (*runv1.CancelRunResponse, error) {
 		return runv1.NewRunServiceClient(c.source.get()).CancelRun(ctx, request)
 	})
 	return response.GetRun(), err
 }
 
-// ListApprovals returns the approvals that are pending, oldest first: of a run, or of all if runID is empty.
+// ListApprovals returns the pending approvals of a run, or of all runs if runID is empty, oldest first.
 func (c *Client) ListApprovals(ctx context.Context, runID string) ([]*approvalv1.Approval, error) {
 	var found []*approvalv1.Approval
 	request := &approvalv1.ListApprovalsRequest{RunId: runID}
 	for {
-		page, err := persistently(ctx, c.source.settings.RequestTimeout, func(ctx context.Context) (*approvalv1.ListApprovalsResponse, error) {
+		page, err := retry(ctx, c.source.settings.RequestTimeout, func(ctx context.Context) (*approvalv1.ListApprovalsResponse, error) {
 			return approvalv1.NewApprovalServiceClient(c.source.get()).ListApprovals(ctx, request)
 		})
 		if err != nil {
@@ -87,12 +89,12 @@ func (c *Client) ListApprovals(ctx context.Context, runID string) ([]*approvalv1
 	}
 }
 
-// Decide decides an approval. Of several decisions one wins; the others are refused with APPROVAL_CLOSED.
+// Decide decides an approval. Exactly one decision takes effect; any other returns an error with reason APPROVAL_CLOSED.
 func (c *Client) Decide(ctx context.Context, request *approvalv1.DecideApprovalRequest) (*approvalv1.Approval, error) {
 	if request.DecisionId == "" {
 		request.DecisionId = rand.Text()
 	}
-	response, err := persistently(ctx, c.source.settings.RequestTimeout, func(ctx context.Context) (*approvalv1.DecideApprovalResponse, error) {
+	response, err := retry(ctx, c.source.settings.RequestTimeout, func(ctx context.Context) (*approvalv1.DecideApprovalResponse, error) {
 		return approvalv1.NewApprovalServiceClient(c.source.get()).DecideApproval(ctx, request)
 	})
 	return response.GetApproval(), err

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc/keepalive"
 )
 
-// source gives the connection in use, and another one instead of one that went silent.
+// source holds the current connection, and replaces it when it becomes silent.
 type source struct {
 	settings settings
 	mutex    sync.Mutex
@@ -43,14 +43,14 @@ func (s *source) get() *grpc.ClientConn {
 	return s.current
 }
 
-// renew opens another connection; what else goes over the suspect is cut off, and resumes.
+// renew replaces the suspect connection, unless it was already replaced. Other streams on it are cut off, and reconnect.
 func (s *source) renew(suspect *grpc.ClientConn) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if s.current != suspect {
 		return
 	}
-	// What could be opened once can be opened again: nothing is connected yet.
+	// Opening succeeded before and does not connect yet, so it does not fail now.
 	if fresh, err := s.open(); err == nil {
 		s.current = fresh
 		_ = suspect.Close()
@@ -66,5 +66,5 @@ func (b bearer) GetRequestMetadata(context.Context, ...string) (map[string]strin
 	return map[string]string{"authorization": "Bearer " + string(b)}, nil
 }
 
-// A server of one's own machine is spoken to without TLS.
+// RequireTransportSecurity returns false, because connections to a server on the same machine do not use TLS.
 func (b bearer) RequireTransportSecurity() bool { return false }

@@ -9,24 +9,24 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Violation is a field of a request that breaks the contract.
+// Violation is a field of a request that violates the contract.
 type Violation struct {
 	Field       string
 	Description string
 }
 
-// Error is why something did not succeed; errors.As finds it. Switch on Reason, or on Code where it is empty; never on the
-// message.
+// Error is the error of a request; use errors.As to extract it. Switch on Reason, or on Code if the reason is empty; never on
+// the message.
 type Error struct {
 	// Code is the gRPC status code.
 	Code codes.Code
-	// Reason is a name of reeve.error.v1.ErrorReason without its prefix, as RUN_NOT_FOUND; CONNECTION_LOST when no server could
-	// be reached in time; empty when what answered is no Reeve.
+	// Reason is a value of reeve.error.v1.ErrorReason without its prefix, for example RUN_NOT_FOUND; CONNECTION_LOST if no
+	// server could be reached in time; or empty if the response is not from a Reeve server.
 	Reason     string
 	Message    string
 	Violations []Violation
 	Metadata   map[string]string
-	// RetryAfter is how long to wait before another attempt, when the server says so.
+	// RetryAfter is the delay before the next attempt. Zero if the server did not request one.
 	RetryAfter time.Duration
 }
 
@@ -37,18 +37,18 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s", e.Reason, e.Message)
 }
 
-// Transient tells whether the same may succeed at another time, or by another way.
+// Transient reports whether the same request may succeed later, or through another server.
 func (e *Error) Transient() bool {
 	return e.Code == codes.Unavailable
 }
 
-// What a connection that broke is called. An answer of the server has details and is none of these.
+// lostCodes are the status codes of broken connections. A response of a Reeve server always has details.
 var lostCodes = map[codes.Code]bool{
 	codes.Aborted: true, codes.Canceled: true, codes.DeadlineExceeded: true,
 	codes.Internal: true, codes.Unavailable: true, codes.Unknown: true,
 }
 
-// errorFrom reads what a server, or the way to it, gave.
+// errorFrom converts the error of a gRPC call.
 func errorFrom(err error) *Error {
 	if already, ok := err.(*Error); ok {
 		return already
@@ -74,7 +74,7 @@ func errorFrom(err error) *Error {
 	return found
 }
 
-// lost is a connection that is lost although nothing said so.
+// lost returns the error of a connection that counts as lost although the network reported no error.
 func lost(format string, args ...any) *Error {
 	return &Error{Code: codes.Unavailable, Reason: "CONNECTION_LOST", Message: fmt.Sprintf(format, args...)}
 }

@@ -1,5 +1,5 @@
-// Package reeve is a client of Reeve: it starts runs, watches them over lost connections, and decides approvals.
-// The messages are those of the contracts, generated in the packages below gen.
+// Package reeve is a client library for Reeve: it starts runs, watches them across lost connections, and decides approvals.
+// The generated protobuf messages are in the packages below gen.
 package reeve
 
 import (
@@ -9,22 +9,23 @@ import (
 	"time"
 )
 
-// Options say where a server is, and how long its client bears what goes wrong. A time of zero is its default.
+// Options are the address and credentials of a server, and the time limits of its client. A time limit of zero means its
+// default.
 type Options struct {
 	// Address is http://host:port or https://host:port.
 	Address string
-	// Token is the bearer token. Empty: none is sent.
+	// Token is the bearer token. If empty, requests carry no credentials.
 	Token string
-	// CA has certificates, in PEM, of the authorities to trust instead of those of the system. Only with https.
+	// CA contains PEM certificates of the authorities to trust instead of those of the system. Used only with https.
 	CA []byte
-	// RequestTimeout is how long a request may take, all attempts together. Default: 10 s.
+	// RequestTimeout is the time limit of a request, all attempts together. Default: 10 s.
 	RequestTimeout time.Duration
-	// TransferTimeout is how long a file may be on its way. Default: 5 min.
+	// TransferTimeout is the time limit of an upload or a download. Default: 5 min.
 	TransferTimeout time.Duration
-	// Silence is how long a stream may say nothing, heartbeats included, until its connection counts as lost. Default: 15 s.
-	Silence time.Duration
-	// Patience is how long nothing may come of any attempt to watch until that is given up. Default: 30 s.
-	Patience time.Duration
+	// IdleTimeout is how long a stream may be silent, heartbeats included, before its connection counts as lost. Default: 15 s.
+	IdleTimeout time.Duration
+	// ReconnectTimeout is how long a watch tries to reconnect without receiving anything before it gives up. Default: 30 s.
+	ReconnectTimeout time.Duration
 }
 
 type settings struct {
@@ -37,7 +38,7 @@ type settings struct {
 func settingsOf(options Options) (settings, error) {
 	address, err := url.Parse(options.Address)
 	if err != nil || address.Hostname() == "" || (address.Scheme != "http" && address.Scheme != "https") {
-		return settings{}, fmt.Errorf("%q is no address: write http://host:port", options.Address)
+		return settings{}, fmt.Errorf("%q is not a server address; use http://host:port", options.Address)
 	}
 	found := settings{Options: options, target: address.Host, secure: address.Scheme == "https"}
 	if address.Port() == "" {
@@ -46,7 +47,7 @@ func settingsOf(options Options) (settings, error) {
 	if options.CA != nil {
 		found.pool = x509.NewCertPool()
 		if !found.pool.AppendCertsFromPEM(options.CA) {
-			return settings{}, fmt.Errorf("there is no certificate in CA")
+			return settings{}, fmt.Errorf("CA contains no certificate")
 		}
 	}
 	for _, each := range []struct {
@@ -56,11 +57,11 @@ func settingsOf(options Options) (settings, error) {
 	}{
 		{"RequestTimeout", &found.RequestTimeout, 10 * time.Second},
 		{"TransferTimeout", &found.TransferTimeout, 5 * time.Minute},
-		{"Silence", &found.Silence, 15 * time.Second},
-		{"Patience", &found.Patience, 30 * time.Second},
+		{"IdleTimeout", &found.IdleTimeout, 15 * time.Second},
+		{"ReconnectTimeout", &found.ReconnectTimeout, 30 * time.Second},
 	} {
 		if *each.value < 0 {
-			return settings{}, fmt.Errorf("%s is %v: it must be positive", each.name, *each.value)
+			return settings{}, fmt.Errorf("%s is %v; use a positive duration", each.name, *each.value)
 		}
 		if *each.value == 0 {
 			*each.value = each.fallback

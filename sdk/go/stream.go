@@ -10,7 +10,7 @@ import (
 	runv1 "reeve.dev/sdk/go/gen/reeve/run/v1"
 )
 
-// stream is what one connection gives of a run, and notices when it says nothing.
+// stream receives the events of a run over one connection, and detects when the connection is silent.
 type stream struct {
 	source     *source
 	connection *grpc.ClientConn
@@ -32,8 +32,8 @@ func openStream(ctx context.Context, source *source, request *runv1.WatchRunRequ
 }
 
 func (s *stream) next(ctx context.Context) (*runv1.WatchRunResponse, error) {
-	silence := s.source.settings.Silence
-	timer := time.AfterFunc(silence, func() { s.cancel(errSilent) })
+	idleTimeout := s.source.settings.IdleTimeout
+	timer := time.AfterFunc(idleTimeout, func() { s.cancel(errSilent) })
 	defer timer.Stop()
 	stop := context.AfterFunc(ctx, func() { s.cancel(ctx.Err()) })
 	defer stop()
@@ -43,7 +43,7 @@ func (s *stream) next(ctx context.Context) (*runv1.WatchRunResponse, error) {
 		return message, nil
 	case context.Cause(s.context) == errSilent:
 		s.source.renew(s.connection)
-		return nil, lost("nothing was heard of run %s for %v", s.runID, silence)
+		return nil, lost("the stream of run %s was silent for %v", s.runID, idleTimeout)
 	case errors.Is(err, io.EOF):
 		return nil, lost("the stream of run %s ended before the run", s.runID)
 	default:

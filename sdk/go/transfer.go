@@ -10,8 +10,8 @@ import (
 
 const chunkBytes = 256 * 1024
 
-// Upload stores a file. It is not repeated when the connection breaks: what was read is gone. An empty media type is
-// application/octet-stream.
+// Upload stores a file. It is not repeated if the connection breaks, because the content has been consumed. An empty media
+// type means application/octet-stream.
 func (c *Client) Upload(ctx context.Context, name, mediaType string, content io.Reader) (*artifactv1.Artifact, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.source.settings.TransferTimeout)
 	defer cancel()
@@ -23,7 +23,7 @@ func (c *Client) Upload(ctx context.Context, name, mediaType string, content io.
 	part := &artifactv1.UploadArtifactRequest{Part: &artifactv1.UploadArtifactRequest_Header{Header: header}}
 	buffer := make([]byte, chunkBytes)
 	for {
-		// The end of the stream is a refusal, which CloseAndRecv tells.
+		// If the server refuses the upload, Send fails, and CloseAndRecv returns the error.
 		if err := stream.Send(part); err != nil {
 			break
 		}
@@ -43,7 +43,7 @@ func (c *Client) Upload(ctx context.Context, name, mediaType string, content io.
 	return response.Artifact, nil
 }
 
-// Download writes the bytes of a stored file, and returns what it is.
+// Download writes the bytes of a stored file to into, and returns the description of the file.
 func (c *Client) Download(ctx context.Context, artifactID string, into io.Writer) (*artifactv1.Artifact, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.source.settings.TransferTimeout)
 	defer cancel()

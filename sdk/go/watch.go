@@ -7,25 +7,25 @@ import (
 	runv1 "reeve.dev/sdk/go/gen/reeve/run/v1"
 )
 
-// WatchOptions say what of a run is watched.
+// WatchOptions select the events of a watch.
 type WatchOptions struct {
-	// After is the last sequence that was seen. 0: from the beginning.
+	// After is the sequence of the last event that the caller has received. Zero starts from the beginning.
 	After uint32
-	// Narrow leaves out what a person does not read.
+	// Narrow selects only the events that a person reads.
 	Narrow bool
-	// Families has exactly what is wanted, instead of Narrow. Nil: not set.
+	// Families selects exactly these families, and takes precedence over Narrow. Nil means not set.
 	Families []runv1.EventFamily
 }
 
-// Watch gives the events of a run, each once and in order, over any number of lost connections:
+// Watch iterates over the events of a run, each exactly once and in order, across lost connections:
 //
 //	for watch.Next(ctx) {
 //		event := watch.Event()
 //	}
 //	err := watch.Err()
 //
-// It ends after the run has ended, when the server refuses, when nothing came for the patience of the client, or with its
-// context. Close it; it is not safe for concurrent use.
+// It ends after the run has ended, if the server refuses the request, if nothing is received for the ReconnectTimeout, or
+// when its context ends. The caller must close it. It is not safe for concurrent use.
 type Watch struct {
 	source  *source
 	runID   string
@@ -34,7 +34,7 @@ type Watch struct {
 	end     runv1.RunStatus
 	stream  *stream
 	waiting []*runv1.RunEvent
-	// Where the message whose events are waiting comes to.
+	// Position and end status to set once the waiting events have been consumed.
 	messageThrough uint32
 	messageEnd     runv1.RunStatus
 	event          *runv1.RunEvent
@@ -43,16 +43,16 @@ type Watch struct {
 	err            error
 }
 
-// Event is what Next came to.
+// Event returns the current event, which the last call of Next advanced to.
 func (w *Watch) Event() *runv1.RunEvent { return w.event }
 
-// Err is why Next came to nothing; nil when the run has ended.
+// Err returns why Next returned false. It is nil if the run has ended.
 func (w *Watch) Err() error { return w.err }
 
-// ThroughSequence says up to where nothing that was asked for is missing: the place from which to watch again.
+// ThroughSequence returns the sequence up to which all selected events were received. Use it as After to resume the watch.
 func (w *Watch) ThroughSequence() uint32 { return w.through }
 
-// EndStatus is how the run ended; unspecified until the watch has come to its end.
+// EndStatus returns the terminal status of the run. It is unspecified until the watch has ended.
 func (w *Watch) EndStatus() runv1.RunStatus { return w.end }
 
 // Close ends the stream.
@@ -63,7 +63,7 @@ func (w *Watch) Close() {
 	}
 }
 
-// Next comes to the next event, and tells whether there is one.
+// Next advances to the next event, and reports whether there is one.
 func (w *Watch) Next(ctx context.Context) bool {
 	for w.err == nil {
 		if event := w.take(); event != nil {
@@ -73,9 +73,9 @@ func (w *Watch) Next(ctx context.Context) bool {
 		if w.end != runv1.RunStatus_RUN_STATUS_UNSPECIFIED {
 			break
 		}
-		// Time that the caller spent on an event is none in which nothing came.
+		// The timeout does not include the time that the caller spent on the last event.
 		if w.failures == 0 {
-			w.until = time.Now().Add(w.source.settings.Patience)
+			w.until = time.Now().Add(w.source.settings.ReconnectTimeout)
 		}
 		if err := w.receive(ctx); err != nil {
 			w.Close()
@@ -91,7 +91,7 @@ func (w *Watch) Next(ctx context.Context) bool {
 	return false
 }
 
-// take gives the next event of the message in hand; at its end the watch is where the message says.
+// take returns the next event of the current message. After the last one it sets the position and end status of the watch.
 func (w *Watch) take() *runv1.RunEvent {
 	for len(w.waiting) > 0 {
 		event := w.waiting[0]

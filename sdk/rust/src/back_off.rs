@@ -7,16 +7,16 @@ use tonic::{Response, Status};
 
 use crate::error::Error;
 
-const FIRST: Duration = Duration::from_millis(100);
-const LONGEST: Duration = Duration::from_secs(5);
+const FIRST_DELAY: Duration = Duration::from_millis(100);
+const MAX_DELAY: Duration = Duration::from_secs(5);
 
-/// Waits before the next attempt: longer each time, not all clients at once, and no less than the server asked for. Gives the
-/// error instead if that would be later than `until`.
+/// Waits before the next attempt: with exponential backoff and jitter, but at least as long as the server requested. Returns the
+/// error if it is permanent, or if the next attempt would start after `until`.
 pub(crate) async fn back_off(error: Error, failures: u32, until: Instant) -> Result<(), Error> {
-    let most = LONGEST.min(FIRST * 2u32.pow(failures.saturating_sub(1).min(10)));
-    // Hash keys are the random numbers that the standard library has.
+    let max_delay = MAX_DELAY.min(FIRST_DELAY * 2u32.pow(failures.saturating_sub(1).min(10)));
+    // The keys of a hasher are the only random numbers in the standard library.
     let random = f64::from(RandomState::new().hash_one(failures) as u32) / f64::from(u32::MAX);
-    let delay = most.mul_f64(0.5 + random / 2.0).max(error.retry_after.unwrap_or_default());
+    let delay = max_delay.mul_f64(0.5 + random / 2.0).max(error.retry_after.unwrap_or_default());
     if !error.is_transient() || Instant::now() + delay >= until {
         return Err(error);
     }
@@ -24,8 +24,9 @@ pub(crate) async fn back_off(error: Error, failures: u32, until: Instant) -> Res
     Ok(())
 }
 
-/// Makes a request that may be repeated, again while no server can be reached, for a time in all.
-pub(crate) async fn persistently<Answer, Answering>(
+/// Sends a request that is safe to repeat, and repeats it while no server can be reached. The timeout applies to all attempts
+/// together.
+pub(crate) async fn retry<Answer, Answering>(
     timeout: Duration,
     mut request: impl FnMut() -> Answering,
 ) -> Result<Answer, Error>
@@ -38,7 +39,7 @@ where
         let error = match timeout_at(until, request()).await {
             Ok(Ok(response)) => return Ok(response.into_inner()),
             Ok(Err(status)) => Error::from(status),
-            Err(_) => return Err(Error::lost(format!("nothing was answered for {timeout:?}"))),
+            Err(_) => return Err(Error::lost(format!("no response within {timeout:?}"))),
         };
         failures += 1;
         back_off(error, failures, until).await?;

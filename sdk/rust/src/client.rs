@@ -4,7 +4,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tonic::Request;
 
-use crate::back_off::persistently;
+use crate::back_off::retry;
 use crate::connection::{Connection, Source};
 use crate::error::Error;
 use crate::options::Options;
@@ -17,26 +17,26 @@ use crate::proto::run::v1::{CancelRunRequest, GetRunRequest, Run, StartRunReques
 use crate::transfer::{in_time, upload_parts, Download};
 use crate::watch::{Selection, Watch};
 
-/// A client of a server; clones share its connection. Every request ends within `request_timeout`, and is repeated in that time
-/// while no server can be reached, never with a second effect.
+/// A client of a server. Clones share its connection. Each request ends within `request_timeout`. While no server can be reached,
+/// the client repeats the request within that time; a repeated request never has a second effect.
 #[derive(Clone)]
 pub struct Client {
     source: Arc<Source>,
 }
 
 impl Client {
-    /// Opens a client, which connects with its first request. An error for an address that is none.
+    /// Returns a client of a server. It connects with its first request. Returns an error if the options are invalid.
     pub fn connect(options: Options) -> Result<Self, Error> {
         Ok(Self { source: Arc::new(Source::new(options)?) })
     }
 
-    /// For the generated clients, for all that has no method here.
+    /// Returns the current connection. Pass it to the generated clients to call methods that `Client` does not have.
     pub fn connection(&self) -> Connection {
         self.source.get()
     }
 
-    /// Starts a run. Repeated with the same `request_id`, also by another process, it is the same run; without one it is a new
-    /// one.
+    /// Starts a run. The same `request_id` always returns the same run, even in another process. If it is empty, a new run is
+    /// started.
     pub async fn start_run(&self, mut request: StartRunRequest) -> Result<Run, Error> {
         if request.request_id.is_empty() {
             request.request_id = uuid::Uuid::new_v4().to_string();
@@ -45,15 +45,15 @@ impl Client {
             let (mut runs, request) = (RunServiceClient::new(self.connection()), request.clone());
             async move { runs.start_run(request).await }
         };
-        Ok(persistently(self.timeout(), attempt).await?.run.unwrap_or_default())
+        Ok(retry(self.timeout(), attempt).await?.run.unwrap_or_default())
     }
 
-    /// The events of a run, to its end.
+    /// Returns the events of a run, until its end.
     pub fn watch(&self, run_id: impl Into<String>) -> Watch {
         self.watch_after(run_id, 0, Selection::Detailed)
     }
 
-    /// The events of a run after the last sequence that was seen, to its end.
+    /// Returns the events of a run after the sequence `after`, until its end.
     pub fn watch_after(&self, run_id: impl Into<String>, after: u32, selection: Selection) -> Watch {
         Watch::new(self.source.clone(), run_id.into(), after, selection)
     }
@@ -64,20 +64,21 @@ impl Client {
             let (mut runs, run_id) = (RunServiceClient::new(self.connection()), run_id.clone());
             async move { runs.get_run(GetRunRequest { run_id }).await }
         };
-        Ok(persistently(self.timeout(), attempt).await?.run.unwrap_or_default())
+        Ok(retry(self.timeout(), attempt).await?.run.unwrap_or_default())
     }
 
-    /// Cancels a run. A run that was cancelled before stays so; one that ended otherwise is refused with `RUN_ENDED`.
+    /// Cancels a run. Cancelling a cancelled run succeeds. Cancelling a run that ended otherwise returns an error with reason
+    /// `RUN_ENDED`.
     pub async fn cancel(&self, run_id: impl Into<String>, reason: impl Into<String>) -> Result<Run, Error> {
         let request = CancelRunRequest { run_id: run_id.into(), reason: reason.into() };
         let attempt = || {
             let (mut runs, request) = (RunServiceClient::new(self.connection()), request.clone());
             async move { runs.cancel_run(request).await }
         };
-        Ok(persistently(self.timeout(), attempt).await?.run.unwrap_or_default())
+        Ok(retry(self.timeout(), attempt).await?.run.unwrap_or_default())
     }
 
-    /// The approvals that are pending, oldest first: of a run, or of all if `run_id` is empty.
+    /// Returns the pending approvals of a run, or of all runs if `run_id` is empty, oldest first.
     pub async fn list_approvals(&self, run_id: impl Into<String>) -> Result<Vec<Approval>, Error> {
         let mut found = Vec::new();
         let mut request = ListApprovalsRequest { run_id: run_id.into(), ..Default::default() };
@@ -86,7 +87,7 @@ impl Client {
                 let (mut approvals, request) = (ApprovalServiceClient::new(self.connection()), request.clone());
                 async move { approvals.list_approvals(request).await }
             };
-            let page = persistently(self.timeout(), attempt).await?;
+            let page = retry(self.timeout(), attempt).await?;
             found.extend(page.approvals);
             if page.next_page_token.is_empty() {
                 return Ok(found);
@@ -95,7 +96,7 @@ impl Client {
         }
     }
 
-    /// Decides an approval. Of several decisions one wins; the others are refused with `APPROVAL_CLOSED`.
+    /// Decides an approval. Exactly one decision takes effect; any other returns an error with reason `APPROVAL_CLOSED`.
     pub async fn decide(&self, mut request: DecideApprovalRequest) -> Result<Approval, Error> {
         if request.decision_id.is_empty() {
             request.decision_id = uuid::Uuid::new_v4().to_string();
@@ -104,10 +105,10 @@ impl Client {
             let (mut approvals, request) = (ApprovalServiceClient::new(self.connection()), request.clone());
             async move { approvals.decide_approval(request).await }
         };
-        Ok(persistently(self.timeout(), attempt).await?.approval.unwrap_or_default())
+        Ok(retry(self.timeout(), attempt).await?.approval.unwrap_or_default())
     }
 
-    /// Stores a file. It is not repeated when the connection breaks.
+    /// Stores a file. Not repeated if the connection breaks.
     pub async fn upload(
         &self,
         name: impl Into<String>,
@@ -121,7 +122,7 @@ impl Client {
         Ok(stored.into_inner().artifact.unwrap_or_default())
     }
 
-    /// Opens a stored file.
+    /// Opens a stored file for reading.
     pub async fn download(&self, artifact_id: impl Into<String>) -> Result<Download, Error> {
         let request = self.transferred(DownloadArtifactRequest { artifact_id: artifact_id.into() });
         let until = self.transfer_end();

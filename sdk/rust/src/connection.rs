@@ -10,10 +10,10 @@ use tonic::{Request, Status};
 use crate::error::Error;
 use crate::options::Options;
 
-/// What the generated clients are made with: `RunServiceClient::new(client.connection())`.
+/// A connection for the generated clients: `RunServiceClient::new(client.connection())`.
 pub type Connection = InterceptedService<Channel, Bearer>;
 
-/// Adds the token to each request.
+/// Adds the bearer token to each request.
 #[derive(Clone, Debug)]
 pub struct Bearer(Option<MetadataValue<Ascii>>);
 
@@ -26,7 +26,7 @@ impl Interceptor for Bearer {
     }
 }
 
-/// Gives the connection in use, and another one instead of one that went silent.
+/// Holds the current connection, and replaces it when it becomes silent.
 pub(crate) struct Source {
     pub(crate) options: Options,
     endpoint: Endpoint,
@@ -39,12 +39,12 @@ impl Source {
         let endpoint = endpoint_of(&options)?;
         let token = options.token.as_ref().map(|token| format!("Bearer {token}").parse());
         let token =
-            token.transpose().map_err(|_| Error::invalid("the token has characters that no header may have"))?;
+            token.transpose().map_err(|_| Error::invalid("the token has characters that are invalid in a header"))?;
         let current = Mutex::new((0, endpoint.connect_lazy()));
         Ok(Self { options, endpoint, bearer: Bearer(token), current })
     }
 
-    /// The connection in use, and which one that is.
+    /// Returns the current connection and its number.
     pub(crate) fn numbered(&self) -> (u64, Connection) {
         let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         (current.0, InterceptedService::new(current.1.clone(), self.bearer.clone()))
@@ -54,7 +54,7 @@ impl Source {
         self.numbered().1
     }
 
-    /// Opens another connection. The suspect is closed as soon as nobody uses it any more.
+    /// Replaces the suspect connection, unless it was already replaced. The old connection is closed when its last user drops it.
     pub(crate) fn renew(&self, suspect: u64) {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         if current.0 == suspect {
@@ -65,8 +65,8 @@ impl Source {
 
 fn endpoint_of(options: &Options) -> Result<Endpoint, Error> {
     let address = &options.address;
-    let no_address = || Error::invalid(format!("\"{address}\" is no address: write http://host:port"));
-    let endpoint = Endpoint::from_shared(address.clone()).map_err(|_| no_address())?;
+    let invalid_address = || Error::invalid(format!("\"{address}\" is not a server address; use http://host:port"));
+    let endpoint = Endpoint::from_shared(address.clone()).map_err(|_| invalid_address())?;
     let endpoint = endpoint
         .connect_timeout(Duration::from_secs(5))
         .http2_keep_alive_interval(Duration::from_secs(10))
@@ -80,8 +80,8 @@ fn endpoint_of(options: &Options) -> Result<Endpoint, Error> {
             };
             endpoint
                 .tls_config(tls)
-                .map_err(|error| Error::invalid(format!("the certificates of `ca` do not serve: {error}")))
+                .map_err(|error| Error::invalid(format!("`ca` contains no usable certificates: {error}")))
         }
-        _ => Err(no_address()),
+        _ => Err(invalid_address()),
     }
 }

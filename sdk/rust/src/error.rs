@@ -5,37 +5,37 @@ use std::time::Duration;
 use tonic::{Code, Status};
 use tonic_types::StatusExt;
 
-/// A field of a request that breaks the contract.
+/// A field of a request that violates the contract.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     pub field: String,
     pub description: String,
 }
 
-/// Why something did not succeed. Switch on `reason`, or on `code` where it is empty; never on the message.
+/// The error of a request. Switch on `reason`, or on `code` if the reason is empty; never on the message.
 #[derive(Clone, Debug)]
 pub struct Error {
     /// The gRPC status code.
     pub code: Code,
-    /// A name of `reeve.error.v1.ErrorReason` without its prefix, as `RUN_NOT_FOUND`; `CONNECTION_LOST` when no server could be
-    /// reached in time; empty when what answered is no Reeve.
+    /// A value of `reeve.error.v1.ErrorReason` without its prefix, for example `RUN_NOT_FOUND`; `CONNECTION_LOST` if no server
+    /// could be reached in time; or empty if the response is not from a Reeve server.
     pub reason: String,
     pub message: String,
     pub violations: Vec<Violation>,
     pub metadata: HashMap<String, String>,
-    /// How long to wait before another attempt, when the server says so.
+    /// The delay before the next attempt. `None` if the server did not request one.
     pub retry_after: Option<Duration>,
 }
 
 const LOST: &str = "CONNECTION_LOST";
 
 impl Error {
-    /// Whether the same may succeed at another time, or by another way.
+    /// Returns whether the same request may succeed later, or through another server.
     pub fn is_transient(&self) -> bool {
         self.code == Code::Unavailable
     }
 
-    /// A connection that is lost although nothing said so.
+    /// Returns the error of a connection that counts as lost although the network reported no error.
     pub(crate) fn lost(message: impl Into<String>) -> Self {
         Self::from(Status::unavailable(message))
     }
@@ -69,7 +69,7 @@ impl From<Status> for Error {
     }
 }
 
-/// What a connection that broke is called. An answer of the server has details and is none of these.
+/// Whether a status code may indicate a broken connection. A response of a Reeve server always has details.
 fn may_be_lost(code: Code) -> bool {
     matches!(
         code,

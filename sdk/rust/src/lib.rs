@@ -1,6 +1,6 @@
-//! A client of Reeve: starts runs, watches them over lost connections, and decides approvals.
+//! Client library for Reeve: starts runs, watches them across lost connections, and decides approvals.
 //!
-//! The messages are those of the contracts, generated below [`proto`].
+//! The generated protobuf messages are in the module [`proto`].
 
 mod back_off;
 mod client;

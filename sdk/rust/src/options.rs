@@ -1,26 +1,26 @@
 use std::time::Duration;
 
-/// Where a server is, and how long its client bears what goes wrong.
+/// The address and credentials of a server, and the time limits of its client.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// `http://host:port` or `https://host:port`.
     pub address: String,
-    /// The bearer token. None: none is sent.
+    /// The bearer token. If `None`, requests carry no credentials.
     pub token: Option<String>,
-    /// Certificates, in PEM, of the authorities to trust instead of those of the system. Only with `https`.
+    /// PEM certificates of the authorities to trust instead of those of the system. Used only with `https`.
     pub ca: Option<Vec<u8>>,
-    /// How long a request may take, all attempts together. Default: 10 s.
+    /// Time limit of a request, all attempts together. Default: 10 s.
     pub request_timeout: Duration,
-    /// How long a file may be on its way. Default: 5 min.
+    /// Time limit of an upload or a download. Default: 5 min.
     pub transfer_timeout: Duration,
-    /// How long a stream may say nothing, heartbeats included, until its connection counts as lost. Default: 15 s.
-    pub silence: Duration,
-    /// How long nothing may come of any attempt to watch until that is given up. Default: 30 s.
-    pub patience: Duration,
+    /// How long a stream may be silent, heartbeats included, before its connection counts as lost. Default: 15 s.
+    pub idle_timeout: Duration,
+    /// How long a watch tries to reconnect without receiving anything before it gives up. Default: 30 s.
+    pub reconnect_timeout: Duration,
 }
 
 impl Options {
-    /// A server at an address, with the defaults and without a token.
+    /// Returns options for a server, with the default time limits and without a token.
     pub fn new(address: impl Into<String>) -> Self {
         Self {
             address: address.into(),
@@ -28,12 +28,12 @@ impl Options {
             ca: None,
             request_timeout: Duration::from_secs(10),
             transfer_timeout: Duration::from_secs(300),
-            silence: Duration::from_secs(15),
-            patience: Duration::from_secs(30),
+            idle_timeout: Duration::from_secs(15),
+            reconnect_timeout: Duration::from_secs(30),
         }
     }
 
-    /// The same with a token.
+    /// Sets the token.
     pub fn token(mut self, token: impl Into<String>) -> Self {
         self.token = Some(token.into());
         self

@@ -11,7 +11,7 @@ use crate::proto::artifact::v1::{
 
 const CHUNK_BYTES: usize = 256 * 1024;
 
-/// A stored file: what it is, then its bytes.
+/// A stored file and its bytes.
 pub struct Download {
     pub artifact: Artifact,
     stream: Streaming<DownloadArtifactResponse>,
@@ -22,11 +22,11 @@ impl Download {
     pub(crate) async fn open(mut stream: Streaming<DownloadArtifactResponse>, until: Instant) -> Result<Self, Error> {
         match in_time(until, stream.message()).await?.and_then(|message| message.part) {
             Some(Part::Artifact(artifact)) => Ok(Self { artifact, stream, until }),
-            _ => Err(Error::lost("the artifact came without a description")),
+            _ => Err(Error::lost("the download has no description")),
         }
     }
 
-    /// The next bytes; None at the end.
+    /// Returns the next bytes, or `None` at the end.
     pub async fn chunk(&mut self) -> Result<Option<Vec<u8>>, Error> {
         while let Some(message) = in_time(self.until, self.stream.message()).await? {
             if let Some(Part::Chunk(chunk)) = message.part {
@@ -36,7 +36,7 @@ impl Download {
         Ok(None)
     }
 
-    /// All of the bytes.
+    /// Returns all remaining bytes.
     pub async fn read(mut self) -> Result<Vec<u8>, Error> {
         let mut content = Vec::new();
         while let Some(chunk) = self.chunk().await? {
@@ -46,16 +46,16 @@ impl Download {
     }
 }
 
-/// What becomes of one step of a transfer, which is given up when the transfer as a whole has taken too long.
+/// Returns the result of one step of a transfer. Returns an error if the transfer as a whole exceeds its time limit.
 pub(crate) async fn in_time<Answer>(
     until: Instant,
     step: impl Future<Output = Result<Answer, Status>>,
 ) -> Result<Answer, Error> {
-    let late = |_| Error::lost("the transfer took too long");
+    let late = |_| Error::lost("the transfer exceeded its time limit");
     Ok(timeout_at(until, step).await.map_err(late)??)
 }
 
-/// The messages of an upload.
+/// Returns the messages of an upload.
 pub(crate) fn upload_parts(name: String, media_type: String, content: Vec<u8>) -> Vec<UploadArtifactRequest> {
     let part = |part| UploadArtifactRequest { part: Some(part) };
     let header = upload_artifact_request::Part::Header(ArtifactHeader { name, media_type });

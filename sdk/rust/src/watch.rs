@@ -11,19 +11,19 @@ use crate::proto::run::v1::run_service_client::RunServiceClient;
 use crate::proto::run::v1::watch_run_request::Selection as Asked;
 use crate::proto::run::v1::{EventFamilies, EventFamily, RunEvent, RunStatus, WatchRunRequest, WatchRunResponse};
 
-/// What of a run is watched.
+/// Selects the events of a watch.
 #[derive(Clone, Debug, Default)]
 pub enum Selection {
-    /// Everything.
+    /// All events.
     #[default]
     Detailed,
-    /// What a person reads.
+    /// Only the events that a person reads.
     Narrow,
     /// Exactly these families.
     Families(Vec<EventFamily>),
 }
 
-/// The events of a run, each once and in order, over any number of lost connections, to the run's end.
+/// The events of a run, each exactly once and in order, across lost connections, until the run ends.
 pub struct Watch {
     source: Arc<Source>,
     run_id: String,
@@ -32,7 +32,7 @@ pub struct Watch {
     end: RunStatus,
     connected: Option<(u64, Option<Streaming<WatchRunResponse>>)>,
     waiting: VecDeque<RunEvent>,
-    /// Where the message whose events are waiting comes to.
+    /// Position and end status to set once the waiting events have been consumed.
     coming: (u32, RunStatus),
     failures: u32,
     until: Option<Instant>,
@@ -54,18 +54,19 @@ impl Watch {
         }
     }
 
-    /// Nothing that was asked for is missing up to this sequence: the place from which to watch again.
+    /// Returns the sequence up to which all selected events were received. Use it to resume the watch.
     pub fn through_sequence(&self) -> u32 {
         self.through
     }
 
-    /// How the run ended; unspecified until the watch has come to its end.
+    /// Returns the terminal status of the run. It is unspecified until the watch has ended.
     pub fn end_status(&self) -> RunStatus {
         self.end
     }
 
-    /// The next event; None after the end of the run. An error when the server refuses, or when nothing came for the patience
-    /// of the client; asked again, it goes on from where it was. Dropping the future loses nothing.
+    /// Returns the next event, or `None` after the end of the run. Returns an error if the server refuses the request, or if
+    /// nothing is received for the reconnect timeout; calling it again continues after the last event. Dropping the future
+    /// loses no events.
     pub async fn next(&mut self) -> Result<Option<RunEvent>, Error> {
         loop {
             while let Some(event) = self.waiting.pop_front() {
@@ -80,7 +81,7 @@ impl Watch {
                 self.connected = None;
                 return Ok(None);
             }
-            let until = *self.until.get_or_insert_with(|| Instant::now() + self.source.options.patience);
+            let until = *self.until.get_or_insert_with(|| Instant::now() + self.source.options.reconnect_timeout);
             if let Err(error) = self.receive().await {
                 self.connected = None;
                 self.failures += 1;
@@ -93,14 +94,14 @@ impl Watch {
     }
 
     async fn receive(&mut self) -> Result<(), Error> {
-        let silence = self.source.options.silence;
-        let heard = timeout(silence, self.message()).await;
-        let Ok(message) = heard else {
+        let idle_timeout = self.source.options.idle_timeout;
+        let received = timeout(idle_timeout, self.message()).await;
+        let Ok(message) = received else {
             if let Some((number, _)) = self.connected {
                 self.source.renew(number);
             }
             let run_id = &self.run_id;
-            return Err(Error::lost(format!("nothing was heard of run {run_id} for {silence:?}")));
+            return Err(Error::lost(format!("the stream of run {run_id} was silent for {idle_timeout:?}")));
         };
         let Some(message) = message? else {
             return Err(Error::lost(format!("the stream of run {} ended before the run", self.run_id)));

@@ -1,6 +1,6 @@
-"""A client of Reeve: starts runs, watches them over lost connections, and decides approvals.
+"""Client library for Reeve: starts runs, watches them across lost connections, and decides approvals.
 
-The messages are those of the contracts, generated below the package `reeve`: `from reeve.run.v1 import run_event_pb2`.
+The generated protobuf messages are in the package `reeve`, for example `from reeve.run.v1 import run_event_pb2`.
 """
 
 from ._client import Client, connect

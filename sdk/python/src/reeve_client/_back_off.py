@@ -6,25 +6,28 @@ from typing import TypeVar
 
 from ._errors import ReeveError
 
-_FIRST = 0.1
-_LONGEST = 5.0
+_FIRST_DELAY = 0.1
+_MAX_DELAY = 5.0
 _Response = TypeVar("_Response")
 
 
 async def back_off(error: ReeveError, failures: int, until: float) -> None:
-    """Waits before the next attempt: longer each time, not all clients at once, and no less than the server asked for.
+    """Waits before the next attempt: with exponential backoff and jitter, but at least as long as the server requested.
 
-    Raises `error` instead if that would be later than `until`, a time of `time.monotonic()`.
+    Raises `error` if it is permanent, or if the next attempt would start after `until`, a time of `time.monotonic()`.
     """
-    most = min(_FIRST * 2 ** (failures - 1), _LONGEST)
-    delay = max(most * random.uniform(0.5, 1), error.retry_after or 0)
+    max_delay = min(_FIRST_DELAY * 2 ** (failures - 1), _MAX_DELAY)
+    delay = max(max_delay * random.uniform(0.5, 1), error.retry_after or 0)
     if not error.is_transient or time.monotonic() + delay >= until:
         raise error
     await asyncio.sleep(delay)
 
 
-async def persistently(request: Callable[[float], Awaitable[_Response]], timeout: float) -> _Response:
-    """Makes a request that may be repeated, again while no server can be reached, for `timeout` seconds in all."""
+async def retry(request: Callable[[float], Awaitable[_Response]], timeout: float) -> _Response:
+    """Sends a request that is safe to repeat, and repeats it while no server can be reached.
+
+    `timeout` is the time limit of all attempts together, in seconds. `request` receives the remaining time.
+    """
     until = time.monotonic() + timeout
     failures = 0
     while True:

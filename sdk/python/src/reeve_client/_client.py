@@ -6,7 +6,7 @@ from reeve.approval.v1 import approval_pb2
 from reeve.artifact.v1 import artifact_pb2
 from reeve.run.v1 import run_service_pb2
 
-from ._back_off import persistently
+from ._back_off import retry
 from ._connection import Connection, Settings, Source
 from ._errors import answered
 from ._transfer import Download, chunks_of, upload_parts
@@ -20,24 +20,29 @@ def connect(
     ca: bytes | None = None,
     request_timeout: float = 10,
     transfer_timeout: float = 300,
-    silence: float = 15,
-    patience: float = 30,
+    idle_timeout: float = 15,
+    reconnect_timeout: float = 30,
 ) -> "Client":
-    """Opens a client of the server at `http://host:port` or `https://host:port`. It connects with its first request.
+    """Returns a client of the server at `http://host:port` or `https://host:port`. It connects with its first request.
 
-    `ca` has certificates, in PEM, of the authorities to trust instead of those of the system. All times are in seconds:
-    `request_timeout` is how long a request may take, all attempts together; `transfer_timeout` how long a file may be on its
-    way; `silence` how long a stream may say nothing, heartbeats included, until its connection counts as lost; `patience` how
-    long nothing may come of any attempt to watch until that is given up. Raises a ValueError for what is none of these.
+    `ca` contains PEM certificates of the authorities to trust instead of those of the system. All times are in seconds:
+
+    - `request_timeout`: time limit of a request, all attempts together.
+    - `transfer_timeout`: time limit of an upload or a download.
+    - `idle_timeout`: how long a stream may be silent, heartbeats included, before its connection counts as lost.
+    - `reconnect_timeout`: how long a watch tries to reconnect without receiving anything before it gives up.
+
+    Raises a ValueError if the address is not the URL of a server or a time is not positive.
     """
-    return Client(Settings(address, token, ca, request_timeout, transfer_timeout, silence, patience))
+    return Client(Settings(address, token, ca, request_timeout, transfer_timeout, idle_timeout, reconnect_timeout))
 
 
 class Client:
-    """A client of a server, for one event loop; `async with` closes it.
+    """A client of a server, for use in one event loop. Use it with `async with`, which closes it.
 
-    Every request ends within `request_timeout`, and is repeated in that time while no server can be reached, never with a
-    second effect. What is refused is a ReeveError. Further fields of a request are given by their names in the contracts.
+    Each request ends within `request_timeout`. While no server can be reached, the client repeats the request within that
+    time; a repeated request never has a second effect. Errors are raised as ReeveError. Further keyword arguments are fields
+    of the request, by their names in the protobuf message.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -46,13 +51,13 @@ class Client:
 
     @property
     def connection(self) -> Connection:
-        """The stubs as they are generated, for all that has no method here. They want `metadata=connection.metadata`."""
+        """The generated stubs, for methods that this class does not have. Pass `metadata=connection.metadata` to each call."""
         return self._source.current
 
     async def start_run(self, agent_id: str, input: str, *, request_id: str = "", **fields) -> run_service_pb2.Run:
-        """Starts a run. Repeated with the same `request_id`, also by another process, it is the same run.
+        """Starts a run.
 
-        By default it is a new one.
+        The same `request_id` always returns the same run, even in another process. By default a new run is started.
         """
         request_id = request_id or str(uuid.uuid4())
         request = run_service_pb2.StartRunRequest(agent_id=agent_id, input=input, request_id=request_id, **fields)
@@ -61,9 +66,9 @@ class Client:
     def watch(
         self, run_id: str, *, after: int = 0, detailed: bool = True, families: Sequence[int] | None = None
     ) -> Watch:
-        """The events of a run after a sequence, to its end.
+        """Returns the events of a run after the sequence `after`, until the end of the run.
 
-        Everything if `detailed`, else what a person reads; with `families` exactly those.
+        `detailed` selects all events, or only those that a person reads. `families` selects exactly these families instead.
         """
         return Watch(self._source, run_id, after, detailed, families)
 
@@ -73,13 +78,13 @@ class Client:
     async def cancel(self, run_id: str, reason: str = "") -> run_service_pb2.Run:
         """Cancels a run.
 
-        A run that was cancelled before stays so; one that ended otherwise is refused with RUN_ENDED.
+        Cancelling a cancelled run succeeds. Cancelling a run that ended otherwise raises an error with reason RUN_ENDED.
         """
         request = run_service_pb2.CancelRunRequest(run_id=run_id, reason=reason)
         return (await self._call("runs", "CancelRun", request)).run
 
     async def list_approvals(self, run_id: str = "") -> list[approval_pb2.Approval]:
-        """The approvals that are pending, oldest first: of a run, or of all."""
+        """Returns the pending approvals of a run, or of all runs if `run_id` is empty, oldest first."""
         found: list[approval_pb2.Approval] = []
         request = approval_pb2.ListApprovalsRequest(run_id=run_id)
         while True:
@@ -92,7 +97,7 @@ class Client:
     async def decide(
         self, approval_id: str, *, approved: bool, reason: str = "", decision_id: str = "", **fields
     ) -> approval_pb2.Approval:
-        """Decides an approval. Of several decisions one wins; the others are refused with APPROVAL_CLOSED."""
+        """Decides an approval. Exactly one decision takes effect; any other raises an error with reason APPROVAL_CLOSED."""
         decision_id = decision_id or str(uuid.uuid4())
         request = approval_pb2.DecideApprovalRequest(
             approval_id=approval_id, approved=approved, reason=reason, decision_id=decision_id, **fields
@@ -102,7 +107,7 @@ class Client:
     async def upload(
         self, name: str, content: bytes | AsyncIterable[bytes], media_type: str = ""
     ) -> artifact_pb2.Artifact:
-        """Stores a file. It is not repeated when the connection breaks: what was sent is gone."""
+        """Stores a file. Not repeated if the connection breaks, because the content may already have been consumed."""
         connection = self._source.current
         call = connection.artifacts.UploadArtifact(
             upload_parts(name, media_type, content),
@@ -112,7 +117,7 @@ class Client:
         return (await answered(call, call)).artifact
 
     async def download(self, artifact_id: str) -> Download:
-        """Opens a stored file."""
+        """Opens a stored file for reading."""
         connection = self._source.current
         call = connection.artifacts.DownloadArtifact(
             artifact_pb2.DownloadArtifactRequest(artifact_id=artifact_id),
@@ -123,7 +128,7 @@ class Client:
         return Download(first.artifact, chunks_of(call))
 
     async def close(self) -> None:
-        """Closes the connection and whatever goes over it."""
+        """Closes the connection, and ends all requests on it."""
         await self._source.current.channel.close()
 
     async def __aenter__(self) -> "Client":
@@ -139,4 +144,4 @@ class Client:
             call = start(request, metadata=connection.metadata, timeout=timeout)
             return await answered(call, call)
 
-        return await persistently(attempt, self._settings.request_timeout)
+        return await retry(attempt, self._settings.request_timeout)

@@ -17,34 +17,34 @@ _CHANNEL = [
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.min_reconnect_backoff_ms", 5_000),
     ("grpc.enable_retries", 0),
-    # Otherwise a channel of the same address shares its connection, and the backoff of its failures, with this one.
+    # Without this option, channels to the same address share a connection and the backoff after its failures.
     ("grpc.use_local_subchannel_pool", 1),
 ]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Where a server is, and how many seconds its client bears what goes wrong."""
+    """Address and credentials of a server, and time limits in seconds."""
 
     address: str
     token: str | None
     ca: bytes | None
     request_timeout: float
     transfer_timeout: float
-    silence: float
-    patience: float
+    idle_timeout: float
+    reconnect_timeout: float
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.address)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(f'"{self.address}" is no address: write http://host:port')
-        for name in ("request_timeout", "transfer_timeout", "silence", "patience"):
+            raise ValueError(f'"{self.address}" is not a server address; use http://host:port')
+        for name in ("request_timeout", "transfer_timeout", "idle_timeout", "reconnect_timeout"):
             if not getattr(self, name) > 0:
-                raise ValueError(f"{name} is {getattr(self, name)}: it must be positive")
+                raise ValueError(f"{name} is {getattr(self, name)}; use a positive number")
 
 
 class Connection:
-    """One HTTP/2 connection, opened with the first request and again after it broke. Its stubs are those of gRPC."""
+    """An HTTP/2 connection with the generated gRPC stubs. Opened with the first request, and reopened after it broke."""
 
     def __init__(self, settings: Settings) -> None:
         parts = urlsplit(settings.address)
@@ -66,14 +66,14 @@ class Connection:
 
 
 class Source:
-    """Gives the connection in use, and another one instead of one that went silent."""
+    """Holds the current connection, and replaces it when it becomes silent."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.current = Connection(settings)
 
     async def renew(self, suspect: Connection) -> None:
-        """What else goes over the suspect is cut off, and resumes."""
+        """Replaces the connection unless it was already replaced. Other streams on it are cut off, and reconnect."""
         if suspect is self.current:
             self.current = Connection(self.settings)
             await suspect.channel.close()

@@ -9,7 +9,7 @@ from google.rpc import status_pb2
 
 _Answer = TypeVar("_Answer")
 
-# What a connection that broke is called. An answer of the server has details and is none of these.
+# Status codes of broken connections. A response of a Reeve server always has details.
 _LOST = {
     grpc.StatusCode.ABORTED,
     grpc.StatusCode.CANCELLED,
@@ -22,18 +22,18 @@ _LOST = {
 
 @dataclass(frozen=True)
 class Violation:
-    """A field of a request that breaks the contract."""
+    """A field of a request that violates the contract."""
 
     field: str
     description: str
 
 
 class ReeveError(Exception):
-    """Why something did not succeed. Switch on `reason`, or on `code` where it is empty; never on the message.
+    """The error of a request. Switch on `reason`, or on `code` if the reason is empty; never on the message.
 
-    `code` is the gRPC status code. `reason` is a name of `reeve.error.v1.ErrorReason` without its prefix, as RUN_NOT_FOUND;
-    CONNECTION_LOST when no server could be reached in time; empty when what answered is no Reeve. `retry_after` is how many
-    seconds to wait before another attempt, when the server says so.
+    `code` is the gRPC status code. `reason` is a value of `reeve.error.v1.ErrorReason` without its prefix, for example
+    RUN_NOT_FOUND; CONNECTION_LOST if no server could be reached in time; or empty if the response is not from a Reeve
+    server. `retry_after` is the delay before the next attempt in seconds, or None if the server did not request one.
     """
 
     def __init__(self, code: grpc.StatusCode, message: str, status: status_pb2.Status | None = None):
@@ -50,12 +50,12 @@ class ReeveError(Exception):
 
     @property
     def is_transient(self) -> bool:
-        """Whether the same may succeed at another time, or by another way."""
+        """Whether the same request may succeed later, or through another server."""
         return self.code is grpc.StatusCode.UNAVAILABLE
 
 
 def error_from(error: grpc.aio.AioRpcError) -> ReeveError:
-    """What a server, or the way to it, gave."""
+    """Converts the error of a gRPC call."""
     for key, value in error.trailing_metadata() or ():
         if key == "grpc-status-details-bin":
             return ReeveError(error.code(), error.details() or "", status_pb2.Status.FromString(value))
@@ -63,19 +63,19 @@ def error_from(error: grpc.aio.AioRpcError) -> ReeveError:
 
 
 async def answered(call: grpc.aio.Call, awaited: Awaitable[_Answer]) -> _Answer:
-    """What a call gives. Raises a ReeveError, also when the channel was closed because another call found it silent."""
+    """Returns the result of a call. Raises a ReeveError, even if another stream closed the channel because it was silent."""
     try:
         return await awaited
     except grpc.aio.AioRpcError as error:
         raise error_from(error) from error
     except asyncio.CancelledError:
         task = asyncio.current_task()
-        # The task itself may be what is cancelled; that is no matter of the connection.
+        # A cancellation of the task itself is unrelated to the connection, and is passed on.
         if not call.cancelled() or (task is not None and task.cancelling()):
             raise
         raise lost("the connection was closed") from None
 
 
 def lost(message: str) -> ReeveError:
-    """A connection that is lost although nothing said so."""
+    """Returns the error of a connection that counts as lost although the network reported no error."""
     return ReeveError(grpc.StatusCode.UNAVAILABLE, message)

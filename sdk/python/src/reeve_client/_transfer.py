@@ -11,20 +11,20 @@ _CHUNK_BYTES = 256 * 1024
 
 @dataclass(frozen=True)
 class Download:
-    """A stored file: what it is, then its bytes. They can be read once."""
+    """A stored file and its bytes. The bytes can be read only once."""
 
     artifact: artifact_pb2.Artifact
     chunks: AsyncIterator[bytes]
 
     async def read(self) -> bytes:
-        """All of the bytes."""
+        """Returns all remaining bytes."""
         return b"".join([chunk async for chunk in self.chunks])
 
 
 async def upload_parts(
     name: str, media_type: str, content: bytes | AsyncIterable[bytes]
 ) -> AsyncIterator[artifact_pb2.UploadArtifactRequest]:
-    """The messages of an upload, whatever the size of the pieces in which the content comes."""
+    """Yields the messages of an upload. The content may arrive in pieces of any size."""
     header = artifact_pb2.ArtifactHeader(name=name, media_type=media_type)
     yield artifact_pb2.UploadArtifactRequest(header=header)
     if isinstance(content, bytes):
@@ -42,7 +42,7 @@ def _parts(piece: bytes) -> Iterator[artifact_pb2.UploadArtifactRequest]:
 
 
 async def chunks_of(call: grpc.aio.UnaryStreamCall) -> AsyncIterator[bytes]:
-    """What follows the description. Whoever stops early ends the transfer."""
+    """Yields the bytes that follow the description. Closing the generator early ends the transfer."""
     try:
         while (message := await answered(call, call.read())) is not grpc.aio.EOF:
             yield message.chunk

@@ -11,11 +11,11 @@ from ._errors import ReeveError, answered, lost
 
 
 class Watch:
-    """The events of a run: `async for` gives each once and in order, over any number of lost connections, to the run's end.
+    """The events of a run: `async for` yields each exactly once and in order, across lost connections, until the run ends.
 
-    Raises a ReeveError when the server refuses, or when nothing came for `patience` seconds; iterated again, it goes on from
-    where it was. `through_sequence` is the place from which to watch again. `end_status` tells how the run ended, and is
-    RUN_STATUS_UNSPECIFIED until the watch has come to its end.
+    Raises a ReeveError if the server refuses the request, or if nothing is received for `reconnect_timeout` seconds; a new
+    `async for` continues after the last event. Pass `through_sequence` as `after` to continue in another watch.
+    `end_status` is the terminal status of the run, or RUN_STATUS_UNSPECIFIED until the watch has ended.
     """
 
     def __init__(
@@ -32,8 +32,8 @@ class Watch:
         return self._events()
 
     async def _events(self) -> AsyncGenerator[run_event_pb2.RunEvent, None]:
-        patience = self._source.settings.patience
-        until = time.monotonic() + patience
+        reconnect_timeout = self._source.settings.reconnect_timeout
+        until = time.monotonic() + reconnect_timeout
         failures = 0
         while not self.end_status:
             try:
@@ -45,7 +45,7 @@ class Watch:
                             yield event
                     self.through_sequence = max(self.through_sequence, message.through_sequence)
                     self.end_status = message.end_status
-                    until = time.monotonic() + patience
+                    until = time.monotonic() + reconnect_timeout
                 if not self.end_status:
                     raise lost(f"the stream of run {self.run_id} ended before the run")
             except ReeveError as error:
@@ -53,16 +53,16 @@ class Watch:
                 await back_off(error, failures, until)
 
     async def _connected(self) -> AsyncGenerator[run_service_pb2.WatchRunResponse, None]:
-        """What one connection gives. Whoever leaves ends the stream."""
-        silence = self._source.settings.silence
+        """Yields the messages of one stream. Closing the generator ends the stream."""
+        idle_timeout = self._source.settings.idle_timeout
         connection = self._source.current
         call = connection.runs.WatchRun(self._request(), metadata=connection.metadata)
         try:
-            while (message := await asyncio.wait_for(answered(call, call.read()), silence)) is not grpc.aio.EOF:
+            while (message := await asyncio.wait_for(answered(call, call.read()), idle_timeout)) is not grpc.aio.EOF:
                 yield message
         except asyncio.TimeoutError:
             await self._source.renew(connection)
-            raise lost(f"nothing was heard of run {self.run_id} for {silence} s") from None
+            raise lost(f"the stream of run {self.run_id} was silent for {idle_timeout} s") from None
         finally:
             call.cancel()
 

@@ -1,4 +1,4 @@
-// What the matrix of clients has each of them do: one operation per process, told as lines of JSON.
+// Test driver of the Go client: executes one operation per process, and reports it as lines of JSON.
 package main
 
 import (
@@ -22,7 +22,7 @@ import (
 
 type line map[string]any
 
-func tell(what line) {
+func report(what line) {
 	if err := json.NewEncoder(os.Stdout).Encode(what); err != nil {
 		log.Fatal(err)
 	}
@@ -38,11 +38,11 @@ func milliseconds(name string) time.Duration {
 
 func main() {
 	options := reeve.Options{
-		Address:        os.Getenv("REEVE_URL"),
-		Token:          os.Getenv("REEVE_TOKEN"),
-		RequestTimeout: milliseconds("REEVE_REQUEST_MS"),
-		Silence:        milliseconds("REEVE_SILENCE_MS"),
-		Patience:       milliseconds("REEVE_PATIENCE_MS"),
+		Address:          os.Getenv("REEVE_URL"),
+		Token:            os.Getenv("REEVE_TOKEN"),
+		RequestTimeout:   milliseconds("REEVE_REQUEST_MS"),
+		IdleTimeout:      milliseconds("REEVE_SILENCE_MS"),
+		ReconnectTimeout: milliseconds("REEVE_PATIENCE_MS"),
 	}
 	if path := os.Getenv("REEVE_CA"); path != "" {
 		ca, err := os.ReadFile(path)
@@ -64,7 +64,7 @@ func main() {
 			fields = append(fields, each.Field)
 		}
 		name := code.Code(refused.Code).String()
-		tell(line{"error": line{"code": name, "reason": refused.Reason, "message": refused.Message, "fields": fields}})
+		report(line{"error": line{"code": name, "reason": refused.Reason, "message": refused.Message, "fields": fields}})
 	} else if err != nil {
 		log.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func perform(ctx context.Context, client *reeve.Client, operation string, operan
 	case "start":
 		run, err := client.StartRun(ctx, &runv1.StartRunRequest{AgentId: operands[0], Input: operands[1], RequestId: operands[2]})
 		if err == nil {
-			tell(line{"run": run.RunId})
+			report(line{"run": run.RunId})
 		}
 		return err
 	case "watch":
@@ -92,12 +92,12 @@ func perform(ctx context.Context, client *reeve.Client, operation string, operan
 		for watch.Next(ctx) {
 			events++
 		}
-		tell(line{"count": events, "ms": float64(time.Since(startedAt).Microseconds()) / 1000})
+		report(line{"count": events, "ms": float64(time.Since(startedAt).Microseconds()) / 1000})
 		return watch.Err()
 	case "cancel":
 		run, err := client.Cancel(ctx, operands[0], "enough")
 		if err == nil {
-			tell(line{"status": run.Status})
+			report(line{"status": run.Status})
 		}
 		return err
 	default:
@@ -113,7 +113,7 @@ func watch(ctx context.Context, client *reeve.Client, runID, after string) error
 	watch := client.Watch(runID, reeve.WatchOptions{After: uint32(sequence)})
 	defer watch.Close()
 	for watch.Next(ctx) {
-		tell(line{"event": watch.Event().Sequence})
+		report(line{"event": watch.Event().Sequence})
 		approval := watch.Event().GetApproval().GetApproval()
 		if approval.GetState() != approvalv1.ApprovalState_APPROVAL_STATE_PENDING {
 			continue
@@ -123,7 +123,7 @@ func watch(ctx context.Context, client *reeve.Client, runID, after string) error
 		}
 	}
 	if watch.Err() == nil {
-		tell(line{"ended": watch.EndStatus(), "through": watch.ThroughSequence()})
+		report(line{"ended": watch.EndStatus(), "through": watch.ThroughSequence()})
 	}
 	return watch.Err()
 }
@@ -131,7 +131,7 @@ func watch(ctx context.Context, client *reeve.Client, runID, after string) error
 func decide(ctx context.Context, client *reeve.Client, approvalID string) error {
 	_, err := client.Decide(ctx, &approvalv1.DecideApprovalRequest{ApprovalId: approvalID, Approved: true})
 	if err == nil {
-		tell(line{"approved": approvalID})
+		report(line{"approved": approvalID})
 	}
 	return err
 }
@@ -150,6 +150,6 @@ func files(ctx context.Context, client *reeve.Client, path string) error {
 	if err != nil {
 		return err
 	}
-	tell(line{"size": artifact.SizeBytes, "name": artifact.Name, "sha256": hex.EncodeToString(hash.Sum(nil))})
+	report(line{"size": artifact.SizeBytes, "name": artifact.Name, "sha256": hex.EncodeToString(hash.Sum(nil))})
 	return nil
 }

@@ -12,7 +12,7 @@ import java.time.Duration;
 import java.util.HexFormat;
 import java.util.stream.Collectors;
 
-/** What the matrix of clients has each of them do: one operation per process, told as lines of JSON. */
+/** Test driver of the Java client: executes one operation per process, and reports it as lines of JSON. */
 class Driver {
   public static void main(String[] args) throws Exception {
     String token = System.getenv("REEVE_TOKEN");
@@ -28,10 +28,10 @@ class Driver {
       perform(reeve, args);
     } catch (ReeveException error) {
       var fields = error.violations().stream().map(each -> text(each.field())).collect(Collectors.joining(","));
-      tell("{\"error\":{\"code\":%s,\"reason\":%s,\"message\":%s,\"fields\":[%s]}}",
+      report("{\"error\":{\"code\":%s,\"reason\":%s,\"message\":%s,\"fields\":[%s]}}",
           text(error.code().name()), text(error.reason()), text(error.getMessage()), fields);
     }
-    // Threads of the connection would keep the process a little longer.
+    // Threads of the connection would delay the exit of the process.
     System.exit(0);
   }
 
@@ -39,7 +39,7 @@ class Driver {
     switch (args[0]) {
       case "start" -> {
         var request = StartRunRequest.newBuilder().setAgentId(args[1]).setInput(args[2]).setRequestId(args[3]);
-        tell("{\"run\":%s}", text(reeve.startRun(request.build()).getRunId()));
+        report("{\"run\":%s}", text(reeve.startRun(request.build()).getRunId()));
       }
       case "watch" -> watch(reeve, args[1], Integer.parseInt(args[2]));
       case "approve" -> reeve.listApprovals(args[1]).forEach(each -> decide(reeve, each.getApprovalId()));
@@ -49,16 +49,16 @@ class Driver {
         for (var watch = reeve.watch(args[1]); watch.hasNext(); watch.next()) {
           events += 1;
         }
-        tell("{\"count\":%d,\"ms\":%d}", events, (System.nanoTime() - startedAt) / 1_000_000);
+        report("{\"count\":%d,\"ms\":%d}", events, (System.nanoTime() - startedAt) / 1_000_000);
       }
-      case "cancel" -> tell("{\"status\":%d}", reeve.cancel(args[1], "enough").getStatusValue());
+      case "cancel" -> report("{\"status\":%d}", reeve.cancel(args[1], "enough").getStatusValue());
       default -> {
         var path = Path.of(args[1]);
         var stored = reeve.upload(path.getFileName().toString(), "text/plain", Files.newInputStream(path));
         var content = new ByteArrayOutputStream();
         var artifact = reeve.download(stored.getArtifactId(), content);
         var digest = MessageDigest.getInstance("SHA-256").digest(content.toByteArray());
-        tell("{\"size\":%d,\"name\":%s,\"sha256\":%s}",
+        report("{\"size\":%d,\"name\":%s,\"sha256\":%s}",
             artifact.getSizeBytes(), text(artifact.getName()), text(HexFormat.of().formatHex(digest)));
       }
     }
@@ -68,18 +68,18 @@ class Driver {
     var watch = reeve.watch(runId, after, null);
     while (watch.hasNext()) {
       var event = watch.next();
-      tell("{\"event\":%d}", event.getSequence());
+      report("{\"event\":%d}", event.getSequence());
       var approval = event.getApproval().getApproval();
       if (approval.getState() == ApprovalState.APPROVAL_STATE_PENDING) {
         decide(reeve, approval.getApprovalId());
       }
     }
-    tell("{\"ended\":%d,\"through\":%d}", watch.endStatus().getNumber(), watch.throughSequence());
+    report("{\"ended\":%d,\"through\":%d}", watch.endStatus().getNumber(), watch.throughSequence());
   }
 
   private static void decide(ReeveClient reeve, String approvalId) {
     reeve.decide(DecideApprovalRequest.newBuilder().setApprovalId(approvalId).setApproved(true).build());
-    tell("{\"approved\":%s}", text(approvalId));
+    report("{\"approved\":%s}", text(approvalId));
   }
 
   private static Duration milliseconds(String name) {
@@ -90,7 +90,7 @@ class Driver {
     return '"' + value.replace("\\", "\\\\").replace("\"", "\\\"").replaceAll("\\s+", " ") + '"';
   }
 
-  private static void tell(String line, Object... values) {
+  private static void report(String line, Object... values) {
     System.out.println(line.formatted(values));
     System.out.flush();
   }

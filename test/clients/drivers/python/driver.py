@@ -1,4 +1,4 @@
-"""What the matrix of clients has each of them do: one operation per process, told as lines of JSON."""
+"""Test driver of the Python client: executes one operation per process, and reports it as lines of JSON."""
 
 import asyncio
 import hashlib
@@ -12,7 +12,7 @@ import reeve_client
 from reeve.approval.v1.approval_pb2 import APPROVAL_STATE_PENDING
 
 
-def tell(**line):
+def report(**line):
     print(json.dumps(line), flush=True)
 
 
@@ -21,21 +21,21 @@ def seconds(name: str) -> float:
 
 
 async def start(reeve, agent_id, input, request_id):
-    tell(run=(await reeve.start_run(agent_id, input, request_id=request_id)).run_id)
+    report(run=(await reeve.start_run(agent_id, input, request_id=request_id)).run_id)
 
 
 async def watch(reeve, run_id, after):
     watch = reeve.watch(run_id, after=int(after))
     async for event in watch:
-        tell(event=event.sequence)
+        report(event=event.sequence)
         if event.approval.approval.state == APPROVAL_STATE_PENDING:
             await decide(reeve, event.approval.approval)
-    tell(ended=watch.end_status, through=watch.through_sequence)
+    report(ended=watch.end_status, through=watch.through_sequence)
 
 
 async def decide(reeve, approval):
     await reeve.decide(approval.approval_id, approved=True)
-    tell(approved=approval.approval_id)
+    report(approved=approval.approval_id)
 
 
 async def approve(reeve, run_id):
@@ -48,18 +48,18 @@ async def measure(reeve, run_id):
     events = 0
     async for _ in reeve.watch(run_id):
         events += 1
-    tell(count=events, ms=(time.perf_counter() - started_at) * 1000)
+    report(count=events, ms=(time.perf_counter() - started_at) * 1000)
 
 
 async def cancel(reeve, run_id):
-    tell(status=(await reeve.cancel(run_id, "enough")).status)
+    report(status=(await reeve.cancel(run_id, "enough")).status)
 
 
 async def files(reeve, path):
     stored = await reeve.upload(Path(path).name, Path(path).read_bytes(), "text/plain")
     download = await reeve.download(stored.artifact_id)
     sha256 = hashlib.sha256(await download.read()).hexdigest()
-    tell(size=download.artifact.size_bytes, name=download.artifact.name, sha256=sha256)
+    report(size=download.artifact.size_bytes, name=download.artifact.name, sha256=sha256)
 
 
 async def main():
@@ -69,8 +69,8 @@ async def main():
         os.environ.get("REEVE_TOKEN") or None,
         ca=Path(ca).read_bytes() if ca else None,
         request_timeout=seconds("REEVE_REQUEST_MS"),
-        silence=seconds("REEVE_SILENCE_MS"),
-        patience=seconds("REEVE_PATIENCE_MS"),
+        idle_timeout=seconds("REEVE_SILENCE_MS"),
+        reconnect_timeout=seconds("REEVE_PATIENCE_MS"),
     ) as reeve:
         try:
             operations = [start, watch, approve, measure, cancel, files]
@@ -78,7 +78,7 @@ async def main():
             await operation(reeve, *sys.argv[2:])
         except reeve_client.ReeveError as error:
             fields = [violation.field for violation in error.violations]
-            tell(error={"code": error.code.name, "reason": error.reason, "message": error.message, "fields": fields})
+            report(error={"code": error.code.name, "reason": error.reason, "message": error.message, "fields": fields})
 
 
 asyncio.run(main())

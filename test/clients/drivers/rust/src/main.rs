@@ -1,4 +1,4 @@
-//! What the matrix of clients has each of them do: one operation per process, told as lines of JSON.
+//! Test driver of the Rust client: executes one operation per process, and reports it as lines of JSON.
 
 use std::env::{args, var};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use reeve_client::{Client, Error, Options, Selection};
 use serde_json::{json, Value};
 use sha2::{Digest, Sha256};
 
-fn tell(line: Value) {
+fn report(line: Value) {
     println!("{line}");
 }
 
@@ -31,8 +31,8 @@ async fn main() {
     if setting("REEVE_TRANSFER_MS").is_some() {
         options.transfer_timeout = milliseconds("REEVE_TRANSFER_MS");
     }
-    options.silence = milliseconds("REEVE_SILENCE_MS");
-    options.patience = milliseconds("REEVE_PATIENCE_MS");
+    options.idle_timeout = milliseconds("REEVE_SILENCE_MS");
+    options.reconnect_timeout = milliseconds("REEVE_PATIENCE_MS");
     let operands: Vec<String> = args().skip(1).collect();
     if let Err(error) = perform(options, &operands).await {
         let code = format!("{:?}", error.code);
@@ -45,7 +45,7 @@ async fn main() {
             })
             .collect();
         let fields: Vec<_> = error.violations.iter().map(|violation| &violation.field).collect();
-        tell(json!({"error": {"code": name, "reason": error.reason, "message": error.message, "fields": fields}}));
+        report(json!({"error": {"code": name, "reason": error.reason, "message": error.message, "fields": fields}}));
     }
 }
 
@@ -60,7 +60,7 @@ async fn perform(options: Options, operands: &[String]) -> Result<(), Error> {
                 request_id: request_id.to_string(),
                 ..Default::default()
             };
-            tell(json!({"run": reeve.start_run(request).await?.run_id}));
+            report(json!({"run": reeve.start_run(request).await?.run_id}));
         }
         ["watch", run_id, after] => watch(&reeve, run_id, after.parse().expect("a sequence")).await?,
         ["approve", run_id] => {
@@ -73,9 +73,9 @@ async fn perform(options: Options, operands: &[String]) -> Result<(), Error> {
             while watch.next().await?.is_some() {
                 events += 1;
             }
-            tell(json!({"count": events, "ms": started_at.elapsed().as_secs_f64() * 1000.0}));
+            report(json!({"count": events, "ms": started_at.elapsed().as_secs_f64() * 1000.0}));
         }
-        ["cancel", run_id] => tell(json!({"status": reeve.cancel(*run_id, "enough").await?.status})),
+        ["cancel", run_id] => report(json!({"status": reeve.cancel(*run_id, "enough").await?.status})),
         ["files", path] => {
             let content = std::fs::read(path).expect("the file");
             let name = path.rsplit('/').next().unwrap_or_default();
@@ -83,9 +83,9 @@ async fn perform(options: Options, operands: &[String]) -> Result<(), Error> {
             let download = reeve.download(stored.artifact_id).await?;
             let (size, name) = (download.artifact.size_bytes, download.artifact.name.clone());
             let digest = Sha256::digest(download.read().await?);
-            tell(json!({"size": size, "name": name, "sha256": format!("{digest:x}")}));
+            report(json!({"size": size, "name": name, "sha256": format!("{digest:x}")}));
         }
-        _ => panic!("there is no such operation"),
+        _ => panic!("unknown operation"),
     }
     Ok(())
 }
@@ -93,20 +93,20 @@ async fn perform(options: Options, operands: &[String]) -> Result<(), Error> {
 async fn decide(reeve: &Client, Approval { approval_id, .. }: Approval) -> Result<(), Error> {
     let decision = DecideApprovalRequest { approval_id, approved: true, ..Default::default() };
     let decided = reeve.decide(decision).await?;
-    tell(json!({"approved": decided.approval_id}));
+    report(json!({"approved": decided.approval_id}));
     Ok(())
 }
 
 async fn watch(reeve: &Client, run_id: &str, after: u32) -> Result<(), Error> {
     let mut watch = reeve.watch_after(run_id, after, Selection::Detailed);
     while let Some(event) = watch.next().await? {
-        tell(json!({"event": event.sequence}));
+        report(json!({"event": event.sequence}));
         if let Some(Event::Approval(ApprovalChanged { approval: Some(approval) })) = event.event {
             if approval.state() == ApprovalState::Pending {
                 decide(reeve, approval).await?;
             }
         }
     }
-    tell(json!({"ended": watch.end_status() as i32, "through": watch.through_sequence()}));
+    report(json!({"ended": watch.end_status() as i32, "through": watch.through_sequence()}));
     Ok(())
 }

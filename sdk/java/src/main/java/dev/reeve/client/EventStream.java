@@ -10,16 +10,16 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** What one connection gives of a run, one message at a time. Notices when it says nothing. */
+/** Receives the events of a run over one connection, one message at a time, and detects when the connection is silent. */
 final class EventStream implements ClientResponseObserver<WatchRunRequest, WatchRunResponse> {
-  /** A message, or how the stream ended; one or none of them is null. */
-  private record Heard(WatchRunResponse message, Throwable thrown) {}
+  /** A message, or the error that ended the stream. Both are null if the stream ended without an error. */
+  private record Received(WatchRunResponse message, Throwable thrown) {}
 
   private final Source source;
   private final ManagedChannel channel;
   private final String runId;
-  // Bounded by what is asked for: one message more for each that was taken.
-  private final BlockingQueue<Heard> heard = new LinkedBlockingQueue<>();
+  // Bounded by flow control: one more message is requested for each message that is taken.
+  private final BlockingQueue<Received> received = new LinkedBlockingQueue<>();
   private ClientCallStreamObserver<WatchRunRequest> call;
 
   private EventStream(Source source, String runId) {
@@ -35,17 +35,17 @@ final class EventStream implements ClientResponseObserver<WatchRunRequest, Watch
   }
 
   WatchRunResponse next() {
-    long silenceMs = source.options.silence().toMillis();
-    Heard next;
+    long idleTimeoutMs = source.options.idleTimeout().toMillis();
+    Received next;
     try {
-      next = heard.poll(silenceMs, TimeUnit.MILLISECONDS);
+      next = received.poll(idleTimeoutMs, TimeUnit.MILLISECONDS);
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
-      throw ReeveException.lost("the watcher of run " + runId + " was interrupted");
+      throw ReeveException.lost("the watch of run " + runId + " was interrupted");
     }
     if (next == null) {
       source.renew(channel);
-      throw ReeveException.lost("nothing was heard of run " + runId + " for " + silenceMs + " ms");
+      throw ReeveException.lost("the stream of run " + runId + " was silent for " + idleTimeoutMs + " ms");
     }
     if (next.thrown() != null) {
       throw ReeveException.from(next.thrown());
@@ -58,7 +58,7 @@ final class EventStream implements ClientResponseObserver<WatchRunRequest, Watch
   }
 
   void close() {
-    call.cancel("the watcher left", null);
+    call.cancel("the watch was closed", null);
   }
 
   @Override
@@ -69,16 +69,16 @@ final class EventStream implements ClientResponseObserver<WatchRunRequest, Watch
 
   @Override
   public void onNext(WatchRunResponse message) {
-    heard.add(new Heard(message, null));
+    received.add(new Received(message, null));
   }
 
   @Override
   public void onError(Throwable thrown) {
-    heard.add(new Heard(null, thrown));
+    received.add(new Received(null, thrown));
   }
 
   @Override
   public void onCompleted() {
-    heard.add(new Heard(null, null));
+    received.add(new Received(null, null));
   }
 }

@@ -24,8 +24,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
- * A client of a server, safe for use by several threads. Every request ends within the request timeout, and is repeated in that
- * time while no server can be reached, never with a second effect. What is refused is a {@link ReeveException}.
+ * A client of a server. It is thread-safe. Each request ends within the request timeout. While no server can be reached, the client
+ * repeats the request within that time; a repeated request never has a second effect. Errors are thrown as {@link ReeveException}.
  */
 public final class ReeveClient implements AutoCloseable {
   private final Source source;
@@ -34,81 +34,88 @@ public final class ReeveClient implements AutoCloseable {
     this.source = source;
   }
 
-  /** Opens a client, which connects with its first request. */
+  /** Returns a client of a server. It connects with its first request. */
   public static ReeveClient connect(ReeveOptions options) {
     return new ReeveClient(new Source(options));
   }
 
-  /** Starts a run. Repeated with the same request id, also by another process, it is the same run; without one it is a new one. */
+  /**
+   * Starts a run. The same request id always returns the same run, even in another process. If it is empty, a new run is started.
+   */
   public Run startRun(StartRunRequest request) {
     var whole =
         request.getRequestId().isEmpty()
             ? request.toBuilder().setRequestId(UUID.randomUUID().toString()).build()
             : request;
-    return BackOff.persistently(source, left -> runs(left).startRun(whole)).getRun();
+    return BackOff.retry(source, left -> runs(left).startRun(whole)).getRun();
   }
 
-  /** All events of a run, to its end. */
+  /** Returns all events of a run, until its end. */
   public Watch watch(String runId) {
     return watch(runId, 0, null);
   }
 
-  /** The events of a run after the last sequence that was seen; only those of some families, unless that is null. */
+  /** Returns the events of a run after a sequence. If {@code families} is not null, only events of these families. */
   public Watch watch(String runId, int after, Collection<EventFamily> families) {
     return new Watch(source, Watch.request(runId, after, families));
   }
 
   public Run getRun(String runId) {
     var request = GetRunRequest.newBuilder().setRunId(runId).build();
-    return BackOff.persistently(source, left -> runs(left).getRun(request)).getRun();
+    return BackOff.retry(source, left -> runs(left).getRun(request)).getRun();
   }
 
-  /** Cancels a run. A run that was cancelled before stays so; one that ended otherwise is refused with {@code RUN_ENDED}. */
+  /**
+   * Cancels a run. Cancelling a cancelled run succeeds. Cancelling a run that ended otherwise throws an exception with reason
+   * {@code RUN_ENDED}.
+   */
   public Run cancel(String runId, String reason) {
     var request = CancelRunRequest.newBuilder().setRunId(runId).setReason(reason).build();
-    return BackOff.persistently(source, left -> runs(left).cancelRun(request)).getRun();
+    return BackOff.retry(source, left -> runs(left).cancelRun(request)).getRun();
   }
 
-  /** The approvals that are pending, oldest first: of a run, or of all if the id is empty. */
+  /** Returns the pending approvals of a run, or of all runs if the id is empty, oldest first. */
   public List<Approval> listApprovals(String runId) {
     var found = new ArrayList<Approval>();
     var request = ListApprovalsRequest.newBuilder().setRunId(runId);
     do {
       var asked = request.build();
       var page =
-          BackOff.persistently(source, left -> approvals(left).listApprovals(asked));
+          BackOff.retry(source, left -> approvals(left).listApprovals(asked));
       found.addAll(page.getApprovalsList());
       request.setPageToken(page.getNextPageToken());
     } while (!request.getPageToken().isEmpty());
     return found;
   }
 
-  /** Decides an approval. Of several decisions one wins; the others are refused with {@code APPROVAL_CLOSED}. */
+  /**
+   * Decides an approval. Exactly one decision takes effect; any other throws an exception with reason {@code APPROVAL_CLOSED}.
+   */
   public Approval decide(DecideApprovalRequest request) {
     var whole =
         request.getDecisionId().isEmpty()
             ? request.toBuilder().setDecisionId(UUID.randomUUID().toString()).build()
             : request;
-    return BackOff.persistently(source, left -> approvals(left).decideApproval(whole))
+    return BackOff.retry(source, left -> approvals(left).decideApproval(whole))
         .getApproval();
   }
 
-  /** Stores a file. It is not repeated when the connection breaks: what was read is gone. */
+  /** Stores a file. Not repeated if the connection breaks, because the content has been consumed. */
   public Artifact upload(String name, String mediaType, InputStream content) throws IOException {
     return Transfer.upload(source, name, mediaType, content);
   }
 
-  /** Writes the bytes of a stored file, and returns what it is. */
+  /** Writes the bytes of a stored file to {@code into}, and returns the description of the file. */
   public Artifact download(String artifactId, OutputStream into) throws IOException {
     return Transfer.download(source, artifactId, into);
   }
 
-  /** A generated client over this connection and with its token, for all that has no method here. */
+  /** Returns a generated client that uses this connection and its token, for methods that this class does not have. */
   public <S extends AbstractStub<S>> S stub(Function<Channel, S> newStub) {
     return source.authorized(newStub.apply(source.get()));
   }
 
-  /** Closes the connection and whatever goes over it. */
+  /** Closes the connection, and ends all requests on it. */
   @Override
   public void close() {
     source.close();

@@ -14,9 +14,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 
-/** Why something did not succeed. Switch on the reason, or on the code where it is empty; never on the message. */
+/** The error of a request. Switch on the reason, or on the code if the reason is empty; never on the message. */
 public final class ReeveException extends RuntimeException {
-  /** What a connection that broke is called. An answer of the server has details and is none of these. */
+  /** Status codes of broken connections. A response of a Reeve server always has details. */
   private static final Set<Status.Code> LOST =
       EnumSet.of(
           Status.Code.ABORTED,
@@ -26,7 +26,7 @@ public final class ReeveException extends RuntimeException {
           Status.Code.UNAVAILABLE,
           Status.Code.UNKNOWN);
 
-  /** A field of a request that breaks the contract. */
+  /** A field of a request that violates the contract. */
   public record Violation(String field, String description) {}
 
   private final Status.Code code;
@@ -54,7 +54,7 @@ public final class ReeveException extends RuntimeException {
             : Duration.ofSeconds(retry.getRetryDelay().getSeconds(), retry.getRetryDelay().getNanos());
   }
 
-  /** What a server, or the way to it, gave. */
+  /** Converts the error of a gRPC call. */
   static ReeveException from(Throwable thrown) {
     if (thrown instanceof ReeveException already) {
       return already;
@@ -81,19 +81,19 @@ public final class ReeveException extends RuntimeException {
     return new ReeveException(thrown, message, status.getCode(), info, request, retry);
   }
 
-  /** A connection that is lost although nothing said so. */
+  /** Returns the error of a connection that counts as lost although the network reported no error. */
   static ReeveException lost(String message) {
     return from(Status.UNAVAILABLE.withDescription(message).asRuntimeException());
   }
 
-  /** The gRPC status code. */
+  /** Returns the gRPC status code. */
   public Status.Code code() {
     return code;
   }
 
   /**
-   * A name of {@code reeve.error.v1.ErrorReason} without its prefix, as {@code RUN_NOT_FOUND}; {@code CONNECTION_LOST} when no
-   * server could be reached in time; empty when what answered is no Reeve.
+   * Returns a value of {@code reeve.error.v1.ErrorReason} without its prefix, for example {@code RUN_NOT_FOUND};
+   * {@code CONNECTION_LOST} if no server could be reached in time; or an empty string if the response is not from a Reeve server.
    */
   public String reason() {
     return reason;
@@ -107,12 +107,12 @@ public final class ReeveException extends RuntimeException {
     return metadata;
   }
 
-  /** How long to wait before another attempt; zero when the server does not say. */
+  /** Returns the delay before the next attempt. Zero if the server did not request one. */
   public Duration retryAfter() {
     return retryAfter;
   }
 
-  /** Whether the same may succeed at another time, or by another way. */
+  /** Returns whether the same request may succeed later, or through another server. */
   public boolean isTransient() {
     return code == Status.Code.UNAVAILABLE;
   }

@@ -5,15 +5,15 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * Where a server is, and how long its client bears what goes wrong.
+ * The address and credentials of a server, and the time limits of its client.
  *
  * @param address {@code http://host:port} or {@code https://host:port}
- * @param token the bearer token; null: none is sent
- * @param ca certificates, in PEM, of the authorities to trust instead of those of the system; null: those of the system
- * @param requestTimeout how long a request may take, all attempts together
- * @param transferTimeout how long a file may be on its way
- * @param silence how long a stream may say nothing, heartbeats included, until its connection counts as lost
- * @param patience how long nothing may come of any attempt to watch until that is given up
+ * @param token the bearer token, or null to send requests without credentials
+ * @param ca PEM certificates of the authorities to trust, or null to trust those of the system
+ * @param requestTimeout the time limit of a request, all attempts together
+ * @param transferTimeout the time limit of an upload or a download
+ * @param idleTimeout how long a stream may be silent, heartbeats included, before its connection counts as lost
+ * @param reconnectTimeout how long a watch tries to reconnect without receiving anything before it gives up
  */
 public record ReeveOptions(
     URI address,
@@ -21,23 +21,26 @@ public record ReeveOptions(
     byte[] ca,
     Duration requestTimeout,
     Duration transferTimeout,
-    Duration silence,
-    Duration patience) {
+    Duration idleTimeout,
+    Duration reconnectTimeout) {
 
-  /** @throws IllegalArgumentException for an address that is none, or a time that is not positive */
+  /** @throws IllegalArgumentException if the address is not the URL of a server or a time limit is not positive */
   public ReeveOptions {
     String scheme = Objects.toString(address.getScheme());
     if (!scheme.matches("https?") || address.getHost() == null) {
-      throw new IllegalArgumentException("\"" + address + "\" is no address: write http://host:port");
+      throw new IllegalArgumentException("\"" + address + "\" is not a server address; use http://host:port");
     }
-    for (Duration time : new Duration[] {requestTimeout, transferTimeout, silence, patience}) {
+    for (Duration time : new Duration[] {requestTimeout, transferTimeout, idleTimeout, reconnectTimeout}) {
       if (time.isNegative() || time.isZero()) {
-        throw new IllegalArgumentException("a time is " + time + ": it must be positive");
+        throw new IllegalArgumentException("a time limit is " + time + "; use a positive duration");
       }
     }
   }
 
-  /** A server with 10 s for a request, 5 min for a file, 15 s of silence and 30 s of patience. */
+  /**
+   * Returns options with the default time limits: 10 s for a request, 5 min for a transfer, 15 s until a silent connection counts as
+   * lost, and 30 s for reconnecting.
+   */
   public static ReeveOptions of(String address, String token) {
     return new ReeveOptions(
         URI.create(address),
@@ -50,10 +53,10 @@ public record ReeveOptions(
   }
 
   public ReeveOptions withCa(byte[] ca) {
-    return new ReeveOptions(address, token, ca, requestTimeout, transferTimeout, silence, patience);
+    return new ReeveOptions(address, token, ca, requestTimeout, transferTimeout, idleTimeout, reconnectTimeout);
   }
 
-  public ReeveOptions withTimes(Duration requestTimeout, Duration silence, Duration patience) {
-    return new ReeveOptions(address, token, ca, requestTimeout, transferTimeout, silence, patience);
+  public ReeveOptions withTimes(Duration requestTimeout, Duration idleTimeout, Duration reconnectTimeout) {
+    return new ReeveOptions(address, token, ca, requestTimeout, transferTimeout, idleTimeout, reconnectTimeout);
   }
 }

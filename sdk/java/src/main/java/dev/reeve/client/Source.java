@@ -11,7 +11,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLException;
 
-/** Gives the connection in use, and another one instead of one that went silent. */
+/** Holds the current connection, and replaces it when it becomes silent. */
 final class Source implements AutoCloseable {
   private static final Metadata.Key<String> AUTHORIZATION =
       Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
@@ -27,12 +27,12 @@ final class Source implements AutoCloseable {
     return current;
   }
 
-  /** A channel waits longer and longer on its own before it connects again; how long, is decided here. */
+  /** Resets the backoff of the channel, so that only the backoff of this library determines when it connects again. */
   void connectAgain() {
     get().resetConnectBackoff();
   }
 
-  /** What else goes over the suspect is cut off, and resumes. */
+  /** Replaces the suspect connection, unless it was already replaced. Other streams on it are cut off, and reconnect. */
   synchronized void renew(ManagedChannel suspect) {
     if (suspect == current) {
       current = open();
@@ -40,7 +40,7 @@ final class Source implements AutoCloseable {
     }
   }
 
-  /** A generated client with the token. */
+  /** Returns the generated client with the token attached. */
   <S extends AbstractStub<S>> S authorized(S stub) {
     return options.token() == null ? stub : stub.withCallCredentials(new Bearer(options.token()));
   }
@@ -69,7 +69,7 @@ final class Source implements AutoCloseable {
       }
       return builder.sslContext(context.build()).build();
     } catch (SSLException | IllegalArgumentException wrong) {
-      throw new IllegalArgumentException("the certificates of ca do not serve", wrong);
+      throw new IllegalArgumentException("ca contains no usable certificates", wrong);
     }
   }
 

@@ -41,7 +41,7 @@ final class Transfer {
       Thread.currentThread().interrupt();
       throw ReeveException.lost("the upload of " + name + " was interrupted");
     } finally {
-      call.cancel("the upload is over", null);
+      call.cancel("the upload has ended", null);
     }
   }
 

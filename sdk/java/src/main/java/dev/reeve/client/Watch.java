@@ -14,9 +14,9 @@ import java.util.Iterator;
 import java.util.NoSuchElementException;
 
 /**
- * The events of a run, each once and in order, over any number of lost connections, to the run's end. {@link #hasNext} waits for
- * an event. It throws a {@link ReeveException} when the server refuses, or when nothing came for the patience of the client;
- * asked again, it goes on from where it was. Close it; it is not safe for concurrent use.
+ * The events of a run, each exactly once and in order, across lost connections, until the run ends. {@link #hasNext} waits for an
+ * event. It throws a {@link ReeveException} if the server refuses the request, or if nothing is received for the reconnect timeout;
+ * calling it again continues after the last event. The caller must close the watch. It is not safe for concurrent use.
  */
 public final class Watch implements Iterator<RunEvent>, AutoCloseable {
   private final Source source;
@@ -43,19 +43,19 @@ public final class Watch implements Iterator<RunEvent>, AutoCloseable {
     return request.build();
   }
 
-  /** Nothing that was asked for is missing up to this sequence: the place from which to watch again. */
+  /** Returns the sequence up to which all selected events were received. Use it to resume the watch. */
   public int throughSequence() {
     return through;
   }
 
-  /** How the run ended; unspecified until the watch has come to its end. */
+  /** Returns the terminal status of the run. It is unspecified until the watch has ended. */
   public RunStatus endStatus() {
     return end;
   }
 
   @Override
   public boolean hasNext() {
-    until = System.nanoTime() + source.options.patience().toNanos();
+    until = System.nanoTime() + source.options.reconnectTimeout().toNanos();
     while (waiting.isEmpty()) {
       through = Math.max(through, message.getThroughSequence());
       if (message.getEndStatusValue() != 0) {
@@ -100,9 +100,9 @@ public final class Watch implements Iterator<RunEvent>, AutoCloseable {
     }
     message = stream.next();
     failures = 0;
-    until = System.nanoTime() + source.options.patience().toNanos();
+    until = System.nanoTime() + source.options.reconnectTimeout().toNanos();
     for (RunEvent event : message.getEventsList()) {
-      // Sequences are unsigned; a run has never so many that it matters.
+      // Sequences are unsigned, but no run has so many events that the sign matters.
       if (event.getSequence() > through) {
         waiting.add(event);
       }
