@@ -27,8 +27,8 @@ const refusals: readonly (readonly [path: string, why: RegExp])[] = [
   [".", /folder/],
   ["file/below", /Not a directory/],
   ["x".repeat(300), /name too long/],
-  ["nul\0.txt", /not valid/],
-  ["\ud800", /halves of characters/],
+  ["nul\0.txt", /empty or invalid/],
+  ["\ud800", /unpaired surrogates/],
 ];
 
 onEachGround("file tools", (ground) => {
@@ -86,7 +86,7 @@ onEachGround("file tools", (ground) => {
       expect(await edited("long.txt", "世界", long)).toContain("the only occurrence");
       expect(await edited("long.txt", long, "Welt")).toContain("the only occurrence");
       expect(await contentOf("long.txt")).toBe("Grüße, Welt {}");
-      expect(await edited("long.txt", "\ud800", "x")).toMatch(/^refused: .* halves of characters/);
+      expect(await edited("long.txt", "\ud800", "x")).toMatch(/^refused: .* unpaired surrogates/);
     });
 
     test("leaves bytes alone that are no text of ours", async () => {
@@ -144,10 +144,10 @@ onEachGround("file tools", (ground) => {
     // Requirement: KIT-2
     test("refuses what is too large or no text", async () => {
       await workspace.prepare("truncate -s 400M huge; printf 'a\\0b' > binary");
-      expect(await edited("huge", "a", "b")).toMatch(/more than the 10000000 bytes/);
+      expect(await edited("huge", "a", "b")).toMatch(/exceeds the 10000000 bytes/);
       expect(await edited("binary", "a", "b")).toMatch(/not a text file/);
       const read = await workspace.call(readFile, { path: "huge" });
-      expect(read.content).toMatch(/419430400 bytes, more than the 1000000/);
+      expect(read.content).toMatch(/419430400 bytes, but at most 1000000/);
       await workspace.prepare("rm huge");
     });
   });
@@ -208,7 +208,7 @@ setattr(module, "${name}", between)
       const { end, text } = await raced(edit, "urandom", what);
       expect([end.code, text("stderr")]).toEqual([
         2,
-        "box/f was changed by somebody else meanwhile; read it again\n",
+        "box/f was changed during the edit; read it again\n",
       ]);
       expect(await contentOf("box/f")).toBe(left);
       expect((await workspace.sh("ls -A box")).text("stdout")).toBe("f\n");

@@ -61,7 +61,7 @@ describe.skipIf(skipReason !== "")(`grep${skipReason}`, () => {
       "numbers:1:1",
       "numbers:10:10",
       "numbers:11:11",
-      "[cut: there are more than these 3 lines; ask for a deeper path or a narrower pattern]",
+      "[truncated after 3 lines; use a deeper path or a narrower pattern]",
     ]);
     expect(await workspace.found(grepFiles, { pattern: ".", path: "numbers" })).toHaveLength(101);
     expect(
@@ -95,9 +95,9 @@ describe.skipIf(skipReason !== "")(`grep${skipReason}`, () => {
   });
 
   test.each([
-    ["(", "is no regular expression"],
-    ["*a", "is no regular expression"],
-    ["(?P<n>a)(?P<n>b)", "is no regular expression"],
+    ["(", "is not a valid regular expression"],
+    ["*a", "is not a valid regular expression"],
+    ["(?P<n>a)(?P<n>b)", "is not a valid regular expression"],
     ["(".repeat(500) + ")".repeat(500), ""],
   ])("refuses the pattern %.20j", async (pattern, why) => {
     const [refused = ""] = await workspace.found(grepFiles, { pattern, path: "src" });

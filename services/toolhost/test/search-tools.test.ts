@@ -29,7 +29,7 @@ const outside: readonly (readonly [path: string, why: RegExp])[] = [
   ["nothing", /does not exist/],
   ["pipe", /Not a directory/],
   ["src/main.py/x", /Not a directory/],
-  ["a\0b", /not valid/],
+  ["a\0b", /empty or invalid/],
 ];
 
 onEachGround("every search", (ground) => {

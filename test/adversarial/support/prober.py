@@ -1,9 +1,9 @@
-"""Tries attacks and tells what became of each way of doing harm. The same program runs inside a sandbox and, as the control,
-without one.
+"""Runs attacks and reports the outcome of each of their ways. The same program runs in a sandbox and, as the control, without
+one.
 
-It reads {"given": …, "probes": {id: code}} and writes {id: {way: "harm" | "refused: why" | "broken: why"}}. A way does harm when
-it returns; it is refused when the kernel says so by an OSError, when the kernel ends it by SIGSYS, or when it returns False. Whatever else
-happens is a mistake of the attack, and counts as neither.
+It reads {"given": …, "probes": {id: code}} and writes {id: {way: "harm" | "refused: why" | "broken: why"}}. A way does harm if
+it returns. It is refused if the kernel returns an error (OSError), if the kernel kills it with SIGSYS, or if it returns False.
+Any other outcome is a bug in the attack, and counts as neither.
 """
 
 import ctypes
@@ -24,7 +24,7 @@ WAY_S = 15
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
 COLUMN = {"x86_64": 0, "aarch64": 1}[platform.machine()]
-# Numbers of system calls, apart from those that the filter is made of: x86_64, aarch64.
+# System call numbers, defined independently of those that the filter uses: x86_64, aarch64.
 NUMBERS = {
     "acct": (163, 89), "add_key": (248, 217), "adjtimex": (159, 171), "bpf": (321, 280), "chroot": (161, 51),
     "clock_adjtime": (305, 266), "clock_settime": (227, 112), "clone": (56, 220), "clone3": (435, 435),
@@ -47,7 +47,7 @@ victims = []
 
 
 def call(name, *args):
-    """A system call by its number, past every wrapper of the library."""
+    """Executes a system call by its number, bypassing all wrappers of the C library."""
     result = libc.syscall(ctypes.c_long(NUMBERS[name][COLUMN]), *map(word, args))
     if result == -1:
         refuse(ctypes.get_errno())
@@ -63,7 +63,7 @@ def refuse(number):
 
 
 def privileged(name, *args):
-    """Whether a call gets past the question for privileges; what it then complains of does not matter."""
+    """Returns if a system call passes the privilege check. Errors after that check are ignored."""
     try:
         call(name, *args)
     except OSError as error:
@@ -72,7 +72,7 @@ def privileged(name, *args):
 
 
 def alone():
-    """As a control, gets mounts of its own, so that those of the next way are as they were."""
+    """Without a sandbox, creates a mount namespace, so that changes of this way do not affect the next one."""
     if not given["first"]:
         call("unshare", 0x20000)
 
@@ -87,7 +87,7 @@ def writable(path):
 
 
 def first():
-    """Who is attacked: the agent in a sandbox; elsewhere a process of our own."""
+    """Returns the process to attack: the agent in a sandbox, otherwise a new process."""
     if given["first"]:
         return given["first"]
     script = "import time; print(flush=True); time.sleep(60)"
@@ -124,7 +124,7 @@ def attempted(attempt):
 
 
 def way(name, attempt):
-    """Tries one way in a process of its own, so that the next one begins as if there had been none before it."""
+    """Tries one way in a separate process, so that it does not affect the next one."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -132,9 +132,9 @@ def way(name, attempt):
         os.write(write, attempted(attempt).encode()[:2000])
         os._exit(0)
     os.close(write)
-    told = b""
+    outcome = b""
     if select.select([read], [], [], WAY_S)[0]:
-        told = os.read(read, 4096)
+        outcome = os.read(read, 4096)
     os.close(read)
     for target in (-pid, pid):
         try:
@@ -142,14 +142,14 @@ def way(name, attempt):
         except (ProcessLookupError, PermissionError):
             pass
     _, status = os.waitpid(pid, 0)
-    ending = f"ended by signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else "told nothing"
+    ending = f"ended by signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else "reported nothing"
     killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGSYS
-    found[name] = told.decode() or ("refused: SIGSYS" if killed else f"broken: {ending}")
+    found[name] = outcome.decode() or ("refused: SIGSYS" if killed else f"broken: {ending}")
 
 
 for probe, code in task["probes"].items():
     found = outcomes[probe] = {}
-    # Names of files are probes' own.
+    # Each probe has its own folder.
     folder = os.path.join(given["workspace"], probe)
     os.makedirs(folder, exist_ok=True)
     os.chdir(folder)

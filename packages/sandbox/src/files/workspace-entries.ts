@@ -73,7 +73,7 @@ export function refusalOf(complaint: string): Failure {
   const { FILE_NOT_FOUND, INVALID_REQUEST, REVISION_CONFLICT } = ErrorReason;
   if (complaint.endsWith("does not exist"))
     return new Failure("not_found", FILE_NOT_FOUND, complaint);
-  return complaint.endsWith("was changed meanwhile")
+  return complaint.endsWith("was changed while it was being read")
     ? new Failure("conflict", REVISION_CONFLICT, complaint)
     : new Failure("invalid", INVALID_REQUEST, complaint);
 }

@@ -1,16 +1,17 @@
-"""The first process of a sandbox. Makes one call after the other, each in a process that is forked from here.
+"""The agent: the first process of a sandbox. Executes one call after another, each in a process that is forked from it.
 
-The interpreter of a call has begun before the call came. Nothing of a call is left when the next one begins, and no code of
-a call can speak to the toolhost in the agent's name: its end of the pipe is here, where nobody can look.
+The Python interpreter of a call is therefore already running when the call arrives. The agent removes everything that a call
+left behind before the next call starts. Code of a call cannot impersonate the agent, because only the agent holds the pipe to
+the toolhost, and no other process can access its descriptors.
 """
 
-BEAT_S = 5
-# How long an agent waits for its first word from the toolhost.
-FIRST_S = 60
+HEARTBEAT_S = 5
+# How long an agent waits for its first message from the toolhost.
+FIRST_MESSAGE_S = 60
 
 
 class Call:
-    """One call from its message to its end."""
+    """One call, from its message to its end."""
 
     def __init__(self, host, call, programs):
         self.host, self.call = host, call
@@ -19,12 +20,12 @@ class Call:
         self.no_more_input = False
         self.kills = memory_kills()
 
-    def make(self):
+    def execute(self):
         if self.call.get("proxy"):
-            begin_carrying(self.call["proxy"])
+            start_forwarding(self.call["proxy"])
         (input, self.input), *outputs = self.pipes = [os.pipe() for _ in range(4)]
         failed, failure = os.pipe()
-        # Where the call reads, it is the first end; where it writes, the second.
+        # The call reads from the first end of its input pipe, and writes to the second end of its output pipes.
         ends = [input, *(end for _, end in outputs)]
         self.sources = {read: stream for (read, _), stream in zip(outputs, (b"o", b"e", b"r"))}
         self.pid = os.fork()
@@ -34,22 +35,22 @@ class Call:
         for end in (*ends, failure):
             os.close(end)
         if self.program is None and os.read(failed, 16):
-            self.host.tell(END, too_long=True)
+            self.host.send_json(END, too_long=True)
             os.waitpid(self.pid, 0)
-            end_all()
+            kill_all()
             self.close(failed)
             return
-        self.host.say(BEGAN)
+        self.host.send(BEGAN)
         for end in (self.input, *self.sources):
             os.set_blocking(end, False)
         while not self.is_over():
             self.wait()
-        end_all()
+        kill_all()
         status = ended[self.pid]
         while self.sources:
             self.wait()
         self.close(failed)
-        self.host.tell(END, **told(status), oom=memory_kills() > self.kills)
+        self.host.send_json(END, **exit_report(status), oom=memory_kills() > self.kills)
 
     def close(self, *more):
         for end in (self.input, *self.sources, *more):
@@ -61,21 +62,21 @@ class Call:
         return ended[self.pid] is not None
 
     def wait(self):
-        """Waits for something to do, and does it."""
+        """Waits for the next events and handles them. Sends a heartbeat if there are none."""
         poll = select.poll()
         poll.register(self.host.input, select.POLLIN)
         poll.register(WOKEN, select.POLLIN)
         if self.host.waiting:
             poll.register(self.host.output, select.POLLOUT)
-        if len(self.host.waiting) < MOST_WAITING:
+        if len(self.host.waiting) < MAX_PENDING:
             for source in self.sources:
                 poll.register(source, select.POLLIN)
         if self.input is not None and (self.to_call or self.no_more_input):
             poll.register(self.input, select.POLLOUT)
-        happened = poll.poll(BEAT_S * 1000)
-        if not happened:
-            self.host.say(ALIVE)
-        for end, _ in happened:
+        events = poll.poll(HEARTBEAT_S * 1000)
+        if not events:
+            self.host.send(ALIVE)
+        for end, _ in events:
             if end == self.host.input:
                 self.host.pull()
                 self.listen()
@@ -94,14 +95,14 @@ class Call:
             if kind == INPUT:
                 self.to_call += content
                 if self.input is None:
-                    self.taken(len(content))
+                    self.acknowledge(len(content))
             elif kind == INPUT_END:
                 self.no_more_input = True
             elif kind == STOP:
-                end_all()
+                kill_all()
 
     def feed(self):
-        """A call that does not read what it is given is no mistake."""
+        """Writes input to the call. A call that does not read its input is not an error."""
         try:
             written = os.write(self.input, self.to_call[: 4 * CHUNK]) if self.to_call else 0
             done = self.no_more_input and written == len(self.to_call)
@@ -110,69 +111,69 @@ class Call:
         except OSError:
             written, done = len(self.to_call), True
         if written:
-            self.taken(written)
+            self.acknowledge(written)
         if done:
             os.close(self.input)
             self.input = None
 
-    def taken(self, count):
+    def acknowledge(self, count):
         del self.to_call[:count]
-        self.host.say(TAKEN, count.to_bytes(4, "big"))
+        self.host.send(TAKEN, count.to_bytes(4, "big"))
 
     def forward(self, source):
         chunk = os.read(source, CHUNK)
         if chunk:
-            self.host.say(self.sources[source], chunk)
+            self.host.send(self.sources[source], chunk)
         else:
             os.close(source)
             del self.sources[source]
 
 
 class Programs:
-    """Our own programs, by their names; made ready for the interpreter once."""
+    """Our own programs by name. Each is compiled once."""
 
     def __init__(self, texts):
-        self.texts, self.made = texts, {}
+        self.texts, self.compiled = texts, {}
 
     def code(self, name):
-        if name not in self.made:
-            self.made[name] = compile(self.texts[name], "<string>", "exec")
-        return self.made[name]
+        if name not in self.compiled:
+            self.compiled[name] = compile(self.texts[name], "<string>", "exec")
+        return self.compiled[name]
 
 
-def told(status):
+def exit_report(status):
     return {"signal": os.WTERMSIG(status)} if os.WIFSIGNALED(status) else {"code": os.WEXITSTATUS(status)}
 
 
 def main():
     global WOKEN
     host = Host()
-    speak_of_myself(False)
+    set_dumpable(False)
     for each in IGNORED:
         signal.signal(each, signal.SIG_IGN)
     WOKEN, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    programs = traces = None
+    programs = leftovers = None
     wanted = []
-    host.say(READY)
+    host.send(READY)
     while True:
         for kind, content in host.messages():
             if kind == PROGRAMS:
                 given = parsed(content)
                 programs, wanted, idle_s = Programs(given["programs"]), given["imports"], given["idle_s"]
-                traces = Traces(given["folders"])
+                leftovers = Leftovers(given["folders"])
             elif kind == CALL:
-                Call(host, parsed(content), programs).make()
-                host.tell(SETTLED, clean=traces.remove())
+                Call(host, parsed(content), programs).execute()
+                host.send_json(SETTLED, clean=leftovers.remove())
                 break
         else:
-            idle(host, wanted, idle_s if programs else FIRST_S)
+            idle(host, wanted, idle_s if programs else FIRST_MESSAGE_S)
 
 
 def idle(host, wanted, idle_s):
-    """What calls often import is imported while there is nothing else to do."""
+    """Waits for the next message. Meanwhile, imports modules that calls often use. Exits when the idle time is over."""
     poll = select.poll()
     poll.register(host.input, select.POLLIN)
     if host.waiting:
@@ -188,7 +189,7 @@ def idle(host, wanted, idle_s):
         except ImportError:
             pass
     elif not ready:
-        leave()
+        exit_agent()
 
 
 IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
@@ -197,5 +198,5 @@ try:
 except BaseException as error:
     import traceback
 
-    os.write(COMPLAINTS, "".join(traceback.format_exception(error)).encode("utf-8", "backslashreplace"))
-    leave()
+    os.write(STDERR, "".join(traceback.format_exception(error)).encode("utf-8", "backslashreplace"))
+    exit_agent()

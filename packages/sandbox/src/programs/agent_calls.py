@@ -1,18 +1,19 @@
-"""The process of one call, from the fork on. Follows agent_host.py in its program.
+"""The process of one call, after the fork. Concatenated after agent_host.py.
 
-It runs foreign code, or becomes a foreign program: it holds nothing of the agent but its four descriptors.
+This process runs untrusted code, or becomes an untrusted program. It holds no resources of the agent except its four descriptors.
 """
 
 import resource
 
 RESULT = 3
 FAILURE = 4
-# Of a complaint: nobody reads the pipe before the call has begun, so that more than it takes would never be written.
-MOST_TOLD = 200
+# Length limit of an error message. The pipe is not read before the call has started, so a message that does not fit into it would
+# block.
+MAX_ERROR = 200
 
 
 def become_call(call, ends, failure, program):
-    """Never returns. What keeps a command from beginning is told by `failure`, which closes when it has begun."""
+    """Runs the call in this process, and never returns. Writes to `failure` if the command cannot start; it closes on start."""
     try:
         os.setsid()
         for at, end in enumerate(ends):
@@ -24,7 +25,7 @@ def become_call(call, ends, failure, program):
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.chdir(call["folder"])
-        prefer_to_end()
+        prefer_oom_kill()
         os.environ.clear()
         os.environ.update(call["env"], PWD=call["folder"])
         for name, (soft, hard) in call["limits"].items():
@@ -33,14 +34,14 @@ def become_call(call, ends, failure, program):
             become_program(call["argv"])
         run_program(program, call["argv"])
     except BaseException as error:
-        complaint = repr(error)[:MOST_TOLD]
-        os.write(2, f"the call could not be begun: {complaint}\n".encode("utf-8", "backslashreplace"))
+        complaint = repr(error)[:MAX_ERROR]
+        os.write(2, f"the call could not be started: {complaint}\n".encode("utf-8", "backslashreplace"))
     finally:
         os._exit(70)
 
 
-def prefer_to_end():
-    """When memory is full the kernel is to end what fills it, not the agent."""
+def prefer_oom_kill():
+    """Makes the kernel kill this process, not the agent, when memory is exhausted."""
     try:
         with open("/proc/self/oom_score_adj", "w") as file:
             file.write("1000")
@@ -49,10 +50,10 @@ def prefer_to_end():
 
 
 def limit(which, soft, hard):
-    """What is bounded already is never widened."""
-    _, most = resource.getrlimit(which)
-    if most != resource.RLIM_INFINITY:
-        soft, hard = min(soft, most), min(hard, most)
+    """Sets a resource limit. Never raises a limit that is already set."""
+    _, maximum = resource.getrlimit(which)
+    if maximum != resource.RLIM_INFINITY:
+        soft, hard = min(soft, maximum), min(hard, maximum)
     resource.setrlimit(which, (soft, hard))
 
 
@@ -64,13 +65,13 @@ def become_program(argv):
         if error.errno == errno.E2BIG:
             os.write(FAILURE, b"too long")
             os._exit(126)
-        os.write(2, argv[0][:MOST_TOLD] + f": {error.strerror}\n".encode())
+        os.write(2, argv[0][:MAX_ERROR] + f": {error.strerror}\n".encode())
         os._exit(127 if error.errno in (errno.ENOENT, errno.ENOTDIR) else 126)
 
 
 def run_program(code, arguments):
-    """Runs a program of ours as the interpreter would: it is `__main__`, and has an interrupt and a pipe of its own."""
-    speak_of_myself(True)
+    """Runs one of our programs as the interpreter would: as `__main__`, and with the default handling of SIGINT and SIGPIPE."""
+    set_dumpable(True)
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,7 +1,7 @@
-"""The agent's side of the pipe to the toolhost. The first part of the program that is the first process of a sandbox.
+"""The agent's side of the pipe to the toolhost. The first part of the agent, the first process of a sandbox.
 
-Each message is its length in four bytes, a byte that says what it is, and what it holds. The program does without `json`
-and `signal`, in favour of what they stand on: to import them takes longer than to start the interpreter.
+Each message consists of its length in four bytes, one byte for its kind, and its content. The agent uses the C modules below
+`json` and `signal`, because importing these two takes longer than starting the interpreter.
 """
 
 import _json
@@ -14,37 +14,37 @@ import sys
 CALL, INPUT, INPUT_END, STOP, PROGRAMS = b"C", b"I", b"E", b"K", b"P"
 READY, BEGAN, TAKEN, END, SETTLED, ALIVE = b"R", b"B", b"T", b"X", b"S", b"A"
 CHUNK = 1 << 16
-# How much may wait to be written to the toolhost before what a call writes is left in its pipes.
-MOST_WAITING = 1 << 19
-# Ends of the pipe lie above what calls use.
+# Bytes that may wait to be written to the toolhost. Above this limit, the output of a call stays in its pipes.
+MAX_PENDING = 1 << 19
+# First descriptor of the pipe to the toolhost. It is above the descriptors that calls use.
 CONTROL = 100
-COMPLAINTS = CONTROL + 2
+STDERR = CONTROL + 2
 
 
 class Host:
     def __init__(self):
         self.input, self.output = CONTROL, CONTROL + 1
-        for fd, to in ((0, self.input), (1, self.output), (2, COMPLAINTS)):
+        for fd, to in ((0, self.input), (1, self.output), (2, STDERR)):
             os.dup2(fd, to, inheritable=False)
             os.set_blocking(to, False)
         nothing = os.open(os.devnull, os.O_RDWR)
-        # No pipe of a call gets a number that a call needs.
+        # Occupies the low descriptors, so that no pipe of a call gets a number that the call itself needs.
         for fd in range(5):
             if fd != nothing:
                 os.dup2(nothing, fd, inheritable=fd < 3)
         self.arrived = bytearray()
         self.waiting = bytearray()
 
-    def say(self, kind, content=b""):
+    def send(self, kind, content=b""):
         self.waiting += len(content).to_bytes(4, "big") + kind + content
         self.push()
 
-    def tell(self, kind, **numbers):
-        """Numbers and truths by their names, as JSON."""
-        self.say(kind, ("{" + ", ".join(f'"{name}": {str(each).lower()}' for name, each in numbers.items()) + "}").encode())
+    def send_json(self, kind, **values):
+        """Sends a message with numbers and booleans as a JSON object."""
+        self.send(kind, ("{" + ", ".join(f'"{name}": {str(each).lower()}' for name, each in values.items()) + "}").encode())
 
     def push(self):
-        """Writes as much as the toolhost takes now."""
+        """Writes as many pending bytes as the pipe accepts."""
         try:
             while self.waiting:
                 with memoryview(self.waiting)[: 4 * CHUNK] as part:
@@ -53,10 +53,10 @@ class Host:
         except BlockingIOError:
             pass
         except OSError:
-            leave()
+            exit_agent()
 
     def pull(self):
-        """Reads what the toolhost has said. Without a toolhost there is nothing to live for."""
+        """Reads what the toolhost has sent. Exits if the toolhost has closed the pipe."""
         try:
             chunk = os.read(self.input, 4 * CHUNK)
         except BlockingIOError:
@@ -64,7 +64,7 @@ class Host:
         except OSError:
             chunk = b""
         if not chunk:
-            leave()
+            exit_agent()
         self.arrived += chunk
 
     def messages(self):
@@ -77,29 +77,29 @@ class Host:
             yield kind, content
 
 
-class Plain:
-    """How values of JSON are read."""
+class JsonContext:
+    """Settings of the JSON scanner."""
 
     strict, object_hook, object_pairs_hook = True, None, None
     parse_float, parse_int, parse_constant = float, int, float
 
 
 def parsed(content):
-    return _json.make_scanner(Plain)(content.decode("utf-8", "surrogatepass"), 0)[0]
+    return _json.make_scanner(JsonContext)(content.decode("utf-8", "surrogatepass"), 0)[0]
 
 
-def leave():
-    end_all()
+def exit_agent():
+    kill_all()
     os._exit(0)
 
 
-def speak_of_myself(yes):
-    """Whether others with our id may look into this process and its descriptors."""
+def set_dumpable(dumpable):
+    """Sets whether other processes of the same user can inspect this process and its descriptors."""
     import _ctypes
 
     prctl = _ctypes.dlsym(_ctypes.dlopen(None, 2), "prctl")
     PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
-    if _ctypes.call_function(prctl, (PR_SET_DUMPABLE, int(yes), 0, 0, 0)) != 0:
-        raise OSError("the process cannot be hidden")
-    if not yes:
+    if _ctypes.call_function(prctl, (PR_SET_DUMPABLE, int(dumpable), 0, 0, 0)) != 0:
+        raise OSError("prctl(PR_SET_DUMPABLE) did not succeed")
+    if not dumpable:
         _ctypes.call_function(prctl, (PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))

@@ -1,67 +1,67 @@
-"""The way out of a sandbox that may use a network. Follows agent_tidy.py in its program.
+"""Network access of a sandbox. Concatenated after agent_tidy.py.
 
-Programs know proxies by a host and a port. A process beside the call carries what comes to a port of the sandbox's own loopback
-to the socket of the toolhost's proxy, which decides. It ends with the call.
+Programs address a proxy by host and port. A separate process forwards connections from a port on the loopback interface of the
+sandbox to the Unix socket of the toolhost's proxy, which decides whether to allow them. The process ends with the call.
 """
 
 PROXY_PORT = 3128
-# Of connections at a time; others wait to be taken.
-MOST_CARRIED = 64
+# Maximum number of concurrent connections. Further connections wait to be accepted.
+MAX_CONNECTIONS = 64
 
 
-def begin_carrying(proxy):
-    """Returns when the port is open, so that nothing of the call comes too early."""
-    # Not before it is wanted: most sandboxes have no network.
+def start_forwarding(proxy):
+    """Starts the forwarding process. Returns when the port is open, so that the call can connect at once."""
+    # Imported only on demand, because most sandboxes have no network.
     import _socket as sockets
 
-    door = sockets.socket(sockets.AF_INET, sockets.SOCK_STREAM)
-    door.setsockopt(sockets.SOL_SOCKET, sockets.SO_REUSEADDR, 1)
-    door.bind(("127.0.0.1", PROXY_PORT))
-    door.listen(MOST_CARRIED)
+    listener = sockets.socket(sockets.AF_INET, sockets.SOCK_STREAM)
+    listener.setsockopt(sockets.SOL_SOCKET, sockets.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", PROXY_PORT))
+    listener.listen(MAX_CONNECTIONS)
     if os.fork() == 0:
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-            # Nothing that could speak for the agent.
-            kept = door.fileno()
+            # Closes every other descriptor, in particular the pipe to the toolhost.
+            kept = listener.fileno()
             os.closerange(3, kept)
             os.closerange(kept + 1, 1 << 16)
-            Carrier(sockets, door, proxy).carry()
+            Forwarder(sockets, listener, proxy).run()
         finally:
             os._exit(1)
-    door.close()
+    listener.close()
 
 
 class End:
-    """One end of a connection that is carried."""
+    """One end of a forwarded connection."""
 
     def __init__(self, socket):
         socket.setblocking(False)
         self.socket, self.waiting = socket, bytearray()
-        # Whether all of it is read, and whether the other end's end was passed on to it.
-        self.is_read = self.is_told = False
+        # Whether this end was read to its end, and whether its write side was shut down.
+        self.is_read = self.is_shut_down = False
 
 
-class Carrier:
-    def __init__(self, sockets, door, proxy):
-        self.sockets, self.door, self.proxy = sockets, door, proxy
+class Forwarder:
+    def __init__(self, sockets, listener, proxy):
+        self.sockets, self.listener, self.proxy = sockets, listener, proxy
         self.ends = {}
         self.poll = select.poll()
-        self.door.setblocking(False)
-        self.poll.register(door.fileno(), select.POLLIN)
+        self.listener.setblocking(False)
+        self.poll.register(listener.fileno(), select.POLLIN)
 
-    def carry(self):
+    def run(self):
         while True:
             for fd, _ in self.poll.poll():
-                if fd == self.door.fileno():
-                    self.take()
+                if fd == self.listener.fileno():
+                    self.accept()
                 elif fd in self.ends:
-                    self.move(self.ends[fd])
+                    self.forward(self.ends[fd])
 
-    def take(self):
+    def accept(self):
         try:
-            fd, _ = self.door._accept()
+            fd, _ = self.listener._accept()
         except OSError:
             return
         inner = End(self.sockets.socket(fileno=fd))
@@ -75,11 +75,11 @@ class Carrier:
             return
         for end in (inner, outer):
             self.ends[end.socket.fileno()] = end
-            self.await_(end)
-        if len(self.ends) >= 2 * MOST_CARRIED:
-            self.poll.unregister(self.door.fileno())
+            self.register(end)
+        if len(self.ends) >= 2 * MAX_CONNECTIONS:
+            self.poll.unregister(self.listener.fileno())
 
-    def move(self, end):
+    def forward(self, end):
         try:
             if not end.is_read and len(end.other.waiting) < CHUNK:
                 self.read(end)
@@ -87,10 +87,10 @@ class Carrier:
                 self.write(each)
         except OSError:
             return self.close(end)
-        if end.is_told and end.other.is_told:
+        if end.is_shut_down and end.other.is_shut_down:
             return self.close(end)
-        self.await_(end)
-        self.await_(end.other)
+        self.register(end)
+        self.register(end.other)
 
     def read(self, end):
         try:
@@ -108,12 +108,12 @@ class Carrier:
                 del end.waiting[:written]
         except BlockingIOError:
             return
-        if end.other.is_read and not end.is_told:
-            end.is_told = True
+        if end.other.is_read and not end.is_shut_down:
+            end.is_shut_down = True
             end.socket.shutdown(self.sockets.SHUT_WR)
 
-    def await_(self, end):
-        """Nothing is awaited of an end of which nothing is wanted: it would be told of for ever."""
+    def register(self, end):
+        """Registers the events to wait for. An end without any is unregistered; otherwise it would be reported repeatedly."""
         wanted = 0 if end.is_read or len(end.other.waiting) >= CHUNK else select.POLLIN
         wanted |= select.POLLOUT if end.waiting else 0
         if wanted:
@@ -125,8 +125,8 @@ class Carrier:
                 pass
 
     def close(self, end):
-        if len(self.ends) >= 2 * MOST_CARRIED:
-            self.poll.register(self.door.fileno(), select.POLLIN)
+        if len(self.ends) >= 2 * MAX_CONNECTIONS:
+            self.poll.register(self.listener.fileno(), select.POLLIN)
         for each in (end, end.other):
             fd = each.socket.fileno()
             try:

@@ -1,16 +1,17 @@
-"""Ends all that a call has left. Follows agent_host.py in its program."""
+"""Cleans up after a call. Concatenated after agent_host.py."""
 
-# How much is taken away; a sandbox with more is not used again.
-MOST_LEFT = 2_000
+# Maximum number of files that are removed after a call. A sandbox with more is not reused.
+MAX_LEFTOVERS = 2_000
+# Number of resource limits that Linux has.
 LIMITS = 16
 ROUND_S = 0.002
 
 
-def end_all():
-    """Returns when no process is left but this one."""
+def kill_all():
+    """Kills all other processes, and returns when none is left."""
     while True:
         if os.getpid() == 1:
-            # All at once, so that nothing can be begun meanwhile by what is not ended yet.
+            # Kills all processes at once, so that none of them can start another one in the meantime.
             try:
                 os.kill(-1, signal.SIGKILL)
             except ProcessLookupError:
@@ -23,11 +24,11 @@ def end_all():
                     pass
         if not reap():
             return
-        # What was begun while the others were looked for is found in the next round.
+        # The next round finds processes that were started during this one.
         select.select([], [], [], ROUND_S)
 
 
-# How processes ended whose end is waited for.
+# Exit status by process id, for processes that are waited for. None while the process is running.
 ended = {}
 
 
@@ -37,7 +38,7 @@ def remember(pid, status):
 
 
 def reap():
-    """Takes note of what has ended, so that it is not counted against a limit. False when there is nothing that could."""
+    """Reaps ended processes, so that they no longer count against limits. Returns False if there are no child processes."""
     try:
         while (found := os.waitpid(-1, os.WNOHANG)) != (0, 0):
             remember(*found)
@@ -47,7 +48,7 @@ def reap():
 
 
 def descendants():
-    """Without a namespace of processes of our own: those that this process is above of."""
+    """Returns the ids of all descendants. Needed if the sandbox has no PID namespace."""
     parents = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -57,13 +58,13 @@ def descendants():
             except OSError:
                 continue
     found = [os.getpid()]
-    for above in found:
-        found += [pid for pid, parent in parents.items() if parent == above]
+    for ancestor in found:
+        found += [pid for pid, parent in parents.items() if parent == ancestor]
     return found[1:]
 
 
 def memory_kills():
-    """How many processes the kernel has ended because memory was full, where it is told inside. An agent is the last."""
+    """Returns how many processes the kernel has killed because memory was exhausted, or 0 if the sandbox cannot see that."""
     for counter in ("memory.events", "memory/memory.oom_control"):
         try:
             with open(f"/sys/fs/cgroup/{counter}") as lines:
@@ -73,27 +74,27 @@ def memory_kills():
     return 0
 
 
-class Traces:
-    """What a call could leave for the next one, other than the workspace."""
+class Leftovers:
+    """Everything outside the workspace that a call could leave for the next one."""
 
     def __init__(self, folders):
-        self.rights = {folder: rights(folder) for folder in folders}
-        self.before = self.own()
+        self.modes = {folder: mode_and_owner(folder) for folder in folders}
+        self.before = self.properties()
 
-    def own(self):
-        """Whoever has our id may change some properties of this process."""
+    def properties(self):
+        """Returns the properties of this process that other processes of the same user can change."""
         limits = tuple(resource.getrlimit(which) for which in range(LIMITS))
         return limits, os.sched_getaffinity(0), os.getpriority(os.PRIO_PROCESS, 0), os.sched_getscheduler(0)
 
     def remove(self):
-        """False when something is left, or it cannot be told."""
+        """Removes the leftovers. Returns False if something is left, or if that cannot be determined."""
         try:
-            return all(restored(*each) for each in self.rights.items()) and not shares_memory() and self.own() == self.before
+            return all(restored(*each) for each in self.modes.items()) and not shares_memory() and self.properties() == self.before
         except Exception:
             return False
 
 
-def rights(folder):
+def mode_and_owner(folder):
     try:
         found = os.lstat(folder)
     except FileNotFoundError:
@@ -102,19 +103,19 @@ def rights(folder):
 
 
 def restored(folder, before):
-    """Whose id is its owner's may have changed the folder itself. One that was not there has nothing in it."""
+    """Restores a folder, whose mode the call may have changed, and empties it. A folder that did not exist must not exist now."""
     if before is None:
-        return rights(folder) is None
-    if rights(folder) != before:
+        return mode_and_owner(folder) is None
+    if mode_and_owner(folder) != before:
         os.chmod(folder, before[0] & 0o7777)
-    return emptied(folder) and rights(folder) == before
+    return emptied(folder) and mode_and_owner(folder) == before
 
 
 REGULAR, KINDS = 0o100000, 0o170000
 
 
 def emptied(folder):
-    """A file that others put there for commands to write to is emptied as well."""
+    """Empties a folder. A regular file at this path, which commands may write to, is truncated."""
     if os.lstat(folder).st_mode & KINDS == REGULAR:
         os.truncate(folder, 0)
         return True
@@ -125,7 +126,7 @@ def emptied(folder):
             entries = list(found)
         for entry in entries:
             left += 1
-            if left > MOST_LEFT:
+            if left > MAX_LEFTOVERS:
                 return False
             if entry.is_dir(follow_symlinks=False):
                 stack.append(entry.path)
@@ -139,7 +140,7 @@ def emptied(folder):
 
 
 def shares_memory():
-    """Whether there are objects of System V, which outlive the processes that made them."""
+    """Returns whether System V IPC objects exist, which outlive the processes that created them."""
     for kind in ("msg", "sem", "shm"):
         try:
             with open(f"/proc/sysvipc/{kind}", "rb") as table:

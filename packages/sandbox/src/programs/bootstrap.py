@@ -1,17 +1,17 @@
-"""The first word of a sandbox that cannot be given its agent when it is made. It waits for a program at its standard input
-(the length in four bytes, then the text) and becomes that program."""
+"""The initial program of a sandbox that cannot receive its agent at creation. It reads a program from standard input (the length
+in four bytes, then the text) and executes it in its own process."""
 
 import os, sys
 
 
-def take(count):
-    taken = b""
-    while len(taken) < count:
-        part = os.read(0, count - len(taken))
+def read_exactly(count):
+    content = b""
+    while len(content) < count:
+        part = os.read(0, count - len(content))
         if not part:
             os._exit(0)
-        taken += part
-    return taken
+        content += part
+    return content
 
 
-exec(compile(take(int.from_bytes(take(4), "big")), "<agent>", "exec"))
+exec(compile(read_exactly(int.from_bytes(read_exactly(4), "big")), "<agent>", "exec"))

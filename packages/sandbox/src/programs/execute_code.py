@@ -1,6 +1,6 @@
-"""Runs code given on standard input as JSON; reports on file descriptor 3. Runs inside the sandbox.
+"""Runs code that it reads from standard input as JSON, and reports the result on file descriptor 3. Runs in the sandbox.
 
-It does without `ast` and `json`, in favour of what they stand on: to import them takes longer than most code runs.
+It uses the C modules below `ast` and `json`, because importing these two takes longer than most code runs.
 """
 
 import _ast as ast
@@ -13,7 +13,7 @@ NAME = "<code>"
 
 
 def forbidden_import(tree, allowed):
-    """The first module that is imported and not allowed. A lint for honest code, not a protection."""
+    """Returns the first import that is not allowed, or None. This is a lint for well-meaning code, not a security boundary."""
 
     def permits(module):
         parts = module.split(".")
@@ -37,7 +37,7 @@ def forbidden_import(tree, allowed):
                 first = node.args[0] if node.args else None
                 name = first.value if isinstance(first, ast.Constant) else None
                 if not isinstance(name, str) or not permits(name):
-                    return (name if isinstance(name, str) else "a module by a computed name"), node.lineno
+                    return (name if isinstance(name, str) else "a module with a computed name"), node.lineno
     return None
 
 
@@ -50,8 +50,8 @@ def nodes_of(tree):
             waiting += [each for each in (below if isinstance(below, list) else [below]) if isinstance(each, ast.AST)]
 
 
-class Plain:
-    """How values of JSON are read."""
+class JsonContext:
+    """Settings of the JSON scanner."""
 
     strict, object_hook, object_pairs_hook = True, None, None
     parse_float, parse_int, parse_constant = float, int, float
@@ -68,7 +68,7 @@ def run(code, allowed):
     found = forbidden_import(tree, set(allowed))
     if found:
         listed = ", ".join(sorted(allowed))
-        raise ImportError(f"line {found[1]}: importing {found[0]} is not allowed here; allowed are: {listed}")
+        raise ImportError(f"line {found[1]}: importing {found[0]} is not allowed; allowed modules: {listed}")
     last = None
     if tree.body and isinstance(tree.body[-1], ast.Expr):
         last = ast.Expression(tree.body.pop().value)
@@ -78,8 +78,8 @@ def run(code, allowed):
 
 
 def explain(error, code):
-    """The traceback, without the frames of this program."""
-    # Code that is right does not wait for what only tells of mistakes.
+    """Returns the traceback, without the frames of this program."""
+    # Imported only on demand, so that code without errors does not wait for it.
     import linecache
     import traceback
 
@@ -93,10 +93,10 @@ def explain(error, code):
 
 
 def main():
-    request, _ = _json.make_scanner(Plain)(sys.stdin.buffer.read().decode("utf-8", "surrogatepass"), 0)
+    request, _ = _json.make_scanner(JsonContext)(sys.stdin.buffer.read().decode("utf-8", "surrogatepass"), 0)
     os.set_inheritable(3, False)
     sys.stdin = open(os.devnull)
-    # Who waits sees each line at once, and what was printed is not lost when the time is over.
+    # Each line is visible immediately, and no printed line is lost if the code exceeds its time limit.
     sys.stdout.reconfigure(line_buffering=True)
     sys.argv = [NAME]
     result, success, started = None, True, time.perf_counter()
@@ -115,8 +115,8 @@ def main():
             stream.flush()
         except Exception:
             pass
-    told = "null" if result is None else _json.encode_basestring_ascii(result)
-    report = f'{{"result": {told}, "success": {str(success).lower()}, "execution_time_ms": {elapsed:.3f}}}'
+    encoded = "null" if result is None else _json.encode_basestring_ascii(result)
+    report = f'{{"result": {encoded}, "success": {str(success).lower()}, "execution_time_ms": {elapsed:.3f}}}'
     with open(3, "wb", closefd=False) as channel:
         channel.write(report.encode())
     os._exit(0 if success else 1)

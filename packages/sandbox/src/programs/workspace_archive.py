@@ -1,32 +1,32 @@
-"""The whole workspace as a tar stream, out and in. Follows workspace_paths.py in its program."""
+"""Writes the workspace as a tar stream, and restores it. Concatenated after workspace_paths.py."""
 
 import tarfile
 
-# How much is read and written at a time.
+# Number of bytes that are read and written at a time.
 CHUNK = 1 << 20
-# How deeply folders may lie in each other: each is opened from the workspace on.
-DEEPEST = 2048
-# What an entry may hold of names without their counting as bytes of the workspace.
-NAMES = 2048
-# What is found of a folder that was exchanged or taken away.
+# Maximum nesting depth of folders. Each folder is opened starting from the workspace.
+MAX_DEPTH = 2048
+# Number of bytes of a path that do not count toward the size of the workspace.
+FREE_PATH_BYTES = 2048
+# Errors of opening a folder that was replaced or removed.
 GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
 
 def snapshot(most):
-    """Files, folders and links as they are; nothing else. Who made them, and when, is not told."""
+    """Writes files, folders, and links. Omits everything else, and also owners and times."""
     refuse_if_over(most)
-    # Not by tarfile's own walk: it asks for the names of users for each file, and ends at what is nested deeply.
+    # tarfile's own walk is not used, because it looks up user names for each file and fails on deeply nested folders.
     out = open(sys.stdout.fileno(), "wb", buffering=CHUNK, closefd=False)
-    given = 0
+    written = 0
     linked = {}
-    for folder, name, path, about in found():
+    for folder, name, path, about in walk():
         entry, fd = None, None
         try:
-            entry = described(folder, name, path, about, linked)
+            entry = entry_of(folder, name, path, about, linked)
             if entry is not None and entry.isreg():
                 fd = open_to_read(folder, name)
         except OSError:
-            # A call that began meanwhile took it away, or put something else there.
+            # A call that started in the meantime removed or replaced the file.
             if is_same(folder, name, about):
                 raise
             continue
@@ -37,11 +37,11 @@ def snapshot(most):
             continue
         try:
             entry.size = os.fstat(fd).st_size
-            given += entry.size
-            if given > most:
+            written += entry.size
+            if written > most:
                 raise too_large(most)
             add_file(out, entry, fd)
-            # Only from here on another name may lead to it.
+            # Hard links can refer to the file only after it was written.
             linked.setdefault((about.st_dev, about.st_ino), path)
         finally:
             os.close(fd)
@@ -50,11 +50,11 @@ def snapshot(most):
 
 
 def refuse_if_over(most):
-    """Adds up everything before the first byte is given, so that nothing is stored of what is too large."""
+    """Computes the size before the first byte is written, so that no part of a workspace that is too large is stored."""
     size = 0
     known = set()
-    for _, _, path, about in found():
-        size += max(0, len(os.fsencode(path)) - NAMES)
+    for _, _, path, about in walk():
+        size += max(0, len(os.fsencode(path)) - FREE_PATH_BYTES)
         key = (about.st_dev, about.st_ino)
         if stat.S_ISREG(about.st_mode) and key not in known:
             known.add(key)
@@ -64,16 +64,16 @@ def refuse_if_over(most):
 
 
 def too_large(most):
-    return Complaint(f"the workspace has more than {most} bytes")
+    return Complaint(f"the workspace exceeds {most} bytes")
 
 
-def found():
-    """Everything there is, a folder before what is in it: the open folder, the name, the path, and what it is."""
+def walk():
+    """Yields every entry as (open folder, name, path, lstat result). A folder precedes its contents."""
     pending = [()]
     while pending:
         above = pending.pop()
-        if len(above) > DEEPEST:
-            raise Complaint(f"the workspace has more than {DEEPEST} folders in each other")
+        if len(above) > MAX_DEPTH:
+            raise Complaint(f"the workspace has folders that are nested more than {MAX_DEPTH} levels deep")
         try:
             folder = folder_of(above)
         except OSError as error:
@@ -96,7 +96,7 @@ def found():
 
 
 def readable(folder, name):
-    """What a name stands for. What its owner cannot read is made readable for him."""
+    """Returns the lstat result of a name. Makes a file or folder readable that its owner cannot read."""
     about = os.lstat(name, dir_fd=folder)
     wanted = stat.S_IRWXU if stat.S_ISDIR(about.st_mode) else stat.S_IRUSR
     if not stat.S_ISDIR(about.st_mode) and not stat.S_ISREG(about.st_mode):
@@ -108,7 +108,7 @@ def readable(folder, name):
 
 
 def is_same(folder, name, about):
-    """Whether a name still stands for what it stood for."""
+    """Returns whether a name still refers to the same file."""
     try:
         there = os.lstat(name, dir_fd=folder)
     except FileNotFoundError:
@@ -116,8 +116,8 @@ def is_same(folder, name, about):
     return os.path.samestat(there, about) and stat.S_IFMT(there.st_mode) == stat.S_IFMT(about.st_mode)
 
 
-def described(folder, name, path, about, linked):
-    """The entry of what is at a path, or nothing for what is not taken along."""
+def entry_of(folder, name, path, about, linked):
+    """Returns the archive entry of a path, or None if it is not archived."""
     entry = tarfile.TarInfo(path)
     entry.mode = stat.S_IMODE(about.st_mode)
     if stat.S_ISLNK(about.st_mode):
@@ -134,7 +134,7 @@ def described(folder, name, path, about, linked):
 
 
 def open_to_read(folder, name):
-    """The open file, or nothing when it is no regular one any more."""
+    """Returns the open file, or None if it is no longer a regular file."""
     fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     if stat.S_ISREG(os.fstat(fd).st_mode):
         return fd
@@ -143,7 +143,7 @@ def open_to_read(folder, name):
 
 
 def add_file(out, entry, fd):
-    """A file with as many bytes as were announced: one that grows is cut, one that shrinks is filled with zeros."""
+    """Writes exactly as many bytes as the entry declares. Truncates a file that grew, and pads one that shrank with zeros."""
     out.write(entry.tobuf(tarfile.PAX_FORMAT))
     left = entry.size
     while left > 0:
@@ -154,75 +154,75 @@ def add_file(out, entry, fd):
 
 
 def restore(links_out):
-    """Lays an archive in. No entry leads out of the workspace, nor goes through a link: folders are opened one by one.
+    """Extracts an archive. No entry can leave the workspace or follow a link, because folders are opened one by one.
 
-    Links that lead out are left out unless they are wanted.
+    Links that point outside the workspace are skipped unless `links_out` is set.
     """
     above, folder = None, None
     with tarfile.open(fileobj=sys.stdin.buffer, mode="r|", bufsize=1 << 20) as archive:
         for entry in archive:
             *wanted, name = inner_parts(entry.name)
-            # What lies in one folder mostly comes together.
+            # Entries of the same folder are usually adjacent, so the folder stays open.
             if wanted != above:
                 if folder is not None:
                     os.close(folder)
                 above, folder = wanted, folder_of(wanted, create=True)
-            lay(archive, entry, folder, name, links_out)
+            extract(archive, entry, folder, name, links_out)
 
 
-def lay(archive, entry, folder, name, links_out):
+def extract(archive, entry, folder, name, links_out):
     if entry.isdir():
         make_folder(folder, name)
         below = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
-        # Whatever its rights, what lies in it comes after it.
+        # The owner needs write access, because the contents of the folder follow.
         os.fchmod(below, entry.mode & 0o777 | 0o300)
         os.close(below)
     elif entry.isreg():
-        take_away(folder, name)
+        remove_existing(folder, name)
         fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=folder)
         with os.fdopen(fd, "wb") as file:
             source = archive.extractfile(entry)
             while chunk := source.read(1 << 20):
                 file.write(chunk)
             os.fchmod(fd, entry.mode & 0o777)
-    elif entry.issym() and (links_out or leads_within(entry)):
-        take_away(folder, name)
+    elif entry.issym() and (links_out or points_inside(entry)):
+        remove_existing(folder, name)
         os.symlink(entry.linkname, name, dir_fd=folder)
     elif entry.islnk():
         try:
-            lay_link(entry, folder, name)
+            extract_link(entry, folder, name)
         except FileNotFoundError:
-            # What it should be another name of was taken away while the archive was made.
+            # The target was removed while the archive was being written.
             pass
 
 
-def lay_link(entry, folder, name):
+def extract_link(entry, folder, name):
     *above, other = inner_parts(entry.linkname)
     beside = folder_of(above)
     try:
-        # Opened, so that it is known for a file before it gets another name.
+        # Opened to check that the target is a regular file before linking to it.
         os.close(open_in(beside, other, os.O_RDONLY, entry.linkname))
-        take_away(folder, name)
+        remove_existing(folder, name)
         os.link(other, name, src_dir_fd=beside, dst_dir_fd=folder, follow_symlinks=False)
     finally:
         os.close(beside)
 
 
 def inner_parts(name):
-    """The folders and the name of an entry, which has to lie in the workspace by its words alone."""
+    """Returns the folders and the name of an entry. The path must be lexically inside the workspace."""
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if name.startswith("/") or ".." in parts or not parts:
-        raise Complaint(f"{name} lies outside of the workspace")
+        raise Complaint(f"{name} is outside the workspace")
     return parts
 
 
-def leads_within(entry):
-    """Whether a link leads into the workspace by its words; another link on its way is looked at when it is used."""
+def points_inside(entry):
+    """Returns whether a link is lexically inside the workspace. Further links on its path are checked when it is used."""
     full = os.path.normpath(os.path.join("/", "w", os.path.dirname(entry.name), entry.linkname))
     return not entry.linkname.startswith("/") and full.startswith("/w/")
 
 
-def take_away(folder, name):
+def remove_existing(folder, name):
     try:
         os.unlink(name, dir_fd=folder)
     except FileNotFoundError:
@@ -230,7 +230,7 @@ def take_away(folder, name):
 
 
 def clear():
-    """Takes everything away. Folders are moved up before they are emptied, so that no depth is too much."""
+    """Removes everything. Folders are moved to the top level before they are emptied, so that any nesting depth works."""
     count = 0
     while entries := list(os.scandir(ROOT)):
         for entry in entries:

@@ -1,10 +1,10 @@
-"""Files that are written beside the one whose place they take. Follows workspace_paths.py in its program."""
+"""Drafts: new files that atomically replace existing ones. Concatenated after workspace_paths.py."""
 
 
 class Draft:
-    """A file without a name until it is whole: of one that is given up, by whatever end of its writer, nothing is left.
+    """A file that has no name until it is complete, so that nothing remains if its writer fails or is killed.
 
-    Not every file system has such files. Where there are none it has a name of its own, which a writer that is killed leaves.
+    Some file systems do not support unnamed files. There, the file has a temporary name, and remains if its writer is killed.
     """
 
     def __init__(self, folder, mode):
@@ -13,7 +13,7 @@ class Draft:
         try:
             fd = os.open(".", os.O_WRONLY | os.O_TMPFILE, given, dir_fd=folder)
         except OSError as error:
-            if error.errno not in NAMELESS_UNKNOWN:
+            if error.errno not in NO_UNNAMED_FILES:
                 raise
             self.name = draft_name()
             fd = os.open(self.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, given, dir_fd=folder)
@@ -24,14 +24,14 @@ class Draft:
     def __enter__(self):
         return self
 
-    def put(self, name, look=lambda: None):
-        """Takes the place of `name`, unless the last look at it complains. A link there is replaced, never followed."""
+    def put(self, name, check=lambda: None):
+        """Replaces `name` with this file. `check` runs immediately before and may raise. A link is replaced, never followed."""
         self.file.flush()
         if self.name is None:
             beside = draft_name()
             os.link(f"/proc/self/fd/{self.file.fileno()}", beside, dst_dir_fd=self.folder, follow_symlinks=True)
             self.name = beside
-        look()
+        check()
         os.rename(self.name, name, src_dir_fd=self.folder, dst_dir_fd=self.folder)
         self.name = None
 
@@ -41,12 +41,12 @@ class Draft:
         try:
             self.file.close()
         except OSError:
-            # What could not be written any more was complained of when it was to be put, or is not wanted.
+            # A write error was already raised by `put`, or the file is being discarded.
             pass
 
 
-# What kernels and file systems say that do not know files without names.
-NAMELESS_UNKNOWN = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT)
+# Errors of kernels and file systems that do not support unnamed files.
+NO_UNNAMED_FILES = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT)
 
 
 def draft_name():

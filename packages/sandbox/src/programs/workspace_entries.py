@@ -1,12 +1,12 @@
-"""Shows files of the workspace to clients. Follows workspace_paths.py in its program. No link is followed."""
+"""Lists and reads files of the workspace for clients. Concatenated after workspace_paths.py. Links are never followed."""
 
-# What one answer may hold of paths, and what an entry is beside its path.
-MOST_BYTES = 1 << 18
+# Maximum size of a page of entries, and size of an entry without its path.
+MAX_PAGE_BYTES = 1 << 18
 ENTRY_BYTES = 32
 
 
 def entries(path, recursive, after, most):
-    """Files and folders as JSON, in the order of the bytes of their paths, and where the rest begins."""
+    """Prints a page of files and folders as JSON, ordered by the bytes of their paths, and the start of the next page."""
     parts = parts_of(path) if path else []
     prefix = "/".join(parts)
     found = []
@@ -35,7 +35,7 @@ def entries(path, recursive, after, most):
     shown, size = [], 0
     for name, entry in wanted[:most]:
         size += len(name) + ENTRY_BYTES
-        if shown and size > MOST_BYTES:
+        if shown and size > MAX_PAGE_BYTES:
             break
         shown.append(entry)
     more = len(shown) < len(wanted)
@@ -54,15 +54,15 @@ def described(entry, name):
 
 
 def part(path, offset, most, version):
-    """A line of JSON about the file, then its bytes."""
+    """Writes a line of JSON that describes the file, followed by the requested bytes."""
     fd = open_file(path, os.O_RDONLY)
     with os.fdopen(fd, "rb") as file:
         about = os.fstat(fd)
         found = f"{about.st_ino}-{about.st_size}-{about.st_mtime_ns}"
         if version and version != found:
-            raise Complaint(f"{path} was changed meanwhile")
-        told = json.dumps({"size": about.st_size, "version": found}) + "\n"
-        sys.stdout.buffer.write(told.encode())
+            raise Complaint(f"{path} was changed while it was being read")
+        description = json.dumps({"size": about.st_size, "version": found}) + "\n"
+        sys.stdout.buffer.write(description.encode())
         file.seek(offset)
         left = most
         while left > 0 and (chunk := file.read(min(left, 1 << 20))):

@@ -1,12 +1,12 @@
-"""Reads and writes single files of the workspace. Follows workspace_drafts.py in its program."""
+"""Reads and writes single files of the workspace. Concatenated after workspace_drafts.py."""
 
 
 def read(path, offset, limit, most):
-    """Lines of a text file, as they are."""
+    """Prints lines of a text file unchanged."""
     fd = open_file(path, os.O_RDONLY)
     size = os.fstat(fd).st_size
     if limit is None and offset == 0 and size > most:
-        raise Complaint(f"{path} has {size} bytes, more than the {most} that can be read; give offset and limit in lines")
+        raise Complaint(f"{path} has {size} bytes, but at most {most} can be read; use offset and limit, in lines")
     given = 0
     with os.fdopen(fd, "rb") as file:
         if b"\0" in file.read(PROBE):
@@ -24,19 +24,19 @@ def read(path, offset, limit, most):
                 continue
             given += len(line)
             if given > most:
-                raise Complaint(f"these lines of {path} have more than {most} bytes; ask for fewer")
+                raise Complaint(f"these lines of {path} exceed {most} bytes; request fewer lines")
             sys.stdout.buffer.write(line)
     sys.stdout.buffer.flush()
 
 
 def write(path):
-    """Writes a whole file, in place of what was there: all of it or nothing."""
+    """Writes a complete file atomically. Replaces an existing file."""
     parts = parts_of(path)
     if not parts:
         raise Complaint(f"{path} is a folder")
     folder = folder_of(parts[:-1], create=True)
     try:
-        # Only opened, for what the file does not permit is not to be gone around by putting another in its place.
+        # Opened only to check its permissions, which replacing the file must not bypass.
         with os.fdopen(open_in(folder, parts[-1], os.O_WRONLY, path), "wb") as file:
             mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o777
     except FileNotFoundError:
@@ -58,7 +58,7 @@ def dump(path):
 
 
 def edit(path, expected, most):
-    """Replaces the first occurrence of a text. The texts come by standard input: an argument may not be as long."""
+    """Replaces the first occurrence of a text. The texts are read from standard input, because arguments have a length limit."""
     texts = json.loads(sys.stdin.buffer.read())
     old, new = texts["old_text"].encode(), texts["new_text"].encode()
     parts = parts_of(path)
@@ -69,7 +69,7 @@ def edit(path, expected, most):
         before = os.fstat(file.fileno())
         content = file.read(most + 1)
     if len(content) > most:
-        raise Complaint(f"{path} has more than the {most} bytes that can be edited")
+        raise Complaint(f"{path} exceeds the {most} bytes that can be edited")
     if b"\0" in content[:PROBE]:
         raise Complaint(f"{path} is not a text file")
     count = content.count(old)
@@ -85,14 +85,14 @@ def edit(path, expected, most):
 
 
 def replace(folder, name, content, before, path):
-    """Puts a new file in the place of one that nobody has changed meanwhile."""
+    """Replaces a file, unless it was changed since `before`."""
     with Draft(folder, stat.S_IMODE(before.st_mode)) as draft:
         draft.file.write(content)
 
         def unchanged():
             now = os.stat(name, dir_fd=folder, follow_symlinks=False)
             if (now.st_ino, now.st_size, now.st_mtime_ns) != (before.st_ino, before.st_size, before.st_mtime_ns):
-                raise Complaint(f"{path} was changed by somebody else meanwhile; read it again")
+                raise Complaint(f"{path} was changed during the edit; read it again")
 
         draft.put(name, unchanged)
 

@@ -1,20 +1,20 @@
-"""Patterns of paths. Follows workspace_paths.py in its program."""
+"""Glob patterns. Concatenated after workspace_paths.py."""
 
 import fnmatch
 import re
 
-MOST_ALTERNATIVES = 64
+MAX_ALTERNATIVES = 64
 
 
 class Glob:
-    """A pattern of paths, matched folder by folder: a state is how much of it the folders so far have used up."""
+    """A glob pattern that is matched folder by folder. A state is the part of the pattern that the folders so far have matched."""
 
     def __init__(self, pattern):
         self.patterns = [segments_of(one) for one in alternatives(pattern)]
         self.start = frozenset((index, 0) for index in range(len(self.patterns)))
 
     def step(self, states, name):
-        """Whether a name matches in a folder, and the states of what lies below it."""
+        """Returns whether a name matches, and the states for the entries below it."""
         matches, below = False, set()
         for index, at in self.reached(states):
             segments = self.patterns[index]
@@ -30,7 +30,7 @@ class Glob:
         return matches, frozenset(state for state in below if state[1] < len(self.patterns[state[0]]))
 
     def reached(self, states):
-        """The states, and those that follow when `**` stands for no folder at all."""
+        """Returns the states, and those that follow if `**` matches no folder."""
         found = set()
         for index, at in states:
             segments = self.patterns[index]
@@ -43,19 +43,19 @@ class Glob:
 
 def segments_of(pattern):
     if pattern.startswith("/"):
-        raise Complaint(f"the pattern {pattern} is absolute; write it relative to the workspace")
+        raise Complaint(f"the pattern {pattern} is absolute; use a pattern relative to the workspace")
     segments = [segment for segment in pattern.split("/") if segment not in ("", ".")]
     if ".." in segments:
-        raise Complaint(f"the pattern {pattern} leads out of the workspace")
+        raise Complaint(f"the pattern {pattern} points outside the workspace")
     if not segments or "\0" in pattern:
-        raise Complaint("the pattern is empty or not valid")
-    # Two of `**` in a row say no more than one.
+        raise Complaint("the pattern is empty or invalid")
+    # Consecutive `**` are equivalent to one.
     once = [each for at, each in enumerate(segments) if each != "**" or segments[at - 1 : at] != ["**"]]
     return [None if segment == "**" else re.compile(fnmatch.translate(segment)) for segment in once]
 
 
 def alternatives(pattern):
-    """What a pattern with braces stands for: `a.{js,ts}` for `a.js` and `a.ts`."""
+    """Expands the braces of a pattern: `a.{js,ts}` becomes `a.js` and `a.ts`."""
     waiting, done = [pattern], []
     while waiting:
         one = waiting.pop()
@@ -64,6 +64,6 @@ def alternatives(pattern):
             done.append(one)
         else:
             waiting += [one[: found.start()] + choice + one[found.end() :] for choice in found[1].split(",")]
-        if len(waiting) + len(done) > MOST_ALTERNATIVES:
-            raise Complaint(f"the pattern {pattern} stands for more than {MOST_ALTERNATIVES} patterns")
+        if len(waiting) + len(done) > MAX_ALTERNATIVES:
+            raise Complaint(f"the pattern {pattern} expands to more than {MAX_ALTERNATIVES} patterns")
     return done

@@ -1,7 +1,7 @@
-"""Paths of the workspace, inside the sandbox; the first part of each program over its files.
+"""Paths of the workspace. The first part of each program that accesses its files in the sandbox.
 
-Every folder on the way is opened without following links, from the workspace on: a link that appears in between cannot
-lead out of it. A complaint goes to standard error, with exit code 2.
+Every folder of a path is opened one by one, starting from the workspace and without following links, so that a link that is
+created in the meantime cannot lead out of the workspace. A Complaint is written to standard error, with exit code 2.
 """
 
 import errno
@@ -10,26 +10,26 @@ import os
 import stat
 import sys
 
-# The folder in which every program begins.
+# The working directory in which every program starts.
 ROOT = os.getcwd()
-# What it is called in a sandbox, and to whoever reads of it. It is the same folder where it lies elsewhere.
-USUAL = "/workspace"
-# How much of a file is looked at to tell whether it is text.
+# Path of the workspace in a sandbox and in texts for the model. It refers to the same folder if the workspace is elsewhere.
+DEFAULT_ROOT = "/workspace"
+# Number of bytes of a file that are inspected to determine whether it is text.
 PROBE = 8192
 
 
 class Complaint(Exception):
-    pass
+    """An error in the request, reported to the caller."""
 
 
 def parts_of(path):
     if "\0" in path or path == "":
-        raise Complaint("the path is empty or not valid")
-    if path == USUAL or path.startswith(USUAL + "/"):
-        path = ROOT + path[len(USUAL) :]
+        raise Complaint("the path is empty or invalid")
+    if path == DEFAULT_ROOT or path.startswith(DEFAULT_ROOT + "/"):
+        path = ROOT + path[len(DEFAULT_ROOT) :]
     full = os.path.realpath(os.path.join(ROOT, path))
     if full != ROOT and not full.startswith(ROOT + "/"):
-        raise Complaint(f"{path} lies outside of the workspace")
+        raise Complaint(f"{path} is outside the workspace")
     return [part for part in full[len(ROOT) :].split("/") if part]
 
 
@@ -65,7 +65,7 @@ def open_file(path, flags, create=False):
 
 
 def open_in(folder, name, flags, path):
-    # Without O_NONBLOCK a named pipe would hold us for ever.
+    # Without O_NONBLOCK, opening a named pipe would block forever.
     fd = os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644, dir_fd=folder)
     mode = os.fstat(fd).st_mode
     if not stat.S_ISREG(mode):
@@ -84,7 +84,7 @@ def run(**operations):
     except Complaint as complaint:
         complain(complaint)
     except UnicodeError:
-        complain("the path or the text holds halves of characters")
+        complain("the path or the text contains unpaired surrogates")
     except FileNotFoundError:
         complain(f"{about} does not exist")
     except OSError as error:

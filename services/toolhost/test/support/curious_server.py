@@ -1,4 +1,4 @@
-"""An MCP server of the standard library alone, for tests, which tells what it finds where it runs."""
+"""An MCP server for tests that reports what it can access. Uses only the standard library."""
 
 import json
 import os
@@ -40,8 +40,8 @@ def answer(method, params):
         schema = {"type": "object"}
         return {"tools": [{"name": name, "inputSchema": schema} for name in TOOLS]}
     if method == "tools/call":
-        said = attempt(lambda: TOOLS[params["name"]](params.get("arguments", {})))
-        return {"content": [{"type": "text", "text": said}]}
+        text = attempt(lambda: TOOLS[params["name"]](params.get("arguments", {})))
+        return {"content": [{"type": "text", "text": text}]}
     return None
 
 
