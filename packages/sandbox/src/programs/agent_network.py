@@ -1,4 +1,4 @@
-"""Network access of a sandbox. Concatenated after agent_tidy.py.
+"""Network access of a sandbox. Concatenated after agent_cleanup.py.
 
 Programs address a proxy by host and port. A separate process forwards connections from a port on the loopback interface of the
 sandbox to the Unix socket of the toolhost's proxy, which decides whether to allow them. The process ends with the call.

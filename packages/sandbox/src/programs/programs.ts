@@ -14,7 +14,7 @@ export const programs = {
 /** The first process of a sandbox, which runs all others. */
 export const agentProgram = programOf(
   "agent_host",
-  "agent_tidy",
+  "agent_cleanup",
   "agent_network",
   "agent_calls",
   "agent",
