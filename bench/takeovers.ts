@@ -31,7 +31,7 @@ export async function redeliveries(
         break;
       }
       takenAt = performance.now();
-      delivery.forget();
+      delivery.abandon();
     }
   }
   return times;

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { keepReplicas, provisionStreams } from "@reeve/jetstream/streams/provision-streams";
+import { setReplicas, provisionStreams } from "@reeve/jetstream/streams/provision-streams";
 import { readConfig } from "@reeve/platform/config";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { connectNats, credentialsOf } from "@reeve/platform/nats/connect-nats";
@@ -23,7 +23,7 @@ export function provisionCommand(cli: Cli): Command {
       ...(await provisionStreams(nats, queues, signal)),
       ...(await provisionBuckets(nats, signal)),
     ].toSorted();
-    await keepReplicas(nats, streams, config.REEVE_STREAM_REPLICAS, signal);
+    await setReplicas(nats, streams, config.REEVE_STREAM_REPLICAS, signal);
     terminal.out(`${streams.join("\n")}\n`);
     terminal.note(`pools: ${config.REEVE_POOLS.join(", ")}\n`);
   });

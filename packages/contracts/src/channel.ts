@@ -8,7 +8,7 @@ import { bucket, channel } from "./bus.ts";
 export type Tokens = Readonly<Record<string, string>>;
 
 /** Where a message is published, as its own descriptor declares it. */
-export interface ChannelOf {
+export interface ChannelTemplate {
   /** The subject for one set of tokens. Throws a RangeError when a token is missing or cannot stand in a subject. */
   subject(tokens: Tokens): string;
   /** The subject on which a committed message appears once more. Throws when the channel has none. */
@@ -24,7 +24,7 @@ export interface ChannelOf {
 }
 
 /** Reads the channel that `schema` declares. Throws when it declares none: a mistake in the contracts. */
-export function channelOf(schema: DescMessage): ChannelOf {
+export function channelOf(schema: DescMessage): ChannelTemplate {
   if (!hasOption(schema, channel)) throw new Error(`${schema.typeName} declares no channel`);
   const { subject, liveSubject, stream } = getOption(schema, channel);
   const live = liveSubject === "" ? undefined : liveSubject;
@@ -43,7 +43,7 @@ export function channelOf(schema: DescMessage): ChannelOf {
 }
 
 /** The key-value bucket in which a message is kept, as its own descriptor declares it. */
-export interface BucketOf {
+export interface BucketTemplate {
   readonly name: string;
   /** How many versions of a key are kept. */
   readonly history: number;
@@ -54,7 +54,7 @@ export interface BucketOf {
 }
 
 /** Reads the bucket that `schema` declares. Throws when it declares none: a mistake in the contracts. */
-export function bucketOf(schema: DescMessage): BucketOf {
+export function bucketOf(schema: DescMessage): BucketTemplate {
   if (!hasOption(schema, bucket)) throw new Error(`${schema.typeName} declares no bucket`);
   const { name, key, history, maxAge } = getOption(schema, bucket);
   return {

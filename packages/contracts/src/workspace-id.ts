@@ -20,7 +20,7 @@ export function threadWorkspaceId(threadId: string): string {
 }
 
 /** The thread whose workspace has this id. Undefined: it is that of a run. */
-export function threadOf(workspaceId: string): string | undefined {
+export function threadIdOf(workspaceId: string): string | undefined {
   return workspaceId.startsWith(threadPrefix) ? workspaceId.slice(threadPrefix.length) : undefined;
 }
 

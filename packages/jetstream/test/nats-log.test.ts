@@ -9,7 +9,7 @@ import { emptyTail } from "../src/log/port.ts";
 import { openCallJournal } from "../src/log/nats-journal.ts";
 import { openRunLog } from "../src/log/nats-run-log.ts";
 import { openThreadLog } from "../src/log/nats-thread-log.ts";
-import type { RunLog, RunLogEnds } from "../src/log/run-log.ts";
+import type { RunLog, RunTailReader } from "../src/log/run-log.ts";
 import type { ThreadLog } from "../src/log/thread-log.ts";
 import { commitContract } from "./support/commit-contract.ts";
 import {
@@ -29,7 +29,7 @@ import { SeveringProxy } from "./support/severing-proxy.ts";
 
 const signal = AbortSignal.timeout(110_000);
 let bench: NatsBench;
-let log: RunLog & RunLogEnds;
+let log: RunLog & RunTailReader;
 let other: RunLog;
 let threads: readonly [Awaited<ReturnType<typeof openThreadLog>>, ThreadLog];
 
@@ -96,7 +96,7 @@ describe("a follower", () => {
 
   test("finds what it never heard when the log is quiet", async () => {
     const { connection } = await bench.connect();
-    const options = { quietMs: 20 };
+    const options = { tailCheckMs: 20 };
     const deaf = await openRunLog({ connection: hearing(connection, () => false) }, options);
     const key = freshRun();
     const stretches = deaf.follow(key, 0, signal)[Symbol.asyncIterator]();
@@ -163,7 +163,7 @@ test("reads a long history whole although its server is killed meanwhile", async
 
 test("fails as unavailable when the store is away for long", async () => {
   await using own = await NatsBench.open();
-  const lost = await openRunLog(await own.connect(), { patienceMs: 100 });
+  const lost = await openRunLog(await own.connect(), { maxRetryMs: 100 });
   await own.kill();
   await expect(
     lost.append(freshRun(), emptyTail, texts(emptyTail, "a"), signal),

@@ -37,9 +37,9 @@ test("what a writer has left that died is taken away, and nothing that has a nam
   const left = () =>
     manager.streams.getMessage("OBJ_test", { last_by_subj: "$O.test.C.NOBODYSNUID" });
   await expect.poll(left).not.toBeNull();
-  await objects.tidy(60_000, signal);
+  await objects.cleanUp(60_000, signal);
   expect(await left()).not.toBeNull();
-  await objects.tidy(0, signal);
+  await objects.cleanUp(0, signal);
   expect(await left()).toBeNull();
   expect(await objects.read("acme/w/kept", signal)).toBeDefined();
 });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { openDispatchQueue, openToolCallQueue } from "../src/queue/nats.ts";
 import { provisionStreams } from "../src/streams/provision-streams.ts";
 import type { Delivery, WorkQueue } from "../src/queue/port.ts";
-import { extendEveryMs } from "../src/queue/port.ts";
+import { extendIntervalMs } from "../src/queue/port.ts";
 import { NatsBench } from "./support/nats-bench.ts";
 import { queueContract } from "./support/queue-contract.ts";
 
@@ -43,7 +43,7 @@ test("a queue takes up another patience with silent takers from who takes, and f
   };
   await openDispatchQueue(nats, { ackWaitMs: 5_000 });
   expect(await patience()).toBe(5_000_000_000);
-  await openDispatchQueue(nats, { ackWaitMs: 700, isTaker: true });
+  await openDispatchQueue(nats, { ackWaitMs: 700, isConsumer: true });
   expect(await patience()).toBe(700_000_000);
   await openDispatchQueue(nats, { ackWaitMs: 5_000 });
   await provisionStreams(nats, { pools: [], ackWaitMs: 5_000 }, signal);
@@ -53,7 +53,7 @@ test("a queue takes up another patience with silent takers from who takes, and f
 test.each([300, 1_000, 30_000])(
   "a taker that knows a patience of %i ms keeps its work when the queue is given the usual one",
   async (ackWaitMs) => {
-    const everyMs = extendEveryMs(ackWaitMs);
+    const everyMs = extendIntervalMs(ackWaitMs);
     expect(everyMs).toBeLessThanOrEqual(ackWaitMs / 3);
     expect(everyMs).toBeLessThan(1_000 / 2);
   },

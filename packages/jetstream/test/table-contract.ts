@@ -180,16 +180,16 @@ export function tableContract(name: string, open: () => Table<Agent>): void {
 
     test("knows the last revision below a prefix, that of a deletion too", async () => {
       const [table, tenant] = [open(), freshTenant()];
-      expect(await table.reached(tenant, never)).toBe(0);
+      expect(await table.lastRevision(tenant, never)).toBe(0);
       const { revision } = await table.put(`${tenant}.a`, agent("1"), never);
       await table.put(`${tenant}x.a`, agent("elsewhere"), never);
-      expect(await table.reached(tenant, never)).toBe(revision);
+      expect(await table.lastRevision(tenant, never)).toBe(revision);
       await using changes = iteratorOf(table.watch(tenant, never));
       expect(await next(changes, 2)).toEqual(["a = 1", "current"]);
       await table.delete(`${tenant}.a`, never);
       const { value } = await changes.next();
-      expect(value).toMatchObject({ revision: await table.reached(tenant, never) });
-      expect(await table.reached(tenant, never)).toBeGreaterThan(revision);
+      expect(value).toMatchObject({ revision: await table.lastRevision(tenant, never) });
+      expect(await table.lastRevision(tenant, never)).toBeGreaterThan(revision);
     });
 
     test("ends a watch that waits, with the reason", async () => {

@@ -3,7 +3,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import type { Capability } from "@reeve/agent/resolve/execution-backends";
-import { offersSandbox, refuseUnhonoured } from "@reeve/agent/resolve/execution-backends";
+import { offersSandbox, assertBackendSupports } from "@reeve/agent/resolve/execution-backends";
 import { checkSpec } from "@reeve/agent/spec/check-spec";
 import type { AgentSpec, AgentSpecSchema } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
@@ -62,7 +62,7 @@ export function runAgent(
   const runtime = new LocalRuntime(parts);
   const agent = validSpec(create(SpecSchema, spec), runtime);
   const surroundings = surroundingsOf(runtime, decide);
-  refuseUnhonoured({ ...created, executor, spec: agent }, "local", surroundings);
+  assertBackendSupports({ ...created, executor, spec: agent }, "local", surroundings);
   const key: RunKey = { tenant, run: `run_${randomUUID().replaceAll("-", "")}` };
   const ended = carryOut(runtime, key, {
     value: {

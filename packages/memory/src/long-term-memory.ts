@@ -7,10 +7,10 @@ import type { Memory } from "@reeve/contracts/memory";
 import { MemorySchema } from "@reeve/contracts/memory";
 import { Failure } from "@reeve/platform/failure";
 import type { Row, Table } from "@reeve/jetstream/table/port";
-import { latestFirst, rankMemories, saidAtMs } from "./rank-memories.ts";
+import { latestFirst, rankMemories, updatedAtMs } from "./rank-memories.ts";
 
 /** Of whom something is remembered. */
-export interface Owner {
+export interface MemoryOwner {
   readonly tenant: string;
   /** The subject of a credential, whatever it is made of. */
   readonly user: string;
@@ -24,7 +24,7 @@ const maxAttempts = 10;
 const { key: memoryKey } = bucketOf(MemorySchema);
 
 /** Who says something. */
-export interface Said {
+export interface MemoryOrigin {
   /** The run that does; empty for a person. */
   readonly runId: string;
   /** Of the request or the call: the same again changes nothing. Empty: there is none. */
@@ -32,7 +32,7 @@ export interface Said {
 }
 
 /** What fits a query; when nothing does, the latest instead. */
-export interface Found {
+export interface MemorySearch {
   /** Best first. */
   readonly memories: readonly Memory[];
   /** At most `maxLatest`, the latest first; empty when anything fits. */
@@ -58,7 +58,7 @@ export class LongTermMemory {
    * `exhausted` when the owner has as many memories as are kept (none is ever dropped for a new one), `denied` when the owner
    * is nobody.
    */
-  async remember(owner: Owner, text: string, said: Said, signal: AbortSignal): Promise<Memory> {
+  async remember(owner: MemoryOwner, text: string, said: MemoryOrigin, signal: AbortSignal): Promise<Memory> {
     // Half of a pair of surrogates cannot be stored.
     const words = text.toWellFormed().trim();
     checkText(words);
@@ -81,7 +81,7 @@ export class LongTermMemory {
 
   /** What fits a query, best first; nothing when nothing does. */
   async recall(
-    owner: Owner,
+    owner: MemoryOwner,
     query: string,
     limit: number,
     signal: AbortSignal,
@@ -90,7 +90,7 @@ export class LongTermMemory {
   }
 
   /** What fits a query; when nothing does, the latest, for whoever asks in other words than those that were used. */
-  async find(owner: Owner, query: string, limit: number, signal: AbortSignal): Promise<Found> {
+  async find(owner: MemoryOwner, query: string, limit: number, signal: AbortSignal): Promise<MemorySearch> {
     const all = recordsOf(await this.#rows(owner, signal));
     const ranked = await rankMemories(all, query, this.#now(), signal);
     const latest = ranked.length > 0 ? [] : latestFirst(all).slice(0, Math.min(limit, maxLatest));
@@ -98,12 +98,12 @@ export class LongTermMemory {
   }
 
   /** Everything, the latest first. */
-  async list(owner: Owner, signal: AbortSignal): Promise<readonly Memory[]> {
+  async list(owner: MemoryOwner, signal: AbortSignal): Promise<readonly Memory[]> {
     return latestFirst(recordsOf(await this.#rows(owner, signal)));
   }
 
   /** False: nothing of this id is remembered. Of several who ask at once, one is told that it was. */
-  async forget(owner: Owner, memoryId: string, signal: AbortSignal): Promise<boolean> {
+  async forget(owner: MemoryOwner, memoryId: string, signal: AbortSignal): Promise<boolean> {
     if (!possibleId.test(memoryId) || isNobody(owner)) return false;
     const key = keyOf(owner, memoryId);
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
@@ -115,7 +115,7 @@ export class LongTermMemory {
   }
 
   /** Undefined: somebody else began the same memory. */
-  async #begin(owner: Owner, draft: Memory, signal: AbortSignal): Promise<Memory | undefined> {
+  async #begin(owner: MemoryOwner, draft: Memory, signal: AbortSignal): Promise<Memory | undefined> {
     if ((await this.#rows(owner, signal)).length >= this.#most) throw full(this.#most);
     const now = timestampFromMs(this.#now());
     const memory = create(MemorySchema, { ...draft, createdAt: now, updatedAt: now });
@@ -136,19 +136,19 @@ export class LongTermMemory {
   async #sayAgain(
     { key, record, revision }: Row<Memory>,
     text: string,
-    { requestId }: Said,
+    { requestId }: MemoryOrigin,
     signal: AbortSignal,
   ): Promise<Memory | undefined> {
     const isRepetition = requestId !== "" && record.requestId === requestId;
     const nowMs = this.#now();
     // Somebody said it at the same moment, or by a clock that is ahead: the time of a memory does not go back.
-    if (isRepetition || saidAtMs(record) >= nowMs) return record;
+    if (isRepetition || updatedAtMs(record) >= nowMs) return record;
     const updatedAt = timestampFromMs(nowMs);
     const memory = create(MemorySchema, { ...record, text, updatedAt, requestId });
     return (await this.#table.update(key, memory, revision, signal)) && memory;
   }
 
-  async #rows(owner: Owner, signal: AbortSignal): Promise<readonly Row<Memory>[]> {
+  async #rows(owner: MemoryOwner, signal: AbortSignal): Promise<readonly Row<Memory>[]> {
     if (isNobody(owner)) return [];
     return await this.#table.list(`${owner.tenant}.${userToken(owner)}`, signal);
   }
@@ -188,7 +188,7 @@ function busy(memoryId: string): Failure {
 }
 
 /** Nothing is remembered of nobody: it would be everybody's. */
-function isNobody({ tenant, user }: Owner): boolean {
+function isNobody({ tenant, user }: MemoryOwner): boolean {
   return tenant === "" || user === "";
 }
 
@@ -200,16 +200,16 @@ function nobody(): Failure {
   );
 }
 
-function keyOf(owner: Owner, memory: string): string {
+function keyOf(owner: MemoryOwner, memory: string): string {
   return memoryKey({ tenant: owner.tenant, user: userToken(owner), memory });
 }
 
 /** A subject may hold any character; a token of a key may not. */
-function userToken({ user }: Owner): string {
+function userToken({ user }: MemoryOwner): string {
   return digest("user", user);
 }
 
-function idOf({ tenant, user }: Owner, text: string): string {
+function idOf({ tenant, user }: MemoryOwner, text: string): string {
   // Not NFKC, for which m² is m2: two facts would be one.
   const same = text.normalize("NFC").toLowerCase().replaceAll(/\s+/g, " ");
   return `mem_${digest(tenant, user, same)}`;

@@ -8,7 +8,7 @@ import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { expect, test } from "vitest";
 import { plainly } from "../test/memory-contract.ts";
 import { LongTermMemory } from "./long-term-memory.ts";
-import { callMemory } from "./memory-tools.ts";
+import { callMemoryTool } from "./memory-tools.ts";
 
 const never = new AbortController().signal;
 const ann = { tenant: "acme", user: "ann" };
@@ -17,7 +17,7 @@ const fresh = () => new LongTermMemory(new MemoryTable<Memory>(), () => 0);
 /** An agent of ann, by its tools. */
 function agent(memory: LongTermMemory, owner = ann) {
   return (name: string, args: JsonObject, callId = "call_1") =>
-    callMemory(memory, owner, { name, args, runId: "run_1", callId }, never);
+    callMemoryTool(memory, owner, { name, args, runId: "run_1", callId }, never);
 }
 
 test("an agent remembers, recalls and forgets", async () => {

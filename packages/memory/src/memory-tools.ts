@@ -1,11 +1,11 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Memory } from "@reeve/contracts/memory";
 import { Failure } from "@reeve/platform/failure";
-import type { LongTermMemory, Owner } from "./long-term-memory.ts";
-import { saidOn } from "./said-on.ts";
+import type { LongTermMemory, MemoryOwner } from "./long-term-memory.ts";
+import { updatedOn } from "./said-on.ts";
 
 /** A call of an agent for its long-term memory. */
-export interface MemoryCall {
+export interface MemoryToolCall {
   /** `remember`, `recall` or `forget`. */
   readonly name: string;
   /** Arguments that hold to the schema of the tool. */
@@ -21,10 +21,10 @@ const largestLimit = 20;
 const maxBytes = 32_768;
 
 /** Carries out a call, and gives what the model reads. Made again, it does the same. What is wrong with it is a result too. */
-export async function callMemory(
+export async function callMemoryTool(
   memory: LongTermMemory,
-  owner: Owner,
-  { name, args, runId, callId = "" }: MemoryCall,
+  owner: MemoryOwner,
+  { name, args, runId, callId = "" }: MemoryToolCall,
   signal: AbortSignal,
 ): Promise<{ readonly content: string; readonly isError: boolean }> {
   try {
@@ -53,7 +53,7 @@ export async function callMemory(
 
 async function recalled(
   memory: LongTermMemory,
-  owner: Owner,
+  owner: MemoryOwner,
   args: JsonObject,
   signal: AbortSignal,
 ): Promise<string> {
@@ -72,7 +72,7 @@ function bounded(memories: readonly Memory[]) {
   const shown: JsonObject[] = [];
   let room = maxBytes;
   for (const each of memories) {
-    const entry = { memory_id: each.memoryId, said: saidOn(each), text: each.text };
+    const entry = { memory_id: each.memoryId, said: updatedOn(each), text: each.text };
     room -= Buffer.byteLength(JSON.stringify(entry)) + 1;
     if (room < 0) break;
     shown.push(entry);

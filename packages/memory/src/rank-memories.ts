@@ -53,7 +53,7 @@ export function latestFirst(memories: readonly Memory[]): readonly Memory[] {
 }
 
 /** When a memory was said last, in milliseconds since the epoch. */
-export function saidAtMs({ updatedAt }: Memory): number {
+export function updatedAtMs({ updatedAt }: Memory): number {
   return updatedAt === undefined ? 0 : timestampMs(updatedAt);
 }
 
@@ -100,10 +100,10 @@ function relevance(
 }
 
 function freshness(memory: Memory, nowMs: number): number {
-  const ageMs = Math.max(0, nowMs - saidAtMs(memory));
+  const ageMs = Math.max(0, nowMs - updatedAtMs(memory));
   return oldest + (1 - oldest) * 2 ** (-ageMs / halfLifeMs);
 }
 
 function byLatest(a: Memory, b: Memory): number {
-  return saidAtMs(b) - saidAtMs(a) || (a.memoryId < b.memoryId ? -1 : 1);
+  return updatedAtMs(b) - updatedAtMs(a) || (a.memoryId < b.memoryId ? -1 : 1);
 }

@@ -1,8 +1,8 @@
 import type { Memory } from "@reeve/contracts/memory";
-import { saidOn } from "./said-on.ts";
+import { updatedOn } from "./said-on.ts";
 
 /** What a model is told at the beginning of a run: at most so many memories. */
-export const maxTold = 10;
+export const maxRendered = 10;
 /** All of it, in bytes. */
 const maxBytes = 8_192;
 /** Kept for the line about what was left out. */
@@ -16,12 +16,12 @@ const warning =
  * so that no text can pass for another memory or for a word of the runtime. Empty when there are none; how many did not
  * fit is said.
  */
-export function toldMemories(memories: readonly Memory[]): string {
+export function renderMemories(memories: readonly Memory[]): string {
   if (memories.length === 0) return "";
   const lines = [warning];
   let room = maxBytes - noteBytes - Buffer.byteLength(warning);
-  for (const memory of memories.slice(0, maxTold)) {
-    const line = `- ${memory.memoryId} (${saidOn(memory)}): ${quoted(memory.text)}`;
+  for (const memory of memories.slice(0, maxRendered)) {
+    const line = `- ${memory.memoryId} (${updatedOn(memory)}): ${quoted(memory.text)}`;
     const bytes = Buffer.byteLength(line) + 1;
     // A shorter one may still fit.
     if (bytes > room) continue;

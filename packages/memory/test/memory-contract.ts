@@ -2,17 +2,17 @@ import type { Memory } from "@reeve/contracts/memory";
 import { Failure } from "@reeve/platform/failure";
 import type { Table } from "@reeve/jetstream/table/port";
 import { describe, expect, test } from "vitest";
-import type { Owner, Said } from "../src/long-term-memory.ts";
+import type { MemoryOwner, MemoryOrigin } from "../src/long-term-memory.ts";
 import { LongTermMemory } from "../src/long-term-memory.ts";
 
 const never = new AbortController().signal;
 let users = 0;
 
 /** Said by a person, in no request that could be repeated. */
-export const plainly: Said = { runId: "", requestId: "" };
+export const plainly: MemoryOrigin = { runId: "", requestId: "" };
 
 /** Somebody of whom nothing is remembered. */
-const someone = (): Owner => ({ tenant: "acme", user: `ann@example.com/${users++} *.>` });
+const someone = (): MemoryOwner => ({ tenant: "acme", user: `ann@example.com/${users++} *.>` });
 
 const textsOf = (memories: readonly Memory[]) => memories.map(({ text }) => text);
 
@@ -20,7 +20,7 @@ const textsOf = (memories: readonly Memory[]) => memories.map(({ text }) => text
 export function memoryContract(where: string, table: () => Table<Memory>): void {
   const clock = { now: 1_000 };
   const memory = () => new LongTermMemory(table(), () => clock.now);
-  const say = (owner: Owner, text: string, said: Partial<Said> = {}) =>
+  const say = (owner: MemoryOwner, text: string, said: Partial<MemoryOrigin> = {}) =>
     memory().remember(owner, text, { ...plainly, ...said }, never);
 
   describe(`long-term memory ${where}`, () => {

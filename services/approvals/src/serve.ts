@@ -2,7 +2,7 @@ import { ApprovalSchema, ApprovalService } from "@reeve/contracts/approval";
 import { openDispatchQueue } from "@reeve/jetstream/queue/nats";
 import { openRunFeed } from "@reeve/jetstream/feed/nats-run-feed";
 import { openRunLog } from "@reeve/jetstream/log/nats-run-log";
-import { observedLog } from "@reeve/jetstream/log/observed-log";
+import { withAppendObserver } from "@reeve/jetstream/log/observed-log";
 import { Background } from "@reeve/platform/async/background";
 import { authenticateInternally } from "@reeve/platform/rpc/internal-principal";
 import { stateOf } from "@reeve/platform/nats/connection-state";
@@ -31,7 +31,7 @@ export async function startApprovals(
   const background = starting.use(new Background(log, signal));
   const inbox = await openTable(nats, ApprovalSchema);
   const ports: ApprovalPorts = {
-    log: observedLog(await openRunLog(nats), measureWaits),
+    log: withAppendObserver(await openRunLog(nats), measureWaits),
     dispatch: await openDispatchQueue(nats, { ackWaitMs: config.REEVE_ACK_WAIT_MS }),
     inbox,
     lists: openApprovalLists(inbox, background.signal),

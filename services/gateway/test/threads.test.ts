@@ -54,7 +54,7 @@ function startMany(threadId: string, onBusy: OnBusy) {
 /** A worker that answers each run that it is given, until `isEnough`. Returns the runs in the order of its work. */
 async function workUntil(isEnough: (done: readonly string[]) => boolean): Promise<string[]> {
   const { nats } = bench;
-  const dispatch = await openDispatchQueue(nats, { ackWaitMs: 5_000, isTaker: true });
+  const dispatch = await openDispatchQueue(nats, { ackWaitMs: 5_000, isConsumer: true });
   const log = await openRunLog(nats);
   const journal = await openCallJournal(nats);
   const ports = { dispatch, log, journal, threads: await openThreadLog(nats) };

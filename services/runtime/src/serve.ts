@@ -7,8 +7,8 @@ import { openCallJournal } from "@reeve/jetstream/log/nats-journal";
 import { openDispatchQueue, openToolCallQueue } from "@reeve/jetstream/queue/nats";
 import { openRunLog } from "@reeve/jetstream/log/nats-run-log";
 import { openThreadLog } from "@reeve/jetstream/log/nats-thread-log";
-import { observedLog } from "@reeve/jetstream/log/observed-log";
-import { extendEveryMs } from "@reeve/jetstream/queue/port";
+import { withAppendObserver } from "@reeve/jetstream/log/observed-log";
+import { extendIntervalMs } from "@reeve/jetstream/queue/port";
 import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { Background } from "@reeve/platform/async/background";
 import type { Logger } from "@reeve/platform/telemetry/logger";
@@ -40,7 +40,7 @@ export async function startRuntime(
   const tools = await openTable(nats, ToolCatalogSchema);
   const hosts = await openLiveView(tools, logger, background.signal);
   const ackWaitMs = config.REEVE_ACK_WAIT_MS;
-  const dispatch = await openDispatchQueue(nats, { ackWaitMs, isTaker: true });
+  const dispatch = await openDispatchQueue(nats, { ackWaitMs, isConsumer: true });
   const catalogs = () => ({ tools: mergeCatalogs(hosts()), models: providers.catalog });
   const count = runMetrics(catalogs);
   const byName = new Map(
@@ -50,7 +50,7 @@ export async function startRuntime(
     ]),
   );
   const ports: RunPorts = {
-    log: observedLog(await openRunLog(nats), (events) => {
+    log: withAppendObserver(await openRunLog(nats), (events) => {
       count(events);
       tellApprovals(events);
     }),
@@ -66,7 +66,7 @@ export async function startRuntime(
     dispatch,
     clock: systemClock,
     worker: `runtime-${randomBytes(6).toString("hex")}`,
-    heartbeatMs: extendEveryMs(ackWaitMs),
+    heartbeatMs: extendIntervalMs(ackWaitMs),
     logger,
   };
   const now = new AbortController();

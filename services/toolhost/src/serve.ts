@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { openCallJournal } from "@reeve/jetstream/log/nats-journal";
 import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
-import { extendEveryMs } from "@reeve/jetstream/queue/port";
+import { extendIntervalMs } from "@reeve/jetstream/queue/port";
 import type { Environment } from "@reeve/platform/config";
 import { Background } from "@reeve/platform/async/background";
 import type { Logger } from "@reeve/platform/telemetry/logger";
@@ -56,7 +56,7 @@ export async function startToolhost(
   const host = `toolhost-${randomBytes(6).toString("hex")}`;
   const ackWaitMs = config.REEVE_ACK_WAIT_MS;
   const slots = new Slots(config.REEVE_TOOLHOST_CONCURRENCY);
-  const requests = await openToolCallQueue(nats, { pool, ackWaitMs, isTaker: true });
+  const requests = await openToolCallQueue(nats, { pool, ackWaitMs, isConsumer: true });
   const options = { pool, host, slots, ackWaitMs, requests, nats, log };
   const { routing, presence, catalogs, left } = starting.use(await joinPool(options, signal));
   starting.use(showPoolMetrics({ pool, slots, nats, log }));
@@ -93,7 +93,7 @@ export async function startToolhost(
     artifacts,
     keepMs,
     host,
-    heartbeatMs: extendEveryMs(ackWaitMs),
+    heartbeatMs: extendIntervalMs(ackWaitMs),
     log,
   };
   await announcer.announce();

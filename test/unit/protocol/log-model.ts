@@ -1,4 +1,4 @@
-import type { Appended, Log, Stretch, Tail } from "@reeve/jetstream/log/port";
+import type { AppendOutcome, Log, EventRange, Tail } from "@reeve/jetstream/log/port";
 import type { MemoryLog } from "@reeve/jetstream/log/memory";
 import type { Actor, Scheduler } from "./scheduler.ts";
 
@@ -36,7 +36,7 @@ export class LogModel<Key, Event> {
   of(actor: Actor): Log<Key, Event> {
     const { inner, nameOf, kindOf } = this.#parts;
     const append = (key: Key, tail: Tail, events: readonly Event[], signal: AbortSignal) =>
-      this.#scheduler.act<Appended>({
+      this.#scheduler.act<AppendOutcome>({
         actor,
         label: `writes ${nameOf(key)} ${tail.sequence + 1}: ${events.map(kindOf).join(" ")}`,
         kind: "write",
@@ -58,7 +58,7 @@ export class LogModel<Key, Event> {
   }
 
   /** A read that lacks the last append. */
-  #late(key: Key, after: Tail, signal: AbortSignal): (() => Promise<Stretch<Event>>) | undefined {
+  #late(key: Key, after: Tail, signal: AbortSignal): (() => Promise<EventRange<Event>>) | undefined {
     const { inner, nameOf } = this.#parts;
     const name = nameOf(key);
     const missing = inner.batches.findLast((batch) => nameOf(batch.key) === name)?.events.length;
@@ -77,7 +77,7 @@ export class LogModel<Key, Event> {
     tail: Tail,
     events: readonly Event[],
     signal: AbortSignal,
-  ): Promise<Appended> {
+  ): Promise<AppendOutcome> {
     const { inner, nameOf, kindOf, onAppended, append } = this.#parts;
     const outcome = await (append?.(key, tail, events, signal) ??
       inner.append(key, tail, events, signal));
@@ -97,7 +97,7 @@ export class LogModel<Key, Event> {
     key: Key,
     afterSequence: number,
     signal: AbortSignal,
-  ): AsyncIterable<Stretch<Event>> {
+  ): AsyncIterable<EventRange<Event>> {
     const name = this.#parts.nameOf(key);
     for (let tail: Tail = { sequence: afterSequence, revision: 0 }; ;) {
       const known = tail;

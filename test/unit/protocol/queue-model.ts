@@ -189,8 +189,8 @@ export class QueueModel<Message> {
       attempt: queued.deliveries.length,
       extend: () => undefined,
       acknowledge: () => say("acknowledges", () => this.#remove(sequence)),
-      giveBack: () => say("gives back", () => offer(queued)),
-      forget: settle,
+      returnToQueue: () => say("gives back", () => offer(queued)),
+      abandon: settle,
     };
   }
 

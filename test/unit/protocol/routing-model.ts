@@ -127,10 +127,10 @@ export class RoutingModel {
           ...this.queueOf(host).of(actor),
           holds: (sequence) => this.#holds(actor, sequence),
         }),
-        known: async () => this.hosts,
+        hosts: async () => this.hosts,
         open: async (host) => this.queueOf(host).of(actor),
-        left: async () => ({ waiting: 0, taken: 0 }),
-        forget: async () => undefined,
+        backlog: async () => ({ waiting: 0, delivered: 0 }),
+        remove: async () => undefined,
       },
       requests: this.requestsOf(actor),
     };

@@ -4,12 +4,12 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { describe, expect, test } from "vitest";
 import { offer } from "../../test/offer.ts";
-import type { Asked, BackendName, Capability } from "./execution-backends.ts";
-import { offersSandbox, offersWorkspaces, refuseUnhonoured } from "./execution-backends.ts";
+import type { RunRequirements, BackendName, Capability } from "./execution-backends.ts";
+import { offersSandbox, offersWorkspaces, assertBackendSupports } from "./execution-backends.ts";
 
-function refusalOf(asked: Asked, here: BackendName, ...brought: Capability[]) {
+function refusalOf(asked: RunRequirements, here: BackendName, ...brought: Capability[]) {
   try {
-    refuseUnhonoured(asked, here, new Set(brought));
+    assertBackendSupports(asked, here, new Set(brought));
     return undefined;
   } catch (error) {
     return error instanceof Failure ? error : undefined;
@@ -18,7 +18,7 @@ function refusalOf(asked: Asked, here: BackendName, ...brought: Capability[]) {
 
 const executing = create(AgentSpecSchema, { permissionClasses: ["execute"] });
 const asking = create(AgentSpecSchema, { hitlTools: ["run_command"] });
-const everything: Asked = {
+const everything: RunRequirements = {
   threadId: "t",
   memoryEnabled: true,
   files: [{}],

@@ -7,7 +7,7 @@ import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
 import { executesCode } from "../tools/isolation.ts";
 import { grantedClasses } from "../tools/permission-classes.ts";
-import { unsupportedReason } from "../spec/unsupported-fields.ts";
+import { unsupportedCapability } from "../spec/unsupported-fields.ts";
 
 /** What a run can ask of whoever carries it out, beyond models and tools that need no sandbox. */
 export type Capability =
@@ -16,7 +16,7 @@ export type Capability =
 /** Something that carries out runs. */
 interface ExecutionBackend {
   /** What it has not, unless its surroundings bring it along; and what to do about that. */
-  readonly lacks: Readonly<Partial<Record<Capability, string>>>;
+  readonly missing: Readonly<Partial<Record<Capability, string>>>;
   /** How its runs are started. Undefined: not in this version. */
   readonly startedBy: string | undefined;
 }
@@ -30,11 +30,11 @@ const noWorkspaces = "no toolhost keeps workspaces; start one that has bubblewra
 const backends = {
   nats: {
     startedBy: "StartRun of a deployment",
-    lacks: { sandbox: noSandbox, files: noWorkspaces },
+    missing: { sandbox: noSandbox, files: noWorkspaces },
   },
   local: {
     startedBy: "runAgent, in the process that asks",
-    lacks: {
+    missing: {
       threads: elsewhere,
       long_term_memory: elsewhere,
       files: elsewhere,
@@ -43,14 +43,14 @@ const backends = {
       sandbox: "give runAgent `tools` of class execute, `workspaces` and their `isolation`",
     },
   },
-  temporal: { startedBy: undefined, lacks: {} },
-  a2a: { startedBy: undefined, lacks: {} },
+  temporal: { startedBy: undefined, missing: {} },
+  a2a: { startedBy: undefined, missing: {} },
 } satisfies Record<string, ExecutionBackend>;
 
 export type BackendName = keyof typeof backends;
 
 /** What a run asks for, as far as it matters to a backend. */
-export interface Asked extends Partial<
+export interface RunRequirements extends Partial<
   Pick<StartRunRequest, "executor" | "threadId" | "memoryEnabled" | "cancelOnDisconnect">
 > {
   readonly files?: readonly unknown[];
@@ -61,12 +61,12 @@ export interface Asked extends Partial<
  * Refuses, with a violation for each, what the backend `here` cannot do for a run: to be another backend, or a capability
  * that it lacks and that `surroundings` do not bring along. Nothing is left out in silence.
  */
-export function refuseUnhonoured(
-  asked: Asked,
+export function assertBackendSupports(
+  asked: RunRequirements,
   here: BackendName,
   surroundings: ReadonlySet<Capability>,
 ): void {
-  const violations = [...executorViolations(asked, here), ...lacking(asked, here, surroundings)];
+  const violations = [...executorViolations(asked, here), ...missingCapabilities(asked, here, surroundings)];
   if (violations.length === 0) return;
   const list = violations.map(({ description }) => description).join("; ");
   throw new Failure("unsupported", ErrorReason.UNSUPPORTED_CAPABILITY, list, {
@@ -93,7 +93,7 @@ export function offersWorkspaces(catalogs: readonly ToolCatalog[]): boolean {
   );
 }
 
-function executorViolations({ executor = "" }: Asked, here: BackendName): readonly Violation[] {
+function executorViolations({ executor = "" }: RunRequirements, here: BackendName): readonly Violation[] {
   if (executor === "" || executor === here) return [];
   const known: ExecutionBackend | undefined = Object.entries(backends).find(
     ([name]) => name === executor,
@@ -105,31 +105,31 @@ function executorViolations({ executor = "" }: Asked, here: BackendName): readon
         ? "is not available in this version"
         : `is not here: its runs are started by ${known.startedBy}`;
   const description = `executor "${executor}" ${why}; leave it out, or name "${here}"`;
-  return [{ field: "executor", description, reason: unsupportedReason }];
+  return [{ field: "executor", description, reason: unsupportedCapability }];
 }
 
-function lacking(
-  asked: Asked,
+function missingCapabilities(
+  asked: RunRequirements,
   here: BackendName,
   surroundings: ReadonlySet<Capability>,
 ): readonly Violation[] {
-  const { lacks }: ExecutionBackend = backends[here];
-  return wants(asked).flatMap(([capability, field]) => {
-    const remedy = lacks[capability];
+  const { missing }: ExecutionBackend = backends[here];
+  return requiredCapabilities(asked).flatMap(([capability, field]) => {
+    const remedy = missing[capability];
     if (remedy === undefined || surroundings.has(capability)) return [];
     const description = `${field} needs ${capability}, which the executor "${here}" has not here: ${remedy}`;
-    return [{ field, description, reason: unsupportedReason }];
+    return [{ field, description, reason: unsupportedCapability }];
   });
 }
 
 /** What is asked for, each with the field that asks. */
-function wants({
+function requiredCapabilities({
   threadId = "",
   memoryEnabled = false,
   files = [],
   cancelOnDisconnect = false,
   spec,
-}: Asked): readonly (readonly [Capability, string])[] {
+}: RunRequirements): readonly (readonly [Capability, string])[] {
   const classes = grantedClasses(spec?.permissionClasses ?? [], false);
   const all = [
     ["threads", "thread_id", threadId !== ""],

@@ -7,11 +7,11 @@ import { Failure } from "@reeve/platform/failure";
 import type { Offer } from "../spec/check-spec.ts";
 import { toolWithParameter } from "../tools/injected-args.ts";
 import { limitsFor } from "../spec/limits.ts";
-import { longTermMemoryTools, ownSource } from "../tools/own-tools.ts";
+import { longTermMemoryTools, runtimeSource } from "../tools/own-tools.ts";
 import { priceProblem } from "../spec/price-problem.ts";
 import type { ResolvedModel } from "./resolve-model.ts";
 import { resolveModel } from "./resolve-model.ts";
-import type { Place } from "../tools/toolbelt.ts";
+import type { ToolContext } from "../tools/toolbelt.ts";
 import { toolbelt } from "../tools/toolbelt.ts";
 
 /** What a run of an agent works with. */
@@ -28,7 +28,7 @@ export interface ResolvedAgent {
  * Resolves an agent against what a deployment offers, as a run is prepared and, before that, as its start is permitted.
  * Throws a Failure that says what cannot be had: things may have changed since the agent was stored.
  */
-export function resolveAgent(spec: AgentSpec, offer: Offer, place: Place): ResolvedAgent {
+export function resolveAgent(spec: AgentSpec, offer: Offer, place: ToolContext): ResolvedAgent {
   const { models } = offer;
   const limits = limitsFor(spec, models.maxima);
   const executor = resolveModel(spec, models);
@@ -43,13 +43,13 @@ export function resolveAgent(spec: AgentSpec, offer: Offer, place: Place): Resol
 }
 
 /** Where a run takes place, as its start says. */
-export function placeOf({
+export function toolContextOf({
   chatContext,
   memoryEnabled,
-}: Pick<RunCreated, "chatContext" | "memoryEnabled">): Place {
+}: Pick<RunCreated, "chatContext" | "memoryEnabled">): ToolContext {
   return {
     isEditor: chatContext?.kind === ChatContextKind.EDITOR,
-    further: memoryEnabled ? longTermMemoryTools : [],
+    extraTools: memoryEnabled ? longTermMemoryTools : [],
   };
 }
 
@@ -62,7 +62,7 @@ function assertInjected(spec: AgentSpec, tools: readonly ToolDescriptor[]): void
   for (const key of Object.keys(spec.injectedToolArgs)) {
     const owner = toolWithParameter(tools, key);
     if (owner === undefined) continue;
-    const where = owner.source === ownSource ? "" : ` of ${owner.source}`;
+    const where = owner.source === runtimeSource ? "" : ` of ${owner.source}`;
     const message = `injected_tool_args: "${key}" is a parameter of the tool ${owner.name}${where} now; choose another name`;
     throw refused(message);
   }

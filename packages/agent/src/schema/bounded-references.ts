@@ -1,12 +1,12 @@
 import type { Ajv } from "ajv";
 import { _ } from "ajv";
-import type { Work } from "./work.ts";
+import type { WorkBudget } from "./work.ts";
 
 /** What following a reference counts, in units of work. */
-const unitsAReference = 100;
+const unitsPerReference = 100;
 
 /** Has each reference that a validation follows count as work: with references a small schema can ask for work without end. */
-export function boundReferences(ajv: Ajv, work: Work): void {
+export function countReferences(ajv: Ajv, work: WorkBudget): void {
   for (const keyword of ["$ref", "$dynamicRef"]) {
     const usual = ajv.getKeyword(keyword);
     // An earlier draft does not know the dynamic ones.
@@ -16,7 +16,7 @@ export function boundReferences(ajv: Ajv, work: Work): void {
       ...usual,
       keyword,
       code(context, ruleType) {
-        const spend = context.gen.scopeValue("func", { ref: () => work.spend(unitsAReference) });
+        const spend = context.gen.scopeValue("func", { ref: () => work.spend(unitsPerReference) });
         context.gen.code(_`${spend}()`);
         usual.code(context, ruleType);
       },

@@ -2,9 +2,9 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { ErrorObject, Options } from "ajv";
 import { Ajv } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { boundReferences } from "./bounded-references.ts";
+import { countReferences } from "./bounded-references.ts";
 import { linearPatterns } from "./linear-patterns.ts";
-import { TooMuchWork, Work } from "./work.ts";
+import { WorkBudgetExceeded, WorkBudget } from "./work.ts";
 
 /** A JSON Schema that is ready for use, or why it is none. */
 export type CompiledSchema =
@@ -31,7 +31,7 @@ export function compileSchema(schema: JsonObject): CompiledSchema {
   const before = byObject.get(schema);
   if (before !== undefined) return before;
   const text = JSON.stringify(schema);
-  const compiled = byText.get(text) ?? compileAfresh(schema, text.length);
+  const compiled = byText.get(text) ?? compileUncached(schema, text.length);
   if (byText.size >= maxKnown) byText.clear();
   byText.set(text, compiled);
   byObject.set(schema, compiled);
@@ -39,14 +39,14 @@ export function compileSchema(schema: JsonObject): CompiledSchema {
 }
 
 /** Each with a validator of its own: one schema's `$id` must not meet another's, of another agent even. */
-function compileAfresh(schema: JsonObject, characters: number): CompiledSchema {
+function compileUncached(schema: JsonObject, characters: number): CompiledSchema {
   if (characters > maxCharacters) {
     return {
       kind: "broken",
       problem: `it has ${characters} characters, more than ${maxCharacters}`,
     };
   }
-  const work = new Work(maxWork);
+  const work = new WorkBudget(maxWork);
   const unsupported: string[] = [];
   const options: Options = {
     allErrors: true,
@@ -59,15 +59,15 @@ function compileAfresh(schema: JsonObject, characters: number): CompiledSchema {
   const is2020 = typeof $schema === "string" && $schema.includes("2020-12");
   try {
     const ajv = is2020 ? new Ajv2020(options) : new Ajv(options);
-    boundReferences(ajv, work);
+    countReferences(ajv, work);
     const validate = ajv.compile(rest);
     const errorsOf = (value: JsonObject) => {
       try {
-        work.begin();
+        work.reset();
         return validate(value) ? [] : (validate.errors ?? []);
       } catch (error) {
         // References that lead in a circle end at the one bound or at the other.
-        if (error instanceof TooMuchWork || error instanceof RangeError) return undefined;
+        if (error instanceof WorkBudgetExceeded || error instanceof RangeError) return undefined;
         throw error;
       }
     };

@@ -1,6 +1,6 @@
 import type { CodeOptions } from "ajv";
 import { RE2JS } from "re2js";
-import type { Work } from "./work.ts";
+import type { WorkBudget } from "./work.ts";
 
 /**
  * How a validator matches patterns: in time proportional to the text, because schemas come from models and from servers of
@@ -8,7 +8,7 @@ import type { Work } from "./work.ts";
  * references back) matches everything, and is added to `unsupported`. Throws for what is no pattern at all.
  */
 export function linearPatterns(
-  work: Work,
+  work: WorkBudget,
   unsupported: string[],
 ): NonNullable<CodeOptions["regExp"]> {
   const engine = (pattern: string) => {

@@ -1,5 +1,5 @@
 /** A bound on what one validation may do, whatever schema and arguments come together. */
-export class Work {
+export class WorkBudget {
   readonly #most: number;
   #left: number;
 
@@ -9,17 +9,17 @@ export class Work {
   }
 
   /** A validation begins. */
-  begin(): void {
+  reset(): void {
     this.#left = this.#most;
   }
 
   /** Throws TooMuchWork once the validation has done more than it may. */
   spend(units: number): void {
     this.#left -= units;
-    if (this.#left < 0) throw new TooMuchWork("the validation takes too much work");
+    if (this.#left < 0) throw new WorkBudgetExceeded("the validation takes too much work");
   }
 }
 
-export class TooMuchWork extends Error {
+export class WorkBudgetExceeded extends Error {
   override readonly name = "TooMuchWork";
 }

@@ -138,18 +138,18 @@ function beltOf(
 ): Toolbelt & { readonly violations: readonly Violation[] } {
   try {
     // Whether a run has a memory is decided when it starts: an agent may speak of its tools.
-    const place = { isEditor: false, further: longTermMemoryTools };
+    const place = { isEditor: false, extraTools: longTermMemoryTools };
     return { ...toolbelt(spec, tools, place), violations: [] };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const violation = { field: "tools", description: error.message, reason: "TOOL_ID_CONFLICT" };
-    return { tools: [], leftOut: new Map(), warnings: [], violations: [violation] };
+    return { tools: [], excluded: new Map(), warnings: [], violations: [violation] };
   }
 }
 
 function hitlViolations(
   spec: AgentSpec,
-  { tools, leftOut }: Toolbelt,
+  { tools, excluded }: Toolbelt,
   catalogs: readonly ToolCatalog[],
 ): readonly Violation[] {
   const present = new Set(tools.map(({ name }) => name));
@@ -157,7 +157,7 @@ function hitlViolations(
   return spec.hitlTools.flatMap((name, index) => {
     if (present.has(name)) return [];
     if (isUnlisted(name, spec, catalogs) && isInFilter(name)) return [];
-    const why = leftOut.get(name) ?? `it has: ${[...present].join(", ") || "none"}`;
+    const why = excluded.get(name) ?? `it has: ${[...present].join(", ") || "none"}`;
     const description = `the agent has no tool "${name}"; ${why}`;
     return [{ field: `hitl_tools[${index}]`, description, reason: "TOOL_NOT_FOUND" }];
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { NetworkEntry } from "./network-entry.ts";
-import { hostOf, includesEntry, parseNetworkEntry, permitsHost } from "./network-entry.ts";
+import { normalizeHost, includesEntry, parseNetworkEntry, permitsHost } from "./network-entry.ts";
 
 function entry(text: string): NetworkEntry {
   const parsed = parseNetworkEntry(text, "operator");
@@ -93,6 +93,6 @@ describe("an entry of a network policy", () => {
     ["a b", undefined],
     ["", undefined],
   ])("has the host %j as %s", (written, host) => {
-    expect(hostOf(written)).toBe(host);
+    expect(normalizeHost(written)).toBe(host);
   });
 });

@@ -14,7 +14,7 @@ type HostPattern =
   { readonly kind: "any" } | { readonly kind: "name" | "address" | "below"; readonly host: string };
 
 /** Who may be named: an agent names hosts and ports, an operator may also say `*` for all hosts or all ports. */
-export type EntryWriter = "agent" | "operator";
+export type EntryAuthor = "agent" | "operator";
 
 const maxNameLength = 253;
 const label = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/;
@@ -22,7 +22,7 @@ const label = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/;
 const numeric = /^(?:\d+|0x[0-9a-f]*)$/;
 
 /** Parses `host:port`, `*.host:port` or `[address]:port`. Undefined when it is none of them. */
-export function parseNetworkEntry(text: string, writer: EntryWriter): NetworkEntry | undefined {
+export function parseNetworkEntry(text: string, writer: EntryAuthor): NetworkEntry | undefined {
   const [, written = "", portText = ""] = /^(\[[^\]]*\]|[^:[\]]*):(\d{1,5}|\*)$/.exec(text) ?? [];
   const host = patternOf(written);
   const port = portText === "*" ? undefined : Number(portText);
@@ -32,7 +32,7 @@ export function parseNetworkEntry(text: string, writer: EntryWriter): NetworkEnt
 }
 
 /** A host as everybody is to write it: a name in lower case without a dot at its end, or an address. Undefined: neither. */
-export function hostOf(written: string): string | undefined {
+export function normalizeHost(written: string): string | undefined {
   const bare = written.replace(/^\[(.*)\]$/, "$1").toLowerCase();
   if (isIP(bare) > 0) return bare.includes("%") ? undefined : plainAddress(bare);
   return isName(bare.replace(/\.$/, "")) ? bare.replace(/\.$/, "") : undefined;
@@ -63,10 +63,10 @@ function takes(pattern: HostPattern, host: string): boolean {
 function patternOf(written: string): HostPattern | undefined {
   if (written === "*") return { kind: "any" };
   if (written.startsWith("*.")) {
-    const host = hostOf(written.slice(2));
+    const host = normalizeHost(written.slice(2));
     return host === undefined || isIP(host) > 0 ? undefined : { kind: "below", host };
   }
-  const host = hostOf(written);
+  const host = normalizeHost(written);
   if (host === undefined) return undefined;
   // An address of IPv6 without brackets cannot be told from its port.
   return { kind: isIP(host) > 0 ? "address" : "name", host };

@@ -12,7 +12,7 @@ const unsupported: readonly (readonly [field: string, asks: (spec: AgentSpec) =>
   ["endpoint", (spec) => spec.endpoint !== undefined],
 ];
 
-export const unsupportedReason = "UNSUPPORTED_CAPABILITY";
+export const unsupportedCapability = "UNSUPPORTED_CAPABILITY";
 
 /** The fields of `spec` that this version does not honour. */
 export function unsupportedFields(spec: AgentSpec): readonly Violation[] {
@@ -20,6 +20,6 @@ export function unsupportedFields(spec: AgentSpec): readonly Violation[] {
   return fields.map((field) => ({
     field,
     description: `${field} is not supported by this version; leave it out`,
-    reason: unsupportedReason,
+    reason: unsupportedCapability,
   }));
 }

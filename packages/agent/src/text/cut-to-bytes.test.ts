@@ -1,15 +1,15 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { cutToBytes } from "./cut-to-bytes.ts";
+import { truncateToBytes } from "./cut-to-bytes.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text).length;
 
 test("a text that fits stays as it is", () => {
-  expect(cutToBytes("größe", 7)).toBe("größe");
+  expect(truncateToBytes("größe", 7)).toBe("größe");
 });
 
 test("one that does not says how much of it is shown", () => {
-  expect(cutToBytes("x".repeat(200), 100)).toMatch(
+  expect(truncateToBytes("x".repeat(200), 100)).toMatch(
     /^x+\n\[cut: 200 bytes in all, the first 100 shown\]$/,
   );
 });
@@ -17,7 +17,7 @@ test("one that does not says how much of it is shown", () => {
 test("no cut is longer than it may be, ends within a character, or has what is not in the text", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme", maxLength: 300 }), fc.nat(400), (text, most) => {
-      const cut = cutToBytes(text, most);
+      const cut = truncateToBytes(text, most);
       expect(bytesOf(cut)).toBeLessThanOrEqual(Math.max(most, bytesOf(text) <= most ? most : 0));
       expect(cut.isWellFormed()).toBe(true);
       expect(

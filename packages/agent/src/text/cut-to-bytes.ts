@@ -5,7 +5,7 @@ const decoder = new TextDecoder("utf-8", { fatal: false });
  * `text` cut to at most `most` bytes of UTF-8, with a word about what is missing as far as there is room for it; never
  * within a character.
  */
-export function cutToBytes(text: string, most: number): string {
+export function truncateToBytes(text: string, most: number): string {
   if (text.length * 3 <= most) return text;
   const bytes = encoder.encode(text);
   if (bytes.length <= most) return text;

@@ -1,5 +1,5 @@
 /** Latin characters of a token, the usual rule of thumb for text. */
-export const charactersAToken = 4;
+export const charactersPerToken = 4;
 
 /**
  * The length of a text as a model reads it, in Latin characters: one of any other script is a token by itself, with which
@@ -9,7 +9,7 @@ export function readingLength(text: string): number {
   let length = text.length;
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
-    if (code > lastLatin && !isLatin(code)) length += charactersAToken - 1;
+    if (code > lastLatin && !isLatin(code)) length += charactersPerToken - 1;
   }
   return length;
 }
@@ -19,7 +19,7 @@ export function readingLengthOfBytes(bytes: Uint8Array): number {
   let length = 0;
   for (const byte of bytes) {
     if (byte < 0x80 || (byte >= 0xc2 && byte <= lastLatinLead)) length++;
-    else if (byte > lastLatinLead) length += charactersAToken;
+    else if (byte > lastLatinLead) length += charactersPerToken;
   }
   return length;
 }

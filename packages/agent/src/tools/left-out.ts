@@ -3,7 +3,7 @@ import { isStorable } from "@reeve/contracts/nesting";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionClass } from "@reeve/contracts/tool";
 import { executesCode } from "./isolation.ts";
-import { ownSource } from "./own-tools.ts";
+import { runtimeSource } from "./own-tools.ts";
 import { grantedClasses, nameOfClass } from "./permission-classes.ts";
 
 /** A tool of a catalog, and the isolation of the toolhosts that offer it. */
@@ -32,7 +32,7 @@ const categories: Readonly<Record<string, "filesystem" | "terminal" | "code" | "
 const maxSchemaLevels = 40;
 
 /** Why policy leaves a tool out of an agent, whatever its catalog filter says. Undefined: the agent may have it. */
-export function whyLeftOut(
+export function exclusionReason(
   spec: AgentSpec,
   isEditor: boolean,
 ): ({ descriptor, isolation }: OfferedTool) => string | undefined {
@@ -47,7 +47,7 @@ export function whyLeftOut(
     if (permissionClass === PermissionClass.EXECUTE && !executesCode(isolation)) {
       return "its toolhosts have no sandbox to run it in";
     }
-    const category = ["builtin", ownSource].includes(source) ? categories[name] : undefined;
+    const category = ["builtin", runtimeSource].includes(source) ? categories[name] : undefined;
     if (category !== undefined && spec.deepAgent?.[category] === false) {
       return `deep_agent.${category} is off`;
     }

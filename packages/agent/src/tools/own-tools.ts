@@ -11,7 +11,7 @@ export const finishSubtaskName = "finish_subtask";
 export const retrieveArtifactName = "retrieve_artifact";
 
 /** Where the tools come from that the runtime itself carries out. */
-export const ownSource = "runtime";
+export const runtimeSource = "runtime";
 
 /** The most jobs of one call, whatever an agent asks for. */
 export const maxParallelJobs = 7;
@@ -29,7 +29,7 @@ const outputSchema: JsonObject = {
 };
 
 /** The tools that the runtime itself gives to an agent, whatever toolhosts there are. Policy and filters hold for them too. */
-export function ownTools(spec: AgentSpec): readonly ToolDescriptor[] {
+export function runtimeTools(spec: AgentSpec): readonly ToolDescriptor[] {
   return [
     runSubtask,
     ...(spec.allowParallelSubagents ? [runParallelSubtasks(spec)] : []),
@@ -38,7 +38,7 @@ export function ownTools(spec: AgentSpec): readonly ToolDescriptor[] {
   ];
 }
 
-const runSubtask = ownTool(
+const runSubtask = runtimeTool(
   runSubtaskName,
   PermissionClass.SUBAGENT,
   "Has a part of the work done by a subtask that starts with an empty conversation: it knows only what you tell it here, and the shared memory. Call it several times in one turn to have independent parts done at the same time.",
@@ -54,7 +54,7 @@ const runSubtask = ownTool(
 
 function runParallelSubtasks({ maxParallelSubagents }: AgentSpec): ToolDescriptor {
   const most = Math.min(maxParallelSubagents ?? defaultParallelJobs, maxParallelJobs);
-  return ownTool(
+  return runtimeTool(
     parallelSubtasksName,
     PermissionClass.SUBAGENT,
     `Has up to ${most} independent jobs done at the same time, each by a subtask of its own, and returns one entry for each: its result or its error.`,
@@ -81,14 +81,14 @@ function runParallelSubtasks({ maxParallelSubagents }: AgentSpec): ToolDescripto
 }
 
 const memoryTools = [
-  ownTool(
+  runtimeTool(
     "memory_list",
     PermissionClass.KNOWLEDGE,
     "Lists what the shared memory of this run holds: keys and sizes. Results of subtasks stand under task:<id>.",
     {},
     [],
   ),
-  ownTool(
+  runtimeTool(
     "memory_read",
     PermissionClass.KNOWLEDGE,
     "Reads one entry of the shared memory of this run.",
@@ -102,7 +102,7 @@ const memoryTools = [
     },
     ["key"],
   ),
-  ownTool(
+  runtimeTool(
     "memory_write",
     PermissionClass.KNOWLEDGE,
     "Writes one entry of the shared memory of this run, in place of the one before. Subtasks that begin later can read it.",
@@ -114,36 +114,36 @@ const memoryTools = [
 const todoId: JsonObject = { type: "integer", minimum: 1, description: "Number of the todo." };
 
 const todoTools = [
-  ownTool(
+  runtimeTool(
     "add_todo",
     PermissionClass.SAFE,
     "Adds a todo to the list of this run.",
     { text: text("What is to be done.") },
     ["text"],
   ),
-  ownTool("list_todos", PermissionClass.SAFE, "Lists the todos of this run.", {}, []),
-  ownTool(
+  runtimeTool("list_todos", PermissionClass.SAFE, "Lists the todos of this run.", {}, []),
+  runtimeTool(
     "update_todo_status",
     PermissionClass.SAFE,
     "Says how far a todo is. At most one is in progress at a time.",
     { id: todoId, status: { enum: ["pending", "in_progress", "completed"] } },
     ["id", "status"],
   ),
-  ownTool("complete_todo", PermissionClass.SAFE, "Marks a todo as completed.", { id: todoId }, [
+  runtimeTool("complete_todo", PermissionClass.SAFE, "Marks a todo as completed.", { id: todoId }, [
     "id",
   ]),
 ];
 
 /** Only runs with `memory_enabled` have them. */
 export const longTermMemoryTools = [
-  ownTool(
+  runtimeTool(
     "remember",
     PermissionClass.KNOWLEDGE,
     "Remembers a fact about the user for later conversations. For lasting facts and preferences that the user told; never for secrets.",
     { text: text("The fact, as one sentence that stands by itself.") },
     ["text"],
   ),
-  ownTool(
+  runtimeTool(
     "recall",
     PermissionClass.KNOWLEDGE,
     "Finds what is remembered of the user from earlier conversations.",
@@ -153,7 +153,7 @@ export const longTermMemoryTools = [
     },
     ["query"],
   ),
-  ownTool(
+  runtimeTool(
     "forget",
     PermissionClass.KNOWLEDGE,
     "Forgets something that is remembered of the user.",
@@ -162,7 +162,7 @@ export const longTermMemoryTools = [
   ),
 ];
 
-export const retrieveArtifact = ownTool(
+export const retrieveArtifact = runtimeTool(
   retrieveArtifactName,
   PermissionClass.KNOWLEDGE,
   "Reads a part of a result that was too large to be shown as a whole, or of another artifact of this run.",
@@ -179,7 +179,7 @@ export const retrieveArtifact = ownTool(
   ["artifact_id"],
 );
 
-function ownTool(
+function runtimeTool(
   name: string,
   permissionClass: PermissionClass,
   description: string,
@@ -190,7 +190,7 @@ function ownTool(
     name,
     description,
     permissionClass,
-    source: ownSource,
+    source: runtimeSource,
     idempotent: true,
     inputSchema: { type: "object", properties, required: [...required] },
   });

@@ -6,7 +6,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { PermissionClass, ToolCatalogSchema } from "@reeve/contracts/tool";
 import { expect, test } from "vitest";
 import { offer, tool } from "../../test/offer.ts";
-import { ownSource } from "./own-tools.ts";
+import { runtimeSource } from "./own-tools.ts";
 import type { Toolbelt } from "./toolbelt.ts";
 import { toolbelt } from "./toolbelt.ts";
 
@@ -15,9 +15,9 @@ function beltOf(spec: MessageInitShape<typeof AgentSpecSchema>, catalogs = offer
 }
 /** The tools that come from toolhosts. */
 const names = ({ tools }: Toolbelt): string[] =>
-  tools.filter(({ source }) => source !== ownSource).map(({ name }) => name);
+  tools.filter(({ source }) => source !== runtimeSource).map(({ name }) => name);
 const ownNames = ({ tools }: Toolbelt): string[] =>
-  tools.filter(({ source }) => source === ownSource).map(({ name }) => name);
+  tools.filter(({ source }) => source === runtimeSource).map(({ name }) => name);
 
 // Requirement: PERM-3
 test("has the tools of the default classes, by name", () => {
@@ -50,7 +50,7 @@ test("has none whose schema is nested so deep that no log of a run could hold it
   expect(names(beltOf({}, [catalog(40)]))).toEqual(["deep"]);
   const belt = beltOf({}, [catalog(41)]);
   expect(names(belt)).toEqual([]);
-  expect(belt.leftOut.get("deep")).toContain("nested deeper than 40 levels");
+  expect(belt.excluded.get("deep")).toContain("nested deeper than 40 levels");
 });
 
 // Requirement: PERM-1, PERM-3
@@ -95,7 +95,7 @@ test("has the tools of an MCP server only when the spec names it", () => {
 test("is filtered last, and says why each other tool is left out", () => {
   const belt = beltOf({ excludedToolPatterns: ["*_file"], deepAgent: { terminal: false } });
   expect(names(belt)).toEqual(["grep", "publish_report"]);
-  expect(Object.fromEntries(belt.leftOut)).toMatchObject({
+  expect(Object.fromEntries(belt.excluded)).toMatchObject({
     read_file: expect.stringContaining("filter"),
     execute_code: expect.stringContaining("permission class execute"),
     mcp__weather__forecast: expect.stringContaining("mcp_servers"),
@@ -146,7 +146,7 @@ test("has the tool for parallel subtasks only when the agent allows it, whatever
 test("has tools that change what an editor shows only beside an editor", () => {
   const draw = tool("draw", { permissionClass: PermissionClass.EDITOR_MUTATE });
   const catalogs = [create(ToolCatalogSchema, { pool: "ui", tools: [draw] })];
-  const inEditor = toolbelt(create(AgentSpecSchema), catalogs, { isEditor: true, further: [] });
+  const inEditor = toolbelt(create(AgentSpecSchema), catalogs, { isEditor: true, extraTools: [] });
   expect(names(beltOf({}, catalogs))).toEqual([]);
   expect(names(inEditor)).toEqual(["draw"]);
 });

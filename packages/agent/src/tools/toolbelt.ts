@@ -6,8 +6,8 @@ import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { Failure } from "@reeve/platform/failure";
 import { catalogFilter, filterWarnings } from "./catalog-filter.ts";
 import type { OfferedTool } from "./left-out.ts";
-import { whyLeftOut } from "./left-out.ts";
-import { finishSubtaskName, ownSource, ownTools, retrieveArtifact } from "./own-tools.ts";
+import { exclusionReason } from "./left-out.ts";
+import { finishSubtaskName, runtimeSource, runtimeTools, retrieveArtifact } from "./own-tools.ts";
 import { stringsOf } from "../spec/string-list.ts";
 
 /** The tools of an agent, and what is suspicious about how it chose them. */
@@ -15,19 +15,19 @@ export interface Toolbelt {
   /** By name. */
   readonly tools: readonly ToolDescriptor[];
   /** Why the agent has not the other tools that there are, by name. */
-  readonly leftOut: ReadonlyMap<string, string>;
+  readonly excluded: ReadonlyMap<string, string>;
   readonly warnings: readonly string[];
 }
 
 /** Where a run takes place, as far as it decides which tools there are. */
-export interface Place {
+export interface ToolContext {
   /** Whether it is beside an editor, whose contents tools may change. */
   readonly isEditor: boolean;
   /** Tools of the runtime that only some runs have. */
-  readonly further: readonly ToolDescriptor[];
+  readonly extraTools: readonly ToolDescriptor[];
 }
 
-const anyPlace: Place = { isEditor: false, further: [] };
+const anyPlace: ToolContext = { isEditor: false, extraTools: [] };
 
 /**
  * The tools that an agent has: registered, permitted by class, of an MCP server that it names, of a category that it did
@@ -36,21 +36,21 @@ const anyPlace: Place = { isEditor: false, further: [] };
 export function toolbelt(
   spec: AgentSpec,
   catalogs: readonly ToolCatalog[],
-  place: Place = anyPlace,
+  place: ToolContext = anyPlace,
 ): Toolbelt {
-  const offered = offeredTools(catalogs, [...ownTools(spec), ...place.further]);
-  const why = whyLeftOut(spec, place.isEditor);
+  const offered = offeredTools(catalogs, [...runtimeTools(spec), ...place.extraTools]);
+  const why = exclusionReason(spec, place.isEditor);
   const isInFilter = catalogFilter(spec);
   const named = new Set(stringsOf(spec.allowedTools).strings);
   const tools: ToolDescriptor[] = [];
-  const leftOut = new Map<string, string>();
+  const excluded = new Map<string, string>();
   const missed: string[] = [];
   for (const [name, tool] of offered) {
     const policy = why(tool);
     const reason =
       policy ?? (isInFilter(name) ? undefined : "the filter of its catalog removes it");
     if (reason === undefined) tools.push(tool.descriptor);
-    else leftOut.set(name, reason);
+    else excluded.set(name, reason);
     // An agent that asks for a tool by its name, and excludes it nowhere, expects to have it.
     if (policy !== undefined && named.has(name) && isInFilter(name)) {
       missed.push(`allowed_tools: the agent has not "${name}": ${policy}`);
@@ -58,7 +58,7 @@ export function toolbelt(
   }
   return {
     tools: tools.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-    leftOut,
+    excluded,
     warnings: [...filterWarnings(spec, [...offered.keys()]), ...missed],
   };
 }
@@ -95,4 +95,4 @@ function where({ source, pool }: ToolDescriptor): string {
   return pool === "" ? `the ${source} itself` : `${source} in pool ${pool}`;
 }
 
-const reserved = create(ToolDescriptorSchema, { name: finishSubtaskName, source: ownSource });
+const reserved = create(ToolDescriptorSchema, { name: finishSubtaskName, source: runtimeSource });

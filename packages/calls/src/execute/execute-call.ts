@@ -40,10 +40,10 @@ export async function executeCall(
     if (claim.kind === "settled") return delivery.acknowledge();
     const isEnded = await execute(delivery.message, key, claim.tail, ports, signal);
     if (isEnded) delivery.acknowledge();
-    else delivery.forget();
+    else delivery.abandon();
   } catch (error) {
     if (!signal.aborted) ports.log.error({ err: error, callId: key.call }, "call not settled");
-    delivery.giveBack(signal.aborted ? 0 : retryDelayMs);
+    delivery.returnToQueue(signal.aborted ? 0 : retryDelayMs);
   } finally {
     clearInterval(heartbeat);
   }

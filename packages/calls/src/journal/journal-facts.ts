@@ -11,7 +11,7 @@ import {
   ToolResultSchema,
   ToolStatus,
 } from "@reeve/contracts/tool";
-import { cutToBytes } from "@reeve/agent/text/cut-to-bytes";
+import { truncateToBytes } from "@reeve/agent/text/cut-to-bytes";
 import type { Progress } from "../ports/tool.ts";
 import type { Shown } from "../results/offload-result.ts";
 
@@ -25,7 +25,7 @@ export function startedFact(host: string, requestSequence: number): ToolCallFact
 
 /** Progress as it is kept. A tool may say as much as it likes; what is kept goes into one message with its result. */
 export function progressFact({ callId, name }: ToolCall, progress: Progress): ToolCallFact {
-  const message = cutToBytes(progress.message, maxMessageBytes);
+  const message = truncateToBytes(progress.message, maxMessageBytes);
   return fact({
     case: "progress",
     value: create(ToolProgressSchema, { callId, name, ...progress, message }),
@@ -34,7 +34,7 @@ export function progressFact({ callId, name }: ToolCall, progress: Progress): To
 
 /** What a tool asks. It may ask as long as it likes; what is kept goes into the log of the run. */
 export function questionFact(question: Question): ToolCallFact {
-  const message = cutToBytes(question.message, maxQuestionBytes);
+  const message = truncateToBytes(question.message, maxQuestionBytes);
   return fact({ case: "question", value: create(QuestionSchema, { ...question, message }) });
 }
 

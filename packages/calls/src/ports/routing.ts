@@ -1,6 +1,6 @@
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import type { ToolhostPresence } from "@reeve/contracts/toolhost";
-import type { HostCalls } from "@reeve/jetstream/queue/host-calls";
+import type { HostQueues } from "@reeve/jetstream/queue/host-calls";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 
 /** The other toolhosts, as far as it is known. */
@@ -41,7 +41,7 @@ export interface Routing {
   readonly mates: Mates;
   readonly holders: WorkspaceHolders;
   /** The calls that were sent on to single hosts, this one among them. */
-  readonly calls: HostCalls;
+  readonly calls: HostQueues;
   /** Back to the pool. */
   readonly requests: Pick<WorkQueue<ToolCallRequest>, "publish" | "holds">;
 }

@@ -36,11 +36,11 @@ export async function adoptCalls(adopter: Adopter, signals: WorkSignals): Promis
   for (;;) {
     const found = new Set<string>();
     let isMore = false;
-    for (const host of await calls.known(taking)) {
+    for (const host of await calls.hosts(taking)) {
       if (host === self || !(await mates.isGone(host, taking))) continue;
       const isLeft = await adoptFrom(host, adopter, signals);
       if (isLeft) isMore = true;
-      else if (empty.has(host)) await calls.forget(host, taking);
+      else if (empty.has(host)) await calls.remove(host, taking);
       else found.add(host);
     }
     empty = found;
@@ -71,8 +71,8 @@ async function adoptFrom(
 }
 
 async function isLeft(host: string, { calls }: Routing, signal: AbortSignal): Promise<boolean> {
-  const { waiting, taken } = await calls.left(host, signal);
-  return waiting + taken > 0;
+  const { waiting, delivered } = await calls.backlog(host, signal);
+  return waiting + delivered > 0;
 }
 
 /** Settles the calls of a gone host as they are taken. */
@@ -102,7 +102,7 @@ async function adopt(
     if (await sendBack(taken, key, { journal: own.journal, requests }, running)) return;
   } catch (error) {
     if (!running.aborted) own.log.warn({ err: error }, "call could not be sent back to its pool");
-    return taken.giveBack(againMs);
+    return taken.returnToQueue(againMs);
   }
   await executeCall(taken, own, running);
 }

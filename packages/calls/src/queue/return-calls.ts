@@ -34,9 +34,9 @@ export async function returnCalls(
           const { journal } = ports;
           const { requests } = routing;
           const key = callKeyOf(taken.message);
-          if (!(await sendBack(taken, key, { journal, requests }, signal))) taken.giveBack(laterMs);
+          if (!(await sendBack(taken, key, { journal, requests }, signal))) taken.returnToQueue(laterMs);
         } catch {
-          taken.giveBack(laterMs);
+          taken.returnToQueue(laterMs);
         }
       });
     }
@@ -45,7 +45,7 @@ export async function returnCalls(
     if (!until.aborted) log.warn({ err: error }, "calls could not be sent back to their pool");
   });
   try {
-    const isLeft = async () => (await routing.calls.left(host, until)).waiting > 0;
+    const isLeft = async () => (await routing.calls.backlog(host, until)).waiting > 0;
     while (slots.capacity.taken > 0 || (await isLeft())) {
       await wait(lookMs, undefined, { signal: until });
     }

@@ -3,7 +3,7 @@ import type { ToolCallRequest } from "@reeve/contracts/tool";
 import { ForwardedToolCallSchema } from "@reeve/contracts/toolhost";
 import type { CallKey } from "@reeve/jetstream/log/call-journal";
 import { emptyTail } from "@reeve/jetstream/log/port";
-import { publishHeld } from "@reeve/jetstream/queue/publish-held";
+import { publishUntilHeld } from "@reeve/jetstream/queue/publish-held";
 import type { Delivery } from "@reeve/jetstream/queue/port";
 import type { Routing } from "../ports/routing.ts";
 import type { ToolhostPorts } from "../ports/toolhost-ports.ts";
@@ -35,7 +35,7 @@ export async function sendOn(
   const route = await routeCall(taken.message, hops, { ...ports, routing }, signal);
   if (route.kind === "here" || (await hasBegun(key, ports, signal))) return false;
   if (route.kind === "later") {
-    taken.giveBack(laterMs);
+    taken.returnToQueue(laterMs);
     return true;
   }
   const forwarded = create(ForwardedToolCallSchema, {
@@ -45,8 +45,8 @@ export async function sendOn(
   });
   const dedupeId = `${key.call}:to:${route.host}`;
   const queue = routing.calls.to(route.host);
-  const place = await publishHeld(queue, forwarded, { dedupeId }, signal);
-  if (place === undefined) taken.giveBack(laterMs);
+  const place = await publishUntilHeld(queue, forwarded, { dedupeId }, signal);
+  if (place === undefined) taken.returnToQueue(laterMs);
   else taken.acknowledge();
   return true;
 }
@@ -61,8 +61,8 @@ export async function sendBack(
   if (await hasBegun(key, { journal }, signal)) return false;
   // Named after the message, so that whoever does the same publishes the same.
   const dedupeId = `${key.call}:back:${taken.sequence}`;
-  const place = await publishHeld(requests, taken.message, { dedupeId }, signal);
-  if (place === undefined) taken.giveBack(laterMs);
+  const place = await publishUntilHeld(requests, taken.message, { dedupeId }, signal);
+  if (place === undefined) taken.returnToQueue(laterMs);
   else taken.acknowledge();
   return true;
 }

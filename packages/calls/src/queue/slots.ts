@@ -11,9 +11,9 @@ export class Slots {
   }
 
   /** Does something with a delivery. One that is in hand already is forgotten, and goes on as it does. */
-  begin(delivery: Pick<Delivery<unknown>, "sequence" | "forget">, work: () => Promise<void>): void {
+  begin(delivery: Pick<Delivery<unknown>, "sequence" | "abandon">, work: () => Promise<void>): void {
     // A message is redelivered to ourselves when this process was paused for long: the call still runs, nothing is lost.
-    if (this.#underWay.has(delivery.sequence)) return delivery.forget();
+    if (this.#underWay.has(delivery.sequence)) return delivery.abandon();
     const working = work().finally(() => this.#underWay.delete(delivery.sequence));
     this.#underWay.set(delivery.sequence, working);
   }

@@ -108,8 +108,8 @@ export function deliveryOf(message: ToolCallRequest, sequence = 7): Taken {
     settled,
     extend: () => undefined,
     acknowledge: () => void settled.push("acknowledged"),
-    giveBack: () => void settled.push("given back"),
-    forget: () => void settled.push("forgotten"),
+    returnToQueue: () => void settled.push("given back"),
+    abandon: () => void settled.push("forgotten"),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Approval } from "@reeve/contracts/approval";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
-import { ownSource } from "@reeve/agent/tools/own-tools";
+import { runtimeSource } from "@reeve/agent/tools/own-tools";
 import type { Scope } from "./state/fact.ts";
 import { rootScope } from "./state/fact.ts";
 import type { Call, Frame, ModelCall } from "./state/frame.ts";
@@ -35,7 +35,7 @@ export function nextEffects(state: RunState): readonly Effect[] {
   const models = liveFrames(state).flatMap((frame) => modelEffects(frame));
   const tools = callsInProgress(state).map(({ frame, call, tool }): Effect => {
     const place = { id: `tool:${call.call.callId}`, frame: frame.id, scope: scopeOf(frame) };
-    return tool.source === ownSource
+    return tool.source === runtimeSource
       ? { ...place, kind: "call_own_tool", call }
       : { ...place, kind: "call_tool", call, tool };
   });
@@ -80,6 +80,6 @@ export function callsToRelease(state: RunState): readonly Call[] {
   return state.end === undefined
     ? []
     : openCalls(state)
-        .filter(({ tool }) => tool.source !== ownSource)
+        .filter(({ tool }) => tool.source !== runtimeSource)
         .map(({ call }) => call);
 }

@@ -40,7 +40,7 @@ export async function driveRun(
     // What nobody dispatches without a reason may be read where its reason has not arrived yet.
     if (isUnfounded(rest.kind) && delivery.attempt === 1) {
       beat.stop();
-      return delivery.giveBack(maxLagMs);
+      return delivery.returnToQueue(maxLagMs);
     }
     // Whoever wrote after the run was parked may have died before it said so.
     if (rest.kind === "spent") await appendExternal(ports, key, () => [], signal);
@@ -52,21 +52,21 @@ export async function driveRun(
     switch (rest.kind) {
       case "lost":
         logger.info("another worker owns the run");
-        return delivery.forget();
+        return delivery.abandon();
       case "released":
-        return delivery.giveBack(0);
+        return delivery.returnToQueue(0);
       default:
         return delivery.acknowledge();
     }
   } catch (error) {
     beat.stop();
-    if (signal.aborted) return delivery.giveBack(0);
+    if (signal.aborted) return delivery.returnToQueue(0);
     if (error instanceof UnknownEvent) {
       logger.warn({ sequence: error.sequence }, "a newer version wrote this run; giving it back");
-      return delivery.giveBack(restAfterFailure(delivery.attempt));
+      return delivery.returnToQueue(restAfterFailure(delivery.attempt));
     }
     logger.error({ err: error }, "run could not be driven; giving it back");
-    delivery.giveBack(restAfterFailure(delivery.attempt));
+    delivery.returnToQueue(restAfterFailure(delivery.attempt));
   }
 }
 

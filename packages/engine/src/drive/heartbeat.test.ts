@@ -38,8 +38,8 @@ test("a model that says nothing for ten minutes keeps its run, and an ended run 
     attempt: 1,
     extend: () => void extended++,
     acknowledge: () => undefined,
-    giveBack: () => undefined,
-    forget: () => undefined,
+    returnToQueue: () => undefined,
+    abandon: () => undefined,
   };
   const ports = { ...stage.ports("w"), heartbeatMs: 1_000 };
   const driving = driveRun(delivery, ports, { now: never, drain: never });

@@ -1,5 +1,5 @@
 import type { RunEvent } from "@reeve/contracts/run";
-import type { Stretch, Tail } from "@reeve/jetstream/log/port";
+import type { EventRange, Tail } from "@reeve/jetstream/log/port";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import { applyAll } from "../domain/state/apply.ts";
 import type { Fact } from "../domain/state/fact.ts";
@@ -23,7 +23,7 @@ export interface StopSignals {
   readonly drain: AbortSignal;
 }
 
-type News = EffectMessage | { readonly kind: "foreign"; readonly stretch: Stretch<RunEvent> };
+type News = EffectMessage | { readonly kind: "foreign"; readonly stretch: EventRange<RunEvent> };
 
 /** A run that this worker has claimed: its state and the tail at which the claim stands. */
 export interface ClaimedRun extends FoldedLog {
@@ -151,7 +151,7 @@ class OwnedRun implements AsyncDisposable {
     return false;
   }
 
-  #fold({ events, tail }: Stretch<RunEvent>): void {
+  #fold({ events, tail }: EventRange<RunEvent>): void {
     if (tail.sequence <= this.#tail.sequence) return;
     const unseen = events.filter(({ sequence }) => sequence > this.#state.sequence);
     this.#state = applyAll(this.#state, unseen);

@@ -51,8 +51,8 @@ class Held {
         how();
       };
       const acknowledge = settle(() => delivery.acknowledge());
-      const forget = settle(() => delivery.forget());
-      yield { ...delivery, acknowledge, forget };
+      const abandon = settle(() => delivery.abandon());
+      yield { ...delivery, acknowledge, abandon };
     }
   }
 

@@ -21,7 +21,7 @@ export async function workRuns(
     for await (const delivery of dispatch.take(concurrency, stop.drain)) {
       const { sequence } = delivery;
       if (driven.has(sequence)) {
-        delivery.forget();
+        delivery.abandon();
         continue;
       }
       const driving = driveRun(delivery, ports, stop).finally(() => {

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { retrieveArtifactName } from "@reeve/agent/tools/own-tools";
 import { ToolResultSchema } from "@reeve/contracts/tool";
-import { callMemory } from "@reeve/memory/memory-tools";
+import { callMemoryTool } from "@reeve/memory/memory-tools";
 import { approvedCall } from "../domain/calls/approved-call.ts";
 import type { Fact } from "../domain/state/fact.ts";
 import type { Effect } from "../domain/next-effects.ts";
@@ -25,7 +25,7 @@ export async function* callOwnTool(
   const outcome = await inOwnToolSpan(approved, () =>
     name === retrieveArtifactName
       ? retrieveArtifact(state, args, ports, signal)
-      : callMemory(ports.memory, owner, { name, args, runId, callId }, signal),
+      : callMemoryTool(ports.memory, owner, { name, args, runId, callId }, signal),
   );
   const result = create(ToolResultSchema, { callId, name, ...outcome });
   yield [toolResultFact(call, scope, result, ports.clock.now())];

@@ -1,11 +1,11 @@
-import { placeOf, resolveAgent } from "@reeve/agent/resolve/resolve-agent";
+import { toolContextOf, resolveAgent } from "@reeve/agent/resolve/resolve-agent";
 import type { ResolvedModel } from "@reeve/agent/resolve/resolve-model";
 import type { Limits, ProviderCapabilities } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { RunCreated } from "@reeve/contracts/run";
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import { Failure } from "@reeve/platform/failure";
-import { maxTold, toldMemories } from "@reeve/memory/told-memories";
+import { maxRendered, renderMemories } from "@reeve/memory/told-memories";
 import { readThread } from "@reeve/run/thread/append-thread";
 import { windowHistory } from "@reeve/run/thread/history/window-history";
 import { defaultHistoryTokens } from "../domain/budget/limits.ts";
@@ -43,7 +43,7 @@ async function prepared(
   if (spec === undefined) {
     throw new Failure("internal", ErrorReason.INTERNAL, "the run has no agent spec");
   }
-  const place = placeOf(created);
+  const place = toolContextOf(created);
   const { limits, executor, planner, ...belt } = resolveAgent(spec, ports.catalogs(), place);
   const { tools } = belt;
   const warnings = place.isEditor ? [...belt.warnings, noEditor] : belt.warnings;
@@ -89,7 +89,7 @@ async function recalledFor(
 ): Promise<readonly string[]> {
   if (!memoryEnabled) return [];
   const owner = { tenant, user: startedBy };
-  const told = toldMemories(await memory.recall(owner, input, maxTold, signal));
+  const told = renderMemories(await memory.recall(owner, input, maxRendered, signal));
   return told === "" ? [] : [told];
 }
 

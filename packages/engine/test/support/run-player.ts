@@ -5,7 +5,7 @@ import { ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
 import type { RunCreatedSchema, RunEvent } from "@reeve/contracts/run";
 import { ModelCallPurpose, RunPreparedSchema, RunStatus } from "@reeve/contracts/run";
 import { limitsFor } from "@reeve/agent/spec/limits";
-import { ownTools, parallelSubtasksName, runSubtaskName } from "@reeve/agent/tools/own-tools";
+import { runtimeTools, parallelSubtasksName, runSubtaskName } from "@reeve/agent/tools/own-tools";
 import { AgentSpecSchema as SpecSchema } from "@reeve/contracts/agent";
 import type { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { ToolResultSchema } from "@reeve/contracts/tool";
@@ -68,7 +68,7 @@ export class PlayedRun {
         case: "runPrepared",
         value: create(RunPreparedSchema, {
           model: { id: "m" },
-          tools: [...tools, ...ownTools(agent)],
+          tools: [...tools, ...runtimeTools(agent)],
           limits: limitsFor(agent, undefined),
           ...prepared,
         }),

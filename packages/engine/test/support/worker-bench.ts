@@ -136,11 +136,11 @@ export class WorkerBench {
       attempt,
       extend: () => undefined,
       acknowledge: () => void settled.push("acknowledged"),
-      giveBack: (delayMs: number) => {
+      returnToQueue: (delayMs: number) => {
         settled.push("given back");
         this.redeliveryDelaysMs.push(delayMs);
       },
-      forget: () => void settled.push("forgotten"),
+      abandon: () => void settled.push("forgotten"),
     };
     await driveRun(delivery, this.ports(worker), stop);
     return settled.join();

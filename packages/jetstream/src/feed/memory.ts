@@ -1,6 +1,6 @@
 import type { RunEvent } from "@reeve/contracts/run";
 import type { ThreadEvent } from "@reeve/contracts/thread";
-import type { Fed, Feed } from "./port.ts";
+import type { FeedBatch, Feed } from "./port.ts";
 import type { MemoryLog } from "../log/memory.ts";
 import type { RunFeed } from "./run-feed.ts";
 import type { RunKey } from "../log/run-log.ts";
@@ -30,7 +30,7 @@ function memoryFeed<Key, Event extends { readonly event: { readonly case: string
       consumer: string,
       kinds: ReadonlySet<string>,
       signal: AbortSignal,
-    ): AsyncIterable<Fed<Key, Event>> {
+    ): AsyncIterable<FeedBatch<Key, Event>> {
       const done = acknowledged.get(consumer) ?? new Set();
       acknowledged.set(consumer, done);
       const appended = log.appended.join();

@@ -5,11 +5,11 @@ import { nanos } from "@nats-io/transport-node";
 import type { DescMessage } from "@bufbuild/protobuf";
 import { channelOf } from "@reeve/contracts/channel";
 import { ensureConsumer } from "../streams/consumers.ts";
-import type { Fed, Feed } from "./port.ts";
+import type { FeedBatch, Feed } from "./port.ts";
 import type { LogDefinition } from "../log/log-definition.ts";
 import { patiently, pause } from "@reeve/platform/async/patiently";
-import { batchOf, eventsAfter } from "../log/stored-batch.ts";
-import { ensureStream, managerOf } from "../streams/streams.ts";
+import { batchFromHeaders, eventsAfter } from "../log/stored-batch.ts";
+import { ensureStream, openManager } from "../streams/streams.ts";
 import { SubjectReader } from "../log/subject-reader.ts";
 
 export interface FeedOptions {
@@ -31,7 +31,7 @@ export async function openFeed<Key, Event, Kind extends string, Schema extends D
 ): Promise<Feed<Key, Event, Kind>> {
   const channel = channelOf(definition.schema);
   const reader = await SubjectReader.open(connection, channel);
-  const manager = await managerOf(connection);
+  const manager = await openManager(connection);
   const stream = await ensureStream(manager, channel);
   return {
     async *consume(name, kinds, signal) {
@@ -73,10 +73,10 @@ export async function openFeed<Key, Event, Kind extends string, Schema extends D
     message: JsMsg,
     kinds: ReadonlySet<string>,
     signal: AbortSignal,
-  ): Promise<Fed<Key, Event> | undefined> {
+  ): Promise<FeedBatch<Key, Event> | undefined> {
     const tokens = channel.tokensOf(message.subject);
     const key = tokens && definition.keyOf(tokens);
-    const described = message.headers && batchOf(message.seq, message.headers, message.data).kinds;
+    const described = message.headers && batchFromHeaders(message.seq, message.headers, message.data).kinds;
     const isWanted = described?.some((kind) => kinds.has(kind)) ?? false;
     try {
       const whole = isWanted

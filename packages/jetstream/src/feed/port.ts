@@ -1,5 +1,5 @@
 /** A committed batch of a log that has at least one event of the kinds that were asked for. */
-export interface Fed<Key, Event> {
+export interface FeedBatch<Key, Event> {
   readonly key: Key;
   /** The whole batch. */
   readonly events: readonly Event[];
@@ -18,5 +18,5 @@ export interface Feed<Key, Event, Kind extends string> {
     consumer: string,
     kinds: ReadonlySet<Kind>,
     signal: AbortSignal,
-  ): AsyncIterable<Fed<Key, Event>>;
+  ): AsyncIterable<FeedBatch<Key, Event>>;
 }

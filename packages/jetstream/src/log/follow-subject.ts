@@ -1,29 +1,29 @@
 import type { NatsConnection } from "@nats-io/transport-node";
 import { stateOf } from "@reeve/platform/nats/connection-state";
-import type { Stretch, Tail } from "./port.ts";
+import type { EventRange, Tail } from "./port.ts";
 import { emptyTail } from "./port.ts";
 import { patiently } from "@reeve/platform/async/patiently";
 import { Signalled } from "@reeve/platform/async/signalled";
 import type { StoredBatch } from "./stored-batch.ts";
-import { givenBatch } from "./stored-batch.ts";
+import { batchFromMessage } from "./stored-batch.ts";
 
 /** What was read at a time. */
-export interface Part<Event> extends Stretch<Event> {
+export interface StoredRange<Event> extends EventRange<Event> {
   /** Whether it reaches to the end of what is stored. */
-  readonly isAll: boolean;
+  readonly isComplete: boolean;
 }
 
 /** What following needs of a log. */
-export interface Followed<Event> {
+export interface FollowSource<Event> {
   readonly connection: NatsConnection;
   readonly liveSubject: string;
   /** How long the log may be quiet before its stored tail is looked at: a lost last message is invisible otherwise. */
-  readonly quietMs: number;
+  readonly tailCheckMs: number;
   /** What is stored after the sequence that is followed from, or a first part; events before it may be among it. */
-  readFirst(): Promise<Part<Event>>;
-  read(tail: Tail): Promise<Part<Event>>;
+  readFirst(): Promise<StoredRange<Event>>;
+  read(tail: Tail): Promise<StoredRange<Event>>;
   /** The events of `batches`, which join on to each other, after `tail`. */
-  stretch(tail: Tail, batches: readonly StoredBatch[]): Stretch<Event>;
+  rangeOf(tail: Tail, batches: readonly StoredBatch[]): EventRange<Event>;
 }
 
 /** What may wait for a slow reader. Beyond, it is dropped, and read from the store at the reader's own pace. */
@@ -37,27 +37,27 @@ const patienceMs = 120_000;
  * joins on without a gap; a gap, a lagging reader, a quiet log and a lost connection are repaired from the store.
  */
 export async function* followSubject<Event>(
-  followed: Followed<Event>,
+  followed: FollowSource<Event>,
   afterSequence: number,
   signal: AbortSignal,
-): AsyncIterable<Stretch<Event>> {
+): AsyncIterable<EventRange<Event>> {
   signal.throwIfAborted();
   const live = new LiveBatches(followed);
   let cursor: Tail = emptyTail;
   let isFirst = true;
   try {
     for (;;) {
-      let next: Stretch<Event> | undefined;
+      let next: EventRange<Event> | undefined;
       if (isFirst || live.isBehind) {
         const read = isFirst ? () => followed.readFirst() : () => followed.read(cursor);
         isFirst = false;
         live.isBehind = false;
-        const { isAll, ...stretch } = await patiently(read, patienceMs, signal);
-        if (!isAll) live.isBehind = true;
+        const { isComplete, ...stretch } = await patiently(read, patienceMs, signal);
+        if (!isComplete) live.isBehind = true;
         next = stretch;
       } else {
         const batches = await live.next(cursor, signal);
-        next = batches && followed.stretch(cursor, batches);
+        next = batches && followed.rangeOf(cursor, batches);
       }
       if (next !== undefined && next.tail.sequence > cursor.sequence) {
         cursor = next.tail;
@@ -71,7 +71,7 @@ export async function* followSubject<Event>(
   }
 }
 
-function trimmed<Event>({ events, tail }: Stretch<Event>, afterSequence: number): Stretch<Event> {
+function trimmed<Event>({ events, tail }: EventRange<Event>, afterSequence: number): EventRange<Event> {
   const before = tail.sequence - events.length;
   return { events: events.slice(Math.max(0, afterSequence - before)), tail };
 }
@@ -90,12 +90,12 @@ class LiveBatches {
   constructor({
     connection,
     liveSubject,
-    quietMs,
-  }: Pick<Followed<unknown>, "connection" | "liveSubject" | "quietMs">) {
-    this.#quietMs = quietMs;
+    tailCheckMs,
+  }: Pick<FollowSource<unknown>, "connection" | "liveSubject" | "tailCheckMs">) {
+    this.#quietMs = tailCheckMs;
     const subscription = connection.subscribe(liveSubject, {
       callback: (error, message) => {
-        const batch = error === null ? givenBatch(message) : undefined;
+        const batch = error === null ? batchFromMessage(message) : undefined;
         if (batch !== undefined && batch.last > this.#seen) this.#keep(batch);
       },
     });

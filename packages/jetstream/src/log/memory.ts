@@ -8,7 +8,7 @@ import { ToolCallJournalSchema } from "@reeve/contracts/tool";
 import { Audience } from "@reeve/platform/async/audience";
 import type { CallKey } from "./call-journal.ts";
 import { callJournalDefinition, runLogDefinition, threadLogDefinition } from "./definitions.ts";
-import type { Appended, Log, LogEnds, Stretch, Tail } from "./port.ts";
+import type { AppendOutcome, Log, TailReader, EventRange, Tail } from "./port.ts";
 import { headerBytes, oversized, defaultPayloadBytes } from "./oversized.ts";
 import type { RunKey } from "./run-log.ts";
 import type { ThreadKey } from "./thread-log.ts";
@@ -30,7 +30,7 @@ export interface MemoryBatch<Key, Event> {
 }
 
 /** Logs in memory, for runs without a server and for tests. Gone with the process. */
-export class MemoryLog<Key, Event> implements Log<Key, Event>, LogEnds<Key, Event> {
+export class MemoryLog<Key, Event> implements Log<Key, Event>, TailReader<Key, Event> {
   /** All batches of all logs, in the order of their appends. */
   readonly batches: MemoryBatch<Key, Event>[] = [];
   /** Hears of every append. */
@@ -51,7 +51,7 @@ export class MemoryLog<Key, Event> implements Log<Key, Event>, LogEnds<Key, Even
     tail: Tail,
     events: readonly Event[],
     signal: AbortSignal,
-  ): Promise<Appended> {
+  ): Promise<AppendOutcome> {
     signal.throwIfAborted();
     await Promise.resolve();
     const bytes = this.#sizeOf(events);
@@ -67,7 +67,7 @@ export class MemoryLog<Key, Event> implements Log<Key, Event>, LogEnds<Key, Even
     return { kind: "appended", tail: { sequence: log.events.length, revision: log.appends } };
   }
 
-  async read(key: Key, tail: Tail, signal: AbortSignal): Promise<Stretch<Event>> {
+  async read(key: Key, tail: Tail, signal: AbortSignal): Promise<EventRange<Event>> {
     signal.throwIfAborted();
     await Promise.resolve();
     const { events, appends } = this.#log(key);
@@ -77,7 +77,7 @@ export class MemoryLog<Key, Event> implements Log<Key, Event>, LogEnds<Key, Even
     };
   }
 
-  last(key: Key, signal: AbortSignal): Promise<Stretch<Event>> {
+  last(key: Key, signal: AbortSignal): Promise<EventRange<Event>> {
     const { lastAfter: sequence } = this.#log(key);
     return this.read(key, { sequence, revision: 0 }, signal);
   }
@@ -86,7 +86,7 @@ export class MemoryLog<Key, Event> implements Log<Key, Event>, LogEnds<Key, Even
     key: Key,
     after: number | Tail,
     signal: AbortSignal,
-  ): AsyncIterable<Stretch<Event>> {
+  ): AsyncIterable<EventRange<Event>> {
     const { changed: audience } = this.#log(key);
     const changed = audience.join();
     let cursor: Tail = typeof after === "number" ? { sequence: after, revision: 0 } : after;

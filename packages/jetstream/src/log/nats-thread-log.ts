@@ -1,7 +1,7 @@
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { ThreadEvent } from "@reeve/contracts/thread";
 import { threadLogDefinition } from "./definitions.ts";
-import type { LogEnds } from "./port.ts";
+import type { TailReader } from "./port.ts";
 import type { NatsLogOptions } from "./nats.ts";
 import { NatsLog } from "./nats.ts";
 import type { ThreadKey, ThreadLog } from "./thread-log.ts";
@@ -10,6 +10,6 @@ import type { ThreadKey, ThreadLog } from "./thread-log.ts";
 export function openThreadLog(
   { connection }: { readonly connection: NatsConnection },
   options: NatsLogOptions = {},
-): Promise<ThreadLog & LogEnds<ThreadKey, ThreadEvent>> {
+): Promise<ThreadLog & TailReader<ThreadKey, ThreadEvent>> {
   return NatsLog.open(connection, threadLogDefinition, options);
 }

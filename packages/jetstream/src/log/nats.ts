@@ -4,21 +4,21 @@ import { toBinary } from "@bufbuild/protobuf";
 import type { MsgHdrs, NatsConnection } from "@nats-io/transport-node";
 import { headers } from "@nats-io/transport-node";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { ChannelOf } from "@reeve/contracts/channel";
+import type { ChannelTemplate } from "@reeve/contracts/channel";
 import { channelOf } from "@reeve/contracts/channel";
 import { Failure } from "@reeve/platform/failure";
-import type { Part } from "./follow-subject.ts";
+import type { StoredRange } from "./follow-subject.ts";
 import { followSubject } from "./follow-subject.ts";
-import type { Appended, Log, LogEnds, Stretch, Tail } from "./port.ts";
+import type { AppendOutcome, Log, TailReader, EventRange, Tail } from "./port.ts";
 import { emptyTail } from "./port.ts";
 import type { LogDefinition } from "./log-definition.ts";
 import { patiently } from "@reeve/platform/async/patiently";
 import { headerBytes, oversized, defaultPayloadBytes } from "./oversized.ts";
 import { StreamPublisher } from "../streams/publisher.ts";
 import { unanswered } from "@reeve/platform/nats/unanswered";
-import { failureOfRefusal, isConflict } from "../streams/store-failure.ts";
+import { apiFailure, isConflict } from "../streams/store-failure.ts";
 import type { StoredBatch } from "./stored-batch.ts";
-import { batchHeaders, eventsAfter, expectedLast } from "./stored-batch.ts";
+import { batchHeaders, eventsAfter, expectedLastHeader } from "./stored-batch.ts";
 import { SubjectReader } from "./subject-reader.ts";
 
 /** What a follower reads at a time of a log that is far ahead: it may be slow, and there may be many. */
@@ -28,9 +28,9 @@ const maxAttempts = 4;
 
 export interface NatsLogOptions {
   /** How long a followed log may be quiet before its stored tail is looked at. */
-  readonly quietMs?: number;
+  readonly tailCheckMs?: number;
   /** How long a call waits for a store that is away. */
-  readonly patienceMs?: number;
+  readonly maxRetryMs?: number;
 }
 
 /**
@@ -38,11 +38,11 @@ export interface NatsLogOptions {
  * message before it stores another, which makes an append a compare-and-append.
  */
 export class NatsLog<Key, Event, Schema extends DescMessage>
-  implements Log<Key, Event>, LogEnds<Key, Event>
+  implements Log<Key, Event>, TailReader<Key, Event>
 {
   readonly #connection: NatsConnection;
   readonly #definition: LogDefinition<Key, Event, Schema>;
-  readonly #channel: ChannelOf;
+  readonly #channel: ChannelTemplate;
   readonly #reader: SubjectReader;
   readonly #publisher: StreamPublisher;
   readonly #quietMs: number;
@@ -55,15 +55,15 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     connection: NatsConnection,
     definition: LogDefinition<Key, Event, Schema>,
     reader: SubjectReader,
-    { quietMs = 3_000, patienceMs = 10_000 }: NatsLogOptions,
+    { tailCheckMs = 3_000, maxRetryMs = 10_000 }: NatsLogOptions,
   ) {
     this.#connection = connection;
     this.#definition = definition;
     this.#channel = channelOf(definition.schema);
     this.#reader = reader;
     this.#publisher = new StreamPublisher(connection);
-    this.#quietMs = quietMs;
-    this.#patienceMs = patienceMs;
+    this.#quietMs = tailCheckMs;
+    this.#patienceMs = maxRetryMs;
   }
 
   /** Opens the stream that the definition's message declares, and makes it where it is missing. */
@@ -81,7 +81,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     tail: Tail,
     events: readonly Event[],
     signal: AbortSignal,
-  ): Promise<Appended> {
+  ): Promise<AppendOutcome> {
     const subject = this.#subject(key);
     const write = `${this.#writer}-${++this.#writes}`;
     const sequence = tail.sequence + events.length;
@@ -99,7 +99,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
       }
       const conflict = reply.kind === "refused" && isConflict(reply.refusal);
       if (conflict && attempt === 1) return { kind: "conflict" };
-      if (reply.kind === "refused" && !conflict) throw failureOfRefusal(reply.refusal);
+      if (reply.kind === "refused" && !conflict) throw apiFailure(reply.refusal);
       // The outcome of an earlier attempt is unknown: whoever follows the tail in the log tells.
       const look = () => this.#reader.next(subject, tail.revision);
       const next = await patiently(look, this.#patienceMs, signal);
@@ -111,13 +111,13 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     throw unanswered();
   }
 
-  async read(key: Key, tail: Tail, signal: AbortSignal): Promise<Stretch<Event>> {
+  async read(key: Key, tail: Tail, signal: AbortSignal): Promise<EventRange<Event>> {
     const all = () => this.#readPart(this.#subject(key), tail, Infinity, signal);
-    const { isAll: _, ...stretch } = await patiently(all, this.#patienceMs, signal);
+    const { isComplete: _, ...stretch } = await patiently(all, this.#patienceMs, signal);
     return stretch;
   }
 
-  async last(key: Key, signal: AbortSignal): Promise<Stretch<Event>> {
+  async last(key: Key, signal: AbortSignal): Promise<EventRange<Event>> {
     const ask = () => this.#reader.last(this.#subject(key));
     const batch = await patiently(ask, this.#patienceMs, signal);
     if (batch === undefined) return { events: [], tail: emptyTail };
@@ -125,19 +125,19 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     return { events, tail: { sequence: batch.last, revision: batch.revision } };
   }
 
-  follow(key: Key, after: number | Tail, signal: AbortSignal): AsyncIterable<Stretch<Event>> {
+  follow(key: Key, after: number | Tail, signal: AbortSignal): AsyncIterable<EventRange<Event>> {
     const subject = this.#subject(key);
     const afterSequence = typeof after === "number" ? after : after.sequence;
     const followed = {
       connection: this.#connection,
       liveSubject: this.#channel.liveSubject(this.#definition.tokens(key)),
-      quietMs: this.#quietMs,
+      tailCheckMs: this.#quietMs,
       readFirst: () =>
         typeof after === "number"
           ? this.#readAfter(subject, after, signal)
           : this.#readPart(subject, after, partBytes, signal),
       read: (tail: Tail) => this.#readPart(subject, tail, partBytes, signal),
-      stretch: (tail: Tail, batches: readonly StoredBatch[]) =>
+      rangeOf: (tail: Tail, batches: readonly StoredBatch[]) =>
         this.#stretch(subject, tail, batches),
     };
     return followSubject(followed, afterSequence, signal);
@@ -149,7 +149,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
 
   #describe({ sequence, revision }: Tail, events: readonly Event[], write: string): MsgHdrs {
     const described = headers();
-    described.set(expectedLast, String(revision));
+    described.set(expectedLastHeader, String(revision));
     described.set(batchHeaders.first, String(sequence + 1));
     described.set(batchHeaders.last, String(sequence + events.length));
     described.set(batchHeaders.kinds, this.#definition.kinds(events).join(","));
@@ -162,9 +162,9 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     tail: Tail,
     maxBytes: number,
     signal: AbortSignal,
-  ): Promise<Part<Event>> {
-    const { batches, isAll } = await this.#reader.after(subject, tail, maxBytes, signal);
-    return { ...this.#stretch(subject, tail, batches), isAll };
+  ): Promise<StoredRange<Event>> {
+    const { batches, isComplete } = await this.#reader.after(subject, tail, maxBytes, signal);
+    return { ...this.#stretch(subject, tail, batches), isComplete };
   }
 
   /** A reader who knows only a sequence mostly has all but the last batch. */
@@ -172,13 +172,13 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     subject: string,
     afterSequence: number,
     signal: AbortSignal,
-  ): Promise<Part<Event>> {
+  ): Promise<StoredRange<Event>> {
     const last = afterSequence === 0 ? undefined : await this.#reader.last(subject);
     if (last === undefined || last.first > afterSequence + 1) {
       return this.#readPart(subject, emptyTail, partBytes, signal);
     }
     const before = { sequence: last.first - 1, revision: 0 };
-    return { ...this.#stretch(subject, before, [last]), isAll: true };
+    return { ...this.#stretch(subject, before, [last]), isComplete: true };
   }
 
   #refuseOversized(subject: string, data: Uint8Array): void {
@@ -186,7 +186,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     if (data.length > most) throw oversized(subject, data.length, most);
   }
 
-  #stretch(subject: string, tail: Tail, batches: readonly StoredBatch[]): Stretch<Event> {
+  #stretch(subject: string, tail: Tail, batches: readonly StoredBatch[]): EventRange<Event> {
     const events: Event[] = [];
     let { sequence, revision } = tail;
     for (const batch of batches) {

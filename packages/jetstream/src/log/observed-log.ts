@@ -1,7 +1,7 @@
 import type { Log } from "./port.ts";
 
 /** The log, with `observe` told of each batch that was appended here, once and after it stands. */
-export function observedLog<Key, Event>(
+export function withAppendObserver<Key, Event>(
   log: Log<Key, Event>,
   observe: (events: readonly Event[]) => void,
 ): Log<Key, Event> {

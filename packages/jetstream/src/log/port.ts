@@ -12,13 +12,13 @@ export interface Tail {
 export const emptyTail: Tail = { sequence: 0, revision: 0 };
 
 /** Consecutive events, and the tail after the last of them. */
-export interface Stretch<Event> {
+export interface EventRange<Event> {
   readonly events: readonly Event[];
   readonly tail: Tail;
 }
 
 /** What became of an append: it stands, or somebody else wrote first. */
-export type Appended =
+export type AppendOutcome =
   { readonly kind: "appended"; readonly tail: Tail } | { readonly kind: "conflict" };
 
 /**
@@ -32,21 +32,21 @@ export interface Log<Key, Event> {
    * acknowledgement that was lost is resolved by looking at the log: the answer is always the truth. Throws a Failure of
    * kind `unavailable` when the truth cannot be had, `exhausted` when the store is full or the batch is too large.
    */
-  append(key: Key, tail: Tail, events: readonly Event[], signal: AbortSignal): Promise<Appended>;
+  append(key: Key, tail: Tail, events: readonly Event[], signal: AbortSignal): Promise<AppendOutcome>;
 
   /** Everything after `tail`. For a log that does not exist: no events and the empty tail. */
-  read(key: Key, tail: Tail, signal: AbortSignal): Promise<Stretch<Event>>;
+  read(key: Key, tail: Tail, signal: AbortSignal): Promise<EventRange<Event>>;
 
   /**
    * Everything after a sequence, or after a tail that was read, each event once and in order: what is stored, then what is appended, until `signal`
    * aborts (the iteration then ends by throwing its reason) or the consumer stops. Committed events only. Gaps are
    * repaired from the store, and a quiet log is compared with its stored tail every few seconds.
    */
-  follow(key: Key, after: number | Tail, signal: AbortSignal): AsyncIterable<Stretch<Event>>;
+  follow(key: Key, after: number | Tail, signal: AbortSignal): AsyncIterable<EventRange<Event>>;
 }
 
 /** Logs whose end can be looked at without all that comes before it. */
-export interface LogEnds<Key, Event> {
+export interface TailReader<Key, Event> {
   /** The events of the last batch, and the tail. For a log that does not exist: no events and the empty tail. */
-  last(key: Key, signal: AbortSignal): Promise<Stretch<Event>>;
+  last(key: Key, signal: AbortSignal): Promise<EventRange<Event>>;
 }

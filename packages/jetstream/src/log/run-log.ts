@@ -1,5 +1,5 @@
 import type { RunEvent } from "@reeve/contracts/run";
-import type { Log, LogEnds } from "./port.ts";
+import type { Log, TailReader } from "./port.ts";
 
 /** Which run of which tenant. */
 export interface RunKey {
@@ -11,4 +11,4 @@ export interface RunKey {
 export type RunLog = Log<RunKey, RunEvent>;
 
 /** Their ends. */
-export type RunLogEnds = LogEnds<RunKey, RunEvent>;
+export type RunTailReader = TailReader<RunKey, RunEvent>;

@@ -1,7 +1,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { fromBinary } from "@bufbuild/protobuf";
 import type { Msg, MsgHdrs } from "@nats-io/transport-node";
-import { asStored } from "@reeve/contracts/nesting";
+import { storedReadOptions } from "@reeve/contracts/nesting";
 import type { LogDefinition } from "./log-definition.ts";
 
 /** Headers of a stored batch, so that a reader knows what is inside without decoding it. */
@@ -14,7 +14,7 @@ export const batchHeaders = {
 } as const;
 
 /** What the stream compares before it stores a batch: the place of the last one of the subject. It is stored with it. */
-export const expectedLast = "Nats-Expected-Last-Subject-Sequence";
+export const expectedLastHeader = "Nats-Expected-Last-Subject-Sequence";
 
 /** A batch as it lies in its stream. */
 export interface StoredBatch {
@@ -25,25 +25,25 @@ export interface StoredBatch {
   readonly kinds: readonly string[];
   readonly write: string;
   /** Place of the batch before it; 0: it is the first. */
-  readonly before: number;
+  readonly previousRevision: number;
   readonly data: Uint8Array;
 }
 
 /** A batch as the stream gives it: republished after its commit, or asked for. */
-export function givenBatch(message: Msg): StoredBatch | undefined {
+export function batchFromMessage(message: Msg): StoredBatch | undefined {
   const { headers } = message;
   if (headers === undefined) return undefined;
-  return batchOf(Number(headers.get("Nats-Sequence")), headers, message.data);
+  return batchFromHeaders(Number(headers.get("Nats-Sequence")), headers, message.data);
 }
 
-export function batchOf(revision: number, headers: MsgHdrs, data: Uint8Array): StoredBatch {
+export function batchFromHeaders(revision: number, headers: MsgHdrs, data: Uint8Array): StoredBatch {
   return {
     revision,
     first: Number(headers.get(batchHeaders.first)),
     last: Number(headers.get(batchHeaders.last)),
     kinds: headers.get(batchHeaders.kinds).split(","),
     write: headers.get(batchHeaders.write),
-    before: Number(headers.get(expectedLast)),
+    previousRevision: Number(headers.get(expectedLastHeader)),
     data,
   };
 }
@@ -54,7 +54,7 @@ export function eventsAfter<Key, Event, Schema extends DescMessage>(
   { data }: StoredBatch,
   afterSequence: number,
 ): readonly Event[] {
-  const { firstSequence, events } = eventsOf(fromBinary(schema, data, asStored));
+  const { firstSequence, events } = eventsOf(fromBinary(schema, data, storedReadOptions));
   const known = Math.max(0, afterSequence + 1 - firstSequence);
   return known === 0 ? events : events.slice(known);
 }

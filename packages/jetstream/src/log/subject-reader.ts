@@ -1,7 +1,7 @@
 import type { Consumer, JetStreamClient } from "@nats-io/jetstream";
 import { DeliverPolicy, jetstream } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
-import type { ChannelOf } from "@reeve/contracts/channel";
+import type { ChannelTemplate } from "@reeve/contracts/channel";
 import { stateOf } from "@reeve/platform/nats/connection-state";
 import type { Requests } from "@reeve/platform/nats/requests";
 import { requestsOf } from "@reeve/platform/nats/requests";
@@ -9,8 +9,8 @@ import { unanswered } from "@reeve/platform/nats/unanswered";
 import type { Tail } from "./port.ts";
 import { defaultPayloadBytes } from "./oversized.ts";
 import type { StoredBatch } from "./stored-batch.ts";
-import { batchOf, givenBatch } from "./stored-batch.ts";
-import { ensureStream, managerOf } from "../streams/streams.ts";
+import { batchFromHeaders, batchFromMessage } from "./stored-batch.ts";
+import { ensureStream, openManager } from "../streams/streams.ts";
 
 /** The status of an answer that there is no such message. */
 const notFound = 404;
@@ -25,10 +25,10 @@ const maxPulledBytes = 8 * 1024 * 1024;
 const besidesBytes = 512;
 
 /** Batches that join on to each other. */
-interface Batches {
+interface BatchRange {
   readonly batches: readonly StoredBatch[];
   /** Whether they reach to the end of what is stored. */
-  readonly isAll: boolean;
+  readonly isComplete: boolean;
 }
 
 /** Reads the batches of one subject out of a stream. */
@@ -48,8 +48,8 @@ export class SubjectReader {
   }
 
   /** Opens the stream of `channel`, and makes it where it is missing. */
-  static async open(connection: NatsConnection, channel: ChannelOf): Promise<SubjectReader> {
-    const manager = await managerOf(connection);
+  static async open(connection: NatsConnection, channel: ChannelTemplate): Promise<SubjectReader> {
+    const manager = await openManager(connection);
     const stream = await ensureStream(manager, channel);
     return new SubjectReader(connection, stream);
   }
@@ -75,20 +75,20 @@ export class SubjectReader {
     { sequence, revision }: Tail,
     maxBytes: number,
     signal: AbortSignal,
-  ): Promise<Batches> {
+  ): Promise<BatchRange> {
     const last = await this.last(subject);
-    if (last === undefined || last.revision <= revision) return { batches: [], isAll: true };
-    if (last.first === sequence + 1) return { batches: [last], isAll: true };
-    const { batches: walked, isAll } = await this.#walk(
+    if (last === undefined || last.revision <= revision) return { batches: [], isComplete: true };
+    if (last.first === sequence + 1) return { batches: [last], isComplete: true };
+    const { batches: walked, isComplete } = await this.#walk(
       subject,
       { sequence, revision },
       last,
       signal,
     );
-    if (isAll) return { batches: walked, isAll };
+    if (isComplete) return { batches: walked, isComplete };
     const range = { from: (walked.at(-1)?.revision ?? revision) + 1, to: last.revision };
     const batches = [...walked, ...(await this.#consume(subject, range, maxBytes, signal))];
-    return { batches, isAll: (batches.at(-1)?.revision ?? last.revision) >= last.revision };
+    return { batches, isComplete: (batches.at(-1)?.revision ?? last.revision) >= last.revision };
   }
 
   /**
@@ -100,17 +100,17 @@ export class SubjectReader {
     { sequence, revision }: Tail,
     last: StoredBatch,
     signal: AbortSignal,
-  ): Promise<Batches> {
+  ): Promise<BatchRange> {
     const head: StoredBatch[] = [];
     const end: StoredBatch[] = [last];
     let [reached, left] = [{ sequence, revision }, last];
     while (left.first !== reached.sequence + 1) {
       signal.throwIfAborted();
-      if (head.length + end.length > walkLength) return { batches: head, isAll: false };
-      const isOne = left.before <= reached.revision;
+      if (head.length + end.length > walkLength) return { batches: head, isComplete: false };
+      const isOne = left.previousRevision <= reached.revision;
       const [next, before] = await Promise.all([
         this.next(subject, reached.revision),
-        isOne ? undefined : this.at(left.before),
+        isOne ? undefined : this.at(left.previousRevision),
       ]);
       // A log that is deleted while it is read ends where it is.
       if (next === undefined || next.revision >= left.revision) break;
@@ -120,7 +120,7 @@ export class SubjectReader {
       end.unshift(before);
       left = before;
     }
-    return { batches: [...head, ...end], isAll: true };
+    return { batches: [...head, ...end], isComplete: true };
   }
 
   async #consume(
@@ -151,7 +151,7 @@ export class SubjectReader {
       for await (const message of messages) {
         silence.refresh();
         if (message.headers !== undefined) {
-          batches.push(batchOf(message.seq, message.headers, message.data));
+          batches.push(batchFromHeaders(message.seq, message.headers, message.data));
         }
         bytes += message.data.length + besidesBytes;
         if (message.seq >= to || bytes >= maxBytes) return batches;
@@ -184,7 +184,7 @@ export class SubjectReader {
     const status = answer?.headers?.code;
     if (answer === undefined) throw unanswered();
     if (status === notFound) return undefined;
-    const batch = status === 0 ? givenBatch(answer) : undefined;
+    const batch = status === 0 ? batchFromMessage(answer) : undefined;
     if (batch === undefined) throw unanswered(new Error(`status ${status} of ${subject}`));
     return batch;
   }

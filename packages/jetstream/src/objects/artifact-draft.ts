@@ -46,7 +46,7 @@ export function artifactOf(
   });
 }
 
-export function noSuchArtifact(artifactId: string): Failure {
+export function artifactNotFound(artifactId: string): Failure {
   const message = `there is no artifact ${artifactId}`;
   return new Failure("not_found", ErrorReason.ARTIFACT_NOT_FOUND, message, {
     metadata: { artifact_id: artifactId },

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { clone } from "@bufbuild/protobuf";
 import type { Artifact } from "@reeve/contracts/artifact";
 import { ArtifactSchema } from "@reeve/contracts/artifact";
-import { artifactIdOf, artifactOf, byAge, noSuchArtifact } from "./artifact-draft.ts";
+import { artifactIdOf, artifactOf, byAge, artifactNotFound } from "./artifact-draft.ts";
 import type { ArtifactDraft, ArtifactStore } from "./artifact-store.ts";
 import { limitedContent } from "./limited-content.ts";
 
@@ -51,7 +51,7 @@ export class MemoryArtifactStore implements ArtifactStore {
   async *read(tenant: string, artifactId: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
     signal.throwIfAborted();
     const file = this.#files.get(`${tenant}/${artifactId}`);
-    if (file === undefined) throw noSuchArtifact(artifactId);
+    if (file === undefined) throw artifactNotFound(artifactId);
     if (file.bytes.length > 0) yield Uint8Array.from(file.bytes);
   }
 

@@ -37,7 +37,7 @@ export class MemoryObjects implements Objects {
     this.#objects.delete(name);
   }
 
-  tidy(): Promise<void> {
+  cleanUp(): Promise<void> {
     return Promise.resolve();
   }
 

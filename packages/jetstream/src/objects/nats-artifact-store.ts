@@ -5,7 +5,7 @@ import { ArtifactSchema } from "@reeve/contracts/artifact";
 import { bucketOf } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
-import { artifactIdOf, artifactOf, byAge, isArtifactId, noSuchArtifact } from "./artifact-draft.ts";
+import { artifactIdOf, artifactOf, byAge, isArtifactId, artifactNotFound } from "./artifact-draft.ts";
 import type { ArtifactDraft, ArtifactStore } from "./artifact-store.ts";
 import { limitedContent } from "./limited-content.ts";
 import type { NatsBytes } from "./nats-bytes.ts";
@@ -15,14 +15,14 @@ import { storeFailure } from "../streams/store-call.ts";
 import type { Table } from "../table/port.ts";
 
 /** The bytes lie in an object store beside the bucket of their descriptions. */
-export const bytesBucket = `${bucketOf(ArtifactSchema).name}-bytes`;
+export const artifactBytesBucket = `${bucketOf(ArtifactSchema).name}-bytes`;
 
 /** Opens the store of artifacts, and makes it where it is missing. A file has at most `maxBytes`. */
 export async function openArtifactStore(
   nats: { readonly connection: NatsConnection },
   { maxBytes }: { readonly maxBytes: number },
 ): Promise<ArtifactStore> {
-  const bytes = await openBytes(nats.connection, bytesBucket);
+  const bytes = await openBytes(nats.connection, artifactBytesBucket);
   return new NatsArtifactStore(await openTable(nats, ArtifactSchema), bytes, maxBytes);
 }
 
@@ -67,7 +67,7 @@ class NatsArtifactStore implements ArtifactStore {
 
   async *read(tenant: string, artifactId: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
     const artifact = await this.get(tenant, artifactId, signal);
-    if (artifact === undefined) throw noSuchArtifact(artifactId);
+    if (artifact === undefined) throw artifactNotFound(artifactId);
     const chunks = await this.#bytes.read(objectName(tenant, artifactId), signal);
     if (chunks === undefined) {
       const message = `the bytes of artifact ${artifactId} are lost`;

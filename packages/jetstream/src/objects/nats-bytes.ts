@@ -3,15 +3,15 @@ import { jetstreamManager } from "@nats-io/jetstream";
 import type { ObjectInfo, ObjectResult, ObjectStore } from "@nats-io/obj";
 import { Objm } from "@nats-io/obj";
 import type { NatsConnection } from "@nats-io/transport-node";
-import { patientRead } from "../table/patient-read.ts";
-import { isConflict, storeCall, storeFailure } from "../streams/store-call.ts";
+import { retryRead } from "../table/patient-read.ts";
+import { isConflict, callStore, storeFailure } from "../streams/store-call.ts";
 
 /** How long the store may take to acknowledge one chunk. */
 const chunkTimeoutMs = 10_000;
 
 /** Opens the object store `bucket`, and makes it where it is missing. */
 export async function openBytes(connection: NatsConnection, bucket: string): Promise<NatsBytes> {
-  const objects = await storeCall(() => new Objm(connection).create(bucket));
+  const objects = await callStore(() => new Objm(connection).create(bucket));
   return new NatsBytes(connection, bucket, objects);
 }
 
@@ -33,7 +33,7 @@ export class NatsBytes {
       const info = await this.#objects.info(name);
       return info !== null && (await this.#isWhole(info)) ? info : undefined;
     };
-    return patientRead(this.#connection, look, signal);
+    return retryRead(this.#connection, look, signal);
   }
 
   /**
@@ -45,7 +45,7 @@ export class NatsBytes {
     metadata: Record<string, string>,
     content: AsyncIterable<Uint8Array>,
   ): Promise<ObjectInfo | undefined> {
-    const there = await storeCall(() => this.#objects.info(name));
+    const there = await callStore(() => this.#objects.info(name));
     if (there !== null && (await this.#isWhole(there))) return undefined;
     // A writer that heard no acknowledgement may have left a name without its bytes; that one is replaced.
     const options = { timeout: chunkTimeoutMs, previousRevision: there?.revision ?? 0 };
@@ -72,7 +72,7 @@ export class NatsBytes {
   async read(name: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined> {
     // An object that lost a chunk would be waited for without end.
     if ((await this.find(name, signal)) === undefined) return undefined;
-    const object = await storeCall(() => this.#objects.get(name));
+    const object = await callStore(() => this.#objects.get(name));
     if (object === null) return undefined;
     object.error.catch(() => undefined);
     return chunksOf(object, signal);
@@ -81,7 +81,7 @@ export class NatsBytes {
   /** Takes away what is stored under a name, also when it is not whole. No trace of the name stays. */
   async remove(name: string): Promise<void> {
     const stream = `OBJ_${this.#bucket}`;
-    await storeCall(async () => {
+    await callStore(async () => {
       const info = await this.#objects.info(name);
       if (info === null) return;
       const { streams } = await jetstreamManager(this.#connection);
@@ -94,32 +94,32 @@ export class NatsBytes {
   }
 
   /** Takes away bytes that have no name, and were written more than `olderThanMs` ago. */
-  async tidy(olderThanMs: number, signal: AbortSignal): Promise<void> {
-    const { streams } = await storeCall(() => jetstreamManager(this.#connection));
+  async cleanUp(olderThanMs: number, signal: AbortSignal): Promise<void> {
+    const { streams } = await callStore(() => jetstreamManager(this.#connection));
     const stream = `OBJ_${this.#bucket}`;
     const all = `$O.${this.#bucket}.C.>`;
     // Chunks first: whose name is written later is not mistaken for nobody's.
-    const info = await storeCall(() => streams.info(stream, { subjects_filter: all }));
+    const info = await callStore(() => streams.info(stream, { subjects_filter: all }));
     const chunks = Object.keys(info.state.subjects ?? {});
     const named = new Set((await this.list()).map(({ nuid }) => `$O.${this.#bucket}.C.${nuid}`));
     for (const subject of chunks.filter((each) => !named.has(each))) {
       signal.throwIfAborted();
-      const last = await storeCall(() => streams.getMessage(stream, { last_by_subj: subject }));
+      const last = await callStore(() => streams.getMessage(stream, { last_by_subj: subject }));
       if (last === null || Date.now() - last.time.getTime() < olderThanMs) continue;
-      await storeCall(() => streams.purge(stream, { filter: subject }));
+      await callStore(() => streams.purge(stream, { filter: subject }));
     }
   }
 
   /** Everything that has a name, whole or not. */
   async list(): Promise<readonly ObjectInfo[]> {
-    const found = await storeCall(() => this.#objects.list());
+    const found = await callStore(() => this.#objects.list());
     return found.filter(({ deleted }) => !deleted);
   }
 
   async #isWhole({ nuid, chunks, deleted }: ObjectInfo): Promise<boolean> {
     if (deleted) return false;
     const subject = `$O.${this.#bucket}.C.${nuid}`;
-    const { streamInfo } = await storeCall(() =>
+    const { streamInfo } = await callStore(() =>
       this.#objects.status({ subjects_filter: subject }),
     );
     return (streamInfo.state.subjects?.[subject] ?? 0) === chunks;
@@ -135,7 +135,7 @@ async function* chunksOf({ data }: ObjectResult, signal: AbortSignal): AsyncIter
   try {
     signal.throwIfAborted();
     for (;;) {
-      const { done, value } = await storeCall(() => reader.read());
+      const { done, value } = await callStore(() => reader.read());
       signal.throwIfAborted();
       if (done) return;
       if (value.length > 0) yield value;

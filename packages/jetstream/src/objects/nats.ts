@@ -23,7 +23,7 @@ export async function openObjects(
       signal.throwIfAborted();
       await bytes.remove(name);
     },
-    tidy: (olderThanMs, signal) => bytes.tidy(olderThanMs, signal),
+    cleanUp: (olderThanMs, signal) => bytes.cleanUp(olderThanMs, signal),
     async list(signal) {
       signal.throwIfAborted();
       const found = await bytes.list();

@@ -18,5 +18,5 @@ export interface Objects {
   remove(name: string, signal: AbortSignal): Promise<void>;
   list(signal: AbortSignal): Promise<readonly StoredObject[]>;
   /** Takes away what writers have left that died more than `olderThanMs` ago, before all was written. */
-  tidy(olderThanMs: number, signal: AbortSignal): Promise<void>;
+  cleanUp(olderThanMs: number, signal: AbortSignal): Promise<void>;
 }

@@ -5,25 +5,25 @@ import type { WorkQueue } from "./port.ts";
  * The calls that were sent on to single hosts of a pool. They lie in the same stream as those of the pool: a place of one is
  * never that of another.
  */
-export interface HostCalls {
+export interface HostQueues {
   /** The way to a host. It does not have to be there. */
   to(host: string): Pick<WorkQueue<ForwardedToolCall>, "publish" | "holds">;
   /** The hosts for which calls may lie, living and gone. */
-  known(signal: AbortSignal): Promise<readonly string[]>;
+  hosts(signal: AbortSignal): Promise<readonly string[]>;
   /**
    * The queue of a host, for itself or for whoever takes its place: what it has taken, and fell silent over, is delivered
    * again as the very message.
    */
   open(host: string): Promise<Pick<WorkQueue<ForwardedToolCall>, "take">>;
   /** How many calls lie for a host. */
-  left(host: string, signal: AbortSignal): Promise<LeftCalls>;
+  backlog(host: string, signal: AbortSignal): Promise<HostBacklog>;
   /** Takes the queue of a host away. What lies there stays, and is known again. */
-  forget(host: string, signal: AbortSignal): Promise<void>;
+  remove(host: string, signal: AbortSignal): Promise<void>;
 }
 
-export interface LeftCalls {
+export interface HostBacklog {
   /** Nobody has taken them. */
   readonly waiting: number;
   /** Somebody has, or had. */
-  readonly taken: number;
+  readonly delivered: number;
 }

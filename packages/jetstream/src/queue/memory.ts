@@ -90,13 +90,13 @@ export class MemoryWorkQueue<Message> implements WorkQueue<Message> {
         this.#queued.delete(sequence);
         this.#waiting = this.#waiting.filter((waiting) => waiting !== queued);
       },
-      giveBack: (delayMs) => {
+      returnToQueue: (delayMs) => {
         release();
         if (queued.timer === undefined) return;
         if (delayMs > 0) this.#offerIn(delayMs, queued);
         else this.#offer(queued);
       },
-      forget: release,
+      abandon: release,
     };
   }
 

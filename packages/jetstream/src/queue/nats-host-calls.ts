@@ -3,39 +3,39 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { channelOf } from "@reeve/contracts/channel";
 import type { ForwardedToolCall } from "@reeve/contracts/toolhost";
 import { ForwardedToolCallSchema } from "@reeve/contracts/toolhost";
-import type { HostCalls, LeftCalls } from "./host-calls.ts";
-import { hostConsumer, hostOf } from "./host-consumer.ts";
-import { isMissing } from "../streams/missing.ts";
+import type { HostQueues, HostBacklog } from "./host-calls.ts";
+import { hostConsumerName, hostOfConsumer } from "./host-consumer.ts";
+import { isNotFound } from "../streams/missing.ts";
 import { openHostQueue } from "./nats.ts";
 import { StreamPublisher } from "../streams/publisher.ts";
 import { QueueWriter } from "./queue-writer.ts";
-import { ensureStream, managerOf } from "../streams/streams.ts";
+import { ensureStream, openManager } from "../streams/streams.ts";
 import type { WorkQueue } from "./port.ts";
 
 /** The calls that lie for the hosts of one pool. Queues of hosts wait `ackWaitMs` for a silent taker. */
-export async function openHostCalls(
+export async function openHostQueues(
   { connection }: { readonly connection: NatsConnection },
   { pool, ackWaitMs }: { readonly pool: string; readonly ackWaitMs: number },
-): Promise<HostCalls> {
-  const manager = await managerOf(connection);
+): Promise<HostQueues> {
+  const manager = await openManager(connection);
   const stream = await ensureStream(manager, channelOf(ForwardedToolCallSchema));
-  return new NatsHostCalls(connection, manager, { stream, pool, ackWaitMs });
+  return new NatsHostQueues(connection, manager, { stream, pool, ackWaitMs });
 }
 
-interface Place {
+interface QueueOptions {
   readonly stream: string;
   readonly pool: string;
   readonly ackWaitMs: number;
 }
 
-class NatsHostCalls implements HostCalls {
+class NatsHostQueues implements HostQueues {
   readonly #connection: NatsConnection;
   readonly #manager: JetStreamManager;
   readonly #publisher: StreamPublisher;
-  readonly #place: Place;
+  readonly #place: QueueOptions;
   readonly #channel = channelOf(ForwardedToolCallSchema);
 
-  constructor(connection: NatsConnection, manager: JetStreamManager, place: Place) {
+  constructor(connection: NatsConnection, manager: JetStreamManager, place: QueueOptions) {
     this.#connection = connection;
     this.#manager = manager;
     this.#publisher = new StreamPublisher(connection);
@@ -49,12 +49,12 @@ class NatsHostCalls implements HostCalls {
     return new QueueWriter(this.#connection, this.#manager, place, this.#publisher);
   }
 
-  async known(signal: AbortSignal): Promise<readonly string[]> {
+  async hosts(signal: AbortSignal): Promise<readonly string[]> {
     const { stream, pool } = this.#place;
     const hosts = new Set<string>();
     for await (const { name } of this.#manager.consumers.list(stream)) {
       signal.throwIfAborted();
-      const host = hostOf(pool, name);
+      const host = hostOfConsumer(pool, name);
       if (host !== undefined) hosts.add(host);
     }
     // What was sent to a host whose consumer is gone lies there all the same.
@@ -72,25 +72,25 @@ class NatsHostCalls implements HostCalls {
     return await openHostQueue({ connection: this.#connection }, { pool, host, ackWaitMs });
   }
 
-  async left(host: string, signal: AbortSignal): Promise<LeftCalls> {
+  async backlog(host: string, signal: AbortSignal): Promise<HostBacklog> {
     signal.throwIfAborted();
     const { stream, pool } = this.#place;
     try {
-      const info = await this.#manager.consumers.info(stream, hostConsumer(pool, host));
-      return { waiting: info.num_pending, taken: info.num_ack_pending };
+      const info = await this.#manager.consumers.info(stream, hostConsumerName(pool, host));
+      return { waiting: info.num_pending, delivered: info.num_ack_pending };
     } catch (error) {
-      if (isMissing(error)) return { waiting: 0, taken: 0 };
+      if (isNotFound(error)) return { waiting: 0, delivered: 0 };
       throw error;
     }
   }
 
-  async forget(host: string, signal: AbortSignal): Promise<void> {
+  async remove(host: string, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const { stream, pool } = this.#place;
     try {
-      await this.#manager.consumers.delete(stream, hostConsumer(pool, host));
+      await this.#manager.consumers.delete(stream, hostConsumerName(pool, host));
     } catch (error) {
-      if (!isMissing(error)) throw error;
+      if (!isNotFound(error)) throw error;
     }
   }
 }

@@ -19,7 +19,7 @@ function answer(error: Error | null, message: Pick<Msg, "respond">): void {
 }
 
 /** Whether anybody listens where `host` did. One that does not answer in time counts as somebody. */
-export async function listensAt(connection: NatsConnection, host: string): Promise<boolean> {
+export async function isListening(connection: NatsConnection, host: string): Promise<boolean> {
   try {
     await connection.request(subject({ host }), undefined, { timeout: answerMs });
     return true;

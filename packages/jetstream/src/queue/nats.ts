@@ -11,15 +11,15 @@ import { ForwardedToolCallSchema } from "@reeve/contracts/toolhost";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import { ToolCallRequestSchema } from "@reeve/contracts/tool";
 import { channelOf } from "@reeve/contracts/channel";
-import { asStored } from "@reeve/contracts/nesting";
+import { storedReadOptions } from "@reeve/contracts/nesting";
 import { placesOf } from "./capacity.ts";
 import type { Capacity } from "./capacity.ts";
 import { ensureConsumer } from "../streams/consumers.ts";
-import { hostConsumer } from "./host-consumer.ts";
+import { hostConsumerName } from "./host-consumer.ts";
 import { pause } from "@reeve/platform/async/patiently";
 import { QueueWriter } from "./queue-writer.ts";
 import { traceparentHeader } from "@reeve/platform/telemetry/spans";
-import { ensureStream, managerOf } from "../streams/streams.ts";
+import { ensureStream, openManager } from "../streams/streams.ts";
 import type { Delivery, WorkQueue } from "./port.ts";
 import { countDelivery } from "./queue-metrics.ts";
 
@@ -30,13 +30,13 @@ const retryMs = 500;
 const maxHeld = 100_000;
 
 /** How long a queue waits for a silent taker. */
-export interface QueuePatience {
+export interface QueueTimeouts {
   readonly ackWaitMs: number;
   /** Whether the opener takes from the queue: only takers change the ack-wait of a queue that is there. */
-  readonly isTaker?: boolean;
+  readonly isConsumer?: boolean;
 }
 
-interface QueueOptions<Schema extends DescMessage> extends QueuePatience {
+interface QueueOptions<Schema extends DescMessage> extends QueueTimeouts {
   readonly schema: Schema;
   readonly tokens: Readonly<Record<string, string>>;
   readonly durable: string;
@@ -45,7 +45,7 @@ interface QueueOptions<Schema extends DescMessage> extends QueuePatience {
 /** The queue of runs that want a worker. */
 export function openDispatchQueue(
   { connection }: { readonly connection: NatsConnection },
-  patience: QueuePatience,
+  patience: QueueTimeouts,
 ): Promise<WorkQueue<Dispatch>> {
   const tokens = {};
   return NatsQueue.open(connection, {
@@ -59,7 +59,7 @@ export function openDispatchQueue(
 /** The queue of calls for a pool of toolhosts. */
 export function openToolCallQueue(
   { connection }: { readonly connection: NatsConnection },
-  { pool, ...patience }: QueuePatience & { readonly pool: string },
+  { pool, ...patience }: QueueTimeouts & { readonly pool: string },
 ): Promise<WorkQueue<ToolCallRequest>> {
   const tokens = { pool };
   return NatsQueue.open(connection, {
@@ -76,13 +76,13 @@ export function openToolCallQueue(
  */
 export function openHostQueue(
   { connection }: { readonly connection: NatsConnection },
-  { pool, host, ...patience }: QueuePatience & { readonly pool: string; readonly host: string },
+  { pool, host, ...patience }: QueueTimeouts & { readonly pool: string; readonly host: string },
 ): Promise<WorkQueue<ForwardedToolCall>> {
   const tokens = { pool, host };
   return NatsQueue.open(connection, {
     schema: ForwardedToolCallSchema,
     tokens,
-    durable: hostConsumer(pool, host),
+    durable: hostConsumerName(pool, host),
     ...patience,
   });
 }
@@ -108,11 +108,11 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
 
   static async open<Schema extends DescMessage>(
     connection: NatsConnection,
-    { schema, tokens, durable, ackWaitMs, isTaker = false }: QueueOptions<Schema>,
+    { schema, tokens, durable, ackWaitMs, isConsumer = false }: QueueOptions<Schema>,
   ): Promise<NatsQueue<Schema>> {
     const channel = channelOf(schema);
     const subject = channel.subject(tokens);
-    const manager = await managerOf(connection);
+    const manager = await openManager(connection);
     const stream = await ensureStream(manager, channel);
     const config = {
       durable_name: durable,
@@ -120,7 +120,7 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
       ack_wait: nanos(ackWaitMs),
       max_ack_pending: maxHeld,
     };
-    const ensure = () => ensureConsumer(manager, stream, config, { isTaker });
+    const ensure = () => ensureConsumer(manager, stream, config, { isTaker: isConsumer });
     await ensure();
     const consumer = await jetstream(connection).consumers.get(stream, durable);
     const writer = new QueueWriter(connection, manager, { schema, stream, subject });
@@ -185,7 +185,7 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
 
   #contentOf(message: JsMsg): MessageShape<Schema> | undefined {
     try {
-      return fromBinary(this.#schema, message.data, asStored);
+      return fromBinary(this.#schema, message.data, storedReadOptions);
     } catch {
       // It would come back for ever, and no taker could read it.
       message.term(`not a ${this.#schema.typeName}`);
@@ -210,7 +210,7 @@ function delivery<Message>(
     traceparent: message.headers?.get(traceparentHeader) ?? "",
     extend: () => message.working(),
     acknowledge: () => settle(() => message.ack()),
-    giveBack: (delayMs) => settle(() => message.nak(delayMs)),
-    forget: release,
+    returnToQueue: (delayMs) => settle(() => message.nak(delayMs)),
+    abandon: release,
   };
 }

@@ -30,7 +30,7 @@ export interface WorkQueue<Message> {
  * How often a taker says that it is alive. However patient its queue is: another taker may be started with the usual
  * patience, and gives it to the queue at once.
  */
-export function extendEveryMs(ackWaitMs: number): number {
+export function extendIntervalMs(ackWaitMs: number): number {
   return Math.min(ackWaitMs, defaultAckWaitMs) / 3;
 }
 
@@ -50,7 +50,7 @@ export interface Delivery<Message> {
   extend(): void;
   acknowledge(): void;
   /** Offers the message to others, after `delayMs`. */
-  giveBack(delayMs: number): void;
+  returnToQueue(delayMs: number): void;
   /** Says nothing to the queue and frees the place: the message belongs to somebody else now. */
-  forget(): void;
+  abandon(): void;
 }

@@ -8,7 +8,7 @@ const maxAttempts = 3;
  * queue drops. Returns the place where it lies; undefined: `isOwed`, which is asked before each publication, says no more,
  * or what is published is gone again and again.
  */
-export async function publishHeld<Message>(
+export async function publishUntilHeld<Message>(
   queue: Pick<WorkQueue<Message>, "publish" | "holds">,
   message: Message,
   { dedupeId, isOwed }: { readonly dedupeId: string; readonly isOwed?: () => Promise<boolean> },

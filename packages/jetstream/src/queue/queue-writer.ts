@@ -9,7 +9,7 @@ import { traceparentHeader, traceparentOf } from "@reeve/platform/telemetry/span
 import { unanswered } from "@reeve/platform/nats/unanswered";
 import { publicationSpan } from "./publication-span.ts";
 import { StreamPublisher } from "../streams/publisher.ts";
-import { failureOfRefusal } from "../streams/store-failure.ts";
+import { apiFailure } from "../streams/store-failure.ts";
 import type { WorkQueue } from "./port.ts";
 
 /** How long a publication waits for a store that is away. */
@@ -22,13 +22,13 @@ export class QueueWriter<Schema extends DescMessage> implements Pick<
 > {
   readonly #connection: NatsConnection;
   readonly #manager: JetStreamManager;
-  readonly #place: QueuePlace<Schema>;
+  readonly #place: QueueSubject<Schema>;
   readonly #publisher: StreamPublisher;
 
   constructor(
     connection: NatsConnection,
     manager: JetStreamManager,
-    place: QueuePlace<Schema>,
+    place: QueueSubject<Schema>,
     publisher = new StreamPublisher(connection),
   ) {
     this.#connection = connection;
@@ -51,7 +51,7 @@ export class QueueWriter<Schema extends DescMessage> implements Pick<
     // The id makes it harmless to publish again after an answer that was lost.
     const publish = async (described: MsgHdrs) => {
       const reply = await this.#publisher.publish(subject, data, described);
-      if (reply.kind === "refused") throw failureOfRefusal(reply.refusal);
+      if (reply.kind === "refused") throw apiFailure(reply.refusal);
       if (reply.kind === "unanswered") throw unanswered();
       return reply.sequence;
     };
@@ -80,7 +80,7 @@ export class QueueWriter<Schema extends DescMessage> implements Pick<
 }
 
 /** Where messages of a queue lie. */
-export interface QueuePlace<Schema extends DescMessage> {
+export interface QueueSubject<Schema extends DescMessage> {
   readonly schema: Schema;
   readonly stream: string;
   readonly subject: string;

@@ -1,6 +1,6 @@
 import type { ConsumerConfig, JetStreamManager } from "@nats-io/jetstream";
 import { AckPolicy, DeliverPolicy } from "@nats-io/jetstream";
-import { isMissing } from "./missing.ts";
+import { isNotFound } from "./missing.ts";
 
 /** What one durable consumer has of its own. */
 type Durable = Pick<ConsumerConfig, "max_ack_pending"> &
@@ -25,7 +25,7 @@ export async function ensureConsumer(
       await manager.consumers.update(stream, durable_name, { ack_wait });
     }
   } catch (error) {
-    if (!isMissing(error)) throw error;
+    if (!isNotFound(error)) throw error;
     await manager.consumers.add(stream, {
       durable_name,
       ack_wait,

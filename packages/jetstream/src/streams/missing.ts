@@ -6,6 +6,6 @@ const missing: ReadonlySet<number> = new Set([
 ]);
 
 /** Whether an error says that a stream or a consumer does not exist. */
-export function isMissing(error: unknown): boolean {
+export function isNotFound(error: unknown): boolean {
   return error instanceof JetStreamApiError && missing.has(error.code);
 }

@@ -1,7 +1,7 @@
 import type { NatsConnection } from "@nats-io/transport-node";
 import { bucketOf } from "@reeve/contracts/channel";
 import { messagesWithBucket } from "@reeve/contracts/declared";
-import { bytesBucket, openArtifactStore } from "../objects/nats-artifact-store.ts";
+import { artifactBytesBucket, openArtifactStore } from "../objects/nats-artifact-store.ts";
 import { openObjects } from "../objects/nats.ts";
 import { openTable } from "../table/nats.ts";
 import { workspaceBucket } from "../objects/workspace-store.ts";
@@ -18,5 +18,5 @@ export async function provisionBuckets(
   await openArtifactStore(nats, { maxBytes: 0 });
   await openObjects(nats, { bucket: workspaceBucket, maxBytes: 0 });
   const tables = messagesWithBucket.map((message) => `KV_${bucketOf(message).name}`);
-  return [...tables, `OBJ_${bytesBucket}`, `OBJ_${workspaceBucket}`];
+  return [...tables, `OBJ_${artifactBytesBucket}`, `OBJ_${workspaceBucket}`];
 }

@@ -2,7 +2,7 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { channelOf } from "@reeve/contracts/channel";
 import { messagesWithChannel } from "@reeve/contracts/declared";
 import { openDispatchQueue, openToolCallQueue } from "../queue/nats.ts";
-import { ensureStream, managerOf } from "./streams.ts";
+import { ensureStream, openManager } from "./streams.ts";
 
 /**
  * Makes every stream that the contracts declare, and the durable consumers of the queues: of runs, and of the calls for
@@ -14,7 +14,7 @@ export async function provisionStreams(
   { pools, ackWaitMs }: { readonly pools: readonly string[]; readonly ackWaitMs: number },
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const manager = await managerOf(nats.connection);
+  const manager = await openManager(nats.connection);
   const names = new Set<string>();
   for (const message of messagesWithChannel) {
     signal.throwIfAborted();
@@ -27,13 +27,13 @@ export async function provisionStreams(
 }
 
 /** Has each of `streams` kept by so many servers. Throws when there are not as many. */
-export async function keepReplicas(
+export async function setReplicas(
   { connection }: { readonly connection: NatsConnection },
   streams: readonly string[],
   replicas: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const manager = await managerOf(connection);
+  const manager = await openManager(connection);
   for (const name of streams) {
     signal.throwIfAborted();
     const { config } = await manager.streams.info(name);

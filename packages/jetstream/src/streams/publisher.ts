@@ -1,12 +1,12 @@
 import type { Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
 import type { Requests } from "@reeve/platform/nats/requests";
 import { requestsOf } from "@reeve/platform/nats/requests";
-import type { ApiRefusal } from "./store-failure.ts";
+import type { ApiError } from "./store-failure.ts";
 
 /** What a stream said to a message: stored at this place, refused, or nothing in time. */
-export type PublishReply =
+export type PublishOutcome =
   | { readonly kind: "stored"; readonly sequence: number }
-  | { readonly kind: "refused"; readonly refusal: ApiRefusal }
+  | { readonly kind: "refused"; readonly refusal: ApiError }
   | { readonly kind: "unanswered" };
 
 /** Publishes to the streams of a connection, and says what they answered. */
@@ -18,15 +18,15 @@ export class StreamPublisher {
   }
 
   /** Never rejects. What comes while the connection is lost is not sent at all. */
-  async publish(subject: string, data: Uint8Array, headers: MsgHdrs): Promise<PublishReply> {
+  async publish(subject: string, data: Uint8Array, headers: MsgHdrs): Promise<PublishOutcome> {
     return replyOf(await this.#requests.ask(subject, { data, headers }));
   }
 }
 
-function replyOf(message: Msg | undefined): PublishReply {
+function replyOf(message: Msg | undefined): PublishOutcome {
   if (message === undefined || message.data.length === 0) return { kind: "unanswered" };
   const answer = message.json<{
-    readonly error?: ApiRefusal;
+    readonly error?: ApiError;
     readonly seq?: number;
   }>();
   if (answer.error !== undefined) return { kind: "refused", refusal: answer.error };

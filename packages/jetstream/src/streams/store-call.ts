@@ -7,13 +7,13 @@ import { unanswered } from "@reeve/platform/nats/unanswered";
 export const conflicts: ReadonlySet<number> = new Set([10071, 10164]);
 
 /** Calls the store, with its errors as ours. */
-export function storeCall<Result>(call: () => Promise<Result>): Promise<Result>;
+export function callStore<Result>(call: () => Promise<Result>): Promise<Result>;
 /** The same for a compare-and-write: undefined when another version is there. */
-export function storeCall<Result>(
+export function callStore<Result>(
   call: () => Promise<Result>,
   mode: "undefined_on_conflict",
 ): Promise<Result | undefined>;
-export async function storeCall<Result>(
+export async function callStore<Result>(
   call: () => Promise<Result>,
   mode?: "undefined_on_conflict",
 ): Promise<Result | undefined> {

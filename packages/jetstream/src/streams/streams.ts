@@ -4,11 +4,11 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { nanos } from "@nats-io/transport-node";
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import { Retention } from "@reeve/contracts/bus";
-import type { ChannelOf } from "@reeve/contracts/channel";
+import type { ChannelTemplate } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { setTimeout as wait } from "node:timers/promises";
-import { isMissing } from "./missing.ts";
+import { isNotFound } from "./missing.ts";
 
 /** How often the stream is asked for while JetStream is not ready yet. */
 const maxAttempts = 40;
@@ -17,7 +17,7 @@ const retryMs = 250;
 const maxChanges = 5;
 
 /** The manager of a connection whose server may still be starting. */
-export async function managerOf(connection: NatsConnection): Promise<JetStreamManager> {
+export async function openManager(connection: NatsConnection): Promise<JetStreamManager> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await jetstreamManager(connection, { timeout: 5_000 });
@@ -29,7 +29,7 @@ export async function managerOf(connection: NatsConnection): Promise<JetStreamMa
 }
 
 /** Makes the stream that a channel declares, or gives it what the channel needs. Returns its name. */
-export async function ensureStream(manager: JetStreamManager, channel: ChannelOf): Promise<string> {
+export async function ensureStream(manager: JetStreamManager, channel: ChannelTemplate): Promise<string> {
   const wanted = configOf(channel);
   const { name } = wanted;
   for (let attempt = 0; attempt < maxChanges; attempt++) {
@@ -57,7 +57,7 @@ export async function ensureStream(manager: JetStreamManager, channel: ChannelOf
 }
 
 /** The settings in which a stream falls short of what is wanted. Old servers ignore in silence what they do not know. */
-function differences(made: Partial<StreamConfig>, wanted: Wanted): readonly string[] {
+function differences(made: Partial<StreamConfig>, wanted: RequiredConfig): readonly string[] {
   const { subjects, republish, ...plain } = wanted;
   const different = Object.entries(plain)
     .filter(([setting, value]) => made[setting as keyof StreamConfig] !== value)
@@ -73,14 +73,14 @@ async function infoOf(manager: JetStreamManager, name: string): Promise<StreamCo
   try {
     return (await manager.streams.info(name)).config;
   } catch (error) {
-    if (isMissing(error)) return undefined;
+    if (isNotFound(error)) return undefined;
     throw error;
   }
 }
 
-type Wanted = Partial<StreamConfig> & Pick<StreamConfig, "name" | "subjects">;
+type RequiredConfig = Partial<StreamConfig> & Pick<StreamConfig, "name" | "subjects">;
 
-function configOf(channel: ChannelOf): Wanted {
+function configOf(channel: ChannelTemplate): RequiredConfig {
   const { stream, wildcard, liveTransform } = channel;
   if (stream === undefined) throw new Error(`${wildcard} declares no stream`);
   const workQueue = stream.retention === Retention.WORK_QUEUE;

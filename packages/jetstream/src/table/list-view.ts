@@ -1,12 +1,12 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
-import { asStored } from "@reeve/contracts/nesting";
+import { storedReadOptions } from "@reeve/contracts/nesting";
 import { Failure, isRetryable } from "@reeve/platform/failure";
 import type { Page, PageRequest } from "./page.ts";
 import { pageOf } from "./page.ts";
 import type { Table } from "./port.ts";
-import type { Listed } from "./view-of-prefix.ts";
-import { ViewOfPrefix } from "./view-of-prefix.ts";
+import type { ListEntry } from "./view-of-prefix.ts";
+import { PrefixView } from "./view-of-prefix.ts";
 
 /** What a process may hold of the list of one tenant: rows of usual size are fewer by their number. */
 const defaultBytes = 64 * 1024 * 1024;
@@ -36,7 +36,7 @@ export class ListView<Schema extends DescMessage, Facet> {
   readonly #schema: Schema;
   readonly #options: ListOptions<MessageShape<Schema>, Facet>;
   readonly #signal: AbortSignal;
-  readonly #views = new Map<string, ViewOfPrefix<MessageShape<Schema>, Facet>>();
+  readonly #views = new Map<string, PrefixView<MessageShape<Schema>, Facet>>();
 
   /** Views live at most until `signal` aborts. */
   constructor(
@@ -75,13 +75,13 @@ export class ListView<Schema extends DescMessage, Facet> {
       ({ bytes }) => bytes.length,
     );
     return {
-      items: items.map(({ bytes }) => fromBinary(this.#schema, bytes, asStored)),
+      items: items.map(({ bytes }) => fromBinary(this.#schema, bytes, storedReadOptions)),
       nextPageToken,
     };
   }
 
-  async #listed(prefix: string, signal: AbortSignal): Promise<readonly Listed<Facet>[]> {
-    const reached = await this.#table.reached(prefix, signal);
+  async #listed(prefix: string, signal: AbortSignal): Promise<readonly ListEntry<Facet>[]> {
+    const reached = await this.#table.lastRevision(prefix, signal);
     if (reached === 0) return [];
     try {
       const listed = await this.#view(prefix).listed(reached, signal);
@@ -97,7 +97,7 @@ export class ListView<Schema extends DescMessage, Facet> {
     );
   }
 
-  #view(prefix: string): ViewOfPrefix<MessageShape<Schema>, Facet> {
+  #view(prefix: string): PrefixView<MessageShape<Schema>, Facet> {
     const known = this.#views.get(prefix);
     if (known !== undefined) return known;
     const {
@@ -106,10 +106,10 @@ export class ListView<Schema extends DescMessage, Facet> {
       maxRows = 100_000,
       maxBytes = defaultBytes,
     } = this.#options;
-    const view = new ViewOfPrefix({
+    const view = new PrefixView({
       changes: (until: AbortSignal) => this.#table.watch(prefix, until),
       entryOf: (record: MessageShape<Schema>) => this.#entryOf(record),
-      sorted: (entries: readonly Listed<Facet>[]) => sorted(entries, direction),
+      sorted: (entries: readonly ListEntry<Facet>[]) => sorted(entries, direction),
       idleMs,
       maxRows,
       maxBytes,
@@ -122,7 +122,7 @@ export class ListView<Schema extends DescMessage, Facet> {
     return view;
   }
 
-  #entryOf(record: MessageShape<Schema>): Listed<Facet> {
+  #entryOf(record: MessageShape<Schema>): ListEntry<Facet> {
     const { facetOf, orderOf } = this.#options;
     const bytes = toBinary(this.#schema, record);
     return { order: orderOf(record), facet: facetOf(record), bytes };
@@ -130,9 +130,9 @@ export class ListView<Schema extends DescMessage, Facet> {
 }
 
 function sorted<Facet>(
-  entries: readonly Listed<Facet>[],
+  entries: readonly ListEntry<Facet>[],
   direction: "ascending" | "descending",
-): readonly Listed<Facet>[] {
+): readonly ListEntry<Facet>[] {
   const sign = direction === "ascending" ? 1 : -1;
   return entries.toSorted((a, b) => (a.order < b.order ? -sign : sign));
 }

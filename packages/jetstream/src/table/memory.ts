@@ -51,7 +51,7 @@ export class MemoryTable<Record> implements Table<Record> {
     return structuredClone(this.#below(prefix));
   }
 
-  async reached(prefix: string, signal: AbortSignal): Promise<number> {
+  async lastRevision(prefix: string, signal: AbortSignal): Promise<number> {
     await turn(signal);
     let reached = 0;
     for (const [key, revision] of this.#touched)

@@ -6,13 +6,13 @@ import type { KV, KvEntry } from "@nats-io/kv";
 import { Kvm } from "@nats-io/kv";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { bucketOf } from "@reeve/contracts/channel";
-import { asStored } from "@reeve/contracts/nesting";
+import { storedReadOptions } from "@reeve/contracts/nesting";
 import { patiently } from "@reeve/platform/async/patiently";
 import { unanswered } from "@reeve/platform/nats/unanswered";
 import { BucketRequests } from "./bucket-requests.ts";
-import { patienceMs, patientRead } from "./patient-read.ts";
+import { maxRetryMs, retryRead } from "./patient-read.ts";
 import { Silence } from "./silence.ts";
-import { storeCall, storeFailure } from "../streams/store-call.ts";
+import { callStore, storeFailure } from "../streams/store-call.ts";
 import type { Change, Row, Table } from "./port.ts";
 
 /**
@@ -35,8 +35,8 @@ export async function openTable<Schema extends DescMessage>(
     allow_direct: false,
     ...(maxAgeMs !== undefined && { ttl: maxAgeMs }),
   };
-  const bucket = await storeCall(() => new Kvm(connection).create(name, options));
-  const { streams } = await storeCall(() => jetstreamManager(connection));
+  const bucket = await callStore(() => new Kvm(connection).create(name, options));
+  const { streams } = await callStore(() => jetstreamManager(connection));
   return new NatsTable(connection, bucket, streams, schema);
 }
 
@@ -56,11 +56,11 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
   }
 
   async get(key: string, signal: AbortSignal): Promise<Row<MessageShape<Schema>> | undefined> {
-    const patience = this.#connection.isClosed() ? 0 : patienceMs;
+    const patience = this.#connection.isClosed() ? 0 : maxRetryMs;
     const stored = await patiently(() => this.#requests.get(key), patience, signal);
     if (stored === undefined) return undefined;
     const { bytes, revision } = stored;
-    return { key, record: fromBinary(this.#schema, bytes, asStored), revision };
+    return { key, record: fromBinary(this.#schema, bytes, storedReadOptions), revision };
   }
 
   async create(
@@ -73,7 +73,7 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
     // The key may be one that was deleted; its deletion is then the version to replace.
     const data = toBinary(this.#schema, record);
     const write = () => this.#bucket.create(key, data);
-    const revision = await storeCall(write, "undefined_on_conflict");
+    const revision = await callStore(write, "undefined_on_conflict");
     return revision === undefined ? undefined : { key, record, revision };
   }
 
@@ -101,12 +101,12 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
 
   async delete(key: string, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    await storeCall(() => this.#bucket.delete(key));
+    await callStore(() => this.#bucket.delete(key));
   }
 
   async deleteVersion(key: string, revision: number, signal: AbortSignal): Promise<boolean> {
     signal.throwIfAborted();
-    const deleted = await storeCall(async () => {
+    const deleted = await callStore(async () => {
       await this.#bucket.delete(key, { previousSeq: revision });
       return true;
     }, "undefined_on_conflict");
@@ -115,7 +115,7 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
 
   async list(prefix: string, signal: AbortSignal): Promise<readonly Row<MessageShape<Schema>>[]> {
     const read = (until: AbortSignal) => this.#latest(prefix, until);
-    const entries = await patientRead(this.#connection, read, signal);
+    const entries = await retryRead(this.#connection, read, signal);
     return entries
       .filter(({ operation }) => operation === "PUT")
       .map((entry) => this.#row(entry))
@@ -123,7 +123,7 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
   }
 
   async *watch(prefix: string, signal: AbortSignal): AsyncIterable<Change<MessageShape<Schema>>> {
-    const reached = await this.reached(prefix, signal);
+    const reached = await this.lastRevision(prefix, signal);
     if (reached === 0) {
       yield { kind: "current", revision: reached };
       for await (const entry of this.#entries(prefix, signal)) yield this.#changeOf(entry);
@@ -150,9 +150,9 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
     }
   }
 
-  async reached(prefix: string, signal: AbortSignal): Promise<number> {
+  async lastRevision(prefix: string, signal: AbortSignal): Promise<number> {
     const look = () => this.#lastRevision(prefix);
-    return (await patientRead(this.#connection, look, signal)) ?? 0;
+    return (await retryRead(this.#connection, look, signal)) ?? 0;
   }
 
   /** The last entry of every key. */
@@ -183,7 +183,7 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
 
   /** The latest entry of every key, then new ones, for ever. */
   async *#entries(prefix: string, signal: AbortSignal): AsyncIterable<KvEntry> {
-    const entries = await storeCall(() => this.#bucket.watch({ key: filterOf(prefix) }));
+    const entries = await callStore(() => this.#bucket.watch({ key: filterOf(prefix) }));
     const stop = () => entries.stop();
     signal.addEventListener("abort", stop, { once: true });
     try {
@@ -204,7 +204,7 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
   }
 
   #row({ key, value, revision }: KvEntry): Row<MessageShape<Schema>> {
-    return { key, record: fromBinary(this.#schema, value, asStored), revision };
+    return { key, record: fromBinary(this.#schema, value, storedReadOptions), revision };
   }
 }
 

@@ -1,16 +1,16 @@
 import type { NatsConnection } from "@nats-io/transport-node";
 import { stateOf } from "@reeve/platform/nats/connection-state";
 import { patiently } from "@reeve/platform/async/patiently";
-import { storeCall } from "../streams/store-call.ts";
+import { callStore } from "../streams/store-call.ts";
 
 /** How long a read waits for a store that is away. */
-export const patienceMs = 10_000;
+export const maxRetryMs = 10_000;
 
 /**
  * Reads from the store, and reads again while it is away, as the logs do. What a lost connection interrupts is ended by the
  * signal that `read` is given, before it is done again. A connection that was closed is not waited for.
  */
-export function patientRead<Answer>(
+export function retryRead<Answer>(
   connection: NatsConnection,
   read: (signal: AbortSignal) => Promise<Answer>,
   signal: AbortSignal,
@@ -20,10 +20,10 @@ export function patientRead<Answer>(
     const end = new AbortController();
     const bounded = AbortSignal.any([signal, end.signal]);
     try {
-      return await storeCall(() => state.answerTo(() => read(bounded)));
+      return await callStore(() => state.answerTo(() => read(bounded)));
     } finally {
       end.abort(new DOMException("the read is over", "AbortError"));
     }
   };
-  return patiently(once, connection.isClosed() ? 0 : patienceMs, signal);
+  return patiently(once, connection.isClosed() ? 0 : maxRetryMs, signal);
 }

@@ -30,7 +30,7 @@ export interface Table<Record> {
   /** The rows whose key goes on after `prefix` (whole tokens: `acme` or `acme.team`, `""` for all), in order of keys. */
   list(prefix: string, signal: AbortSignal): Promise<readonly Row<Record>[]>;
   /** The revision of the last write or deletion below `prefix`; 0: there was none. */
-  reached(prefix: string, signal: AbortSignal): Promise<number>;
+  lastRevision(prefix: string, signal: AbortSignal): Promise<number>;
   /**
    * The rows of `prefix` as they are, then the changes as they are made; a deletion has no record. `current` marks the point
    * at which everything that was there at the start has been given, up to its revision; before it there may be deletions of keys that are long

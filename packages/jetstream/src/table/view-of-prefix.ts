@@ -2,7 +2,7 @@ import { unanswered } from "@reeve/platform/nats/unanswered";
 import type { Change } from "./port.ts";
 
 /** A record as a list holds it. */
-export interface Listed<Facet> {
+export interface ListEntry<Facet> {
   readonly order: string;
   facet: Facet;
   bytes: Uint8Array;
@@ -10,8 +10,8 @@ export interface Listed<Facet> {
 
 interface ViewOptions<Record, Facet> {
   readonly changes: (signal: AbortSignal) => AsyncIterable<Change<Record>>;
-  readonly entryOf: (record: Record) => Listed<Facet>;
-  readonly sorted: (entries: readonly Listed<Facet>[]) => readonly Listed<Facet>[];
+  readonly entryOf: (record: Record) => ListEntry<Facet>;
+  readonly sorted: (entries: readonly ListEntry<Facet>[]) => readonly ListEntry<Facet>[];
   readonly idleMs: number;
   readonly maxRows: number;
   readonly maxBytes: number;
@@ -27,13 +27,13 @@ interface Asker {
 }
 
 /** What lies below a prefix of a table, in order, for as long as it is asked for. */
-export class ViewOfPrefix<Record, Facet> {
+export class PrefixView<Record, Facet> {
   readonly #options: ViewOptions<Record, Facet>;
   readonly #end = new AbortController();
-  readonly #entries = new Map<string, Listed<Facet>>();
+  readonly #entries = new Map<string, ListEntry<Facet>>();
   readonly #askers = new Set<Asker>();
   readonly #idle: NodeJS.Timeout;
-  #ordered: readonly Listed<Facet>[] | undefined;
+  #ordered: readonly ListEntry<Facet>[] | undefined;
   #bytes = 0;
   #isTooLarge = false;
   #isCurrent = false;
@@ -49,7 +49,7 @@ export class ViewOfPrefix<Record, Facet> {
   async listed(
     reached: number,
     signal: AbortSignal,
-  ): Promise<readonly Listed<Facet>[] | undefined> {
+  ): Promise<readonly ListEntry<Facet>[] | undefined> {
     this.#idle.refresh();
     await this.#upTo(reached, signal);
     if (this.#isTooLarge) return undefined;
@@ -102,7 +102,7 @@ export class ViewOfPrefix<Record, Facet> {
     }
   }
 
-  #put(key: string, entry: Listed<Facet>): void {
+  #put(key: string, entry: ListEntry<Facet>): void {
     const known = this.#entries.get(key);
     this.#bytes += entry.bytes.length - (known?.bytes.length ?? 0);
     if (known !== undefined) {

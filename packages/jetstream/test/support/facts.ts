@@ -4,7 +4,7 @@ import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
 import type { ThreadEvent } from "@reeve/contracts/thread";
 import { ThreadEventSchema } from "@reeve/contracts/thread";
-import type { Log, Stretch, Tail } from "../../src/log/port.ts";
+import type { Log, EventRange, Tail } from "../../src/log/port.ts";
 import type { RunKey } from "../../src/log/run-log.ts";
 import type { ThreadKey } from "../../src/log/thread-log.ts";
 
@@ -55,7 +55,7 @@ export async function appended<Key, Event>(
 
 /** What a follower gives until it reached `sequence`. */
 export async function followedTo<Event>(
-  stretches: AsyncIterable<Stretch<Event>>,
+  stretches: AsyncIterable<EventRange<Event>>,
   sequence: number,
 ): Promise<Event[]> {
   const events: Event[] = [];

@@ -1,7 +1,7 @@
 import { RunStatus } from "@reeve/contracts/run";
 import { describe, expect, test } from "vitest";
 import { emptyTail } from "../../src/log/port.ts";
-import type { FedBatch, RunEventKind, RunFeed } from "../../src/feed/run-feed.ts";
+import type { RunFeedBatch, RunEventKind, RunFeed } from "../../src/feed/run-feed.ts";
 import type { RunLog } from "../../src/log/run-log.ts";
 import { appended, eventsAfter, freshRun, text } from "./facts.ts";
 
@@ -76,8 +76,8 @@ async function take(
   consumer: string,
   count: number,
   signal: AbortSignal,
-): Promise<FedBatch[]> {
-  const batches: FedBatch[] = [];
+): Promise<RunFeedBatch[]> {
+  const batches: RunFeedBatch[] = [];
   for await (const batch of feed.consume(consumer, kinds, signal)) {
     batches.push(batch);
     if (batches.length === count) break;

@@ -1,7 +1,7 @@
 import { ErrorReason } from "@reeve/contracts/error";
 import { describe, expect, test } from "vitest";
 import { emptyTail } from "../../src/log/port.ts";
-import type { Log, LogEnds } from "../../src/log/port.ts";
+import type { Log, TailReader } from "../../src/log/port.ts";
 import type { LogSort } from "./facts.ts";
 import { appended, followedTo } from "./facts.ts";
 
@@ -16,7 +16,7 @@ const mixedLengths = range(1, 2_000).map((index) => {
 export function logContract<Key, Event extends { readonly sequence: number }>(
   where: string,
   { fresh, elsewhere, batch, wordsOf }: LogSort<Key, Event>,
-  writers: () => readonly [Log<Key, Event> & LogEnds<Key, Event>, Log<Key, Event>],
+  writers: () => readonly [Log<Key, Event> & TailReader<Key, Event>, Log<Key, Event>],
 ): void {
   describe(`a log ${where}`, () => {
     const signal = AbortSignal.timeout(100_000);

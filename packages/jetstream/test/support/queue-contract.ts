@@ -112,7 +112,7 @@ export function queueContract(
       const passing = await other.next();
       expect(passing.message.runId).toBe("run_3");
       expect(isTaken).toBe(false);
-      passing.giveBack(0);
+      passing.returnToQueue(0);
       held[0]?.acknowledge();
       held[1]?.acknowledge();
       const last = await Promise.race([third, other.next()]);
@@ -131,7 +131,7 @@ export function queueContract(
       expect(second.sequence).toBe(first.sequence);
       expect(second.attempt).toBeGreaterThan(first.attempt);
       second.acknowledge();
-      first.forget();
+      first.abandon();
     });
 
     test("leaves a message to a taker that extends it, however long it works", async () => {
@@ -146,11 +146,11 @@ export function queueContract(
       for (const attempt of [1, 2, 3]) {
         const clock = await idle.next();
         expect(clock).toMatchObject({ message: { runId: "run_2" }, attempt });
-        if (attempt < 3) clock.forget();
+        if (attempt < 3) clock.abandon();
         else clock.acknowledge();
       }
       clearInterval(alive);
-      held.giveBack(0);
+      held.returnToQueue(0);
       const again = await idle.next();
       expect(again).toMatchObject({ message: { runId: "run_1" }, attempt: 2 });
       again.acknowledge();
@@ -170,7 +170,7 @@ export function queueContract(
       await using taker = new Taker(queue, 1);
       const first = await taker.next();
       const givenBackAt = performance.now();
-      first.giveBack(150);
+      first.returnToQueue(150);
       const second = await taker.next();
       expect(performance.now() - givenBackAt).toBeGreaterThanOrEqual(140);
       expect(second).toMatchObject({ sequence: first.sequence, attempt: 2 });
@@ -183,7 +183,7 @@ export function queueContract(
       await publish(queue, "run_2");
       await using taker = new Taker(queue, 1);
       const forgotten = await taker.next();
-      forgotten.forget();
+      forgotten.abandon();
       const next = await taker.next();
       expect(next.message.runId).toBe("run_2");
       next.acknowledge();
@@ -220,7 +220,7 @@ export function queueContract(
       await using taker = new Taker(other, 1);
       const again = await taker.next();
       late.acknowledge();
-      again.forget();
+      again.abandon();
       await publish(queue, "run_2");
       const next = await taker.next();
       expect(next.message.runId).toBe("run_2");

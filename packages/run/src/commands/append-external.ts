@@ -5,7 +5,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import type { Dispatch, RunEvent } from "@reeve/contracts/run";
 import { DispatchSchema, RunEventSchema, RunStatusSchema } from "@reeve/contracts/run";
 import { Failure } from "@reeve/platform/failure";
-import type { Stretch } from "@reeve/jetstream/log/port";
+import type { EventRange } from "@reeve/jetstream/log/port";
 import { inRunTrace } from "./in-run-trace.ts";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunHead } from "../head/run-head.ts";
@@ -72,7 +72,7 @@ async function* standings(
   log: RunLog,
   key: RunKey,
   signal: AbortSignal,
-): AsyncIterable<Stretch<RunEvent>> {
+): AsyncIterable<EventRange<RunEvent>> {
   const now = await log.read(key, emptyTail, signal);
   yield now;
   yield* log.follow(key, now.tail.sequence, signal);

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { ErrorReason } from "@reeve/contracts/error";
 import { DispatchSchema } from "@reeve/contracts/run";
 import { cancelRun } from "../commands/cancel-run.ts";
-import { publishHeld } from "@reeve/jetstream/queue/publish-held";
+import { publishUntilHeld } from "@reeve/jetstream/queue/publish-held";
 import { isTerminal } from "../head/run-head.ts";
 import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
 import { Failure } from "@reeve/platform/failure";
@@ -115,7 +115,7 @@ async function offerTurn(
   signal: AbortSignal,
 ): Promise<void> {
   const { message, dedupeId } = startOf(key, runId);
-  await publishHeld(dispatch, message, { dedupeId }, signal);
+  await publishUntilHeld(dispatch, message, { dedupeId }, signal);
 }
 
 function startOf({ tenant }: ThreadKey, runId: string) {

@@ -1,5 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { cutToBytes } from "@reeve/agent/text/cut-to-bytes";
+import { truncateToBytes } from "@reeve/agent/text/cut-to-bytes";
 import { treeOf } from "../tree/execution-tree.ts";
 import { fitTree } from "../tree/fit-tree.ts";
 import type { RunEvent } from "@reeve/contracts/run";
@@ -25,10 +25,10 @@ export function turnEnded(
     runId,
     outcome: outcomes.get(head.status) ?? TurnOutcome.UNSPECIFIED,
     messages: [...fitHistory(turnHistory(own), most.messages)],
-    output: cutToBytes(outputOf(head), most.output),
+    output: truncateToBytes(outputOf(head), most.output),
     executionTree: fitTree(treeOf(head.tree), most.tree),
     cost: costOf(head),
-    error: cutToBytes(head.error?.message ?? "", most.error),
+    error: truncateToBytes(head.error?.message ?? "", most.error),
   };
 }
 

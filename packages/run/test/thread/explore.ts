@@ -1,4 +1,4 @@
-import type { Appended, Log, Stretch } from "@reeve/jetstream/log/port";
+import type { AppendOutcome, Log, EventRange } from "@reeve/jetstream/log/port";
 import type { ThreadPorts } from "../../src/thread/thread-ports.ts";
 import type { ThreadStage } from "./support.ts";
 
@@ -175,7 +175,7 @@ class World {
       learn(actor, sort === "thread", `${nameOf(args[0])}@${stretch.tail.sequence}`);
       return stretch;
     };
-    const append: Log<Key, Event>["append"] = async (...args): Promise<Appended> => {
+    const append: Log<Key, Event>["append"] = async (...args): Promise<AppendOutcome> => {
       await turn(actor, "append");
       const outcome = await log.append(...args);
       const [key, , events] = args;
@@ -192,7 +192,7 @@ class World {
       key: Key,
       afterSequence: number,
       signal: AbortSignal,
-    ): AsyncIterable<Stretch<Event>> {
+    ): AsyncIterable<EventRange<Event>> {
       for (let tail = { sequence: afterSequence, revision: 0 }; ;) {
         const stretch = await read(key, tail, signal);
         if (stretch.tail.sequence > tail.sequence) yield stretch;

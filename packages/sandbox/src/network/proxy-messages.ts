@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import { hostOf } from "@reeve/agent/spec/network-entry";
+import { normalizeHost } from "@reeve/agent/spec/network-entry";
 import type { Target } from "./call-traffic.ts";
 import type { HostConnection } from "./reach-host.ts";
 
@@ -37,6 +37,6 @@ export function answerTunnel(
 }
 
 function targetOf(written: string, port: number): Target | undefined {
-  const host = hostOf(written);
+  const host = normalizeHost(written);
   return host === undefined || port < 1 || port > 65_535 ? undefined : { host, port };
 }

@@ -4,7 +4,7 @@ import { StructSchema, timestampFromMs, timestampMs } from "@bufbuild/protobuf/w
 import type { Approval, DecideApprovalRequest, Decision } from "@reeve/contracts/approval";
 import { ApprovalSchema, ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
-import { isStorable, maxLevels } from "@reeve/contracts/nesting";
+import { isStorable, maxJsonDepth } from "@reeve/contracts/nesting";
 import { appendExternal } from "@reeve/run/commands/append-external";
 import type { RunHead } from "@reeve/run/head/run-head";
 import { isTerminal } from "@reeve/run/head/run-head";
@@ -133,8 +133,8 @@ function assertFits(
     });
   }
   if (!isStorable(editedArguments)) {
-    const message = `the arguments for approval ${approvalId} are nested deeper than ${maxLevels} levels; give plainer ones`;
-    const description = `are nested deeper than ${maxLevels} levels, or hold what is no text`;
+    const message = `the arguments for approval ${approvalId} are nested deeper than ${maxJsonDepth} levels; give plainer ones`;
+    const description = `are nested deeper than ${maxJsonDepth} levels, or hold what is no text`;
     throw new Failure("invalid", ErrorReason.INVALID_REQUEST, message, {
       violations: [{ field, description, reason: "NOT_STORABLE" }],
     });

@@ -3,7 +3,7 @@ import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import { RunStatus } from "@reeve/contracts/run";
 import { emptyTail } from "@reeve/jetstream/log/port";
-import type { FedBatch, RunEventKind, RunFeed } from "@reeve/jetstream/feed/run-feed";
+import type { RunFeedBatch, RunEventKind, RunFeed } from "@reeve/jetstream/feed/run-feed";
 import { emptyHead, foldHead, isTerminal } from "@reeve/run/head/run-head";
 import type { RunKey, RunLog } from "@reeve/jetstream/log/run-log";
 import type { Logger } from "@reeve/platform/telemetry/logger";
@@ -43,7 +43,7 @@ export async function keepInbox(
 
 async function project(
   ports: InboxPorts,
-  { key, events }: FedBatch,
+  { key, events }: RunFeedBatch,
   signal: AbortSignal,
 ): Promise<void> {
   for (const { event } of events) {

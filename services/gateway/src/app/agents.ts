@@ -2,7 +2,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import type { CheckedSpec } from "@reeve/agent/spec/check-spec";
 import { checkSpec } from "@reeve/agent/spec/check-spec";
-import { unsupportedReason } from "@reeve/agent/spec/unsupported-fields";
+import { unsupportedCapability } from "@reeve/agent/spec/unsupported-fields";
 import type { Agent, AgentSpec } from "@reeve/contracts/agent";
 import { AgentSchema } from "@reeve/contracts/agent";
 import { bucketOf } from "@reeve/contracts/channel";
@@ -137,7 +137,7 @@ function validSpec(
   if (violations.length === 0) return { spec, warnings };
   const list = violations.map(({ field, description }) => `${field}: ${description}`).join("; ");
   const message = `agent ${spec.id} is not valid: ${list}`;
-  throw violations.every(({ reason }) => reason === unsupportedReason)
+  throw violations.every(({ reason }) => reason === unsupportedCapability)
     ? new Failure("unsupported", ErrorReason.UNSUPPORTED_CAPABILITY, message, { violations })
     : new Failure("invalid", ErrorReason.INVALID_AGENT, message, { violations });
 }

@@ -3,7 +3,7 @@ import type { Agent } from "@reeve/contracts/agent";
 import type { Dispatch, Run } from "@reeve/contracts/run";
 import type { Thread } from "@reeve/contracts/thread";
 import type { CallJournal } from "@reeve/jetstream/log/call-journal";
-import type { RunLog, RunLogEnds } from "@reeve/jetstream/log/run-log";
+import type { RunLog, RunTailReader } from "@reeve/jetstream/log/run-log";
 import type { ThreadLog } from "@reeve/jetstream/log/thread-log";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import type { LongTermMemory } from "@reeve/memory/long-term-memory";
@@ -15,7 +15,7 @@ import type { RunLists } from "./list-runs.ts";
 /** Everything outside of the gateway that its calls need. */
 export interface GatewayPorts {
   readonly log: RunLog;
-  readonly logEnds: RunLogEnds;
+  readonly logEnds: RunTailReader;
   /** The journals of tool calls, for those that a cancelled run leaves behind. */
   readonly journal: Pick<CallJournal, "read" | "append">;
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish" | "holds">;

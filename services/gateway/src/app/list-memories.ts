@@ -2,14 +2,14 @@ import { toBinary } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Memory } from "@reeve/contracts/memory";
 import { MemorySchema } from "@reeve/contracts/memory";
-import type { LongTermMemory, Owner } from "@reeve/memory/long-term-memory";
+import type { LongTermMemory, MemoryOwner } from "@reeve/memory/long-term-memory";
 import type { Page, PageRequest } from "@reeve/jetstream/table/page";
 import { pageOf } from "@reeve/jetstream/table/page";
 
 /** A page of what is remembered of somebody, the latest first. What is forgotten in between hides nothing else. */
 export async function listMemories(
   memory: LongTermMemory,
-  owner: Owner,
+  owner: MemoryOwner,
   page: PageRequest,
   signal: AbortSignal,
 ): Promise<Page<Memory>> {

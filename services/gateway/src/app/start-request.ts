@@ -1,4 +1,4 @@
-import { refuseUnhonoured } from "@reeve/agent/resolve/execution-backends";
+import { assertBackendSupports } from "@reeve/agent/resolve/execution-backends";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { StartRunRequest } from "@reeve/contracts/run";
 import { OnBusy } from "@reeve/contracts/run";
@@ -17,7 +17,7 @@ export async function checkStartRequest(
   signal: AbortSignal,
 ): Promise<void> {
   // Whether there are workspaces at this moment matters only to a run that is new.
-  refuseUnhonoured(request, "nats", new Set(["files"]));
+  assertBackendSupports(request, "nats", new Set(["files"]));
   const violations = [
     ...conversationViolations(request),
     ...threadViolations(request),

@@ -4,9 +4,9 @@ import { timestampNow } from "@bufbuild/protobuf/wkt";
 import {
   offersSandbox,
   offersWorkspaces,
-  refuseUnhonoured,
+  assertBackendSupports,
 } from "@reeve/agent/resolve/execution-backends";
-import { placeOf, resolveAgent } from "@reeve/agent/resolve/resolve-agent";
+import { toolContextOf, resolveAgent } from "@reeve/agent/resolve/resolve-agent";
 import type { Agent } from "@reeve/contracts/agent";
 import type { RunCreated, StartRunRequest } from "@reeve/contracts/run";
 import {
@@ -132,8 +132,8 @@ function resolveDry({ offer }: GatewayPorts, { spec }: Agent, request: StartRunR
     : offersWorkspaces(offered.tools)
       ? (["files"] as const)
       : [];
-  refuseUnhonoured({ spec, files: request.files }, "nats", new Set(surroundings));
-  resolveAgent(spec, offered, placeOf(request));
+  assertBackendSupports({ spec, files: request.files }, "nats", new Set(surroundings));
+  resolveAgent(spec, offered, toolContextOf(request));
 }
 
 /** 130 bits of a digest in lower-case base32, which can stand in a subject. */

@@ -2,7 +2,7 @@ import { toBinary } from "@bufbuild/protobuf";
 import type { RunEvent, RunStatus, WatchRunRequest } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { Stretch, Tail } from "@reeve/jetstream/log/port";
+import type { EventRange, Tail } from "@reeve/jetstream/log/port";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunHead } from "@reeve/run/head/run-head";
 import { emptyHead, foldHead } from "@reeve/run/head/run-head";
@@ -113,7 +113,7 @@ async function* following(
   log: RunLog,
   key: RunKey,
   signal: AbortSignal,
-): AsyncIterable<Stretch<RunEvent>> {
+): AsyncIterable<EventRange<RunEvent>> {
   const { after } = read;
   if (typeof after === "object" && read.missed.length > 0) {
     yield { events: read.missed, tail: after };

@@ -3,7 +3,7 @@ import { bucketOf } from "@reeve/contracts/channel";
 import type { Run } from "@reeve/contracts/run";
 import { RunSchema, RunStatus } from "@reeve/contracts/run";
 import { emptyTail } from "@reeve/jetstream/log/port";
-import type { FedBatch, RunFeed } from "@reeve/jetstream/feed/run-feed";
+import type { RunFeedBatch, RunFeed } from "@reeve/jetstream/feed/run-feed";
 import { emptyHead, foldHead, isTerminal } from "@reeve/run/head/run-head";
 import type { RunLog } from "@reeve/jetstream/log/run-log";
 import type { Logger } from "@reeve/platform/telemetry/logger";
@@ -49,7 +49,7 @@ export async function indexRuns(
 async function indexBatch(
   ports: IndexPorts,
   recent: RecentRows<Run>,
-  batch: FedBatch,
+  batch: RunFeedBatch,
   signal: AbortSignal,
 ): Promise<void> {
   const { runs } = ports;
@@ -84,7 +84,7 @@ function rests({ status }: Run): boolean {
  * The row after a batch that comes after all that the row knows. What lies between them and was not wanted changes nothing;
  * what was wanted and is late makes the row anew when it comes. Undefined: only the log can tell.
  */
-function follow(before: Run | undefined, { events }: FedBatch): Run | undefined {
+function follow(before: Run | undefined, { events }: RunFeedBatch): Run | undefined {
   const first = events[0]?.sequence ?? 0;
   const isNext = before === undefined ? first === 1 : first > before.lastSequence;
   return isNext ? events.reduce(rowAfter, before ?? create(RunSchema)) : undefined;
@@ -93,7 +93,7 @@ function follow(before: Run | undefined, { events }: FedBatch): Run | undefined 
 /** The row as the log has it; undefined when there is no such run any more. */
 async function readRow(
   log: Pick<RunLog, "read">,
-  key: FedBatch["key"],
+  key: RunFeedBatch["key"],
   before: Run | undefined,
   signal: AbortSignal,
 ): Promise<Run | undefined> {

@@ -6,7 +6,7 @@ import { ThreadEventSchema, TurnOutcome } from "@reeve/contracts/thread";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { memoryThreadFeed } from "@reeve/jetstream/feed/memory";
 import { memoryThreadLog } from "@reeve/jetstream/log/memory";
-import type { FedThreadBatch, ThreadFeed } from "@reeve/jetstream/feed/thread-feed";
+import type { ThreadFeedBatch, ThreadFeed } from "@reeve/jetstream/feed/thread-feed";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
 import type { ThreadFact } from "@reeve/run/thread/append-thread";
@@ -58,11 +58,11 @@ const conversation = [
 /** The index after the whole feed, in the order that `arrange` gives to it. */
 async function indexed(
   threads: Awaited<ReturnType<typeof threadOf>>,
-  arrange: (batches: readonly FedThreadBatch[]) => readonly FedThreadBatch[] = (as) => as,
+  arrange: (batches: readonly ThreadFeedBatch[]) => readonly ThreadFeedBatch[] = (as) => as,
 ): Promise<MemoryTable<Thread>> {
   const index = new MemoryTable<Thread>();
   const end = new AbortController();
-  const batches: FedThreadBatch[] = [];
+  const batches: ThreadFeedBatch[] = [];
   const wanted = new Set(["turnQueued", "turnStarted", "turnEnded", "threadDeleted"] as const);
   for await (const batch of memoryThreadFeed(threads).consume("all", wanted, never)) {
     batches.push(batch);

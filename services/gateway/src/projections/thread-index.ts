@@ -3,7 +3,7 @@ import type { Thread } from "@reeve/contracts/thread";
 import { ThreadSchema } from "@reeve/contracts/thread";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type {
-  FedThreadBatch,
+  ThreadFeedBatch,
   ThreadEventKind,
   ThreadFeed,
 } from "@reeve/jetstream/feed/thread-feed";
@@ -52,7 +52,7 @@ export async function indexThreads(
 
 async function indexBatch(
   { threads, index }: ThreadIndexPorts,
-  { key, events }: FedThreadBatch,
+  { key, events }: ThreadFeedBatch,
   signal: AbortSignal,
 ): Promise<void> {
   const rowKey = threadKey({ tenant: key.tenant, thread: key.thread });

@@ -1,7 +1,7 @@
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { MemoryService } from "@reeve/contracts/memory";
-import type { LongTermMemory, Owner } from "@reeve/memory/long-term-memory";
+import type { LongTermMemory, MemoryOwner } from "@reeve/memory/long-term-memory";
 import { Failure } from "@reeve/platform/failure";
 import { principalOf } from "@reeve/platform/rpc/principal";
 import { listMemories } from "../app/list-memories.ts";
@@ -36,7 +36,7 @@ export function memoryService(memory: LongTermMemory): ServiceImpl<typeof Memory
   };
 }
 
-function ownerOf(context: HandlerContext): Owner {
+function ownerOf(context: HandlerContext): MemoryOwner {
   const { tenant, subject } = principalOf(context);
   return { tenant, user: subject };
 }

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import {
   finishSubtaskName,
   longTermMemoryTools,
-  ownTools,
+  runtimeTools,
   retrieveArtifactName,
 } from "@reeve/agent/tools/own-tools";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
@@ -10,7 +10,7 @@ import { boundedLabel } from "@reeve/platform/telemetry/metrics";
 import type { Catalogs } from "@reeve/engine/ports/catalogs";
 
 const own: ReadonlySet<string> = new Set([
-  ...ownTools(create(AgentSpecSchema, { allowParallelSubagents: true })).map(({ name }) => name),
+  ...runtimeTools(create(AgentSpecSchema, { allowParallelSubagents: true })).map(({ name }) => name),
   ...longTermMemoryTools.map(({ name }) => name),
   retrieveArtifactName,
   finishSubtaskName,

@@ -3,7 +3,7 @@ import type { ToolCatalog, ToolCallRequest } from "@reeve/contracts/tool";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import { ToolhostPresenceSchema } from "@reeve/contracts/toolhost";
 import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
-import { openHostCalls } from "@reeve/jetstream/queue/nats-host-calls";
+import { openHostQueues } from "@reeve/jetstream/queue/nats-host-calls";
 import { Signalled } from "@reeve/platform/async/signalled";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import { Background } from "@reeve/platform/async/background";
@@ -16,7 +16,7 @@ import type { Slots } from "@reeve/calls/queue/slots";
 import type { Routing } from "@reeve/calls/ports/routing";
 import { LiveMates } from "./live-mates.ts";
 import { Presence } from "./presence.ts";
-import { answerProbes, listensAt } from "@reeve/jetstream/queue/nats-host-probes";
+import { answerProbes, isListening } from "@reeve/jetstream/queue/nats-host-probes";
 import { TableHolders } from "@reeve/calls/queue/table-holders";
 
 /**
@@ -62,7 +62,7 @@ export async function joinPool(options: PoolOptions, signal: AbortSignal): Promi
     host,
     presence: table,
     catalogs: view,
-    listensAt: (other) => listensAt(nats.connection, other),
+    listensAt: (other) => isListening(nats.connection, other),
     onChange: () => left.say(),
     log,
   });
@@ -77,7 +77,7 @@ export async function joinPool(options: PoolOptions, signal: AbortSignal): Promi
     pool,
     mates,
     holders: new TableHolders(await openTable(nats, WorkspaceRecordSchema)),
-    calls: await openHostCalls(nats, { pool, ackWaitMs }),
+    calls: await openHostQueues(nats, { pool, ackWaitMs }),
     requests,
   };
   const resources = joining.move();

@@ -7,7 +7,7 @@ import type {
   WriteOperation,
 } from "@reeve/contracts/tool";
 import { WorkspaceFilesResponseSchema } from "@reeve/contracts/tool";
-import { threadOf } from "@reeve/contracts/workspace-id";
+import { threadIdOf } from "@reeve/contracts/workspace-id";
 import { Failure } from "@reeve/platform/failure";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
@@ -37,7 +37,7 @@ export async function answerFiles(
 ): Promise<WorkspaceFilesResponse> {
   const id = workspace?.id || runId;
   // What a run of a thread was given may have been changed by a later one, which is not undone by looking at it.
-  const files = threadOf(id) !== undefined ? [] : (workspace?.files ?? []);
+  const files = threadIdOf(id) !== undefined ? [] : (workspace?.files ?? []);
   const wanted = { tenant, id, runId, callId: "", tool: "WriteFile", files };
   try {
     using _ = await shares.take(tenant, signal);

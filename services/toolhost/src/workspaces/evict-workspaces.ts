@@ -1,4 +1,4 @@
-import { threadOf } from "@reeve/contracts/workspace-id";
+import { threadIdOf } from "@reeve/contracts/workspace-id";
 import { pause } from "@reeve/platform/async/patiently";
 import { lastUsedMs } from "./workspace-record.ts";
 import type { HeldWorkspace } from "./held-workspace.ts";
@@ -56,7 +56,7 @@ export async function isDone(
   const restedMs = ports.now() - lastUsedMs(record);
   if (restedMs > ports.limits.keepMs && !isUnsaved) return true;
   // A client may read its files right after the end, and what it reads in parts must stay the same file.
-  if (restedMs < intervalMs || threadOf(key.id) !== undefined) return false;
+  if (restedMs < intervalMs || threadIdOf(key.id) !== undefined) return false;
   if (ports.now() - lookedAtMs < lookedAtForMs) return false;
   return (await ports.stateOfRun(key.tenant, key.id, signal)) === "ended";
 }

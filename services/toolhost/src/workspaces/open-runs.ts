@@ -1,4 +1,4 @@
-import { threadOf } from "@reeve/contracts/workspace-id";
+import { threadIdOf } from "@reeve/contracts/workspace-id";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { emptyHead, foldHead, isTerminal } from "@reeve/run/head/run-head";
 import type { RunLog } from "@reeve/jetstream/log/run-log";
@@ -22,7 +22,7 @@ export async function hasOpenRun(
   ports: OpenRunsPorts,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const thread = threadOf(id);
+  const thread = threadIdOf(id);
   if (thread === undefined) return await isOpen(tenant, id, ports, signal);
   const { events } = await ports.threads.read({ tenant, thread }, emptyTail, signal);
   for (const { runId } of openTurns(foldThread(emptyThread, events))) {

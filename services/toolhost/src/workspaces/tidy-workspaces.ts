@@ -50,7 +50,7 @@ export async function tidyOnce(
     if (named.has(name) || ports.now() - storedAt.getTime() < graceMs) continue;
     await ports.snapshots.remove(name, signal);
   }
-  await ports.snapshots.tidy(graceMs, signal);
+  await ports.snapshots.cleanUp(graceMs, signal);
   for (const folder of folders) {
     try {
       await tidyFolder(folder, kept, keeper, ports, signal);

@@ -3,7 +3,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ApprovalSchema } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { ToolStatus } from "@reeve/contracts/tool";
-import { cutToBytes } from "@reeve/agent/text/cut-to-bytes";
+import { truncateToBytes } from "@reeve/agent/text/cut-to-bytes";
 import { approvedCall } from "./approved-call.ts";
 import { limitsOf } from "../budget/limits.ts";
 import type { Fact, Scope } from "../state/fact.ts";
@@ -24,7 +24,7 @@ export function gateCall(
   if (pending.result !== undefined || pending.startedAtMs !== undefined) return [];
   const scope = scopeOf(frame);
   const refused = (content: string, status: ToolStatus = ToolStatus.ERROR): readonly Fact[] => [
-    refuse(pending, scope, cutToBytes(content, limitsOf(state).resultBytes), status, nowMs),
+    refuse(pending, scope, truncateToBytes(content, limitsOf(state).resultBytes), status, nowMs),
   ];
   const problem = problemOf(frame, pending);
   if (problem !== undefined) return refused(problem);

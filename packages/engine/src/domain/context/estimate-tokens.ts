@@ -1,5 +1,5 @@
 import {
-  charactersAToken,
+  charactersPerToken,
   readingLength,
   readingLengthOfBytes,
 } from "@reeve/agent/text/reading-length";
@@ -9,7 +9,7 @@ import type { Call, Frame, Unit } from "../state/frame.ts";
 
 /** Tokens of a text of this reading length. */
 export function tokensOf(characters: number): number {
-  return Math.ceil(characters / charactersAToken);
+  return Math.ceil(characters / charactersPerToken);
 }
 
 /**

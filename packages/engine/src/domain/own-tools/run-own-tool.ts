@@ -1,9 +1,9 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
-import { ownSource } from "@reeve/agent/tools/own-tools";
+import { runtimeSource } from "@reeve/agent/tools/own-tools";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { ToolResultSchema } from "@reeve/contracts/tool";
-import { cutToBytes } from "@reeve/agent/text/cut-to-bytes";
+import { truncateToBytes } from "@reeve/agent/text/cut-to-bytes";
 import { approvedCall } from "../calls/approved-call.ts";
 import { limitsOf } from "../budget/limits.ts";
 import type { Fact } from "../state/fact.ts";
@@ -29,7 +29,7 @@ const pure: Readonly<Record<string, (state: RunState, args: JsonObject) => OwnRe
 
 /** Whether the result of the tool needs nothing from outside. */
 export function isPure({ name, source }: ToolDescriptor): boolean {
-  return source === ownSource && Object.hasOwn(pure, name);
+  return source === runtimeSource && Object.hasOwn(pure, name);
 }
 
 /** What a call of such a tool changes in the run, and its result. */
@@ -46,7 +46,7 @@ export function runOwnTool(
   const result = create(ToolResultSchema, {
     callId,
     name,
-    content: cutToBytes(outcome.content, limitsOf(state).resultBytes),
+    content: truncateToBytes(outcome.content, limitsOf(state).resultBytes),
     isError: outcome.isError,
   });
   return [

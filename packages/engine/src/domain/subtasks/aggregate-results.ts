@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
-import { cutToBytes } from "@reeve/agent/text/cut-to-bytes";
+import { truncateToBytes } from "@reeve/agent/text/cut-to-bytes";
 import { parallelSubtasksName } from "@reeve/agent/tools/own-tools";
 import type { ToolResult } from "@reeve/contracts/tool";
 import { ToolResultSchema } from "@reeve/contracts/tool";
@@ -50,7 +50,7 @@ function single(ended: Ended | undefined, maxBytes: number): Contents {
   const { id, outcome } = ended;
   if (outcome.kind === "failed") {
     const { error, message } = outcome;
-    const content = cutToBytes(JSON.stringify({ error, message }), maxBytes);
+    const content = truncateToBytes(JSON.stringify({ error, message }), maxBytes);
     return { content, isError: true };
   }
   return {
@@ -71,7 +71,7 @@ function entries(outcomes: readonly Ended[], maxBytes: number): Contents {
     content = JSON.stringify(list(maxText));
   }
   return {
-    content: cutToBytes(content, maxBytes),
+    content: truncateToBytes(content, maxBytes),
     isError: outcomes.every(({ outcome }) => outcome.kind === "failed"),
   };
 }
@@ -81,7 +81,7 @@ const smallestText = 200;
 function entryOf(index: number, id: string, outcome: Outcome, maxText: number): JsonObject {
   if (outcome.kind === "failed") {
     const { error, message } = outcome;
-    return { index, status: "error", error: { error, message: cutToBytes(message, maxText) } };
+    return { index, status: "error", error: { error, message: truncateToBytes(message, maxText) } };
   }
   const { payload, content } = outcome;
   const fits = payload !== undefined && byteLength(content) <= maxText;
@@ -92,7 +92,7 @@ function entryOf(index: number, id: string, outcome: Outcome, maxText: number): 
 function cut(content: string, id: string, maxBytes: number): string {
   if (byteLength(content) <= maxBytes) return content;
   const note = `\n[cut; the whole is in the shared memory under ${taskKey(id)}]`;
-  return cutToBytes(content, Math.max(0, maxBytes - byteLength(note))) + note;
+  return truncateToBytes(content, Math.max(0, maxBytes - byteLength(note))) + note;
 }
 
 function byteLength(text: string): number {

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { ToolStatus } from "@reeve/contracts/tool";
-import { cutToBytes } from "@reeve/agent/text/cut-to-bytes";
+import { truncateToBytes } from "@reeve/agent/text/cut-to-bytes";
 import { parallelSubtasksName } from "@reeve/agent/tools/own-tools";
 import { approvedCall } from "../calls/approved-call.ts";
 import { budgetRefusal, overBudget } from "../budget/over-budget.ts";
@@ -26,7 +26,7 @@ export function spawnSubtasks(
   const jobs = jobsOf(approvedCall(call));
   const problem = problemOf(state, frame, jobs);
   if (problem !== undefined) {
-    const told = cutToBytes(problem, limitsOf(state).resultBytes);
+    const told = truncateToBytes(problem, limitsOf(state).resultBytes);
     return [refuse(call, scope, told, ToolStatus.ERROR, nowMs)];
   }
   const limit = limitsOf(state).subtasks;

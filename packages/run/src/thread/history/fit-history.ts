@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { cutToBytes } from "@reeve/agent/text/cut-to-bytes";
+import { truncateToBytes } from "@reeve/agent/text/cut-to-bytes";
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import { HistoryMessageSchema } from "@reeve/contracts/thread";
 import { bytesOf } from "./history-length.ts";
@@ -64,7 +64,7 @@ function withoutOldest(
 function cutResult(history: HistoryMessage, kept: number): HistoryMessage {
   const { message } = history;
   if (message.case !== "toolResult" || message.value.content.length <= kept) return history;
-  const value = { ...message.value, content: cutToBytes(message.value.content, kept) };
+  const value = { ...message.value, content: truncateToBytes(message.value.content, kept) };
   return create(HistoryMessageSchema, { message: { case: "toolResult", value } });
 }
 
@@ -73,13 +73,13 @@ function cutSaid(history: HistoryMessage, kept: number): HistoryMessage {
   const { message } = history;
   switch (message.case) {
     case "user": {
-      const value = { text: cutToBytes(message.value.text, kept) };
+      const value = { text: truncateToBytes(message.value.text, kept) };
       return create(HistoryMessageSchema, { message: { case: "user", value } });
     }
     case "assistant": {
       const { text, calls } = message.value;
       const value = {
-        text: cutToBytes(text, kept),
+        text: truncateToBytes(text, kept),
         // Arguments have to stay JSON.
         calls: calls.map((call) =>
           call.argumentsText.length > kept ? { ...call, argumentsText: "{}" } : call,

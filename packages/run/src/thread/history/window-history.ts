@@ -1,4 +1,4 @@
-import { charactersAToken } from "@reeve/agent/text/reading-length";
+import { charactersPerToken } from "@reeve/agent/text/reading-length";
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import { fitHistory } from "./fit-history.ts";
 import { bytesOf, charactersOf } from "./history-length.ts";
@@ -20,7 +20,7 @@ export function windowHistory(
   if (maxTokens <= 0) return [];
   const place = turns.findIndex((turn) => turn.runId === runId);
   const before = place === -1 ? turns : turns.slice(0, place);
-  const maxCharacters = maxTokens * charactersAToken;
+  const maxCharacters = maxTokens * charactersPerToken;
   let characters = 0;
   let bytes = 0;
   const shown: (readonly HistoryMessage[])[] = [];

@@ -3,8 +3,8 @@ import type { Dispatch } from "@reeve/contracts/run";
 import { DispatchSchema } from "@reeve/contracts/run";
 import type { Tail } from "@reeve/jetstream/log/port";
 import { emptyTail } from "@reeve/jetstream/log/port";
-import { publishHeld } from "@reeve/jetstream/queue/publish-held";
-import type { RunKey, RunLog, RunLogEnds } from "@reeve/jetstream/log/run-log";
+import { publishUntilHeld } from "@reeve/jetstream/queue/publish-held";
+import type { RunKey, RunLog, RunTailReader } from "@reeve/jetstream/log/run-log";
 import type { Ownership } from "@reeve/run/head/ownership";
 import {
   noOwnership,
@@ -41,7 +41,7 @@ export const emptySweepRecord: SweepRecord = {
  * no more is read, however much came before. Undefined: the rest of its log has to be read.
  */
 export async function sweepParked(
-  { logEnds }: { readonly logEnds: RunLogEnds },
+  { logEnds }: { readonly logEnds: RunTailReader },
   key: RunKey,
   signal: AbortSignal,
 ): Promise<SweepRecord | undefined> {
@@ -79,7 +79,7 @@ export async function sweepRun(
   // An owner parks the run or ends it before its message goes: what was read before the look at the queue may be old.
   const isOwed = async () => (await ports.log.read(key, tail, signal)).events.length === 0;
   const { dedupeId } = required;
-  const sequence = await publishHeld(ports.dispatch, message, { dedupeId, isOwed }, signal);
+  const sequence = await publishUntilHeld(ports.dispatch, message, { dedupeId, isOwed }, signal);
   if (sequence === undefined) return record;
   return { ...record, dispatched: { dedupeId, sequence }, isDispatched: true };
 }

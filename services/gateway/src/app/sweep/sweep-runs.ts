@@ -1,7 +1,7 @@
 import type { Run } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
 import { isTerminal } from "@reeve/run/head/run-head";
-import type { RunKey, RunLogEnds } from "@reeve/jetstream/log/run-log";
+import type { RunKey, RunTailReader } from "@reeve/jetstream/log/run-log";
 import { isParked } from "@reeve/run/head/ownership";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Table } from "@reeve/jetstream/table/port";
@@ -26,7 +26,7 @@ const maxInRound = 200;
 const maxFresh = 100;
 
 interface Ports extends SweepPorts {
-  readonly logEnds: RunLogEnds;
+  readonly logEnds: RunTailReader;
   readonly runs: Pick<Table<Run>, "watch">;
 }
 
