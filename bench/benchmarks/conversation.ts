@@ -3,7 +3,7 @@ import { RunBatchSchema, RunEventSchema } from "@reeve/contracts/run";
 import { channelOf } from "@reeve/contracts/channel";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { StoredBatch } from "@reeve/jetstream/log/stored-batch";
-import { openManager } from "@reeve/jetstream/streams/streams";
+import { openManager } from "@reeve/jetstream/streams/ensure-stream";
 import { SubjectReader } from "@reeve/jetstream/log/subject-reader";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { connectNats } from "@reeve/platform/nats/connect-nats";

@@ -2,7 +2,7 @@ import { toJson } from "@bufbuild/protobuf";
 import type { RunEvent, WatchRunRequest } from "@reeve/contracts/run";
 import { EventFamily, RunEventSchema } from "@reeve/contracts/run";
 import { emptyTail } from "@reeve/jetstream/log/port";
-import { openRunLog } from "@reeve/jetstream/log/nats-run-log";
+import { openRunLog } from "@reeve/jetstream/log/open";
 import type { RunLog } from "@reeve/jetstream/log/run-log";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { endsRun, eventSelection } from "@reeve/gateway/app/event-selection";

@@ -1,7 +1,7 @@
 import { jetstreamManager } from "@nats-io/jetstream";
 import { afterAll, beforeAll } from "vitest";
-import { openRunFeed } from "../src/feed/nats-run-feed.ts";
-import { openRunLog } from "../src/log/nats-run-log.ts";
+import { openRunFeed } from "../src/feed/nats.ts";
+import { openRunLog } from "../src/log/open.ts";
 import { feedContract } from "./support/feed-contract.ts";
 import { NatsBench } from "./support/nats-bench.ts";
 

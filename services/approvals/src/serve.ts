@@ -1,8 +1,8 @@
 import { ApprovalSchema, ApprovalService } from "@reeve/contracts/approval";
 import { openDispatchQueue } from "@reeve/jetstream/queue/nats";
-import { openRunFeed } from "@reeve/jetstream/feed/nats-run-feed";
-import { openRunLog } from "@reeve/jetstream/log/nats-run-log";
-import { withAppendObserver } from "@reeve/jetstream/log/observed-log";
+import { openRunFeed } from "@reeve/jetstream/feed/nats";
+import { openRunLog } from "@reeve/jetstream/log/open";
+import { withAppendObserver } from "@reeve/jetstream/log/with-append-observer";
 import { Background } from "@reeve/platform/async/background";
 import { authenticateInternally } from "@reeve/platform/rpc/internal-principal";
 import { stateOf } from "@reeve/platform/nats/connection-state";

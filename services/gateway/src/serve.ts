@@ -15,12 +15,9 @@ import {
   WorkspaceService,
 } from "@reeve/contracts/tool";
 import { ToolhostPresenceSchema } from "@reeve/contracts/toolhost";
-import { openCallJournal } from "@reeve/jetstream/log/nats-journal";
+import { openCallJournal, openRunLog, openThreadLog } from "@reeve/jetstream/log/open";
 import { openDispatchQueue } from "@reeve/jetstream/queue/nats";
-import { openRunFeed } from "@reeve/jetstream/feed/nats-run-feed";
-import { openRunLog } from "@reeve/jetstream/log/nats-run-log";
-import { openThreadFeed } from "@reeve/jetstream/feed/nats-thread-feed";
-import { openThreadLog } from "@reeve/jetstream/log/nats-thread-log";
+import { openRunFeed, openThreadFeed } from "@reeve/jetstream/feed/nats";
 import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { Background } from "@reeve/platform/async/background";
 import { stateOf } from "@reeve/platform/nats/connection-state";

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { openCallJournal } from "@reeve/jetstream/log/nats-journal";
+import { openCallJournal } from "@reeve/jetstream/log/open";
 import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
 import { extendIntervalMs } from "@reeve/jetstream/queue/port";
 import type { Environment } from "@reeve/platform/config";

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { openCallJournal } from "@reeve/jetstream/log/nats-journal";
+import { openCallJournal } from "@reeve/jetstream/log/open";
 import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { connectNats } from "@reeve/platform/nats/connect-nats";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import type { CallJournal } from "@reeve/jetstream/log/call-journal";
-import { openCallJournal } from "@reeve/jetstream/log/nats-journal";
+import { openCallJournal } from "@reeve/jetstream/log/open";
 import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import { createLogger } from "@reeve/platform/telemetry/logger";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { ToolCallRequest, ToolResult, WorkspaceRecord } from "@reeve/contracts/tool";
 import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
 import type { CallJournal } from "@reeve/jetstream/log/call-journal";
-import { openCallJournal } from "@reeve/jetstream/log/nats-journal";
+import { openCallJournal } from "@reeve/jetstream/log/open";
 import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import { createLogger } from "@reeve/platform/telemetry/logger";

@@ -8,7 +8,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { ToolCallRequest, ToolResult, ToolSettings } from "@reeve/contracts/tool";
 import { ToolCallRequestSchema } from "@reeve/contracts/tool";
 import type { CallJournal } from "@reeve/jetstream/log/call-journal";
-import { openCallJournal } from "@reeve/jetstream/log/nats-journal";
+import { openCallJournal } from "@reeve/jetstream/log/open";
 import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { connectNats } from "@reeve/platform/nats/connect-nats";

@@ -1,7 +1,5 @@
 import { RunStatus } from "@reeve/contracts/run";
-import { openCallJournal } from "@reeve/jetstream/log/nats-journal";
-import { openRunLog } from "@reeve/jetstream/log/nats-run-log";
-import { openThreadLog } from "@reeve/jetstream/log/nats-thread-log";
+import { openCallJournal, openRunLog, openThreadLog } from "@reeve/jetstream/log/open";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { patiently } from "@reeve/platform/async/patiently";
 import { openReeve } from "../../../cli/src/client.ts";

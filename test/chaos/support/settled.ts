@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { fromBinary } from "@bufbuild/protobuf";
 import { DispatchSchema } from "@reeve/contracts/run";
 import type { RunEvent } from "@reeve/contracts/run";
-import { openManager } from "@reeve/jetstream/streams/streams";
+import { openManager } from "@reeve/jetstream/streams/ensure-stream";
 import type { Cluster } from "./cluster.ts";
 
 /** The queues of work. */

@@ -7,7 +7,7 @@ import { Failure } from "@reeve/platform/failure";
 import type { Offer } from "../spec/check-spec.ts";
 import { toolWithParameter } from "../tools/injected-args.ts";
 import { limitsFor } from "../spec/limits.ts";
-import { longTermMemoryTools, runtimeSource } from "../tools/own-tools.ts";
+import { longTermMemoryTools, runtimeSource } from "../tools/runtime-tools.ts";
 import { priceProblem } from "../spec/price-problem.ts";
 import type { ResolvedModel } from "./resolve-model.ts";
 import { resolveModel } from "./resolve-model.ts";

@@ -2,9 +2,9 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { ErrorObject, Options } from "ajv";
 import { Ajv } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { countReferences } from "./bounded-references.ts";
+import { countReferences } from "./count-references.ts";
 import { linearPatterns } from "./linear-patterns.ts";
-import { WorkBudgetExceeded, WorkBudget } from "./work.ts";
+import { WorkBudgetExceeded, WorkBudget } from "./work-budget.ts";
 
 /** A JSON Schema that is ready for use, or why it is none. */
 export type CompiledSchema =

@@ -1,6 +1,6 @@
 import type { CodeOptions } from "ajv";
 import { RE2JS } from "re2js";
-import type { WorkBudget } from "./work.ts";
+import type { WorkBudget } from "./work-budget.ts";
 
 /**
  * How a validator matches patterns: in time proportional to the text, because schemas come from models and from servers of

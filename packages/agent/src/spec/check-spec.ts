@@ -11,7 +11,7 @@ import { catalogFilter } from "../tools/catalog-filter.ts";
 import { checkFields } from "./check-fields.ts";
 import { toolWithParameter } from "../tools/injected-args.ts";
 import { limitViolations, limitsFor } from "./limits.ts";
-import { longTermMemoryTools } from "../tools/own-tools.ts";
+import { longTermMemoryTools } from "../tools/runtime-tools.ts";
 import { priceProblem } from "./price-problem.ts";
 import { resolveModel } from "../resolve/resolve-model.ts";
 import type { Toolbelt } from "../tools/toolbelt.ts";

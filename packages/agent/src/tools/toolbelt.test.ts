@@ -6,7 +6,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { PermissionClass, ToolCatalogSchema } from "@reeve/contracts/tool";
 import { expect, test } from "vitest";
 import { offer, tool } from "../../test/offer.ts";
-import { runtimeSource } from "./own-tools.ts";
+import { runtimeSource } from "./runtime-tools.ts";
 import type { Toolbelt } from "./toolbelt.ts";
 import { toolbelt } from "./toolbelt.ts";
 

@@ -5,9 +5,9 @@ import type { ToolCatalog, ToolDescriptor } from "@reeve/contracts/tool";
 import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { Failure } from "@reeve/platform/failure";
 import { catalogFilter, filterWarnings } from "./catalog-filter.ts";
-import type { OfferedTool } from "./left-out.ts";
-import { exclusionReason } from "./left-out.ts";
-import { finishSubtaskName, runtimeSource, runtimeTools, retrieveArtifact } from "./own-tools.ts";
+import type { OfferedTool } from "./exclusion-reason.ts";
+import { exclusionReason } from "./exclusion-reason.ts";
+import { finishSubtaskName, runtimeSource, runtimeTools, retrieveArtifact } from "./runtime-tools.ts";
 import { stringsOf } from "../spec/string-list.ts";
 
 /** The tools of an agent, and what is suspicious about how it chose them. */

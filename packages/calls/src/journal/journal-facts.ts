@@ -11,7 +11,7 @@ import {
   ToolResultSchema,
   ToolStatus,
 } from "@reeve/contracts/tool";
-import { truncateToBytes } from "@reeve/agent/text/cut-to-bytes";
+import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import type { Progress } from "../ports/tool.ts";
 import type { Shown } from "../results/offload-result.ts";
 

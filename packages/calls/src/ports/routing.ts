@@ -1,6 +1,6 @@
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import type { ToolhostPresence } from "@reeve/contracts/toolhost";
-import type { HostQueues } from "@reeve/jetstream/queue/host-calls";
+import type { HostQueues } from "@reeve/jetstream/queue/host-queues";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 
 /** The other toolhosts, as far as it is known. */

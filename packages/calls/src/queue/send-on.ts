@@ -3,7 +3,7 @@ import type { ToolCallRequest } from "@reeve/contracts/tool";
 import { ForwardedToolCallSchema } from "@reeve/contracts/toolhost";
 import type { CallKey } from "@reeve/jetstream/log/call-journal";
 import { emptyTail } from "@reeve/jetstream/log/port";
-import { publishUntilHeld } from "@reeve/jetstream/queue/publish-held";
+import { publishUntilHeld } from "@reeve/jetstream/queue/publish-until-held";
 import type { Delivery } from "@reeve/jetstream/queue/port";
 import type { Routing } from "../ports/routing.ts";
 import type { ToolhostPorts } from "../ports/toolhost-ports.ts";

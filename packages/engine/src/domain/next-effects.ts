@@ -1,6 +1,6 @@
 import type { Approval } from "@reeve/contracts/approval";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
-import { runtimeSource } from "@reeve/agent/tools/own-tools";
+import { runtimeSource } from "@reeve/agent/tools/runtime-tools";
 import type { Scope } from "./state/fact.ts";
 import { rootScope } from "./state/fact.ts";
 import type { Call, Frame, ModelCall } from "./state/frame.ts";

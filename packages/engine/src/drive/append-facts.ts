@@ -1,5 +1,5 @@
 import type { Tail } from "@reeve/jetstream/log/port";
-import { isOversized } from "@reeve/jetstream/log/oversized";
+import { isBatchTooLarge } from "@reeve/jetstream/streams/payload-limit";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import { failRun } from "../domain/end-run.ts";
 import type { Fact } from "../domain/state/fact.ts";
@@ -40,7 +40,7 @@ export async function appendFacts(
       const outcome = await log.append(key, tail, events, signal);
       return outcome.kind === "appended" ? { ...outcome, state, isComplete } : outcome;
     } catch (error) {
-      if (isOversized(error)) return { kind: "oversized" };
+      if (isBatchTooLarge(error)) return { kind: "oversized" };
       throw error;
     }
   };

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { retrieveArtifactName } from "@reeve/agent/tools/own-tools";
+import { retrieveArtifactName } from "@reeve/agent/tools/runtime-tools";
 import { ToolResultSchema } from "@reeve/contracts/tool";
 import { callMemoryTool } from "@reeve/memory/memory-tools";
 import { approvedCall } from "../domain/calls/approved-call.ts";

@@ -4,7 +4,7 @@ import type { ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
 import { workspaceIdOf } from "@reeve/contracts/workspace-id";
 import type { CallKey } from "@reeve/jetstream/log/call-journal";
 import { emptyTail } from "@reeve/jetstream/log/port";
-import { truncateToBytes } from "@reeve/agent/text/cut-to-bytes";
+import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";
 import type { Fact } from "../domain/state/fact.ts";
 import { fact } from "../domain/state/fact.ts";

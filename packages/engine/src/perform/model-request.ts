@@ -1,6 +1,6 @@
 import { exposeTools } from "@reeve/agent/tools/injected-args";
 import { readingLength } from "@reeve/agent/text/reading-length";
-import { finishSubtaskName } from "@reeve/agent/tools/own-tools";
+import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import { ModelCallPurpose } from "@reeve/contracts/run";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { contextLimit } from "../domain/context/context-limit.ts";

@@ -5,7 +5,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import type { RunCreated } from "@reeve/contracts/run";
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import { Failure } from "@reeve/platform/failure";
-import { maxRendered, renderMemories } from "@reeve/memory/told-memories";
+import { maxRendered, renderMemories } from "@reeve/memory/render-memories";
 import { readThread } from "@reeve/run/thread/append-thread";
 import { windowHistory } from "@reeve/run/thread/history/window-history";
 import { defaultHistoryTokens } from "../domain/budget/limits.ts";

@@ -2,7 +2,7 @@ import { ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent, SubtaskChanged } from "@reeve/contracts/run";
 import { Phase } from "@reeve/contracts/run";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
-import { parallelSubtasksName } from "@reeve/agent/tools/own-tools";
+import { parallelSubtasksName } from "@reeve/agent/tools/runtime-tools";
 import { plannerId } from "../../src/domain/state/frame.ts";
 import { jobsOf } from "../../src/domain/subtasks/jobs-of.ts";
 

@@ -1,7 +1,7 @@
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
 import { ModelCallPurpose, RunStatus } from "@reeve/contracts/run";
-import { finishSubtaskName } from "@reeve/agent/tools/own-tools";
+import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import * as fc from "fast-check";
 import { endRun } from "../../src/domain/end-run.ts";
 import type { EventInit } from "../../src/domain/state/fact.ts";

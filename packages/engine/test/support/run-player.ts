@@ -5,7 +5,7 @@ import { ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
 import type { RunCreatedSchema, RunEvent } from "@reeve/contracts/run";
 import { ModelCallPurpose, RunPreparedSchema, RunStatus } from "@reeve/contracts/run";
 import { limitsFor } from "@reeve/agent/spec/limits";
-import { runtimeTools, parallelSubtasksName, runSubtaskName } from "@reeve/agent/tools/own-tools";
+import { runtimeTools, parallelSubtasksName, runSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import { AgentSpecSchema as SpecSchema } from "@reeve/contracts/agent";
 import type { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { ToolResultSchema } from "@reeve/contracts/tool";

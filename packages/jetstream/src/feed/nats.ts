@@ -4,30 +4,51 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { nanos } from "@nats-io/transport-node";
 import type { DescMessage } from "@bufbuild/protobuf";
 import { channelOf } from "@reeve/contracts/channel";
-import { ensureConsumer } from "../streams/consumers.ts";
-import type { FeedBatch, Feed } from "./port.ts";
-import type { LogDefinition } from "../log/log-definition.ts";
-import { patiently, pause } from "@reeve/platform/async/patiently";
+import { onAbort } from "@reeve/platform/async/on-abort";
+import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
+import { sleep } from "@reeve/platform/async/sleep";
+import type { LogDefinition } from "../log/definitions.ts";
+import { runLogDefinition, threadLogDefinition } from "../log/definitions.ts";
 import { batchFromHeaders, eventsAfter } from "../log/stored-batch.ts";
-import { ensureStream, openManager } from "../streams/streams.ts";
 import { SubjectReader } from "../log/subject-reader.ts";
+import { ensureConsumer } from "../streams/ensure-consumer.ts";
+import { ensureStream, openManager } from "../streams/ensure-stream.ts";
+import type { Feed, FeedBatch } from "./port.ts";
+import type { RunFeed } from "./run-feed.ts";
+import type { ThreadFeed } from "./thread-feed.ts";
 
 export interface FeedOptions {
-  /** How long a reader may take for a batch before it is delivered again. */
+  /** How long a reader may take to acknowledge a batch before it is delivered again. Default: 10 s. */
   readonly ackWaitMs?: number;
 }
 
 const pullMs = 5_000;
-const retryMs = 500;
-const maxPulled = 128;
-/** How long a batch waits for a store that is away. */
-const patienceMs = 5_000;
+const pullRetryMs = 500;
+const maxPulledMessages = 128;
+/** How long the read of a batch is retried while the store is unavailable. */
+const maxRetryMs = 5_000;
 
-/** What happens in all logs of a stream: headers only, and the payload of what is wanted. */
-export async function openFeed<Key, Event, Kind extends string, Schema extends DescMessage>(
+/** Opens the feed of all runs, which reads the stream of their logs. */
+export function openRunFeed(
+  { connection }: { readonly connection: NatsConnection },
+  options: FeedOptions = {},
+): Promise<RunFeed> {
+  return openFeed({ connection }, runLogDefinition, options);
+}
+
+/** Opens the feed of all threads, which reads the stream of their logs. */
+export function openThreadFeed(
+  { connection }: { readonly connection: NatsConnection },
+  options: FeedOptions = {},
+): Promise<ThreadFeed> {
+  return openFeed({ connection }, threadLogDefinition, options);
+}
+
+/** Opens the feed of all logs of a stream. It receives headers only, and reads the payload of the batches that match. */
+async function openFeed<Key, Event, Kind extends string, Schema extends DescMessage>(
   { connection }: { readonly connection: NatsConnection },
   definition: LogDefinition<Key, Event, Schema>,
-  { ackWaitMs = 10_000 }: FeedOptions = {},
+  { ackWaitMs = 10_000 }: FeedOptions,
 ): Promise<Feed<Key, Event, Kind>> {
   const channel = channelOf(definition.schema);
   const reader = await SubjectReader.open(connection, channel);
@@ -41,26 +62,24 @@ export async function openFeed<Key, Event, Kind extends string, Schema extends D
         headers_only: true,
         max_ack_pending: 1_000,
       };
-      await ensureConsumer(manager, stream, durable, { isTaker: true });
+      await ensureConsumer(manager, stream, durable, { isConsumer: true });
       const consumer = await jetstream(connection).consumers.get(stream, name);
       for (;;) {
         const messages = await pull(consumer, signal);
         const stop = () => messages?.stop();
-        signal.addEventListener("abort", stop, { once: true });
-        if (signal.aborted) stop();
+        using _ = onAbort(signal, stop);
         try {
           for await (const message of messages ?? []) {
             if (signal.aborted) message.nak();
             else {
-              const batch = await fed(message, kinds, signal);
+              const batch = await matchingBatch(message, kinds, signal);
               if (batch !== undefined) yield batch;
             }
           }
         } catch {
-          // A pull that breaks with its connection is simply made again.
-          await pause(retryMs, signal);
+          // A pull that ends with its connection is repeated.
+          await sleep(pullRetryMs, signal);
         } finally {
-          signal.removeEventListener("abort", stop);
           stop();
         }
         signal.throwIfAborted();
@@ -68,23 +87,24 @@ export async function openFeed<Key, Event, Kind extends string, Schema extends D
     },
   };
 
-  /** The batch that a header announces; undefined, and acknowledged, when nobody wants it. */
-  async function fed(
+  /** Reads the batch that a header announces. Acknowledges it and returns undefined when it has none of `kinds`. */
+  async function matchingBatch(
     message: JsMsg,
     kinds: ReadonlySet<string>,
     signal: AbortSignal,
   ): Promise<FeedBatch<Key, Event> | undefined> {
     const tokens = channel.tokensOf(message.subject);
     const key = tokens && definition.keyOf(tokens);
-    const described = message.headers && batchFromHeaders(message.seq, message.headers, message.data).kinds;
-    const isWanted = described?.some((kind) => kinds.has(kind)) ?? false;
+    const batchKinds =
+      message.headers && batchFromHeaders(message.seq, message.headers, message.data).kinds;
+    const matches = batchKinds?.some((kind) => kinds.has(kind)) ?? false;
     try {
-      const whole = isWanted
-        ? await patiently(() => reader.at(message.seq), patienceMs, signal)
+      const batch = matches
+        ? await retryUnavailable(() => reader.at(message.seq), { maxElapsedMs: maxRetryMs }, signal)
         : undefined;
       // A log may be deleted before its batches are read.
-      if (key !== undefined && whole !== undefined) {
-        const events = eventsAfter(definition, whole, 0);
+      if (key !== undefined && batch !== undefined) {
+        const events = eventsAfter(definition, batch, 0);
         return { key, events, acknowledge: () => message.ack() };
       }
       message.ack();
@@ -100,9 +120,9 @@ async function pull(
   signal: AbortSignal,
 ): Promise<ConsumerMessages | undefined> {
   try {
-    return await consumer.fetch({ max_messages: maxPulled, expires: pullMs });
+    return await consumer.fetch({ max_messages: maxPulledMessages, expires: pullMs });
   } catch {
-    await pause(retryMs, signal);
+    await sleep(pullRetryMs, signal);
     return undefined;
   }
 }

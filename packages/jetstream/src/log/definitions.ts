@@ -1,4 +1,6 @@
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
+import type { Tokens } from "@reeve/contracts/channel";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunBatchSchema } from "@reeve/contracts/run";
 import type { ThreadEvent } from "@reeve/contracts/thread";
@@ -6,9 +8,20 @@ import { ThreadBatchSchema } from "@reeve/contracts/thread";
 import type { ToolCallFact } from "@reeve/contracts/tool";
 import { ToolCallJournalSchema } from "@reeve/contracts/tool";
 import type { CallKey } from "./call-journal.ts";
-import type { LogDefinition } from "./log-definition.ts";
 import type { RunKey } from "./run-log.ts";
 import type { ThreadKey } from "./thread-log.ts";
+
+/** Maps the keys and events of one kind of log to subjects and to the message that carries a batch. */
+export interface LogDefinition<Key, Event, Schema extends DescMessage> {
+  readonly schema: Schema;
+  tokens(key: Key): Tokens;
+  /** Returns the key with these tokens, or undefined when one is missing. */
+  keyOf(tokens: Tokens): Key | undefined;
+  batch(firstSequence: number, events: readonly Event[]): MessageShape<Schema>;
+  eventsOf(batch: MessageShape<Schema>): { firstSequence: number; events: readonly Event[] };
+  /** Returns the kinds of the events, for projections that filter batches without reading their payload. */
+  kinds(events: readonly Event[]): readonly string[];
+}
 
 export const runLogDefinition: LogDefinition<RunKey, RunEvent, typeof RunBatchSchema> = {
   schema: RunBatchSchema,

@@ -9,11 +9,9 @@ import { Audience } from "@reeve/platform/async/audience";
 import type { CallKey } from "./call-journal.ts";
 import { callJournalDefinition, runLogDefinition, threadLogDefinition } from "./definitions.ts";
 import type { AppendOutcome, Log, TailReader, EventRange, Tail } from "./port.ts";
-import { headerBytes, oversized, defaultPayloadBytes } from "./oversized.ts";
+import { batchTooLarge, defaultMaxDataBytes } from "../streams/payload-limit.ts";
 import type { RunKey } from "./run-log.ts";
 import type { ThreadKey } from "./thread-log.ts";
-
-const maxBytes = defaultPayloadBytes - headerBytes;
 
 interface Stored<Event> {
   readonly events: Event[];
@@ -55,7 +53,9 @@ export class MemoryLog<Key, Event> implements Log<Key, Event>, TailReader<Key, E
     signal.throwIfAborted();
     await Promise.resolve();
     const bytes = this.#sizeOf(events);
-    if (bytes > maxBytes) throw oversized(this.#nameOf(key), bytes, maxBytes);
+    if (bytes > defaultMaxDataBytes) {
+      throw batchTooLarge(this.#nameOf(key), bytes, defaultMaxDataBytes);
+    }
     const log = this.#log(key);
     if (log.appends !== tail.revision) return { kind: "conflict" };
     log.lastAfter = log.events.length;

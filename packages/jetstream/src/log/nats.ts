@@ -11,12 +11,12 @@ import type { StoredRange } from "./follow-subject.ts";
 import { followSubject } from "./follow-subject.ts";
 import type { AppendOutcome, Log, TailReader, EventRange, Tail } from "./port.ts";
 import { emptyTail } from "./port.ts";
-import type { LogDefinition } from "./log-definition.ts";
+import type { LogDefinition } from "./definitions.ts";
 import { patiently } from "@reeve/platform/async/patiently";
-import { headerBytes, oversized, defaultPayloadBytes } from "./oversized.ts";
-import { StreamPublisher } from "../streams/publisher.ts";
+import { batchTooLarge, maxDataBytes } from "../streams/payload-limit.ts";
+import { StreamPublisher } from "../streams/stream-publisher.ts";
 import { unanswered } from "@reeve/platform/nats/unanswered";
-import { apiFailure, isConflict } from "../streams/store-failure.ts";
+import { isConflict, storeFailure } from "../streams/errors.ts";
 import type { StoredBatch } from "./stored-batch.ts";
 import { batchHeaders, eventsAfter, expectedLastHeader } from "./stored-batch.ts";
 import { SubjectReader } from "./subject-reader.ts";
@@ -99,7 +99,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
       }
       const conflict = reply.kind === "refused" && isConflict(reply.refusal);
       if (conflict && attempt === 1) return { kind: "conflict" };
-      if (reply.kind === "refused" && !conflict) throw apiFailure(reply.refusal);
+      if (reply.kind === "refused" && !conflict) throw storeFailure(reply.refusal);
       // The outcome of an earlier attempt is unknown: whoever follows the tail in the log tells.
       const look = () => this.#reader.next(subject, tail.revision);
       const next = await patiently(look, this.#patienceMs, signal);
@@ -182,8 +182,8 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
   }
 
   #refuseOversized(subject: string, data: Uint8Array): void {
-    const most = (this.#connection.info?.max_payload ?? defaultPayloadBytes) - headerBytes;
-    if (data.length > most) throw oversized(subject, data.length, most);
+    const maxBytes = maxDataBytes(this.#connection);
+    if (data.length > maxBytes) throw batchTooLarge(subject, data.length, maxBytes);
   }
 
   #stretch(subject: string, tail: Tail, batches: readonly StoredBatch[]): EventRange<Event> {

@@ -2,7 +2,7 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import { fromBinary } from "@bufbuild/protobuf";
 import type { Msg, MsgHdrs } from "@nats-io/transport-node";
 import { storedReadOptions } from "@reeve/contracts/nesting";
-import type { LogDefinition } from "./log-definition.ts";
+import type { LogDefinition } from "./definitions.ts";
 
 /** Headers of a stored batch, so that a reader knows what is inside without decoding it. */
 export const batchHeaders = {
@@ -36,7 +36,11 @@ export function batchFromMessage(message: Msg): StoredBatch | undefined {
   return batchFromHeaders(Number(headers.get("Nats-Sequence")), headers, message.data);
 }
 
-export function batchFromHeaders(revision: number, headers: MsgHdrs, data: Uint8Array): StoredBatch {
+export function batchFromHeaders(
+  revision: number,
+  headers: MsgHdrs,
+  data: Uint8Array,
+): StoredBatch {
   return {
     revision,
     first: Number(headers.get(batchHeaders.first)),

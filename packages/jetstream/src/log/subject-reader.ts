@@ -7,10 +7,10 @@ import type { Requests } from "@reeve/platform/nats/requests";
 import { requestsOf } from "@reeve/platform/nats/requests";
 import { unanswered } from "@reeve/platform/nats/unanswered";
 import type { Tail } from "./port.ts";
-import { defaultPayloadBytes } from "./oversized.ts";
+import { maxPayloadBytes } from "../streams/payload-limit.ts";
 import type { StoredBatch } from "./stored-batch.ts";
 import { batchFromHeaders, batchFromMessage } from "./stored-batch.ts";
-import { ensureStream, openManager } from "../streams/streams.ts";
+import { ensureStream, openManager } from "../streams/ensure-stream.ts";
 
 /** The status of an answer that there is no such message. */
 const notFound = 404;
@@ -174,8 +174,7 @@ export class SubjectReader {
    * goes on only after a long silence: so a large batch after many small ones would not arrive.
    */
   #maxPulled(): number {
-    const largest = this.#connection.info?.max_payload ?? defaultPayloadBytes;
-    return Math.max(1, Math.floor(maxPulledBytes / largest));
+    return Math.max(1, Math.floor(maxPulledBytes / maxPayloadBytes(this.#connection)));
   }
 
   async #get(subject: string, query?: object): Promise<StoredBatch | undefined> {

@@ -1,6 +1,6 @@
 import { limitedContent } from "./limited-content.ts";
 import type { Objects } from "./port.ts";
-import { storeFailure } from "../streams/store-call.ts";
+import { storeFailure } from "../streams/errors.ts";
 
 /** Objects in memory, gone with the process. One has at most `maxBytes`. */
 export class MemoryObjects implements Objects {

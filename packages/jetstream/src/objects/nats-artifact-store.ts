@@ -5,13 +5,19 @@ import { ArtifactSchema } from "@reeve/contracts/artifact";
 import { bucketOf } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
-import { artifactIdOf, artifactOf, byAge, isArtifactId, artifactNotFound } from "./artifact-draft.ts";
+import {
+  artifactIdOf,
+  artifactOf,
+  byAge,
+  isArtifactId,
+  artifactNotFound,
+} from "./artifact-draft.ts";
 import type { ArtifactDraft, ArtifactStore } from "./artifact-store.ts";
 import { limitedContent } from "./limited-content.ts";
 import type { NatsBytes } from "./nats-bytes.ts";
 import { openBytes } from "./nats-bytes.ts";
 import { openTable } from "../table/nats.ts";
-import { storeFailure } from "../streams/store-call.ts";
+import { storeFailure } from "../streams/errors.ts";
 import type { Table } from "../table/port.ts";
 
 /** The bytes lie in an object store beside the bucket of their descriptions. */

@@ -3,8 +3,9 @@ import { jetstreamManager } from "@nats-io/jetstream";
 import type { ObjectInfo, ObjectResult, ObjectStore } from "@nats-io/obj";
 import { Objm } from "@nats-io/obj";
 import type { NatsConnection } from "@nats-io/transport-node";
-import { retryRead } from "../table/patient-read.ts";
-import { isConflict, callStore, storeFailure } from "../streams/store-call.ts";
+import { retryRead } from "../table/retry-read.ts";
+import { callStore } from "../streams/call-store.ts";
+import { isConflict, storeFailure } from "../streams/errors.ts";
 
 /** How long the store may take to acknowledge one chunk. */
 const chunkTimeoutMs = 10_000;

@@ -2,7 +2,7 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { limitedContent } from "./limited-content.ts";
 import { openBytes } from "./nats-bytes.ts";
 import type { Objects } from "./port.ts";
-import { storeFailure } from "../streams/store-call.ts";
+import { storeFailure } from "../streams/errors.ts";
 
 /** Opens an object store, and makes it where it is missing. An object has at most `maxBytes`. */
 export async function openObjects(

@@ -14,12 +14,12 @@ import { channelOf } from "@reeve/contracts/channel";
 import { storedReadOptions } from "@reeve/contracts/nesting";
 import { placesOf } from "./capacity.ts";
 import type { Capacity } from "./capacity.ts";
-import { ensureConsumer } from "../streams/consumers.ts";
+import { ensureConsumer } from "../streams/ensure-consumer.ts";
 import { hostConsumerName } from "./host-consumer.ts";
 import { pause } from "@reeve/platform/async/patiently";
 import { QueueWriter } from "./queue-writer.ts";
 import { traceparentHeader } from "@reeve/platform/telemetry/spans";
-import { ensureStream, openManager } from "../streams/streams.ts";
+import { ensureStream, openManager } from "../streams/ensure-stream.ts";
 import type { Delivery, WorkQueue } from "./port.ts";
 import { countDelivery } from "./queue-metrics.ts";
 
@@ -120,7 +120,7 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
       ack_wait: nanos(ackWaitMs),
       max_ack_pending: maxHeld,
     };
-    const ensure = () => ensureConsumer(manager, stream, config, { isTaker: isConsumer });
+    const ensure = () => ensureConsumer(manager, stream, config, { isConsumer });
     await ensure();
     const consumer = await jetstream(connection).consumers.get(stream, durable);
     const writer = new QueueWriter(connection, manager, { schema, stream, subject });

@@ -8,8 +8,8 @@ import { patiently } from "@reeve/platform/async/patiently";
 import { traceparentHeader, traceparentOf } from "@reeve/platform/telemetry/spans";
 import { unanswered } from "@reeve/platform/nats/unanswered";
 import { publicationSpan } from "./publication-span.ts";
-import { StreamPublisher } from "../streams/publisher.ts";
-import { apiFailure } from "../streams/store-failure.ts";
+import { StreamPublisher } from "../streams/stream-publisher.ts";
+import { storeFailure } from "../streams/errors.ts";
 import type { WorkQueue } from "./port.ts";
 
 /** How long a publication waits for a store that is away. */
@@ -51,7 +51,7 @@ export class QueueWriter<Schema extends DescMessage> implements Pick<
     // The id makes it harmless to publish again after an answer that was lost.
     const publish = async (described: MsgHdrs) => {
       const reply = await this.#publisher.publish(subject, data, described);
-      if (reply.kind === "refused") throw apiFailure(reply.refusal);
+      if (reply.kind === "refused") throw storeFailure(reply.refusal);
       if (reply.kind === "unanswered") throw unanswered();
       return reply.sequence;
     };

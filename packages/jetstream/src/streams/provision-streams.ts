@@ -2,7 +2,7 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { channelOf } from "@reeve/contracts/channel";
 import { messagesWithChannel } from "@reeve/contracts/declared";
 import { openDispatchQueue, openToolCallQueue } from "../queue/nats.ts";
-import { ensureStream, openManager } from "./streams.ts";
+import { ensureStream, openManager } from "./ensure-stream.ts";
 
 /**
  * Makes every stream that the contracts declare, and the durable consumers of the queues: of runs, and of the calls for

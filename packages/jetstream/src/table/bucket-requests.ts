@@ -4,7 +4,9 @@ import { headers } from "@nats-io/transport-node";
 import type { Requests } from "@reeve/platform/nats/requests";
 import { requestsOf } from "@reeve/platform/nats/requests";
 import { unanswered } from "@reeve/platform/nats/unanswered";
-import { conflicts, storeFailure } from "../streams/store-call.ts";
+import type { ApiError } from "../streams/errors.ts";
+import { isConflict, storeFailure } from "../streams/errors.ts";
+import { maxDataBytes } from "../streams/payload-limit.ts";
 
 /** What a bucket has under a key, as bytes. */
 export interface StoredValue {
@@ -12,23 +14,15 @@ export interface StoredValue {
   readonly revision: number;
 }
 
-interface Refusal {
-  readonly code: number;
-  readonly err_code?: number;
-  readonly description?: string;
-}
-
 /** What the server answers to a question for a message. */
 interface Given {
-  readonly error?: Refusal;
+  readonly error?: ApiError;
   readonly message?: { readonly seq: number; readonly hdrs?: string; readonly data?: string };
 }
 
 const notFound = 404;
 /** A key that stands for itself in a subject. */
 const possibleKey = /^[-/=\w]+(\.[-/=\w]+)*$/;
-/** Headers count too; they are far below a kilobyte. */
-const roomForHeaders = 1024;
 
 /** Reads and writes single keys of a bucket over the requests of its connection, which cost a fraction of the client's own. */
 export class BucketRequests {
@@ -50,7 +44,7 @@ export class BucketRequests {
     if (answer === undefined) throw unanswered();
     const { error, message } = answer.json<Given>();
     if (error?.code === notFound) return undefined;
-    if (message === undefined) throw storeFailure(new Error(error?.description ?? "no message"));
+    if (message === undefined) throw storeFailure(error ?? new Error("the reply has no message"));
     if (message.hdrs !== undefined && isDeletion(message.hdrs)) return undefined;
     return { bytes: Buffer.from(message.data ?? "", "base64"), revision: message.seq };
   }
@@ -60,18 +54,19 @@ export class BucketRequests {
    * revision; undefined: another one is there.
    */
   async write(key: string, data: Uint8Array, expected?: number): Promise<number | undefined> {
-    const most = (this.#connection.info?.max_payload ?? 1024 * 1024) - roomForHeaders;
-    if (data.length > most) throw storeFailure(new Error("max_payload exceeded"));
+    if (data.length > maxDataBytes(this.#connection)) {
+      throw storeFailure(new Error("max_payload exceeded"));
+    }
     const described = headers();
     if (expected !== undefined) {
       described.set("Nats-Expected-Last-Subject-Sequence", String(expected));
     }
     const answer = await this.#requests.ask(this.#subject(key), { data, headers: described });
     if (answer === undefined) throw unanswered();
-    const { error, seq } = answer.json<{ readonly error?: Refusal; readonly seq?: number }>();
-    if (error?.err_code !== undefined && conflicts.has(error.err_code)) return undefined;
+    const { error, seq } = answer.json<{ readonly error?: ApiError; readonly seq?: number }>();
+    if (isConflict(error)) return undefined;
     if (error !== undefined || seq === undefined) {
-      throw storeFailure(new Error(error?.description ?? "no place in the answer"));
+      throw storeFailure(error ?? new Error("the reply has no sequence"));
     }
     return seq;
   }

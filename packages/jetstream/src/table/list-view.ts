@@ -5,8 +5,8 @@ import { Failure, isRetryable } from "@reeve/platform/failure";
 import type { Page, PageRequest } from "./page.ts";
 import { pageOf } from "./page.ts";
 import type { Table } from "./port.ts";
-import type { ListEntry } from "./view-of-prefix.ts";
-import { PrefixView } from "./view-of-prefix.ts";
+import type { ListEntry } from "./prefix-view.ts";
+import { PrefixView } from "./prefix-view.ts";
 
 /** What a process may hold of the list of one tenant: rows of usual size are fewer by their number. */
 const defaultBytes = 64 * 1024 * 1024;

@@ -10,9 +10,10 @@ import { storedReadOptions } from "@reeve/contracts/nesting";
 import { patiently } from "@reeve/platform/async/patiently";
 import { unanswered } from "@reeve/platform/nats/unanswered";
 import { BucketRequests } from "./bucket-requests.ts";
-import { maxRetryMs, retryRead } from "./patient-read.ts";
+import { maxRetryMs, retryRead } from "./retry-read.ts";
 import { Silence } from "./silence.ts";
-import { callStore, storeFailure } from "../streams/store-call.ts";
+import { callStore } from "../streams/call-store.ts";
+import { storeFailure } from "../streams/errors.ts";
 import type { Change, Row, Table } from "./port.ts";
 
 /**

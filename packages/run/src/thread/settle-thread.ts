@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { ErrorReason } from "@reeve/contracts/error";
 import { DispatchSchema } from "@reeve/contracts/run";
 import { cancelRun } from "../commands/cancel-run.ts";
-import { publishUntilHeld } from "@reeve/jetstream/queue/publish-held";
+import { publishUntilHeld } from "@reeve/jetstream/queue/publish-until-held";
 import { isTerminal } from "../head/run-head.ts";
 import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
 import { Failure } from "@reeve/platform/failure";

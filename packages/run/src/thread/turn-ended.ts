@@ -1,5 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { truncateToBytes } from "@reeve/agent/text/cut-to-bytes";
+import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { treeOf } from "../tree/execution-tree.ts";
 import { fitTree } from "../tree/fit-tree.ts";
 import type { RunEvent } from "@reeve/contracts/run";

@@ -13,7 +13,7 @@ import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
 import type { ExternalFact } from "@reeve/run/commands/append-external";
 import { emptyTail } from "@reeve/jetstream/log/port";
-import { openRunLog } from "@reeve/jetstream/log/nats-run-log";
+import { openRunLog } from "@reeve/jetstream/log/open";
 import { principalHeaders } from "@reeve/platform/rpc/internal-principal";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { connectNats } from "@reeve/platform/nats/connect-nats";

@@ -7,7 +7,7 @@ import type { RunEvent } from "@reeve/contracts/run";
 import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import { PermissionClass, ToolCatalogSchema } from "@reeve/contracts/tool";
 import { emptyTail } from "@reeve/jetstream/log/port";
-import { openRunLog } from "@reeve/jetstream/log/nats-run-log";
+import { openRunLog } from "@reeve/jetstream/log/open";
 import type { ExternalFact } from "@reeve/run/commands/append-external";
 import { RunEventSchema } from "@reeve/contracts/run";
 import { createLogger } from "@reeve/platform/telemetry/logger";

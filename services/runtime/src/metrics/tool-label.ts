@@ -4,7 +4,7 @@ import {
   longTermMemoryTools,
   runtimeTools,
   retrieveArtifactName,
-} from "@reeve/agent/tools/own-tools";
+} from "@reeve/agent/tools/runtime-tools";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
 import { boundedLabel } from "@reeve/platform/telemetry/metrics";
 import type { Catalogs } from "@reeve/engine/ports/catalogs";

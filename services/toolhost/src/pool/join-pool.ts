@@ -3,7 +3,7 @@ import type { ToolCatalog, ToolCallRequest } from "@reeve/contracts/tool";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import { ToolhostPresenceSchema } from "@reeve/contracts/toolhost";
 import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
-import { openHostQueues } from "@reeve/jetstream/queue/nats-host-calls";
+import { openHostQueues } from "@reeve/jetstream/queue/nats-host-queues";
 import { Signalled } from "@reeve/platform/async/signalled";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import { Background } from "@reeve/platform/async/background";

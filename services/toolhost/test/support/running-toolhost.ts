@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ToolCallFact } from "@reeve/contracts/tool";
 import type { CallJournal } from "@reeve/jetstream/log/call-journal";
-import { openCallJournal } from "@reeve/jetstream/log/nats-journal";
+import { openCallJournal } from "@reeve/jetstream/log/open";
 import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
 import { readConfig } from "@reeve/platform/config";
 import type { Nats } from "@reeve/platform/nats/connect-nats";

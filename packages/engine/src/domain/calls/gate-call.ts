@@ -3,7 +3,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ApprovalSchema } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { ToolStatus } from "@reeve/contracts/tool";
-import { truncateToBytes } from "@reeve/agent/text/cut-to-bytes";
+import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { approvedCall } from "./approved-call.ts";
 import { limitsOf } from "../budget/limits.ts";
 import type { Fact, Scope } from "../state/fact.ts";

@@ -1,5 +1,5 @@
 import type { ToolDescriptor } from "@reeve/contracts/tool";
-import { finishSubtaskName } from "@reeve/agent/tools/own-tools";
+import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import { PermissionClass } from "@reeve/contracts/tool";
 import type { Call, Frame } from "../state/frame.ts";
 import { isCleared } from "./gate-call.ts";

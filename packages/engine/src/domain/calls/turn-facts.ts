@@ -1,4 +1,4 @@
-import { finishSubtaskName } from "@reeve/agent/tools/own-tools";
+import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import { stepCompleted } from "../end-frame.ts";
 import type { Fact } from "../state/fact.ts";
 import type { Call, Frame } from "../state/frame.ts";

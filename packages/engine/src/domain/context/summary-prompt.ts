@@ -1,4 +1,4 @@
-import { firstCharacters, lastCharacters } from "@reeve/agent/text/cut-characters";
+import { firstCharacters, lastCharacters } from "@reeve/agent/text/truncate-characters";
 import { viewOf } from "../state/conversation.ts";
 import type { Call, Frame, Unit } from "../state/frame.ts";
 

@@ -1,7 +1,7 @@
 import type { ModelSpec } from "@reeve/contracts/agent";
 import { readingLength } from "@reeve/agent/text/reading-length";
 import { splitInjected } from "@reeve/agent/tools/injected-args";
-import { finishSubtaskName } from "@reeve/agent/tools/own-tools";
+import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import { compactionFact } from "./before-model-call.ts";
 import { advisoryFor } from "../context/advisory.ts";
 import { contextLimit } from "../context/context-limit.ts";

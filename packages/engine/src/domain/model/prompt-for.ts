@@ -1,5 +1,5 @@
 import type { HistoryMessage } from "@reeve/contracts/thread";
-import { finishSubtaskName } from "@reeve/agent/tools/own-tools";
+import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import { viewOf } from "../state/conversation.ts";
 import type { Call, Frame, TurnUnit, Unit } from "../state/frame.ts";
 import { plannerId } from "../state/frame.ts";

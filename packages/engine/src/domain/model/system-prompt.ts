@@ -2,7 +2,7 @@ import {
   finishSubtaskName,
   parallelSubtasksName,
   runSubtaskName,
-} from "@reeve/agent/tools/own-tools";
+} from "@reeve/agent/tools/runtime-tools";
 import { limitsOf } from "../budget/limits.ts";
 import type { Frame } from "../state/frame.ts";
 import { plannerId, rootId } from "../state/frame.ts";

@@ -1,9 +1,9 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
-import { runtimeSource } from "@reeve/agent/tools/own-tools";
+import { runtimeSource } from "@reeve/agent/tools/runtime-tools";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { ToolResultSchema } from "@reeve/contracts/tool";
-import { truncateToBytes } from "@reeve/agent/text/cut-to-bytes";
+import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { approvedCall } from "../calls/approved-call.ts";
 import { limitsOf } from "../budget/limits.ts";
 import type { Fact } from "../state/fact.ts";

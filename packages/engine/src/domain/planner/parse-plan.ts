@@ -1,4 +1,4 @@
-import { firstCharacters } from "@reeve/agent/text/cut-characters";
+import { firstCharacters } from "@reeve/agent/text/truncate-characters";
 
 /** The most steps of a plan, and characters of one. */
 const maxSteps = 50;

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
-import { truncateToBytes } from "@reeve/agent/text/cut-to-bytes";
-import { parallelSubtasksName } from "@reeve/agent/tools/own-tools";
+import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
+import { parallelSubtasksName } from "@reeve/agent/tools/runtime-tools";
 import type { ToolResult } from "@reeve/contracts/tool";
 import { ToolResultSchema } from "@reeve/contracts/tool";
 import { limitsOf } from "../budget/limits.ts";

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionClass, ToolDescriptorSchema } from "@reeve/contracts/tool";
-import { finishSubtaskName } from "@reeve/agent/tools/own-tools";
+import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import type { Frame, Job } from "../state/frame.ts";
 
 /** Classes that stay with the run itself. */

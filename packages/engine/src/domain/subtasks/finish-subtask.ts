@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { ToolResultSchema, ToolStatus } from "@reeve/contracts/tool";
-import { finishSubtaskName } from "@reeve/agent/tools/own-tools";
+import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import type { Fact } from "../state/fact.ts";
 import type { Call, Frame } from "../state/frame.ts";
 import { scopeOf } from "../state/frame.ts";

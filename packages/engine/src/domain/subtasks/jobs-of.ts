@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { ToolCall } from "@reeve/contracts/tool";
-import { parallelSubtasksName } from "@reeve/agent/tools/own-tools";
+import { parallelSubtasksName } from "@reeve/agent/tools/runtime-tools";
 import type { Job } from "../state/frame.ts";
 
 /** The jobs that a call asks for, as its arguments say once they hold to the schema of the tool. */

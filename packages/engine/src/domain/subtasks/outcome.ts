@@ -1,5 +1,5 @@
 import type { SubtaskChanged } from "@reeve/contracts/run";
-import { finishSubtaskName } from "@reeve/agent/tools/own-tools";
+import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import { approvedCall } from "../calls/approved-call.ts";
 import type { Frame, Outcome } from "../state/frame.ts";
 

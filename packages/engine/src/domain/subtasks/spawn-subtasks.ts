@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { ToolStatus } from "@reeve/contracts/tool";
-import { truncateToBytes } from "@reeve/agent/text/cut-to-bytes";
-import { parallelSubtasksName } from "@reeve/agent/tools/own-tools";
+import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
+import { parallelSubtasksName } from "@reeve/agent/tools/runtime-tools";
 import { approvedCall } from "../calls/approved-call.ts";
 import { budgetRefusal, overBudget } from "../budget/over-budget.ts";
 import { limitsOf } from "../budget/limits.ts";

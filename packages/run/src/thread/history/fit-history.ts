@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { truncateToBytes } from "@reeve/agent/text/cut-to-bytes";
+import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import { HistoryMessageSchema } from "@reeve/contracts/thread";
 import { bytesOf } from "./history-length.ts";

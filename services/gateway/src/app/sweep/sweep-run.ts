@@ -3,7 +3,7 @@ import type { Dispatch } from "@reeve/contracts/run";
 import { DispatchSchema } from "@reeve/contracts/run";
 import type { Tail } from "@reeve/jetstream/log/port";
 import { emptyTail } from "@reeve/jetstream/log/port";
-import { publishUntilHeld } from "@reeve/jetstream/queue/publish-held";
+import { publishUntilHeld } from "@reeve/jetstream/queue/publish-until-held";
 import type { RunKey, RunLog, RunTailReader } from "@reeve/jetstream/log/run-log";
 import type { Ownership } from "@reeve/run/head/ownership";
 import {

@@ -4,7 +4,7 @@ import { MemorySchema } from "@reeve/contracts/memory";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { anyText } from "../test/any-text.ts";
-import { maxRendered, renderMemories } from "./told-memories.ts";
+import { maxRendered, renderMemories } from "./render-memories.ts";
 
 const memoryOf = (text: string, index = 0) =>
   create(MemorySchema, {

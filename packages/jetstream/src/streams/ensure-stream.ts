@@ -8,7 +8,7 @@ import type { ChannelTemplate } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { setTimeout as wait } from "node:timers/promises";
-import { isNotFound } from "./missing.ts";
+import { isNotFound } from "./errors.ts";
 
 /** How often the stream is asked for while JetStream is not ready yet. */
 const maxAttempts = 40;

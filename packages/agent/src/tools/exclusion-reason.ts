@@ -3,7 +3,7 @@ import { isStorable } from "@reeve/contracts/nesting";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionClass } from "@reeve/contracts/tool";
 import { executesCode } from "./isolation.ts";
-import { runtimeSource } from "./own-tools.ts";
+import { runtimeSource } from "./runtime-tools.ts";
 import { grantedClasses, nameOfClass } from "./permission-classes.ts";
 
 /** A tool of a catalog, and the isolation of the toolhosts that offer it. */

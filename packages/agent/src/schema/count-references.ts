@@ -1,6 +1,6 @@
 import type { Ajv } from "ajv";
 import { _ } from "ajv";
-import type { WorkBudget } from "./work.ts";
+import type { WorkBudget } from "./work-budget.ts";
 
 /** What following a reference counts, in units of work. */
 const unitsPerReference = 100;

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { truncateToBytes } from "./cut-to-bytes.ts";
+import { truncateToBytes } from "./truncate-to-bytes.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text).length;
 

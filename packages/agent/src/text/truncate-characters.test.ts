@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { firstCharacters, lastCharacters } from "./cut-characters.ts";
+import { firstCharacters, lastCharacters } from "./truncate-characters.ts";
 
 test.each([
   ["ab😀cd", 2, "ab", "cd"],

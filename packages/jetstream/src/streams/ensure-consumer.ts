@@ -1,27 +1,28 @@
 import type { ConsumerConfig, JetStreamManager } from "@nats-io/jetstream";
 import { AckPolicy, DeliverPolicy } from "@nats-io/jetstream";
-import { isNotFound } from "./missing.ts";
+import { isNotFound } from "./errors.ts";
 
-/** What one durable consumer has of its own. */
-type Durable = Pick<ConsumerConfig, "max_ack_pending"> &
+/** The settings in which the durable consumers of this product differ. */
+type DurableConfig = Pick<ConsumerConfig, "max_ack_pending"> &
   Partial<Pick<ConsumerConfig, "filter_subject" | "headers_only">> & {
     readonly durable_name: string;
     readonly ack_wait: number;
   };
 
 /**
- * Makes a durable consumer that delivers without a limit. One that is there is given another ack-wait only by its taker:
- * anybody else would take live work from those who extend it by the one they know.
+ * Creates a durable consumer that redelivers without limit, if it does not exist. Changes the ack-wait of an existing one only
+ * for callers that consume from it: any other caller would take live work from consumers that extend it by the ack-wait that
+ * they know.
  */
 export async function ensureConsumer(
   manager: JetStreamManager,
   stream: string,
-  { durable_name, ack_wait, ...rest }: Durable,
-  { isTaker }: { readonly isTaker: boolean },
+  { durable_name, ack_wait, ...config }: DurableConfig,
+  { isConsumer }: { readonly isConsumer: boolean },
 ): Promise<void> {
   try {
-    const { config } = await manager.consumers.info(stream, durable_name);
-    if (isTaker && config.ack_wait !== ack_wait) {
+    const { config: existing } = await manager.consumers.info(stream, durable_name);
+    if (isConsumer && existing.ack_wait !== ack_wait) {
       await manager.consumers.update(stream, durable_name, { ack_wait });
     }
   } catch (error) {
@@ -32,7 +33,7 @@ export async function ensureConsumer(
       ack_policy: AckPolicy.Explicit,
       deliver_policy: DeliverPolicy.All,
       max_deliver: -1,
-      ...rest,
+      ...config,
     });
   }
 }

@@ -3,13 +3,13 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { channelOf } from "@reeve/contracts/channel";
 import type { ForwardedToolCall } from "@reeve/contracts/toolhost";
 import { ForwardedToolCallSchema } from "@reeve/contracts/toolhost";
-import type { HostQueues, HostBacklog } from "./host-calls.ts";
+import type { HostQueues, HostBacklog } from "./host-queues.ts";
 import { hostConsumerName, hostOfConsumer } from "./host-consumer.ts";
-import { isNotFound } from "../streams/missing.ts";
+import { isNotFound } from "../streams/errors.ts";
 import { openHostQueue } from "./nats.ts";
-import { StreamPublisher } from "../streams/publisher.ts";
+import { StreamPublisher } from "../streams/stream-publisher.ts";
 import { QueueWriter } from "./queue-writer.ts";
-import { ensureStream, openManager } from "../streams/streams.ts";
+import { ensureStream, openManager } from "../streams/ensure-stream.ts";
 import type { WorkQueue } from "./port.ts";
 
 /** The calls that lie for the hosts of one pool. Queues of hosts wait `ackWaitMs` for a silent taker. */

@@ -1,7 +1,7 @@
 import type { NatsConnection } from "@nats-io/transport-node";
 import { stateOf } from "@reeve/platform/nats/connection-state";
 import { patiently } from "@reeve/platform/async/patiently";
-import { callStore } from "../streams/store-call.ts";
+import { callStore } from "../streams/call-store.ts";
 
 /** How long a read waits for a store that is away. */
 export const maxRetryMs = 10_000;

@@ -1,7 +1,7 @@
 import type { Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
 import type { Requests } from "@reeve/platform/nats/requests";
 import { requestsOf } from "@reeve/platform/nats/requests";
-import type { ApiError } from "./store-failure.ts";
+import type { ApiError } from "./errors.ts";
 
 /** What a stream said to a message: stored at this place, refused, or nothing in time. */
 export type PublishOutcome =

@@ -1,0 +1,83 @@
+import { JetStreamApiCodes, JetStreamApiError } from "@nats-io/jetstream";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import { unanswered } from "@reeve/platform/nats/unanswered";
+
+/** An error of JetStream as its reply carries it. */
+export interface ApiError {
+  readonly code: number;
+  readonly err_code?: number;
+  readonly description?: string;
+}
+
+/** `wrong last sequence`: another writer was first. Newer servers have a second code for it. */
+const conflictCodes: ReadonlySet<number> = new Set([10071, 10164]);
+/** The server, an account, or a stream has no storage or memory left. */
+const fullCodes: ReadonlySet<number> = new Set([10002, 10023, 10028, 10047, 10122]);
+/** A stream at its limit answers with a general code (10077); only the description gives the reason. */
+const fullDescription =
+  /maximum (bytes|messages|memory|storage)|insufficient (resources|storage|memory)|no space left/i;
+const tooLargeDescription = /max_payload|maximum payload|message size exceeds/i;
+const notFoundCodes: ReadonlySet<number> = new Set([
+  JetStreamApiCodes.ConsumerNotFound,
+  JetStreamApiCodes.StreamNotFound,
+]);
+
+/** Returns whether a compare-and-write failed because another writer was first. */
+export function isConflict(error: unknown): boolean {
+  return conflictCodes.has(codeOf(error));
+}
+
+/** Returns whether an error says that a stream or a consumer does not exist. */
+export function isNotFound(error: unknown): boolean {
+  return notFoundCodes.has(codeOf(error));
+}
+
+/** Converts an error of the store, thrown by the client or sent in a reply, into what it means to the caller. */
+export function storeFailure(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  const description = descriptionOf(error);
+  const options = { cause: error };
+  if (fullCodes.has(codeOf(error)) || fullDescription.test(description)) {
+    return new Failure(
+      "exhausted",
+      ErrorReason.STORAGE_FULL,
+      `the store is full (${description}); delete runs or artifacts, or give JetStream more room`,
+      options,
+    );
+  }
+  if (tooLargeDescription.test(description)) {
+    return new Failure(
+      "exhausted",
+      ErrorReason.TOO_LARGE,
+      "the record is larger than the largest message that the store accepts",
+      options,
+    );
+  }
+  if (isApiError(error)) {
+    const message = `the store rejected the request: ${description}`;
+    return new Failure("unavailable", ErrorReason.UNAVAILABLE, message, options);
+  }
+  return unanswered(error);
+}
+
+function isApiError(error: unknown): error is ApiError {
+  return (
+    !(error instanceof Error) &&
+    typeof error === "object" &&
+    error !== null &&
+    "code" in error &&
+    typeof error.code === "number"
+  );
+}
+
+/** Returns the code by which JetStream tells its errors apart, or 0. */
+function codeOf(error: unknown): number {
+  if (error instanceof JetStreamApiError) return error.code;
+  return isApiError(error) ? (error.err_code ?? 0) : 0;
+}
+
+function descriptionOf(error: unknown): string {
+  if (isApiError(error)) return error.description ?? `code ${error.code}`;
+  return error instanceof Error ? error.message : String(error);
+}
