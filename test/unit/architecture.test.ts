@@ -37,7 +37,7 @@ describe("the direction of dependencies", () => {
     ["packages/engine/src/domain/build-batch.ts", "node:fs"],
     ["packages/engine/src/domain/build-batch.ts", "packages/engine/src/drive/drive-run.ts"],
     ["packages/engine/src/domain/build-batch.ts", "packages/jetstream/src/log/port.ts"],
-    ["packages/engine/src/ports/clock.ts", "packages/engine/src/drive/drive-run.ts"],
+    ["packages/engine/src/ports/run-ports.ts", "packages/engine/src/drive/drive-run.ts"],
     ["packages/run/src/head/run-head.ts", "@nats-io/transport-node"],
   ])("is broken when %s imports %s", (file, target) => {
     expect(violationsOf([{ file, target, specifier: target }])).toHaveLength(1);

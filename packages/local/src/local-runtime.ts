@@ -13,7 +13,7 @@ import type { Logger } from "@reeve/platform/telemetry/logger";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { tracedProvider } from "@reeve/models/registry/traced-provider";
-import { systemClock } from "@reeve/engine/ports/system-clock";
+import { systemClock } from "@reeve/platform/async/clock";
 import { workRuns } from "@reeve/engine/drive/work-runs";
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
 import type { RunPorts } from "@reeve/engine/ports/run-ports";

@@ -19,7 +19,7 @@ import { meteredProvider } from "@reeve/models/registry/metered-provider";
 import { openProviders } from "@reeve/models/registry/provider-registry";
 import { tracedProvider } from "@reeve/models/registry/traced-provider";
 import { runMetrics, reportActiveRuns } from "./metrics/run-metrics.ts";
-import { systemClock } from "@reeve/engine/ports/system-clock";
+import { systemClock } from "@reeve/platform/async/clock";
 import { workRuns } from "@reeve/engine/drive/work-runs";
 import type { RuntimeConfig } from "./config.ts";
 import type { RunPorts } from "@reeve/engine/ports/run-ports";

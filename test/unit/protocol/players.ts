@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
 import type { ToolCatalog } from "@reeve/contracts/tool";
 import { PermissionClass, ToolCatalogSchema, ToolDescriptorSchema } from "@reeve/contracts/tool";
-import type { Clock } from "@reeve/engine/ports/clock";
+import type { Clock } from "@reeve/platform/async/clock";
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
 import type { Tool } from "@reeve/calls/ports/tool";
 import type { Play } from "./play.ts";

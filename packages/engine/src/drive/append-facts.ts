@@ -1,35 +1,38 @@
 import type { Tail } from "@reeve/jetstream/log/port";
 import { isBatchTooLarge } from "@reeve/jetstream/streams/payload-limit";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
+import type { BatchLimits, FactBatch } from "../domain/build-batch.ts";
+import { buildBatch } from "../domain/build-batch.ts";
 import { failRun } from "../domain/end-run.ts";
 import type { Fact } from "../domain/state/fact.ts";
 import { rootScope } from "../domain/state/fact.ts";
 import type { RunState } from "../domain/state/run-state.ts";
-import type { BatchLimits, FactBatch } from "../domain/build-batch.ts";
-import { buildBatch } from "../domain/build-batch.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 
-/** A run as it stands, and where its log ends. */
+/** The state of a run and the tail of the log up to which it is folded. */
 export interface FoldedLog {
   readonly state: RunState;
   readonly tail: Tail;
 }
 
-/** The facts stand; somebody else wrote first; or the facts are more than one batch can hold. */
+/** The result of an append. `conflict`: another writer was first. `oversized`: no batch can hold the facts. */
 export type AppendOutcome =
-  /** `isComplete`: nothing more is to follow from the state. */
+  /** `isComplete`: the log now holds all facts that follow from the state. */
   | ({ readonly kind: "appended"; readonly isComplete: boolean } & FoldedLog)
   | { readonly kind: "conflict" }
   | { readonly kind: "oversized" };
 
+/** With the facts that follow, half of what a store accepts as one batch. */
+const maxPartialBatchBytes = 512 * 1024;
+
 /**
- * Appends `facts` and all that follows from them within `extent`. Where that is more than one batch can hold, what follows comes in batches
- * of its own: each of them is taken up from the log as if its writer had died after the one before. Without facts, what
- * follows from the state as it is.
+ * Appends `facts` and everything that follows from them within `limits`; without facts, what follows from the state. If
+ * that exceeds one batch, only as much as fits is appended, and the outcome is not complete: the caller appends the rest
+ * as a new owner would after a crash at that point.
  */
 export async function appendFacts(
   key: RunKey,
-  { state, tail, extent = {} }: FoldedLog & { readonly extent?: BatchLimits },
+  { state, tail, limits = {} }: FoldedLog & { readonly limits?: BatchLimits },
   facts: readonly Fact[],
   { log, clock }: Pick<RunPorts, "log" | "clock">,
   signal: AbortSignal,
@@ -44,21 +47,19 @@ export async function appendFacts(
       throw error;
     }
   };
-  const written = await append(buildBatch(state, facts, clock.now(), extent));
-  if (written.kind !== "oversized") return written;
-  return await append(buildBatch(state, facts, clock.now(), { ...extent, maxBytes: partBytes }));
+  const outcome = await append(buildBatch(state, facts, clock.now(), limits));
+  if (outcome.kind !== "oversized") return outcome;
+  const partial = { ...limits, maxBytes: maxPartialBatchBytes };
+  return await append(buildBatch(state, facts, clock.now(), partial));
 }
 
-/** With what follows, a batch may come to this: half of what a store takes. */
-const partBytes = 512 * 1024;
-
 /**
- * The end of a run whose next facts no store takes: `facts` as far as they say who has it, and why it ends. To try them
- * again would call its model again, for ever.
+ * Returns the facts that end a run because no batch can hold its next facts. Keeps the claim and the status among `facts`.
+ * A retry instead would call the model again and again.
  */
 export function failOversized(state: RunState, facts: readonly Fact[]): readonly Fact[] {
   const kept = facts.filter(({ event }) => event.case === "runClaimed" || event.case === "status");
   const message =
-    "what the run would write next is larger than its log takes in one piece; give it fewer or smaller tools, messages and arguments";
+    "the next facts of the run are larger than its log accepts in one batch; give the run fewer or smaller tools, messages, and arguments";
   return [...kept, ...failRun(state, rootScope, "too_large", message)];
 }

@@ -32,54 +32,61 @@ const claimsIn = (events: readonly RunEvent[]) =>
   events.flatMap(({ event }) => (event.case === "runClaimed" ? [event.value] : []));
 
 async function parked(): Promise<WorkerBench> {
-  const stage = await new WorkerBench(model).create({ hitlTools: ["count"] });
-  await stage.drive("w1");
-  return stage;
+  const bench = await new WorkerBench(model).create({ hitlTools: ["count"] });
+  await bench.drive("w1");
+  return bench;
 }
 
-describe("a delivery is a ticket to a run", () => {
-  test("and its claim names it", async () => {
-    const stage = await new WorkerBench(model).create();
-    await stage.drive("w1", 7, stop, 3);
-    expect(claimsIn(await stage.events())).toMatchObject([{ dispatchSequence: 7n, attempt: 3 }]);
+describe("a claim", () => {
+  test("is one batch with the preparation and the first model call", async () => {
+    const bench = await new WorkerBench(model).create();
+    await bench.drive("w1");
+    const kinds = bench.log.batches.map(({ events }) => events.map(({ event }) => event.case));
+    expect(kinds[1]).toEqual(["runClaimed", "status", "runPrepared", "step", "modelCallStarted"]);
   });
 
-  test("unless another message has its owner, who lives", async () => {
-    const stage = await new WorkerBench(model).create();
-    const claim = await claimRun(key, { sequence: 1, attempt: 1 }, stage.ports("w1"), never);
+  test("names its delivery", async () => {
+    const bench = await new WorkerBench(model).create();
+    await bench.drive("w1", 7, stop, 3);
+    expect(claimsIn(await bench.events())).toMatchObject([{ dispatchSequence: 7n, attempt: 3 }]);
+  });
+
+  test("is refused while another message has an owner", async () => {
+    const bench = await new WorkerBench(model).create();
+    const claim = await claimRun(key, { sequence: 1, attempt: 1 }, bench.ports("w1"), never);
     expect(claim.kind).toBe("claimed");
-    expect(await stage.drive("w2", 2)).toBe("acknowledged");
-    expect(claimsIn(await stage.events())).toHaveLength(1);
+    expect(await bench.drive("w2", 2)).toBe("acknowledged");
+    expect(claimsIn(await bench.events())).toHaveLength(1);
   });
 
-  test("also when the message is gone by which its owner had it", async () => {
-    const stage = await new WorkerBench(model).create();
-    await claimRun(key, { sequence: 1, attempt: 1 }, stage.ports("w1"), never);
-    stage.lostDispatches.add(1);
-    expect(await stage.drive("w2", 2)).toBe("acknowledged");
-    expectWhole(await stage.events(), RunStatus.COMPLETED);
+  test("succeeds when the owner's message is gone from the queue", async () => {
+    const bench = await new WorkerBench(model).create();
+    await claimRun(key, { sequence: 1, attempt: 1 }, bench.ports("w1"), never);
+    bench.lostDispatches.add(1);
+    expect(await bench.drive("w2", 2)).toBe("acknowledged");
+    expectWhole(await bench.events(), RunStatus.COMPLETED);
   });
 
-  test("unless the message was delivered again since: whoever was slow does not take the run back", async () => {
-    const stage = await new WorkerBench(model).create();
-    await claimRun(key, { sequence: 1, attempt: 2 }, stage.ports("w2"), never);
-    expect(await stage.drive("w1", 1, stop, 1)).toBe("forgotten");
-    expect(claimsIn(await stage.events())).toHaveLength(1);
+  test("is refused when the same message was delivered again since", async () => {
+    const bench = await new WorkerBench(model).create();
+    await claimRun(key, { sequence: 1, attempt: 2 }, bench.ports("w2"), never);
+    expect(await bench.drive("w1", 1, stop, 1)).toBe("forgotten");
+    expect(claimsIn(await bench.events())).toHaveLength(1);
   });
 
-  test("unless it was spent: delivered again after the run was parked, it claims nothing", async () => {
-    const stage = await parked();
-    const before = await stage.events();
-    expect(await stage.drive("w2", 1, stop, 2)).toBe("acknowledged");
-    expect(await stage.events()).toEqual(before);
-    expect(stage.dispatch.length).toBe(0);
+  test("is refused for a message that the run has spent", async () => {
+    const bench = await parked();
+    const before = await bench.events();
+    expect(await bench.drive("w2", 1, stop, 2)).toBe("acknowledged");
+    expect(await bench.events()).toEqual(before);
+    expect(bench.dispatch.length).toBe(0);
   });
 
-  test("which, when it was spent, still says what somebody wrote and died", async () => {
-    const stage = await parked();
-    await stage.decide(ApprovalState.APPROVED);
-    expect(stage.dispatch.length).toBe(1);
-    const { events, tail } = await stage.log.read(key, emptyTail, never);
+  test("is refused for a spent message, which still dispatches facts whose writer died", async () => {
+    const bench = await parked();
+    await bench.decide(ApprovalState.APPROVED);
+    expect(bench.dispatch.length).toBe(1);
+    const { events, tail } = await bench.log.read(key, emptyTail, never);
     const other = new WorkerBench(model);
     await other.log.append(key, emptyTail, events, never);
     expect(tail.sequence).toBe(events.length);
@@ -90,23 +97,23 @@ describe("a delivery is a ticket to a run", () => {
   });
 });
 
-describe("a run that kills its workers", () => {
+describe("a run whose workers die", () => {
   // Requirement: HOST-2
-  test("ends visibly after ten claims of which nothing came", async () => {
-    const stage = await new WorkerBench(model).create();
+  test("ends with an error after ten claims without progress", async () => {
+    const bench = await new WorkerBench(model).create();
     for (let attempt = 1; attempt <= 11; attempt++) {
-      const claim = await claimRun(key, { sequence: 1, attempt }, stage.ports("w"), never);
+      const claim = await claimRun(key, { sequence: 1, attempt }, bench.ports("w"), never);
       expect(claim.kind).toBe(attempt <= 10 ? "claimed" : "ended");
     }
-    const events = await stage.events();
+    const events = await bench.events();
     expectWhole(events, RunStatus.ERROR);
     expect(foldHead(emptyHead, events).error?.reason).toBe("worker_lost");
   });
 
-  test("ends visibly also when each dies before it has prepared the run", async () => {
-    const stage = await new WorkerBench(model).create();
+  test("ends with an error also when each worker dies before it has prepared the run", async () => {
+    const bench = await new WorkerBench(model).create();
     const dying = (worker: string): RunPorts => ({
-      ...stage.ports(worker),
+      ...bench.ports(worker),
       catalogs: () => {
         throw new Error("the worker dies");
       },
@@ -118,30 +125,30 @@ describe("a run that kills its workers", () => {
       if (claim?.kind === "ended") break;
     }
     expect(deaths).toBe(15);
-    const events = await stage.events();
+    const events = await bench.events();
     expectWhole(events, RunStatus.ERROR);
     expect(foldHead(emptyHead, events).error?.reason).toBe("worker_lost");
   });
 
-  test("is prepared as any other when it is delivered often and then does no harm", async () => {
-    const stage = await new WorkerBench(model).create();
-    await stage.drive("w", 1, stop, 9);
-    const events = await stage.events();
+  test("is prepared like any other after several deliveries", async () => {
+    const bench = await new WorkerBench(model).create();
+    await bench.drive("w", 1, stop, 9);
+    const events = await bench.events();
     expectWhole(events, RunStatus.COMPLETED);
     expect(claimsIn(events)).toHaveLength(1);
   });
 });
 
 // Requirement: HOST-2
-test("a run that a newer version wrote is given back without a claim, for longer each time", async () => {
-  const stage = await new WorkerBench(model).create();
+test("a run with an event of a newer version is given back without a claim, each time for longer", async () => {
+  const bench = await new WorkerBench(model).create();
   const unknown = create(RunEventSchema, { runId: key.run, sequence: 2 });
-  await stage.log.append(key, (await stage.log.read(key, emptyTail, never)).tail, [unknown], never);
+  await bench.log.append(key, (await bench.log.read(key, emptyTail, never)).tail, [unknown], never);
   for (let attempt = 1; attempt <= 8; attempt++) {
-    expect(await stage.drive("w", 1, stop, attempt)).toBe("given back");
+    expect(await bench.drive("w", 1, stop, attempt)).toBe("given back");
   }
-  expect(await stage.events()).toHaveLength(2);
-  expect(stage.redeliveryDelaysMs).toEqual(
+  expect(await bench.events()).toHaveLength(2);
+  expect(bench.redeliveryDelaysMs).toEqual(
     [1, 2, 4, 8, 16, 32, 60, 60].map((seconds) => seconds * 1_000),
   );
 });

@@ -1,3 +1,27 @@
+/**
+ * How a worker becomes the owner of a run. Its invariants:
+ *
+ * C1. A claim is an append like any other: of two concurrent claims one is refused, and that worker reads and decides again.
+ *     Test: drive-run.test.ts, "with the same message: the later claim wins, and the run ends once"
+ * C2. A claim, the starting status, the preparation, and the first step are one batch.
+ *     Test: claim-run.test.ts, "is one batch with the preparation and the first model call"
+ * C3. A claim names its dispatch message and how often that message was delivered.
+ *     Test: claim-run.test.ts, "names its delivery"
+ * C4. An earlier delivery of the message of the last claim never claims: the worker that was slow has lost the run.
+ *     Test: claim-run.test.ts, "is refused when the same message was delivered again since"
+ * C5. Another message claims a run only if the message of its owner is no longer in the queue.
+ *     Test: claim-run.test.ts, "is refused while another message has an owner"
+ *     Test: claim-run.test.ts, "succeeds when the owner's message is gone from the queue"
+ * C6. A parked run is claimed only if a fact came after the park, and never by the message that brought it to the park.
+ *     Test: claim-run.test.ts, "is refused for a message that the run has spent"
+ * C7. Claims without progress are counted in the log, those of workers that die while they prepare the run included. The
+ *     run ends with `worker_lost` after ten in a row.
+ *     Test: claim-run.test.ts, "ends with an error after ten claims without progress"
+ *     Test: claim-run.test.ts, "ends with an error also when each worker dies before it has prepared the run"
+ * C8. A log with an event of a newer version is left as it is, without a claim.
+ *     Test: claim-run.test.ts, "a run with an event of a newer version is given back without a claim, each time for longer"
+ */
+
 import type { Span } from "@opentelemetry/api";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
@@ -17,26 +41,23 @@ import { prepareRun } from "../perform/prepare-run.ts";
 import { startClaimSpan } from "../tracing/claim-span.ts";
 
 /**
- * The run is ours; or there is nothing to own. `ended`: it has ended. `absent`: there is no such run. `owned`: its owner lives and sees all facts by itself.
- * `spent`: the message brought the run to where it rests, and has no more to say. `lost`: the same message was delivered
- * again since, and whoever has that delivery owns the run.
+ * The result of a claim. `ended`: the run has ended. `absent`: the run does not exist. `owned`: the run has a live owner,
+ * which sees every fact. `spent`: the message has brought the run to its park, or came late. `lost`: a later delivery of
+ * the message owns the run.
  */
 export type Claim =
   | { readonly kind: "claimed"; readonly claimed: ClaimedRun }
   | { readonly kind: "ended" | "absent" | "owned" | "spent" | "lost"; readonly state: RunState };
 
-/** How often a claim is tried again when others write at the same time. */
+/** How often a claim is repeated when other writers are first. */
 const maxAttempts = 20;
-/** How often a run may be delivered before it is claimed ahead of all that its preparation takes. */
-const maxUncounted = 5;
+/** After so many deliveries of its message, a run is claimed before it is prepared, so that the attempt is counted. */
+const maxUncountedDeliveries = 5;
 
-/**
- * Claims the run for the delivery of a dispatch message, with all that is known at once in the same batch: the starting
- * status, the preparation and the first step.
- */
+/** Claims the run for a delivery of a dispatch message, together with everything that follows from the claim at once. */
 export async function claimRun(
   key: RunKey,
-  ticket: DispatchDelivery,
+  delivery: DispatchDelivery,
   ports: RunPorts,
   signal: AbortSignal,
 ): Promise<Claim> {
@@ -51,38 +72,40 @@ export async function claimRun(
     if (state.end !== undefined) return { kind: "ended", state };
     if (state.created === undefined) return { kind: "absent", state };
     parkedAt = missed.events.findLast(isPark)?.sequence ?? parkedAt;
-    // Nothing came since it was parked: a message that came late, or twice.
+    // No fact came after the park: the message came late, or twice.
     if (state.parked && parkedAt === state.sequence) return { kind: "spent", state };
-    const taken = await takenBy(state, ticket, ports, signal);
-    if (taken !== undefined) return { kind: taken, state };
-    // Those who had this delivery before died over it, or failed: a claim by itself counts them.
-    const isAlone = state.prepared === undefined && ticket.attempt > maxUncounted;
-    const isNew = !isOurs(state, ticket, ports);
-    if (isNew) span ??= startClaimSpan(state, ticket, ports.worker);
-    const claim = isNew ? [claimFact(state, ticket, ports, traceparentOf(span))] : [];
-    const prepared = isAlone && claim.length > 0 ? [] : await preparation(state, ports, signal);
-    const facts = [...claim, ...prepared];
+    const refusal = await refusalOf(state, delivery, ports, signal);
+    if (refusal !== undefined) return { kind: refusal, state };
+    const isNew = !isOwnClaim(state, delivery, ports);
+    if (isNew) span ??= startClaimSpan(state, delivery, ports.worker);
+    const claim = isNew ? [claimFact(state, delivery, ports, traceparentOf(span))] : [];
+    // The holders of earlier deliveries may have died during the preparation, without a claim that counts them.
+    const isClaimOnly =
+      isNew && state.prepared === undefined && delivery.attempt > maxUncountedDeliveries;
+    const facts = [...claim, ...(isClaimOnly ? [] : await preparation(state, ports, signal))];
     const before = { state, tail };
-    let written = await appendFacts(key, before, facts, ports, signal);
-    if (written.kind === "oversized") {
-      written = await appendFacts(key, before, failOversized(state, facts), ports, signal);
+    let outcome = await appendFacts(key, before, facts, ports, signal);
+    if (outcome.kind === "oversized") {
+      outcome = await appendFacts(key, before, failOversized(state, facts), ports, signal);
     }
-    if (written.kind !== "appended") continue;
-    ({ state, tail } = written);
+    if (outcome.kind !== "appended") continue;
+    ({ state, tail } = outcome);
     span?.end();
     if (state.end !== undefined) return { kind: "ended", state };
     if (state.prepared === undefined) continue;
-    return { kind: "claimed", claimed: { ...written, key, epoch: state.claim?.epoch ?? 0 } };
+    return { kind: "claimed", claimed: { ...outcome, key, epoch: state.claim?.epoch ?? 0 } };
   }
-  throw new Error(`run ${key.run} could not be claimed: others wrote first ${maxAttempts} times`);
+  throw new Error(
+    `run ${key.run} was not claimed: other writers were first in ${maxAttempts} attempts`,
+  );
 }
 
 function isPark({ event }: RunEvent): boolean {
   return event.case === "runParked";
 }
 
-/** Why a delivery is no ticket to the run; undefined: it is one. */
-async function takenBy(
+/** Returns why a delivery may not claim the run; undefined if it may. */
+async function refusalOf(
   { claim, parked }: RunState,
   { sequence, attempt }: DispatchDelivery,
   { dispatch }: RunPorts,
@@ -94,12 +117,12 @@ async function takenBy(
     return claim.attempt > attempt ? "lost" : undefined;
   }
   if (parked) return undefined;
-  // Another message means nothing to an owner, who sees every fact. One whose message is gone is not missed when it dies.
-  const isHeld = await dispatch.holds(Number(claim.dispatchSequence), signal);
-  return isHeld ? "owned" : undefined;
+  // An owner sees every fact without this message. If its own message is gone, nothing replaces it when it dies.
+  const hasOwner = await dispatch.holds(Number(claim.dispatchSequence), signal);
+  return hasOwner ? "owned" : undefined;
 }
 
-function isOurs(
+function isOwnClaim(
   { claim }: RunState,
   { sequence, attempt }: DispatchDelivery,
   { worker }: RunPorts,

@@ -12,78 +12,81 @@ import { expectWhole, key, WorkerBench } from "../../test/support/worker-bench.t
 const never = new AbortController().signal;
 
 async function waiting(): Promise<WorkerBench> {
-  const stage = await new WorkerBench(countingModel(1)).create({ hitlTools: ["count"] });
-  expect(await stage.drive("w1")).toBe("acknowledged");
-  return stage;
+  const bench = await new WorkerBench(countingModel(1)).create({ hitlTools: ["count"] });
+  expect(await bench.drive("w1")).toBe("acknowledged");
+  return bench;
 }
 
 describe("a run that waits for a person", () => {
-  test("is let go of, and wakes exactly one dispatch when it is decided", async () => {
-    const stage = await waiting();
-    expect((await stage.events()).at(-1)?.event.case).toBe("runParked");
-    await stage.decide(ApprovalState.APPROVED);
-    expect(stage.dispatch.length).toBe(1);
-    await stage.drive("w2", 2);
-    expectWhole(await stage.events(), RunStatus.COMPLETED);
-    expect(stage.executed).toHaveLength(1);
+  test("is parked, and its decision causes exactly one dispatch", async () => {
+    const bench = await waiting();
+    expect((await bench.events()).at(-1)?.event.case).toBe("runParked");
+    await bench.decide(ApprovalState.APPROVED);
+    expect(bench.dispatch.length).toBe(1);
+    await bench.drive("w2", 2);
+    expectWhole(await bench.events(), RunStatus.COMPLETED);
+    expect(bench.executed).toHaveLength(1);
   });
 
-  test("runs nothing when it is rejected, and goes on", async () => {
-    const stage = await waiting();
-    await stage.decide(ApprovalState.REJECTED);
-    await stage.drive("w2", 2);
-    expectWhole(await stage.events(), RunStatus.COMPLETED);
-    expect(stage.executed).toEqual([]);
+  test("executes nothing after a rejection, and continues", async () => {
+    const bench = await waiting();
+    await bench.decide(ApprovalState.REJECTED);
+    await bench.drive("w2", 2);
+    expectWhole(await bench.events(), RunStatus.COMPLETED);
+    expect(bench.executed).toEqual([]);
   });
 });
 
-describe("a decision that its owner sees", () => {
-  test("in the moment in which it lets go moves the run on at once", async () => {
-    const stage = await new WorkerBench(countingModel(1)).create({ hitlTools: ["count"] });
-    const append = stage.log.append.bind(stage.log);
-    stage.log.append = async (to, tail, events, signal) => {
+describe("a decision", () => {
+  test("continues the run when it arrives just before the park", async () => {
+    const bench = await new WorkerBench(countingModel(1)).create({ hitlTools: ["count"] });
+    const append = bench.log.append.bind(bench.log);
+    bench.log.append = async (to, tail, events, signal) => {
       if (events.some(({ event }) => event.case === "runParked")) {
-        stage.log.append = append;
-        await stage.decide(ApprovalState.APPROVED);
+        bench.log.append = append;
+        await bench.decide(ApprovalState.APPROVED);
       }
       return append(to, tail, events, signal);
     };
-    expect(await stage.drive("w1")).toBe("acknowledged");
-    expectWhole(await stage.events(), RunStatus.COMPLETED);
-    expect(stage.executed).toHaveLength(1);
+    expect(await bench.drive("w1")).toBe("acknowledged");
+    expectWhole(await bench.events(), RunStatus.COMPLETED);
+    expect(bench.executed).toHaveLength(1);
   });
 
-  test("while another call works begins its call at once", async () => {
+  test("starts its call at once while another call is in progress", async () => {
     const model = countingModel(0);
     const calls = ["count", "other"].map((name) => ({
       providerCallId: name,
       name,
       argumentsText: "{}",
     }));
-    const stage = await new WorkerBench({
+    const bench = await new WorkerBench({
       ...model,
       async *stream() {
         const turn = { messageJson: "{}", finishReason: "tool_calls", calls, model: "test" };
         yield { kind: "turn", turn: { ...turn, usage: undefined } };
       },
     }).create({ hitlTools: ["count"] });
-    const asked: PromiseWithResolvers<void>[] = [Promise.withResolvers(), Promise.withResolvers()];
+    const requested: PromiseWithResolvers<void>[] = [
+      Promise.withResolvers(),
+      Promise.withResolvers(),
+    ];
     let count = 0;
-    stage.onRequest = () => {
-      asked[count++]?.resolve();
+    bench.onRequest = () => {
+      requested[count++]?.resolve();
       return "hold";
     };
     const stop = new AbortController();
-    const driving = stage.drive("w1", 1, { now: stop.signal, drain: never });
-    await asked[0]?.promise;
-    await stage.decide(ApprovalState.APPROVED);
-    await asked[1]?.promise;
+    const driving = bench.drive("w1", 1, { now: stop.signal, drain: never });
+    await requested[0]?.promise;
+    await bench.decide(ApprovalState.APPROVED);
+    await requested[1]?.promise;
     stop.abort();
     expect(await driving).toBe("given back");
   });
 });
 
-test("a call that a person approves runs at once, however long its sibling takes", async () => {
+test("an approved call runs at once, however long its sibling takes", async () => {
   const calls = ["a", "b"].map((id) => ({
     providerCallId: id,
     name: "count",
@@ -97,21 +100,21 @@ test("a call that a person approves runs at once, however long its sibling takes
       yield { kind: "turn", turn: { ...turn, calls } };
     },
   };
-  const stage = await new WorkerBench(model).create({ hitlTools: ["count"] });
-  const asked = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];
+  const bench = await new WorkerBench(model).create({ hitlTools: ["count"] });
+  const requested = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];
   let count = 0;
-  stage.onRequest = (callId) => {
-    asked[count++]?.resolve(callId);
+  bench.onRequest = (callId) => {
+    requested[count++]?.resolve(callId);
     return "hold";
   };
-  await stage.drive("w1");
-  const approvals = [...foldHead(emptyHead, await stage.events()).approvals.keys()];
-  await stage.decide(ApprovalState.APPROVED, approvals[0]);
-  const driving = stage.drive("w2", 2);
-  expect(await asked[0]?.promise).toBe(approvals[0]);
-  await stage.decide(ApprovalState.APPROVED, approvals[1]);
-  expect(await asked[1]?.promise).toBe(approvals[1]);
+  await bench.drive("w1");
+  const approvals = [...foldHead(emptyHead, await bench.events()).approvals.keys()];
+  await bench.decide(ApprovalState.APPROVED, approvals[0]);
+  const driving = bench.drive("w2", 2);
+  expect(await requested[0]?.promise).toBe(approvals[0]);
+  await bench.decide(ApprovalState.APPROVED, approvals[1]);
+  expect(await requested[1]?.promise).toBe(approvals[1]);
   const cancelled = { case: "status", value: { status: RunStatus.CANCELLED } } as const;
-  await appendExternal(stage, key, () => [cancelled], never);
+  await appendExternal(bench, key, () => [cancelled], never);
   expect(await driving).toBe("acknowledged");
 });

@@ -11,13 +11,13 @@ import { expectWhole, key, WorkerBench } from "../../test/support/worker-bench.t
 
 const never = new AbortController().signal;
 
-interface Said {
+interface Answer {
   readonly text?: string;
   readonly calls?: readonly { readonly name: string; readonly args: object }[];
 }
 
-/** A model that answers what `play` says, in two pieces. */
-function playedModel(play: (request: ModelRequest) => Said): ModelProvider {
+/** Creates a model that streams the answers of `play` in two parts. */
+function playedModel(play: (request: ModelRequest) => Answer): ModelProvider {
   return {
     descriptor: create(ProviderDescriptorSchema, { name: "test" }),
     format: "test",
@@ -46,7 +46,7 @@ function playedModel(play: (request: ModelRequest) => Said): ModelProvider {
   };
 }
 
-/** Plans, has two parts done at once by subtasks that count, one of which is cut up further, and sums up. */
+/** Plans, starts two subtasks at once, one of which starts another subtask, and combines their results. */
 const decomposing = playedModel(({ instructions, messages }) => {
   const input = messages[0]?.role === "user" ? messages[0].text : "";
   const results = messages.flatMap((message) => (message.role === "tool" ? [message.content] : []));
@@ -88,42 +88,42 @@ const called = (events: readonly RunEvent[]) =>
   events.filter(({ event }) => event.case === "toolResult" && event.value.result?.name === "count");
 
 // Requirement: CFG-3, LOOP-1
-test("a run that plans and decomposes comes to its answer", async () => {
-  const stage = await new WorkerBench(decomposing).create({ planningEnabled: true });
-  expect(await stage.drive("w")).toBe("acknowledged");
-  const events = await stage.events();
+test("a run with a plan and subtasks completes", async () => {
+  const bench = await new WorkerBench(decomposing).create({ planningEnabled: true });
+  expect(await bench.drive("w")).toBe("acknowledged");
+  const events = await bench.events();
   expectWhole(events, RunStatus.COMPLETED);
   expect(answerOf(events)).toBe(answer);
-  expect(stage.executed).toHaveLength(2);
+  expect(bench.executed).toHaveLength(2);
 });
 
 // Requirement: DUR-3
-test("it comes to the same answer wherever its worker died, and makes no finished call again", async () => {
+test("such a run gives the same answer wherever its worker died, and repeats no finished call", async () => {
   const whole = await new WorkerBench(decomposing).create({ planningEnabled: true });
   await whole.drive("w1");
   const history = await whole.events();
   for (let survived = 1; survived <= history.length; survived++) {
-    const stage = new WorkerBench(decomposing);
-    await stage.log.append(key, emptyTail, history.slice(0, survived), never);
-    await stage.drive("w2");
-    const events = await stage.events();
+    const bench = new WorkerBench(decomposing);
+    await bench.log.append(key, emptyTail, history.slice(0, survived), never);
+    await bench.drive("w2");
+    const events = await bench.events();
     expectWhole(events, RunStatus.COMPLETED);
     expect(answerOf(events)).toBe(answer);
-    expect(stage.executed).toHaveLength(2 - called(history.slice(0, survived)).length);
-    expect(new Set(stage.executed).size).toBe(stage.executed.length);
+    expect(bench.executed).toHaveLength(2 - called(history.slice(0, survived)).length);
+    expect(new Set(bench.executed).size).toBe(bench.executed.length);
   }
 });
 
-test("subtasks that wait for a person park the run; it goes on when they are decided", async () => {
-  const stage = await new WorkerBench(decomposing).create({ hitlTools: ["count"] });
-  await stage.drive("w1");
-  expect((await stage.events()).at(-1)?.event.case).toBe("runParked");
-  const { approvals } = foldHead(emptyHead, await stage.events());
+test("a run whose subtasks wait for approvals is parked, and continues after the decisions", async () => {
+  const bench = await new WorkerBench(decomposing).create({ hitlTools: ["count"] });
+  await bench.drive("w1");
+  expect((await bench.events()).at(-1)?.event.case).toBe("runParked");
+  const { approvals } = foldHead(emptyHead, await bench.events());
   expect([...approvals.values()].map(({ parentId }) => parentId)).not.toContain("");
   expect(approvals.size).toBe(2);
-  for (const approvalId of approvals.keys()) await stage.decide(ApprovalState.APPROVED, approvalId);
-  await stage.drive("w2", 2);
-  const events = await stage.events();
+  for (const approvalId of approvals.keys()) await bench.decide(ApprovalState.APPROVED, approvalId);
+  await bench.drive("w2", 2);
+  const events = await bench.events();
   expectWhole(events, RunStatus.COMPLETED);
   expect(answerOf(events)).toBe(answer);
 });

@@ -1,55 +1,40 @@
-import { UnknownEvent } from "../domain/state/unknown-event.ts";
 import type { Dispatch } from "@reeve/contracts/run";
-import { appendExternal } from "@reeve/run/commands/append-external";
 import type { Delivery } from "@reeve/jetstream/queue/port";
+import { every } from "@reeve/platform/async/every";
+import { delayAfter } from "@reeve/platform/async/retry/backoff";
+import { appendExternal } from "@reeve/run/commands/append-external";
+import { UnknownEvent } from "../domain/state/unknown-event.ts";
+import type { RunRelease, StopSignals } from "../ports/ownership.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
+import { inRunSpan } from "../tracing/in-run-span.ts";
 import type { Claim } from "./claim-run.ts";
 import { claimRun } from "./claim-run.ts";
-import { heartbeat } from "./heartbeat.ts";
-import type { StopSignals } from "./owned-run.ts";
-import type { RunRelease } from "../ports/ownership.ts";
 import { ownRun } from "./owned-run.ts";
-import { leaveThread } from "./leave-thread.ts";
-import { releaseCalls } from "./release-calls.ts";
-import { restAfterFailure } from "./rest-after-failure.ts";
-import { inRunSpan } from "../tracing/in-run-span.ts";
+import { releaseEndedRun } from "./release-ended-run.ts";
 
-/** A replica answers a read by what it has: how long it may take until it has what was stored before. */
-const maxLagMs = 250;
+/** How long a replica may take until it can read what was stored before the dispatch. */
+const maxReplicaLagMs = 250;
+
+/** How long a dispatch message waits that was given back without a result. */
+const redelivery = { firstDelayMs: 1_000, maxDelayMs: 60_000 };
 
 /**
- * Takes one dispatch message to the point where the run rests: ended, or waiting for somebody else. Whoever holds the
- * message owns the run; a worker that lost it leaves message and run alone.
+ * Claims and drives the run of one dispatch message until it ends or waits for an external fact, and then settles the
+ * message. The worker that holds the message owns the run; a worker that lost the message touches neither.
  */
 export async function driveRun(
   delivery: Delivery<Dispatch>,
   ports: RunPorts,
   stop: StopSignals,
 ): Promise<void> {
-  const signal = stop.now;
   const { tenant, runId } = delivery.message;
   const logger = ports.logger.child({ tenant, runId });
-  const key = { tenant, run: runId };
-  using beat = heartbeat(delivery, ports.heartbeatMs);
   try {
-    const claim = await claimRun(key, delivery, ports, signal);
-    const rest =
-      claim.kind === "claimed"
-        ? await inRunSpan(claim.claimed.state, () => ownRun(claim.claimed, ports, stop))
-        : { kind: claim.kind, state: claim.state };
-    // What nobody dispatches without a reason may be read where its reason has not arrived yet.
-    if (isUnfounded(rest.kind) && delivery.attempt === 1) {
-      beat.stop();
-      return delivery.returnToQueue(maxLagMs);
-    }
-    // Whoever wrote after the run was parked may have died before it said so.
-    if (rest.kind === "spent") await appendExternal(ports, key, () => [], signal);
-    if (rest.kind === "ended") {
-      await releaseCalls(rest.state, ports, signal);
-      await leaveThread(rest.state, ports, signal);
-    }
-    beat.stop();
-    switch (rest.kind) {
+    // The heartbeat ends before the message is settled: a settled message cannot be extended.
+    const kind = await keepingAlive(delivery, ports, () => driveDelivered(delivery, ports, stop));
+    switch (kind) {
+      case "unfounded":
+        return delivery.returnToQueue(maxReplicaLagMs);
       case "lost":
         logger.info("another worker owns the run");
         return delivery.abandon();
@@ -59,18 +44,51 @@ export async function driveRun(
         return delivery.acknowledge();
     }
   } catch (error) {
-    beat.stop();
-    if (signal.aborted) return delivery.returnToQueue(0);
+    if (stop.now.aborted) return delivery.returnToQueue(0);
     if (error instanceof UnknownEvent) {
-      logger.warn({ sequence: error.sequence }, "a newer version wrote this run; giving it back");
-      return delivery.returnToQueue(restAfterFailure(delivery.attempt));
+      logger.warn(
+        { sequence: error.sequence },
+        "the run has an event of a newer version; returning it to the queue",
+      );
+    } else {
+      logger.error({ err: error }, "driving the run failed; returning it to the queue");
     }
-    logger.error({ err: error }, "run could not be driven; giving it back");
-    delivery.returnToQueue(restAfterFailure(delivery.attempt));
+    delivery.returnToQueue(delayAfter(delivery.attempt, redelivery));
   }
 }
 
-/** Whether the log gives no reason for the message: there is no such run, or nothing came since it was parked. */
+async function keepingAlive<Result>(
+  delivery: Delivery<Dispatch>,
+  { heartbeatMs }: RunPorts,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  using _ = every(heartbeatMs, () => delivery.extend());
+  return await work();
+}
+
+/** `unfounded`: the log gives no reason for the message yet. */
+async function driveDelivered(
+  delivery: Delivery<Dispatch>,
+  ports: RunPorts,
+  stop: StopSignals,
+): Promise<Exclude<Claim["kind"], "claimed"> | RunRelease["kind"] | "unfounded"> {
+  const signal = stop.now;
+  const { tenant, runId } = delivery.message;
+  const key = { tenant, run: runId };
+  const claim = await claimRun(key, delivery, ports, signal);
+  const { kind, state } =
+    claim.kind === "claimed"
+      ? await inRunSpan(claim.claimed.state, () => ownRun(claim.claimed, ports, stop))
+      : claim;
+  // Every dispatch has a reason in the log, but this read may be older than the reason.
+  if (isUnfounded(kind) && delivery.attempt === 1) return "unfounded";
+  // A writer may have appended after the park and died before it dispatched the run.
+  if (kind === "spent") await appendExternal(ports, key, () => [], signal);
+  if (kind === "ended") await releaseEndedRun(state, ports, signal);
+  return kind;
+}
+
+/** Whether the run does not exist, or has no new fact since it was parked. */
 function isUnfounded(kind: Claim["kind"] | RunRelease["kind"]): boolean {
   return kind === "absent" || kind === "spent";
 }

@@ -17,20 +17,20 @@ afterEach(() => {
 });
 
 // Requirement: DUR-5
-test("a model that says nothing for ten minutes keeps its run, and an ended run is kept no longer", async () => {
-  const asked = Promise.withResolvers<void>();
+test("a worker extends its message during ten silent minutes of a model, and no longer after the end of the run", async () => {
+  const requested = Promise.withResolvers<void>();
   const answered = Promise.withResolvers<void>();
   const model: ModelProvider = {
     descriptor: create(ProviderDescriptorSchema, { name: "test" }),
     format: "test",
     async *stream() {
-      asked.resolve();
+      requested.resolve();
       await answered.promise;
       const more = { calls: [], usage: undefined, model: "test" };
       yield { kind: "turn", turn: { messageJson: "{}", finishReason: "stop", ...more } };
     },
   };
-  const stage = await new WorkerBench(model).create();
+  const bench = await new WorkerBench(model).create();
   let extended = 0;
   const delivery = {
     message: create(DispatchSchema, { tenant: key.tenant, runId: key.run }),
@@ -41,16 +41,16 @@ test("a model that says nothing for ten minutes keeps its run, and an ended run 
     returnToQueue: () => undefined,
     abandon: () => undefined,
   };
-  const ports = { ...stage.ports("w"), heartbeatMs: 1_000 };
+  const ports = { ...bench.ports("w"), heartbeatMs: 1_000 };
   const driving = driveRun(delivery, ports, { now: never, drain: never });
-  await asked.promise;
-  const written = (await stage.events()).length;
+  await requested.promise;
+  const written = (await bench.events()).length;
   vi.advanceTimersByTime(600_000);
   expect(extended).toBe(600);
-  expect(await stage.events()).toHaveLength(written);
+  expect(await bench.events()).toHaveLength(written);
   answered.resolve();
   await driving;
-  expectWhole(await stage.events(), RunStatus.COMPLETED);
+  expectWhole(await bench.events(), RunStatus.COMPLETED);
   vi.advanceTimersByTime(60_000);
   expect(extended).toBe(600);
 });

@@ -6,7 +6,7 @@ import { Outbox } from "./outbox.ts";
 const result = (content: string): Fact =>
   fact(rootScope, { case: "toolResult", value: { result: { callId: "c", content } } });
 
-test("adjacent text of one effect leaves as one event", () => {
+test("adjacent text of one effect becomes one event", () => {
   const outbox = new Outbox();
   outbox.add("a", [textPart(rootScope, "text", "one ")]);
   outbox.add("a", [textPart(rootScope, "text", "two")]);
@@ -17,7 +17,7 @@ test("adjacent text of one effect leaves as one event", () => {
   ]);
 });
 
-test("large results that come together leave one after the other, in their order", () => {
+test("large results are taken in several batches, in their order", () => {
   const outbox = new Outbox();
   for (let index = 0; index < 4; index++) outbox.add(`${index}`, [result("x".repeat(200_000))]);
   const batches: number[] = [];
@@ -25,7 +25,7 @@ test("large results that come together leave one after the other, in their order
   expect(batches).toEqual([2, 2]);
 });
 
-test("facts that are told together leave together, however large they are", () => {
+test("facts that were added together are taken together, however large they are", () => {
   const outbox = new Outbox();
   outbox.add("a", [result("small")]);
   outbox.add("b", [result("x".repeat(400_000)), result("x".repeat(300_000)), result("end")]);
@@ -35,7 +35,7 @@ test("facts that are told together leave together, however large they are", () =
   expect(batches).toEqual([1, 3, 1]);
 });
 
-test("what did not come to be appended is first the next time", () => {
+test("facts whose append was lost are first in the next batch", () => {
   const outbox = new Outbox();
   outbox.add("a", [result("first")]);
   const taken = outbox.take();

@@ -18,7 +18,7 @@ const turn = (more: Partial<ModelTurn> = {}): ModelPart => ({
   turn: { messageJson: "{}", finishReason: "stop", calls: [], usage, model: "test", ...more },
 });
 
-/** A provider whose calls are answered one by one by `answer`. */
+/** Creates a provider whose n-th call is answered by `answer`, and which counts its calls. */
 function provider(
   answer: (request: ModelRequest, call: number) => Promise<readonly ModelPart[]>,
 ): ModelProvider & { calls: number } {
@@ -32,18 +32,18 @@ function provider(
   };
 }
 
-/** Delivers the run until it is acknowledged; not for ever, as its queue would. */
-async function deliver(stage: WorkerBench): Promise<void> {
+/** Delivers the run until it is acknowledged, at most 19 times. */
+async function deliver(bench: WorkerBench): Promise<void> {
   for (let delivery = 1; delivery < 20; delivery++) {
-    if ((await stage.drive(`w${delivery}`)) === "acknowledged") return;
+    if ((await bench.drive(`w${delivery}`)) === "acknowledged") return;
   }
 }
 
-async function send(stage: WorkerBench, count: number): Promise<void> {
+async function send(bench: WorkerBench, count: number): Promise<void> {
   const text = "x".repeat(262_144);
   for (let index = 0; index < count; index++) {
     const value = { messageId: `m${index}`, message: { role: Role.USER, text } };
-    await appendExternal(stage, key, () => [{ case: "messageSubmitted", value }], never);
+    await appendExternal(bench, key, () => [{ case: "messageSubmitted", value }], never);
   }
 }
 
@@ -52,40 +52,40 @@ const reasonsIn = (events: readonly RunEvent[]) =>
 const idsIn = (events: readonly RunEvent[]) =>
   events.flatMap(({ event }) => (event.case === "messageInjected" ? [event.value.messageId] : []));
 
-describe("messages that are together more than a batch", () => {
-  test("do not keep a run from its beginning, and are taken up in their order", async () => {
+describe("messages that together exceed a batch", () => {
+  test("do not prevent the start of a run, and are injected in their order", async () => {
     const model = provider(async () => [turn()]);
-    const stage = await new WorkerBench(model).create();
-    await send(stage, 5);
-    await deliver(stage);
-    const events = await stage.events();
+    const bench = await new WorkerBench(model).create();
+    await send(bench, 5);
+    await deliver(bench);
+    const events = await bench.events();
     expectWhole(events, RunStatus.COMPLETED);
     expect(idsIn(events)).toEqual(["m0", "m1", "m2", "m3", "m4"]);
     expect(model.calls).toBe(5);
   });
 
   // Requirement: EVT-6
-  test("are taken up step by step when they come while the model speaks", async () => {
+  test("are injected step by step when they arrive during a model call", async () => {
     const model = provider(async (_, call) => {
-      if (call === 0) await send(stage, 5);
+      if (call === 0) await send(bench, 5);
       return [{ kind: "text", text: "hello" }, turn()];
     });
-    const stage = await new WorkerBench(model).create();
-    await deliver(stage);
-    const events = await stage.events();
+    const bench = await new WorkerBench(model).create();
+    await deliver(bench);
+    const events = await bench.events();
     expectWhole(events, RunStatus.COMPLETED);
     expect(idsIn(events)).toEqual(["m0", "m1", "m2", "m3", "m4"]);
   });
 });
 
-test("an answer that no log can hold is charged, and ends the run after one call of the model", async () => {
+test("an answer that exceeds a batch is charged, and ends the run after one model call", async () => {
   const model = provider(async () => [
     { kind: "text", text: "hello" },
     turn({ messageJson: JSON.stringify({ encrypted: "x".repeat(1_100_000) }) }),
   ]);
-  const stage = await new WorkerBench(model).create();
-  await deliver(stage);
-  const events = await stage.events();
+  const bench = await new WorkerBench(model).create();
+  await deliver(bench);
+  const events = await bench.events();
   expectWhole(events, RunStatus.ERROR);
   expect(reasonsIn(events)).toEqual(["too_large"]);
   expect(model.calls).toBe(1);
@@ -93,7 +93,7 @@ test("an answer that no log can hold is charged, and ends the run after one call
   expect(costs).toMatchObject([{ llmCalls: 1, inputTokens: 3, outputTokens: 4 }]);
 });
 
-/** A catalog of tools whose descriptions are `bytes` long together. */
+/** Returns a catalog of tools whose descriptions have `bytes` bytes in total. */
 function toolsOf(bytes: number) {
   const tools = [0, 1, 2].map((index): MessageInitShape<typeof ToolDescriptorSchema> => ({
     name: `t${index}`,
@@ -104,7 +104,7 @@ function toolsOf(bytes: number) {
   return [create(ToolCatalogSchema, { tools, isolation: "none" })];
 }
 
-class StageWithTools extends WorkerBench {
+class BenchWithTools extends WorkerBench {
   bytes = 0;
   override ports(worker: string) {
     const ports = super.ports(worker);
@@ -112,27 +112,27 @@ class StageWithTools extends WorkerBench {
   }
 }
 
-test("a run whose tools no log can hold is ended with the reason", async () => {
-  const stage = new StageWithTools(provider(async () => [turn()]));
-  await stage.create();
-  stage.bytes = 1_200_000;
-  await deliver(stage);
-  const events = await stage.events();
+test("a run whose tools exceed a batch ends with the reason", async () => {
+  const bench = new BenchWithTools(provider(async () => [turn()]));
+  await bench.create();
+  bench.bytes = 1_200_000;
+  await deliver(bench);
+  const events = await bench.events();
   expectWhole(events, RunStatus.ERROR);
   expect(reasonsIn(events)).toEqual(["too_large"]);
 });
 
-test("what follows from facts, and is with them more than a batch, comes in further ones", async () => {
+test("facts that follow, and do not fit into the batch, are appended in further ones", async () => {
   const model = provider(async () => [turn()]);
-  const stage = new StageWithTools(model);
-  await stage.create();
-  stage.bytes = 900_000;
-  await send(stage, 1);
-  await deliver(stage);
-  const events = await stage.events();
+  const bench = new BenchWithTools(model);
+  await bench.create();
+  bench.bytes = 900_000;
+  await send(bench, 1);
+  await deliver(bench);
+  const events = await bench.events();
   expectWhole(events, RunStatus.COMPLETED);
   expect(idsIn(events)).toEqual(["m0"]);
-  const batches = stage.log.batches.map(({ events }) => events.map(({ event }) => event.case));
+  const batches = bench.log.batches.map(({ events }) => events.map(({ event }) => event.case));
   expect(batches[2]).toEqual(["runClaimed", "status", "runPrepared"]);
   expect(batches[3]?.slice(0, 2)).toEqual(["step", "messageInjected"]);
 });
@@ -148,10 +148,10 @@ test("the calls of a large turn are in the log with their turn, or not at all", 
     }));
     return [turn({ calls: isAnswered ? [] : calls })];
   });
-  const stage = await new WorkerBench(model).create();
-  await deliver(stage);
-  expectWhole(await stage.events(), RunStatus.COMPLETED);
-  const kinds = stage.log.batches.map(({ events }) => events.map(({ event }) => event.case));
+  const bench = await new WorkerBench(model).create();
+  await deliver(bench);
+  expectWhole(await bench.events(), RunStatus.COMPLETED);
+  const kinds = bench.log.batches.map(({ events }) => events.map(({ event }) => event.case));
   const [withCalls, ...others] = kinds.filter((batch) => batch.includes("toolCall"));
   expect(others).toEqual([]);
   expect(withCalls?.slice(0, 5)).toEqual([
@@ -163,16 +163,16 @@ test("the calls of a large turn are in the log with their turn, or not at all", 
   ]);
 });
 
-test("a character whose halves come in two parts of a stream is in the log as one", async () => {
+test("a character whose halves arrive in two parts of a stream is one character in the log", async () => {
   const model = provider(async () => [
     { kind: "text", text: "smile \ud83d" },
     { kind: "text", text: "\ude00 so" },
     { kind: "text", text: " \ud83d" },
     turn(),
   ]);
-  const stage = await new WorkerBench(model).create();
-  await deliver(stage);
-  const texts = (await stage.events()).flatMap(({ event }) =>
+  const bench = await new WorkerBench(model).create();
+  await deliver(bench);
+  const texts = (await bench.events()).flatMap(({ event }) =>
     event.case === "text" ? [event.value.text] : [],
   );
   expect(texts.every((text) => text.isWellFormed())).toBe(true);

@@ -1,41 +1,68 @@
+/**
+ * The loop of the owner of a run. Its invariants:
+ *
+ * O1. At most one append is in flight per run: only `drive` appends, and it awaits each append.
+ *     Test: owned-run.test.ts, "has at most one append in flight"
+ * O2. Every append names the tail up to which the state is folded. A lost append is never repeated as it was: the owner
+ *     reads what it missed, folds it, and decides again.
+ *     Test: decided-runs.test.ts, "continues the run when it arrives just before the park"
+ * O3. After a lost append the owner waits for two round trips before it appends again, so that an external writer always
+ *     gets in.
+ *     Test: owned-run.test.ts, "waits for two round trips after a lost append"
+ * O4. Facts that an effect yields together are appended in one batch, or not at all.
+ *     Test: oversized.test.ts, "the calls of a large turn are in the log with their turn, or not at all"
+ * O5. The owner follows the log of its run. It appends nothing after it has folded a claim with another epoch.
+ *     Test: drive-run.test.ts, "with the same message: the later claim wins, and the run ends once"
+ * O6. The running effects are those that `nextEffects` returns for the current state. Others are aborted, and their facts
+ *     that are not appended yet are discarded.
+ *     Test: drive-run.test.ts, "a run that is cancelled during a tool call ends there, and its open calls are withdrawn"
+ * O7. A run is parked only when no effect runs, no fact waits for its append, and only external facts can continue it. The
+ *     park is an append like any other, so a fact that arrives just before it makes it fail.
+ *     Test: decided-runs.test.ts, "continues the run when it arrives just before the park"
+ * O8. A draining owner appends no new `model_call_started`, performs each call that is already in the log, and releases
+ *     the run when no model is answering.
+ *     Test: worker-hands-over.test.ts, "when its worker drains while it appends the model call, which is then made"
+ * O9. When `ownRun` returns, no effect of the run is running, and nothing follows its log.
+ *     Test: waiting-runs.test.ts, "no worker holds runs that wait for a person, and decisions continue them"
+ */
+
 import type { RunEvent } from "@reeve/contracts/run";
 import type { EventRange, Tail } from "@reeve/jetstream/log/port";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
+import { Mailbox } from "@reeve/platform/async/coordination/mailbox";
+import { onAbort } from "@reeve/platform/async/on-abort";
 import { applyAll } from "../domain/state/apply.ts";
 import type { Fact } from "../domain/state/fact.ts";
 import { fact, rootScope } from "../domain/state/fact.ts";
 import { nextEffects, openWaits } from "../domain/next-effects.ts";
 import type { RunState } from "../domain/state/run-state.ts";
-import type { RunRelease } from "../ports/ownership.ts";
+import type { RunRelease, StopSignals } from "../ports/ownership.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import type { FoldedLog } from "./append-facts.ts";
 import { appendFacts, failOversized } from "./append-facts.ts";
-import { Mailbox } from "./mailbox.ts";
 import { Outbox } from "./outbox.ts";
 import { perform } from "../perform/perform.ts";
 import type { EffectMessage } from "./running-effects.ts";
 import { RunningEffects } from "./running-effects.ts";
 import { FrameSpans } from "../tracing/frame-spans.ts";
 
-/** When to stop: at once, or as soon as no answer of a model would be lost. */
-export interface StopSignals {
-  readonly now: AbortSignal;
-  readonly drain: AbortSignal;
-}
+type OwnerMessage =
+  | EffectMessage
+  | { readonly kind: "log_grew"; readonly range: EventRange<RunEvent> }
+  | { readonly kind: "log_unreadable"; readonly error: unknown }
+  | { readonly kind: "draining" };
 
-type News = EffectMessage | { readonly kind: "foreign"; readonly stretch: EventRange<RunEvent> };
-
-/** A run that this worker has claimed: its state and the tail at which the claim stands. */
+/** A run that this worker has claimed, folded up to the claim. */
 export interface ClaimedRun extends FoldedLog {
   readonly key: RunKey;
   readonly epoch: number;
-  /** Whether nothing more is to follow from the state. */
+  /** Whether the log already holds all facts that follow from the state. */
   readonly isComplete: boolean;
 }
 
 /**
- * Drives a claimed run to the point where it rests: ended, waiting for somebody else, or taken by another worker. A worker
- * that dies on the way loses no more than what no log says yet.
+ * Drives a claimed run until it ends, waits for an external fact, belongs to another worker, or has to be released. If this
+ * worker dies, only facts that are not in the log yet are lost.
  */
 export async function ownRun(
   claimed: ClaimedRun,
@@ -51,69 +78,69 @@ class OwnedRun implements AsyncDisposable {
   readonly #epoch: number;
   readonly #ports: RunPorts;
   readonly #outbox = new Outbox();
-  readonly #mailbox = new Mailbox<News>();
+  /** Without a limit, because a refused message would be a lost fact. The length of a model's answer bounds it in practice. */
+  readonly #mailbox = new Mailbox<OwnerMessage>(Infinity);
   readonly #effects: RunningEffects;
   readonly #spans = new FrameSpans();
   readonly #end = new AbortController();
-  readonly #soon: AbortSignal;
+  readonly #drain: AbortSignal;
   #state: RunState;
   #tail: Tail;
-  /** Whether facts may follow from the state that no append held: of facts from outside, or because they were too many. */
-  #mayOwe: boolean;
+  /**
+   * Whether facts may follow from the state that the log does not hold: those that follow from external facts, and those
+   * that did not fit into the last batch.
+   */
+  #mayDeriveFacts: boolean;
 
   constructor(
     { key, epoch, state, tail, isComplete }: ClaimedRun,
     ports: RunPorts,
-    soon: AbortSignal,
+    drain: AbortSignal,
   ) {
-    this.#soon = soon;
+    this.#drain = drain;
     this.#key = key;
     this.#epoch = epoch;
     this.#ports = ports;
     this.#state = state;
     this.#tail = tail;
-    this.#mayOwe = !isComplete;
+    this.#mayDeriveFacts = !isComplete;
     this.#effects = new RunningEffects(
       (effect, signal) =>
         this.#spans.within(this.#state, effect, () => perform(this.#state, effect, ports, signal)),
-      (news) => this.#mailbox.post(news),
+      (message) => this.#mailbox.post(message),
     );
   }
 
   async drive(now: AbortSignal): Promise<RunRelease> {
-    const soon = this.#soon;
-    const bounded = AbortSignal.any([now, this.#end.signal]);
-    void this.#followOthers(bounded);
-    const wake = () => this.#mailbox.post({ kind: "ended", effectId: "" });
-    soon.addEventListener("abort", wake, { once: true, signal: bounded });
+    const drain = this.#drain;
+    const signal = AbortSignal.any([now, this.#end.signal]);
+    void this.#followLog(signal);
+    using _ = onAbort(drain, () => this.#mailbox.post({ kind: "draining" }));
     for (;;) {
-      // An effect that ended while an append was under way left its facts here.
-      this.#take(this.#mailbox.empty());
+      // Messages also arrive while an append is in flight.
+      this.#receive(this.#mailbox.drain());
       if (this.#state.claim?.epoch !== this.#epoch) return { kind: "lost", state: this.#state };
       if (this.#state.end !== undefined) return { kind: "ended", state: this.#state };
       this.#spans.observe(this.#state);
       const wanted = nextEffects(this.#state);
       this.#outbox.keepOnly(new Set(wanted.map(({ id }) => id)));
-      if (soon.aborted) this.#effects.drain(wanted);
+      if (drain.aborted) this.#effects.drain(wanted);
       else this.#effects.reconcile(wanted);
-      if (this.#mayOwe) await this.#append([], bounded);
-      else if (!this.#outbox.isEmpty) await this.#flush(bounded);
-      else if (soon.aborted && !this.#effects.isCallingModel) {
+      if (this.#mayDeriveFacts) await this.#append([], signal);
+      else if (!this.#outbox.isEmpty) await this.#flush(signal);
+      else if (drain.aborted && !this.#effects.isCallingModel) {
         return { kind: "released", state: this.#state };
       } else if (this.#effects.isIdle) {
-        if (await this.#park(bounded)) return { kind: "parked", state: this.#state };
-      } else this.#take(await this.#mailbox.collect(bounded));
+        if (await this.#park(signal)) return { kind: "parked", state: this.#state };
+      } else this.#receive(await this.#mailbox.take(signal));
     }
   }
 
-  /** Appends what has gathered and all that follows from it. */
+  /** Appends the facts that wait, and everything that follows from them. */
   async #flush(signal: AbortSignal): Promise<void> {
     const taken = this.#outbox.take();
-    const stands = await this.#append(
-      taken.flatMap(({ facts }) => facts),
-      signal,
-    );
-    if (!stands) this.#outbox.putBack(taken);
+    const facts = taken.flatMap((pending) => pending.facts);
+    if (!(await this.#append(facts, signal))) this.#outbox.putBack(taken);
   }
 
   async #park(signal: AbortSignal): Promise<boolean> {
@@ -127,26 +154,29 @@ class OwnedRun implements AsyncDisposable {
     );
   }
 
-  /** Whether the facts stand, with all that follows; without facts, what follows alone. Otherwise somebody else wrote first, and the state now has what they wrote. */
+  /**
+   * Appends `facts` and everything that follows from them; without facts, what follows from the state. Returns false when
+   * another writer was first: the state then includes what that writer appended.
+   */
   async #append(facts: readonly Fact[], signal: AbortSignal): Promise<boolean> {
     const { log, clock } = this.#ports;
-    // A call that begins now is not made, and would count as one that was lost with its worker.
-    const extent = { stopsBeforeModelCalls: this.#soon.aborted };
-    const before = { state: this.#state, tail: this.#tail, extent };
+    // A model call that is appended now would not be made, but charged as one that its worker lost.
+    const limits = { stopsBeforeModelCalls: this.#drain.aborted };
+    const before = { state: this.#state, tail: this.#tail, limits };
     const startedAt = clock.now();
-    let written = await appendFacts(this.#key, before, facts, this.#ports, signal);
-    if (written.kind === "oversized") {
+    let outcome = await appendFacts(this.#key, before, facts, this.#ports, signal);
+    if (outcome.kind === "oversized") {
       const end = failOversized(this.#state, facts);
-      written = await appendFacts(this.#key, before, end, this.#ports, signal);
+      outcome = await appendFacts(this.#key, before, end, this.#ports, signal);
     }
-    if (written.kind === "appended") {
-      this.#state = written.state;
-      this.#tail = written.tail;
-      this.#mayOwe = !written.isComplete;
+    if (outcome.kind === "appended") {
+      this.#state = outcome.state;
+      this.#tail = outcome.tail;
+      this.#mayDeriveFacts = !outcome.isComplete;
       return true;
     }
     this.#fold(await log.read(this.#key, this.#tail, signal));
-    // Whoever won may have lost to us before: leave the way free for two round trips, so that it always gets in.
+    // The writer that won may have lost to this owner before.
     await clock.sleep(2 * (clock.now() - startedAt), signal);
     return false;
   }
@@ -156,43 +186,46 @@ class OwnedRun implements AsyncDisposable {
     const unseen = events.filter(({ sequence }) => sequence > this.#state.sequence);
     this.#state = applyAll(this.#state, unseen);
     this.#tail = tail;
-    this.#mayOwe = true;
+    this.#mayDeriveFacts = true;
   }
 
-  #take(news: readonly News[]): void {
-    for (const item of news) {
-      switch (item.kind) {
+  #receive(messages: readonly OwnerMessage[]): void {
+    for (const message of messages) {
+      switch (message.kind) {
         case "facts":
-          this.#outbox.add(item.effectId, item.facts);
+          this.#outbox.add(message.effectId, message.facts);
           break;
-        case "foreign":
-          this.#fold(item.stretch);
+        case "log_grew":
+          this.#fold(message.range);
           break;
-        case "broke":
-          throw item.error;
+        case "failed":
+        case "log_unreadable":
+          throw message.error;
         case "ended":
+        case "draining":
           break;
       }
     }
   }
 
-  /** A fact from outside reaches the owner at once: by following the log, in which its own facts come back too. */
-  async #followOthers(signal: AbortSignal): Promise<void> {
+  /** Follows the log, which also yields the owner's own facts, so that external facts arrive at once. */
+  async #followLog(signal: AbortSignal): Promise<void> {
     const { log } = this.#ports;
     try {
-      for await (const stretch of log.follow(this.#key, this.#tail, signal)) {
-        if (stretch.tail.sequence > this.#tail.sequence) {
-          this.#mailbox.post({ kind: "foreign", stretch });
+      for await (const range of log.follow(this.#key, this.#tail, signal)) {
+        if (range.tail.sequence > this.#tail.sequence) {
+          this.#mailbox.post({ kind: "log_grew", range });
         }
       }
     } catch (error) {
-      if (!signal.aborted) this.#mailbox.post({ kind: "broke", effectId: "follow", error });
+      if (!signal.aborted) this.#mailbox.post({ kind: "log_unreadable", error });
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#end.abort(new DOMException("the run rests", "AbortError"));
+    this.#end.abort(new DOMException("the owner released the run", "AbortError"));
     await this.#effects[Symbol.asyncDispose]();
     this.#spans[Symbol.dispose]();
+    this.#mailbox[Symbol.dispose]();
   }
 }

@@ -1,41 +1,44 @@
 import type { Fact } from "../domain/state/fact.ts";
 import type { Effect } from "../domain/next-effects.ts";
 
-/** What became of an effect: facts on the way, its end, or a failure that no fact tells. */
+/** What a running effect reports: facts, its end, or an error that is not expressed as a fact. */
 export type EffectMessage =
   | { readonly kind: "facts"; readonly effectId: string; readonly facts: readonly Fact[] }
   | { readonly kind: "ended"; readonly effectId: string }
-  | { readonly kind: "broke"; readonly effectId: string; readonly error: unknown };
+  | { readonly kind: "failed"; readonly effectId: string; readonly error: unknown };
 
-/** The effects that are under way for one run. */
+interface RunningEffect {
+  readonly kind: Effect["kind"];
+  readonly abort: AbortController;
+  readonly done: Promise<void>;
+}
+
+/** The effects of one run that are in progress. Disposing aborts them, and waits until they have stopped. */
 export class RunningEffects implements AsyncDisposable {
-  readonly #running = new Map<
-    string,
-    { kind: Effect["kind"]; abort: AbortController; done: Promise<void> }
-  >();
-  /** Effects that gave all their facts: not to be started again before the facts are folded. */
+  readonly #running = new Map<string, RunningEffect>();
+  /** Effects that have yielded all their facts. They must not start again before these facts are folded. */
   readonly #ended = new Set<string>();
   readonly #start: (effect: Effect, signal: AbortSignal) => AsyncIterable<readonly Fact[]>;
-  readonly #tell: (news: EffectMessage) => void;
+  readonly #report: (message: EffectMessage) => void;
 
   constructor(
     start: (effect: Effect, signal: AbortSignal) => AsyncIterable<readonly Fact[]>,
-    tell: (news: EffectMessage) => void,
+    report: (message: EffectMessage) => void,
   ) {
     this.#start = start;
-    this.#tell = tell;
+    this.#report = report;
   }
 
   get isIdle(): boolean {
     return this.#running.size === 0;
   }
 
-  /** Whether a model is being listened to, whose answer would be lost. */
+  /** Whether a model call is in progress, whose answer an abort would lose. */
   get isCallingModel(): boolean {
     return [...this.#running.values()].some(({ kind }) => kind === "call_model");
   }
 
-  /** Starts the effects that are wanted and not under way, and stops those that are not wanted any more. */
+  /** Starts the wanted effects that are not in progress, and aborts those in progress that are not wanted. */
   reconcile(wanted: readonly Effect[]): void {
     const ids = new Set(wanted.map(({ id }) => id));
     for (const [id, { abort }] of this.#running) if (!ids.has(id)) abort.abort(notWanted);
@@ -48,7 +51,7 @@ export class RunningEffects implements AsyncDisposable {
     }
   }
 
-  /** Stops what is not wanted any more, and starts nothing but the models whose calls count as made. */
+  /** Like `reconcile`, but starts only model calls: the log already charges for them. */
   drain(wanted: readonly Effect[]): void {
     this.reconcile(wanted.filter(({ id, kind }) => kind === "call_model" || this.#running.has(id)));
   }
@@ -58,22 +61,21 @@ export class RunningEffects implements AsyncDisposable {
     try {
       for await (const facts of this.#start(effect, signal)) {
         if (signal.aborted) break;
-        this.#tell({ kind: "facts", effectId, facts });
+        this.#report({ kind: "facts", effectId, facts });
       }
       this.#finish(effectId);
     } catch (error) {
       this.#finish(effectId);
-      if (!signal.aborted) this.#tell({ kind: "broke", effectId, error });
+      if (!signal.aborted) this.#report({ kind: "failed", effectId, error });
     }
   }
 
   #finish(effectId: string): void {
     this.#running.delete(effectId);
     this.#ended.add(effectId);
-    this.#tell({ kind: "ended", effectId });
+    this.#report({ kind: "ended", effectId });
   }
 
-  /** Stops everything, and waits until it has stopped. */
   async [Symbol.asyncDispose](): Promise<void> {
     const running = [...this.#running.values()];
     for (const { abort } of running) abort.abort(notWanted);
@@ -81,4 +83,4 @@ export class RunningEffects implements AsyncDisposable {
   }
 }
 
-const notWanted = new DOMException("the run does not want this any more", "AbortError");
+const notWanted = new DOMException("the run no longer needs this effect", "AbortError");

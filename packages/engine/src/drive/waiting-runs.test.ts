@@ -31,18 +31,18 @@ const callsOnce: ModelProvider = {
   },
 };
 
-/** What a worker has of its runs at this moment. */
-class Held {
+/** Counts what a worker holds of its runs at this moment. */
+class HeldResources {
   follows = 0;
   deliveries = 0;
 
-  /** The log, which counts who follows it. */
+  /** Returns the log with its followers counted. */
   log(log: RunLog): RunLog {
-    const follow: RunLog["follow"] = (...asked) => this.#counted(log.follow(...asked));
+    const follow: RunLog["follow"] = (...args) => this.#counted(log.follow(...args));
     return { append: log.append.bind(log), read: log.read.bind(log), follow };
   }
 
-  /** The queue, which counts what is taken and not settled. */
+  /** Yields the deliveries, and counts those that are not settled. */
   async *take(taken: AsyncIterable<Delivery<Dispatch>>): AsyncIterable<Delivery<Dispatch>> {
     for await (const delivery of taken) {
       this.deliveries++;
@@ -73,21 +73,21 @@ async function statusOf(log: RunLog, key: (typeof runs)[number]): Promise<RunSta
 }
 
 // Requirement: HITL-6
-test("runs that wait for a person are held by no worker, and go on when they are decided", async () => {
-  const stage = new WorkerBench(callsOnce);
-  const held = new Held();
-  const ports = { ...stage.ports("w"), log: held.log(stage.log) };
+test("no worker holds runs that wait for a person, and decisions continue them", async () => {
+  const bench = new WorkerBench(callsOnce);
+  const held = new HeldResources();
+  const ports = { ...bench.ports("w"), log: held.log(bench.log) };
   const stop = new AbortController();
   const queue = {
     take: (concurrency: number, signal: AbortSignal) =>
-      held.take(stage.dispatch.take(concurrency, signal)),
+      held.take(bench.dispatch.take(concurrency, signal)),
   };
-  // One at a time: a run that waited in the worker would keep out all others.
+  // With a concurrency of 1, a waiting run that the worker holds would block all others.
   const working = workRuns(queue, ports, 1, { now: stop.signal, drain: stop.signal });
   working.catch(() => undefined);
   const allAre = async (status: RunStatus) => {
     for (const key of runs) {
-      while ((await statusOf(stage.log, key)) !== status) await new Promise(setImmediate);
+      while ((await statusOf(bench.log, key)) !== status) await new Promise(setImmediate);
     }
     while (held.deliveries > 0 || held.follows > 0) await new Promise(setImmediate);
   };
@@ -100,18 +100,18 @@ test("runs that wait for a person are held by no worker, and go on when they are
     const value = { tenant: key.tenant, agentId: "a", input: "go", spec };
     const event = { case: "runCreated", value } as const;
     const created = create(RunEventSchema, { runId: key.run, sequence: 1, event });
-    await stage.log.append(key, emptyTail, [created], never);
+    await bench.log.append(key, emptyTail, [created], never);
     const message = create(DispatchSchema, { tenant: key.tenant, runId: key.run });
-    await stage.dispatch.publish(message, { dedupeId: key.run }, never);
+    await bench.dispatch.publish(message, { dedupeId: key.run }, never);
   }
   await allAre(RunStatus.WAITING);
   expect(held).toMatchObject({ deliveries: 0, follows: 0 });
   expect(timers()).toBeLessThanOrEqual(timersBefore);
-  // Whatever the queue itself waits with does not grow with the runs.
+  // The queue has one listener, however many runs there are.
   expect(getEventListeners(stop.signal, "abort").length).toBeLessThanOrEqual(listenersBefore + 1);
   for (const key of runs) {
     await appendExternal(
-      { log: stage.log, dispatch: stage.dispatch },
+      { log: bench.log, dispatch: bench.dispatch },
       key,
       ({ approvals }) =>
         [...approvals.values()].map((pending) => ({

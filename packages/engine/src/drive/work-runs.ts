@@ -1,13 +1,12 @@
 import type { Dispatch } from "@reeve/contracts/run";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
+import type { StopSignals } from "../ports/ownership.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
-import type { StopSignals } from "./owned-run.ts";
 import { driveRun } from "./drive-run.ts";
 
 /**
- * Drives runs from the queue, at most `concurrency` at a time, until `stop.soon` aborts; then listens to the models that
- * are speaking, gives back its runs as they come to a point where nothing is lost, all of them when `stop.now` aborts, and
- * resolves.
+ * Drives runs from the queue, at most `concurrency` at a time, until `stop.drain` aborts. Then takes no more runs, and
+ * resolves when it has released all of them: each when no model is answering it, or all when `stop.now` aborts.
  */
 export async function workRuns(
   dispatch: Pick<WorkQueue<Dispatch>, "take">,
@@ -15,11 +14,11 @@ export async function workRuns(
   concurrency: number,
   stop: StopSignals,
 ): Promise<void> {
-  // A message is delivered again to ourselves when this process was paused for long: the run is still ours.
   const driven = new Map<number, Promise<void>>();
   try {
     for await (const delivery of dispatch.take(concurrency, stop.drain)) {
       const { sequence } = delivery;
+      // The queue redelivers a message whose holder was paused for long. Here the holder is this worker, which continues.
       if (driven.has(sequence)) {
         delivery.abandon();
         continue;

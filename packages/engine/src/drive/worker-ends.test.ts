@@ -7,7 +7,7 @@ import { expectWhole, key, WorkerBench } from "../../test/support/worker-bench.t
 
 const never = new AbortController().signal;
 
-/** Speaks, and has the worker told to end soon in the middle of its first turn. */
+/** Aborts `ending` in the middle of its first answer. */
 function interrupting(ending: AbortController): ModelProvider {
   const inner = countingModel(1);
   return {
@@ -22,7 +22,7 @@ function interrupting(ending: AbortController): ModelProvider {
   };
 }
 
-/** Speaks, and then is silent until it is ended; asked again, it answers. */
+/** Stops in the middle of its first answer until it is aborted, and answers the second call. */
 function neverFinishing(): ModelProvider {
   const inner = countingModel(0);
   let isFirst = true;
@@ -40,37 +40,37 @@ function neverFinishing(): ModelProvider {
   };
 }
 
-describe("a worker that is to end soon", () => {
-  test("listens to its model, gives the run back, and loses nothing", async () => {
+describe("a worker that drains", () => {
+  test("waits for the answer of its model, gives the run back, and loses nothing", async () => {
     const ending = new AbortController();
-    const stage = await new WorkerBench(interrupting(ending)).create();
+    const bench = await new WorkerBench(interrupting(ending)).create();
     const stop = { now: never, drain: ending.signal };
-    expect(await stage.drive("w1", 1, stop)).toBe("given back");
-    expect(stage.executed).toEqual([]);
-    expect(await stage.drive("w2")).toBe("acknowledged");
-    const events = await stage.events();
+    expect(await bench.drive("w1", 1, stop)).toBe("given back");
+    expect(bench.executed).toEqual([]);
+    expect(await bench.drive("w2")).toBe("acknowledged");
+    const events = await bench.events();
     expectWhole(events, RunStatus.COMPLETED);
-    expect(textOf(events)).toBe("turn 0 goes onturn 1 goes on");
-    const asked = events.filter(({ event }) => event.case === "modelCallStarted");
-    expect(asked).toHaveLength(2);
-    expect(stage.executed).toHaveLength(1);
+    expect(textOf(events)).toBe("turn 0 continuesturn 1 continues");
+    const calls = events.filter(({ event }) => event.case === "modelCallStarted");
+    expect(calls).toHaveLength(2);
+    expect(bench.executed).toHaveLength(1);
   });
 
-  test("that may not wait any longer gives the run back at once, and its text is voided", async () => {
+  test("gives the run back at once when its time is over, and the text is voided", async () => {
     const ending = new AbortController();
-    const stage = await new WorkerBench(neverFinishing()).create();
-    const driving = stage.drive("w1", 1, { now: ending.signal, drain: ending.signal });
-    for await (const { events } of stage.log.follow(key, 0, never)) {
+    const bench = await new WorkerBench(neverFinishing()).create();
+    const driving = bench.drive("w1", 1, { now: ending.signal, drain: ending.signal });
+    for await (const { events } of bench.log.follow(key, 0, never)) {
       if (events.some(({ event }) => event.case === "text")) break;
     }
     ending.abort();
     expect(await driving).toBe("given back");
-    const said = (await stage.events()).find(({ event }) => event.case === "text");
-    await stage.drive("w2", 1, undefined, 2);
-    const events = await stage.events();
+    const text = (await bench.events()).find(({ event }) => event.case === "text");
+    await bench.drive("w2", 1, undefined, 2);
+    const events = await bench.events();
     expectWhole(events, RunStatus.COMPLETED);
     const voided = events.find(({ event }) => event.case === "textVoided");
-    expect(voided?.event.value).toMatchObject({ firstSequence: said?.sequence });
-    expect(outputOf(foldHead(emptyHead, events))).toBe("turn 0 goes on");
+    expect(voided?.event.value).toMatchObject({ firstSequence: text?.sequence });
+    expect(outputOf(foldHead(emptyHead, events))).toBe("turn 0 continues");
   });
 });

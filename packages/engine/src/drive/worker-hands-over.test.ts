@@ -7,26 +7,29 @@ import { countingModel } from "../../test/support/models.ts";
 import { expectWhole, WorkerBench } from "../../test/support/worker-bench.ts";
 
 const never = new AbortController().signal;
-/** What two turns take, and nothing more. */
+/** A budget for exactly two turns. */
 const twoCalls = { budgets: { maxLlmCalls: 2 } };
 
-/** Calls a tool that the runtime refuses by itself, and then answers: each turn calls for the next at once. */
+/** Calls a tool that the runtime refuses by itself, and then answers, so that each turn is followed by the next at once. */
 class Model {
-  asked = 0;
+  calls = 0;
   readonly provider: ModelProvider;
 
-  constructor(onAsked: (times: number) => void) {
+  constructor(onCall: (count: number) => void) {
     const inner = countingModel(1);
-    const ask = () => onAsked(++this.asked);
+    const call = () => onCall(++this.calls);
     this.provider = {
       descriptor: inner.descriptor,
       format: inner.format,
       async *stream(request, signal) {
-        ask();
+        call();
         for await (const part of inner.stream(request, signal)) {
           if (part.kind !== "turn") yield part;
           else {
-            const calls = part.turn.calls.map((call) => ({ ...call, name: "no_such_tool" }));
+            const calls = part.turn.calls.map((toolCall) => ({
+              ...toolCall,
+              name: "no_such_tool",
+            }));
             yield { ...part, turn: { ...part.turn, calls } };
           }
         }
@@ -35,8 +38,8 @@ class Model {
   }
 }
 
-/** A stage that tells of each batch before it is written. */
-class Told extends WorkerBench {
+/** A bench that reports each batch before its append. */
+class ReportingBench extends WorkerBench {
   onAppend: (events: readonly RunEvent[]) => void = () => undefined;
 
   override ports(worker: string): RunPorts {
@@ -59,39 +62,39 @@ function callsIn(events: readonly RunEvent[]): number {
   return events.filter(({ event }) => event.case === "modelCallStarted").length;
 }
 
-describe("a run that is handed over in good order is charged for no call that was not made", () => {
-  test("its worker is told to end while the model speaks", async () => {
+describe("a run that is handed over is charged for no model call that was not made", () => {
+  test("when its worker drains during the answer of a model", async () => {
     const ending = new AbortController();
     const model = new Model(() => ending.abort());
-    const stage = await new WorkerBench(model.provider).create(twoCalls);
-    expect(await stage.drive("w1", 1, { now: never, drain: ending.signal })).toBe("given back");
-    expect(model.asked).toBe(1);
-    await stage.drive("w2", 1, undefined, 2);
-    const events = await stage.events();
+    const bench = await new WorkerBench(model.provider).create(twoCalls);
+    expect(await bench.drive("w1", 1, { now: never, drain: ending.signal })).toBe("given back");
+    expect(model.calls).toBe(1);
+    await bench.drive("w2", 1, undefined, 2);
+    const events = await bench.events();
     expectWhole(events, RunStatus.COMPLETED);
-    expect([model.asked, callsIn(events)]).toEqual([2, 2]);
+    expect([model.calls, callsIn(events)]).toEqual([2, 2]);
   });
 
-  test("its worker is told to end while it writes that the model is called: it calls it", async () => {
+  test("when its worker drains while it appends the model call, which is then made", async () => {
     const ending = new AbortController();
     const model = new Model(() => undefined);
-    const stage = await new Told(model.provider).create(twoCalls);
-    stage.onAppend = (events) => {
+    const bench = await new ReportingBench(model.provider).create(twoCalls);
+    bench.onAppend = (events) => {
       if (callsIn(events) > 0) ending.abort();
     };
-    expect(await stage.drive("w1", 1, { now: never, drain: ending.signal })).toBe("given back");
-    expect(model.asked).toBe(1);
-    await stage.drive("w2", 1, undefined, 2);
-    const events = await stage.events();
+    expect(await bench.drive("w1", 1, { now: never, drain: ending.signal })).toBe("given back");
+    expect(model.calls).toBe(1);
+    await bench.drive("w2", 1, undefined, 2);
+    const events = await bench.events();
     expectWhole(events, RunStatus.COMPLETED);
-    expect([model.asked, callsIn(events)]).toEqual([2, 2]);
+    expect([model.calls, callsIn(events)]).toEqual([2, 2]);
   });
 
-  test("its worker is told to end while the model gives its last answer: the run ends there", async () => {
+  test("when its worker drains during the last answer, which ends the run", async () => {
     const ending = new AbortController();
-    const model = new Model((times) => times === 2 && ending.abort());
-    const stage = await new WorkerBench(model.provider).create(twoCalls);
-    expect(await stage.drive("w1", 1, { now: never, drain: ending.signal })).toBe("acknowledged");
-    expectWhole(await stage.events(), RunStatus.COMPLETED);
+    const model = new Model((count) => count === 2 && ending.abort());
+    const bench = await new WorkerBench(model.provider).create(twoCalls);
+    expect(await bench.drive("w1", 1, { now: never, drain: ending.signal })).toBe("acknowledged");
+    expectWhole(await bench.events(), RunStatus.COMPLETED);
   });
 });

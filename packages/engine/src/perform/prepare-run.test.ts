@@ -27,20 +27,20 @@ function attentive(
   };
 }
 
-async function preparedBy(stage: WorkerBench): Promise<RunPrepared | undefined> {
-  const events = await stage.events();
+async function preparedBy(bench: WorkerBench): Promise<RunPrepared | undefined> {
+  const events = await bench.events();
   const found = events.find(({ event }) => event.case === "runPrepared")?.event;
   return found?.case === "runPrepared" ? found.value : undefined;
 }
 
-const why = async (stage: WorkerBench) => foldHead(emptyHead, await stage.events()).error;
+const why = async (bench: WorkerBench) => foldHead(emptyHead, await bench.events()).error;
 
 // Requirement: LOOP-5
 test("a provider that calls no tools is offered none, and the run is one plain turn", async () => {
   const model = attentive({ capabilities: { tools: false } });
-  const stage = await new WorkerBench(model).create({ instructions: "Be brief." });
-  await stage.drive("w");
-  expectWhole(await stage.events(), RunStatus.COMPLETED);
+  const bench = await new WorkerBench(model).create({ instructions: "Be brief." });
+  await bench.drive("w");
+  expectWhole(await bench.events(), RunStatus.COMPLETED);
   expect(model.asked).toHaveLength(1);
   expect(model.asked[0]?.tools).toEqual([]);
   // Nothing is said of tools that there are not.
@@ -67,9 +67,9 @@ describe("under a cap on cost", () => {
   // Requirement: TURN-4
   test("a model without a price is refused before it is called", async () => {
     const model = attentive();
-    const stage = await new WorkerBench(model).create(capped);
-    await stage.drive("w");
-    expect(await why(stage)).toMatchObject({
+    const bench = await new WorkerBench(model).create(capped);
+    await bench.drive("w");
+    expect(await why(bench)).toMatchObject({
       reason: "resolve_failed",
       message: expect.stringContaining("has no price"),
     });
@@ -79,9 +79,9 @@ describe("under a cap on cost", () => {
   test("so is one of which nothing says how long its answer may be", async () => {
     const pricing = { inputUsdPerMillion: 1, outputUsdPerMillion: 2 };
     const models = [{ id: "priced", provider: "test", upstreamName: "x", pricing }];
-    const stage = await new WorkerBench(attentive(), models).create({ ...capped, model: "priced" });
-    await stage.drive("w");
-    expect((await why(stage))?.message).toContain("how long an answer");
+    const bench = await new WorkerBench(attentive(), models).create({ ...capped, model: "priced" });
+    await bench.drive("w");
+    expect((await why(bench))?.message).toContain("how long an answer");
     const bounded = await new WorkerBench(attentive(), models).create({
       ...capped,
       model: "priced",
@@ -94,17 +94,17 @@ describe("under a cap on cost", () => {
 
 // Requirement: CFG-7, INJ-1
 test("a tool that has got a parameter of the name of an injected argument ends the run with the names of both", async () => {
-  const stage = await new WorkerBench(attentive()).create({ injectedToolArgs: { key: "why" } });
-  await stage.drive("w");
-  expect((await why(stage))?.message).toMatch(/"key" is a parameter of the tool memory_/);
+  const bench = await new WorkerBench(attentive()).create({ injectedToolArgs: { key: "why" } });
+  await bench.drive("w");
+  expect((await why(bench))?.message).toMatch(/"key" is a parameter of the tool memory_/);
 });
 
 // Requirement: PERM-4, CHAT-2
 test("beside an editor without a node registry its tools are left out, and that is said", async () => {
   const chatContext = { kind: ChatContextKind.EDITOR, workflowId: "w1" };
-  const stage = await new WorkerBench(attentive()).create({}, { chatContext });
-  await stage.drive("w");
-  const prepared = await preparedBy(stage);
+  const bench = await new WorkerBench(attentive()).create({}, { chatContext });
+  await bench.drive("w");
+  const prepared = await preparedBy(bench);
   expect(prepared?.warnings).toEqual([expect.stringContaining("no node registry")]);
   expect(prepared?.tools.map(({ name }) => name)).not.toContain("build_workflow");
 });

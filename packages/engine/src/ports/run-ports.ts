@@ -8,7 +8,7 @@ import type { LongTermMemory } from "@reeve/memory/long-term-memory";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import type { Catalogs } from "./catalogs.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "@reeve/platform/async/clock";
 import type { ModelProvider } from "./model-provider.ts";
 
 /** Everything outside of a run that its worker needs. */

@@ -13,7 +13,7 @@ export function countingModel(rounds: number, failures: ModelFailure[] = []): Mo
       const taken = messages.filter(({ role }) => role === "verbatim").length;
       yield { kind: "text", text: `turn ${taken} ` };
       await new Promise(setImmediate);
-      yield { kind: "text", text: "goes on" };
+      yield { kind: "text", text: "continues" };
       if (failure !== undefined) throw failure;
       const calls =
         taken < rounds ? [{ providerCallId: `p${taken}`, name: "count", argumentsText: "{}" }] : [];

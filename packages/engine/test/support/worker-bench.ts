@@ -27,7 +27,7 @@ import { expect } from "vitest";
 import type { ModelProvider } from "../../src/ports/model-provider.ts";
 import type { RunPorts } from "../../src/ports/run-ports.ts";
 import { driveRun } from "../../src/drive/drive-run.ts";
-import type { StopSignals } from "../../src/drive/owned-run.ts";
+import type { StopSignals } from "../../src/ports/ownership.ts";
 
 const never = new AbortController().signal;
 export const key = { tenant: "acme", run: "run_memory" };

@@ -1,0 +1,45 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { cancelCall } from "@reeve/run/commands/cancel-call";
+import { endTurn } from "@reeve/run/thread/end-turn";
+import { callsToRelease } from "../domain/next-effects.ts";
+import type { RunState } from "../domain/state/run-state.ts";
+import type { RunPorts } from "../ports/run-ports.ts";
+import { callKey } from "../perform/call-tool.ts";
+
+/**
+ * Cancels the open calls of an ended run, and ends its turn in its thread so that the thread's next run can start. May be
+ * repeated.
+ */
+export async function releaseEndedRun(
+  state: RunState,
+  ports: RunPorts,
+  signal: AbortSignal,
+): Promise<void> {
+  await cancelOpenCalls(state, ports, signal);
+  await leaveThread(state, ports, signal);
+}
+
+/** A call that waits never starts, and one in progress is ended. */
+async function cancelOpenCalls(
+  state: RunState,
+  { journal, clock }: RunPorts,
+  signal: AbortSignal,
+): Promise<void> {
+  const reason = `the run ended: ${state.end ?? ""}`;
+  const cancellation = { reason, time: timestampFromMs(clock.now()) };
+  await Promise.all(
+    callsToRelease(state).map(({ call }) =>
+      cancelCall(journal, callKey(state, call.callId), cancellation, signal),
+    ),
+  );
+}
+
+async function leaveThread(
+  { created, runId }: RunState,
+  ports: RunPorts,
+  signal: AbortSignal,
+): Promise<void> {
+  if (created === undefined || created.threadId === "") return;
+  const key = { tenant: created.tenant, thread: created.threadId };
+  await endTurn(ports, key, runId, signal);
+}
