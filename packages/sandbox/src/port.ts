@@ -1,81 +1,81 @@
-/** Makes sandboxes by one kind of isolation. */
+/** Creates sandboxes with one kind of isolation. */
 export interface SandboxDriver {
-  /** Name of the isolation, as results and catalogs tell it: `bubblewrap`. */
+  /** Name of the isolation, as in results and catalogs: `bubblewrap`. */
   readonly name: string;
   /**
-   * Where the files of a workspace are: in `workspaceDir` of the host, which sandboxes see as it is, or only in the session,
-   * which begins empty and takes them with it. Absent: on the host.
+   * Where the files of a workspace are stored: `host` is the folder `workspaceDir` of this host, which sandboxes see as it
+   * is; `session` is the sandbox only, which starts with an empty workspace and deletes it when it ends. Default: `host`.
    */
   readonly keepsWorkspace?: "host" | "session";
-  /** Tries whether it works on this machine, and what it can bound. */
+  /** Checks whether the driver works on this machine, and what it can limit. */
   probe(signal: AbortSignal): Promise<ProbeReport>;
-  /** A new sandbox over a folder of the host. Throws a Failure when none can be made. */
+  /** Starts a sandbox over a workspace. Throws a Failure if that is not possible. */
   open(spec: SessionSpec, signal: AbortSignal): Promise<SandboxSession>;
-  /** All sandboxes of this deployment on this machine, also those of toolhosts that are gone. */
+  /** Returns all sandboxes of this deployment on this machine, including those of dead toolhosts. */
   list(signal: AbortSignal): Promise<readonly SessionRecord[]>;
-  /** Ends a sandbox, whoever made it, and takes away what it stood on. One that is gone is no mistake. */
+  /** Ends a sandbox and removes its resources, whichever toolhost started it. A missing sandbox is not an error. */
   destroy(sessionId: string, signal: AbortSignal): Promise<void>;
 }
 
-/** Name of the driver that runs our own programs over files, and nothing else. */
+/** Name of the driver that runs our own file programs and nothing else. */
 export const filesOnly = "files-only";
 
-/** Whether a driver works, and if it does not, why and what to do about it. */
+/** Whether a driver works and, if not, why and how to fix it. */
 export type ProbeReport =
   | {
       readonly works: true;
       readonly isolates: boolean;
       readonly bounds: Bounds;
-      /** What was tried before and did not work, so that it works in a lesser way. */
+      /** Better options that were tried first and did not work. */
       readonly notes?: readonly string[];
     }
   | { readonly works: false; readonly reason: string; readonly fixes: readonly string[] };
 
-/** What of all processes of a sandbox together is bounded. What is not is bounded for each process by itself, or not at all. */
+/** Limits that hold for all processes of a sandbox together. Other limits hold for each process, or not at all. */
 export interface Bounds {
   readonly memory: boolean;
   readonly processes: boolean;
 }
 
-/** A sandbox to be made. Sandboxes of the same wishes are as good as each other. */
+/** Describes a sandbox to start. Sandboxes with equal specs are interchangeable. */
 export interface SessionSpec {
-  /** Read again whenever it is needed: that of a spare sandbox is renamed once. */
+  /** Read each time it is needed: the folder of a spare sandbox is renamed once. */
   readonly workspaceDir: string;
   /** Whether the workspace is mounted read-only. */
   readonly readOnly: boolean;
   readonly memoryBytes: number;
   readonly processes: number;
-  /** Hosts and ports that its commands may reach, as in `deep_agent.network.allow`. Absent: it has no network. */
+  /** Hosts and ports that commands may reach, as in `deep_agent.network.allow`. Default: no network. */
   readonly network?: readonly string[];
-  /** Folder of the host with the socket `proxy`, to be mounted: all that the sandbox has of a network. */
+  /** Folder of the host with the socket `proxy`, to mount as the only way to a network. */
   readonly proxyDir?: string;
 }
 
 export interface SessionRecord {
   readonly sessionId: string;
-  /** Whether the toolhost that made it is gone. */
+  /** Whether the toolhost that started the sandbox is dead. */
   readonly isOrphan: boolean;
 }
 
-/** One sandbox. It runs one command at a time; nothing of a command is left for the next but the workspace. */
+/** One sandbox. It runs one command at a time. Between commands, only the workspace persists. */
 export interface SandboxSession extends AsyncDisposable {
   readonly sessionId: string;
   /**
-   * Runs one command. The events are `start`, any number of `out` and `keepalive`, and exactly one `end`, by which time
-   * every process of the command is gone. An aborted signal ends the command: its reason is then `cancelled`. Never throws
-   * for what the command does; throws a Failure when it cannot be started.
+   * Runs one command. Yields `start`, any number of `out` and `keepalive`, and exactly one `end`, by which time all
+   * processes of the command are gone. An aborted signal ends the command with the reason `cancelled`. Never throws because
+   * of what the command does; throws a Failure if the command cannot be started.
    */
   exec(command: SandboxCommand, signal: AbortSignal): AsyncIterable<ExecEvent>;
-  /** Resolves when it is at rest after its last command: whether it may take another one. */
+  /** Resolves when the sandbox has cleaned up after its last command. Returns whether it can run another one. */
   settled(): Promise<boolean>;
 }
 
-/** A place where untrusted code runs, with one workspace at `/workspace`; any number of commands at a time. */
+/** Runs untrusted code over one workspace at `/workspace`, any number of commands at a time. */
 export interface Sandbox extends Pick<SandboxSession, "exec"> {
   readonly isolation: string;
 }
 
-/** Our own programs, which know how to do something inside. */
+/** Our own programs, which run inside the sandbox. */
 export type SandboxProgram =
   | "execute_code"
   | "workspace_files"
@@ -84,21 +84,21 @@ export type SandboxProgram =
   | "workspace_archive";
 
 export interface SandboxCommand {
-  /** The program and its arguments; of one of ours, its arguments. */
+  /** The program and its arguments. With `program`, only its arguments. */
   readonly argv: readonly string[];
   readonly program?: SandboxProgram;
-  /** Bytes for the standard input. Absent: it is empty. */
+  /** Standard input. Default: empty. */
   readonly stdin?: Uint8Array | AsyncIterable<Uint8Array>;
   /** Additions to the minimal environment. */
   readonly env?: Readonly<Record<string, string>>;
   /** Whether the workspace is mounted read-only. */
   readonly readOnly?: boolean;
-  /** What it may reach of the network, and for whom. Absent: nothing. */
+  /** Network access of the command. Default: none. */
   readonly network?: NetworkUse;
   readonly limits: SandboxLimits;
 }
 
-/** The network of one call. */
+/** Network access of one call. */
 export interface NetworkUse {
   readonly allow: readonly string[];
   readonly runId: string;
@@ -108,14 +108,14 @@ export interface NetworkUse {
 export interface SandboxLimits {
   /** Wall-clock time. */
   readonly timeoutMs: number;
-  /** Bytes of all output streams together; beyond them the command is ended. */
+  /** Bytes of all output streams together. A command that exceeds them is ended. */
   readonly outputBytes: number;
-  /** Bytes of memory of all processes together; of each by itself where the host cannot count them together. */
+  /** Memory of all processes together, or of each process on hosts that cannot count them together. */
   readonly memoryBytes: number;
   readonly processes: number;
-  /** Bytes of one file. */
+  /** Size of one file. */
   readonly fileBytes: number;
-  /** Bytes and number of all files of the workspace, measured now and then while a command runs. */
+  /** Size and number of all files of the workspace, measured periodically while a command runs. */
   readonly workspaceBytes: number;
   readonly workspaceFiles: number;
 }
@@ -129,7 +129,7 @@ export const defaultLimits: Omit<SandboxLimits, "timeoutMs"> = {
   workspaceFiles: 100_000,
 };
 
-/** `result` is file descriptor 3 of the command: what our own programs report, apart from what foreign code prints. */
+/** `result` is file descriptor 3, on which our own programs report, apart from the output of foreign code. */
 export type OutputStream = "stdout" | "stderr" | "result";
 
 export type EndReason =
@@ -145,7 +145,7 @@ export type EndReason =
 export interface ExecEnd {
   readonly kind: "end";
   readonly reason: EndReason;
-  /** Exit code of the command; 128 and more tells of the signal that ended it. */
+  /** Exit code of the command. A code of 128 or more is 128 plus the signal that ended it. */
   readonly code: number | undefined;
   readonly durationMs: number;
 }
@@ -153,6 +153,6 @@ export interface ExecEnd {
 export type ExecEvent =
   | { readonly kind: "start" }
   | { readonly kind: "out"; readonly stream: OutputStream; readonly bytes: Uint8Array }
-  /** Nothing was written for a while, and the command still runs. */
+  /** The command still runs, but has written nothing for a while. */
   | { readonly kind: "keepalive" }
   | ExecEnd;

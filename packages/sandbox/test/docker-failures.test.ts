@@ -151,7 +151,7 @@ describe.skipIf("why" in engine)(
       const report = await new DockerDriver(options({ runtime: "runmoon" })).probe(signal);
       expect(report).toMatchObject({
         works: false,
-        reason: expect.stringMatching(/no runtime runmoon, but .*runc/) as string,
+        reason: expect.stringMatching(/no runtime runmoon, only .*runc/) as string,
         fixes: [expect.stringContaining("REEVE_SANDBOX_RUNTIME")],
       });
     });

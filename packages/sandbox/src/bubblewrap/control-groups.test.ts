@@ -14,10 +14,10 @@ function file(path: string): string {
   return readFileSync(join(root, path), "utf8");
 }
 
-/** A group whose files are there, as the kernel makes them with it. */
+/** Creates a group with the files that the kernel would create in it. */
 function groupWith(folder: string, files: Readonly<Record<string, string>>) {
   const groups = controlGroups(root);
-  if (groups === undefined) throw new Error("groups can be made here");
+  if (groups === undefined) throw new Error("no control groups");
   const made = groups.open("one", limits);
   for (const [name, text] of Object.entries(files)) writeFileSync(join(root, folder, name), text);
   return made;
@@ -26,7 +26,7 @@ function groupWith(folder: string, files: Readonly<Record<string, string>>) {
 describe("on a host with control groups of version 2", () => {
   beforeEach(() => writeFileSync(join(root, "cgroup.controllers"), "cpuset cpu io memory pids\n"));
 
-  test("memory and processes are bounded below one folder, and kills by memory are counted", () => {
+  test("one folder limits memory and processes, and counts out-of-memory kills", () => {
     const group = groupWith("reeve/one", {
       "memory.events": "low 0\nhigh 0\nmax 41\noom 3\noom_kill 2\noom_group_kill 7\n",
     });
@@ -37,7 +37,7 @@ describe("on a host with control groups of version 2", () => {
     expect(file("reeve/one/cgroup.procs")).toBe("4711");
   });
 
-  test("what was counted is kept when the group is gone", async () => {
+  test("the count of kills survives the removal of the group", async () => {
     const group = groupWith("reeve/one", { "memory.events": "oom 1\noom_kill 1\n" });
     expect(group.memoryKills()).toBe(1);
     rmSync(join(root, "reeve/one"), { recursive: true });
@@ -46,7 +46,7 @@ describe("on a host with control groups of version 2", () => {
   });
 });
 
-test("on a host with version 1 each controller has a tree of its own", () => {
+test("on a host with version 1, each controller has its own tree", () => {
   mkdirSync(join(root, "memory"));
   mkdirSync(join(root, "pids"));
   const group = groupWith("memory/reeve/one", {
@@ -59,7 +59,7 @@ test("on a host with version 1 each controller has a tree of its own", () => {
   }
 });
 
-test("on a host where no group may be made there are none", () => {
+test("a host without permission to create groups has none", () => {
   writeFileSync(join(root, "memory"), "no folder");
   expect(controlGroups(root)).toBeUndefined();
 });

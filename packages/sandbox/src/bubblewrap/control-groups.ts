@@ -3,35 +3,35 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
-import { setTimeout as wait } from "node:timers/promises";
 import { ErrorReason } from "@reeve/contracts/error";
+import { neverAborts } from "@reeve/platform/async/never-aborts";
+import { sleep } from "@reeve/platform/async/sleep";
 import { Failure } from "@reeve/platform/failure";
 import type { SandboxLimits } from "../port.ts";
 import { defaultLimits } from "../port.ts";
 
-/** What a group bounds. */
 type GroupLimits = Pick<SandboxLimits, "memoryBytes" | "processes">;
 
-/** One group of processes whose memory and number the kernel bounds together. */
+/** A group of processes whose memory and number the kernel limits together. */
 export interface ControlGroup {
-  /** Takes in a process, and with it whatever it will start. */
+  /** Adds a process and all processes that it will start. */
   add(pid: number): void;
-  /** How many processes the kernel has ended because the memory of the group was full. */
+  /** Returns how many processes the kernel has killed because the group exceeded its memory. */
   memoryKills(): number;
-  /** Takes the group away, whose processes are gone. */
+  /** Removes the group, whose processes must be gone. */
   remove(): Promise<void>;
 }
 
-/** The groups of all sandboxes on this machine. */
+/** Manages the control groups of all sandboxes on this machine. */
 export interface ControlGroups {
   open(name: string, limits: GroupLimits): ControlGroup;
-  /** Names of all groups that there are, whoever made them. */
+  /** Returns the names of all groups, including those of other toolhosts. */
   list(): readonly string[];
-  /** Ends what is in a group, and takes it away. Throws a Failure when it is still there after a while. */
+  /** Kills the processes of a group and removes it. Throws a Failure if it still exists after a second. */
   destroy(name: string): Promise<void>;
 }
 
-/** Files of one controller: folder of our groups, what is written into each, and where kills by memory are counted. */
+/** Files of one controller: the folder of our groups, the values written to each group, and the counter of memory kills. */
 interface Controller {
   readonly parent: string;
   readonly settings: (limits: GroupLimits) => readonly (readonly [file: string, value: number])[];
@@ -42,7 +42,7 @@ const defaultRoot = "/sys/fs/cgroup";
 const maxAttempts = 20;
 const retryMs = 50;
 
-/** Version 1 has a tree for each controller, version 2 one for all. */
+/** Version 1 has a tree for each controller; version 2 has one for all. */
 function memoryV1(root: string): Controller {
   return {
     parent: join(root, "memory/reeve"),
@@ -73,14 +73,17 @@ function unified(root: string): Controller {
   };
 }
 
-/** How groups are made on this host, or undefined when we may not: limits then hold for each process by itself. */
+/**
+ * Returns the control groups of this host, or undefined if this process may not create any. Memory is then limited for each
+ * process only.
+ */
 export function controlGroups(root = defaultRoot): ControlGroups | undefined {
   const isUnified = existsSync(join(root, "cgroup.controllers"));
   const controllers = isUnified ? [unified(root)] : [memoryV1(root), processesV1(root)];
   try {
-    if (isUnified) passOn(root);
+    if (isUnified) delegateControllers(root);
     for (const { parent } of controllers) mkdirSync(parent, { recursive: true });
-    if (isUnified) for (const { parent } of controllers) passOn(parent);
+    if (isUnified) for (const { parent } of controllers) delegateControllers(parent);
     void openGroup(controllers, `trial-${randomUUID()}`, defaultLimits).remove();
   } catch {
     return undefined;
@@ -90,15 +93,15 @@ export function controlGroups(root = defaultRoot): ControlGroups | undefined {
     open: (name, limits) => openGroup(controllers, name, limits),
     list: () => [...new Set(controllers.flatMap(({ parent }) => groupsIn(parent)))],
     destroy: async (name) => {
-      const kept: string[] = [];
-      for (const folder of foldersOf(name)) if (!(await isCleared(folder))) kept.push(folder);
-      if (kept.length > 0) throw notTaken(kept);
+      const busy: string[] = [];
+      for (const folder of foldersOf(name)) if (!(await clear(folder))) busy.push(folder);
+      if (busy.length > 0) throw notRemoved(busy);
     },
   };
 }
 
-/** Has the groups below one of version 2 bounded too. */
-function passOn(group: string): void {
+/** Makes the kernel apply limits to the children of a version 2 group. */
+function delegateControllers(group: string): void {
   writeFileSync(join(group, "cgroup.subtree_control"), "+memory +pids");
 }
 
@@ -126,7 +129,7 @@ function openGroup(
     try {
       kills = Math.max(...counters.map(killsIn), 0);
     } catch {
-      // A group that is gone, or just going, has counted what it had to count.
+      // The group was removed; the last count is final.
     }
     return kills;
   };
@@ -153,23 +156,23 @@ function groupsIn(parent: string): readonly string[] {
     .map(({ name }) => name);
 }
 
-function notTaken(folders: readonly string[]): Failure {
-  const problem = `the control group ${folders.join(", ")} cannot be taken away`;
+function notRemoved(folders: readonly string[]): Failure {
+  const problem = `cannot remove the control group ${folders.join(", ")}; the next sweep retries`;
   return new Failure("unavailable", ErrorReason.UNAVAILABLE, problem);
 }
 
-/** Ends the processes of a group until it can be taken away. */
-async function isCleared(folder: string): Promise<boolean> {
+/** Kills the processes of a group until it can be removed. Returns whether it is gone. */
+async function clear(folder: string): Promise<boolean> {
   for (let attempt = 0; attempt < maxAttempts && existsSync(folder); attempt++) {
     for (const pid of processesOf(folder)) {
       try {
         process.kill(pid, "SIGKILL");
       } catch {
-        // It has ended since.
+        // The process has ended.
       }
     }
-    if (await isRemoved(folder)) return true;
-    await wait(retryMs);
+    if (await tryRemove(folder)) return true;
+    await sleep(retryMs, neverAborts);
   }
   return !existsSync(folder);
 }
@@ -177,22 +180,22 @@ async function isCleared(folder: string): Promise<boolean> {
 function processesOf(folder: string): readonly number[] {
   try {
     const pids = readFileSync(join(folder, "cgroup.procs"), "utf8").split("\n").map(Number);
-    // A process of another namespace is shown as 0; that would be our own group.
+    // A process of another namespace appears as 0, and signaling 0 would hit our own process group.
     return pids.filter((pid) => pid > 1);
   } catch {
     return [];
   }
 }
 
-/** The kernel refuses for a moment after the last process is gone. */
+/** Removes a group. The kernel refuses for a moment after its last process has ended, so this retries. */
 async function removeFolder(folder: string): Promise<void> {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    if (await isRemoved(folder)) return;
-    await wait(retryMs);
+    if (await tryRemove(folder)) return;
+    await sleep(retryMs, neverAborts);
   }
 }
 
-async function isRemoved(folder: string): Promise<boolean> {
+async function tryRemove(folder: string): Promise<boolean> {
   return await rmdir(folder).then(
     () => true,
     () => !existsSync(folder),

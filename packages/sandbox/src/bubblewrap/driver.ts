@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import type {
+  Bounds,
   ProbeReport,
   SandboxDriver,
   SandboxSession,
@@ -26,16 +27,16 @@ import { watchDiskLimit } from "../host/watch-disk-limit.ts";
 
 const namespaceFixes = [
   "permit user namespaces: sysctl -w kernel.unprivileged_userns_clone=1 user.max_user_namespaces=10000",
-  "on Ubuntu 24.04 and later: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor profile for bwrap",
-  "in a container: give it a seccomp profile that permits user namespaces",
+  "on Ubuntu 24.04 and later: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or add an AppArmor profile for bwrap",
+  "in a container: use a seccomp profile that permits user namespaces",
 ];
 
-/** Sandboxes of Linux namespaces, by bubblewrap. They end with the toolhost that made them, however it ends. */
+/** Starts sandboxes in Linux namespaces with bubblewrap. They end with their toolhost, however it ends. */
 export class BubblewrapDriver implements SandboxDriver {
   readonly name = "bubblewrap";
   readonly #identity: Identity;
   readonly #groups = controlGroups();
-  /** Names of our own, from before they are made until they are gone. */
+  /** Ids of our own sandboxes, from before they start until they are gone. */
   readonly #names = new Set<string>();
   readonly #open = new Map<string, AgentChannel>();
   #bytecode: string | undefined;
@@ -50,8 +51,7 @@ export class BubblewrapDriver implements SandboxDriver {
     const probed = await probeSession(this, programs.python, "/usr/share", signal);
     if ("problem" in probed) return { works: false, reason: probed.problem, fixes: namespaceFixes };
     this.#bytecode = probed.agent;
-    const isGrouped = this.#groups !== undefined;
-    return { works: true, isolates: true, bounds: { memory: isGrouped, processes: true } };
+    return { works: true, isolates: true, bounds: this.#bounds() };
   }
 
   async open(spec: SessionSpec, signal: AbortSignal): Promise<SandboxSession> {
@@ -68,7 +68,7 @@ export class BubblewrapDriver implements SandboxDriver {
     const channel = await this.#start(sessionId, spec, () =>
       startBwrap(bwrap, args, this.#identity, seccomp),
     );
-    const isCounted = { memory: this.#groups !== undefined, processes: true };
+
     return new AgentSession({
       sessionId,
       channel,
@@ -77,7 +77,7 @@ export class BubblewrapDriver implements SandboxDriver {
       settingsFor: (limits) => ({
         folder: "/workspace",
         env: environment,
-        limits: callLimits(limits, isCounted),
+        limits: callLimits(limits, this.#bounds()),
       }),
       watchDiskLimit: ({ workspaceBytes: bytes, workspaceFiles: files }, until) =>
         watchDiskLimit({ folder: spec.workspaceDir, bytes, files }, this.#identity, until),
@@ -88,7 +88,7 @@ export class BubblewrapDriver implements SandboxDriver {
     const names = new Set([...this.#names, ...(this.#groups?.list() ?? [])]);
     const records = [...names].map((sessionId) => {
       const owner = sessionId.split("-")[0] ?? "";
-      // One of ours that we know nothing of any more could not be taken away in its time.
+      // A sandbox of ours that is not tracked any more could not be removed when it ended.
       const isLost = owner === ownerName() && !this.#names.has(sessionId);
       return { sessionId, isOrphan: isLost || isOwnerGone(owner) };
     });
@@ -100,6 +100,10 @@ export class BubblewrapDriver implements SandboxDriver {
     await this.#groups?.destroy(sessionId);
   }
 
+  #bounds(): Bounds {
+    return { memory: this.#groups !== undefined, processes: true };
+  }
+
   async #start(
     sessionId: string,
     spec: SessionSpec,
@@ -107,7 +111,7 @@ export class BubblewrapDriver implements SandboxDriver {
   ): Promise<AgentChannel> {
     try {
       const started = await start();
-      const group = await admitted(started, () => this.#groups?.open(sessionId, spec));
+      const group = await resumeInGroup(started, () => this.#groups?.open(sessionId, spec));
       return this.#channel(sessionId, started, group);
     } catch (error) {
       this.#names.delete(sessionId);
@@ -120,20 +124,20 @@ export class BubblewrapDriver implements SandboxDriver {
     started: BwrapProcess,
     group: ControlGroup | undefined,
   ): AgentChannel {
-    const clear = async () => {
+    const cleanUp = async () => {
       await started.ended;
       this.#open.delete(sessionId);
       await group?.remove();
       this.#names.delete(sessionId);
     };
-    const cleared = clear();
+    const cleanedUp = cleanUp();
     const channel: AgentChannel = {
       input: started.input,
       output: started.output,
       ended: started.ended,
       kill: async () => {
         await started.kill();
-        await cleared;
+        await cleanedUp;
       },
       ...(group && { memoryKills: () => group.memoryKills() }),
     };
@@ -142,8 +146,8 @@ export class BubblewrapDriver implements SandboxDriver {
   }
 }
 
-/** The sandbox begins only when it is in its group, so that nothing of it escapes the limits. */
-async function admitted(
+/** Resumes a sandbox after its first process has joined its control group, so that no process escapes the limits. */
+async function resumeInGroup(
   started: BwrapProcess,
   openGroup: () => ControlGroup | undefined,
 ): Promise<ControlGroup | undefined> {

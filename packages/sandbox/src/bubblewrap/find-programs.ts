@@ -5,27 +5,27 @@ import { systemProgram } from "../host/system-view.ts";
 
 type Refusal = Extract<ProbeReport, { works: false }>;
 
-/** Programs of the host that sandboxes stand on. */
+/** Programs of the host that sandboxes need. */
 interface Programs {
   readonly bwrap: string;
   readonly python: string;
   readonly seccomp: Uint8Array;
 }
 
-/** Finds them, or says what is missing. */
+/** Finds the programs, or reports what is missing. */
 export function findPrograms(): Programs | Refusal {
   const bwrap = systemProgram("bwrap");
   if (bwrap === undefined) return missing("bubblewrap is not installed", "bubblewrap");
   const python = systemProgram("python3", "python3.13", "python3.12", "python3.11");
   if (python === undefined) {
     return missing(
-      "there is no Python in /usr/bin or /usr/local/bin (one in a home folder is not to be had in a sandbox)",
+      "there is no python3 in /usr/bin or /usr/local/bin (sandboxes do not see home folders)",
       "python3",
     );
   }
   const seccomp = seccompProgram(arch);
   if (seccomp === undefined) {
-    return { works: false, reason: `no filter of system calls is known for ${arch}`, fixes: [] };
+    return { works: false, reason: `there is no seccomp filter for ${arch}`, fixes: [] };
   }
   return { bwrap, python, seccomp };
 }

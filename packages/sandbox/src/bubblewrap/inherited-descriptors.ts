@@ -3,17 +3,14 @@ import { readFileSync, readdirSync } from "node:fs";
 const closeOnExec = 0o2000000;
 const folder = "/proc/self";
 
-/**
- * Descriptors that this process got from whoever started it, and would pass on. All that Node opens itself it keeps to
- * itself.
- */
+/** Returns the descriptors that this process inherited and that a child would inherit. Those that Node opens are not inherited. */
 export function inheritedDescriptors(): readonly number[] {
   return readdirSync(`${folder}/fd`)
     .map(Number)
-    .filter((descriptor) => descriptor > 2 && isPassedOn(descriptor));
+    .filter((descriptor) => descriptor > 2 && isInheritable(descriptor));
 }
 
-function isPassedOn(descriptor: number): boolean {
+function isInheritable(descriptor: number): boolean {
   try {
     const [, flags = "0"] =
       /^flags:\s*([0-7]+)$/m.exec(readFileSync(`${folder}/fdinfo/${descriptor}`, "utf8")) ?? [];

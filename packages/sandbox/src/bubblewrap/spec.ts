@@ -2,7 +2,7 @@ import { environment } from "../agent/call-limits.ts";
 import type { SystemView } from "../host/system-view.ts";
 import { proxyMount } from "../agent/proxy-environment.ts";
 
-/** File descriptors beside the standard ones; nothing inside sees them. */
+/** File descriptors besides the standard ones. They are not visible inside the sandbox. */
 export const descriptors = { seccomp: 3, info: 4, block: 5 } as const;
 
 const tmpBytes = 256 * 2 ** 20;
@@ -11,14 +11,14 @@ const sharedMemoryBytes = 64 * 2 ** 20;
 export interface BwrapSettings {
   readonly workspaceDir: string;
   readonly readOnly: boolean;
-  /** Folder with the socket of a proxy. Absent: there is no way out. */
+  /** Folder with the socket of a proxy. Default: no network. */
   readonly proxyDir?: string;
-  /** What runs as the first process. */
+  /** Command of the first process. */
   readonly agent: readonly string[];
   readonly system: SystemView;
 }
 
-/** The arguments of bwrap for one sandbox. Each of them is there for an attack; the system tests try them. */
+/** Returns the arguments of bwrap for one sandbox. Each of them prevents an attack that the adversarial tests try. */
 export function bwrapArguments({
   workspaceDir,
   readOnly,
@@ -33,7 +33,7 @@ export function bwrapArguments({
     system.folders.flatMap((folder) => ["--ro-bind", folder, folder]),
     system.links.flatMap(({ from, to }) => ["--symlink", to, from]),
     system.files.flatMap((file) => ["--ro-bind", file, file]),
-    // Its namespaces have tunables of their own, which would outlive the call that changes them.
+    // The namespaces have tunables that would persist after the call that changes them.
     ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"],
     ["--size", String(sharedMemoryBytes), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"],
     ["--size", String(tmpBytes), "--tmpfs", "/tmp"],

@@ -6,39 +6,44 @@ import { devNull } from "node:os";
 import process from "node:process";
 import type { Duplex, Readable, Writable } from "node:stream";
 import { ErrorReason } from "@reeve/contracts/error";
+import { neverAborts } from "@reeve/platform/async/never-aborts";
+import { settledWithin } from "@reeve/platform/async/settled-within";
 import { Failure } from "@reeve/platform/failure";
 import { descriptors } from "./spec.ts";
 import type { Identity } from "../host/identity.ts";
 import { inheritedDescriptors } from "./inherited-descriptors.ts";
 
-/** How long bwrap may take to tell of its first process; it does so at once. */
+/** How long a kill waits for bwrap to report its first process, which it does at once. */
 const killMs = 2_000;
-/** How long output may take to drain once bwrap is gone; its processes went with it. */
+/** How long output may take to drain after bwrap and all its processes have ended. */
 const drainMs = 2_000;
 const maxComplaint = 2_000;
 
-/** A running bwrap and the ends of its descriptors that are ours. */
+/** A running bwrap and our ends of its pipes. */
 export interface BwrapProcess {
   readonly input: Writable;
   readonly output: Readable;
-  /** Id of the first process of the sandbox, which waits to be let in. Undefined when bwrap ended before. */
+  /** Id of the first process of the sandbox, which waits for `resume`. Undefined if bwrap ended before. */
   readonly firstProcess: Promise<number | undefined>;
-  /** Lets the sandbox be made. */
+  /** Lets the first process continue. */
   resume(): void;
-  /** Ends the sandbox at whatever point it is. */
+  /** Ends the sandbox, even while it starts. */
   kill(): Promise<void>;
-  /** Resolves when bwrap is gone and its output is read: what it complained of. */
+  /** Resolves with the error output of bwrap when bwrap has ended and its output is read. */
   readonly ended: Promise<string>;
 }
 
-/** Starts bwrap with an empty environment, so that nothing of ours is to be found in `/proc`. Throws a Failure. */
+/**
+ * Starts bwrap with an empty environment, so that `/proc` shows nothing of ours. The sandbox waits until `resume`. Throws a
+ * Failure if bwrap cannot be started.
+ */
 export async function startBwrap(
   program: string,
   args: readonly string[],
   identity: Identity,
   seccomp: Uint8Array,
 ): Promise<BwrapProcess> {
-  const child = spawnAlone(program, args, identity);
+  const child = spawnIsolated(program, args, identity);
   const exited = once(child, "exit");
   exited.catch(() => undefined);
   await once(child, "spawn").catch((cause: unknown) => {
@@ -57,15 +62,15 @@ export async function startBwrap(
   };
 }
 
-/** Of our descriptors it gets pipes of its own, and nothing in place of those that we would pass on unasked. */
-function spawnAlone(program: string, args: readonly string[], identity: Identity): ChildProcess {
+/** Spawns bwrap with new pipes only: descriptors that it would inherit from us are replaced by /dev/null. */
+function spawnIsolated(program: string, args: readonly string[], identity: Identity): ChildProcess {
   const pipes = Array.from({ length: descriptors.block + 1 }, () => "pipe" as const);
-  const nothing = openSync(devNull, "r+");
+  const nullDevice = openSync(devNull, "r+");
   const stdio: (IOType | number)[] = [...pipes];
   for (const descriptor of inheritedDescriptors()) {
     if (descriptor < pipes.length) continue;
     while (stdio.length < descriptor) stdio.push("ignore");
-    stdio[descriptor] = nothing;
+    stdio[descriptor] = nullDevice;
   }
   try {
     return spawn(program, args, {
@@ -77,30 +82,28 @@ function spawnAlone(program: string, args: readonly string[], identity: Identity
   } catch (cause) {
     throw notStarted(program, cause);
   } finally {
-    closeSync(nothing);
+    closeSync(nullDevice);
   }
 }
 
 function notStarted(program: string, cause: unknown): Failure {
-  const problem = `the sandbox could not be started: ${program} did not run`;
+  const problem = `cannot start the sandbox: ${program} did not run; check that it is installed and executable`;
   return new Failure("unavailable", ErrorReason.UNAVAILABLE, problem, { cause });
 }
 
 /**
- * Ends the first process of the sandbox, and with it all others, before bwrap itself: a sandbox that is still being made
- * does not end with bwrap, and would wait for it for ever.
+ * Ends the first process of the sandbox, and with it all others, before bwrap itself: a sandbox that still starts does not
+ * end with bwrap, and would wait for it forever.
  */
 async function kill(child: ChildProcess, firstProcess: Promise<number | undefined>): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => resolve(undefined), killMs);
-  const first = await Promise.race([firstProcess, late]);
-  clearTimeout(timer);
+  const isKnown = await settledWithin(firstProcess, killMs, neverAborts);
+  const first = isKnown ? await firstProcess : undefined;
   if (child.exitCode !== null || child.signalCode !== null) return;
   if (first !== undefined && parentOf(first) === child.pid) process.kill(first, "SIGKILL");
   child.kill("SIGKILL");
 }
 
-/** Ids of processes are used again, so that one is only ended as long as it is bwrap's child. */
+/** Returns the parent of a process. Process ids are reused, so a process is killed only while its parent is bwrap. */
 function parentOf(pid: number): number | undefined {
   try {
     const [, parent] = /^PPid:\t(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
@@ -111,21 +114,18 @@ function parentOf(pid: number): number | undefined {
 }
 
 async function endOf(child: ChildProcess, exited: Promise<unknown[]>): Promise<string> {
-  const complaint = firstWords(pipeOf(child, 2));
+  const complaint = collectText(pipeOf(child, 2));
   await exited;
   const open = [1, 2].map((index) => pipeOf(child, index)).filter((each) => !each.closed);
-  // One that breaks is closed as well.
+  // A broken stream is closed as well.
   const closed = Promise.allSettled(open.map((each) => once(each, "close")));
-  const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, drainMs);
-  await Promise.race([closed, late]);
-  clearTimeout(timer);
+  await settledWithin(closed, drainMs, neverAborts);
   for (const each of child.stdio) each?.destroy();
   return complaint();
 }
 
-/** Only bwrap itself writes there, before the agent begins. */
-function firstWords(stderr: Readable): () => string {
+/** Collects the beginning of standard error, to which only bwrap writes, before the agent starts. */
+function collectText(stderr: Readable): () => string {
   let text = "";
   stderr.on("data", (chunk: Buffer) => {
     if (text.length < maxComplaint) text += chunk.toString();
@@ -133,7 +133,7 @@ function firstWords(stderr: Readable): () => string {
   return () => text.trim().slice(0, maxComplaint);
 }
 
-/** bwrap tells of its child as JSON, in one or more writes. */
+/** Reads the id of the first process, which bwrap reports as JSON in one or more writes. */
 async function childPid(info: Readable): Promise<number | undefined> {
   const { promise, resolve } = Promise.withResolvers<number | undefined>();
   let text = "";
@@ -146,7 +146,7 @@ async function childPid(info: Readable): Promise<number | undefined> {
   return await promise;
 }
 
-/** Every descriptor is a pipe, which Node makes a socket: it reads and writes. */
+/** Returns a pipe of the child. Node creates pipes as sockets, so each one reads and writes. */
 function pipeOf(child: ChildProcess, index: number): Duplex {
   return child.stdio[index] as Duplex;
 }

@@ -5,7 +5,7 @@ const headBytes = 8;
 const standardError = 2;
 const maxComplaint = 2_000;
 
-/** The streams of an attached container, which the engine sends as one: each part with its number and length before it. */
+/** Separates the streams of an attached container, which the engine sends as parts with a stream number and a length. */
 export class ContainerStreams {
   readonly output = new PassThrough();
   #complaint = "";
@@ -22,12 +22,12 @@ export class ContainerStreams {
     socket.on("error", () => this.output.end());
   }
 
-  /** The first that was written to standard error. */
+  /** The beginning of standard error. */
   get complaint(): string {
     return this.#complaint.trim();
   }
 
-  /** False when there is no room for more. */
+  /** Reads a chunk. Returns false if the reader of `output` must catch up first. */
   #take(chunk: Buffer): boolean {
     let hasRoom = true;
     this.#waiting = this.#waiting.length === 0 ? chunk : Buffer.concat([this.#waiting, chunk]);

@@ -9,8 +9,8 @@ import { DockerDriver } from "./driver.ts";
 const never = new AbortController().signal;
 const identity = { uid: 64_017, gid: 64_017, isDedicated: false };
 
-/** What a probe says of an engine that answers as told. */
-async function probed(answer: RequestListener) {
+/** Probes an engine that answers with `answer`. */
+async function probe(answer: RequestListener) {
   const server = createServer(answer);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -23,17 +23,17 @@ async function probed(answer: RequestListener) {
   }
 }
 
-describe("no container engine is found", () => {
+describe("a probe finds no container engine", () => {
   test.each([
-    ["answers in no JSON", "<html>welcome</html>", /does not answer/],
-    ["knows nothing of containers", "{}", /is none/],
-  ])("where something %s", async (_, said, reason) => {
-    const report = await probed((_request, response) => response.end(said));
+    ["is not JSON", "<html>welcome</html>", /does not answer/],
+    ["is not that of an engine", "{}", /is not a container engine/],
+  ])("if the answer %s", async (_, body, reason) => {
+    const report = await probe((_request, response) => response.end(body));
     expect(report).toMatchObject({ works: false, reason: expect.stringMatching(reason) as string });
   });
 
-  test("where nothing answers at all, long before a start would take notice", async () => {
-    const report = await probed(() => undefined);
+  test("if nothing answers within a few seconds", async () => {
+    const report = await probe(() => undefined);
     expect(report).toMatchObject({ works: false });
   }, 30_000);
 });

@@ -27,7 +27,7 @@ import { startContainer } from "./start.ts";
 
 const python = "/usr/bin/python3";
 const labels = { machine: "reeve.sandbox.machine", owner: "reeve.sandbox.owner" };
-const engineFix = "start a container engine, and let DOCKER_HOST name its socket";
+const engineFix = "start a container engine, and set DOCKER_HOST to its socket";
 const isCounted = { memory: true, processes: false };
 
 const listed = z.array(
@@ -36,20 +36,20 @@ const listed = z.array(
 
 export interface DockerOptions {
   readonly identity: Identity;
-  /** As in `DOCKER_HOST`. Absent: the usual socket. */
+  /** Address of the engine, as in `DOCKER_HOST`. Default: `unix:///var/run/docker.sock`. */
   readonly address: string | undefined;
   readonly image: string;
-  /** The only runtime that will do. Absent: gVisor where the engine has it and it works, else the engine's own. */
+  /** The only runtime to use. Default: gVisor (`runsc`) if the engine has it and it works, else the engine's default. */
   readonly runtime?: string | undefined;
-  /** A folder below which workspaces lie. The engine has to see the same files there. */
+  /** Returns the parent folder of workspaces. The engine must see the same files there. */
   readonly probeDir: () => string;
 }
 
-/** Hardened containers, one for each sandbox, by a container engine on this machine. With gVisor where the engine has it. */
+/** Starts each sandbox as a hardened container, by a container engine on this machine, with gVisor if the engine has it. */
 export class DockerDriver implements SandboxDriver {
   readonly name = "docker";
   readonly #options: DockerOptions;
-  /** Names of our own, from before they are made until they are gone. */
+  /** Names of our own containers, from before they start until they are gone. */
   readonly #open = new Set<string>();
   #bytecode: string | undefined;
   #traits: EngineTraits | undefined;
@@ -71,7 +71,7 @@ export class DockerDriver implements SandboxDriver {
       await this.#engine().get(`/images/${image}/json`, signal);
     } catch (error) {
       const at = address === undefined ? "" : `DOCKER_HOST=${address} `;
-      return broken(error, [`make the image: ${at}node scripts/sandbox-image.ts ${image}`]);
+      return broken(error, [`build the image: ${at}node scripts/sandbox-image.ts ${image}`]);
     }
     const notes: string[] = [];
     let fixes: readonly string[] = [];
@@ -79,15 +79,15 @@ export class DockerDriver implements SandboxDriver {
       this.#traits = await readEngineTraits(this.#engine(), signal);
       for (const runtime of candidateRuntimes(this.#traits, this.#options.runtime)) {
         this.#runtime = runtime;
-        const report = await this.#tried(signal);
+        const report = await this.#tryRuntime(signal);
         if (report.works) return { ...report, notes };
         notes.push(`${runtime === undefined ? "" : `with ${runtime}: `}${report.reason}`);
         ({ fixes } = report);
       }
     } catch (error) {
-      const isNamed = error instanceof Failure && error.kind === "precondition";
+      const isUnknownRuntime = error instanceof Failure && error.kind === "precondition";
       return broken(error, [
-        isNamed ? "let REEVE_SANDBOX_RUNTIME name one of those, or none" : engineFix,
+        isUnknownRuntime ? "set REEVE_SANDBOX_RUNTIME to one of those, or unset it" : engineFix,
       ]);
     }
     return { works: false, reason: notes.join("; "), fixes };
@@ -96,7 +96,7 @@ export class DockerDriver implements SandboxDriver {
   async open(spec: SessionSpec, signal: AbortSignal): Promise<SandboxSession> {
     const seccomp = seccompProfile(arch);
     if (seccomp === undefined) {
-      const problem = `no filter of system calls is known for ${arch}`;
+      const problem = `there is no seccomp filter for ${arch}`;
       throw new Failure("unavailable", ErrorReason.UNAVAILABLE, problem);
     }
     const { image, identity, address } = this.#options;
@@ -144,7 +144,7 @@ export class DockerDriver implements SandboxDriver {
     return listed.parse(answer).map(({ Names: [name = ""], Labels }) => {
       const sessionId = name.replace(/^\//, "");
       const owner = Labels[labels.owner] ?? "";
-      // One of ours that we know nothing of any more could not be taken away in its time.
+      // A container of ours that is not tracked any more could not be removed when it ended.
       const isLost = owner === ownerName() && !this.#open.has(sessionId);
       return { sessionId, isOrphan: isLost || isOwnerGone(owner) };
     });
@@ -154,14 +154,14 @@ export class DockerDriver implements SandboxDriver {
     await this.#engine().remove(sessionId, signal);
   }
 
-  /** With the runtime that is to be tried. */
-  async #tried(signal: AbortSignal): Promise<ProbeReport> {
+  /** Probes with the runtime in `#runtime`. */
+  async #tryRuntime(signal: AbortSignal): Promise<ProbeReport> {
     await using folder = await probeFolder(this.#options.probeDir(), this.#options.identity);
     const probed = await probeSession(this, python, folder.path, signal);
     if ("problem" in probed) return { works: false, reason: probed.problem, fixes: [] };
     if (!probed.files.includes(folder.mark)) {
-      const reason = `the engine does not see the files of ${folder.path}`;
-      return { works: false, reason, fixes: ["use an engine on the machine of the toolhost"] };
+      const reason = `the engine does not see the files in ${folder.path}`;
+      return { works: false, reason, fixes: ["use an engine on the same machine as the toolhost"] };
     }
     this.#bytecode = probed.agent;
     return { works: true, isolates: true, bounds: { memory: true, processes: true } };

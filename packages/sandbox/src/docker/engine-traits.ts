@@ -6,26 +6,26 @@ import type { Engine } from "./engine.ts";
 const gvisor = "runsc";
 const info = z.object({ NCPU: z.number(), Runtimes: z.record(z.string(), z.unknown()) });
 
-/** What an engine has, as far as it matters to us. */
+/** Properties of an engine that sandboxes depend on. */
 export interface EngineTraits {
   readonly machineProcessors: number;
   readonly runtimes: readonly string[];
 }
 
-/** Asks an engine. Throws a Failure where what answers is none. */
+/** Reads the properties of an engine. Throws a Failure if the server is not a container engine. */
 export async function readEngineTraits(engine: Engine, signal: AbortSignal): Promise<EngineTraits> {
-  const told = info.safeParse(await engine.get("/info", signal));
-  if (!told.success) {
-    const problem = "what answers as the container engine is none";
-    throw new Failure("unavailable", ErrorReason.UNAVAILABLE, problem, { cause: told.error });
+  const parsed = info.safeParse(await engine.get("/info", signal));
+  if (!parsed.success) {
+    const problem = "the server at DOCKER_HOST is not a container engine; check the address";
+    throw new Failure("unavailable", ErrorReason.UNAVAILABLE, problem, { cause: parsed.error });
   }
-  const { NCPU, Runtimes } = told.data;
+  const { NCPU, Runtimes } = parsed.data;
   return { machineProcessors: NCPU, runtimes: Object.keys(Runtimes) };
 }
 
 /**
- * The runtimes to be tried, the best first; undefined is the engine's own. One that is named is the only one. Throws a
- * Failure where the engine does not have it.
+ * Returns the runtimes to try, the preferred first; undefined is the engine's default. A named runtime is the only candidate.
+ * Throws a Failure if the engine does not have it.
  */
 export function candidateRuntimes(
   { runtimes }: Pick<EngineTraits, "runtimes">,
@@ -33,6 +33,6 @@ export function candidateRuntimes(
 ): readonly (string | undefined)[] {
   if (named === undefined) return runtimes.includes(gvisor) ? [gvisor, undefined] : [undefined];
   if (runtimes.includes(named)) return [named];
-  const problem = `the engine has no runtime ${named}, but ${runtimes.join(", ")}`;
+  const problem = `the engine has no runtime ${named}, only ${runtimes.join(", ")}`;
   throw new Failure("precondition", ErrorReason.INVALID_REQUEST, problem);
 }

@@ -3,7 +3,7 @@ import { chown, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Identity } from "../host/identity.ts";
 
-/** A folder with a file that nobody can guess, to see whether somebody else sees the same folder. */
+/** Creates a folder with an unguessable file, `mark`, which shows whether an engine sees the same folder. Disposing deletes it. */
 export async function probeFolder(
   below: string,
   { uid, gid, isDedicated }: Identity,

@@ -3,7 +3,7 @@ import { remedyFor } from "./remedies.ts";
 
 const attempt = { image: "box:1", runtime: "runsc", address: "unix:///run/e.sock" };
 
-/** As engines said it: 20.10 with containerd 1.6 and runc 1.1, and 28 where the words differ. */
+/** Messages of Docker 20.10 with containerd 1.6 and runc 1.1, and of Docker 28 where its text differs. */
 test.each([
   ["No such image: box:1", "DOCKER_HOST=unix:///run/e.sock node scripts/sandbox-image.ts box:1"],
   ["Unknown runtime specified runsc", "runsc"],
@@ -20,10 +20,10 @@ test.each([
     "has no /usr/bin/python3",
   ],
   ["seccomp is not enabled in your kernel, cannot run a custom seccomp profile", "seccomp"],
-])("an engine that says %j is told a way out", (said, expected) => {
-  expect(remedyFor(said, attempt)).toContain(expected);
+])("the engine error %j has a remedy", (message, expected) => {
+  expect(remedyFor(message, attempt)).toContain(expected);
 });
 
-test("of what nobody has seen yet nothing is invented", () => {
+test("an unknown error has no remedy", () => {
   expect(remedyFor("the moon is in the wrong phase", attempt)).toBeUndefined();
 });

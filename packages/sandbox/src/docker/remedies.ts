@@ -1,4 +1,4 @@
-/** What a container was to be made of, as far as a way out names it. */
+/** Properties of a container start that remedies mention. */
 export interface ContainerAttempt {
   readonly image: string;
   readonly runtime: string | undefined;
@@ -6,47 +6,47 @@ export interface ContainerAttempt {
   readonly address: string | undefined;
 }
 
-/** What engines of all ages say, and what helps. The first that fits holds. */
-const known: readonly (readonly [said: RegExp, wayOut: (attempt: ContainerAttempt) => string])[] = [
+/** Error messages of old and new engines, and their remedies. The first match applies. */
+const known: readonly (readonly [
+  message: RegExp,
+  remedy: (attempt: ContainerAttempt) => string,
+])[] = [
   [
     /no such image/i,
     ({ image, address }) =>
-      `make the image: ${prefix(address)}node scripts/sandbox-image.ts ${image}`,
+      `build the image: ${prefix(address)}node scripts/sandbox-image.ts ${image}`,
   ],
   [
     /unknown(?: or invalid)? runtime/i,
     ({ runtime }) =>
-      `configure the runtime ${runtime ?? ""} in the engine, or leave REEVE_SANDBOX_RUNTIME unset`,
+      `configure the runtime ${runtime ?? ""} in the engine, or unset REEVE_SANDBOX_RUNTIME`,
   ],
   [
     /no space left on device|disk quota exceeded/i,
-    ({ address }) => `the disk of the engine is full: ${prefix(address)}docker system df`,
+    ({ address }) => `the disk of the engine is full; check ${prefix(address)}docker system df`,
   ],
   [
     /cannot allocate memory|not enough memory|minimum memory limit/i,
-    () => "there is too little memory for a sandbox: end others, or lower REEVE_SANDBOX_MAX_IDLE",
+    () => "there is too little memory for a sandbox; end others, or lower REEVE_SANDBOX_MAX_IDLE",
   ],
   [
     /bind source path does not exist|mount source.*no such file/i,
-    () => "the engine does not see the files of this toolhost: use an engine on the same machine",
+    () => "the engine does not see the files of this toolhost; use an engine on the same machine",
   ],
   [
     /exec: .*(?:no such file|not found|permission denied)/i,
-    ({ image }) => `${image} has no /usr/bin/python3: make it with scripts/sandbox-image.ts`,
+    ({ image }) => `${image} has no /usr/bin/python3; build it with scripts/sandbox-image.ts`,
   ],
-  [
-    /seccomp/i,
-    () => "the engine was built without filters of system calls: use one that has seccomp",
-  ],
+  [/seccomp/i, () => "the engine or its kernel has no seccomp; use one that has it"],
   [
     /too many open files|resource temporarily unavailable|pids?\.max|cgroup/i,
-    () => "the engine is at a limit of its machine: its log tells which",
+    () => "the engine has reached a limit of its machine; see its log",
   ],
 ];
 
-/** What would help against what a container engine has refused, where that is known. */
-export function remedyFor(said: string, attempt: ContainerAttempt): string | undefined {
-  return known.find(([pattern]) => pattern.test(said))?.[1](attempt);
+/** Returns the remedy for an error message of a container engine; undefined if the message is unknown. */
+export function remedyFor(message: string, attempt: ContainerAttempt): string | undefined {
+  return known.find(([pattern]) => pattern.test(message))?.[1](attempt);
 }
 
 function prefix(address: string | undefined): string {

@@ -13,7 +13,7 @@ const setting = {
   machineProcessors: 8,
 };
 
-test("a container has no network, no privileges, nothing to write but its workspace, and bounds", () => {
+test("a container has no network, no privileges, a read-only root, and resource limits", () => {
   const config = containerConfig(spec, setting);
   expect(config).toMatchObject({
     Image: "box:1",
@@ -38,13 +38,13 @@ test("a container has no network, no privileges, nothing to write but its worksp
   expect(config).not.toHaveProperty("HostConfig.Binds");
 });
 
-test("gVisor is a runtime like others, and takes nothing of the hardening away", () => {
+test("gVisor changes the runtime and none of the hardening", () => {
   const plain = containerConfig(spec, setting) as { readonly HostConfig: object };
-  const guarded = containerConfig(spec, { ...setting, runtime: "runsc" });
-  expect(guarded).toEqual({ ...plain, HostConfig: { ...plain.HostConfig, Runtime: "runsc" } });
+  const withGvisor = containerConfig(spec, { ...setting, runtime: "runsc" });
+  expect(withGvisor).toEqual({ ...plain, HostConfig: { ...plain.HostConfig, Runtime: "runsc" } });
 });
 
-test("a small machine gives no more processors than it has", () => {
+test("a container gets no more processors than a small machine has", () => {
   const config = containerConfig(spec, { ...setting, machineProcessors: 1 });
   expect(config).toHaveProperty("HostConfig.NanoCpus", 1_000_000_000);
 });

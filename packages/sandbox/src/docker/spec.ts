@@ -4,7 +4,7 @@ import type { Identity } from "../host/identity.ts";
 
 const tmpBytes = 256 * 2 ** 20;
 const sharedMemoryBytes = 64 * 2 ** 20;
-/** Processor time of a sandbox, in billionths of a processor. */
+/** Processor limit of a sandbox, in billionths of a processor. */
 const processors = 2_000_000_000;
 
 export interface ContainerSettings {
@@ -13,12 +13,12 @@ export interface ContainerSettings {
   readonly identity: Identity;
   readonly seccomp: object;
   readonly labels: Readonly<Record<string, string>>;
-  /** Another runtime than the engine's own: `runsc`. */
+  /** Runtime of the container: `runsc`. Undefined: the engine's default. */
   readonly runtime: string | undefined;
   readonly machineProcessors: number;
 }
 
-/** A container as the engine takes it. Each setting is there for an attack; the system tests try them. */
+/** Returns the configuration of a container for the engine. Each setting prevents an attack that the adversarial tests try. */
 export function containerConfig(
   { workspaceDir, readOnly, memoryBytes, processes, proxyDir }: SessionSpec,
   { image, agent, identity, seccomp, labels, runtime, machineProcessors }: ContainerSettings,
@@ -36,7 +36,7 @@ export function containerConfig(
     AttachStdin: true,
     AttachStdout: true,
     AttachStderr: true,
-    // When the toolhost is gone the engine closes the pipe, by which the agent ends and the container is removed.
+    // When the toolhost is gone, the engine closes the pipe; then the agent ends and the container is removed.
     OpenStdin: true,
     StdinOnce: true,
     NetworkDisabled: true,

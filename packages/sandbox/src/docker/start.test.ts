@@ -7,11 +7,11 @@ import { startContainer } from "./start.ts";
 
 const never = new AbortController().signal;
 
-test("a connection that breaks ends the sandbox, as one that is closed does", async () => {
+test("a broken connection ends the sandbox, as a closed one does", async () => {
   const attached = Promise.withResolvers<Socket>();
-  const asked: string[] = [];
+  const requests: string[] = [];
   const server = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url?.split(/[/?]/).at(3)}`);
+    requests.push(`${request.method} ${request.url?.split(/[/?]/).at(3)}`);
     response.writeHead(200).end("{}");
   });
   server.on("upgrade", (_request, socket: Socket) => {
@@ -38,7 +38,7 @@ test("a connection that breaks ends the sandbox, as one that is closed does", as
     (await attached.promise).resetAndDestroy();
     expect(await channel.ended).toContain("image:1");
     expect(gone).toBe(1);
-    expect(asked).toEqual(["POST create", "POST box", "DELETE box"]);
+    expect(requests).toEqual(["POST create", "POST box", "DELETE box"]);
   } finally {
     server.closeAllConnections();
     server.close();

@@ -1,3 +1,6 @@
+import { abortable } from "@reeve/platform/async/abortable";
+import { neverAborts } from "@reeve/platform/async/never-aborts";
+import { settledWithin } from "@reeve/platform/async/settled-within";
 import { Failure } from "@reeve/platform/failure";
 import type { AgentChannel } from "../agent/agent-channel.ts";
 import { ContainerStreams } from "./container-streams.ts";
@@ -5,68 +8,58 @@ import type { Engine } from "./engine.ts";
 import type { ContainerAttempt } from "./remedies.ts";
 import { remedyFor } from "./remedies.ts";
 
-const beginMs = 30_000;
-const endMs = 30_000;
-/** How long the end of a sandbox waits for its container to be taken away; what takes longer is taken away beside it. */
-const maxWaitMs = 5_000;
+const startMs = 30_000;
+const removeMs = 30_000;
+/** How long the end of a sandbox waits for the removal of its container, which continues in the background. */
+const maxRemovalWaitMs = 5_000;
 
-/** A container to be started. */
+/** Describes a container to start. */
 export interface ContainerStart {
   readonly engine: Engine;
   readonly name: string;
   readonly config: object;
   readonly attempt: ContainerAttempt;
-  /** Called once, when the container is gone, or could not be taken away. */
+  /** Called once, when the container is gone or could not be removed. */
   readonly onGone: () => void;
 }
 
 /**
- * Starts a container and connects to its agent. What was begun is taken away again when that fails, or nobody wants it any
- * more. Whoever aborts is not kept waiting, but what was asked of the engine is: one that is not listened to does it all
- * the same.
+ * Starts a container and connects to its agent. Removes the container if that fails or `signal` aborts. An abort rejects at
+ * once; requests to the engine continue in the background, because the engine completes them even if nobody reads the answer.
  */
 export async function startContainer(
   start: ContainerStart,
   signal: AbortSignal,
 ): Promise<AgentChannel> {
   signal.throwIfAborted();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason as Error);
-  signal.addEventListener("abort", abort, { once: true });
-  const starting = started(start, signal);
-  starting.catch(() => undefined);
-  try {
-    return await Promise.race([starting, aborted]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
+  return await abortable(startAndAttach(start, signal), signal);
 }
 
-async function started(start: ContainerStart, signal: AbortSignal): Promise<AgentChannel> {
+async function startAndAttach(start: ContainerStart, signal: AbortSignal): Promise<AgentChannel> {
   const { engine, name, config } = start;
-  const begin = AbortSignal.timeout(beginMs);
+  const within = AbortSignal.timeout(startMs);
   try {
-    await engine.post(`/containers/create?name=${name}`, config, begin);
+    await engine.post(`/containers/create?name=${name}`, config, within);
     signal.throwIfAborted();
     const socket = await engine.attach(
       `/containers/${name}/attach?stream=1&stdin=1&stdout=1&stderr=1`,
-      begin,
+      within,
     );
     const streams = new ContainerStreams(socket);
-    // Also after an error, which a promise of its event would reject with.
+    // `once` of node:events would reject on an error, but "close" follows an error as well.
     const { promise: closed, resolve: close } = Promise.withResolvers<void>();
     socket.once("close", () => close());
-    await engine.post(`/containers/${name}/start`, undefined, begin);
+    await engine.post(`/containers/${name}/start`, undefined, within);
     signal.throwIfAborted();
     const { promise: killed, resolve } = Promise.withResolvers<void>();
-    const gone = async () => {
-      // The engine closes its streams when the container has ended, however that came about.
+    const end = async () => {
+      // The engine closes the streams when the container has ended, for whatever reason.
       await Promise.race([closed, killed]);
       socket.destroy();
-      await inTime(removed(start));
+      await settledWithin(remove(start), maxRemovalWaitMs, neverAborts);
       return streams.complaint || complaintOf(start.attempt);
     };
-    const ended = gone();
+    const ended = end();
     return {
       input: socket,
       output: streams.output,
@@ -77,32 +70,24 @@ async function started(start: ContainerStart, signal: AbortSignal): Promise<Agen
       },
     };
   } catch (error) {
-    await inTime(removed(start));
-    throw explained(error, start.attempt);
+    await settledWithin(remove(start), maxRemovalWaitMs, neverAborts);
+    throw withRemedy(error, start.attempt);
   }
 }
 
-async function removed({ engine, name, onGone }: ContainerStart): Promise<void> {
-  await engine.remove(name, AbortSignal.timeout(endMs)).catch(() => undefined);
+async function remove({ engine, name, onGone }: ContainerStart): Promise<void> {
+  await engine.remove(name, AbortSignal.timeout(removeMs)).catch(() => undefined);
   onGone();
 }
 
-/** An engine that does not answer keeps nobody from an end. */
-async function inTime(work: Promise<void>): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, maxWaitMs);
-  await Promise.race([work, late]);
-  clearTimeout(timer);
-}
-
 function complaintOf({ image }: ContainerAttempt): string {
-  return `its agent ended at once; does this work: docker run --rm --entrypoint /usr/bin/python3 ${image} -V`;
+  return `the agent ended at once; check docker run --rm --entrypoint /usr/bin/python3 ${image} -V`;
 }
 
-function explained(error: unknown, attempt: ContainerAttempt): unknown {
+function withRemedy(error: unknown, attempt: ContainerAttempt): unknown {
   if (!(error instanceof Failure)) return error;
-  const wayOut = remedyFor(error.message, attempt);
-  if (wayOut === undefined) return error;
+  const remedy = remedyFor(error.message, attempt);
+  if (remedy === undefined) return error;
   const { kind, reason, message } = error;
-  return new Failure(kind, reason, `${message}; ${wayOut}`, { cause: error });
+  return new Failure(kind, reason, `${message}; ${remedy}`, { cause: error });
 }

@@ -1,14 +1,14 @@
 import process from "node:process";
 
-/** As whom sandboxes run on the host. */
+/** User and group that run sandboxes on the host. */
 export interface Identity {
   readonly uid: number;
   readonly gid: number;
-  /** Whether that is another than our own, so that files must be given to it. */
+  /** Whether this is not our own user, so files must change their owner. */
   readonly isDedicated: boolean;
 }
 
-/** Root gives sandboxes an id of their own, never its own; everybody else has only himself. */
+/** Returns `dedicated` as user and group if this process is root, and the user of this process otherwise. Never root. */
 export function sandboxIdentity(dedicated: number): Identity {
   const own = process.geteuid?.() ?? -1;
   return own === 0

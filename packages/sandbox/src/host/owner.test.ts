@@ -4,16 +4,16 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isOwnerGone, ownerName } from "./owner.ts";
 
-test("a process that lives is not gone, and one with its id that began at another time is", () => {
+test("a live process is not gone, but a process with its id and another start time is", () => {
   const own = ownerName() ?? "";
   expect(isOwnerGone(own)).toBe(false);
   expect(isOwnerGone(`${own}1`)).toBe(true);
 });
 
-test("a process is gone when it is not there, but not when it may not be looked at", async () => {
+test("a missing process is gone, but an unreadable one is not", async () => {
   await using proc = await mkdtempDisposable(join(tmpdir(), "reeve-proc-"));
   expect(isOwnerGone("7.100", proc.path)).toBe(true);
-  // Where a folder stands for the file, it cannot be read, whoever tries.
+  // A folder in place of the file cannot be read, not even by root.
   await mkdir(join(proc.path, "7", "stat"), { recursive: true });
   expect(isOwnerGone("7.100", proc.path)).toBe(false);
   await mkdir(join(proc.path, "8"));

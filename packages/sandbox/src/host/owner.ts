@@ -5,32 +5,32 @@ import { join } from "node:path";
 import process from "node:process";
 
 const processes = "/proc";
-/** What is said of a process that is not there, or ends while it is looked at. */
+/** Errors for a process that does not exist, or that ends during the read. */
 const absent = new Set<unknown>(["ENOENT", "ESRCH"]);
 
 /**
- * A name for a process of this machine that no later process has: its id, and when it began. It stands in the names of
- * what a toolhost makes, so that others can tell whether its maker still lives.
+ * Returns a name for a process of this machine that no later process gets: its id and start time. Toolhosts put it into the
+ * names of their resources, so that others can check whether the creator still runs. Undefined if the process is unknown.
  */
 export function ownerName(pid: number = process.pid): string | undefined {
   const began = startOf(pid, processes);
   return began === undefined || began === "unknown" ? undefined : `${pid}.${began}`;
 }
 
-/** Where ids of processes mean the same as here: this start of this machine, and this namespace of processes. */
+/** Returns a name for the scope in which process ids are comparable: this host, its current boot, and this PID namespace. */
 export function machineId(): string {
   const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
   return `${hostname()}/${boot}/${readlinkSync("/proc/self/ns/pid")}`;
 }
 
-/** The same as a name for folders. */
+/** Returns a hash of `machineId` that is short enough for file names. */
 export function machineIdHash(): string {
   return createHash("sha256").update(machineId()).digest("hex").slice(0, 12);
 }
 
 /**
- * Whether the process of such a name is gone. Of another name nothing is known, and neither of a process that may not be
- * looked at, so that they are left alone.
+ * Returns whether the process behind an `ownerName` is gone. Returns false for any other name, and for a process that may
+ * not be inspected, so that its resources are left alone.
  */
 export function isOwnerGone(owner: string, proc = processes): boolean {
   const [, pid, began] = /^(\d+)\.(\d+)$/.exec(owner) ?? [];
@@ -39,10 +39,10 @@ export function isOwnerGone(owner: string, proc = processes): boolean {
   return found !== "unknown" && found !== began;
 }
 
-/** When a process began: `unknown` where that may not be seen, undefined when there is none. */
+/** Returns the start time of a process, `unknown` if it may not be read, or undefined if there is no such process. */
 function startOf(pid: number, proc: string): string | undefined {
   try {
-    // The name of a program may have spaces; what comes after its bracket has none.
+    // The program name may contain spaces; the fields after its closing parenthesis do not.
     return readFileSync(join(proc, String(pid), "stat"), "utf8")
       .split(") ")
       .at(-1)

@@ -9,25 +9,25 @@ import { makeWorkspaceDir, workspaceDirIn } from "./workspace-folder.ts";
 import { privateFolder } from "./workspace-root.ts";
 
 const prefix = "spare-folder";
-/** What is said where a folder is that holds something. */
-const taken = new Set<unknown>(["ENOTEMPTY", "EEXIST"]);
+/** Errors of a rename onto a folder that is not empty. */
+const notEmpty = new Set<unknown>(["ENOTEMPTY", "EEXIST"]);
 
 /**
- * Empty workspaces that wait for their run. A sandbox is made over one, and keeps it when it is renamed to where the
- * workspace of a run is to lie: a mount holds the folder itself, not its path.
+ * Creates empty workspaces for sandboxes that wait for a run. A sandbox started over one keeps it when it is renamed to the
+ * workspace of the run, because a mount refers to the folder and not to its path.
  */
 export class SpareFolders {
   readonly #root: string;
   readonly #identity: Identity;
   readonly #own = new Set<string>();
 
-  /** `root` lies on the file system of the workspaces, out of reach of their names. */
+  /** `root` must be on the file system of the workspaces, and must not collide with the name of a tenant. */
   constructor(root: string, identity: Identity) {
     this.#root = root;
     this.#identity = identity;
   }
 
-  /** Makes one; gives the path of its workspace. */
+  /** Creates a folder and returns the path of its workspace. */
   make(): string {
     const name = [prefix, machineIdHash(), ownerName() ?? "0.0", randomBytes(6).toString("hex")];
     const folder = join(privateFolder(this.#root, this.#identity), name.join("~"));
@@ -38,15 +38,15 @@ export class SpareFolders {
   }
 
   /**
-   * Puts one where the workspace of a run is to lie. False, and nothing has happened, when that workspace is there already,
-   * whoever made it. The kernel decides between several that try: a folder that holds something is never replaced. Rejects
-   * when it cannot be put there for another reason.
+   * Renames a spare folder to the workspace of a run. Returns false and changes nothing if that workspace already exists.
+   * The rename is atomic and never replaces a folder with content, so only one of several concurrent callers succeeds.
+   * Rejects for any other error.
    */
   async moveTo(spareDir: string, workspaceDir: string): Promise<boolean> {
     try {
       await rename(dirname(spareDir), dirname(workspaceDir));
     } catch (error) {
-      if (error instanceof Error && "code" in error && taken.has(error.code)) return false;
+      if (error instanceof Error && "code" in error && notEmpty.has(error.code)) return false;
       throw error;
     }
     this.#own.delete(dirname(spareDir));
@@ -59,7 +59,7 @@ export class SpareFolders {
     this.#own.delete(folder);
   }
 
-  /** All that there are on this machine, and whether they are left over. */
+  /** Returns all spare folders of this machine, and whether their creator is gone. */
   async list(): Promise<readonly SessionRecord[]> {
     const names = existsSync(this.#root) ? await readdir(this.#root) : [];
     return names.flatMap((sessionId) => {
@@ -70,7 +70,7 @@ export class SpareFolders {
     });
   }
 
-  /** Takes one away that is left over. False: it is no name of one. */
+  /** Deletes a spare folder. Returns false if the id is not that of a spare folder. */
   async destroy(sessionId: string): Promise<boolean> {
     if (!sessionId.startsWith(`${prefix}~`) || sessionId.includes("/")) return false;
     await rm(join(this.#root, sessionId), { recursive: true, force: true });

@@ -2,11 +2,11 @@ import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { setTimeout as wait } from "node:timers/promises";
+import { sleep } from "@reeve/platform/async/sleep";
 import type { Identity } from "./identity.ts";
 import { systemProgram } from "./system-view.ts";
 
-/** A call that is shorter than this is not measured. */
+/** Interval between measurements. A shorter call is not measured. */
 const intervalMs = 400;
 const blockBytes = 512;
 
@@ -17,9 +17,9 @@ export interface DiskLimit {
 }
 
 /**
- * Resolves with true once the folder holds more than it may, and with false when `signal` aborts. There is no quota that
- * works everywhere, so the folder is measured again and again, with no more rights than the sandbox has. What lies in folders
- * that it has closed to itself for longer than one measurement cannot be told, and counts as too much.
+ * Resolves with true once the folder exceeds its limit, and with false when `signal` aborts. No disk quota works everywhere,
+ * so the folder is measured periodically, with the rights of the sandbox and no more. A folder that is unreadable in two
+ * measurements in a row counts as exceeded, because its content cannot be measured.
  */
 export async function watchDiskLimit(
   limit: DiskLimit,
@@ -31,7 +31,7 @@ export async function watchDiskLimit(
   let wasClosed = false;
   try {
     for (;;) {
-      await wait(intervalMs, undefined, { signal });
+      await sleep(intervalMs, signal);
       const { isOver, isClosed } = await measured(find, limit, identity, signal);
       if (isOver || (isClosed && wasClosed)) return true;
       wasClosed = isClosed;
@@ -44,7 +44,7 @@ export async function watchDiskLimit(
 
 interface Measurement {
   readonly isOver: boolean;
-  /** Whether there are folders that could not be looked into. */
+  /** Whether some folders could not be read. */
   readonly isClosed: boolean;
 }
 
@@ -62,11 +62,11 @@ async function measured(
     ...(identity.isDedicated && { uid: identity.uid, gid: identity.gid }),
   });
   child.on("error", () => undefined);
-  if (child.stdout === null || child.stderr === null) throw new Error("both are pipes");
+  if (child.stdout === null || child.stderr === null) throw new Error("find has no pipes");
   let isClosed = false;
-  // Each complaint is one write; files that go away meanwhile are complained of as well.
-  child.stderr.on("data", (said: Buffer) => {
-    isClosed ||= said.includes("Permission denied");
+  // Each message of find is one write. Other messages are about files that were deleted meanwhile.
+  child.stderr.on("data", (message: Buffer) => {
+    isClosed ||= message.includes("Permission denied");
   });
   let used = 0;
   let count = 0;

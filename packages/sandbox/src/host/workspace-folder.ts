@@ -5,18 +5,21 @@ import { privateFolder } from "./workspace-root.ts";
 
 const name = "files";
 
-/** Where sandboxes find the files of a workspace, below a folder that is the toolhost's own and never empty. */
+/**
+ * Returns the folder with the files of a workspace. Sandboxes mount it; its parent belongs to the toolhost and is never
+ * empty.
+ */
 export function workspaceDirIn(folder: string): string {
   return join(folder, name);
 }
 
-/** Makes the folder of a workspace, and the one above it, unless they are there. */
+/** Creates the folder of a workspace and its parent, if they do not exist. */
 export function makeWorkspaceDir(workspaceDir: string, identity: Identity): void {
   privateFolder(dirname(workspaceDir), identity);
   try {
     mkdirSync(workspaceDir, { mode: 0o700 });
   } catch (error) {
-    // Somebody else has made it, or has put that of a spare sandbox here.
+    // Another party created it, or renamed the folder of a spare sandbox to it.
     if (error instanceof Error && "code" in error && error.code === "EEXIST") return;
     throw error;
   }

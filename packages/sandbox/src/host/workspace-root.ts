@@ -6,9 +6,9 @@ import { Failure } from "@reeve/platform/failure";
 import type { Identity } from "./identity.ts";
 
 /**
- * The folder of workspaces: below the data folder where sandboxes can reach it. Only their group may pass through the
- * data folder itself. A data folder that others cannot reach at all, as one below /root, has its workspaces in
- * /var/lib/reeve.
+ * Returns the folder of all workspaces, and creates it. It is below the data folder if sandboxes can reach that; then their
+ * group, and nobody else, may pass through the data folder. The workspaces of an unreachable data folder, such as one below
+ * /root, are in /var/lib/reeve.
  */
 export function workspaceRoot(dataDir: string, identity: Identity): string {
   const data = resolve(dataDir);
@@ -23,7 +23,10 @@ export function workspaceRoot(dataDir: string, identity: Identity): string {
   return privateFolder(join(base, `workspaces-${name}`), identity);
 }
 
-/** A folder that we own, which sandboxes may pass and nobody may list. Throws when somebody else made it. */
+/**
+ * Creates a folder that we own, through which sandboxes may pass and which nobody else may list. Returns its path. Throws a
+ * Failure if it exists and belongs to another user.
+ */
 export function privateFolder(path: string, identity: Identity): string {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const found = lstatSync(path);
@@ -32,14 +35,17 @@ export function privateFolder(path: string, identity: Identity): string {
     throw new Failure(
       "precondition",
       ErrorReason.PERMISSION_DENIED,
-      `${path} is not a folder of ours; take it away`,
+      `${path} is not a folder owned by the toolhost; remove it`,
     );
   }
   if (identity.isDedicated) letPass(path, identity);
   return path;
 }
 
-/** A folder of root's own group is handed to the group of the sandboxes; a group that somebody chose is left alone. */
+/**
+ * Lets sandboxes pass through a folder: changes root's group to the group of the sandboxes. A group that an operator chose
+ * stays; then all users may pass.
+ */
 function letPass(path: string, { gid }: Identity): void {
   const { gid: group, mode } = statSync(path);
   if (group !== 0 && group !== gid) return chmodSync(path, (mode & 0o777) | 0o001);

@@ -5,10 +5,10 @@ import { chooseDriver } from "./choose-driver.ts";
 const signal = new AbortController().signal;
 const bounds = { memory: true, processes: true };
 const works: ProbeReport = { works: true, isolates: true, bounds };
-const broken: ProbeReport = { works: false, reason: "it is broken", fixes: ["mend it"] };
+const broken: ProbeReport = { works: false, reason: "it is broken", fixes: ["fix it"] };
 
 function never(): Promise<never> {
-  return Promise.reject(new Error("nothing is opened here"));
+  return Promise.reject(new Error("unexpected call"));
 }
 
 function driver(name: string, report: ProbeReport): SandboxDriver {
@@ -17,50 +17,49 @@ function driver(name: string, report: ProbeReport): SandboxDriver {
 
 const unsafe = driver("unsafe-local", { ...works, isolates: false });
 
-/** A log that keeps what it is told. */
-function keeping() {
-  const told: string[] = [];
-  const tell = (...given: unknown[]) => void told.push(JSON.stringify(given));
-  return { told, log: { info: tell, warn: tell } };
+function recordingLog() {
+  const lines: string[] = [];
+  const write = (...given: unknown[]) => void lines.push(JSON.stringify(given));
+  return { lines, log: { info: write, warn: write } };
 }
 
 test("takes the first driver that works", async () => {
-  const { log, told } = keeping();
+  const { log, lines } = recordingLog();
   const drivers = [driver("docker", broken), driver("bubblewrap", works), unsafe];
   const choice = await chooseDriver("auto", drivers, log, signal);
   expect(choice.driver?.name).toBe("bubblewrap");
-  expect(told).toEqual([]);
+  expect(lines).toEqual([]);
 });
 
-test("takes the one that is asked for, and no other when it does not work", async () => {
-  const { log } = keeping();
+test("takes the named driver, and no other if it does not work", async () => {
+  const { log } = recordingLog();
   const drivers = [driver("docker", works), driver("bubblewrap", broken)];
   expect((await chooseDriver("docker", drivers, log, signal)).driver?.name).toBe("docker");
   expect((await chooseDriver("bubblewrap", drivers, log, signal)).driver).toBeUndefined();
 });
 
 // Requirement: KIT-9
-test("refuses rather than go without isolation, and says what was tried and what would help", async () => {
-  const { log, told } = keeping();
+test("refuses to run without isolation, and reports what was tried and how to fix it", async () => {
+  const { log, lines } = recordingLog();
   const drivers = [driver("docker", broken), driver("bubblewrap", broken), unsafe];
   const choice = await chooseDriver("auto", drivers, log, signal);
   expect(choice).toMatchObject({ driver: undefined });
   if (choice.driver !== undefined) return;
   expect(choice.refusal.split("\n").slice(1)).toEqual([
     "docker: it is broken",
-    "  mend it",
+    "  fix it",
     "bubblewrap: it is broken",
-    "  mend it",
+    "  fix it",
   ]);
-  expect(told.join()).toContain("docker: it is broken");
+  expect(lines.join()).toContain("docker: it is broken");
 });
 
 const files = driver("files-only", { ...works, isolates: false });
 
 test.each(["auto", "docker"] as const)(
-  "lets tools over files work where nothing isolates, told %s, and says why code does not run",
+  "falls back to file tools if nothing isolates and %s is wanted, and reports why code does not run",
   async (wanted) => {
-    const { log, told } = keeping();
+    const { log, lines } = recordingLog();
     const choice = await chooseDriver(
       wanted,
       [driver("docker", broken), unsafe, files],
@@ -68,15 +67,15 @@ test.each(["auto", "docker"] as const)(
       signal,
     );
     expect(choice.driver?.name).toBe("files-only");
-    expect(choice.refusal?.split("\n").slice(1)).toEqual(["docker: it is broken", "  mend it"]);
-    expect(choice.refusal).toContain("no code and no command is run here");
-    expect(told.join()).toContain("docker: it is broken");
-    expect(told.join()).not.toContain("WITHOUT ISOLATION");
+    expect(choice.refusal?.split("\n").slice(1)).toEqual(["docker: it is broken", "  fix it"]);
+    expect(choice.refusal).toContain("runs no code and no commands");
+    expect(lines.join()).toContain("docker: it is broken");
+    expect(lines.join()).not.toContain("WITHOUT ISOLATION");
   },
 );
 
-test("never leaves it at tools over files where something isolates, unless it is told to", async () => {
-  const { log } = keeping();
+test("takes files-only only by name if a driver that isolates works", async () => {
+  const { log } = recordingLog();
   const drivers = [driver("docker", broken), driver("bubblewrap", works), unsafe, files];
   expect((await chooseDriver("auto", drivers, log, signal)).driver?.name).toBe("bubblewrap");
   const choice = await chooseDriver("files-only", drivers, log, signal);
@@ -84,18 +83,18 @@ test("never leaves it at tools over files where something isolates, unless it is
   expect(choice.refusal).toContain("REEVE_SANDBOX=files-only");
 });
 
-test("says that everything is off where not even tools over files work", async () => {
-  const { log, told } = keeping();
+test("reports that all tools are off if not even file tools work", async () => {
+  const { log, lines } = recordingLog();
   const drivers = [driver("bubblewrap", broken), driver("files-only", broken)];
   const choice = await chooseDriver("auto", drivers, log, signal);
   expect(choice.driver).toBeUndefined();
   expect(choice.refusal).toContain("files-only: it is broken");
-  expect(told.join()).toContain("all built-in tools are off");
+  expect(lines.join()).toContain("all built-in tools are off");
 });
 
 // Requirement: KIT-9
-test("goes without isolation only when told, and warns at every start", async () => {
-  const { log, told } = keeping();
+test("runs without isolation only by name, and warns at each start", async () => {
+  const { log, lines } = recordingLog();
   for (const start of [1, 2]) {
     const choice = await chooseDriver(
       "unsafe-local",
@@ -104,12 +103,12 @@ test("goes without isolation only when told, and warns at every start", async ()
       signal,
     );
     expect(choice.driver?.name).toBe("unsafe-local");
-    expect(told.filter((line) => line.includes("WITHOUT ISOLATION"))).toHaveLength(start);
+    expect(lines.filter((line) => line.includes("WITHOUT ISOLATION"))).toHaveLength(start);
   }
 });
 
-test("tries nothing when there is to be none", async () => {
-  const { log } = keeping();
+test("probes nothing if sandboxes are off", async () => {
+  const { log } = recordingLog();
   expect(
     (await chooseDriver("none", [driver("docker", works)], log, signal)).driver,
   ).toBeUndefined();

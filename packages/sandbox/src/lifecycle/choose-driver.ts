@@ -4,37 +4,35 @@ import { filesOnly } from "../port.ts";
 
 type Works = Extract<ProbeReport, { works: true }>;
 
-/** The isolation of this host: a driver that works, or why there is none. */
+/** The chosen driver, or the reason why none works. */
 export type DriverChoice =
   | {
       readonly driver: SandboxDriver;
       readonly report: Works;
-      /** Why it runs no code. Absent: it does. */
+      /** Why the driver runs no code. Absent if it does. */
       readonly refusal?: string;
     }
   | { readonly driver: undefined; readonly refusal: string };
 
-/** Drivers by their names, those that are better for a deployment first. */
-export type Drivers = readonly SandboxDriver[];
-
 type Log = Pick<Logger, "info" | "warn">;
 
 /**
- * Chooses the isolation of code. Left to itself it takes the first driver that works and isolates; one that does not
- * isolate has to be asked for by its name, and is warned of at every start. Where none works that may be taken, our own
- * programs over files are all that runs, if they can.
+ * Chooses the driver for `wanted`, the setting `REEVE_SANDBOX`. With `auto`, takes the first driver that works and isolates.
+ * A driver without isolation must be named, and logs a warning at each start. If no permitted driver works, falls back to
+ * `files-only`, which runs our own file programs and no other code.
  */
 export async function chooseDriver(
   wanted: string,
-  drivers: Drivers,
+  drivers: readonly SandboxDriver[],
   log: Log,
   signal: AbortSignal,
 ): Promise<DriverChoice> {
   if (wanted === "none") {
-    return refused(["REEVE_SANDBOX=none says that there is to be no sandbox"], log);
+    return refuseAll(["REEVE_SANDBOX=none turns sandboxes off"], log);
   }
   if (wanted === filesOnly) {
-    return await filesAlone(["REEVE_SANDBOX=files-only says so"], drivers, log, signal);
+    const failures = ["REEVE_SANDBOX=files-only permits file tools only"];
+    return await chooseFilesOnly(failures, drivers, log, signal);
   }
   const failures: string[] = [];
   for (const driver of drivers) {
@@ -48,33 +46,36 @@ export async function chooseDriver(
       if (wanted === "auto") continue;
       log.warn(
         { driver: driver.name },
-        "code runs WITHOUT ISOLATION, as the user of this toolhost or one of its choice: never let it run what you do not trust",
+        "code runs WITHOUT ISOLATION, as the user of this toolhost or REEVE_SANDBOX_UID; never run code that you do not trust",
       );
     } else if (!report.bounds.memory) {
-      log.info({ driver: driver.name }, "memory is bounded for each process by itself here");
+      log.info(
+        { driver: driver.name },
+        "the memory limit holds for each process, not for all processes of a sandbox together",
+      );
     }
     for (const note of report.notes ?? []) {
-      log.warn({ driver: driver.name, note }, "a better isolation was tried and does not work");
+      log.warn({ driver: driver.name, note }, "a preferred isolation does not work");
     }
     return { driver, report };
   }
-  return await filesAlone(failures, drivers, log, signal);
+  return await chooseFilesOnly(failures, drivers, log, signal);
 }
 
-async function filesAlone(
+async function chooseFilesOnly(
   failures: readonly string[],
-  drivers: Drivers,
+  drivers: readonly SandboxDriver[],
   log: Log,
   signal: AbortSignal,
 ): Promise<DriverChoice> {
   const driver = drivers.find(({ name }) => name === filesOnly);
   const report = await driver?.probe(signal);
-  if (driver === undefined || report === undefined) return refused(failures, log);
-  if (!report.works) return refused([...failures, failureOf(driver.name, report)], log);
-  const why =
-    "no code and no command is run here, because nothing isolates it; tools over files work";
-  const refusal = [why, ...failures].join("\n");
-  log.warn({ refusal }, "no sandbox works here; code does not run, tools over files do");
+  if (driver === undefined || report === undefined) return refuseAll(failures, log);
+  if (!report.works) return refuseAll([...failures, failureOf(driver.name, report)], log);
+  const summary =
+    "this toolhost runs no code and no commands, because no sandbox works; file tools work";
+  const refusal = [summary, ...failures].join("\n");
+  log.warn({ refusal }, "no sandbox works; code does not run, file tools do");
   return { driver, report, refusal };
 }
 
@@ -82,11 +83,11 @@ function failureOf(name: string, { reason, fixes }: Extract<ProbeReport, { works
   return [`${name}: ${reason}`, ...fixes.map((fix) => `  ${fix}`)].join("\n");
 }
 
-function refused(failures: readonly string[], log: Log): DriverChoice {
+function refuseAll(failures: readonly string[], log: Log): DriverChoice {
   const refusal = [
-    "no code is run here, and no file of a workspace touched, because nothing isolates it",
+    "this toolhost runs no code and no file tools, because no sandbox works",
     ...failures,
   ].join("\n");
-  log.warn({ refusal }, "no sandbox works here; all built-in tools are off");
+  log.warn({ refusal }, "no sandbox works; all built-in tools are off");
   return { driver: undefined, refusal };
 }

@@ -10,7 +10,7 @@ import { workspaceDirIn } from "../host/workspace-folder.ts";
 
 const never = new AbortController().signal;
 const { memoryBytes, processes } = defaultLimits;
-const wishes = { readOnly: false, memoryBytes, processes };
+const spareSpec = { readOnly: false, memoryBytes, processes };
 const identity = sandboxIdentity(64_017);
 let root: string;
 
@@ -20,30 +20,30 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-interface Made {
+interface StartedSandbox {
   readonly spec: SessionSpec;
-  isFit: boolean;
+  isUsable: boolean;
   isEnded: boolean;
 }
 
-/** A driver whose sandboxes are remembered. `problem` is why it makes none. */
-function remembering() {
-  const made: Made[] = [];
+/** A driver that records its sandboxes. While `problem` is set, opening one fails with it. */
+function recordingDriver() {
+  const made: StartedSandbox[] = [];
   const state = { problem: undefined as string | undefined, tries: 0 };
   const driver: SandboxDriver = {
     name: "in memory",
-    probe: () => Promise.reject(new Error("it is not asked")),
+    probe: () => Promise.reject(new Error("unexpected probe")),
     open: (spec) => {
       state.tries++;
       if (state.problem !== undefined) return Promise.reject(new Error(state.problem));
-      const one: Made = { spec, isFit: true, isEnded: false };
+      const one: StartedSandbox = { spec, isUsable: true, isEnded: false };
       made.push(one);
       const session: SandboxSession = {
         sessionId: String(made.length),
         exec: () => {
-          throw new Error("nothing runs here");
+          throw new Error("unexpected command");
         },
-        settled: () => Promise.resolve(one.isFit),
+        settled: () => Promise.resolve(one.isUsable),
         [Symbol.asyncDispose]: () => {
           one.isEnded = true;
           return Promise.resolve();
@@ -59,7 +59,7 @@ function remembering() {
 
 function sparesOf(driver: SandboxDriver, count: number, warn: () => void = () => undefined) {
   const folder = join(root, ".spare");
-  return new SpareSandboxes(driver, { count, spec: wishes, folder, identity, log: { warn } });
+  return new SpareSandboxes(driver, { count, spec: spareSpec, folder, identity, log: { warn } });
 }
 
 function workspaceOf(run: string): string {
@@ -70,37 +70,37 @@ function waiting(): readonly string[] {
   return existsSync(join(root, ".spare")) ? readdirSync(join(root, ".spare")) : [];
 }
 
-test("a run gets a sandbox that was made before, over a folder that is its workspace", async () => {
-  const { driver, made } = remembering();
+test("a new run gets a spare sandbox, whose folder becomes its workspace", async () => {
+  const { driver, made } = recordingDriver();
   await using spares = sparesOf(driver, 2);
   await vi.waitFor(() => expect(made).toHaveLength(2));
   writeFileSync(join(made[0]?.spec.workspaceDir ?? "", "mark"), "");
   const workspaceDir = workspaceOf("run_1");
-  expect((await spares.open({ ...wishes, workspaceDir }, never)).sessionId).toBe("1");
+  expect((await spares.open({ ...spareSpec, workspaceDir }, never)).sessionId).toBe("1");
   expect(readdirSync(workspaceDir)).toEqual(["mark"]);
   expect(made[0]?.spec.workspaceDir).toBe(workspaceDir);
   await vi.waitFor(() => expect(made).toHaveLength(3), 5_000);
   expect(waiting()).toHaveLength(2);
 });
 
-test("no sandbox is given twice, and as many are made as are asked for", async () => {
-  const { driver, made } = remembering();
+test("no spare is used twice, and more sandboxes than spares are started on demand", async () => {
+  const { driver, made } = recordingDriver();
   await using spares = sparesOf(driver, 2);
   await vi.waitFor(() => expect(made).toHaveLength(2));
   const runs = Array.from({ length: 5 }, (_, index) => `run_${index}`);
   const sessions = await Promise.all(
-    runs.map((run) => spares.open({ ...wishes, workspaceDir: workspaceOf(run) }, never)),
+    runs.map((run) => spares.open({ ...spareSpec, workspaceDir: workspaceOf(run) }, never)),
   );
   expect(new Set(sessions.map(({ sessionId }) => sessionId)).size).toBe(5);
   for (const run of runs) expect(existsSync(workspaceOf(run))).toBe(true);
 });
 
-test("several that come at once for one new workspace are all over the same folder", async () => {
-  const { driver, made } = remembering();
+test("concurrent sandboxes for one new workspace share its folder", async () => {
+  const { driver, made } = recordingDriver();
   await using spares = sparesOf(driver, 3);
   await vi.waitFor(() => expect(made).toHaveLength(3));
   const workspaceDir = workspaceOf("run_1");
-  const spec = { ...wishes, workspaceDir };
+  const spec = { ...spareSpec, workspaceDir };
   await Promise.all([spares.open(spec, never), spares.open(spec, never)]);
   const over = made.filter((each) => each.spec.workspaceDir === workspaceDir);
   expect(over).toHaveLength(2);
@@ -110,66 +110,66 @@ test.each([
   ["other memory", { memoryBytes: 2 ** 20 }],
   ["another number of processes", { processes: 1 }],
   ["a workspace that is read-only", { readOnly: true }],
-])("a wish for %s gets a sandbox of its own", async (_, wish) => {
-  const { driver, made } = remembering();
+])("a spec with %s starts another sandbox", async (_, other) => {
+  const { driver, made } = recordingDriver();
   await using spares = sparesOf(driver, 1);
   await vi.waitFor(() => expect(made).toHaveLength(1));
   const workspaceDir = workspaceOf("run_1");
-  const { sessionId } = await spares.open({ ...wishes, ...wish, workspaceDir }, never);
+  const { sessionId } = await spares.open({ ...spareSpec, ...other, workspaceDir }, never);
   expect(sessionId).toBe("2");
   expect(existsSync(workspaceDir)).toBe(true);
 });
 
-test("a workspace that is there keeps its folder and all that lies in it", async () => {
-  const { driver, made } = remembering();
+test("an existing workspace keeps its folder and its content", async () => {
+  const { driver, made } = recordingDriver();
   await using spares = sparesOf(driver, 1);
   await vi.waitFor(() => expect(made).toHaveLength(1));
   const workspaceDir = workspaceOf("run_1");
   mkdirSync(workspaceDir, { recursive: true });
-  expect((await spares.open({ ...wishes, workspaceDir }, never)).sessionId).toBe("2");
+  expect((await spares.open({ ...spareSpec, workspaceDir }, never)).sessionId).toBe("2");
   expect(waiting()).toHaveLength(1);
   expect(made[0]?.spec.workspaceDir).not.toBe(workspaceDir);
 });
 
-test("one that has ended while it waited is not given", async () => {
-  const { driver, made } = remembering();
+test("a spare that ended while it waited is not used", async () => {
+  const { driver, made } = recordingDriver();
   await using spares = sparesOf(driver, 1);
   await vi.waitFor(() => expect(made).toHaveLength(1));
-  if (made[0] !== undefined) made[0].isFit = false;
+  if (made[0] !== undefined) made[0].isUsable = false;
   const workspaceDir = workspaceOf("run_1");
-  expect((await spares.open({ ...wishes, workspaceDir }, never)).sessionId).toBe("2");
+  expect((await spares.open({ ...spareSpec, workspaceDir }, never)).sessionId).toBe("2");
   expect(made[0]?.isEnded).toBe(true);
 });
 
-test("one that cannot be given is told of and ends, and the run has a sandbox all the same", async () => {
-  const { driver, made } = remembering();
+test("a spare whose folder cannot be renamed is logged and ended, and the run gets another sandbox", async () => {
+  const { driver, made } = recordingDriver();
   let warned = 0;
   await using spares = sparesOf(driver, 1, () => void warned++);
   await vi.waitFor(() => expect(made).toHaveLength(1));
   rmSync(join(root, ".spare"), { recursive: true });
   const workspaceDir = workspaceOf("run_1");
-  expect((await spares.open({ ...wishes, workspaceDir }, never)).sessionId).toBe("2");
+  expect((await spares.open({ ...spareSpec, workspaceDir }, never)).sessionId).toBe("2");
   expect(existsSync(workspaceDir)).toBe(true);
   expect(warned).toBe(1);
   expect(made[0]?.isEnded).toBe(true);
 });
 
-test("a driver that makes none is tried again later, and calls are told what it says", async () => {
-  const { driver, state } = remembering();
+test("a driver that fails is retried later, and callers get its error", async () => {
+  const { driver, state } = recordingDriver();
   state.problem = "the disk is full";
   let warned = 0;
   await using spares = sparesOf(driver, 2, () => void warned++);
   await vi.waitFor(() => expect(warned).toBe(1));
   expect(state.tries).toBe(1);
   expect(waiting()).toEqual([]);
-  const spec = { ...wishes, workspaceDir: workspaceOf("run_1") };
+  const spec = { ...spareSpec, workspaceDir: workspaceOf("run_1") };
   await expect(spares.open(spec, never)).rejects.toThrow("the disk is full");
   state.problem = undefined;
   await vi.waitFor(() => expect(waiting()).toHaveLength(2), 10_000);
 });
 
-test("with their owner all that wait end, and their folders go", async () => {
-  const { driver, made } = remembering();
+test("disposing ends all spares and deletes their folders", async () => {
+  const { driver, made } = recordingDriver();
   const spares = sparesOf(driver, 3);
   await vi.waitFor(() => expect(made).toHaveLength(3));
   await spares[Symbol.asyncDispose]();
@@ -177,8 +177,8 @@ test("with their owner all that wait end, and their folders go", async () => {
   expect(waiting()).toEqual([]);
 });
 
-test("folders of a toolhost that is gone are orphans, and are taken away", async () => {
-  const { driver, made } = remembering();
+test("folders of a dead toolhost are orphans and can be destroyed", async () => {
+  const { driver, made } = recordingDriver();
   await using spares = sparesOf(driver, 1);
   await vi.waitFor(() => expect(made).toHaveLength(1));
   const [own = ""] = waiting();

@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
-import { setTimeout as wait } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
+import { Wakeup } from "@reeve/platform/async/coordination/wakeup";
+import { Backoff } from "@reeve/platform/async/retry/backoff";
+import { sleep } from "@reeve/platform/async/sleep";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type {
   ProbeReport,
@@ -13,22 +15,21 @@ import type { Identity } from "../host/identity.ts";
 import { SpareFolders } from "../host/spare-folders.ts";
 import { makeWorkspaceDir } from "../host/workspace-folder.ts";
 
-/** How long the call that has taken one has the machine for itself before the next is made. */
-const calmMs = 20;
-const lookMs = 10_000;
-/** An agent that hears nothing ends itself in the end; a spare is replaced long before. */
+/** Delay before a replacement starts, so that it does not compete with the call that took the spare. */
+const replaceDelayMs = 20;
+const checkIntervalMs = 10_000;
+/** An agent that hears nothing ends itself after 15 minutes; a spare is replaced long before that. */
 const maxAgeMs = 300_000;
-const firstRetryMs = 1_000;
-const longestRetryMs = 60_000;
+const retryDelays = { firstDelayMs: 1_000, maxDelayMs: 60_000 };
 
 type SpareSpec = Omit<SessionSpec, "workspaceDir">;
 
 export interface SpareSandboxesOptions {
-  /** How many wait at a time. */
+  /** How many spares to keep. */
   readonly count: number;
-  /** What they are made for. A sandbox of other wishes is made when it is asked for. */
+  /** Spec of the spares. A sandbox with another spec is started on demand. */
   readonly spec: SpareSpec;
-  /** Where their folders wait: on the file system of the workspaces. */
+  /** Folder of their empty workspaces, on the file system of the workspaces. */
   readonly folder: string;
   readonly identity: Identity;
   readonly log: Pick<Logger, "warn">;
@@ -37,33 +38,33 @@ export interface SpareSandboxesOptions {
 interface Spare {
   readonly session: SandboxSession;
   readonly spec: { workspaceDir: string };
-  readonly born: number;
+  readonly startedMs: number;
 }
 
 /**
- * Makes sandboxes ahead, for workspaces that are not there yet: each waits over an empty folder, which becomes the
- * workspace of the first run that asks. A sandbox is given once. One for a workspace that is there is made as ever.
+ * Starts sandboxes in advance for new workspaces. Each spare has an empty folder, which is renamed to the workspace of the
+ * first run that needs one. A spare is used once. Sandboxes for existing workspaces are started on demand.
  */
 export class SpareSandboxes implements SandboxDriver, AsyncDisposable {
   readonly name: string;
   readonly #driver: SandboxDriver;
   readonly #options: SpareSandboxesOptions;
   readonly #folders: SpareFolders;
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #spares: Spare[] = [];
   readonly #end = new AbortController();
-  readonly #keeping: Promise<void>;
-  #missed = Promise.withResolvers<void>();
+  readonly #refilling: Promise<void>;
+  readonly #taken = new Wakeup();
 
   constructor(driver: SandboxDriver, options: SpareSandboxesOptions) {
     this.name = driver.name;
     this.#driver = driver;
     this.#options = options;
     this.#folders = new SpareFolders(options.folder, options.identity);
-    this.#keeping = this.#keep(this.#end.signal);
+    this.#refilling = this.#refill(this.#end.signal);
   }
 
-  /** How many wait at present. */
+  /** How many spares wait at present. */
   get waiting(): number {
     return this.#spares.length;
   }
@@ -74,11 +75,11 @@ export class SpareSandboxes implements SandboxDriver, AsyncDisposable {
 
   async open(spec: SessionSpec, signal: AbortSignal): Promise<SandboxSession> {
     signal.throwIfAborted();
-    const { workspaceDir, ...wishes } = spec;
-    const isUsual = isDeepStrictEqual(stated(wishes), stated(this.#options.spec));
-    const isNew = isUsual && !existsSync(workspaceDir);
-    const given = isNew ? await this.#given(workspaceDir) : undefined;
-    if (given !== undefined) return given;
+    const { workspaceDir, ...rest } = spec;
+    const isSameSpec = isDeepStrictEqual(definedOf(rest), definedOf(this.#options.spec));
+    const fitsSpare = isSameSpec && !existsSync(workspaceDir);
+    const spare = fitsSpare ? await this.#take(workspaceDir) : undefined;
+    if (spare !== undefined) return spare;
     makeWorkspaceDir(workspaceDir, this.#options.identity);
     return await this.#driver.open(spec, signal);
   }
@@ -92,91 +93,91 @@ export class SpareSandboxes implements SandboxDriver, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#end.abort(new DOMException("the spare sandboxes end", "AbortError"));
-    await this.#keeping;
+    this.#end.abort(new DOMException("the spare sandboxes are disposed", "AbortError"));
+    await this.#refilling;
     await Promise.all(this.#spares.splice(0).map((spare) => this.#discard(spare)));
   }
 
-  /** One that waited, whose folder is the workspace from then on. Undefined: there is none, or the workspace is there. */
-  async #given(workspaceDir: string): Promise<SandboxSession | undefined> {
+  /** Takes a spare and renames its folder to the workspace. Undefined if no spare is left or the workspace exists. */
+  async #take(workspaceDir: string): Promise<SandboxSession | undefined> {
     for (;;) {
       const spare = this.#spares.shift();
       if (spare === undefined) return undefined;
-      this.#missed.resolve();
+      this.#taken.notify();
       if (!(await spare.session.settled())) {
         void this.#discard(spare);
         continue;
       }
-      const given = await this.#give(spare, workspaceDir);
-      if (given === "kept") this.#spares.unshift(spare);
-      return given === "given" ? spare.session : undefined;
+      const outcome = await this.#assign(spare, workspaceDir);
+      if (outcome === "workspace exists") this.#spares.unshift(spare);
+      return outcome === "assigned" ? spare.session : undefined;
     }
   }
 
-  /** Kept: the workspace is there. One that cannot be given for another reason is of no use to anybody. */
-  async #give(spare: Spare, workspaceDir: string): Promise<"given" | "kept" | "discarded"> {
+  /** Renames the folder of a spare. A spare whose folder cannot be renamed is useless and is discarded. */
+  async #assign(
+    spare: Spare,
+    workspaceDir: string,
+  ): Promise<"assigned" | "workspace exists" | "discarded"> {
     try {
-      if (!(await this.#folders.moveTo(spare.spec.workspaceDir, workspaceDir))) return "kept";
+      const isMoved = await this.#folders.moveTo(spare.spec.workspaceDir, workspaceDir);
+      if (!isMoved) return "workspace exists";
     } catch (error) {
-      this.#options.log.warn({ err: error }, "a spare sandbox cannot be given");
+      this.#options.log.warn(
+        { err: error, workspaceDir },
+        "cannot use a spare sandbox; starting a new one",
+      );
       void this.#discard(spare);
       return "discarded";
     }
     spare.spec.workspaceDir = workspaceDir;
-    return "given";
+    return "assigned";
   }
 
-  async #keep(signal: AbortSignal): Promise<void> {
-    let retryMs = firstRetryMs;
+  async #refill(signal: AbortSignal): Promise<void> {
+    const backoff = new Backoff(retryDelays);
     while (!signal.aborted) {
-      this.#missed = Promise.withResolvers();
       await this.#replaceOld();
       try {
-        while (this.#spares.length < this.#options.count) await this.#make(signal);
-        retryMs = firstRetryMs;
+        while (this.#spares.length < this.#options.count) await this.#add(signal);
+        backoff.reset();
       } catch (error) {
         if (signal.aborted) break;
-        this.#options.log.warn({ err: error, retryMs }, "no spare sandbox can be made");
-        await wait(retryMs, undefined, { signal }).catch(() => undefined);
-        retryMs = Math.min(retryMs * 2, longestRetryMs);
+        const retryMs = backoff.next();
+        this.#options.log.warn({ err: error, retryMs }, "cannot start a spare sandbox");
+        await sleep(retryMs, signal).catch(() => undefined);
         continue;
       }
-      await this.#untilMissed(signal);
+      await this.#untilTaken(signal);
     }
   }
 
-  /** Until one was taken, and the call that took it is under way; now and then all the same. */
-  async #untilMissed(signal: AbortSignal): Promise<void> {
-    const over = new AbortController();
-    const until = AbortSignal.any([signal, over.signal]);
-    await Promise.race([
-      wait(lookMs, undefined, { signal: until }).catch(() => undefined),
-      this.#missed.promise,
-    ]);
-    over.abort();
-    await wait(calmMs, undefined, { signal }).catch(() => undefined);
+  /** Waits until a spare is taken and its call has started, or until the next periodic check. */
+  async #untilTaken(signal: AbortSignal): Promise<void> {
+    await this.#taken.waitFor(checkIntervalMs, signal).catch(() => undefined);
+    await sleep(replaceDelayMs, signal).catch(() => undefined);
   }
 
-  async #make(signal: AbortSignal): Promise<void> {
+  async #add(signal: AbortSignal): Promise<void> {
     const workspaceDir = this.#folders.make();
     const spec = { ...this.#options.spec, workspaceDir };
     try {
       const session = await this.#driver.open(spec, signal);
-      this.#spares.push({ session, spec, born: performance.now() });
+      this.#spares.push({ session, spec, startedMs: performance.now() });
     } catch (error) {
       await this.#folders.remove(workspaceDir);
       throw error;
     }
   }
 
-  /** Those that have ended by themselves or wait for long. */
+  /** Discards spares that have ended or have waited too long. */
   async #replaceOld(): Promise<void> {
     const before = this.#spares.slice();
     for (const spare of before) {
-      const isFit = await spare.session.settled();
-      if (isFit && performance.now() - spare.born < maxAgeMs) continue;
+      const isUsable = await spare.session.settled();
+      if (isUsable && performance.now() - spare.startedMs < maxAgeMs) continue;
       const at = this.#spares.indexOf(spare);
-      // Taken meanwhile: it is somebody's.
+      // A run took it meanwhile.
       if (at < 0) continue;
       this.#spares.splice(at, 1);
       await this.#discard(spare);
@@ -189,7 +190,7 @@ export class SpareSandboxes implements SandboxDriver, AsyncDisposable {
   }
 }
 
-/** Without the wishes that nobody has. */
-function stated(wishes: SpareSpec): object {
-  return Object.fromEntries(Object.entries(wishes).filter(([, wish]) => wish !== undefined));
+/** Returns the properties that are not undefined. */
+function definedOf(spec: SpareSpec): object {
+  return Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== undefined));
 }

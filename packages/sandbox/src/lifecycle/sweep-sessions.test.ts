@@ -7,7 +7,7 @@ import { sweepSessions } from "./sweep-sessions.ts";
 const log = createLogger("test", "silent");
 const busy = new Failure("unavailable", ErrorReason.UNAVAILABLE, "device or resource busy");
 
-test("a sandbox that cannot be taken away keeps none of the others", async () => {
+test("a sandbox that cannot be destroyed does not hold up the others", async () => {
   const left = new Set(["stuck", "other"]);
   const end = new AbortController();
   const driver = {
@@ -22,7 +22,7 @@ test("a sandbox that cannot be taken away keeps none of the others", async () =>
   expect([...left]).toEqual(["stuck"]);
 });
 
-test("sandboxes that cannot be listed or taken away are tried again after the interval", async () => {
+test("a failed list or destroy is retried after the interval", async () => {
   const tried: string[] = [];
   const end = new AbortController();
   const driver = {

@@ -1,15 +1,15 @@
-import { setTimeout as wait } from "node:timers/promises";
+import { sleep } from "@reeve/platform/async/sleep";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { SandboxDriver } from "../port.ts";
 
-type Reaped = Pick<SandboxDriver, "list" | "destroy">;
+type SweptDriver = Pick<SandboxDriver, "list" | "destroy">;
 
 /**
- * Takes away what toolhosts have left that are gone, now and every `intervalMs`, until `signal` aborts. One that cannot be
- * taken away keeps none of the others, and is tried again with them.
+ * Destroys the sandboxes of dead toolhosts, at once and every `intervalMs`, until `signal` aborts. A sandbox that cannot be
+ * destroyed does not hold up the others; the next sweep tries it again.
  */
 export async function sweepSessions(
-  driver: Reaped,
+  driver: SweptDriver,
   intervalMs: number,
   log: Pick<Logger, "info" | "warn">,
   signal: AbortSignal,
@@ -18,18 +18,21 @@ export async function sweepSessions(
     for (const sessionId of await orphans(driver, log, signal)) {
       try {
         await driver.destroy(sessionId, signal);
-        log.info({ sessionId }, "sandbox of a lost toolhost taken away");
+        log.info({ sessionId }, "destroyed a sandbox of a dead toolhost");
       } catch (error) {
         if (signal.aborted) return;
-        log.warn({ err: error, sessionId }, "sandbox of a lost toolhost not taken away");
+        log.warn(
+          { err: error, sessionId },
+          "cannot destroy a sandbox of a dead toolhost; the next sweep retries",
+        );
       }
     }
-    await wait(intervalMs, undefined, { signal }).catch(() => undefined);
+    await sleep(intervalMs, signal).catch(() => undefined);
   }
 }
 
 async function orphans(
-  driver: Reaped,
+  driver: SweptDriver,
   log: Pick<Logger, "warn">,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
@@ -37,7 +40,7 @@ async function orphans(
     const records = await driver.list(signal);
     return records.filter(({ isOrphan }) => isOrphan).map(({ sessionId }) => sessionId);
   } catch (error) {
-    if (!signal.aborted) log.warn({ err: error }, "sandboxes cannot be listed");
+    if (!signal.aborted) log.warn({ err: error }, "cannot list sandboxes; the next sweep retries");
     return [];
   }
 }

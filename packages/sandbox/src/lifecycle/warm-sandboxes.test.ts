@@ -6,12 +6,12 @@ import { maxCommands, WarmSandboxes } from "./warm-sandboxes.ts";
 
 const never = new AbortController().signal;
 
-test("a sandbox that has run many commands makes room for a new one", async () => {
+test("a sandbox is replaced after the maximum number of commands", async () => {
   const open = new Set<number>();
   let opened = 0;
   const driver: SandboxDriver = {
     name: "in memory",
-    probe: () => Promise.reject(new Error("it is not asked")),
+    probe: () => Promise.reject(new Error("unexpected probe")),
     open: () => {
       const id = opened++;
       open.add(id);

@@ -6,16 +6,17 @@ import type {
   SandboxSession,
   SessionSpec,
 } from "../port.ts";
+import { TaskSet } from "@reeve/platform/async/task-set";
 import { SandboxGone } from "../agent/sandbox-gone.ts";
 import { measureStart } from "./sandbox-metrics.ts";
 
-/** After how many commands a sandbox makes room for a new one: nothing that they leave behind gathers for ever. */
+/** Commands after which a sandbox is replaced, so that their leftovers cannot accumulate forever. */
 export const maxCommands = 1_000;
 
 export interface WarmSandboxesOptions {
-  /** How long a sandbox is kept for another command. */
+  /** How long an idle sandbox is kept for another command. */
   readonly idleMs: number;
-  /** How many are kept at a time, over all workspaces. */
+  /** How many idle sandboxes are kept, over all workspaces. */
   readonly maxIdle: number;
 }
 
@@ -27,16 +28,16 @@ interface Idle {
 }
 
 /**
- * Keeps the sandboxes of a workspace for a while, for the next command there. A sandbox never gets another workspace. As
- * many commands as come run at a time, each in a sandbox of its own.
+ * Keeps idle sandboxes for the next command in the same workspace. A sandbox is never used for another workspace. Any number
+ * of commands run at a time, each in its own sandbox.
  */
 export class WarmSandboxes implements AsyncDisposable {
   readonly #driver: SandboxDriver;
   readonly #options: WarmSandboxesOptions;
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #idle = new Set<Idle>();
   readonly #commands = new WeakMap<SandboxSession, number>();
-  readonly #ending = new Set<Promise<void>>();
+  readonly #ending = new TaskSet();
   #isDisposed = false;
 
   constructor(driver: SandboxDriver, options: WarmSandboxesOptions) {
@@ -49,7 +50,7 @@ export class WarmSandboxes implements AsyncDisposable {
     return this.#driver.name;
   }
 
-  /** A sandbox over a folder. Nothing runs yet. */
+  /** Returns a sandbox over a folder. Starts nothing yet. */
   sandboxFor(workspaceDir: string): Sandbox {
     return {
       isolation: this.#driver.name,
@@ -57,7 +58,7 @@ export class WarmSandboxes implements AsyncDisposable {
     };
   }
 
-  /** Ends the sandboxes over a folder that wait for another command. */
+  /** Ends the idle sandboxes over a folder. */
   async endIdle(workspaceDir: string): Promise<void> {
     const over = [...this.#idle].filter((idle) => idle.workspaceDir === workspaceDir);
     const taken = over.filter((idle) => this.#take(idle));
@@ -67,7 +68,7 @@ export class WarmSandboxes implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isDisposed = true;
     for (const idle of this.#idle) this.#drop(idle);
-    await Promise.allSettled(this.#ending);
+    await this.#ending.settled();
   }
 
   async *#exec(
@@ -89,11 +90,11 @@ export class WarmSandboxes implements AsyncDisposable {
     yield { kind: "start" };
     const began = performance.now();
     for (;;) {
-      const asked = performance.now();
-      const warm = await this.#warm(key);
-      const session = warm ?? (await this.#opened(spec, signal));
+      const startMs = performance.now();
+      const warm = await this.#takeWarm(key);
+      const session = warm ?? (await this.#openCold(spec, signal));
       if (session !== undefined) {
-        measureStart(warm === undefined ? "cold" : "warm", performance.now() - asked);
+        measureStart(warm === undefined ? "cold" : "warm", performance.now() - startMs);
       }
       if (session === undefined || signal.aborted) {
         if (session !== undefined) void this.#end(session);
@@ -106,18 +107,18 @@ export class WarmSandboxes implements AsyncDisposable {
         }
         return;
       } catch (error) {
-        // A sandbox that went away while nobody used it is no failure of the command, which has not begun.
+        // A sandbox that ended while it was idle does not fail the command, which has not started.
         if (warm === undefined || signal.aborted || !(error instanceof SandboxGone)) throw error;
       } finally {
-        // Who cancels a call mostly cancels its run, after which nothing comes any more.
+        // A cancelled call usually means a cancelled run, which sends no more commands.
         if (signal.aborted) void this.#end(session);
         else this.#keep({ key, workspaceDir }, session);
       }
     }
   }
 
-  /** A new one; undefined when nobody waits for it any more. */
-  async #opened(spec: SessionSpec, signal: AbortSignal): Promise<SandboxSession | undefined> {
+  /** Starts a sandbox. Returns undefined if the signal aborts first. */
+  async #openCold(spec: SessionSpec, signal: AbortSignal): Promise<SandboxSession | undefined> {
     try {
       return await this.#driver.open(spec, signal);
     } catch (error) {
@@ -126,8 +127,8 @@ export class WarmSandboxes implements AsyncDisposable {
     }
   }
 
-  /** One that is at rest and fit for another command. */
-  async #warm(key: string): Promise<SandboxSession | undefined> {
+  /** Takes an idle sandbox that can run another command. */
+  async #takeWarm(key: string): Promise<SandboxSession | undefined> {
     for (const idle of [...this.#idle].toReversed()) {
       if (idle.key !== key || !this.#take(idle)) continue;
       if (await idle.session.settled()) return idle.session;
@@ -159,10 +160,6 @@ export class WarmSandboxes implements AsyncDisposable {
   }
 
   #end(session: SandboxSession): Promise<void> {
-    const ending = Promise.resolve(session[Symbol.asyncDispose]())
-      .catch(() => undefined)
-      .finally(() => this.#ending.delete(ending));
-    this.#ending.add(ending);
-    return ending;
+    return this.#ending.add(Promise.resolve(session[Symbol.asyncDispose]()).catch(() => undefined));
   }
 }

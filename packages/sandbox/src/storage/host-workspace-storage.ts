@@ -10,16 +10,16 @@ import { makeWorkspaceDir, workspaceDirIn } from "../host/workspace-folder.ts";
 import { privateFolder } from "../host/workspace-root.ts";
 
 export interface HostWorkspaceStorageOptions {
-  /** Names the data folder, see `storageId`. */
+  /** Name of the data folder, see `storageId`. */
   readonly id: string;
-  /** The folder of all workspaces. */
+  /** Folder of all workspaces. */
   readonly root: string;
   readonly identity: Identity;
-  /** Whether sandboxes bring the files of a new workspace, or make their folder. Absent: it is made here. */
+  /** Whether sandboxes supply the `files` folder of a new workspace. Default: it is created here. */
   readonly hasSpares?: boolean;
 }
 
-/** Workspaces in folders of this host, below one for each tenant, which sandboxes see as they are. */
+/** Stores workspaces as `<root>/<tenant>/<folder>` on this host. Sandboxes mount these folders. */
 export class HostWorkspaceStorage implements WorkspaceStorage {
   readonly id: string;
   readonly isolation: string;
@@ -44,7 +44,7 @@ export class HostWorkspaceStorage implements WorkspaceStorage {
     return existsSync(join(this.#root, tenant, folder));
   }
 
-  /** A workspace whose files nobody has brought yet is empty as well. */
+  /** A workspace without its `files` folder is empty as well. */
   async isEmpty(tenant: string, folder: string): Promise<boolean> {
     const workspaceDir = workspaceDirIn(join(this.#root, tenant, folder));
     const names = await readdir(workspaceDir).catch((error: unknown) =>
@@ -56,13 +56,13 @@ export class HostWorkspaceStorage implements WorkspaceStorage {
   sandbox(tenant: string, folder: string): Sandbox {
     const path = join(privateFolder(join(this.#root, tenant), this.#identity), folder);
     const workspaceDir = workspaceDirIn(path);
-    // It is there at once, and holds nothing until the files are: those of a spare sandbox take its place.
+    // The folder must exist at once. It stays empty: the folder of a spare sandbox is renamed over it.
     if (this.#hasSpares) privateFolder(path, this.#identity);
     else makeWorkspaceDir(workspaceDir, this.#identity);
     return this.#sandboxes.sandboxFor(workspaceDir);
   }
 
-  /** What foreign code has made is taken away inside a sandbox; here only the empty folders are. */
+  /** Files that untrusted code created are deleted inside a sandbox; only the empty folders are deleted on the host. */
   async remove(tenant: string, folder: string, signal: AbortSignal): Promise<void> {
     if (!this.has(tenant, folder)) return;
     const path = join(this.#root, tenant, folder);
@@ -81,7 +81,7 @@ export class HostWorkspaceStorage implements WorkspaceStorage {
   async list(): Promise<readonly StoredWorkspace[]> {
     const found: StoredWorkspace[] = [];
     for (const tenant of await readdir(this.#root)) {
-      // No tenant has a name with a dot: what has one belongs to the sandboxes.
+      // Tenant names have no dot: folders with one belong to the sandboxes.
       if (tenant.includes(".")) continue;
       for (const folder of await readdir(join(this.#root, tenant)).catch(() => [])) {
         const at = await stat(join(this.#root, tenant, folder)).catch(() => undefined);

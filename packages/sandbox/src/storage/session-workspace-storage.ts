@@ -1,27 +1,27 @@
 import { randomBytes } from "node:crypto";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
-import { Limiter } from "@reeve/platform/async/limiter";
+import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 import type { ExecEvent, Sandbox, SandboxCommand, SandboxDriver, SandboxSession } from "../port.ts";
 import type { StoredWorkspace, WorkspaceStorage } from "./workspace-storage.ts";
 
-/** The session that has a workspace, one command at a time. */
+/** The session that holds a workspace. It runs one command at a time. */
 interface WorkspaceSession {
-  readonly turns: Limiter;
+  readonly mutex: Semaphore;
   session?: SandboxSession;
 }
 
 /**
- * Workspaces inside of sandboxes, one session for each: made empty with the first command, and gone with its session. What
- * is lost so is in the last snapshot, or told of.
+ * Stores each workspace inside a sandbox session of its own. The first command starts the session with an empty workspace,
+ * and the workspace is lost with its session. Its last snapshot restores it, or the caller reports the loss.
  */
 export class SessionWorkspaceStorage implements WorkspaceStorage, AsyncDisposable {
-  /** Nothing of it outlives this process. */
+  /** Random, because nothing in this storage outlives the process. */
   readonly id = `session-${randomBytes(12).toString("hex")}`;
   readonly isolation: string;
   readonly idleMs: number;
   readonly #driver: SandboxDriver;
-  readonly #kept = new Map<string, WorkspaceSession>();
+  readonly #held = new Map<string, WorkspaceSession>();
 
   constructor(driver: SandboxDriver, { idleMs }: { readonly idleMs: number }) {
     this.#driver = driver;
@@ -30,51 +30,53 @@ export class SessionWorkspaceStorage implements WorkspaceStorage, AsyncDisposabl
   }
 
   has(tenant: string, folder: string): boolean {
-    return this.#kept.has(`${tenant}/${folder}`);
+    return this.#held.has(`${tenant}/${folder}`);
   }
 
   isEmpty(tenant: string, folder: string): Promise<boolean> {
-    const kept = this.#kept.get(`${tenant}/${folder}`);
-    return Promise.resolve(kept !== undefined && kept.session === undefined);
+    const held = this.#held.get(`${tenant}/${folder}`);
+    return Promise.resolve(held !== undefined && held.session === undefined);
   }
 
   sandbox(tenant: string, folder: string): Sandbox {
     const name = `${tenant}/${folder}`;
-    const kept = this.#kept.get(name) ?? { turns: new Limiter(1) };
-    this.#kept.set(name, kept);
+    const held = this.#held.get(name) ?? { mutex: new Semaphore(1) };
+    this.#held.set(name, held);
     return {
       isolation: this.isolation,
-      exec: (command, signal) => this.#exec(name, kept, command, signal),
+      exec: (command, signal) => this.#exec(name, held, command, signal),
     };
   }
 
   async remove(tenant: string, folder: string): Promise<void> {
     const name = `${tenant}/${folder}`;
-    const kept = this.#kept.get(name);
-    if (kept !== undefined) await this.#end(name, kept);
+    const held = this.#held.get(name);
+    if (held !== undefined) await this.#end(name, held);
   }
 
-  /** There are no folders but those of sessions, which end by themselves. */
+  /** Returns nothing: workspaces exist only in sessions, which end by themselves. */
   list(): Promise<readonly StoredWorkspace[]> {
     return Promise.resolve([]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.allSettled([...this.#kept].map(([name, kept]) => this.#end(name, kept)));
+    await Promise.allSettled([...this.#held].map(([name, held]) => this.#end(name, held)));
   }
 
   async *#exec(
     name: string,
-    kept: WorkspaceSession,
+    held: WorkspaceSession,
     command: SandboxCommand,
     signal: AbortSignal,
   ): AsyncIterable<ExecEvent> {
-    if (command.readOnly === true && isForeign(command)) throw this.#writable();
-    if (command.network !== undefined && command.network.allow.length > 0) throw this.#closed();
+    if (command.readOnly === true && isUntrusted(command)) throw this.#readOnlyUnsupported();
+    if (command.network !== undefined && command.network.allow.length > 0) {
+      throw this.#networkUnsupported();
+    }
     yield { kind: "start" };
     const began = performance.now();
     try {
-      yield* this.#run(name, kept, command, signal);
+      yield* this.#run(name, held, command, signal);
     } catch (error) {
       if (!signal.aborted) throw error;
       const durationMs = performance.now() - began;
@@ -82,51 +84,51 @@ export class SessionWorkspaceStorage implements WorkspaceStorage, AsyncDisposabl
     }
   }
 
-  /** Throws when `signal` aborts before the command has begun. */
+  /** Throws if `signal` aborts before the command has started. */
   async *#run(
     name: string,
-    kept: WorkspaceSession,
+    held: WorkspaceSession,
     command: SandboxCommand,
     signal: AbortSignal,
   ): AsyncIterable<ExecEvent> {
-    using _ = await kept.turns.take(signal);
-    // Another session would be an empty workspace.
-    if (this.#kept.get(name) !== kept) throw gone();
+    using _ = await held.mutex.acquire(signal);
+    // A new session would have an empty workspace.
+    if (this.#held.get(name) !== held) throw sessionGone();
     const { memoryBytes, processes } = command.limits;
     const spec = { workspaceDir: name, readOnly: false, memoryBytes, processes };
-    kept.session ??= await this.#driver.open(spec, signal);
+    held.session ??= await this.#driver.open(spec, signal);
     try {
-      for await (const event of kept.session.exec(command, signal)) {
+      for await (const event of held.session.exec(command, signal)) {
         if (event.kind !== "start") yield event;
       }
     } finally {
-      if (!(await kept.session.settled())) await this.#end(name, kept);
+      if (!(await held.session.settled())) await this.#end(name, held);
     }
   }
 
-  async #end(name: string, kept: WorkspaceSession): Promise<void> {
-    if (this.#kept.get(name) === kept) this.#kept.delete(name);
-    await kept.session?.[Symbol.asyncDispose]();
+  async #end(name: string, held: WorkspaceSession): Promise<void> {
+    if (this.#held.get(name) === held) this.#held.delete(name);
+    await held.session?.[Symbol.asyncDispose]();
   }
 
-  #closed(): Failure {
-    const problem = `sandboxes of ${this.isolation} have no way to the network; leave deep_agent.network out of the agent, or have it run where docker or bubblewrap isolates`;
+  #networkUnsupported(): Failure {
+    const problem = `${this.isolation} sandboxes have no network; remove deep_agent.network from the agent, or run it on a toolhost with docker or bubblewrap`;
     return new Failure("unsupported", ErrorReason.UNSUPPORTED_CAPABILITY, problem);
   }
 
-  #writable(): Failure {
-    const problem = `sandboxes of ${this.isolation} cannot keep the workspace read-only while other programs than the file tools run; leave read_only out of the agent, or its code and terminal tools`;
+  #readOnlyUnsupported(): Failure {
+    const problem = `${this.isolation} sandboxes cannot mount the workspace read-only for code and terminal tools; remove read_only or these tools from the agent`;
     return new Failure("unsupported", ErrorReason.UNSUPPORTED_CAPABILITY, problem);
   }
 }
 
-/** Whether code runs that is not ours: our file programs write nothing when they are not to. */
-function isForeign({ program }: SandboxCommand): boolean {
+/** Returns whether the command runs untrusted code. Our own file programs respect `readOnly` themselves. */
+function isUntrusted({ program }: SandboxCommand): boolean {
   return program === undefined || program === "execute_code";
 }
 
-function gone(): Failure {
+function sessionGone(): Failure {
   const problem =
-    "the sandbox that had the workspace is gone; call again to have it from its last snapshot";
+    "the sandbox that held the workspace is gone; call again to restore its last snapshot";
   return new Failure("unavailable", ErrorReason.UNAVAILABLE, problem);
 }

@@ -2,7 +2,10 @@ import { randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The name of a data folder, which is made once and lies in it: whoever sees the same folder knows it by the same name. */
+/**
+ * Returns the permanent name of a data folder, which is stored in its file `place`. The first call creates it, so all hosts
+ * that share the folder see the same name.
+ */
 export function storageId(dataDir: string): string {
   const path = join(dataDir, "place");
   const known = read(path);
@@ -11,7 +14,7 @@ export function storageId(dataDir: string): string {
   const draft = `${path}.${randomBytes(8).toString("hex")}`;
   writeFileSync(draft, `place-${randomBytes(12).toString("hex")}\n`, { mode: 0o600 });
   try {
-    // Of two that make it at once the first one's stands, and nobody reads half of it.
+    // A link is atomic: if two processes create the file at once, the first wins and no reader sees half of it.
     linkSync(draft, path);
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;

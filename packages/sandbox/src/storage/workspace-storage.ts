@@ -1,27 +1,27 @@
 import type { Sandbox } from "../port.ts";
 
-/** Where the workspaces of this host lie, each in a folder of its tenant. */
+/** Stores the workspaces of this host, each in a folder of its tenant. */
 export interface WorkspaceStorage {
-  /** Names the place for ever. Hosts that see the same folders know it by the same name. */
+  /** Permanent name of the storage. Hosts that share the folders see the same name. */
   readonly id: string;
-  /** Name of the isolation of its sandboxes. */
+  /** Isolation of its sandboxes, as `SandboxDriver.name`. */
   readonly isolation: string;
-  /** How long a saved workspace may stay unused, in milliseconds, where that costs more than disk. Absent: as is set. */
+  /** How long an unused, saved workspace is kept if it costs more than disk. Default: the setting of the toolhost. */
   readonly idleMs?: number;
   has(tenant: string, folder: string): boolean;
-  /** Whether a folder is known to hold nothing. No sandbox is needed to tell. */
+  /** Returns whether a folder is known to be empty. Starts no sandbox. */
   isEmpty(tenant: string, folder: string): Promise<boolean>;
-  /** The sandbox over a folder, which is made when it is missing. Nothing runs yet. */
+  /** Returns a sandbox over a folder, and creates the folder if it is missing. Starts nothing yet. */
   sandbox(tenant: string, folder: string): Sandbox;
-  /** Takes a folder away with all that is in it, and ends the sandboxes over it. One that is not there is no mistake. */
+  /** Deletes a folder with its content and ends the sandboxes over it. A missing folder is not an error. */
   remove(tenant: string, folder: string, signal: AbortSignal): Promise<void>;
-  /** The folders that there are, whoever made them. */
+  /** Returns all folders, including those that other toolhosts created. */
   list(): Promise<readonly StoredWorkspace[]>;
 }
 
 export interface StoredWorkspace {
   readonly tenant: string;
   readonly folder: string;
-  /** When it was made, or something in it last came or went, in milliseconds since 1970. */
+  /** When the folder was created or an entry in it last added or removed, in milliseconds since 1970. */
   readonly changedMs: number;
 }

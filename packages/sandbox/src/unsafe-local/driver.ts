@@ -1,8 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { ErrorReason } from "@reeve/contracts/error";
-import { Failure } from "@reeve/platform/failure";
 import type {
   ProbeReport,
   SandboxDriver,
@@ -10,20 +6,19 @@ import type {
   SessionRecord,
   SessionSpec,
 } from "../port.ts";
-import { agentArguments } from "../agent/agent-program.ts";
 import { AgentSession } from "../agent/agent-session.ts";
 import { callLimits, environment } from "../agent/call-limits.ts";
 import type { Identity } from "../host/identity.ts";
 import { systemProgram } from "../host/system-view.ts";
 import { watchDiskLimit } from "../host/watch-disk-limit.ts";
-import { endProcess } from "./end-process.ts";
+import { startLocalAgent } from "./start.ts";
 
-const isCounted = { memory: false, processes: false };
+const bounds = { memory: false, processes: false };
 
 /**
- * No isolation: commands are processes of this machine, which see all that their user sees. For development where nothing
- * else is to be had. What it keeps of the contract is limits of single processes, and that a call ends with all that it
- * started, as far as that does not resist.
+ * Runs commands without isolation, as processes of this machine that see all that their user sees. For development on
+ * machines without a sandbox. Of the contract it keeps only the limits of single processes, and that a call ends with its
+ * processes, unless they resist.
  */
 export class UnsafeLocalDriver implements SandboxDriver {
   readonly name = "unsafe-local";
@@ -36,50 +31,25 @@ export class UnsafeLocalDriver implements SandboxDriver {
 
   probe(): Promise<ProbeReport> {
     if (systemProgram("python3") !== undefined) {
-      return Promise.resolve({ works: true, isolates: false, bounds: isCounted });
+      return Promise.resolve({ works: true, isolates: false, bounds });
     }
     const fixes = ["install the package python3: apt-get install python3"];
-    return Promise.resolve({ works: false, reason: "there is no python3", fixes });
+    return Promise.resolve({ works: false, reason: "python3 is not installed", fixes });
   }
 
   async open(spec: SessionSpec, signal: AbortSignal): Promise<SandboxSession> {
     signal.throwIfAborted();
-    const [python = "", ...args] = agentArguments(systemProgram("python3") ?? "python3");
-    const { uid, gid, isDedicated } = this.#identity;
-    const child = spawn(python, args, {
-      cwd: "/",
-      env: {},
-      stdio: ["pipe", "pipe", "ignore"],
-      detached: true,
-      ...(isDedicated && { uid, gid }),
-    });
-    const exited = once(child, "exit");
-    await once(child, "spawn").catch((cause: unknown) => {
-      const problem = `${python} did not run`;
-      throw new Failure("unavailable", ErrorReason.UNAVAILABLE, problem, { cause });
-    });
+    const channel = await startLocalAgent(this.#identity);
     const sessionId = randomBytes(8).toString("hex");
-    const { promise: givenUp, resolve: giveUp } = Promise.withResolvers<void>();
-    const ended = Promise.race([exited, givenUp]).then(() => {
-      this.#open.delete(sessionId);
-      return "";
-    });
+    void channel.ended.then(() => this.#open.delete(sessionId));
     const session = new AgentSession({
       sessionId,
-      channel: {
-        input: child.stdin,
-        output: child.stdout,
-        ended,
-        kill: async () => {
-          await endProcess(child, exited);
-          giveUp();
-        },
-      },
+      channel,
       scratchPaths: [],
       settingsFor: (limits) => ({
         folder: spec.workspaceDir,
         env: { ...environment, HOME: spec.workspaceDir },
-        limits: callLimits(limits, isCounted),
+        limits: callLimits(limits, bounds),
       }),
       watchDiskLimit: ({ workspaceBytes: bytes, workspaceFiles: files }, until) =>
         watchDiskLimit({ folder: spec.workspaceDir, bytes, files }, this.#identity, until),
