@@ -16,7 +16,7 @@ import { storageId } from "../src/storage/storage-id.ts";
 import { WarmSandboxes } from "../src/lifecycle/warm-sandboxes.ts";
 import { workspaceRoot } from "../src/host/workspace-root.ts";
 import { readText, writeFile } from "../src/files/workspace-files.ts";
-import { commandOf } from "./support/bubblewrap-here.ts";
+import { commandOf } from "./support/bubblewrap-storage.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
 
 const signal = AbortSignal.timeout(60_000);
@@ -35,31 +35,31 @@ beforeEach(async () => {
 afterEach(() => folder[Symbol.asyncDispose]());
 afterAll(() => warm[Symbol.asyncDispose]());
 
-function place(): HostWorkspaceStorage {
+function openStorage(): HostWorkspaceStorage {
   const data = join(folder.path, "data");
   const root = workspaceRoot(data, identity);
   return new HostWorkspaceStorage({ id: storageId(data), root, identity }, warm);
 }
 
-describe.skipIf(!report.works)(`the place of workspaces on a host${why}`, () => {
-  const some = { path: "in/a.txt", offset: 0, limit: undefined };
+describe.skipIf(!report.works)(`workspace storage on a host${why}`, () => {
+  const request = { path: "in/a.txt", offset: 0, limit: undefined };
 
-  test("has folders that are the sandbox's own, and are there for the next life of the toolhost", async () => {
-    const sandbox = place().sandbox("acme", "run_1");
+  test("keeps folders that only sandboxes can read, also after a restart of the toolhost", async () => {
+    const sandbox = openStorage().sandbox("acme", "run_1");
     await writeFile(sandbox, "in/a.txt", Buffer.from("one"), signal);
     const path = join(folder.path, "data/workspaces/acme/run_1/files");
     expect(await stat(path)).toMatchObject({ uid: identity.uid, mode: 0o40700 });
-    const next = place();
+    const next = openStorage();
     expect(next.has("acme", "run_1")).toBe(true);
-    expect(next.id).toBe(place().id);
+    expect(next.id).toBe(openStorage().id);
     const again = next.sandbox("acme", "run_1");
-    expect(await readText(again, some, signal)).toMatchObject({ text: "one" });
+    expect(await readText(again, request, signal)).toMatchObject({ text: "one" });
     expect(await next.list()).toMatchObject([{ tenant: "acme", folder: "run_1" }]);
   });
 
-  test("takes a folder away with whatever foreign code has made there, and nothing beside it", async () => {
-    const here = place();
-    const sandbox = here.sandbox("acme", "run_2");
+  test("removes a folder with everything that untrusted code created, and nothing outside it", async () => {
+    const storage = openStorage();
+    const sandbox = storage.sandbox("acme", "run_2");
     const outside = join(folder.path, "outside");
     await mkdir(outside, { mode: 0o777 });
     await writeOutside(join(outside, "kept"), "kept");
@@ -71,14 +71,14 @@ describe.skipIf(!report.works)(`the place of workspaces on a host${why}`, () => 
       "d=.; for i in $(seq 1 1200); do mkdir d; cd d; done",
     ].join("; ");
     for await (const _ of sandbox.exec(commandOf("/bin/sh", "-c", script), signal));
-    await here.remove("acme", "run_2", signal);
-    expect(here.has("acme", "run_2")).toBe(false);
+    await storage.remove("acme", "run_2", signal);
+    expect(storage.has("acme", "run_2")).toBe(false);
     expect(await readFile(join(outside, "kept"), "utf8")).toBe("kept");
-    await here.remove("acme", "run_2", signal);
+    await storage.remove("acme", "run_2", signal);
   });
 });
 
-describe.skipIf(!identity.isDedicated)("the folder of workspaces of a toolhost of root", () => {
+describe.skipIf(!identity.isDedicated)("the workspace root of a toolhost that runs as root", () => {
   test("lets sandboxes pass through the data folder, and nobody else", async () => {
     const data = join(folder.path, "data");
     await mkdir(data, { mode: 0o700 });
@@ -88,7 +88,7 @@ describe.skipIf(!identity.isDedicated)("the folder of workspaces of a toolhost o
     }
   });
 
-  test("leaves a data folder alone that everybody may pass", async () => {
+  test("does not change a data folder through which all users may pass", async () => {
     const data = join(folder.path, "data");
     await mkdir(data);
     await chmod(data, 0o755);
@@ -96,17 +96,17 @@ describe.skipIf(!identity.isDedicated)("the folder of workspaces of a toolhost o
     expect(await stat(data)).toMatchObject({ gid: 0, mode: 0o40755 });
   });
 
-  test("lies elsewhere when the data folder is out of reach", async () => {
+  test("is in /var/lib/reeve if sandboxes cannot reach the data folder", async () => {
     await chmod(folder.path, 0o700);
     const root = workspaceRoot(join(folder.path, "data"), identity);
     expect(root).toMatch(/^\/var\/lib\/reeve\/workspaces-[0-9a-f]{16}$/);
     await rm(root, { recursive: true });
   });
 
-  test("is refused when somebody else made it", async () => {
+  test("is refused if another user owns it", async () => {
     const data = join(folder.path, "data");
     await mkdir(join(data, "workspaces"), { recursive: true });
     await chown(join(data, "workspaces"), 12_345, 12_345);
-    expect(() => workspaceRoot(data, identity)).toThrow("not a folder of ours");
+    expect(() => workspaceRoot(data, identity)).toThrow("is not a folder owned by the toolhost");
   });
 });
