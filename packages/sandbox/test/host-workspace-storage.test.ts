@@ -16,7 +16,7 @@ import { storageId } from "../src/storage/storage-id.ts";
 import { WarmSandboxes } from "../src/lifecycle/warm-sandboxes.ts";
 import { workspaceRoot } from "../src/host/workspace-root.ts";
 import { readText, writeFile } from "../src/files/workspace-files.ts";
-import { commandOf } from "./support/bubblewrap-storage.ts";
+import { commandOf } from "./support/bubblewrap-here.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
 
 const signal = AbortSignal.timeout(60_000);
