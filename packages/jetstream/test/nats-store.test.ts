@@ -5,7 +5,7 @@ import { Objm } from "@nats-io/obj";
 import type { Agent } from "@reeve/contracts/agent";
 import { AgentSchema, ModelCatalogSchema } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
-import { stateOf } from "@reeve/platform/nats/connection-state";
+import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -125,7 +125,7 @@ describe("artifacts in NATS", () => {
 
 /** Resolves once the connection knows that its server is away. */
 async function lost({ nats }: NatsUnderTest): Promise<void> {
-  const state = stateOf(nats.connection);
+  const state = connectionStateOf(nats.connection);
   const { promise, resolve } = Promise.withResolvers<void>();
   const forget = state.onChange(() => resolve());
   if (state.isUp) await promise;

@@ -61,7 +61,7 @@ export function runAgent(
 ): LocalRun {
   const runtime = new LocalRuntime(parts);
   const agent = validSpec(create(SpecSchema, spec), runtime);
-  const surroundings = surroundingsOf(runtime, decide);
+  const surroundings = capabilitiesOf(runtime, decide);
   assertBackendSupports({ ...created, executor, spec: agent }, "local", surroundings);
   const key: RunKey = { tenant, run: `run_${randomUUID().replaceAll("-", "")}` };
   const ended = carryOut(runtime, key, {
@@ -152,7 +152,7 @@ async function* eventsOf({ ports }: LocalRuntime, key: RunKey): AsyncIterable<Ru
   }
 }
 
-function surroundingsOf({ ports }: LocalRuntime, decide: Decide | undefined): Set<Capability> {
+function capabilitiesOf({ ports }: LocalRuntime, decide: Decide | undefined): Set<Capability> {
   const brought = new Set<Capability>();
   if (decide !== undefined) brought.add("approvals");
   if (offersSandbox(ports.catalogs().tools)) brought.add("sandbox");

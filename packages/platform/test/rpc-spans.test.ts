@@ -14,7 +14,7 @@ import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import { Health } from "../gen/grpc/health/v1/health_pb.ts";
 import { Failure } from "../src/failure.ts";
 import { authenticate } from "../src/rpc/principal.ts";
-import { traceMade } from "../src/rpc/rpc-spans.ts";
+import { traceClientRequests } from "../src/rpc/rpc-spans.ts";
 import { traceparentOf } from "../src/telemetry/spans.ts";
 import { served } from "./support/served.ts";
 
@@ -47,7 +47,7 @@ test("a request is one trace on both sides, whichever protocol it speaks", async
   const given = {
     baseUrl: server.server.url,
     httpVersion: "2" as const,
-    interceptors: [traceMade()],
+    interceptors: [traceClientRequests()],
   };
   for (const [transport, system] of [
     [createGrpcTransport(given), "grpc"],

@@ -9,7 +9,7 @@ import { RunService } from "@reeve/contracts/run";
 import { pino } from "pino";
 import { describe, expect, test } from "vitest";
 import { failureFrom } from "../src/rpc/connect-failure.ts";
-import { openDoor } from "../src/rpc/door.ts";
+import { openListener } from "../src/rpc/listener.ts";
 import { Failure } from "../src/failure.ts";
 import { serve } from "../src/rpc/server.ts";
 import { served } from "./support/served.ts";
@@ -181,8 +181,11 @@ test("a server that goes away answers what it was asked before", async () => {
   await gone;
 });
 
-test("a server that goes away at a door which stays is gone when it has answered, and serves nothing more", async () => {
-  await using door = await openDoor({ host: "127.0.0.1", port: 0 }, pino({ level: "silent" }));
+test("a server that goes away at a listener which stays is gone when it has answered, and serves nothing more", async () => {
+  await using listener = await openListener(
+    { host: "127.0.0.1", port: 0 },
+    pino({ level: "silent" }),
+  );
   const asked = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
   const done: string[] = [];
@@ -192,31 +195,34 @@ test("a server that goes away at a door which stays is gone when it has answered
     done.push("answered");
     return {};
   };
-  const bench = await served({ getRun }, { door });
+  const bench = await served({ getRun }, { listener });
   const client = createClient(RunService, bench.transport);
   const call = client.getRun({ runId: "r" });
   await asked.promise;
   const gone = bench[Symbol.asyncDispose]().then(() => done.push("gone"));
   expect(await refusalOf(client.getRun({ runId: "r" }))).toMatchObject({ kind: "unavailable" });
-  expect((await fetch(`${door.url}/livez`)).status).toBe(200);
+  expect((await fetch(`${listener.url}/livez`)).status).toBe(200);
   answer.resolve();
   await call;
   await gone;
   expect(done).toEqual(["answered", "gone"]);
 });
 
-test("a server at a door which stays does not wait for ever for what does not come to an end", async () => {
-  await using door = await openDoor({ host: "127.0.0.1", port: 0 }, pino({ level: "silent" }));
+test("a server at a listener which stays does not wait for ever for what does not come to an end", async () => {
+  await using listener = await openListener(
+    { host: "127.0.0.1", port: 0 },
+    pino({ level: "silent" }),
+  );
   const asked = Promise.withResolvers<void>();
   const getRun = () => {
     asked.resolve();
     return new Promise<never>(() => undefined);
   };
-  const bench = await served({ getRun }, { door });
+  const bench = await served({ getRun }, { listener });
   const call = refusalOf(createClient(RunService, bench.transport).getRun({ runId: "r" }));
   await asked.promise;
   await bench[Symbol.asyncDispose]();
-  await door[Symbol.asyncDispose]();
+  await listener[Symbol.asyncDispose]();
   expect(await call).toMatchObject({ kind: "unavailable" });
 });
 

@@ -2,7 +2,7 @@ import { isLoopback } from "@reeve/platform/config";
 import {
   commonSettings,
   listenAddress,
-  neededBeyondLoopback,
+  requiredBeyondLoopback,
 } from "@reeve/platform/process/settings";
 import { z } from "zod";
 
@@ -17,7 +17,7 @@ export const approvalsConfig = z
   .refine(
     ({ REEVE_APPROVALS_LISTEN: { host }, REEVE_INTERNAL_TOKEN: token }) =>
       isLoopback(host) || token !== undefined,
-    neededBeyondLoopback("REEVE_INTERNAL_TOKEN", "REEVE_APPROVALS_LISTEN"),
+    requiredBeyondLoopback("REEVE_INTERNAL_TOKEN", "REEVE_APPROVALS_LISTEN"),
   );
 
 export type ApprovalsConfig = z.infer<typeof approvalsConfig>;

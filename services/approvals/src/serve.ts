@@ -5,8 +5,8 @@ import { openRunLog } from "@reeve/jetstream/log/open";
 import { withAppendObserver } from "@reeve/jetstream/log/with-append-observer";
 import { Background } from "@reeve/platform/async/background";
 import { authenticateInternally } from "@reeve/platform/rpc/internal-principal";
-import { stateOf } from "@reeve/platform/nats/connection-state";
-import type { Door } from "@reeve/platform/rpc/door";
+import { connectionStateOf } from "@reeve/platform/nats/connection-state";
+import type { Listener } from "@reeve/platform/rpc/listener";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { RunningServer } from "@reeve/platform/rpc/server";
@@ -18,13 +18,17 @@ import type { ApprovalPorts } from "./app/approval-ports.ts";
 import { expireApprovals } from "./app/expire-approvals.ts";
 import type { ApprovalsConfig } from "./config.ts";
 import { openApprovalLists } from "./app/approval-lists.ts";
-import { keepInbox } from "./projections/inbox.ts";
+import { projectInbox } from "./projections/project-inbox.ts";
 import { approvalService } from "./rpc/approval-service.ts";
 
 /** Keeps the inbox of approvals, takes decisions and lets approvals expire, until it is disposed. */
 export async function startApprovals(
   config: ApprovalsConfig,
-  { nats, log, door }: { readonly nats: Nats; readonly log: Logger; readonly door?: Door },
+  {
+    nats,
+    log,
+    listener,
+  }: { readonly nats: Nats; readonly log: Logger; readonly listener?: Listener },
   signal: AbortSignal,
 ): Promise<RunningServer> {
   await using starting = new AsyncDisposableStack();
@@ -45,14 +49,14 @@ export async function startApprovals(
         log,
         services: [ApprovalService],
         interceptors: [authenticateInternally(config.REEVE_INTERNAL_TOKEN)],
-        door,
-        ready: () => stateOf(nats.connection).isUp,
+        listener,
+        ready: () => connectionStateOf(nats.connection).isUp,
       },
       signal,
     ),
   );
-  background.keep(async (until) => keepInbox(await openRunFeed(nats), ports, log, until));
-  background.keep((until) => expireApprovals(ports, log, until));
+  background.run(async (until) => projectInbox(await openRunFeed(nats), ports, log, until));
+  background.run((until) => expireApprovals(ports, log, until));
   log.info({ url: server.url }, "approvals listens");
   const resources = starting.move();
   return {

@@ -3,7 +3,7 @@ import type { Principal } from "@reeve/platform/rpc/principal";
 import {
   commonSettings,
   listenAddress,
-  neededBeyondLoopback,
+  requiredBeyondLoopback,
 } from "@reeve/platform/process/settings";
 import { z } from "zod";
 
@@ -46,7 +46,7 @@ export const gatewayConfig = z
   })
   .refine(
     ({ REEVE_LISTEN: { host }, REEVE_TOKENS: tokens }) => isLoopback(host) || tokens.size > 0,
-    neededBeyondLoopback("REEVE_TOKENS", "REEVE_LISTEN"),
+    requiredBeyondLoopback("REEVE_TOKENS", "REEVE_LISTEN"),
   );
 
 export type GatewayConfig = z.infer<typeof gatewayConfig>;

@@ -20,8 +20,8 @@ import { openDispatchQueue } from "@reeve/jetstream/queue/nats";
 import { openRunFeed, openThreadFeed } from "@reeve/jetstream/feed/nats";
 import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { Background } from "@reeve/platform/async/background";
-import { stateOf } from "@reeve/platform/nats/connection-state";
-import type { Door } from "@reeve/platform/rpc/door";
+import { connectionStateOf } from "@reeve/platform/nats/connection-state";
+import type { Listener } from "@reeve/platform/rpc/listener";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Principal } from "@reeve/platform/rpc/principal";
@@ -29,14 +29,14 @@ import { authenticate } from "@reeve/platform/rpc/principal";
 import type { RunningServer } from "@reeve/platform/rpc/server";
 import { serve } from "@reeve/platform/rpc/server";
 import { sleep } from "@reeve/platform/async/sleep";
-import { traceMade } from "@reeve/platform/rpc/rpc-spans";
+import { traceClientRequests } from "@reeve/platform/rpc/rpc-spans";
 import { openLiveView } from "@reeve/jetstream/table/live-view";
 import { openArtifactStore } from "@reeve/jetstream/objects/nats-artifact-store";
 import { openObjects } from "@reeve/jetstream/objects/nats";
 import { openTable } from "@reeve/jetstream/table/nats";
 import { mergeCatalogs } from "@reeve/agent/tools/merge-catalogs";
 import { workspaceBucket } from "@reeve/jetstream/objects/workspace-store";
-import { askToolhosts } from "./ask-toolhosts.ts";
+import { toolhostFiles } from "./toolhost-files.ts";
 import { mergeModels } from "./app/merge-models.ts";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
 import { openRunLists } from "./app/list-runs.ts";
@@ -57,7 +57,11 @@ import { workspaceService } from "./rpc/workspace-service.ts";
 /** The public door: serves the API, keeps the indexes of runs and threads, and looks after threads, until it is disposed. */
 export async function startGateway(
   config: GatewayConfig,
-  { nats, log, door }: { readonly nats: Nats; readonly log: Logger; readonly door?: Door },
+  {
+    nats,
+    log,
+    listener,
+  }: { readonly nats: Nats; readonly log: Logger; readonly listener?: Listener },
   signal: AbortSignal,
 ): Promise<RunningServer> {
   await using starting = new AsyncDisposableStack();
@@ -65,13 +69,16 @@ export async function startGateway(
   const ending = new AbortController();
   const ports = await openPorts(config, nats, log, background.signal);
   const { records } = ports.workspaces;
-  const askToolhost = askToolhosts(nats);
+  const requestFiles = toolhostFiles(nats);
   const present = await openTable(nats, ToolhostPresenceSchema);
   const isPresent = async (host: string, until: AbortSignal) =>
     (await present.get(bucketOf(ToolhostPresenceSchema).key({ host }), until)) !== undefined;
   const approvals = createClient(
     ApprovalService,
-    createGrpcTransport({ baseUrl: config.REEVE_APPROVALS_URL, interceptors: [traceMade()] }),
+    createGrpcTransport({
+      baseUrl: config.REEVE_APPROVALS_URL,
+      interceptors: [traceClientRequests()],
+    }),
   );
   const server = starting.use(
     await serve(
@@ -87,7 +94,7 @@ export async function startGateway(
         router.service(ToolService, toolService(ports));
         router.service(
           WorkspaceService,
-          workspaceService({ ...ports, records, askToolhost, isPresent }),
+          workspaceService({ ...ports, records, requestFiles, isPresent }),
         );
         router.service(ApprovalService, approvalService(approvals, config.REEVE_INTERNAL_TOKEN));
       },
@@ -105,17 +112,17 @@ export async function startGateway(
           ApprovalService,
         ],
         interceptors: [authenticate(tokensOf(config, log))],
-        door,
-        ready: () => stateOf(nats.connection).isUp,
+        listener,
+        ready: () => connectionStateOf(nats.connection).isUp,
       },
       signal,
     ),
   );
   starting.defer(() => ending.abort());
-  background.keep((until) => repairThreads(ports, clock, log, until));
-  background.keep((until) => sweepRuns(ports, clock, log, until));
-  background.keep(async (until) => indexRuns(await openRunFeed(nats), ports, log, until));
-  background.keep(async (until) => {
+  background.run((until) => repairThreads(ports, clock, log, until));
+  background.run((until) => sweepRuns(ports, clock, log, until));
+  background.run(async (until) => indexRuns(await openRunFeed(nats), ports, log, until));
+  background.run(async (until) => {
     const { threads, threadIndex: index } = ports;
     await indexThreads({ feed: await openThreadFeed(nats), threads, index }, log, until);
   });

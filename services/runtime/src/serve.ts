@@ -14,7 +14,7 @@ import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { openArtifactStore } from "@reeve/jetstream/objects/nats-artifact-store";
 import { openLiveView } from "@reeve/jetstream/table/live-view";
 import { openTable } from "@reeve/jetstream/table/nats";
-import { tellApprovals } from "./metrics/approval-events.ts";
+import { recordApprovalRequests } from "./metrics/approval-events.ts";
 import { meteredProvider } from "@reeve/models/registry/metered-provider";
 import { openProviders } from "@reeve/models/registry/provider-registry";
 import { tracedProvider } from "@reeve/models/registry/traced-provider";
@@ -50,7 +50,7 @@ export async function startRuntime(
   const ports: RunPorts = {
     log: withAppendObserver(await openRunLog(nats), (events) => {
       count(events);
-      tellApprovals(events);
+      recordApprovalRequests(events);
     }),
     journal: await openCallJournal(nats),
     toolCalls: toolCallQueues(nats, ackWaitMs),
@@ -68,7 +68,7 @@ export async function startRuntime(
     logger,
   };
   const now = new AbortController();
-  background.keep((until) =>
+  background.run((until) =>
     workRuns(dispatch, ports, config.REEVE_RUNTIME_CONCURRENCY, {
       drain: until,
       now: now.signal,

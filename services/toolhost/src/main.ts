@@ -11,9 +11,9 @@ const service = {
   address: ({ REEVE_TOOLHOST_LISTEN: address }: ToolhostConfig) => address,
 };
 
-await runService(service, async (config, { log, environment, signal, resources, door }) => {
+await runService(service, async (config, { log, environment, signal, resources, listener }) => {
   const options = { name: "toolhost", log, ...credentialsOf(config) };
   const nats = resources.use(await connectNats(config.REEVE_NATS_URL, options, signal));
   resources.use(await startToolhost(config, { nats, log, environment }, signal));
-  await serveProbes(door, { nats, log }, signal);
+  await serveProbes(listener, { nats, log }, signal);
 });

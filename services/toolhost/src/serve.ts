@@ -100,14 +100,14 @@ export async function startToolhost(
   const background = starting.use(new Background(log, signal));
   background.signal.addEventListener("abort", () => void presence.drain(), { once: true });
   const onTaking = (until: AbortSignal) => ({ taking: until, running: running.signal });
-  background.keep((until) => workCalls(requests, ports, slots, onTaking(until)));
-  background.keep((until) => adoptCalls({ ports, slots, left }, onTaking(until)));
+  background.run((until) => workCalls(requests, ports, slots, onTaking(until)));
+  background.run((until) => adoptCalls({ ports, slots, left }, onTaking(until)));
   const announce = () => announcer.changed();
   const tidied = { pool, host, table: catalogs, mates: routing.mates, announce };
-  background.keep((until) => tidyCatalogs(tidied, until));
+  background.run((until) => tidyCatalogs(tidied, until));
   const { driver } = sandboxes;
   if (driver !== undefined) {
-    background.keep((until) => sweepSessions(driver, reapMs, log, until));
+    background.run((until) => sweepSessions(driver, reapMs, log, until));
   }
   starting.defer(() => {
     taking.abort(new DOMException("the toolhost goes away", "AbortError"));

@@ -1,5 +1,5 @@
 import type { NatsConnection } from "@nats-io/transport-node";
-import { stateOf } from "@reeve/platform/nats/connection-state";
+import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import type { EventRange, Tail } from "./port.ts";
 import { emptyTail } from "./port.ts";
 import { patiently } from "@reeve/platform/async/patiently";
@@ -71,7 +71,10 @@ export async function* followSubject<Event>(
   }
 }
 
-function trimmed<Event>({ events, tail }: EventRange<Event>, afterSequence: number): EventRange<Event> {
+function trimmed<Event>(
+  { events, tail }: EventRange<Event>,
+  afterSequence: number,
+): EventRange<Event> {
   const before = tail.sequence - events.length;
   return { events: events.slice(Math.max(0, afterSequence - before)), tail };
 }
@@ -99,7 +102,7 @@ class LiveBatches {
         if (batch !== undefined && batch.last > this.#seen) this.#keep(batch);
       },
     });
-    const forget = stateOf(connection).onChange(() => this.#fallBehind());
+    const forget = connectionStateOf(connection).onChange(() => this.#fallBehind());
     this.#ends = [() => subscription.unsubscribe(), forget];
   }
 

@@ -15,7 +15,7 @@ import type { LogDefinition } from "./definitions.ts";
 import { patiently } from "@reeve/platform/async/patiently";
 import { batchTooLarge, maxDataBytes } from "../streams/payload-limit.ts";
 import { StreamPublisher } from "../streams/stream-publisher.ts";
-import { unanswered } from "@reeve/platform/nats/unanswered";
+import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import { isConflict, storeFailure } from "../streams/errors.ts";
 import type { StoredBatch } from "./stored-batch.ts";
 import { batchHeaders, eventsAfter, expectedLastHeader } from "./stored-batch.ts";
@@ -108,7 +108,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
       }
       if (next !== undefined) return { kind: "conflict" };
     }
-    throw unanswered();
+    throw storeUnavailable();
   }
 
   async read(key: Key, tail: Tail, signal: AbortSignal): Promise<EventRange<Event>> {

@@ -2,10 +2,10 @@ import type { Consumer, JetStreamClient } from "@nats-io/jetstream";
 import { DeliverPolicy, jetstream } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { ChannelTemplate } from "@reeve/contracts/channel";
-import { stateOf } from "@reeve/platform/nats/connection-state";
-import type { Requests } from "@reeve/platform/nats/requests";
-import { requestsOf } from "@reeve/platform/nats/requests";
-import { unanswered } from "@reeve/platform/nats/unanswered";
+import { connectionStateOf } from "@reeve/platform/nats/connection-state";
+import type { RequestClient } from "@reeve/platform/nats/request-client";
+import { requestClientOf } from "@reeve/platform/nats/request-client";
+import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import type { Tail } from "./port.ts";
 import { maxPayloadBytes } from "../streams/payload-limit.ts";
 import type { StoredBatch } from "./stored-batch.ts";
@@ -37,14 +37,14 @@ export class SubjectReader {
   readonly #stream: string;
   readonly #direct: string;
   readonly #client: JetStreamClient;
-  readonly #requests: Requests;
+  readonly #requests: RequestClient;
 
   private constructor(connection: NatsConnection, stream: string) {
     this.#connection = connection;
     this.#stream = stream;
     this.#direct = `$JS.API.DIRECT.GET.${stream}`;
     this.#client = jetstream(connection, { timeout: 5_000 });
-    this.#requests = requestsOf(connection);
+    this.#requests = requestClientOf(connection);
   }
 
   /** Opens the stream of `channel`, and makes it where it is missing. */
@@ -130,10 +130,10 @@ export class SubjectReader {
     signal: AbortSignal,
   ): Promise<readonly StoredBatch[]> {
     const ended = new AbortController();
-    const end = () => ended.abort(unanswered());
+    const end = () => ended.abort(storeUnavailable());
     const silence = setTimeout(end, silenceMs);
     // What was on its way is lost with the connection, and the consumer, perhaps, with its server.
-    const forget = stateOf(this.#connection).onChange(end);
+    const forget = connectionStateOf(this.#connection).onChange(end);
     const bounded = AbortSignal.any([signal, ended.signal]);
     const batches: StoredBatch[] = [];
     let bytes = 0;
@@ -158,14 +158,14 @@ export class SubjectReader {
       }
     } catch (error) {
       bounded.throwIfAborted();
-      throw unanswered(error);
+      throw storeUnavailable(error);
     } finally {
       clearTimeout(silence);
       forget();
       void consumer?.delete().catch(() => undefined);
     }
     bounded.throwIfAborted();
-    throw unanswered();
+    throw storeUnavailable();
   }
 
   /**
@@ -179,12 +179,12 @@ export class SubjectReader {
 
   async #get(subject: string, query?: object): Promise<StoredBatch | undefined> {
     const data = query && JSON.stringify(query);
-    const answer = await this.#requests.ask(subject, data === undefined ? {} : { data });
+    const answer = await this.#requests.send(subject, data === undefined ? {} : { data });
     const status = answer?.headers?.code;
-    if (answer === undefined) throw unanswered();
+    if (answer === undefined) throw storeUnavailable();
     if (status === notFound) return undefined;
     const batch = status === 0 ? batchFromMessage(answer) : undefined;
-    if (batch === undefined) throw unanswered(new Error(`status ${status} of ${subject}`));
+    if (batch === undefined) throw storeUnavailable(new Error(`status ${status} of ${subject}`));
     return batch;
   }
 }

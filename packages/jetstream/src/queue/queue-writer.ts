@@ -3,10 +3,10 @@ import { toBinary } from "@bufbuild/protobuf";
 import type { JetStreamManager } from "@nats-io/jetstream";
 import type { MsgHdrs, NatsConnection } from "@nats-io/transport-node";
 import { headers } from "@nats-io/transport-node";
-import { stateOf } from "@reeve/platform/nats/connection-state";
+import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import { patiently } from "@reeve/platform/async/patiently";
 import { traceparentHeader, traceparentOf } from "@reeve/platform/telemetry/spans";
-import { unanswered } from "@reeve/platform/nats/unanswered";
+import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import { publicationSpan } from "./publication-span.ts";
 import { StreamPublisher } from "../streams/stream-publisher.ts";
 import { storeFailure } from "../streams/errors.ts";
@@ -52,7 +52,7 @@ export class QueueWriter<Schema extends DescMessage> implements Pick<
     const publish = async (described: MsgHdrs) => {
       const reply = await this.#publisher.publish(subject, data, described);
       if (reply.kind === "refused") throw storeFailure(reply.refusal);
-      if (reply.kind === "unanswered") throw unanswered();
+      if (reply.kind === "unanswered") throw storeUnavailable();
       return reply.sequence;
     };
     return await publicationSpan(subject, async () => {
@@ -72,9 +72,9 @@ export class QueueWriter<Schema extends DescMessage> implements Pick<
     const { stream } = this.#place;
     const stored = () => this.#manager.direct.getMessage(stream, { seq: sequence });
     try {
-      return (await stateOf(this.#connection).answerTo(stored)) !== null;
+      return (await connectionStateOf(this.#connection).whileConnected(stored)) !== null;
     } catch (error) {
-      throw unanswered(error);
+      throw storeUnavailable(error);
     }
   }
 }

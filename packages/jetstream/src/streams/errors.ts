@@ -1,7 +1,7 @@
 import { JetStreamApiCodes, JetStreamApiError } from "@nats-io/jetstream";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
-import { unanswered } from "@reeve/platform/nats/unanswered";
+import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 
 /** An error of JetStream as its reply carries it. */
 export interface ApiError {
@@ -58,7 +58,7 @@ export function storeFailure(error: unknown): Failure {
     const message = `the store rejected the request: ${description}`;
     return new Failure("unavailable", ErrorReason.UNAVAILABLE, message, options);
   }
-  return unanswered(error);
+  return storeUnavailable(error);
 }
 
 function isApiError(error: unknown): error is ApiError {

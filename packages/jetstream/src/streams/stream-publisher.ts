@@ -1,6 +1,6 @@
 import type { Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
-import type { Requests } from "@reeve/platform/nats/requests";
-import { requestsOf } from "@reeve/platform/nats/requests";
+import type { RequestClient } from "@reeve/platform/nats/request-client";
+import { requestClientOf } from "@reeve/platform/nats/request-client";
 import type { ApiError } from "./errors.ts";
 
 /** What a stream said to a message: stored at this place, refused, or nothing in time. */
@@ -11,15 +11,15 @@ export type PublishOutcome =
 
 /** Publishes to the streams of a connection, and says what they answered. */
 export class StreamPublisher {
-  readonly #requests: Requests;
+  readonly #requests: RequestClient;
 
   constructor(connection: NatsConnection) {
-    this.#requests = requestsOf(connection);
+    this.#requests = requestClientOf(connection);
   }
 
   /** Never rejects. What comes while the connection is lost is not sent at all. */
   async publish(subject: string, data: Uint8Array, headers: MsgHdrs): Promise<PublishOutcome> {
-    return replyOf(await this.#requests.ask(subject, { data, headers }));
+    return replyOf(await this.#requests.send(subject, { data, headers }));
   }
 }
 

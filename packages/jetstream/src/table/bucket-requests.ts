@@ -1,9 +1,9 @@
 import { Buffer } from "node:buffer";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { headers } from "@nats-io/transport-node";
-import type { Requests } from "@reeve/platform/nats/requests";
-import { requestsOf } from "@reeve/platform/nats/requests";
-import { unanswered } from "@reeve/platform/nats/unanswered";
+import type { RequestClient } from "@reeve/platform/nats/request-client";
+import { requestClientOf } from "@reeve/platform/nats/request-client";
+import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import type { ApiError } from "../streams/errors.ts";
 import { isConflict, storeFailure } from "../streams/errors.ts";
 import { maxDataBytes } from "../streams/payload-limit.ts";
@@ -27,12 +27,12 @@ const possibleKey = /^[-/=\w]+(\.[-/=\w]+)*$/;
 /** Reads and writes single keys of a bucket over the requests of its connection, which cost a fraction of the client's own. */
 export class BucketRequests {
   readonly #connection: NatsConnection;
-  readonly #requests: Requests;
+  readonly #requests: RequestClient;
   readonly #bucket: string;
 
   constructor(connection: NatsConnection, bucket: string) {
     this.#connection = connection;
-    this.#requests = requestsOf(connection);
+    this.#requests = requestClientOf(connection);
     this.#bucket = bucket;
   }
 
@@ -40,8 +40,8 @@ export class BucketRequests {
   async get(key: string): Promise<StoredValue | undefined> {
     const data = JSON.stringify({ last_by_subj: this.#subject(key) });
     const subject = `$JS.API.STREAM.MSG.GET.KV_${this.#bucket}`;
-    const answer = await this.#requests.ask(subject, { data });
-    if (answer === undefined) throw unanswered();
+    const answer = await this.#requests.send(subject, { data });
+    if (answer === undefined) throw storeUnavailable();
     const { error, message } = answer.json<Given>();
     if (error?.code === notFound) return undefined;
     if (message === undefined) throw storeFailure(error ?? new Error("the reply has no message"));
@@ -61,8 +61,8 @@ export class BucketRequests {
     if (expected !== undefined) {
       described.set("Nats-Expected-Last-Subject-Sequence", String(expected));
     }
-    const answer = await this.#requests.ask(this.#subject(key), { data, headers: described });
-    if (answer === undefined) throw unanswered();
+    const answer = await this.#requests.send(this.#subject(key), { data, headers: described });
+    if (answer === undefined) throw storeUnavailable();
     const { error, seq } = answer.json<{ readonly error?: ApiError; readonly seq?: number }>();
     if (isConflict(error)) return undefined;
     if (error !== undefined || seq === undefined) {

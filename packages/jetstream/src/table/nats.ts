@@ -8,7 +8,7 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { bucketOf } from "@reeve/contracts/channel";
 import { storedReadOptions } from "@reeve/contracts/nesting";
 import { patiently } from "@reeve/platform/async/patiently";
-import { unanswered } from "@reeve/platform/nats/unanswered";
+import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import { BucketRequests } from "./bucket-requests.ts";
 import { maxRetryMs, retryRead } from "./retry-read.ts";
 import { Silence } from "./silence.ts";
@@ -96,7 +96,8 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
   ): Promise<Row<MessageShape<Schema>>> {
     signal.throwIfAborted();
     const revision = await this.#requests.write(key, toBinary(this.#schema, record));
-    if (revision === undefined) throw unanswered(new Error(`${key} was compared with nothing`));
+    if (revision === undefined)
+      throw storeUnavailable(new Error(`${key} was compared with nothing`));
     return { key, record, revision };
   }
 

@@ -1,4 +1,4 @@
-import { unanswered } from "@reeve/platform/nats/unanswered";
+import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import type { Change } from "./port.ts";
 
 /** A record as a list holds it. */
@@ -82,7 +82,7 @@ export class PrefixView<Record, Facet> {
         if (this.#isTooLarge) return;
       }
     } catch (error) {
-      this.#leave(unanswered(error));
+      this.#leave(storeUnavailable(error));
     }
   }
 

@@ -1,5 +1,5 @@
 import type { NatsConnection } from "@nats-io/transport-node";
-import { stateOf } from "@reeve/platform/nats/connection-state";
+import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import { patiently } from "@reeve/platform/async/patiently";
 import { callStore } from "../streams/call-store.ts";
 
@@ -15,12 +15,12 @@ export function retryRead<Answer>(
   read: (signal: AbortSignal) => Promise<Answer>,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const state = stateOf(connection);
+  const state = connectionStateOf(connection);
   const once = async () => {
     const end = new AbortController();
     const bounded = AbortSignal.any([signal, end.signal]);
     try {
-      return await callStore(() => state.answerTo(() => read(bounded)));
+      return await callStore(() => state.whileConnected(() => read(bounded)));
     } finally {
       end.abort(new DOMException("the read is over", "AbortError"));
     }

@@ -18,7 +18,7 @@ export class Background implements AsyncDisposable {
   }
 
   /** Does `work` until it ends or is to end, and again whenever it breaks off. */
-  keep(work: (signal: AbortSignal) => Promise<void>): void {
+  run(work: (signal: AbortSignal) => Promise<void>): void {
     const working = this.#keep(work).finally(() => this.#working.delete(working));
     this.#working.add(working);
   }

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { connect } from "@nats-io/transport-node";
-import { stateOf } from "./connection-state.ts";
+import { connectionStateOf } from "./connection-state.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
 /** A connection to NATS that ends with its owner. */
@@ -41,7 +41,7 @@ export async function connectNats(
   const connection = await firstConnection(url, { name, ...credentials }, log, signal);
   void logStates(connection, log, end.signal);
   // Whoever asks later would have missed what happened since.
-  stateOf(connection);
+  connectionStateOf(connection);
   return {
     connection,
     async [Symbol.asyncDispose]() {

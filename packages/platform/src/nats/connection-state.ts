@@ -1,10 +1,10 @@
 import type { NatsConnection } from "@nats-io/transport-node";
-import { unanswered } from "./unanswered.ts";
+import { storeUnavailable } from "./store-unavailable.ts";
 
 const states = new WeakMap<NatsConnection, ConnectionState>();
 
 /** The state of a connection; one for all that use it. */
-export function stateOf(connection: NatsConnection): ConnectionState {
+export function connectionStateOf(connection: NatsConnection): ConnectionState {
   const known = states.get(connection);
   if (known !== undefined) return known;
   const state = new ConnectionState(connection);
@@ -35,10 +35,10 @@ export class ConnectionState {
   }
 
   /** The answer to a question; a Failure of kind `unavailable` as soon as the connection is lost. */
-  async answerTo<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
-    if (!this.#isUp) throw unanswered();
+  async whileConnected<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+    if (!this.#isUp) throw storeUnavailable();
     const { promise: lost, reject } = Promise.withResolvers<never>();
-    const forget = this.onChange(() => reject(unanswered()));
+    const forget = this.onChange(() => reject(storeUnavailable()));
     try {
       return await Promise.race([ask(), lost]);
     } finally {

@@ -2,7 +2,7 @@ import process from "node:process";
 import type { z } from "zod";
 import type { Environment, ListenAddress } from "../config.ts";
 import { readConfig } from "../config.ts";
-import type { Door } from "../rpc/door.ts";
+import type { Listener } from "../rpc/listener.ts";
 import { Failure } from "../failure.ts";
 import { startService } from "./start-service.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -23,7 +23,7 @@ export interface ServiceContext {
   /** The environment of the process, for what settings name in it. */
   readonly environment: Environment;
   /** The port of the service, where probes are answered already. */
-  readonly door: Door;
+  readonly listener: Listener;
   /** Aborts when the process is asked to end. */
   readonly signal: AbortSignal;
   /** What the service opened; disposed in reverse when it ends. */
@@ -84,8 +84,8 @@ async function live<Config extends CommonConfig>(
     telemetry.use(await startTracing(`reeve-${name}`, config, log));
     await using resources = new AsyncDisposableStack();
     // Outside of what is started again: probes are answered while the store is away.
-    const door = resources.use(await openProbes(address(config), log, signal));
-    const context = { log, environment: process.env, signal, resources, door };
+    const listener = resources.use(await openProbes(address(config), log, signal));
+    const context = { log, environment: process.env, signal, resources, listener };
     await whenStoreAnswers(start)(config, context);
     await aborted(signal);
     log.info("service ends");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { readConfig } from "../config.ts";
-import { commonSettings, neededBeyondLoopback } from "./settings.ts";
+import { commonSettings, requiredBeyondLoopback } from "./settings.ts";
 
 const common = z.object(commonSettings);
 
@@ -26,7 +26,7 @@ describe("the address of NATS", () => {
 describe("a rule over two settings", () => {
   const schema = z
     .object({ A: z.string(), B: z.string().optional(), C: z.coerce.number().default(0) })
-    .refine(({ A, B }) => A === "" || B !== undefined, neededBeyondLoopback("B", "A"));
+    .refine(({ A, B }) => A === "" || B !== undefined, requiredBeyondLoopback("B", "A"));
 
   test("is told with what else is wrong", () => {
     expect(() => readConfig(schema, { A: "x", C: "many" })).toThrow(/ {2}C: .*\n {2}B: is needed/);

@@ -53,7 +53,7 @@ interface Issue {
  * The options of a rule, for `refine`, that `needed` may be missing only where `listen` is loopback. It is looked at also
  * when other settings are wrong, so that all are told at once.
  */
-export function neededBeyondLoopback(needed: string, listen: string) {
+export function requiredBeyondLoopback(needed: string, listen: string) {
   return {
     path: [needed],
     message: `is needed when ${listen} is not a loopback address`,

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { Failure } from "../failure.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { startService } from "./start-service.ts";
-import { unanswered } from "../nats/unanswered.ts";
+import { storeUnavailable } from "../nats/store-unavailable.ts";
 
 const log = createLogger("test", "silent");
 const never = new AbortController().signal;
@@ -16,7 +16,7 @@ test("a service whose store does not answer gives back what it opened, and start
     const attempt = ++attempts;
     seen.push(`open ${attempt}`);
     resources.defer(() => void seen.push(`close ${attempt}`));
-    if (attempt === 1) throw unanswered();
+    if (attempt === 1) throw storeUnavailable();
     if (attempt === 2) throw new errors.TimeoutError();
   };
   await using resources = await startService(start, log, never);
@@ -47,7 +47,7 @@ test("a service that is to end does not start again", async () => {
   const end = new AbortController();
   const start = async () => {
     end.abort(new Error("SIGTERM"));
-    throw unanswered();
+    throw storeUnavailable();
   };
   await expect(startService(start, log, end.signal)).rejects.toThrow("SIGTERM");
 });

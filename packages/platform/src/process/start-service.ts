@@ -1,7 +1,7 @@
 import type { Logger } from "../telemetry/logger.ts";
 import { errors } from "@nats-io/transport-node";
 import { Failure } from "../failure.ts";
-import { unanswered } from "../nats/unanswered.ts";
+import { storeUnavailable } from "../nats/store-unavailable.ts";
 import { patiently } from "../async/patiently.ts";
 
 /**
@@ -20,7 +20,7 @@ export async function startService(
     } catch (error) {
       if (!isStoreAway(error)) throw error;
       if (!signal.aborted) log.warn({ err: error }, "the store does not answer; starting again");
-      throw unanswered(error);
+      throw storeUnavailable(error);
     }
     return resources.move();
   };

@@ -3,7 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorReason } from "@reeve/contracts/error";
 import { connectErrorOf } from "./connect-failure.ts";
 import { Failure } from "../failure.ts";
-import { goingAway } from "./going-away.ts";
+import { serverDraining } from "./server-draining.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
 /**
@@ -46,7 +46,7 @@ interface Context {
 
 function statusOf(error: unknown, { log, method, request, draining }: Context): ConnectError {
   if (error instanceof Failure) return connectErrorOf(error);
-  if (draining.aborted) return connectErrorOf(goingAway());
+  if (draining.aborted) return connectErrorOf(serverDraining());
   if (error instanceof ConnectError && error.code !== Code.Unknown) return withReason(error);
   if (request.signal.aborted) return new ConnectError("the client went away", Code.Canceled);
   log.error({ err: error, method }, "request met a fault");

@@ -11,7 +11,7 @@ const liveness = "liveness";
 /** The same as the empty name, for those who have to give one. */
 const readiness = "readiness";
 /** How often a watcher of the health is told again whether something changed. */
-const watchEveryMs = 1_000;
+const watchIntervalMs = 1_000;
 
 export interface HealthOptions {
   /** Names of the services of this server. */
@@ -51,7 +51,7 @@ export function serveHealth(
         const now = status(service);
         if (now !== told) yield { status: now };
         told = now;
-        await sleep(watchEveryMs, signal);
+        await sleep(watchIntervalMs, signal);
       }
     },
   });

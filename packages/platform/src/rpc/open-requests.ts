@@ -15,7 +15,7 @@ export class OpenRequests {
   }
 
   /** Resolves when there are none, and at the latest when `signal` aborts. */
-  async none(signal: AbortSignal): Promise<void> {
+  async untilNone(signal: AbortSignal): Promise<void> {
     if (this.#open === 0 || signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.add(resolve);

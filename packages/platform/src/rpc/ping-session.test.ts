@@ -3,7 +3,7 @@ import type { ServerHttp2Session } from "node:http2";
 import { connect, createServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { pingEveryMs, pingSession } from "./ping-session.ts";
+import { pingIntervalMs, pingSession } from "./ping-session.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
@@ -34,7 +34,7 @@ test("a connection is asked whether it lives", async () => {
   await using connected = await connection();
   const pinged = once(connected.client, "ping");
   pingSession(connected.session);
-  vi.advanceTimersByTime(pingEveryMs);
+  vi.advanceTimersByTime(pingIntervalMs);
   await expect(pinged).resolves.toHaveLength(1);
 });
 
@@ -44,7 +44,7 @@ test("a connection that is at its end, and has not said so, is asked nothing", a
   pingSession(session);
   const closed = once(session, "close");
   session.destroy();
-  expect(() => vi.advanceTimersByTime(pingEveryMs)).not.toThrow();
+  expect(() => vi.advanceTimersByTime(pingIntervalMs)).not.toThrow();
   await closed;
   expect(vi.getTimerCount()).toBe(0);
 });

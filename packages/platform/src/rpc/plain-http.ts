@@ -14,7 +14,7 @@ export function plainHttp(ready: () => boolean, away?: "starting" | "ending"): H
     if (isRead && path === "/readyz") {
       return ready() ? end(response, 200, "ready\n") : end(response, 503, "not ready\n");
     }
-    if (isRead && path === "/metrics") return void tellMetrics(response);
+    if (isRead && path === "/metrics") return void sendMetrics(response);
     if (away !== undefined) return end(response, 503, `${away}\n`);
     return end(response, 404, `nothing is served at ${path}\n`);
   };
@@ -40,7 +40,7 @@ export function withCors(handler: HttpHandler): HttpHandler {
 const exposed = cors.exposedHeaders.join(", ");
 const allowed = [...cors.allowedHeaders, "Authorization"].join(", ");
 
-async function tellMetrics(response: Parameters<HttpHandler>[1]): Promise<void> {
+async function sendMetrics(response: Parameters<HttpHandler>[1]): Promise<void> {
   const { type, text } = await readMetrics();
   end(response, 200, text, type);
 }

@@ -1,43 +1,43 @@
 import { Health } from "../../gen/grpc/health/v1/health_pb.ts";
 import type { ListenAddress } from "../config.ts";
-import { stateOf } from "../nats/connection-state.ts";
-import type { Door } from "./door.ts";
-import { openDoor } from "./door.ts";
+import { connectionStateOf } from "../nats/connection-state.ts";
+import type { Listener } from "./listener.ts";
+import { openListener } from "./listener.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Nats } from "../nats/connect-nats.ts";
 import type { ServeOptions } from "./server.ts";
 import { serve } from "./server.ts";
 
 /**
- * Opens the port of a service before anything else of it is there: it lives, and is not ready. A server that takes the door
+ * Opens the port of a service before anything else of it is there: it lives, and is not ready. A server that takes the listener
  * over says more.
  */
 export async function openProbes(
   address: ListenAddress,
   log: Logger,
   signal: AbortSignal,
-): Promise<Door> {
-  const door = await openDoor(address, log);
-  await answerProbes(door, { ready: () => false, starting: true, log }, signal);
-  log.info({ url: door.url }, "probes are answered");
-  return door;
+): Promise<Listener> {
+  const listener = await openListener(address, log);
+  await answerProbes(listener, { ready: () => false, starting: true, log }, signal);
+  log.info({ url: listener.url }, "probes are answered");
+  return listener;
 }
 
-/** Answers probes, and nothing else, on `door`: ready while NATS is there and the process is not asked to end. */
+/** Answers probes, and nothing else, on `listener`: ready while NATS is there and the process is not asked to end. */
 export async function serveProbes(
-  door: Door,
+  listener: Listener,
   { nats, log }: { readonly nats: Nats; readonly log: Logger },
   signal: AbortSignal,
 ): Promise<void> {
-  const ready = () => stateOf(nats.connection).isUp;
-  await answerProbes(door, { ready, starting: false, log }, signal);
+  const ready = () => connectionStateOf(nats.connection).isUp;
+  await answerProbes(listener, { ready, starting: false, log }, signal);
 }
 
 async function answerProbes(
-  door: Door,
+  listener: Listener,
   options: Pick<ServeOptions, "ready" | "starting" | "log">,
   signal: AbortSignal,
 ): Promise<void> {
   const nowhere = { host: "", port: 0 };
-  await serve(() => undefined, { ...nowhere, ...options, door, services: [Health] }, signal);
+  await serve(() => undefined, { ...nowhere, ...options, listener, services: [Health] }, signal);
 }

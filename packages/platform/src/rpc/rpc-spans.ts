@@ -17,7 +17,7 @@ import {
 type Request = UnaryRequest | StreamRequest;
 
 /** A span for each request that is served, below the caller's; health and reflection have none. */
-export function traceServed(): Interceptor {
+export function traceServerRequests(): Interceptor {
   return (next) => async (request) => {
     if (isOpenService(request.service)) return await next(request);
     const parent = contextFrom(request.header.get(traceparentHeader) ?? "");
@@ -29,7 +29,7 @@ export function traceServed(): Interceptor {
 }
 
 /** A span for each request that is made, which the server learns of. */
-export function traceMade(): Interceptor {
+export function traceClientRequests(): Interceptor {
   return (next) => async (request) => {
     const parent = context.active();
     const options = { kind: SpanKind.CLIENT, attributes: described(request) };

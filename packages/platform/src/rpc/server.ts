@@ -2,8 +2,8 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
 import type { ListenAddress } from "../config.ts";
-import type { Door } from "./door.ts";
-import { openDoor } from "./door.ts";
+import type { Listener } from "./listener.ts";
+import { openListener } from "./listener.ts";
 import { mapErrors } from "./error-interceptor.ts";
 import { serveHealth } from "./health.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -11,7 +11,7 @@ import { OpenRequests } from "./open-requests.ts";
 import { plainHttp, withCors } from "./plain-http.ts";
 import { serveReflection } from "./reflection.ts";
 import { rpcHandler } from "./rpc-handler.ts";
-import { traceServed } from "./rpc-spans.ts";
+import { traceServerRequests } from "./rpc-spans.ts";
 import { validateRequests } from "./validate-interceptor.ts";
 
 export interface ServeOptions extends ListenAddress {
@@ -20,7 +20,7 @@ export interface ServeOptions extends ListenAddress {
    * A port that is open already. It stays open when the server ends, and answers probes from then on. Absent: the address is
    * opened.
    */
-  readonly door?: Door | undefined;
+  readonly listener?: Listener | undefined;
   /** Whether what the port will serve is still to come: until then it is unavailable. */
   readonly starting?: boolean;
   /** What the server offers, for health and reflection. */
@@ -89,7 +89,7 @@ export async function serve(
         // What is refused there is mapped, and leaves no span: everybody who reaches the port can ask.
         mapErrors(log, neverDraining),
         ...(options.interceptors ?? []),
-        traceServed(),
+        traceServerRequests(),
         mapErrors(log, draining),
         validateRequests(),
       ],
@@ -103,19 +103,19 @@ export async function serve(
     plainHttp(ready, options.starting === true ? "starting" : undefined),
     log,
   );
-  const door = options.door ?? (await openDoor(options, log));
+  const listener = options.listener ?? (await openListener(options, log));
   const requests = new OpenRequests();
-  door.answerBy(requests.counted(withCors(handler)));
+  listener.setHandler(requests.counted(withCors(handler)));
   return {
-    url: door.url,
-    port: door.port,
+    url: listener.url,
+    port: listener.port,
     async [Symbol.asyncDispose]() {
       drain.abort(new DOMException("the server is going away", "AbortError"));
-      if (options.door === undefined) return await door[Symbol.asyncDispose]();
-      door.answerBy(
+      if (options.listener === undefined) return await listener[Symbol.asyncDispose]();
+      listener.setHandler(
         withCors(rpcHandler(health, { readMaxBytes }, plainHttp(ready, "ending"), log)),
       );
-      await requests.none(late.signal);
+      await requests.untilNone(late.signal);
     },
   };
 }

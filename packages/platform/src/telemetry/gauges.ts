@@ -1,5 +1,5 @@
 import { Gauge } from "prom-client";
-import { metricsOfProcess } from "./metrics.ts";
+import { processMetrics } from "./metrics.ts";
 
 /** A number that is read when somebody asks for the metrics. */
 export interface GaugeReading {
@@ -21,7 +21,7 @@ const readers = new Map<string, Set<GaugeOptions["read"]>>();
  * Shows a gauge among the metrics of this process until it is disposed. What several show under one name and the same labels
  * is added up.
  */
-export function showGauge({ name, help, labels, read }: GaugeOptions): Disposable {
+export function registerGauge({ name, help, labels, read }: GaugeOptions): Disposable {
   const known = readers.get(name) ?? register(name, help, labels);
   known.add(read);
   return { [Symbol.dispose]: () => void known.delete(read) };
@@ -34,7 +34,7 @@ function register(name: string, help: string, labels: readonly string[]) {
     name,
     help,
     labelNames: [...labels],
-    registers: [metricsOfProcess()],
+    registers: [processMetrics()],
     async collect() {
       const readings = await Promise.all([...reads].map((read) => read()));
       gauge.reset();

@@ -4,7 +4,7 @@ const registry = new Registry();
 let hasDefaults = false;
 
 /** The metrics of this process. Those of Node cost nothing until somebody asks for them. */
-export function metricsOfProcess(): Registry {
+export function processMetrics(): Registry {
   if (!hasDefaults) collectDefaultMetrics({ register: registry });
   hasDefaults = true;
   return registry;
@@ -59,6 +59,6 @@ export function boundedLabel(most: number): (value: string) => string {
 
 /** The metrics as text, with its media type. */
 export async function readMetrics(): Promise<{ readonly type: string; readonly text: string }> {
-  const metrics = metricsOfProcess();
+  const metrics = processMetrics();
   return { type: metrics.contentType, text: await metrics.metrics() };
 }

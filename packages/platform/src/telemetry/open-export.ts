@@ -22,7 +22,7 @@ import { traceContent } from "./span-content.ts";
 import type { TracingSettings } from "./tracing-settings.ts";
 
 /** How often is said that spans are lost. */
-const complainEveryMs = 60_000;
+const diagnosticsIntervalMs = 60_000;
 
 /** Sets up the tracer of this process. */
 export function openExport(
@@ -30,7 +30,7 @@ export function openExport(
   settings: TracingSettings,
   log: Logger,
 ): { shutdown(): Promise<void> } {
-  complainTo(log);
+  logDiagnostics(log);
   traceContent(settings.REEVE_TRACE_CONTENT);
   const given = detectResources({ detectors: [envDetector] });
   const processor = new BatchSpanProcessor({
@@ -80,11 +80,11 @@ function samplerOf(settings: TracingSettings): Sampler {
 const quiet = () => undefined;
 
 /** Has the SDK say in our log what it has to complain of, once a minute at the most. */
-function complainTo(log: Logger): void {
+function logDiagnostics(log: Logger): void {
   let quietUntil = 0;
   const complain = (...said: readonly unknown[]) => {
     if (performance.now() < quietUntil) return;
-    quietUntil = performance.now() + complainEveryMs;
+    quietUntil = performance.now() + diagnosticsIntervalMs;
     log.warn({ said: said.map(String).join(" ").slice(0, 300) }, "spans could not be exported");
   };
   const logger = { error: complain, warn: complain, info: quiet, debug: quiet, verbose: quiet };

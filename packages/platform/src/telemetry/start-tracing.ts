@@ -1,7 +1,7 @@
 import type { Logger } from "./logger.ts";
 import { sleep } from "../async/sleep.ts";
 import type { TracingSettings } from "./tracing-settings.ts";
-import { wantsTracing } from "./tracing-settings.ts";
+import { isTracingEnabled } from "./tracing-settings.ts";
 
 /** How long the last spans of a process may take to be exported. */
 const shutdownMs = 2_000;
@@ -16,7 +16,7 @@ export async function startTracing(
   settings: TracingSettings,
   log: Logger,
 ): Promise<AsyncDisposable> {
-  if (!wantsTracing(settings)) return { [Symbol.asyncDispose]: () => Promise.resolve() };
+  if (!isTracingEnabled(settings)) return { [Symbol.asyncDispose]: () => Promise.resolve() };
   const { openExport } = await import("./open-export.ts");
   const exported = openExport(service, settings, log);
   log.info({ sampler: settings.OTEL_TRACES_SAMPLER }, "spans are exported");

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { readConfig } from "../config.ts";
-import { tracingSettings, wantsTracing } from "./tracing-settings.ts";
+import { tracingSettings, isTracingEnabled } from "./tracing-settings.ts";
 
 const schema = z.object(tracingSettings);
 const wants = (environment: Record<string, string>) =>
-  wantsTracing(readConfig(schema, environment));
+  isTracingEnabled(readConfig(schema, environment));
 
 test.each<[environment: Record<string, string>, isOn: boolean]>([
   [{}, false],

@@ -54,7 +54,7 @@ const schema = z.object(tracingSettings);
 export type TracingSettings = z.infer<typeof schema>;
 
 /** Whether spans are to be exported. */
-export function wantsTracing(settings: TracingSettings): boolean {
+export function isTracingEnabled(settings: TracingSettings): boolean {
   if (settings.OTEL_SDK_DISABLED) return false;
   if (settings.OTEL_TRACES_EXPORTER !== undefined) return settings.OTEL_TRACES_EXPORTER === "otlp";
   const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own } = settings;

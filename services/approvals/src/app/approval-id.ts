@@ -4,11 +4,11 @@ import { Failure } from "@reeve/platform/failure";
 /** The run of an approval: its id begins with the run's. Throws a Failure of kind `not_found` for any other text. */
 export function runOfApproval(approvalId: string): string {
   const [, run] = /^(run_[a-z0-9]{8,64})-\d+-\d+(?:-q\d+-\d+)?$/.exec(approvalId) ?? [];
-  if (run === undefined) throw noSuchApproval(approvalId);
+  if (run === undefined) throw approvalNotFound(approvalId);
   return run;
 }
 
-export function noSuchApproval(approvalId: string): Failure {
+export function approvalNotFound(approvalId: string): Failure {
   return new Failure(
     "not_found",
     ErrorReason.APPROVAL_NOT_FOUND,

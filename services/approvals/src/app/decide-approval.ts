@@ -13,7 +13,7 @@ import type { Principal } from "@reeve/platform/rpc/principal";
 import { assertAnswers } from "./assert-answers.ts";
 import { argumentViolations } from "./argument-violations.ts";
 import type { ApprovalPorts, Clock } from "./approval-ports.ts";
-import { noSuchApproval, runOfApproval } from "./approval-id.ts";
+import { approvalNotFound, runOfApproval } from "./approval-id.ts";
 
 export interface DecidingPorts extends Pick<ApprovalPorts, "log" | "dispatch"> {
   readonly clock: Pick<Clock, "now">;
@@ -46,7 +46,7 @@ export async function decideApproval(
     key,
     (before) => {
       const approval = before.approvals.get(approvalId);
-      if (approval === undefined) throw noSuchApproval(approvalId);
+      if (approval === undefined) throw approvalNotFound(approvalId);
       if (isRepetition(approval, decision)) return [];
       assertOpen(approval, before, clock.now());
       if (approval.question === undefined) assertFits(approval, decision, before);
@@ -58,7 +58,7 @@ export async function decideApproval(
     signal,
   );
   const decided = head.approvals.get(approvalId);
-  if (decided === undefined) throw noSuchApproval(approvalId);
+  if (decided === undefined) throw approvalNotFound(approvalId);
   return decided;
 }
 

@@ -3,8 +3,8 @@ import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import { bucketOf } from "@reeve/contracts/channel";
 import type { Page } from "@reeve/jetstream/table/page";
 import type { Change, Table } from "@reeve/jetstream/table/port";
-import { withTicks } from "@reeve/platform/async/with-ticks";
-import { noSuchApproval, runOfApproval } from "./approval-id.ts";
+import { withHeartbeats } from "@reeve/platform/async/with-heartbeats";
+import { approvalNotFound, runOfApproval } from "./approval-id.ts";
 import type { ApprovalFacet, ApprovalLists } from "./approval-lists.ts";
 import type { ApprovalPorts } from "./approval-ports.ts";
 
@@ -18,7 +18,7 @@ export async function getApproval(
 ): Promise<Approval> {
   runOfApproval(approvalId);
   const row = await inbox.get(approvalKey({ tenant, approval: approvalId }), signal);
-  if (row === undefined) throw noSuchApproval(approvalId);
+  if (row === undefined) throw approvalNotFound(approvalId);
   return row.record;
 }
 
@@ -51,7 +51,7 @@ export async function* watchApprovals(
   // Silence is what the client hears, however much goes on that it did not ask for.
   const wanted = (until: AbortSignal) => newsOf(inbox.watch(tenant, until), runId);
   const tick = (until: AbortSignal) => clock.sleep(heartbeatMs, until);
-  for await (const next of withTicks(wanted, tick, signal))
+  for await (const next of withHeartbeats(wanted, tick, signal))
     yield next === "tick" ? undefined : next;
 }
 

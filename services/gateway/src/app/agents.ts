@@ -57,7 +57,7 @@ export async function updateAgent(
   const key = agentKey({ tenant, agent: spec.id });
   for (let attempt = 1; ; attempt++) {
     const row = await agents.get(key, signal);
-    if (row === undefined) throw noSuchAgent(spec.id);
+    if (row === undefined) throw agentNotFound(spec.id);
     const { record: before } = row;
     const isWanted = revision === 0 || revision === before.revision;
     if (!isWanted || attempt > maxAttempts) throw changed(spec.id, before.revision);
@@ -79,7 +79,7 @@ export async function getAgent(
   signal: AbortSignal,
 ): Promise<Agent> {
   const row = await agents.get(agentKey({ tenant, agent: agentId }), signal);
-  if (row === undefined) throw noSuchAgent(agentId);
+  if (row === undefined) throw agentNotFound(agentId);
   return row.record;
 }
 
@@ -142,7 +142,7 @@ function validSpec(
     : new Failure("invalid", ErrorReason.INVALID_AGENT, message, { violations });
 }
 
-function noSuchAgent(agentId: string): Failure {
+function agentNotFound(agentId: string): Failure {
   return new Failure(
     "not_found",
     ErrorReason.AGENT_NOT_FOUND,

@@ -6,7 +6,7 @@ import type { RunKey } from "@reeve/jetstream/log/run-log";
 import type { Principal } from "@reeve/platform/rpc/principal";
 import { endTurn } from "@reeve/run/thread/end-turn";
 import type { GatewayPorts } from "./gateway-ports.ts";
-import { noSuchRun, readRun, runKeyOf } from "./read-run.ts";
+import { runNotFound, readRun, runKeyOf } from "./read-run.ts";
 
 type CancelPorts = Pick<GatewayPorts, "log" | "journal" | "dispatch" | "threads">;
 
@@ -27,7 +27,7 @@ export async function cancelRun(
     await leaveThread(ports, key, signal).catch(() => undefined);
     throw error;
   });
-  if (head.created === undefined) throw noSuchRun(runId);
+  if (head.created === undefined) throw runNotFound(runId);
   if (head.status !== RunStatus.CANCELLED) throw runHasEnded(key, head);
   await endTurnOf(ports, key, head, signal);
   return head;

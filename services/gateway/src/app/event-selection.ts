@@ -12,7 +12,7 @@ const families: ReadonlyMap<string, EventFamily> = new Map(
 );
 
 /** What a person reads: everything that is not detail. */
-const narrow: ReadonlySet<EventFamily> = new Set([
+const conciseFamilies: ReadonlySet<EventFamily> = new Set([
   EventFamily.TEXT,
   EventFamily.TOOL_CALL,
   EventFamily.ERROR,
@@ -34,7 +34,8 @@ export function eventSelection(
       return (event) => wanted.has(familyOf(event));
     }
     case "detailed":
-      if (!selection.value) return (event) => narrow.has(familyOf(event)) || endsRun(event);
+      if (!selection.value)
+        return (event) => conciseFamilies.has(familyOf(event)) || endsRun(event);
       break;
     case undefined:
       break;

@@ -10,18 +10,18 @@ const possible = /^run_[a-z0-9]{8,64}$/;
 
 /** The key of a run of the tenant. Throws a Failure of kind `not_found` for an id that no run can have. */
 export function runKeyOf(tenant: string, run: string): RunKey {
-  if (!possible.test(run)) throw noSuchRun(run);
+  if (!possible.test(run)) throw runNotFound(run);
   return { tenant, run };
 }
 
 /** The run as it stands. Throws a Failure of kind `not_found` when there is none. */
 export async function readRun(log: RunLog, key: RunKey, signal: AbortSignal): Promise<RunHead> {
   const { events } = await log.read(key, emptyTail, signal);
-  if (events.length === 0) throw noSuchRun(key.run);
+  if (events.length === 0) throw runNotFound(key.run);
   return foldHead(emptyHead, events);
 }
 
-export function noSuchRun(run: string): Failure {
+export function runNotFound(run: string): Failure {
   return new Failure("not_found", ErrorReason.RUN_NOT_FOUND, `there is no run ${run}`, {
     metadata: { run_id: run },
   });

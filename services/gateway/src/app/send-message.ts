@@ -9,7 +9,7 @@ import { isTerminal, messageOf } from "@reeve/run/head/run-head";
 import { Failure } from "@reeve/platform/failure";
 import type { Principal } from "@reeve/platform/rpc/principal";
 import type { GatewayPorts } from "./gateway-ports.ts";
-import { noSuchRun, runKeyOf } from "./read-run.ts";
+import { runNotFound, runKeyOf } from "./read-run.ts";
 
 export interface SentMessage {
   readonly messageId: string;
@@ -36,7 +36,7 @@ export async function sendMessage(
     ports,
     key,
     (before) => {
-      if (before.created === undefined) throw noSuchRun(runId);
+      if (before.created === undefined) throw runNotFound(runId);
       if (hasSent(before, messageId, text)) return [];
       if (isTerminal(before.status)) throw runHasEnded(key, before);
       assertInboxRoom(before, text);

@@ -26,7 +26,7 @@ import { settleThread } from "@reeve/run/thread/settle-thread";
 import { getAgent } from "./agents.ts";
 import type { GatewayPorts } from "./gateway-ports.ts";
 import { readRun } from "./read-run.ts";
-import { checkStartRequest } from "./start-request.ts";
+import { checkStartRequest } from "./check-start-request.ts";
 import { startTurn } from "./start-turn.ts";
 
 /**
@@ -48,7 +48,7 @@ export async function startRun(
     request.requestId === "" ? undefined : await knownRun(ports, key, requestHash, signal);
   if (known !== undefined) return known;
   const agent = await getAgent(ports, tenant, request.agentId, signal);
-  resolveDry(ports, agent, request);
+  assertResolvable(ports, agent, request);
   const created = create(RunCreatedSchema, {
     tenant,
     agentId: request.agentId,
@@ -124,7 +124,11 @@ function dispatch({ dispatch: queue }: GatewayPorts, { tenant, run }: RunKey, si
 }
 
 /** What could not start is refused now, with the reason, instead of failing later. */
-function resolveDry({ offer }: GatewayPorts, { spec }: Agent, request: StartRunRequest): void {
+function assertResolvable(
+  { offer }: GatewayPorts,
+  { spec }: Agent,
+  request: StartRunRequest,
+): void {
   if (spec === undefined) return;
   const offered = offer();
   const surroundings = offersSandbox(offered.tools)

@@ -11,7 +11,7 @@ import {
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { memoryRunLog } from "@reeve/jetstream/log/memory";
 import { expect, test } from "vitest";
-import type { Watched } from "./watch-run.ts";
+import type { WatchUpdate } from "./watch-run.ts";
 import { watchRun } from "./watch-run.ts";
 
 const never = new AbortController().signal;
@@ -45,8 +45,8 @@ const silent = (_: number, signal: AbortSignal) =>
 async function watched(
   request: MessageInitShape<typeof WatchRunRequestSchema> = {},
   tenant = key.tenant,
-): Promise<readonly Watched[]> {
-  const messages: Watched[] = [];
+): Promise<readonly WatchUpdate[]> {
+  const messages: WatchUpdate[] = [];
   const wanted = create(RequestSchema, { runId: key.run, ...request });
   for await (const message of watchRun(
     { log: await stored(), sleep: silent },
@@ -59,7 +59,7 @@ async function watched(
   return messages;
 }
 
-const sequences = (messages: readonly Watched[]) =>
+const sequences = (messages: readonly WatchUpdate[]) =>
   messages.flatMap((message) => message.events.map(({ sequence }: RunEvent) => sequence));
 
 test("everything but records is streamed, up to the terminal status", async () => {
@@ -89,7 +89,7 @@ test("a narrowed stream has what a person reads, and the terminal status", async
   ]);
 });
 
-function only(families: EventFamily[]): Promise<readonly Watched[]> {
+function only(families: EventFamily[]): Promise<readonly WatchUpdate[]> {
   return watched({ selection: { case: "families", value: { families } } });
 }
 
@@ -121,7 +121,7 @@ test("a silent run is told to live", async () => {
     wanted,
     never,
   );
-  const seen: Watched[] = [];
+  const seen: WatchUpdate[] = [];
   for await (const message of messages) {
     seen.push(message);
     if (seen.length > 1 && message.events.length === 0) break;
@@ -141,7 +141,7 @@ test("a long history comes in messages that every client accepts", async () => {
     const outcome = await log.append(key, tail, [event], never);
     if (outcome.kind === "appended") ({ tail } = outcome);
   }
-  const messages: Watched[] = [];
+  const messages: WatchUpdate[] = [];
   const wanted = create(RequestSchema, { runId: key.run });
   for await (const message of watchRun({ log, sleep: silent }, key.tenant, wanted, never)) {
     messages.push(message);

@@ -8,12 +8,12 @@ import type { RunHead } from "@reeve/run/head/run-head";
 import { emptyHead, foldHead } from "@reeve/run/head/run-head";
 import type { RunKey, RunLog } from "@reeve/jetstream/log/run-log";
 import { Failure } from "@reeve/platform/failure";
-import { withTicks } from "@reeve/platform/async/with-ticks";
+import { withHeartbeats } from "@reeve/platform/async/with-heartbeats";
 import { endsRun, eventSelection } from "./event-selection.ts";
-import { noSuchRun, runKeyOf } from "./read-run.ts";
+import { runNotFound, runKeyOf } from "./read-run.ts";
 
 /** What a client gets at a time. */
-export interface Watched {
+export interface WatchUpdate {
   readonly events: readonly RunEvent[];
   /** Nothing that was asked for is missing up to this sequence. */
   readonly throughSequence: number;
@@ -43,9 +43,9 @@ export async function* watchRun(
   tenant: string,
   { runId, afterSequence, selection }: WatchRunRequest,
   signal: AbortSignal,
-): AsyncIterable<Watched> {
+): AsyncIterable<WatchUpdate> {
   const key = runKeyOf(tenant, runId);
-  const { lastSequence, endSequence, status, ...read } = await standing(
+  const { lastSequence, endSequence, status, ...read } = await readStart(
     log,
     key,
     afterSequence,
@@ -59,7 +59,7 @@ export async function* watchRun(
   const isWanted = eventSelection(selection);
   let throughSequence = afterSequence;
   // Silence is what the client hears, however much goes on that it did not ask for.
-  async function* wanted(until: AbortSignal): AsyncIterable<Watched> {
+  async function* wanted(until: AbortSignal): AsyncIterable<WatchUpdate> {
     for await (const { events, tail } of following(read, log, key, until)) {
       const end = events.find(endsRun);
       const shown = end === undefined ? events : events.slice(0, events.indexOf(end) + 1);
@@ -74,7 +74,7 @@ export async function* watchRun(
       else yield { events: chosen, throughSequence: tail.sequence };
     }
   }
-  for await (const next of withTicks(wanted, (until) => sleep(heartbeatMs, until), signal)) {
+  for await (const next of withHeartbeats(wanted, (until) => sleep(heartbeatMs, until), signal)) {
     if (next === "tick") {
       yield { events: [], throughSequence };
       continue;
@@ -86,20 +86,20 @@ export async function* watchRun(
 }
 
 /** Where a watcher begins: after a tail, with what was missed up to there, or after a sequence from the store. */
-interface Beginning {
+interface WatchStart {
   missed: readonly RunEvent[];
   readonly after: Tail | number;
 }
 
 /** The run as it stands, and where somebody begins who has seen it up to `sequence`. */
-async function standing(
+async function readStart(
   log: RunLog,
   key: RunKey,
   sequence: number,
   signal: AbortSignal,
-): Promise<Beginning & Pick<RunHead, "lastSequence" | "endSequence" | "status">> {
+): Promise<WatchStart & Pick<RunHead, "lastSequence" | "endSequence" | "status">> {
   const { events, tail } = await log.read(key, emptyTail, signal);
-  if (events.length === 0) throw noSuchRun(key.run);
+  if (events.length === 0) throw runNotFound(key.run);
   const { lastSequence, endSequence, status } = foldHead(emptyHead, events);
   const missed = events.slice(sequence);
   // Much is read again, in parts, instead of being held for a client that may be slow.
@@ -109,7 +109,7 @@ async function standing(
 }
 
 async function* following(
-  read: Beginning,
+  read: WatchStart,
   log: RunLog,
   key: RunKey,
   signal: AbortSignal,
@@ -126,7 +126,7 @@ async function* following(
  * The same in messages that every client accepts: one over the limit of a client would end its stream, and again at each
  * attempt to watch on.
  */
-function* portions({ events, ...rest }: Watched): Iterable<Watched> {
+function* portions({ events, ...rest }: WatchUpdate): Iterable<WatchUpdate> {
   let portion: RunEvent[] = [];
   let bytes = 0;
   for (const event of events) {

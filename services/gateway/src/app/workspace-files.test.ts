@@ -31,7 +31,7 @@ async function portsWith(
   const ports: FilesPorts = {
     log,
     records: workspaces.records,
-    askToolhost: (host, request) => {
+    requestFiles: (host, request) => {
       asked.push([host, request]);
       const outcome = { case: "list" as const, value: { entries: [{ path: host }] } };
       const answer = create(WorkspaceFilesResponseSchema, { outcome });

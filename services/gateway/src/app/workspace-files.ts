@@ -38,7 +38,7 @@ export interface FilesPorts {
   readonly log: GatewayPorts["log"];
   readonly records: Pick<Table<WorkspaceRecord>, "get">;
   /** Asks a toolhost. Undefined: there is none of this name. Throws a Failure of kind `unavailable` when it does not answer. */
-  askToolhost(
+  requestFiles(
     host: string,
     request: WorkspaceFilesRequest,
     signal: AbortSignal,
@@ -130,12 +130,12 @@ async function openFiles(
     const workspace = { id, files: created?.files ?? [] };
     const request = create(WorkspaceFilesRequestSchema, { tenant, runId, workspace, operation });
     const { holder = "", revision = 0, savedRevision = 0 } = row?.record ?? {};
-    const held = holder === "" ? undefined : await ports.askToolhost(holder, request, until);
+    const held = holder === "" ? undefined : await ports.requestFiles(holder, request, until);
     // Whoever is asked instead may take the workspace without what is not saved.
     if (held === undefined && savedRevision < revision && (await ports.isPresent(holder, until))) {
       throw notHeard(runId);
     }
-    const answer = held ?? (await ports.askToolhost(anyHost, request, until));
+    const answer = held ?? (await ports.requestFiles(anyHost, request, until));
     if (answer === undefined) throw noToolhost();
     if (answer.outcome.case === "refused") throw refusal(answer.outcome.value);
     return answer.outcome;

@@ -4,11 +4,11 @@ import { fitTree } from "@reeve/run/tree/fit-tree";
 import type { RunService } from "@reeve/contracts/run";
 import { runOf } from "@reeve/run/head/run-head";
 import type { Logger } from "@reeve/platform/telemetry/logger";
-import { goingAway } from "@reeve/platform/rpc/going-away";
+import { serverDraining } from "@reeve/platform/rpc/server-draining";
 import { principalOf } from "@reeve/platform/rpc/principal";
 import { cancelRun } from "../app/cancel-run.ts";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
-import { cancelUnwatched, Watchers } from "../app/last-watcher.ts";
+import { cancelUnwatched, Watchers } from "../app/watchers.ts";
 import { listRuns } from "../app/list-runs.ts";
 import { readRun, runKeyOf } from "../app/read-run.ts";
 import { sendMessage } from "../app/send-message.ts";
@@ -19,7 +19,7 @@ import { watchRun } from "../app/watch-run.ts";
 /** How long the cancellation of a run that nobody watches may take. */
 const cancelMs = 30_000;
 
-export interface WatchSurroundings {
+export interface WatchContext {
   sleep(delayMs: number, signal: AbortSignal): Promise<void>;
   /** Aborts when the gateway itself goes away: a stream that it ends was not given up by its client. */
   readonly ending: AbortSignal;
@@ -31,7 +31,7 @@ const maxTreeBytes = 1024 * 1024;
 
 export function runService(
   ports: GatewayPorts,
-  { sleep, ending, log }: WatchSurroundings,
+  { sleep, ending, log }: WatchContext,
 ): ServiceImpl<typeof RunService> {
   const watchers = new Watchers();
   return {
@@ -57,7 +57,7 @@ export function runService(
       } catch (error) {
         isLeft = context.signal.aborted;
         if (isLeft || !ending.aborted) throw error;
-        throw goingAway({ run_id: runId, through_sequence: String(through) });
+        throw serverDraining({ run_id: runId, through_sequence: String(through) });
       } finally {
         const isLast = watchers.leave(principal, runId);
         if (isLast && isLeft && !ending.aborted) {

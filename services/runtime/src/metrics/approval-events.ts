@@ -4,7 +4,7 @@ import type { RunEvent } from "@reeve/contracts/run";
 import { attributes } from "@reeve/platform/telemetry/span-names";
 
 /** Says in the active span that a run asks for an approval: the wait itself, of days perhaps, is no span. */
-export function tellApprovals(events: readonly RunEvent[]): void {
+export function recordApprovalRequests(events: readonly RunEvent[]): void {
   const span = trace.getActiveSpan();
   if (span === undefined) return;
   for (const { event } of events) {

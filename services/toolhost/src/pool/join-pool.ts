@@ -69,8 +69,8 @@ export async function joinPool(options: PoolOptions, signal: AbortSignal): Promi
   joining.use(answerProbes(nats.connection, host));
   const presence = joining.use(new Presence(table, { host, pool, slots, log }));
   const { promise: known, resolve: isKnown } = Promise.withResolvers<void>();
-  following.keep((until) => mates.follow(isKnown, until));
-  following.keep((until) => mates.lookAfter(until));
+  following.run((until) => mates.follow(isKnown, until));
+  following.run((until) => mates.lookAfter(until));
   await Promise.race([known, wait(maxWaitMs, undefined, { ref: false }), aborted(signal)]);
   await presence.begin(signal);
   const routing: Routing = {

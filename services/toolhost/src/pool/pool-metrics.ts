@@ -1,5 +1,5 @@
 import { toolQueueDepth } from "@reeve/jetstream/queue/queue-depth";
-import { showGauge } from "@reeve/platform/telemetry/gauges";
+import { registerGauge } from "@reeve/platform/telemetry/gauges";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Slots } from "@reeve/calls/queue/slots";
@@ -38,7 +38,7 @@ export function showPoolMetrics({ pool, slots, nats, log }: PoolMetricsOptions):
     ["reeve_tool_queue_depth", "Calls of the pool that wait or are in somebody's hands.", depth],
   ] as const;
   for (const [name, help, read] of gauges) {
-    shown.use(showGauge({ name, help, labels: ["pool"], read: reading(read) }));
+    shown.use(registerGauge({ name, help, labels: ["pool"], read: reading(read) }));
   }
   return shown;
 }

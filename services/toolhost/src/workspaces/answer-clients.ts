@@ -3,7 +3,7 @@ import { channelOf } from "@reeve/contracts/channel";
 import { anyHost } from "@reeve/contracts/workspace-id";
 import { ErrorReason } from "@reeve/contracts/error";
 import { WorkspaceFilesRequestSchema, WorkspaceFilesResponseSchema } from "@reeve/contracts/tool";
-import { answerRequests } from "@reeve/platform/nats/answer-requests";
+import { replyToRequests } from "@reeve/platform/nats/reply-to-requests";
 import { Failure } from "@reeve/platform/failure";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
@@ -54,9 +54,9 @@ export function answerClients(
     await Promise.allSettled(underWay);
     clearTimeout(late);
   });
-  stack.use(answerRequests(connection, { subject: subject({ host }), log }, answer));
+  stack.use(replyToRequests(connection, { subject: subject({ host }), log }, answer));
   const group = { subject: subject({ host: anyHost }), group: "toolhosts", log };
-  stack.use(answerRequests(connection, group, answer));
+  stack.use(replyToRequests(connection, group, answer));
   return stack;
 }
 

@@ -1,12 +1,12 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { channelOf } from "@reeve/contracts/channel";
 import { WorkspaceReleaseSchema, WorkspaceReleasedSchema } from "@reeve/contracts/tool";
-import { answerRequests } from "@reeve/platform/nats/answer-requests";
-import { stateOf } from "@reeve/platform/nats/connection-state";
+import { replyToRequests } from "@reeve/platform/nats/reply-to-requests";
+import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
-import { requestsOf } from "@reeve/platform/nats/requests";
-import { oneQuestion, untilSilent } from "@reeve/platform/async/until-silent";
+import { requestClientOf } from "@reeve/platform/nats/request-client";
+import { singleAttempt, pollUntilReply } from "@reeve/platform/nats/poll-until-reply";
 import type { WorkspaceKeeper } from "./workspace-keeper.ts";
 import type { WorkspaceHolders } from "./workspace-holders.ts";
 
@@ -20,19 +20,19 @@ const releases = channelOf(WorkspaceReleaseSchema);
  * kind `unavailable` is thrown when that connection was lost meanwhile.
  */
 export function natsHolders({ connection }: Pick<Nats, "connection">): WorkspaceHolders {
-  const requests = requestsOf(connection);
-  const state = stateOf(connection);
+  const requests = requestClientOf(connection);
+  const state = connectionStateOf(connection);
   const silentUntil = new Map<string, number>();
   state.onChange(() => silentUntil.clear());
   return {
     async release(host, workspace, signal) {
       const data = toBinary(WorkspaceReleaseSchema, create(WorkspaceReleaseSchema, workspace));
-      const ask = () => requests.ask(releases.subject({ host }), { data });
+      const ask = () => requests.send(releases.subject({ host }), { data });
       for (const [each, until] of silentUntil) {
         if (until < performance.now()) silentUntil.delete(each);
       }
-      const patience = workspace.onlyAsk && silentUntil.has(host) ? oneQuestion : undefined;
-      const answer = await untilSilent(ask, state, signal, patience);
+      const patience = workspace.onlyAsk && silentUntil.has(host) ? singleAttempt : undefined;
+      const answer = await pollUntilReply(ask, state, signal, patience);
       if (answer === undefined) {
         silentUntil.set(host, performance.now() + silentMs);
         return "silent";
@@ -51,7 +51,7 @@ export function answerReleases(
   keeper: Pick<WorkspaceKeeper, "release">,
 ): Disposable {
   const subject = releases.subject({ host });
-  return answerRequests(connection, { subject, log }, async (request) => {
+  return replyToRequests(connection, { subject, log }, async (request) => {
     const { tenant, id, onlyAsk } = fromBinary(WorkspaceReleaseSchema, request);
     const isReleased = await keeper.release({ tenant, id }, onlyAsk);
     return toBinary(WorkspaceReleasedSchema, create(WorkspaceReleasedSchema, { isReleased }));

@@ -5,7 +5,7 @@ import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
 import { openRunLog, openThreadLog } from "@reeve/jetstream/log/open";
 import { isTerminal } from "@reeve/run/head/run-head";
 import { Background } from "@reeve/platform/async/background";
-import { stateOf } from "@reeve/platform/nats/connection-state";
+import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import { Failure } from "@reeve/platform/failure";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
@@ -85,11 +85,11 @@ export async function openWorkspaces(
   const keeper = new WorkspaceKeeper(ports);
   // To the last: a host that waits for a workspace while it is saved here has to hear that, or takes it as it was.
   opening.use(answerReleases(nats, ports, keeper));
-  opening.defer(stateOf(nats.connection).onChange(() => keeper.doubt()));
+  opening.defer(connectionStateOf(nats.connection).onChange(() => keeper.doubt()));
   opening.use(keeper);
   const background = opening.use(new Background(log, signal));
-  background.keep((until) => evictWorkspaces(keeper, ports, evictEveryMs, until));
-  background.keep((until) => tidyWorkspaces(keeper, ports, tidyEveryMs, until));
+  background.run((until) => evictWorkspaces(keeper, ports, evictEveryMs, until));
+  background.run((until) => tidyWorkspaces(keeper, ports, tidyEveryMs, until));
   opening.use(answerClients(nats, ports, { workspaces: keeper, artifacts }));
   const resources = opening.move();
   return {

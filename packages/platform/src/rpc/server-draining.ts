@@ -5,7 +5,7 @@ import { Failure } from "../failure.ts";
 const retryAfterMs = 100;
 
 /** What a request ends with when its server goes away. A stream says in `metadata` from where to go on. */
-export function goingAway(metadata: Readonly<Record<string, string>> = {}): Failure {
+export function serverDraining(metadata: Readonly<Record<string, string>> = {}): Failure {
   return new Failure(
     "unavailable",
     ErrorReason.DRAINING,

@@ -13,7 +13,7 @@ import { createLogger } from "@reeve/platform/telemetry/logger";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { keepInbox } from "./inbox.ts";
+import { projectInbox } from "./project-inbox.ts";
 
 const never = new AbortController().signal;
 const log = createLogger("test", "silent");
@@ -63,7 +63,7 @@ test.each([
     ended(status),
   );
   const inbox = new MemoryTable<Approval>();
-  await keepInbox(feedOf(runs.batches), { inbox, log: runs }, log, never);
+  await projectInbox(feedOf(runs.batches), { inbox, log: runs }, log, never);
   expect(await statesIn(inbox)).toEqual({ a: APPROVED, b: withdrawn });
 });
 
@@ -83,7 +83,7 @@ test("batches in any order, and more than once, come to the same inbox", async (
   await fc.assert(
     fc.asyncProperty(orders, async (order) => {
       const inbox = new MemoryTable<Approval>();
-      await keepInbox(feedOf(order), { inbox, log: runs }, log, never);
+      await projectInbox(feedOf(order), { inbox, log: runs }, log, never);
       expect(await statesIn(inbox)).toEqual({ a: APPROVED, b: REJECTED, c: WITHDRAWN });
     }),
   );
@@ -97,6 +97,6 @@ test("the end of a run leaves the approvals of others alone", async () => {
     events: [create(RunEventSchema, { sequence: 1, event: asked("z", PENDING) })],
   });
   const inbox = new MemoryTable<Approval>();
-  await keepInbox(feedOf(batches), { inbox, log: ending }, log, never);
+  await projectInbox(feedOf(batches), { inbox, log: ending }, log, never);
   expect(await statesIn(inbox)).toEqual({ a: WITHDRAWN, z: PENDING });
 });

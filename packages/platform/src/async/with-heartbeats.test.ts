@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withTicks } from "./with-ticks.ts";
+import { withHeartbeats } from "./with-heartbeats.ts";
 
 const never = new AbortController().signal;
 
@@ -28,7 +28,7 @@ async function drained(items: AsyncIterable<string>): Promise<void> {
 
 test("items come as they are, and the end is the end", async () => {
   const heard: string[] = [];
-  for await (const item of withTicks(letters, aborted, never)) heard.push(item);
+  for await (const item of withHeartbeats(letters, aborted, never)) heard.push(item);
   expect(heard).toEqual(["a", "b"]);
 });
 
@@ -38,7 +38,7 @@ test("an idle stream ticks, and loses no item by it", async () => {
     yield await item;
   }
   const heard: string[] = [];
-  for await (const next of withTicks(open, () => Promise.resolve(), never)) {
+  for await (const next of withHeartbeats(open, () => Promise.resolve(), never)) {
     heard.push(next);
     if (heard.length === 3) arrive("late");
   }
@@ -56,14 +56,14 @@ test("leaving ends a stream that waits for its next item", async () => {
       throw error;
     }
   }
-  for await (const _ of withTicks(open, () => Promise.resolve(), never)) break;
+  for await (const _ of withHeartbeats(open, () => Promise.resolve(), never)) break;
   expect(reason).toMatchObject({ name: "AbortError" });
 });
 
 test("what the stream throws, and the signal's reason, are thrown", async () => {
-  await expect(drained(withTicks(broken, aborted, never))).rejects.toThrow("broken");
+  await expect(drained(withHeartbeats(broken, aborted, never))).rejects.toThrow("broken");
   const stop = new AbortController();
-  const listening = drained(withTicks(silent, aborted, stop.signal));
+  const listening = drained(withHeartbeats(silent, aborted, stop.signal));
   stop.abort(new Error("enough"));
   await expect(listening).rejects.toThrow("enough");
 });

@@ -2,7 +2,7 @@
  * The items of a stream, and "tick" for each `tick` that passes without one, so that a stream that is idle can say that it
  * lives. `open` is given a signal that aborts when the stream is left, also in the middle of waiting for an item.
  */
-export async function* withTicks<Item>(
+export async function* withHeartbeats<Item>(
   open: (signal: AbortSignal) => AsyncIterable<Item>,
   tick: (signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,

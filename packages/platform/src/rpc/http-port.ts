@@ -22,7 +22,7 @@ export interface OpenPort extends AsyncDisposable {
 }
 
 /** Serves HTTP/2 without TLS and HTTP/1.1 on one port, told apart by the first bytes of a connection. */
-export async function openSharedPort(
+export async function openHttpPort(
   address: ListenAddress,
   handler: HttpHandler,
 ): Promise<OpenPort> {

@@ -1,7 +1,7 @@
 import type { Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
 import { createInbox } from "@nats-io/transport-node";
 import type { ConnectionState } from "./connection-state.ts";
-import { stateOf } from "./connection-state.ts";
+import { connectionStateOf } from "./connection-state.ts";
 
 /** How long an answer may take. */
 const answerMs = 4_000;
@@ -9,39 +9,39 @@ const sweepMs = 500;
 /** The status of the answer that nobody listens. */
 const noResponders = 503;
 
-interface Asked {
+interface PendingRequest {
   readonly resolve: (reply: Msg | undefined) => void;
   readonly sentAt: number;
 }
 
-export interface Question {
+export interface RequestMessage {
   readonly data?: Uint8Array | string;
   readonly headers?: MsgHdrs;
 }
 
-const known = new WeakMap<NatsConnection, Requests>();
+const known = new WeakMap<NatsConnection, RequestClient>();
 
 /** The requests of a connection: one inbox for all answers, because an inbox and a timer for each cost most of the time. */
-export function requestsOf(connection: NatsConnection): Requests {
+export function requestClientOf(connection: NatsConnection): RequestClient {
   const there = known.get(connection);
   if (there !== undefined) return there;
-  const requests = new Requests(connection);
+  const requests = new RequestClient(connection);
   known.set(connection, requests);
   return requests;
 }
 
 /** Asks over NATS and matches the answers. Ends with its connection. */
-export class Requests {
+export class RequestClient {
   readonly #connection: NatsConnection;
   readonly #state: ConnectionState;
   readonly #inbox = createInbox();
-  readonly #asked = new Map<string, Asked>();
+  readonly #asked = new Map<string, PendingRequest>();
   #sweep: NodeJS.Timeout | undefined;
   #count = 0;
 
   constructor(connection: NatsConnection) {
     this.#connection = connection;
-    this.#state = stateOf(connection);
+    this.#state = connectionStateOf(connection);
     connection.subscribe(`${this.#inbox}.*`, {
       callback: (error, message) => {
         if (error !== null) return;
@@ -54,7 +54,7 @@ export class Requests {
   }
 
   /** The answer; undefined when there is none in time. Never rejects. While the connection is lost nothing is sent at all. */
-  ask(subject: string, { data, headers }: Question): Promise<Msg | undefined> {
+  send(subject: string, { data, headers }: RequestMessage): Promise<Msg | undefined> {
     if (!this.#state.isUp) return Promise.resolve(undefined);
     const reply = `${this.#inbox}.${++this.#count}`;
     const { promise, resolve } = Promise.withResolvers<Msg | undefined>();

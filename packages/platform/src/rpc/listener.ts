@@ -1,33 +1,31 @@
 import type { ListenAddress } from "../config.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { HttpHandler } from "./rpc-handler.ts";
-import { openSharedPort } from "./shared-port.ts";
+import { openHttpPort } from "./http-port.ts";
 
 /**
  * A port that is open before there is anything to serve, and until the process ends: probes are answered while a service
  * still waits for its store, and while it drains.
  */
-export interface Door extends AsyncDisposable {
+export interface Listener extends AsyncDisposable {
   /** `http://host:port` with the port that was really taken. */
   readonly url: string;
   readonly port: number;
   /** From now on `handler` answers what comes in. */
-  answerBy(handler: HttpHandler): void;
+  setHandler(handler: HttpHandler): void;
 }
 
 /** Opens a port. Throws a Failure when the address cannot be had. */
-export async function openDoor({ host, port }: ListenAddress, log: Logger): Promise<Door> {
+export async function openListener({ host, port }: ListenAddress, log: Logger): Promise<Listener> {
   let answer = refuse;
-  const open = await openSharedPort({ host, port }, (request, response) =>
-    answer(request, response),
-  );
+  const open = await openHttpPort({ host, port }, (request, response) => answer(request, response));
   const shown = host.includes(":") ? `[${host}]` : host;
   const url = `http://${shown}:${open.port}`;
   log.debug({ url }, "port is open");
   return {
     url,
     port: open.port,
-    answerBy(handler) {
+    setHandler(handler) {
       answer = handler;
     },
     [Symbol.asyncDispose]: () => open[Symbol.asyncDispose](),

@@ -2,7 +2,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "../failure.ts";
 
 /** The store does not answer. */
-export function unanswered(cause?: unknown): Failure {
+export function storeUnavailable(cause?: unknown): Failure {
   return new Failure(
     "unavailable",
     ErrorReason.UNAVAILABLE,

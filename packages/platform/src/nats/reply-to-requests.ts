@@ -1,7 +1,7 @@
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
 import type { Logger } from "../telemetry/logger.ts";
 
-export interface AnswerOptions {
+export interface ReplyOptions {
   readonly subject: string;
   /** Those of one group share the requests. Absent: each gets all. */
   readonly group?: string;
@@ -12,9 +12,9 @@ export interface AnswerOptions {
 const maxAtOnce = 256;
 
 /** Answers what is asked on a subject until it is disposed. A request whose answer throws is left without one. */
-export function answerRequests(
+export function replyToRequests(
   connection: NatsConnection,
-  { subject, group, log }: AnswerOptions,
+  { subject, group, log }: ReplyOptions,
   answer: (request: Uint8Array) => Promise<Uint8Array>,
 ): Disposable {
   let underWay = 0;

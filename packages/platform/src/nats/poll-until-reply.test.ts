@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { oneQuestion, untilSilent } from "./until-silent.ts";
+import { singleAttempt, pollUntilReply } from "./poll-until-reply.ts";
 
 const never = new AbortController().signal;
 const limits = { silentMs: 20, everyMs: 1 };
@@ -25,7 +25,7 @@ describe("a host that is asked", () => {
     const askedAt = performance.now();
     let asked = 0;
     const ask = () => Promise.resolve(void asked++);
-    expect(await untilSilent(ask, state, never, limits)).toBeUndefined();
+    expect(await pollUntilReply(ask, state, never, limits)).toBeUndefined();
     expect(performance.now() - askedAt).toBeGreaterThanOrEqual(limits.silentMs);
     expect(asked).toBeGreaterThan(1);
     expect(state.listeners.size).toBe(0);
@@ -35,7 +35,7 @@ describe("a host that is asked", () => {
     let asked = 0;
     const ask = () => Promise.resolve(++asked < 3 ? undefined : "busy");
     const patient = { silentMs: 60_000, everyMs: 1 };
-    expect(await untilSilent(ask, connection(), never, patient)).toBe("busy");
+    expect(await pollUntilReply(ask, connection(), never, patient)).toBe("busy");
   });
 
   test.each([
@@ -47,19 +47,19 @@ describe("a host that is asked", () => {
       for (const up of changes) state.change(up);
       return Promise.resolve(undefined);
     };
-    const asking = untilSilent(ask, state, never, { ...limits, silentMs: 0 });
+    const asking = pollUntilReply(ask, state, never, { ...limits, silentMs: 0 });
     await expect(asking).rejects.toMatchObject({ kind: "unavailable" });
   });
 
   test("is asked once when it was silent a moment ago", async () => {
     let asked = 0;
     const ask = () => Promise.resolve(void asked++);
-    expect(await untilSilent(ask, connection(), never, oneQuestion)).toBeUndefined();
+    expect(await pollUntilReply(ask, connection(), never, singleAttempt)).toBeUndefined();
     expect(asked).toBe(1);
   });
 
   test("is not asked without a connection", async () => {
-    const asking = untilSilent(askAnyway, connection(false), never);
+    const asking = pollUntilReply(askAnyway, connection(false), never);
     await expect(asking).rejects.toMatchObject({ kind: "unavailable" });
   });
 });

@@ -23,7 +23,7 @@ export interface InboxPorts {
  * approval only ever moves from pending to closed, in whatever order the batches of its run come; the end of its run
  * withdraws it.
  */
-export async function keepInbox(
+export async function projectInbox(
   feed: RunFeed,
   ports: InboxPorts,
   log: Logger,
