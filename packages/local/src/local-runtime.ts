@@ -17,7 +17,7 @@ import { systemClock } from "@reeve/platform/async/clock";
 import { workRuns } from "@reeve/engine/drive/work-runs";
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
 import type { RunPorts } from "@reeve/engine/ports/run-ports";
-import { HostToolbox, catalogOf } from "@reeve/calls/ports/toolbox";
+import { HostToolbox, catalogOf } from "@reeve/calls/execute/host-toolbox";
 import { workCalls } from "@reeve/calls/queue/work-calls";
 import type { Tool } from "@reeve/calls/ports/tool";
 import type { Workspaces } from "@reeve/calls/ports/workspaces";
@@ -98,7 +98,7 @@ export class LocalRuntime {
       toolbox: this.#toolbox,
       workspaces: this.#parts.workspaces ?? noWorkspaces,
       artifacts: this.#artifacts,
-      keepMs: ackWaitMs,
+      storeTimeoutMs: ackWaitMs,
       host: "local",
       heartbeatMs: ackWaitMs / 3,
       log: this.ports.logger,

@@ -5,7 +5,7 @@ import { editFile } from "./tools/builtin/edit-file.ts";
 import { executeCode } from "./tools/builtin/execute-code.ts";
 import { readFile, writeFileTool } from "./tools/builtin/files.ts";
 import { publishReport } from "./tools/builtin/publish-report.ts";
-import { refusing } from "./tools/builtin/refusing.ts";
+import { refusingTool } from "./tools/builtin/refusing.ts";
 import { runCommand } from "./tools/builtin/run-command.ts";
 import { globFiles, grepFiles, listFiles } from "./tools/builtin/search-files.ts";
 import type { ToolhostConfig } from "./config.ts";
@@ -93,7 +93,7 @@ export async function openSandboxes(
     driver,
     tools: [
       ...[executeCode, runCommand].map((tool) =>
-        refusal === undefined ? tool : refusing(tool, refusal),
+        refusal === undefined ? tool : refusingTool(tool, refusal),
       ),
       readFile,
       writeFileTool,

@@ -7,10 +7,10 @@ import { Background } from "@reeve/platform/async/background";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { openArtifactStore } from "@reeve/jetstream/objects/nats-artifact-store";
-import { Announcer } from "./pool/announce.ts";
+import { Announcer } from "./pool/announcer.ts";
 import { sandboxIdentity } from "@reeve/sandbox/host/identity";
-import type { ToolSource } from "@reeve/calls/ports/toolbox";
-import { HostToolbox, catalogOf } from "@reeve/calls/ports/toolbox";
+import type { ToolSource } from "@reeve/calls/execute/host-toolbox";
+import { HostToolbox, catalogOf } from "@reeve/calls/execute/host-toolbox";
 import { openSandboxes } from "./open-sandboxes.ts";
 import { openWorkspaces } from "./workspaces/open-workspaces.ts";
 import { readMcpConfig } from "./tools/mcp/mcp-config.ts";
@@ -19,8 +19,8 @@ import { mcpTools } from "./tools/mcp/mcp-tools.ts";
 import { readProviderConfig } from "./tools/providers/provider-config.ts";
 import { ToolProvider } from "./tools/providers/tool-provider.ts";
 import { joinPool } from "./pool/join-pool.ts";
-import { showPoolMetrics } from "./pool/pool-metrics.ts";
-import { tidyCatalogs } from "./pool/tidy-catalogs.ts";
+import { exposePoolMetrics } from "./pool/pool-metrics.ts";
+import { sweepCatalogs } from "./pool/sweep-catalogs.ts";
 import { adoptCalls } from "@reeve/calls/queue/adopt-calls";
 import { sweepSessions } from "@reeve/sandbox/lifecycle/sweep-sessions";
 import { Slots } from "@reeve/calls/queue/slots";
@@ -28,7 +28,7 @@ import { workCalls } from "@reeve/calls/queue/work-calls";
 import type { ToolhostConfig } from "./config.ts";
 
 /** How long a large result may take on its way into the store. */
-const keepMs = 30_000;
+const storeTimeoutMs = 30_000;
 /** How often is looked for what lost toolhosts have left. */
 const reapMs = 60_000;
 
@@ -58,8 +58,8 @@ export async function startToolhost(
   const slots = new Slots(config.REEVE_TOOLHOST_CONCURRENCY);
   const requests = await openToolCallQueue(nats, { pool, ackWaitMs, isConsumer: true });
   const options = { pool, host, slots, ackWaitMs, requests, nats, log };
-  const { routing, presence, catalogs, left } = starting.use(await joinPool(options, signal));
-  starting.use(showPoolMetrics({ pool, slots, nats, log }));
+  const { routing, presence, catalogs, hostLeft } = starting.use(await joinPool(options, signal));
+  starting.use(exposePoolMetrics({ pool, slots, nats, log }));
   const workspaces = starting.use(
     await openWorkspaces(sandboxes, { config, nats, artifacts, host, log }, signal),
   );
@@ -91,7 +91,7 @@ export async function startToolhost(
     toolbox,
     workspaces,
     artifacts,
-    keepMs,
+    storeTimeoutMs,
     host,
     heartbeatMs: extendIntervalMs(ackWaitMs),
     log,
@@ -101,10 +101,10 @@ export async function startToolhost(
   background.signal.addEventListener("abort", () => void presence.drain(), { once: true });
   const onTaking = (until: AbortSignal) => ({ taking: until, running: running.signal });
   background.run((until) => workCalls(requests, ports, slots, onTaking(until)));
-  background.run((until) => adoptCalls({ ports, slots, left }, onTaking(until)));
+  background.run((until) => adoptCalls({ ports, slots, hostLeft }, onTaking(until)));
   const announce = () => announcer.changed();
-  const tidied = { pool, host, table: catalogs, mates: routing.mates, announce };
-  background.run((until) => tidyCatalogs(tidied, until));
+  const tidied = { pool, host, table: catalogs, peers: routing.peers, announce };
+  background.run((until) => sweepCatalogs(tidied, until));
   const { driver } = sandboxes;
   if (driver !== undefined) {
     background.run((until) => sweepSessions(driver, reapMs, log, until));

@@ -74,7 +74,7 @@ describe.skipIf(!report.works)(`a workspace that lives in a session${why}`, () =
     await writes(host, "one");
     expect(await reads(host)).toEqual({ text: "one", lost: 0 });
     expect(sessions).toHaveLength(1);
-    const [held] = host.keeper.resting;
+    const [held] = host.keeper.idle;
     expect(held && (await host.keeper.evict(held, signal))).toBe(true);
     expect(await sessions[0]?.settled()).toBe(false);
     expect(await reads(host)).toEqual({ text: "one", lost: 0 });
@@ -92,7 +92,7 @@ describe.skipIf(!report.works)(`a workspace that lives in a session${why}`, () =
     await using place = newPlace();
     const host = hosts.hostAt(place, "a");
     await writes(host, "one");
-    const [held] = host.keeper.resting;
+    const [held] = host.keeper.idle;
     if (held !== undefined) await host.keeper.evict(held, signal);
     await writes(host, "two");
     await driver.destroy(sessions.at(-1)?.sessionId ?? "", signal);

@@ -7,7 +7,7 @@ import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { startNatsServer } from "@reeve/platform/nats/nats-server";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { natsHolders } from "../src/workspaces/nats-holders.ts";
+import { natsWorkspacePeers } from "../src/workspaces/nats-workspace-peers.ts";
 import { openWorkspaces } from "../src/workspaces/open-workspaces.ts";
 import { does, MemoryPlace, wanted } from "./support/memory-workspaces.ts";
 import { toolhostConfig } from "../src/config.ts";
@@ -70,7 +70,7 @@ test("a toolhost that ends says that it is saving to whoever wants a workspace m
   const ending = b[Symbol.asyncDispose]();
   await place.begun.promise;
   const asked = { tenant: call.tenant, id: call.id, onlyAsk: false };
-  expect(await natsHolders(nats).release("b", asked, signal)).toBe("busy");
+  expect(await natsWorkspacePeers(nats).release("b", asked, signal)).toBe("busy");
   const taking = a.open({ ...wanted("read_file"), id: "run_1" }, signal);
   place.mayGoOn.resolve();
   await ending;

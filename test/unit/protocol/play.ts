@@ -3,7 +3,7 @@ import type { ToolCallFact } from "@reeve/contracts/tool";
 import type { CallKey } from "@reeve/jetstream/log/call-journal";
 import type { Log } from "@reeve/jetstream/log/port";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
-import type { ToolhostPorts } from "@reeve/calls/ports/toolhost-ports";
+import type { CallPorts } from "@reeve/calls/ports/call-ports";
 import type { RunPorts } from "@reeve/engine/ports/run-ports";
 
 export const key: RunKey = { tenant: "acme", run: "run_1" };
@@ -40,5 +40,5 @@ export interface Breakage {
   /** The ports of a worker as they ought not to be. */
   readonly worker?: (ports: RunPorts) => RunPorts;
   /** The ports of a toolhost as they ought not to be. */
-  readonly toolhost?: (ports: ToolhostPorts) => ToolhostPorts;
+  readonly toolhost?: (ports: CallPorts) => CallPorts;
 }

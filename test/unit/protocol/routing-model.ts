@@ -99,7 +99,7 @@ export class RoutingModel {
   of(actor: Actor): Routing {
     return {
       pool,
-      mates: {
+      peers: {
         list: () =>
           this.#hosts
             .filter(({ name, isAlive }) => name !== actor.name && isAlive)

@@ -7,7 +7,7 @@ import { forwardedCalls } from "@reeve/calls/queue/forwarded-calls";
 import { Slots } from "@reeve/calls/queue/slots";
 import { workCalls } from "@reeve/calls/queue/work-calls";
 import type { Tool } from "@reeve/calls/ports/tool";
-import type { ToolhostPorts } from "@reeve/calls/ports/toolhost-ports";
+import type { CallPorts } from "@reeve/calls/ports/call-ports";
 import type { LogModel } from "./log-model.ts";
 import type { Breakage } from "./play.ts";
 import { never } from "./play.ts";
@@ -35,14 +35,14 @@ export function playToolhost(actor: Actor, place: Workplace): void {
   const { tool, journal, calls, routing: model, hosts, breakage } = place;
   const routing = model?.of(actor);
   model?.join(actor);
-  const ports: ToolhostPorts = {
+  const ports: CallPorts = {
     journal: journal.of(actor),
     requests: routing?.requests ?? calls.of(actor),
     ...(routing && { routing }),
     toolbox: { find: () => tool, list: () => [tool] },
     workspaces: { open: () => Promise.reject(new Error("there are no files here")) },
     artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
-    keepMs: 1_000,
+    storeTimeoutMs: 1_000,
     host: actor.name,
     heartbeatMs,
     log,

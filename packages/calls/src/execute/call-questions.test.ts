@@ -3,8 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import type { ToolCallFact } from "@reeve/contracts/tool";
 import { AnswerAction, ToolCallFactSchema } from "@reeve/contracts/tool";
 import { describe, expect, test } from "vitest";
-import type { ToolhostPorts } from "../ports/toolhost-ports.ts";
-import { executeCall } from "./execute-call.ts";
+import type { CallPorts } from "../ports/call-ports.ts";
 import {
   append,
   cancelled,
@@ -17,22 +16,23 @@ import {
   request,
   toolOf,
 } from "../../test/support/call-bench.ts";
+import { settleCall } from "../queue/work-calls.ts";
 
 function answered(questionId: string, content: JsonObject): ToolCallFact {
   const value = { questionId, action: AnswerAction.ACCEPT, content };
   return create(ToolCallFactSchema, { fact: { case: "answer", value } });
 }
 
-/** The id of the question that a call asks. */
-async function questionIn({ journal }: ToolhostPorts): Promise<string> {
+/** Returns the id of the first question of the call. */
+async function questionIn({ journal }: CallPorts): Promise<string> {
   for await (const { events } of journal.follow(key, 0, never)) {
     for (const { fact } of events) if (fact.case === "question") return fact.value.questionId;
   }
-  throw new Error("nothing is asked");
+  throw new Error("the call asked no question");
 }
 
 describe("a call", () => {
-  test("that asks a person goes on with the answer, and is still its own", async () => {
+  test("that asks a person continues with the answer, and is still owned by its host", async () => {
     const asks = toolOf(async ({ ask, report }) => {
       report({ progress: 1, message: "before" });
       const given = await ask({ message: "which?", schema: {}, askedBy: "mcp:x" });
@@ -43,7 +43,7 @@ describe("a call", () => {
       };
     });
     const ports = portsWith(asks);
-    const executing = executeCall(deliveryOf(request()), ports, never);
+    const executing = settleCall(deliveryOf(request()), ports, never);
     const questionId = await questionIn(ports);
     await append(ports, answered(questionId, { dish: "soup" }));
     await executing;
@@ -59,25 +59,25 @@ describe("a call", () => {
     expect(facts.at(-1)?.fact.value).toMatchObject({ content: '{"dish":"soup"}' });
   });
 
-  test("that is cancelled while it asks is ended", async () => {
+  test("that is cancelled while a question is pending ends", async () => {
     const asks = toolOf(async ({ ask }) => {
       await ask({ message: "which?", schema: {}, askedBy: "mcp:x" });
       return { content: "never", isError: false };
     });
     const ports = portsWith(asks);
-    const executing = executeCall(deliveryOf(request()), ports, never);
+    const executing = settleCall(deliveryOf(request()), ports, never);
     await questionIn(ports);
     await append(ports, cancelled());
     await executing;
     expect(kinds(await factsIn(ports))).toEqual(["started", "question", "cancelled"]);
   });
 
-  test("that asks without end is told to stop", async () => {
+  test("that asks more than ten questions gets an error", async () => {
     const asks = toolOf(async ({ ask }) => {
       for (;;) await ask({ message: "which?", schema: {}, askedBy: "mcp:x" });
     });
     const ports = portsWith(asks);
-    const executing = executeCall(deliveryOf(request()), ports, never);
+    const executing = settleCall(deliveryOf(request()), ports, never);
     for await (const { events } of ports.journal.follow(key, 0, never)) {
       for (const { fact } of events) {
         if (fact.case === "question") await append(ports, answered(fact.value.questionId, {}));
@@ -89,7 +89,7 @@ describe("a call", () => {
     expect(kinds(facts).filter((kind) => kind === "question")).toHaveLength(10);
     expect(facts.at(-1)?.fact.value).toMatchObject({
       isError: true,
-      content: expect.stringContaining("more than 10 questions"),
+      content: expect.stringContaining("asked more than 10 questions"),
     });
   });
 });

@@ -1,58 +1,54 @@
 import { create } from "@bufbuild/protobuf";
-import type { Answer, ToolCallFact } from "@reeve/contracts/tool";
+import type { Answer as AnswerFact, ToolCallFact } from "@reeve/contracts/tool";
 import { AnswerAction, QuestionSchema } from "@reeve/contracts/tool";
 import { ErrorReason } from "@reeve/contracts/error";
+import { abortable } from "@reeve/platform/async/abortable";
 import { Failure } from "@reeve/platform/failure";
-import type { AskedQuestion, GivenAnswer } from "../ports/tool.ts";
 import { questionFact } from "../journal/journal-facts.ts";
+import type { Answer, Question } from "../ports/tool.ts";
 
-/** How often a tool may ask in one call. */
+/** How many questions a tool may ask in one call. */
 const maxQuestions = 10;
 
-/** The questions of one call: written to its journal, and answered there by the runtime. */
+/** The questions of one call. They are written to its journal, where the runtime writes the answers. */
 export class CallQuestions {
   readonly #write: (fact: ToolCallFact, signal: AbortSignal) => Promise<void>;
   readonly #attempt: number;
-  readonly #waiting = new Map<string, PromiseWithResolvers<GivenAnswer>>();
-  #asked = 0;
+  readonly #pending = new Map<string, PromiseWithResolvers<Answer>>();
+  #count = 0;
 
-  /** `attempt` tells the questions of one attempt of the call from those of another. */
+  /** `attempt` distinguishes the questions of one attempt of the call from those of another. */
   constructor(attempt: number, write: (fact: ToolCallFact, signal: AbortSignal) => Promise<void>) {
     this.#attempt = attempt;
     this.#write = write;
   }
 
-  /** Asks a person, and waits. Rejects when `signal` aborts, or the tool has asked too often. */
-  async ask(question: AskedQuestion, signal: AbortSignal): Promise<GivenAnswer> {
-    this.#asked++;
-    if (this.#asked > maxQuestions) {
-      const problem = `${question.askedBy} asks too much: more than ${maxQuestions} questions in one call`;
+  /** Asks a person and waits for the answer. Rejects when `signal` aborts, or when the tool has asked too often. */
+  async ask(question: Question, signal: AbortSignal): Promise<Answer> {
+    this.#count++;
+    if (this.#count > maxQuestions) {
+      const problem = `${question.askedBy} asked more than ${maxQuestions} questions in one call`;
       throw new Failure("exhausted", ErrorReason.INVALID_REQUEST, problem);
     }
-    const questionId = `q${this.#attempt}-${this.#asked}`;
-    const waiting = Promise.withResolvers<GivenAnswer>();
-    // Whoever asked may be gone when it is answered.
-    waiting.promise.catch(() => undefined);
-    this.#waiting.set(questionId, waiting);
-    const abort = () => waiting.reject(signal.reason);
-    signal.addEventListener("abort", abort, { once: true });
+    const questionId = `q${this.#attempt}-${this.#count}`;
+    const answered = Promise.withResolvers<Answer>();
+    this.#pending.set(questionId, answered);
     try {
       signal.throwIfAborted();
       await this.#write(questionFact(create(QuestionSchema, { ...question, questionId })), signal);
-      return await waiting.promise;
+      return await abortable(answered.promise, signal);
     } finally {
-      signal.removeEventListener("abort", abort);
-      this.#waiting.delete(questionId);
+      this.#pending.delete(questionId);
     }
   }
 
-  /** Takes what the journal says; an answer that nobody waits for is dropped. */
-  take({ questionId, action, content }: Answer): void {
-    this.#waiting.get(questionId)?.resolve(answerOf(action, content));
+  /** Delivers an answer from the journal. Discards one for which no question is pending. */
+  receive({ questionId, action, content }: AnswerFact): void {
+    this.#pending.get(questionId)?.resolve(answerOf(action, content));
   }
 }
 
-function answerOf(action: AnswerAction, content: Answer["content"]): GivenAnswer {
+function answerOf(action: AnswerAction, content: AnswerFact["content"]): Answer {
   if (action === AnswerAction.ACCEPT) return { kind: "accepted", content: content ?? {} };
   return { kind: action === AnswerAction.DECLINE ? "declined" : "cancelled" };
 }

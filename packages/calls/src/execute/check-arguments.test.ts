@@ -3,29 +3,25 @@ import { argumentCheck, isObjectSchema } from "./check-arguments.ts";
 
 const patterned = { type: "object", properties: { q: { type: "string", pattern: "^(a+)+$" } } };
 
-test(
-  "arguments are held to patterns in time that grows with the text alone",
-  { timeout: 30_000 },
-  () => {
-    const check = argumentCheck(patterned);
-    expect(check({ q: "a".repeat(10_000) })).toBeUndefined();
-    expect(check({ q: `${"a".repeat(10_000)}!` })).toMatch(/^q must match pattern/);
-  },
-);
+test("patterns are checked in time linear in the text", { timeout: 30_000 }, () => {
+  const check = argumentCheck(patterned);
+  expect(check({ q: "a".repeat(10_000) })).toBeUndefined();
+  expect(check({ q: `${"a".repeat(10_000)}!` })).toMatch(/^q must match pattern/);
+});
 
-test("arguments that would take too much work are refused", () => {
+test("arguments that would take too much work to check are refused", () => {
   const check = argumentCheck(patterned);
   expect(check({ q: "a".repeat(4_000_000) })).toMatch(/too much work/);
 });
 
-test("a schema that is none is no schema of an object, and refuses nothing", () => {
+test("an invalid schema is not a schema of an object, and refuses nothing", () => {
   const broken = { type: "object", properties: { a: { type: "thing" } } };
   expect(isObjectSchema(broken)).toBe(false);
   expect(argumentCheck(broken)({ a: 1 })).toBeUndefined();
   expect(argumentCheck(undefined)({ a: 1 })).toBeUndefined();
 });
 
-test("what is wrong is told by the names of the arguments", () => {
+test("a problem names its argument", () => {
   const schema = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
   const closed = { ...schema, additionalProperties: false };
   expect(argumentCheck(schema)({ a: 1 })).toBe("a must be string");

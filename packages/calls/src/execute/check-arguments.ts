@@ -2,12 +2,12 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { compileSchema } from "@reeve/agent/schema/compile-schema";
 import type { ErrorObject } from "ajv";
 
-/** Says what is wrong with the arguments of a call, or undefined when nothing is. */
+/** Returns what is wrong with the arguments of a call. Undefined: they are valid. */
 export type ArgumentCheck = (args: JsonObject) => string | undefined;
 
 /**
- * A check of arguments against a JSON Schema, which ends soon whatever schema and arguments come together. A schema that is
- * none checks nothing: the tool itself then decides.
+ * Returns a check of arguments against a JSON Schema, whose running time is bounded for every schema and every argument. An
+ * invalid schema accepts everything: the tool itself then decides.
  */
 export function argumentCheck(schema: JsonObject | undefined): ArgumentCheck {
   return (args) => {
@@ -19,7 +19,7 @@ export function argumentCheck(schema: JsonObject | undefined): ArgumentCheck {
   };
 }
 
-/** Whether this is a JSON Schema that we can check by, of an object. */
+/** Whether this is a valid JSON Schema of an object. */
 export function isObjectSchema(schema: JsonObject): boolean {
   return schema["type"] === "object" && compileSchema(schema).kind === "works";
 }

@@ -2,8 +2,7 @@ import { ToolStatus } from "@reeve/contracts/tool";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { describe, expect, test } from "vitest";
-import type { ToolhostPorts } from "../ports/toolhost-ports.ts";
-import { executeCall } from "./execute-call.ts";
+import type { CallPorts } from "../ports/call-ports.ts";
 import {
   answers,
   append,
@@ -20,12 +19,13 @@ import {
   resultIn,
   toolOf,
 } from "../../test/support/call-bench.ts";
+import { settleCall } from "../queue/work-calls.ts";
 
 describe("a call", () => {
   test("is started, executed, and ends with its result", async () => {
     const ports = portsWith(answers);
     const delivery = deliveryOf(request({ args: { n: 4 } }));
-    await executeCall(delivery, ports, never);
+    await settleCall(delivery, ports, never);
     const facts = await factsIn(ports);
     expect(kinds(facts)).toEqual(["started", "result"]);
     expect(facts[0]?.fact.value).toMatchObject({ host: "toolhost-a", requestSequence: 7n });
@@ -41,7 +41,7 @@ describe("a call", () => {
         return { content: "done", isError: false };
       }),
     );
-    await executeCall(deliveryOf(request()), ports, never);
+    await settleCall(deliveryOf(request()), ports, never);
     const facts = await factsIn(ports);
     const steps = facts.flatMap(({ fact }) =>
       fact.case === "progress" ? [fact.value.progress] : [],
@@ -50,27 +50,27 @@ describe("a call", () => {
     expect(kinds(facts).at(-1)).toBe("result");
   });
 
-  test("keeps a bounded part of a flood of progress, the latest included", async () => {
+  test("records a bounded part of a flood of progress, including the latest", async () => {
     const ports = portsWith(
       toolOf(async ({ report }) => {
         for (let n = 1; n <= 50_000; n++) report({ progress: n, message: "" });
         return { content: "done", isError: false };
       }),
     );
-    await executeCall(deliveryOf(request()), ports, never);
+    await settleCall(deliveryOf(request()), ports, never);
     const facts = await factsIn(ports);
     expect(facts.length).toBeLessThan(200);
     expect(facts.at(-2)?.fact.value).toMatchObject({ progress: 50_000 });
   });
 
-  test("keeps a bounded part of what its progress says", async () => {
+  test("records a bounded part of each progress message", async () => {
     const ports = portsWith(
       toolOf(async ({ report }) => {
         for (let n = 1; n <= 64; n++) report({ progress: n, message: "é".repeat(1_000_000) });
         return { content: "done", isError: false };
       }),
     );
-    await executeCall(deliveryOf(request()), ports, never);
+    await settleCall(deliveryOf(request()), ports, never);
     const messages = (await factsIn(ports)).flatMap(({ fact }) =>
       fact.case === "progress" ? [Buffer.byteLength(fact.value.message)] : [],
     );
@@ -81,16 +81,16 @@ describe("a call", () => {
     const ports = portsWith(toolOf(() => Promise.reject(new Error("executed"))));
     await append(ports, cancelled());
     const delivery = deliveryOf(request());
-    await executeCall(delivery, ports, never);
+    await settleCall(delivery, ports, never);
     expect(kinds(await factsIn(ports))).toEqual(["cancelled"]);
     expect(delivery.settled).toEqual(["acknowledged"]);
   });
 
-  test("is ended when it is cancelled while it runs, and says nothing more", async () => {
+  test("ends when it is cancelled while it runs, and records nothing more", async () => {
     const { tool, begun } = patientTool();
     const ports = portsWith(tool);
     const delivery = deliveryOf(request());
-    const executing = executeCall(delivery, ports, never);
+    const executing = settleCall(delivery, ports, never);
     await begun;
     await append(ports, cancelled());
     await executing;
@@ -98,11 +98,11 @@ describe("a call", () => {
     expect(delivery.settled).toEqual(["acknowledged"]);
   });
 
-  test("is ended when it is cancelled, though its journal broke off while it ran", async () => {
+  test("ends when it is cancelled, although following its journal broke off while it ran", async () => {
     const { tool, begun } = patientTool();
     const journal = breakingJournal(2);
     const ports = portsWith(tool, journal);
-    const executing = executeCall(deliveryOf(request()), ports, never);
+    const executing = settleCall(deliveryOf(request()), ports, never);
     await begun;
     await journal.broken;
     await append(ports, cancelled());
@@ -111,41 +111,41 @@ describe("a call", () => {
   });
 
   test("that was cancelled just before its result has no result", async () => {
-    const ports: ToolhostPorts = portsWith(
+    const ports: CallPorts = portsWith(
       toolOf(async () => {
         await append(ports, cancelled());
         return { content: "too late", isError: false };
       }),
     );
     const delivery = deliveryOf(request());
-    await executeCall(delivery, ports, never);
+    await settleCall(delivery, ports, never);
     expect(kinds(await factsIn(ports))).toEqual(["started", "cancelled"]);
     expect(delivery.settled).toEqual(["acknowledged"]);
   });
 });
 
-describe("what the model could do better", () => {
+describe("an error that the model can correct", () => {
   test.each([
     ["an unknown tool", request({ name: "nothing" }), /no tool nothing/],
     ["an argument of the wrong type", request({ args: { n: "x" } }), /n must be integer/],
-  ])("is told: %s", async (_, message, problem) => {
+  ])("becomes a result: %s", async (_, message, problem) => {
     const ports = portsWith(answers);
-    await executeCall(deliveryOf(message), ports, never);
+    await settleCall(deliveryOf(message), ports, never);
     const result = resultIn(await factsIn(ports));
     expect(result.isError).toBe(true);
     expect(result.content).toMatch(problem);
   });
 
-  test("is told: arguments that are no JSON", async () => {
+  test("becomes a result: arguments that are not JSON", async () => {
     const ports = portsWith(answers);
     const message = request();
     message.call = { ...message.call, rawArguments: "{n:" } as NonNullable<typeof message.call>;
     delete message.call.arguments;
-    await executeCall(deliveryOf(message), ports, never);
-    expect(resultIn(await factsIn(ports)).content).toMatch(/no JSON object: \{n:/);
+    await settleCall(deliveryOf(message), ports, never);
+    expect(resultIn(await factsIn(ports)).content).toMatch(/not a JSON object: \{n:/);
   });
 
-  test("is told: what a tool refuses, but not what breaks inside", async () => {
+  test("becomes a result: what a tool refuses, but not the detail of an internal error", async () => {
     const reason = ErrorReason.INVALID_REQUEST;
     const refusing = toolOf(() => Promise.reject(new Failure("invalid", reason, "not like this")));
     const breaking = toolOf(() => Promise.reject(new Error("a secret detail")));
@@ -154,14 +154,14 @@ describe("what the model could do better", () => {
       [breaking, "the tool tell broke inside the toolhost"],
     ] as const) {
       const ports = portsWith(tool);
-      await executeCall(deliveryOf(request()), ports, never);
+      await settleCall(deliveryOf(request()), ports, never);
       expect(resultIn(await factsIn(ports))).toMatchObject({ content, isError: true });
     }
   });
 
-  test("is shown in part where it is too long", async () => {
+  test("is shown in part when it is too long", async () => {
     const ports = portsWith(toolOf(async () => ({ content: "é".repeat(100_000), isError: false })));
-    await executeCall(deliveryOf(request()), ports, never);
+    await settleCall(deliveryOf(request()), ports, never);
     const { content } = resultIn(await factsIn(ports));
     expect(Buffer.byteLength(content)).toBeLessThanOrEqual(50_000);
     expect(content).toMatch(/^é+\n\[200000 bytes in all; call retrieve_artifact .*\]\né+$/);

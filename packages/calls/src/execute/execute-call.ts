@@ -1,136 +1,125 @@
-import { setTimeout as wait } from "node:timers/promises";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
-import type { Answer, ToolCallRequest } from "@reeve/contracts/tool";
+import type { Answer, ToolCall, ToolCallRequest } from "@reeve/contracts/tool";
 import type { CallKey } from "@reeve/jetstream/log/call-journal";
+import { endsCall } from "@reeve/jetstream/log/call-journal";
 import type { Tail } from "@reeve/jetstream/log/port";
-import type { CallContext } from "../ports/tool.ts";
-import type { ToolhostPorts } from "../ports/toolhost-ports.ts";
-import { callKeyOf } from "../journal/call-key.ts";
+import { Failure } from "@reeve/platform/failure";
+import { traceparentOf } from "@reeve/platform/telemetry/spans";
+import { CallWriter } from "../journal/call-writer.ts";
+import { progressFact, resultFact } from "../journal/journal-facts.ts";
+import { watchCall } from "../journal/watch-call.ts";
+import type { CallPorts } from "../ports/call-ports.ts";
+import type { CallContext, CallResult, Progress } from "../ports/tool.ts";
+import { offloadResult } from "../results/offload-result.ts";
+import { callSettings } from "../settings/tool-settings.ts";
 import { CallQuestions } from "./call-questions.ts";
 import { CallWorkspace } from "./call-workspace.ts";
-import { CallWriter } from "../journal/call-writer.ts";
-import { claimCall, isLast } from "../journal/claim-call.ts";
-import { progressFact, resultFact } from "../journal/journal-facts.ts";
-import { offloadResult } from "../results/offload-result.ts";
-import { performCall } from "./perform-call.ts";
-import type { TakenCall } from "../queue/send-on.ts";
-import { sendOn } from "../queue/send-on.ts";
+import { argumentCheck } from "./check-arguments.ts";
+import { inExecutionSpan } from "./execution-span.ts";
 
-const retryDelayMs = 1_000;
-/** How long is waited before a journal is followed again. */
-const firstDelayMs = 100;
-const longestDelayMs = 10_000;
-
-/**
- * Takes one delivery to the point where its call stands in the journal: its result, or its cancellation. A call that belongs
- * to another host is sent on to it instead. When `signal` aborts, the call is ended and the delivery given back, for another host to decide.
- */
-export async function executeCall(
-  delivery: TakenCall,
-  ports: ToolhostPorts,
-  signal: AbortSignal,
-): Promise<void> {
-  const { call } = delivery.message;
-  if (call === undefined) return delivery.acknowledge();
-  const key = callKeyOf(delivery.message);
-  const heartbeat = setInterval(() => delivery.extend(), ports.heartbeatMs);
-  try {
-    if (await sendOn(delivery, key, ports, signal)) return;
-    const claim = await claimCall(delivery, key, call, ports, signal);
-    if (claim.kind === "settled") return delivery.acknowledge();
-    const isEnded = await execute(delivery.message, key, claim.tail, ports, signal);
-    if (isEnded) delivery.acknowledge();
-    else delivery.abandon();
-  } catch (error) {
-    if (!signal.aborted) ports.log.error({ err: error, callId: key.call }, "call not settled");
-    delivery.returnToQueue(signal.aborted ? 0 : retryDelayMs);
-  } finally {
-    clearInterval(heartbeat);
-  }
+/** A call that this host has claimed. */
+export interface ClaimedCall {
+  readonly request: ToolCallRequest;
+  readonly call: ToolCall;
+  readonly key: CallKey;
+  /** The end of its journal, after the fact that claims it. */
+  readonly tail: Tail;
 }
 
-/** Executes a call that is ours. False: another host has taken it over. */
-async function execute(
-  request: ToolCallRequest,
-  key: CallKey,
-  tail: Tail,
-  ports: ToolhostPorts,
+/** What a tool may do while its call runs. */
+type CallActions = Pick<CallContext, "sandbox" | "report" | "ask">;
+
+/**
+ * Executes a claimed call and records its result. Returns whether the call has ended, by its result or a cancellation; false
+ * means that another host has taken it over. Throws when `signal` aborts, or when the journal is unavailable.
+ */
+export async function executeCall(
+  { request, call, key, tail }: ClaimedCall,
+  ports: CallPorts,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { call } = request;
-  if (call === undefined) return true;
   const startedAt = timestampNow();
   const end = new AbortController();
   const running = AbortSignal.any([signal, end.signal]);
   const writer = new CallWriter(ports.journal, key, tail);
-  const questions = new CallQuestions(tail.sequence, (asked, until) => writer.keep(asked, until));
-  await using workspace = new CallWorkspace(request, ports.workspaces);
-  let isTaken = false;
-  const watching = watch(key, tail, ports, running, {
-    onEnd: (taken) => {
-      isTaken = taken;
-      end.abort(new DOMException("the call is not wanted any more", "AbortError"));
+  const questions = new CallQuestions(tail.sequence, (fact, until) => writer.write(fact, until));
+  const report = (progress: Progress) =>
+    writer.writeProgress(progressFact(call, progress), running);
+  await using workspace = new CallWorkspace(request, report, ports.workspaces);
+  let isTakenOver = false;
+  const listener = {
+    onEnd: (taken: boolean) => {
+      isTakenOver = taken;
+      end.abort(new DOMException("the call was cancelled or taken over", "AbortError"));
     },
-    onAnswer: (answer) => questions.take(answer),
-  });
+    onAnswer: (answer: Answer) => questions.receive(answer),
+  };
+  const watching = watchCall(key, tail, { ...ports, listener }, running);
   try {
-    const report = (progress: Parameters<typeof progressFact>[1]) =>
-      writer.report(progressFact(call, progress), running);
-    const ask: CallContext["ask"] = (question) => questions.ask(question, running);
-    const sandbox = () => workspace.sandbox(running);
-    const performed = await performCall(request, ports, { report, ask, sandbox }, running);
-    const noted = { ...performed, ...workspace.told };
-    const shown = await offloadResult(request, noted, ports, running);
-    if (await writer.finish(resultFact(call, shown, startedAt), running)) {
-      workspace.settle();
+    const actions: CallActions = {
+      sandbox: () => workspace.sandbox(running),
+      report,
+      ask: (question) => questions.ask(question, running),
+    };
+    const whole = await inExecutionSpan(request, () => runTool(request, ports, actions, running));
+    const { note, ...usage } = workspace.usage;
+    const result = await offloadResult(request, { ...whole, note }, ports, running);
+    if (await writer.finish(resultFact(call, result, { startedAt, ...usage }), running)) {
+      workspace.markLossesReported();
       return true;
     }
     const { events } = await ports.journal.read(key, tail, running);
-    return events.some(isLast);
+    return events.some(endsCall);
   } catch (error) {
-    // Ended from outside: what stands in the journal is the end of it.
-    if (end.signal.aborted && !signal.aborted) return !isTaken;
+    // Ended from outside: the journal already has the end of the call.
+    if (end.signal.aborted && !signal.aborted) return !isTakenOver;
     throw error;
   } finally {
-    end.abort(new DOMException("the call is over", "AbortError"));
+    end.abort(new DOMException("the call has ended", "AbortError"));
     await watching;
   }
 }
 
-interface Watcher {
-  readonly onEnd: (isTaken: boolean) => void;
-  readonly onAnswer: (answer: Answer) => void;
+/**
+ * Calls the tool. Everything that the model can correct, and every error on the way, becomes a result that the model reads.
+ * Throws only when `signal` aborts.
+ */
+async function runTool(
+  { tenant, runId, traceparent, call, settings }: ToolCallRequest,
+  { toolbox, log }: Pick<CallPorts, "toolbox" | "log">,
+  actions: CallActions,
+  signal: AbortSignal,
+): Promise<CallResult> {
+  const tool = toolbox.find(call?.name ?? "");
+  if (tool === undefined) return refused(`there is no tool ${call?.name ?? ""} here`);
+  if (call?.arguments === undefined) {
+    return refused(`the arguments are not a JSON object: ${call?.rawArguments ?? ""}`);
+  }
+  const problem = argumentCheck(tool.descriptor.inputSchema)(call.arguments);
+  if (problem !== undefined) return refused(`the arguments are not valid: ${problem}`);
+  const startedMs = performance.now();
+  const context = {
+    tenant,
+    runId,
+    traceparent: traceparentOf() || traceparent,
+    callId: call.callId,
+    args: call.arguments,
+    settings: callSettings(settings),
+    ...actions,
+  };
+  try {
+    const result = await tool.call(context, signal);
+    signal.throwIfAborted();
+    return { ...result, executionTimeMs: result.executionTimeMs ?? performance.now() - startedMs };
+  } catch (error) {
+    signal.throwIfAborted();
+    const executionTimeMs = performance.now() - startedMs;
+    if (error instanceof Failure) return refused(error.message, executionTimeMs);
+    log.error({ err: error, tool: call.name, callId: call.callId }, "tool threw an error");
+    return refused(`the tool ${call.name} broke inside the toolhost`, executionTimeMs);
+  }
 }
 
-/**
- * Says when the journal of a running call shows that it is cancelled, or taken over by another host. A journal that is
- * away is followed again from where it was left, for as long as the call runs.
- */
-async function watch(
-  key: CallKey,
-  tail: Tail,
-  { journal, host, log }: ToolhostPorts,
-  signal: AbortSignal,
-  { onEnd, onAnswer }: Watcher,
-): Promise<void> {
-  let { sequence } = tail;
-  let delayMs = firstDelayMs;
-  while (!signal.aborted) {
-    try {
-      for await (const stretch of journal.follow(key, sequence, signal)) {
-        for (const event of stretch.events) {
-          if (event.fact.case === "started" && event.fact.value.host !== host) return onEnd(true);
-          if (event.fact.case === "cancelled") return onEnd(false);
-          if (event.fact.case === "answer") onAnswer(event.fact.value);
-          if (isLast(event)) return;
-        }
-        ({ sequence } = stretch.tail);
-        delayMs = firstDelayMs;
-      }
-    } catch (error) {
-      if (!signal.aborted) log.warn({ err: error, callId: key.call }, "call cannot be followed");
-    }
-    await wait(delayMs, undefined, { signal }).catch(() => undefined);
-    delayMs = Math.min(delayMs * 2, longestDelayMs);
-  }
+function refused(content: string, executionTimeMs = 0): CallResult {
+  return { content, isError: true, executionTimeMs };
 }

@@ -4,13 +4,14 @@ import { ToolStatus, ToolStatusSchema } from "@reeve/contracts/tool";
 import { contentAttribute } from "@reeve/platform/telemetry/span-content";
 import { attributes, operations } from "@reeve/platform/telemetry/span-names";
 import { contextFrom, inSpan } from "@reeve/platform/telemetry/spans";
-import type { Performed } from "./performed.ts";
+import { statusOf } from "../journal/journal-facts.ts";
+import type { CallResult } from "../ports/tool.ts";
 
-/** Executes a call in a span below its request, which names the trace of the run. */
+/** Executes a call in a span below the run's, which the request names. */
 export async function inExecutionSpan(
   { call, runId, tenant, traceparent }: ToolCallRequest,
-  execute: () => Promise<Performed>,
-): Promise<Performed> {
+  execute: () => Promise<CallResult>,
+): Promise<CallResult> {
   const name = call?.name ?? "";
   const described = {
     [attributes.operation]: operations.executeTool,
@@ -24,14 +25,15 @@ export async function inExecutionSpan(
   const options = { kind: SpanKind.INTERNAL, attributes: described };
   const parent = contextFrom(traceparent);
   return await inSpan(`${operations.executeTool} ${name}`, options, parent, async (span) => {
-    const performed = await execute();
-    const status = ToolStatusSchema.value[performed.status]?.localName.toLowerCase() ?? "";
-    span.setAttribute(attributes.toolStatus, status);
-    if (performed.status !== ToolStatus.SUCCESS) {
-      span.setAttribute(attributes.errorType, performed.endReason ?? status);
+    const result = await execute();
+    const status = statusOf(result);
+    const statusName = ToolStatusSchema.value[status]?.localName.toLowerCase() ?? "";
+    span.setAttribute(attributes.toolStatus, statusName);
+    if (status !== ToolStatus.SUCCESS) {
+      span.setAttribute(attributes.errorType, result.endReason ?? statusName);
       span.setStatus({ code: SpanStatusCode.ERROR });
     }
-    span.setAttributes(contentAttribute(attributes.toolResult, () => performed.content));
-    return performed;
+    span.setAttributes(contentAttribute(attributes.toolResult, () => result.content));
+    return result;
   });
 }

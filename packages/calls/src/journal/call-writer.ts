@@ -1,28 +1,31 @@
-import { setTimeout as wait } from "node:timers/promises";
 import type { ToolCallFact } from "@reeve/contracts/tool";
 import type { CallJournal, CallKey } from "@reeve/jetstream/log/call-journal";
 import type { Tail } from "@reeve/jetstream/log/port";
+import { retry } from "@reeve/platform/async/retry/retry";
 import { Failure, isRetryable } from "@reeve/platform/failure";
 
-const maxAttempts = 8;
-const firstDelayMs = 100;
-const longestDelayMs = 3_000;
-/** How much progress waits at most; beyond that the latest replaces the one before it. */
-const maxWaiting = 64;
-/** How much progress one call may leave in its journal. */
+/** How often a fact that must not be lost is written again. */
+const writeRetry = {
+  maxAttempts: 8,
+  backoff: { firstDelayMs: 100, maxDelayMs: 3_000 },
+  isRetryable: (error: unknown) => error instanceof Failure && isRetryable(error),
+};
+/** How many progress facts may wait. Beyond that, the latest replaces the one before it. */
+const maxPendingProgress = 64;
+/** How many progress facts one call may leave in its journal. */
 const maxProgress = 2_000;
 
 /**
- * Writes the facts of a call that this host executes, one append at a time; progress that arrives meanwhile goes into the
- * next one. Once somebody else has written, nothing more is.
+ * Writes the facts of a call that this host executes, one append at a time; progress that arrives meanwhile is part of the next
+ * append. Writes nothing more once another party has ended the call or taken it over.
  */
 export class CallWriter {
   readonly #journal: CallJournal;
   readonly #key: CallKey;
-  readonly #waiting: ToolCallFact[] = [];
+  readonly #pending: ToolCallFact[] = [];
   #tail: Tail;
   #isLost = false;
-  #written = 0;
+  #progressCount = 0;
   #writing: Promise<void> = Promise.resolve();
   #writers = 0;
 
@@ -32,12 +35,12 @@ export class CallWriter {
     this.#tail = tail;
   }
 
-  /** Writes progress in its turn; progress that cannot be written is dropped. */
-  report(progress: ToolCallFact, signal: AbortSignal): void {
-    if (this.#written >= maxProgress) return;
-    if (this.#waiting.length >= maxWaiting) this.#waiting.pop();
-    else this.#written++;
-    this.#waiting.push(progress);
+  /** Writes progress in its turn. Progress that cannot be written is dropped. */
+  writeProgress(progress: ToolCallFact, signal: AbortSignal): void {
+    if (this.#progressCount >= maxProgress) return;
+    if (this.#pending.length >= maxPendingProgress) this.#pending.pop();
+    else this.#progressCount++;
+    this.#pending.push(progress);
     if (this.#writers > 0) return;
     this.#writers++;
     this.#writing = this.#flush(signal).finally(() => {
@@ -45,53 +48,48 @@ export class CallWriter {
     });
   }
 
-  /** Writes what must not be lost after all progress. Throws when the journal is away, or the call is somebody else's. */
-  async keep(fact: ToolCallFact, signal: AbortSignal): Promise<void> {
+  /**
+   * Writes a fact that must not be lost, after all progress. Throws when the journal is unavailable, or when the call belongs to
+   * another host.
+   */
+  async write(fact: ToolCallFact, signal: AbortSignal): Promise<void> {
     const before = this.#writing;
     this.#writers++;
-    const keeping = async () => {
+    const write = async () => {
       await before;
-      await this.#persist([...this.#waiting.splice(0), fact], signal);
+      await this.#persist([...this.#pending.splice(0), fact], signal);
     };
-    const kept = keeping();
-    this.#writing = kept
+    const written = write();
+    this.#writing = written
       .catch(() => undefined)
       .finally(() => {
         this.#writers--;
       });
-    await kept;
-    if (this.#isLost) throw new Error("the call is not ours any more");
+    await written;
+    if (this.#isLost) throw new Error("the call was ended or taken over by another host");
   }
 
-  /** Writes the result after all progress. False: somebody else has ended the call. Throws when the journal is away. */
+  /**
+   * Writes the result after all progress. Returns false when another party has already ended the call or taken it over. Throws
+   * when the journal is unavailable.
+   */
   async finish(result: ToolCallFact, signal: AbortSignal): Promise<boolean> {
     await this.#writing;
-    await this.#persist([...this.#waiting.splice(0), result], signal);
+    await this.#persist([...this.#pending.splice(0), result], signal);
     return !this.#isLost;
   }
 
   async #persist(facts: readonly ToolCallFact[], signal: AbortSignal): Promise<void> {
-    let delayMs = firstDelayMs;
-    for (let attempt = 1; !this.#isLost; attempt++) {
-      try {
-        await this.#append(facts, signal);
-        break;
-      } catch (error) {
-        const again = error instanceof Failure && isRetryable(error) && attempt < maxAttempts;
-        if (!again) throw error;
-        await wait(delayMs, undefined, { signal });
-        delayMs = Math.min(delayMs * 2, longestDelayMs);
-      }
-    }
+    await retry(() => this.#append(facts, signal), writeRetry, signal);
   }
 
   async #flush(signal: AbortSignal): Promise<void> {
     try {
-      while (this.#waiting.length > 0 && !this.#isLost) {
-        await this.#append(this.#waiting.splice(0), signal);
+      while (this.#pending.length > 0 && !this.#isLost) {
+        await this.#append(this.#pending.splice(0), signal);
       }
     } catch {
-      // Progress is worth no retry: the result comes by itself.
+      // Progress is not worth a retry: the result follows in any case.
     }
   }
 
@@ -103,7 +101,7 @@ export class CallWriter {
         return;
       }
       const { events, tail } = await this.#journal.read(this.#key, this.#tail, signal);
-      // The runtime writes answers into a call that is ours; all else that others write ends it.
+      // The runtime writes answers into a call of this host. Any other fact of another party ends the call here.
       this.#isLost = events.some(({ fact }) => fact.case !== "answer");
       this.#tail = tail;
     }

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { executeCall } from "../execute/execute-call.ts";
 import { startedFact } from "./journal-facts.ts";
 import {
   answers,
@@ -13,13 +12,14 @@ import {
   request,
   resultIn,
 } from "../../test/support/call-bench.ts";
+import { settleCall } from "../queue/work-calls.ts";
 
 describe("a call that is delivered again", () => {
   test("has its result already", async () => {
     const ports = portsWith(answers);
-    await executeCall(deliveryOf(request()), ports, never);
+    await settleCall(deliveryOf(request()), ports, never);
     const delivery = deliveryOf(request());
-    await executeCall(delivery, ports, never);
+    await settleCall(delivery, ports, never);
     expect(kinds(await factsIn(ports))).toEqual(["started", "result"]);
     expect(delivery.settled).toEqual(["acknowledged"]);
   });
@@ -28,7 +28,7 @@ describe("a call that is delivered again", () => {
   test("after its host fell silent has an unknown outcome", async () => {
     const ports = portsWith(answers);
     await append(ports, startedFact("toolhost-gone", 7));
-    await executeCall(deliveryOf(request()), ports, never);
+    await settleCall(deliveryOf(request()), ports, never);
     const facts = await factsIn(ports);
     expect(kinds(facts)).toEqual(["started", "result"]);
     expect(resultIn(facts)).toMatchObject({ isError: true });
@@ -36,28 +36,28 @@ describe("a call that is delivered again", () => {
   });
 
   // Requirement: DUR-3
-  test("after its host fell silent is made again when that does no harm", async () => {
+  test("after its host fell silent is executed again when it is idempotent", async () => {
     const ports = portsWith(answers);
     await append(ports, startedFact("toolhost-gone", 7));
-    await executeCall(deliveryOf(request({ idempotent: true })), ports, never);
+    await settleCall(deliveryOf(request({ idempotent: true })), ports, never);
     const facts = await factsIn(ports);
     expect(kinds(facts)).toEqual(["started", "started", "result"]);
     expect(resultIn(facts)).toMatchObject({ isError: false });
   });
 
-  test("and took down every host that tried is not made for ever", async () => {
+  test("that took down every host is not executed forever", async () => {
     const ports = portsWith(answers);
     const starts = ["a", "b", "c"].map((host) => startedFact(host, 7));
     await append(ports, ...starts);
-    await executeCall(deliveryOf(request({ idempotent: true })), ports, never);
+    await settleCall(deliveryOf(request({ idempotent: true })), ports, never);
     expect(resultIn(await factsIn(ports))).toMatchObject({ isError: true });
   });
 
-  test("by another message means nothing", async () => {
+  test("by another message has no effect", async () => {
     const ports = portsWith(answers);
     await append(ports, startedFact("toolhost-alive", 7));
     const delivery = deliveryOf(request({ idempotent: true }), 8);
-    await executeCall(delivery, ports, never);
+    await settleCall(delivery, ports, never);
     expect(kinds(await factsIn(ports))).toEqual(["started"]);
     expect(delivery.settled).toEqual(["acknowledged"]);
   });
@@ -66,7 +66,7 @@ describe("a call that is delivered again", () => {
     const { tool, begun } = patientTool();
     const ports = portsWith(tool);
     const delivery = deliveryOf(request());
-    const executing = executeCall(delivery, ports, never);
+    const executing = settleCall(delivery, ports, never);
     await begun;
     await append(ports, startedFact("toolhost-b", 7));
     await executing;

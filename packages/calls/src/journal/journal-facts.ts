@@ -1,7 +1,8 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampNow } from "@bufbuild/protobuf/wkt";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import type { Question, ToolCall, ToolCallFact } from "@reeve/contracts/tool";
+import { timestampNow } from "@bufbuild/protobuf/wkt";
+import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
+import type { FileChange, Question, ToolCall, ToolCallFact } from "@reeve/contracts/tool";
 import {
   CallStartedSchema,
   QuestionSchema,
@@ -11,19 +12,26 @@ import {
   ToolResultSchema,
   ToolStatus,
 } from "@reeve/contracts/tool";
-import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
-import type { Progress } from "../ports/tool.ts";
-import type { Shown } from "../results/offload-result.ts";
+import type { CallResult, Progress } from "../ports/tool.ts";
 
 const maxMessageBytes = 1_000;
 const maxQuestionBytes = 4_000;
 
+/** What a result records besides what the tool returned. */
+export interface ResultRecord {
+  readonly startedAt: Timestamp;
+  /** See `ToolResultMetadata`. */
+  readonly lostChanges?: readonly FileChange[];
+  readonly workspaceRevision?: number;
+}
+
+/** Returns the fact by which `host` claims a call. `requestSequence` is the place of its request in the queue. */
 export function startedFact(host: string, requestSequence: number): ToolCallFact {
   const value = create(CallStartedSchema, { host, requestSequence: BigInt(requestSequence) });
   return fact({ case: "started", value });
 }
 
-/** Progress as it is kept. A tool may say as much as it likes; what is kept goes into one message with its result. */
+/** Returns a progress fact, whose message is cut: many of them share one message with the result. */
 export function progressFact({ callId, name }: ToolCall, progress: Progress): ToolCallFact {
   const message = truncateToBytes(progress.message, maxMessageBytes);
   return fact({
@@ -32,7 +40,7 @@ export function progressFact({ callId, name }: ToolCall, progress: Progress): To
   });
 }
 
-/** What a tool asks. It may ask as long as it likes; what is kept goes into the log of the run. */
+/** Returns a question fact, whose message is cut: it is copied to the log of the run. */
 export function questionFact(question: Question): ToolCallFact {
   const message = truncateToBytes(question.message, maxQuestionBytes);
   return fact({ case: "question", value: create(QuestionSchema, { ...question, message }) });
@@ -40,20 +48,20 @@ export function questionFact(question: Question): ToolCallFact {
 
 export function resultFact(
   { callId, name }: ToolCall,
-  performed: Shown,
-  startedAt: Timestamp,
+  result: CallResult,
+  { startedAt, lostChanges = [], workspaceRevision = 0 }: ResultRecord,
 ): ToolCallFact {
-  const { content, isError, status, executionTimeMs, structured, artifactId } = performed;
+  const { content, isError, structured } = result;
   const metadata = create(ToolResultMetadataSchema, {
-    status,
+    status: statusOf(result),
     startedAt,
     completedAt: timestampNow(),
-    executionTimeMs,
-    endReason: performed.endReason ?? "",
-    isolation: performed.isolation ?? "none",
-    offloadedArtifactId: artifactId ?? "",
-    lostChanges: [...(performed.lostChanges ?? [])],
-    workspaceRevision: performed.workspaceRevision ?? 0,
+    executionTimeMs: result.executionTimeMs ?? 0,
+    endReason: result.endReason ?? "",
+    isolation: result.isolation ?? "none",
+    offloadedArtifactId: result.artifactId ?? "",
+    lostChanges: [...lostChanges],
+    workspaceRevision,
   });
   const value = create(ToolResultSchema, {
     callId,
@@ -66,14 +74,15 @@ export function resultFact(
   return fact({ case: "result", value });
 }
 
-/** The result of a call whose host fell silent while it ran, and which may not be made again. */
-export function unknownOutcome(why: string): Shown {
-  return {
-    content: `the outcome of this call is unknown: ${why}. It may have had its effect or not; look before you call again.`,
-    isError: true,
-    status: ToolStatus.ERROR,
-    executionTimeMs: 0,
-  };
+export function statusOf({ isError, endReason }: CallResult): ToolStatus {
+  if (endReason === "timeout") return ToolStatus.TIMED_OUT;
+  return isError ? ToolStatus.ERROR : ToolStatus.SUCCESS;
+}
+
+/** Returns the result of a call whose host fell silent while it ran, and which must not be executed again. */
+export function unknownOutcome(why: string): CallResult {
+  const content = `the outcome of this call is unknown: ${why}. It may have had its effect or not; look before you call again.`;
+  return { content, isError: true, executionTimeMs: 0 };
 }
 
 function fact(value: ToolCallFact["fact"]): ToolCallFact {

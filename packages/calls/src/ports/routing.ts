@@ -2,31 +2,28 @@ import type { ToolCallRequest } from "@reeve/contracts/tool";
 import type { ToolhostPresence } from "@reeve/contracts/toolhost";
 import type { HostQueues } from "@reeve/jetstream/queue/host-queues";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
+import type { WorkspaceKey } from "./workspaces.ts";
 
-/** The other toolhosts, as far as it is known. */
-export interface Mates {
-  /** Those that live, of all pools, as they last said. */
+/** The other toolhosts, as this one knows them. */
+export interface Peers {
+  /** Returns the last presence of each live peer, of all pools. */
   list(): readonly ToolhostPresence[];
   /** Whether a host has announced a tool. */
   offers(host: string, tool: string): boolean;
-  /** Whether somebody listens where the host did. A host that is there and says nothing counts as one that listens. */
+  /** Whether a host is subscribed to its own subject. A host that is connected but does not answer counts. */
   listens(host: string, signal: AbortSignal): Promise<boolean>;
-  /** Whether a host is gone, by what is stored and not by what was heard of it. */
+  /** Whether a host is gone, according to the stored presences rather than to what this host has heard. */
   isGone(host: string, signal: AbortSignal): Promise<boolean>;
 }
 
-export interface WorkspaceKey {
-  readonly tenant: string;
-  readonly id: string;
-}
-
-/** Who has the files of runs. */
+/** Records which host holds each workspace. */
 export interface WorkspaceHolders {
-  /** The host that holds a workspace; undefined: none ever did. */
+  /** Returns the host that holds a workspace. Undefined: no host does. */
   holderOf(workspace: WorkspaceKey, signal: AbortSignal): Promise<string | undefined>;
   /**
-   * Makes `host` the holder where `instead` is; undefined: where nobody is. Gives who holds the workspace then: of several that
-   * ask at once, one of them. A host that has files there stays the holder: they are to be asked for.
+   * Makes `host` the holder in place of `instead`, where undefined means that no host holds the workspace. Returns the holder
+   * after that: of several concurrent callers, one wins. A host that has the files stays the holder, because they have to be
+   * requested from it.
    */
   hold(
     workspace: WorkspaceKey,
@@ -35,13 +32,13 @@ export interface WorkspaceHolders {
   ): Promise<string>;
 }
 
-/** What a toolhost of a pool with several needs to have a call made where it belongs. */
+/** What a toolhost needs to have each call executed by the right host of its pool. */
 export interface Routing {
   readonly pool: string;
-  readonly mates: Mates;
+  readonly peers: Peers;
   readonly holders: WorkspaceHolders;
-  /** The calls that were sent on to single hosts, this one among them. */
+  /** The queues of calls that were forwarded to single hosts, this one included. */
   readonly calls: HostQueues;
-  /** Back to the pool. */
+  /** The queue of the pool, to which calls are returned. */
   readonly requests: Pick<WorkQueue<ToolCallRequest>, "publish" | "holds">;
 }

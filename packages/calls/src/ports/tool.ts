@@ -1,16 +1,16 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
-import type { CallSettings } from "../settings/tool-settings.ts";
 import type { EndReason, Sandbox } from "@reeve/sandbox/port";
+import type { CallSettings } from "../settings/tool-settings.ts";
 
-/** Something that a model may call. */
+/** A tool that a model may call. */
 export interface Tool {
   readonly descriptor: ToolDescriptor;
   /**
-   * Makes one call. What goes wrong in the tool is part of the outcome; a Failure that is thrown is told to the model as
-   * well. An aborted signal ends the call: whatever it then returns or throws is dropped.
+   * Executes one call. A failure of the tool is part of the result; the model also reads the message of a Failure that is
+   * thrown. An aborted signal ends the call: what it then returns or throws is discarded.
    */
-  call(context: CallContext, signal: AbortSignal): Promise<ToolOutcome>;
+  call(context: CallContext, signal: AbortSignal): Promise<CallResult>;
 }
 
 export interface CallContext {
@@ -18,18 +18,18 @@ export interface CallContext {
   readonly runId: string;
   readonly callId: string;
   readonly traceparent: string;
-  /** Arguments that hold to the tool's schema. */
+  /** Arguments that are valid against the tool's schema. */
   readonly args: JsonObject;
   readonly settings: CallSettings;
-  /** The sandbox over the run's workspace, with the run's files laid in. */
+  /** Opens the sandbox over the run's workspace, in which the run's input files are staged. */
   sandbox(): Promise<Sandbox>;
   report(progress: Progress): void;
-  /** Asks a person, and waits for the answer, for minutes. Rejects when the call is ended meanwhile. */
-  ask(question: AskedQuestion): Promise<GivenAnswer>;
+  /** Asks a person and waits for the answer, which may take minutes. Rejects when the call ends first. */
+  ask(question: Question): Promise<Answer>;
 }
 
-/** What a tool asks a person. */
-export interface AskedQuestion {
+/** A question of a tool for a person. */
+export interface Question {
   readonly message: string;
   /** JSON Schema of the answer. */
   readonly schema: JsonObject;
@@ -37,8 +37,8 @@ export interface AskedQuestion {
   readonly askedBy: string;
 }
 
-/** What came of it. `cancelled`: nobody answered in time. */
-export type GivenAnswer =
+/** The answer to a question. `cancelled`: no answer came in time. */
+export type Answer =
   | { readonly kind: "accepted"; readonly content: JsonObject }
   | { readonly kind: "declined" | "cancelled" };
 
@@ -48,30 +48,33 @@ export interface Progress {
   readonly message: string;
 }
 
-export interface ToolOutcome {
-  /** All that there is to say, however large. */
+/** The result of a call, from the tool that returns it to the journal that records it. */
+export interface CallResult {
+  /** The text for the model. A tool returns all of it, however large; the journal records what fits. */
   readonly content: string;
   readonly isError: boolean;
   /** The structured form, of which `content` is the JSON text unless the two differ. */
   readonly structured?: JsonObject;
-  /** What is no text: kept as artifacts, of which the model is told the ids. */
+  /** Files of the result, which are stored as artifacts. The model reads their ids. */
   readonly attachments?: readonly Attachment[];
-  /** How the sandboxed process ended, when there was one. */
+  /** How the sandboxed process ended. Absent: there was none. */
   readonly endReason?: EndReason;
   readonly isolation?: string;
-  /** How long the tool itself ran. Absent: as long as the call took. */
+  /** How long the tool ran. Absent: as long as the call took. */
   readonly executionTimeMs?: number;
+  /** The artifact that holds what `content` does not show. Absent: `content` shows everything. */
+  readonly artifactId?: string;
 }
 
-/** A picture, a sound or another file that a tool gives. */
+/** An image, a sound, or another file that a tool returns. */
 export interface Attachment {
-  /** What `content` calls it: `image 1`. */
+  /** How `content` refers to it: `image 1`. */
   readonly label: string;
   readonly mediaType: string;
   readonly bytes: Uint8Array;
 }
 
-/** The tools of this host at the moment. */
+/** The tools that this host offers now. */
 export interface Toolbox {
   find(name: string): Tool | undefined;
   list(): readonly Tool[];

@@ -1,38 +1,46 @@
-import type { WorkspaceFile } from "@reeve/contracts/tool";
-import type { Losses } from "./losses.ts";
+import type { WorkspaceFile, WorkspaceRecord } from "@reeve/contracts/tool";
 import type { Sandbox } from "@reeve/sandbox/port";
+import type { Progress } from "./tool.ts";
 
-/** Who wants a workspace, and for what. */
-export interface WantedWorkspace {
+/** Identifies a workspace. */
+export interface WorkspaceKey {
   readonly tenant: string;
-  /** Id of the workspace. */
   readonly id: string;
+}
+
+/** Who needs a workspace, and what for. */
+export interface WorkspaceRequest extends WorkspaceKey {
   readonly runId: string;
-  /** The call; empty when a client does something to the files. */
+  /** The call. Empty: a client accesses the files. */
   readonly callId: string;
   readonly tool: string;
   /** The input files of the run. */
   readonly files: readonly WorkspaceFile[];
+  /** Receives what code and commands print while they run. Absent: nobody reads it. */
+  readonly onProgress?: (progress: Progress) => void;
 }
 
-/** Workspaces, wherever they were before. */
+/** The workspaces of a deployment, of which one host at a time holds each. */
 export interface Workspaces {
   /**
-   * Gets a workspace here: as it lies, or from its last snapshot when another host had it. Before the first use by a run
-   * its input files are laid in, once. Nobody gets it elsewhere before it is disposed, short of the loss of this host. Throws a
-   * Failure when it is not to be had, or the path of a file leads out of it.
+   * Opens a workspace on this host: the files that it already has, or the last snapshot when another host had the workspace.
+   * Stages the input files of a run before its first use, once. No other host gets the workspace before it is disposed, unless
+   * this host is lost. Throws a Failure when the workspace is unavailable, or when the path of an input file leads out of it.
    */
-  open(wanted: WantedWorkspace, signal: AbortSignal): Promise<OpenWorkspace>;
+  open(request: WorkspaceRequest, signal: AbortSignal): Promise<OpenWorkspace>;
 }
 
 /** A workspace in use by one call. */
 export interface OpenWorkspace extends AsyncDisposable {
-  /** The sandbox over it. A command that may write ends only when the record of the workspace names the call. */
+  /** The sandbox over the workspace. A command that may write ends only after the record of the workspace names the call. */
   readonly sandbox: Sandbox;
   /** The revision that the call made. 0: it has only read. */
   readonly revision: number;
-  /** What is gone since results last told of it, to be told by this one; the other calls of this moment tell nothing. */
+  /** Losses that the result of this call must report. Undefined: there are none, or a concurrent call reports them. */
   readonly losses: Losses | undefined;
-  /** Says that the result with these losses stands. Unless it does, the next call tells them. */
-  told(): void;
+  /** Confirms that the result with these losses is recorded. Without it, the next call reports them. */
+  markLossesReported(): void;
 }
+
+/** Changes of a workspace that are lost and that no result has reported yet. */
+export type Losses = Pick<WorkspaceRecord, "lost" | "lostMore" | "lostSnapshot">;

@@ -1,54 +1,54 @@
-import type { Signalled } from "@reeve/platform/async/signalled";
-import type { Routing } from "../ports/routing.ts";
-import type { ToolhostPorts } from "../ports/toolhost-ports.ts";
+import type { Wakeup } from "@reeve/platform/async/coordination/wakeup";
 import { callKeyOf } from "../journal/call-key.ts";
-import { executeCall } from "../execute/execute-call.ts";
+import type { CallPorts } from "../ports/call-ports.ts";
+import type { Routing } from "../ports/routing.ts";
+import type { CallDelivery } from "./forward-call.ts";
+import { returnCall } from "./forward-call.ts";
 import { forwardedCalls } from "./forwarded-calls.ts";
-import { sendBack } from "./send-on.ts";
-import type { TakenCall } from "./send-on.ts";
 import type { Slots } from "./slots.ts";
 import type { WorkSignals } from "./work-calls.ts";
+import { settleCall } from "./work-calls.ts";
 
-/** How long a host rests between two looks when nobody says that one is gone. */
-const lookMs = 10_000;
-/** How long it rests when it has left something. */
-const againMs = 1_000;
-/** How long it adopts calls of one host before it looks whether that is still gone. */
+/** Interval between two searches for gone hosts when no notification comes. */
+const searchMs = 10_000;
+/** The same after a search that left calls behind, and the delay before a call is delivered again that could not be returned. */
+const retryMs = 1_000;
+/** How long the calls of one host are adopted before it is checked again that the host is gone. */
 const adoptMs = 2_000;
 
-/** A host that may adopt. */
+/** A host that adopts calls. */
 export interface Adopter {
-  readonly ports: ToolhostPorts & { readonly routing: Routing };
+  readonly ports: CallPorts & { readonly routing: Routing };
   readonly slots: Slots;
-  /** Says that a host may be gone. */
-  readonly left: Signalled;
+  /** Notifies that a host may be gone. */
+  readonly hostLeft: Wakeup;
 }
 
 /**
- * Adopts the calls that lie for hosts of the pool that are gone, until it is to take no more. Several adopters at once share
- * them. The queue of a gone host is taken away by a look that finds nothing in it, as the one before did.
+ * Adopts the calls that were forwarded to hosts of the pool that are gone, until no more may be taken. Several adopters share
+ * them. The queue of a gone host is deleted by the second search in a row that finds it empty.
  */
 export async function adoptCalls(adopter: Adopter, signals: WorkSignals): Promise<void> {
   const { routing, host: self } = adopter.ports;
-  const { calls, mates } = routing;
+  const { calls, peers } = routing;
   const { taking } = signals;
   let empty: ReadonlySet<string> = new Set();
   for (;;) {
     const found = new Set<string>();
     let isMore = false;
     for (const host of await calls.hosts(taking)) {
-      if (host === self || !(await mates.isGone(host, taking))) continue;
+      if (host === self || !(await peers.isGone(host, taking))) continue;
       const isLeft = await adoptFrom(host, adopter, signals);
       if (isLeft) isMore = true;
       else if (empty.has(host)) await calls.remove(host, taking);
       else found.add(host);
     }
     empty = found;
-    await adopter.left.wait(isMore ? againMs : lookMs, taking);
+    await adopter.hostLeft.waitFor(isMore ? retryMs : searchMs, taking);
   }
 }
 
-/** Takes from the queue of a gone host for a while, if anything lies there. Whether something is left. */
+/** Takes calls from the queue of a gone host for a while. Returns whether any are left. */
 async function adoptFrom(
   host: string,
   { ports, slots }: Adopter,
@@ -56,10 +56,10 @@ async function adoptFrom(
 ): Promise<boolean> {
   const { routing, log } = ports;
   const { calls } = routing;
-  // What lies there without a queue is counted once that is there.
+  // Opened first: calls without a queue are counted only once the queue exists.
   const queue = await calls.open(host);
   if (!(await isLeft(host, routing, taking))) return false;
-  log.info({ gone: host }, "calls of a host that is gone are adopted");
+  log.info({ gone: host }, "adopting the calls of a host that is gone");
   const enough = AbortSignal.timeout(adoptMs);
   try {
     const until = AbortSignal.any([taking, enough]);
@@ -77,32 +77,34 @@ async function isLeft(host: string, { calls }: Routing, signal: AbortSignal): Pr
 
 /** Settles the calls of a gone host as they are taken. */
 export async function adoptEach(
-  calls: AsyncIterable<TakenCall>,
+  calls: AsyncIterable<CallDelivery>,
   { ports, slots }: Pick<Adopter, "ports" | "slots">,
   running: AbortSignal,
 ): Promise<void> {
   const { routing, ...own } = ports;
-  for await (const taken of calls) {
-    slots.begin(taken, () => adopt(taken, own, routing, running));
+  for await (const delivery of calls) {
+    slots.begin(delivery, () => adopt(delivery, own, routing, running));
   }
 }
 
 /**
- * Settles one call of a gone host. One that has not begun goes to the pool, where it gets a holder. One that has is decided by
- * its journal: this is another delivery of the very message by which it was begun.
+ * Settles one call of a gone host. A call that has not started returns to the pool, where it gets a holder. A call that has
+ * started is decided by its journal, because this is a redelivery of the message that started it.
  */
 async function adopt(
-  taken: TakenCall,
-  own: ToolhostPorts,
+  delivery: CallDelivery,
+  own: CallPorts,
   { requests }: Routing,
   running: AbortSignal,
 ): Promise<void> {
+  const key = callKeyOf(delivery.message);
   try {
-    const key = callKeyOf(taken.message);
-    if (await sendBack(taken, key, { journal: own.journal, requests }, running)) return;
+    if (await returnCall(delivery, key, { journal: own.journal, requests }, running)) return;
   } catch (error) {
-    if (!running.aborted) own.log.warn({ err: error }, "call could not be sent back to its pool");
-    return taken.returnToQueue(againMs);
+    if (!running.aborted) {
+      own.log.warn({ err: error, callId: key.call }, "call not returned to its pool; trying again");
+    }
+    return delivery.returnToQueue(retryMs);
   }
-  await executeCall(taken, own, running);
+  await settleCall(delivery, own, running);
 }

@@ -1,25 +1,25 @@
-import { setTimeout as wait } from "node:timers/promises";
-import type { Routing } from "../ports/routing.ts";
-import type { ToolhostPorts } from "../ports/toolhost-ports.ts";
+import { sleep } from "@reeve/platform/async/sleep";
 import { callKeyOf } from "../journal/call-key.ts";
+import type { CallPorts } from "../ports/call-ports.ts";
+import type { Routing } from "../ports/routing.ts";
+import { returnCall } from "./forward-call.ts";
 import { forwardedCalls } from "./forwarded-calls.ts";
-import { sendBack } from "./send-on.ts";
 import type { Slots } from "./slots.ts";
 
-/** How often is looked whether anything is left. */
-const lookMs = 200;
-/** How many calls are sent back at a time. */
-const atATime = 8;
-/** How long a call rests that another host has to decide on. */
-const laterMs = 1_000;
+/** Interval at which the queue is checked for calls that are left. */
+const checkMs = 200;
+/** How many calls are returned at a time. */
+const maxConcurrent = 8;
+/** Delay before a call is delivered again that another host has to decide on. */
+const retryMs = 1_000;
 
 /**
- * Sends the calls back to the pool that were sent on to this host, which goes away, and have not begun: those that lie there,
- * and those that come until the last one has ended that is under way. What is not sent back when `signal` aborts is adopted by
- * others.
+ * Returns the calls to the pool that were forwarded to this host and have not started, because this host ends: those in its
+ * queue, and those that arrive until its last running call has ended. Calls that are left when `signal` aborts are adopted by
+ * other hosts.
  */
 export async function returnCalls(
-  ports: ToolhostPorts & { readonly routing: Routing },
+  ports: CallPorts & { readonly routing: Routing },
   slots: Slots,
   signal: AbortSignal,
 ): Promise<void> {
@@ -28,31 +28,25 @@ export async function returnCalls(
   const until = AbortSignal.any([signal, end.signal]);
   const taking = async () => {
     const own = await routing.calls.open(host);
-    for await (const taken of forwardedCalls(own, atATime, until)) {
-      slots.begin(taken, async () => {
-        try {
-          const { journal } = ports;
-          const { requests } = routing;
-          const key = callKeyOf(taken.message);
-          if (!(await sendBack(taken, key, { journal, requests }, signal))) taken.returnToQueue(laterMs);
-        } catch {
-          taken.returnToQueue(laterMs);
-        }
+    for await (const delivery of forwardedCalls(own, maxConcurrent, until)) {
+      slots.begin(delivery, async () => {
+        const key = callKeyOf(delivery.message);
+        const to = { journal: ports.journal, requests: routing.requests };
+        const isReturned = await returnCall(delivery, key, to, signal).catch(() => false);
+        if (!isReturned) delivery.returnToQueue(retryMs);
       });
     }
   };
   const returning = taking().catch((error: unknown) => {
-    if (!until.aborted) log.warn({ err: error }, "calls could not be sent back to their pool");
+    if (!until.aborted) log.warn({ err: error }, "calls not returned to the pool");
   });
   try {
     const isLeft = async () => (await routing.calls.backlog(host, until)).waiting > 0;
-    while (slots.capacity.taken > 0 || (await isLeft())) {
-      await wait(lookMs, undefined, { signal: until });
-    }
+    while (slots.capacity.taken > 0 || (await isLeft())) await sleep(checkMs, until);
   } catch (error) {
-    if (!until.aborted) log.warn({ err: error }, "calls are left to other hosts");
+    if (!until.aborted) log.warn({ err: error }, "calls are left for other hosts to adopt");
   } finally {
-    end.abort(new DOMException("nothing is left to send back", "AbortError"));
+    end.abort(new DOMException("no call is left to return", "AbortError"));
     await returning;
   }
 }

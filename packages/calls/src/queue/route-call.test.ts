@@ -5,14 +5,14 @@ import { ToolhostPresenceSchema } from "@reeve/contracts/toolhost";
 import type { WorkspaceRecord } from "@reeve/contracts/tool";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { describe, expect, test } from "vitest";
-import { TableHolders } from "./table-holders.ts";
+import { TableWorkspaceHolders } from "./table-workspace-holders.ts";
 import { routeCall } from "./route-call.ts";
 import { answers, never, portsWith, request } from "../../test/support/call-bench.ts";
 
 const workspace = { tenant: "acme", id: "run_1" };
 
 interface Surroundings {
-  readonly mates?: readonly MessageInitShape<typeof ToolhostPresenceSchema>[];
+  readonly peers?: readonly MessageInitShape<typeof ToolhostPresenceSchema>[];
   /** Hosts that have the tool `tell`. */
   readonly offering?: readonly string[];
   readonly deaf?: readonly string[];
@@ -26,9 +26,9 @@ interface Surroundings {
 
 /** Where a call goes that this host, `me`, has taken, and who holds the files then. */
 async function routed(given: Surroundings) {
-  const { mates = [], offering = [], deaf = [], tool = "files", holder = "", hops = 0 } = given;
+  const { peers = [], offering = [], deaf = [], tool = "files", holder = "", hops = 0 } = given;
   const records = new MemoryTable<WorkspaceRecord>();
-  const holders = new TableHolders(records);
+  const holders = new TableWorkspaceHolders(records);
   if (holder !== "" || given.place !== undefined) {
     const record = create(WorkspaceRecordSchema, {
       ...workspace,
@@ -37,15 +37,15 @@ async function routed(given: Surroundings) {
     });
     await records.put("acme.run_1", record, never);
   }
-  const living = mates.map((mate) =>
-    create(ToolhostPresenceSchema, { pool: "default", slots: 4, ...mate }),
+  const living = peers.map((peer) =>
+    create(ToolhostPresenceSchema, { pool: "default", slots: 4, ...peer }),
   );
   const source = tool === "files" ? "builtin" : "mcp:far";
   const own = { ...answers, descriptor: create(ToolDescriptorSchema, { name: "tell", source }) };
   const routing = {
     pool: "default",
     holders,
-    mates: {
+    peers: {
       list: () => living,
       offers: (host: string) => offering.includes(host),
       listens: async (host: string) => !deaf.includes(host),
@@ -63,28 +63,28 @@ const here = { kind: "here" };
 
 describe("a call that works on files", () => {
   test("goes to the host that has them", async () => {
-    const given = { mates: [{ host: "a" }, { host: "b" }], holder: "b" };
+    const given = { peers: [{ host: "a" }, { host: "b" }], holder: "b" };
     expect(await routed(given)).toEqual({ route: { kind: "there", host: "b" }, holder: "b" });
   });
 
   test.each([
-    ["nobody has them", { mates: [{ host: "a" }] }],
-    ["their host has let them go", { mates: [{ host: "a" }], place: "disk" }],
-    ["their host is gone before it had any", { mates: [{ host: "a" }], holder: "b", deaf: ["b"] }],
+    ["nobody has them", { peers: [{ host: "a" }] }],
+    ["their host has let them go", { peers: [{ host: "a" }], place: "disk" }],
+    ["their host is gone before it had any", { peers: [{ host: "a" }], holder: "b", deaf: ["b"] }],
   ])("is made here, where they are from then on, when %s", async (_, given) => {
     expect(await routed(given)).toEqual({ route: here, holder: "me" });
   });
 
   test("is made here, and takes no files without asking for them when their host seems gone", async () => {
-    const given = { mates: [{ host: "a" }], holder: "b", place: "disk", deaf: ["b"] };
+    const given = { peers: [{ host: "a" }], holder: "b", place: "disk", deaf: ["b"] };
     expect(await routed(given)).toEqual({ route: here, holder: "b" });
   });
 
   test.each([
     ["drains", [{ host: "b", draining: true }]],
     ["was not heard of for a while", [{ host: "a" }]],
-  ])("is made here, which asks their host for them, when that %s", async (_, mates) => {
-    expect(await routed({ mates, holder: "b" })).toEqual({ route: here, holder: "b" });
+  ])("is made here, which asks their host for them, when that %s", async (_, peers) => {
+    expect(await routed({ peers, holder: "b" })).toEqual({ route: here, holder: "b" });
   });
 
   test("is made here without a word where there is no other host", async () => {
@@ -92,40 +92,40 @@ describe("a call that works on files", () => {
   });
 
   test("is made here, and takes nothing from a host of another pool", async () => {
-    const given = { mates: [{ host: "b", pool: "gpu" }], holder: "b" };
+    const given = { peers: [{ host: "b", pool: "gpu" }], holder: "b" };
     expect(await routed(given)).toEqual({ route: here, holder: "b" });
   });
 
   test("rests for a moment when nobody listens where their host was heard of", async () => {
-    const given = { mates: [{ host: "b" }], holder: "b", deaf: ["b"] };
+    const given = { peers: [{ host: "b" }], holder: "b", deaf: ["b"] };
     expect(await routed(given)).toEqual({ route: { kind: "later" }, holder: "b" });
   });
 
   test("is made here when it came a long way", async () => {
-    expect((await routed({ mates: [{ host: "b" }], holder: "b", hops: 3 })).route).toEqual(here);
+    expect((await routed({ peers: [{ host: "b" }], holder: "b", hops: 3 })).route).toEqual(here);
   });
 });
 
 test("a call of a tool without files is made by whoever took it", async () => {
-  const given = { tool: "plain", mates: [{ host: "b" }], holder: "b" } as const;
+  const given = { tool: "plain", peers: [{ host: "b" }], holder: "b" } as const;
   expect((await routed(given)).route).toEqual(here);
 });
 
 test("a call of a tool that is not here goes to the host with most room that has it", async () => {
-  const mates = [
+  const peers = [
     { host: "a", busy: 3 },
     { host: "b", busy: 1 },
     { host: "c", busy: 0, draining: true },
     { host: "d", busy: 0 },
   ];
   const offering = ["a", "b", "c"];
-  const { route } = await routed({ tool: "none", mates, offering });
+  const { route } = await routed({ tool: "none", peers, offering });
   expect(route).toEqual({ kind: "there", host: "b" });
-  expect((await routed({ tool: "none", mates })).route).toEqual(here);
+  expect((await routed({ tool: "none", peers })).route).toEqual(here);
 });
 
 test("of several hosts that take the files of a gone one at once, one has them", async () => {
-  const holders = new TableHolders(new MemoryTable<WorkspaceRecord>());
+  const holders = new TableWorkspaceHolders(new MemoryTable<WorkspaceRecord>());
   await holders.hold(workspace, { host: "gone", instead: undefined }, never);
   const held = await Promise.all(
     ["a", "b", "c"].map((host) => holders.hold(workspace, { host, instead: "gone" }, never)),

@@ -1,86 +1,97 @@
-import type { ToolCallRequest } from "@reeve/contracts/tool";
+import type { ToolCallRequest, ToolDescriptor } from "@reeve/contracts/tool";
 import type { ToolhostPresence } from "@reeve/contracts/toolhost";
-import { needsWorkspace } from "./needs-workspace.ts";
-import type { Routing, WorkspaceKey } from "../ports/routing.ts";
-import type { ToolhostPorts } from "../ports/toolhost-ports.ts";
+import type { CallPorts } from "../ports/call-ports.ts";
+import type { Routing } from "../ports/routing.ts";
+import type { WorkspaceKey } from "../ports/workspaces.ts";
 
-/** Where a call is to be made. `later`: it cannot be told yet. */
+/** Where a call is executed. `later`: this is not known yet. */
 export type Route =
   | { readonly kind: "here" }
   | { readonly kind: "there"; readonly host: string }
   | { readonly kind: "later" };
 
-/** How often a call is sent on. Hosts that do not agree on where it belongs must not pass it on for ever. */
+/** How often a call is forwarded. Hosts that disagree about its place must not forward it forever. */
 const maxHops = 3;
 
 const here: Route = { kind: "here" };
 
-/** What is known of other hosts and of workspaces. */
-type Known = Pick<Routing, "pool" | "mates" | "holders">;
+/** What is known of peers and of workspaces. */
+type Known = Pick<Routing, "pool" | "peers" | "holders">;
 
 /**
- * Says where a call that nobody has begun is made: by a living host of the pool that holds its workspace, by one that has its
- * tool where this one has not, else here. Makes this host the holder of a workspace that nobody holds any more.
+ * Decides where a call that has not started is executed: by a live host of the pool that holds its workspace; by one that has
+ * its tool when this host does not; else here. Makes this host the holder of a workspace that has lost its holder.
  */
 export async function routeCall(
   request: ToolCallRequest,
   hops: number,
-  ports: Pick<ToolhostPorts, "toolbox" | "host"> & { readonly routing: Known },
+  ports: Pick<CallPorts, "toolbox" | "host"> & { readonly routing: Known },
   signal: AbortSignal,
 ): Promise<Route> {
   const { toolbox, routing } = ports;
   if (hops >= maxHops) return here;
   const name = request.call?.name ?? "";
   const tool = toolbox.find(name);
-  const mates = routing.mates.list().filter(({ pool }) => pool === routing.pool);
-  if (tool === undefined) return whoHas(name, mates, routing);
-  if (mates.length === 0 || !needsWorkspace(tool.descriptor)) return here;
+  const peers = routing.peers.list().filter(({ pool }) => pool === routing.pool);
+  if (tool === undefined) return toOffering(name, peers, routing);
+  if (peers.length === 0 || !needsWorkspace(tool.descriptor)) return here;
   return await toHolder(request, ports, signal);
 }
 
-function whoHas(name: string, mates: readonly ToolhostPresence[], { mates: known }: Known): Route {
-  const [first, ...others] = mates.filter(
+/** Whether calls of the tool use the files of the run. Tools of MCP servers and providers have no access to them. */
+function needsWorkspace({ source }: Pick<ToolDescriptor, "source">): boolean {
+  return source === "builtin";
+}
+
+function toOffering(
+  name: string,
+  peers: readonly ToolhostPresence[],
+  { peers: known }: Known,
+): Route {
+  const [first, ...others] = peers.filter(
     ({ host, draining }) => !draining && known.offers(host, name),
   );
   if (first === undefined) return here;
-  const { host } = others.reduce((best, mate) => (room(mate) > room(best) ? mate : best), first);
+  const { host } = others.reduce(
+    (best, peer) => (freeSlots(peer) > freeSlots(best) ? peer : best),
+    first,
+  );
   return { kind: "there", host };
 }
 
-/** How many calls a host could begin at once. */
-function room({ slots, busy }: ToolhostPresence): number {
+function freeSlots({ slots, busy }: ToolhostPresence): number {
   return slots - busy;
 }
 
 async function toHolder(
   { tenant, runId, workspace }: ToolCallRequest,
-  { host, routing }: Pick<ToolhostPorts, "host"> & { readonly routing: Known },
+  { host, routing }: Pick<CallPorts, "host"> & { readonly routing: Known },
   signal: AbortSignal,
 ): Promise<Route> {
-  const { holders, mates } = routing;
+  const { holders, peers } = routing;
   const key: WorkspaceKey = { tenant, id: workspace?.id || runId };
   const known = await holders.holderOf(key, signal);
   if (known === host) return here;
-  const living = known === undefined ? undefined : mateOf(known, routing);
-  // Whoever makes calls of another pool has files of its own; nothing is taken from it here.
-  if (living !== undefined && living.pool !== routing.pool) return here;
-  if (living !== undefined && !living.draining) return await reached(known ?? "", routing, signal);
-  // A host that is about to go, or was not heard of, lets its files go itself when it is asked for them.
-  if (known !== undefined && (await mates.listens(known, signal))) return here;
+  const live = known === undefined ? undefined : peerOf(known, routing);
+  // A host that executes calls of another pool has its own files; nothing is taken from it here.
+  if (live !== undefined && live.pool !== routing.pool) return here;
+  if (live !== undefined && !live.draining) return await toListening(live.host, routing, signal);
+  // A host that drains, or that was not heard from, releases its files when it is asked for them.
+  if (known !== undefined && (await peers.listens(known, signal))) return here;
   const holder = await holders.hold(key, { host, instead: known }, signal);
-  // A holder that has files is asked for them where they are taken, also when it seems to be gone.
+  // A holder that has files is asked for them when they are taken, even when it seems to be gone.
   if (holder === host || holder === known) return here;
-  const other = mateOf(holder, routing);
+  const other = peerOf(holder, routing);
   if (other?.pool === routing.pool && !other.draining) return { kind: "there", host: holder };
-  // Not heard of yet, or about to go: whoever is there a moment later decides.
-  return mates.list().length > 0 ? { kind: "later" } : here;
+  // The new holder was not heard from yet, or drains: a later delivery decides.
+  return peers.list().length > 0 ? { kind: "later" } : here;
 }
 
-async function reached(host: string, { mates }: Known, signal: AbortSignal): Promise<Route> {
-  const listens = await mates.listens(host, signal);
+async function toListening(host: string, { peers }: Known, signal: AbortSignal): Promise<Route> {
+  const listens = await peers.listens(host, signal);
   return listens ? { kind: "there", host } : { kind: "later" };
 }
 
-function mateOf(host: string, { mates }: Known): ToolhostPresence | undefined {
-  return mates.list().find((mate) => mate.host === host);
+function peerOf(host: string, { peers }: Known): ToolhostPresence | undefined {
+  return peers.list().find((peer) => peer.host === host);
 }

@@ -1,25 +1,28 @@
 import { Capacity } from "@reeve/jetstream/queue/capacity";
 import type { Delivery } from "@reeve/jetstream/queue/port";
 
-/** The places of a toolhost for calls, from whatever queue they come, and the calls that are in them. */
+/** The slots of a toolhost for calls, whichever queue they come from, and the calls in progress. */
 export class Slots {
   readonly capacity: Capacity;
-  readonly #underWay = new Map<number, Promise<void>>();
+  readonly #inProgress = new Map<number, Promise<void>>();
 
-  constructor(most: number) {
-    this.capacity = new Capacity(most);
+  constructor(max: number) {
+    this.capacity = new Capacity(max);
   }
 
-  /** Does something with a delivery. One that is in hand already is forgotten, and goes on as it does. */
-  begin(delivery: Pick<Delivery<unknown>, "sequence" | "abandon">, work: () => Promise<void>): void {
-    // A message is redelivered to ourselves when this process was paused for long: the call still runs, nothing is lost.
-    if (this.#underWay.has(delivery.sequence)) return delivery.abandon();
-    const working = work().finally(() => this.#underWay.delete(delivery.sequence));
-    this.#underWay.set(delivery.sequence, working);
+  /** Starts work on a delivery. A delivery that is already in progress is forgotten, and its work continues. */
+  begin(
+    delivery: Pick<Delivery<unknown>, "sequence" | "abandon">,
+    work: () => Promise<void>,
+  ): void {
+    // A message is redelivered to this host when the process was paused for long. The call still runs, so nothing is lost.
+    if (this.#inProgress.has(delivery.sequence)) return delivery.abandon();
+    const working = work().finally(() => this.#inProgress.delete(delivery.sequence));
+    this.#inProgress.set(delivery.sequence, working);
   }
 
-  /** Resolves when nothing is in hand any more. */
+  /** Resolves when the calls that are in progress now have ended. */
   async settled(): Promise<void> {
-    await Promise.allSettled(this.#underWay.values());
+    await Promise.allSettled(this.#inProgress.values());
   }
 }

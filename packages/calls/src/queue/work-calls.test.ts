@@ -1,7 +1,6 @@
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import { MemoryWorkQueue } from "@reeve/jetstream/queue/memory";
 import { describe, expect, test } from "vitest";
-import { executeCall } from "../execute/execute-call.ts";
 import {
   deliveryOf,
   factsIn,
@@ -13,15 +12,15 @@ import {
   resultIn,
   toolOf,
 } from "../../test/support/call-bench.ts";
-import { workCalls } from "./work-calls.ts";
+import { settleCall, workCalls } from "./work-calls.ts";
 
-describe("a toolhost that goes away", () => {
+describe("a toolhost that ends", () => {
   test("ends its calls and gives them back", async () => {
     const { tool, begun } = patientTool();
     const ports = portsWith(tool);
     const stop = new AbortController();
     const delivery = deliveryOf(request());
-    const executing = executeCall(delivery, ports, stop.signal);
+    const executing = settleCall(delivery, ports, stop.signal);
     await begun;
     stop.abort(new DOMException("going", "AbortError"));
     await executing;

@@ -1,36 +1,42 @@
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
-import type { ToolhostPorts } from "../ports/toolhost-ports.ts";
+import { every } from "@reeve/platform/async/every";
 import { executeCall } from "../execute/execute-call.ts";
+import { callKeyOf } from "../journal/call-key.ts";
+import { claimCall } from "../journal/claim-call.ts";
+import type { CallPorts } from "../ports/call-ports.ts";
+import type { CallDelivery } from "./forward-call.ts";
+import { forwardCall } from "./forward-call.ts";
 import { forwardedCalls } from "./forwarded-calls.ts";
 import { returnCalls } from "./return-calls.ts";
-import type { TakenCall } from "./send-on.ts";
 import { Slots } from "./slots.ts";
 
+const retryDelayMs = 1_000;
+
 export interface WorkSignals {
-  /** Aborts when no more calls are to be taken. */
+  /** Aborts when no more calls may be taken. */
   readonly taking: AbortSignal;
-  /** Aborts when running calls are to be ended and given back. */
+  /** Aborts when running calls must end and be given back. */
   readonly running: AbortSignal;
 }
 
 /**
- * Executes calls from the queue of the pool, and those that other hosts have sent on to this one, as many at a time as there
- * are slots, until it may take no more and none is running. What was sent here and has not begun by then goes back to the
+ * Executes calls from the queue of the pool, and those that other hosts have forwarded to this one, as many at a time as there
+ * are slots. Ends when no more may be taken and none is running. Forwarded calls that have not started by then return to the
  * pool.
  */
 export async function workCalls(
   queue: Pick<WorkQueue<ToolCallRequest>, "take">,
-  ports: ToolhostPorts,
+  ports: CallPorts,
   places: number | Slots,
   { taking, running }: WorkSignals,
 ): Promise<void> {
   const slots = typeof places === "number" ? new Slots(places) : places;
   const broken = new AbortController();
   const until = AbortSignal.any([taking, broken.signal]);
-  const work = async (calls: AsyncIterable<TakenCall>) => {
-    for await (const taken of calls) {
-      slots.begin(taken, () => executeCall(taken, ports, running));
+  const work = async (calls: AsyncIterable<CallDelivery>) => {
+    for await (const delivery of calls) {
+      slots.begin(delivery, () => settleCall(delivery, ports, running));
     }
   };
   const { routing, host } = ports;
@@ -44,7 +50,36 @@ export async function workCalls(
     if (!taking.aborted) throw error;
     if (routing !== undefined) await returnCalls({ ...ports, routing }, slots, running);
   } finally {
-    broken.abort(new DOMException("calls are not taken any more", "AbortError"));
+    broken.abort(new DOMException("calls are no longer taken", "AbortError"));
     await slots.settled();
+  }
+}
+
+/**
+ * Settles one delivery: forwards the call to the host that it belongs to, or executes it until its journal has its result or its
+ * cancellation. When `signal` aborts, ends the call and gives the delivery back for another host to decide.
+ */
+export async function settleCall(
+  delivery: CallDelivery,
+  ports: CallPorts,
+  signal: AbortSignal,
+): Promise<void> {
+  const { message: request } = delivery;
+  const { call } = request;
+  if (call === undefined) return delivery.acknowledge();
+  const key = callKeyOf(request);
+  using _ = every(ports.heartbeatMs, () => delivery.extend());
+  try {
+    if (await forwardCall(delivery, key, ports, signal)) return;
+    const claim = await claimCall(delivery, key, call, ports, signal);
+    if (claim.kind === "settled") return delivery.acknowledge();
+    const { tail } = claim;
+    if (await executeCall({ request, call, key, tail }, ports, signal)) delivery.acknowledge();
+    else delivery.abandon();
+  } catch (error) {
+    if (!signal.aborted) {
+      ports.log.error({ err: error, callId: key.call }, "call not settled; it is delivered again");
+    }
+    delivery.returnToQueue(signal.aborted ? 0 : retryDelayMs);
   }
 }

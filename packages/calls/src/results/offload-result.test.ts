@@ -2,28 +2,23 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import { ErrorReason } from "@reeve/contracts/error";
-import {
-  ToolCallFactSchema,
-  ToolCallRequestSchema,
-  ToolCallSchema,
-  ToolStatus,
-} from "@reeve/contracts/tool";
+import { ToolCallFactSchema, ToolCallRequestSchema, ToolCallSchema } from "@reeve/contracts/tool";
 import { Failure } from "@reeve/platform/failure";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
 import { describe, expect, test } from "vitest";
-import type { ToolOutcome } from "../ports/tool.ts";
+import type { CallResult } from "../ports/tool.ts";
 import { resultFact } from "../journal/journal-facts.ts";
 import { offloadResult } from "./offload-result.ts";
 
 const never = new AbortController().signal;
 const log = createLogger("test", "silent");
 
-function shown(
-  outcome: Omit<ToolOutcome, "isError">,
+function offloaded(
+  partial: Omit<CallResult, "isError">,
   artifacts: Pick<ArtifactStore, "put">,
-  { resultBytes = 2_000, keepMs = 10_000, name = "tell", signal = never } = {},
+  { resultBytes = 2_000, storeTimeoutMs = 10_000, name = "tell", signal = never } = {},
 ) {
   const request = create(ToolCallRequestSchema, {
     tenant: "acme",
@@ -31,11 +26,11 @@ function shown(
     call: { callId: "run_1-2-0", name },
     settings: { resultBytes },
   });
-  const performed = { isError: false, status: ToolStatus.SUCCESS, executionTimeMs: 1, ...outcome };
-  return offloadResult(request, performed, { artifacts, keepMs, log }, signal);
+  const result = { isError: false, executionTimeMs: 1, ...partial };
+  return offloadResult(request, result, { artifacts, storeTimeoutMs, log }, signal);
 }
 
-async function wholeOf(artifacts: ArtifactStore, artifactId = ""): Promise<string> {
+async function storedText(artifacts: ArtifactStore, artifactId = ""): Promise<string> {
   const chunks = await Array.fromAsync(artifacts.read("acme", artifactId, never));
   return Buffer.concat(chunks).toString();
 }
@@ -52,23 +47,23 @@ const store = () => new MemoryArtifactStore({ maxBytes: 10_000_000 });
 const long = { content: "x".repeat(5_000) };
 
 describe("a text", () => {
-  test("that the model can read is shown as it is", async () => {
+  test("that fits is unchanged", async () => {
     const artifacts = store();
-    const result = await shown({ content: "short", structured: { a: 1 } }, artifacts);
+    const result = await offloaded({ content: "short", structured: { a: 1 } }, artifacts);
     expect(result).toMatchObject({ content: "short", structured: { a: 1 } });
     expect(result.artifactId).toBeUndefined();
     expect(await artifacts.list("acme", never)).toEqual([]);
   });
 
   // Requirement: META-1, META-4, LOOP-7
-  test("that is larger is kept whole, and shown in part with the way to the rest", async () => {
+  test("that is too long is stored whole, and shown in part with a note on how to read the rest", async () => {
     const artifacts = store();
     const content = `begin ${"é".repeat(5_000)} end`;
-    const result = await shown({ content }, artifacts);
+    const result = await offloaded({ content }, artifacts);
     expect(Buffer.byteLength(result.content)).toBeLessThanOrEqual(2_000);
     expect(result.content).toMatch(/^begin .*10010 bytes in all; call retrieve_artifact .* end$/s);
     expect(result.content).toContain(result.artifactId);
-    expect(await wholeOf(artifacts, result.artifactId)).toBe(content);
+    expect(await storedText(artifacts, result.artifactId)).toBe(content);
     expect(await artifacts.list("acme", never)).toMatchObject([
       { runId: "run_1", name: "tell-result.txt", mediaType: "text/plain; charset=utf-8" },
     ]);
@@ -77,35 +72,35 @@ describe("a text", () => {
   test.each([
     ["exactly as large as may be", 2_000, 0],
     ["one byte larger", 2_001, 1],
-  ])("%s is kept or not", async (_, size, kept) => {
+  ])("%s is stored or not", async (_, size, kept) => {
     const artifacts = store();
-    await shown({ content: "x".repeat(size) }, artifacts);
+    await offloaded({ content: "x".repeat(size) }, artifacts);
     expect(await artifacts.list("acme", never)).toHaveLength(kept);
   });
 
   // Requirement: LOOP-7
-  test("may be as long as the request says, within reason", async () => {
+  test("may be as long as the request says, within bounds", async () => {
     const content = "x".repeat(2_000_000);
     const sizeFor = async (resultBytes: number) =>
-      Buffer.byteLength((await shown({ content }, store(), { resultBytes })).content);
+      Buffer.byteLength((await offloaded({ content }, store(), { resultBytes })).content);
     expect(await sizeFor(0)).toBe(50_000);
     expect(await sizeFor(200_000)).toBe(200_000);
     expect(await sizeFor(4_000_000_000)).toBe(500_000);
     expect(await sizeFor(1)).toBe(1_000);
   });
 
-  test("of a tool that a model made up is no name of a file", async () => {
+  test("of a tool with an invalid name is stored under a valid file name", async () => {
     const artifacts = store();
-    await shown(long, artifacts, { name: "../../etc/passwd\n" });
+    await offloaded(long, artifacts, { name: "../../etc/passwd\n" });
     expect(await artifacts.list("acme", never)).toMatchObject([{ name: "tool-result.txt" }]);
   });
 });
 
 describe("a record", () => {
-  test("stays a record, and names the artifact in a field of its own", async () => {
+  test("stays a record, and names the artifact in an additional field", async () => {
     const artifacts = store();
     const structured = { stdout: `begin${"\n".repeat(10_000)}end`, success: true };
-    const result = await shown({ content: JSON.stringify(structured), structured }, artifacts);
+    const result = await offloaded({ content: JSON.stringify(structured), structured }, artifacts);
     expect(JSON.parse(result.content)).toEqual(result.structured);
     expect(result.structured).toMatchObject({
       stdout: expect.stringMatching(/^begin\n+\[cut: 10008 bytes in all\]\n+end$/) as string,
@@ -113,112 +108,116 @@ describe("a record", () => {
       offloaded: expect.stringContaining(result.artifactId ?? "none") as string,
     });
     expect(Buffer.byteLength(result.content)).toBeLessThanOrEqual(2_000);
-    expect(JSON.parse(await wholeOf(artifacts, result.artifactId))).toEqual(structured);
+    expect(JSON.parse(await storedText(artifacts, result.artifactId))).toEqual(structured);
   });
 
-  test("that is large beside a short text is kept for itself", async () => {
+  test("that is large beside a short text is stored separately", async () => {
     const artifacts = store();
     const structured = { list: ["x".repeat(10_000)] };
-    const result = await shown({ content: "short", structured }, artifacts);
+    const result = await offloaded({ content: "short", structured }, artifacts);
     expect(result.content).toBe(
       `short\n[artifacts: the structured result is ${result.artifactId}]`,
     );
     expect(result.structured).toBeUndefined();
-    expect(JSON.parse(await wholeOf(artifacts, result.artifactId))).toEqual(structured);
+    expect(JSON.parse(await storedText(artifacts, result.artifactId))).toEqual(structured);
   });
 
-  test("that its text says already, however it is laid out, is not kept twice", async () => {
+  test("whose text is its JSON, in whatever format, is not stored twice", async () => {
     const artifacts = store();
     const structured = { list: Array.from({ length: 1_000 }, (_, index) => index) };
     const content = JSON.stringify(structured, null, 2);
-    const result = await shown({ content, structured }, artifacts);
+    const result = await offloaded({ content, structured }, artifacts);
     expect(result.structured).toBeUndefined();
     expect(await artifacts.list("acme", never)).toMatchObject([
       { mediaType: "application/json", artifactId: result.artifactId },
     ]);
-    expect(await wholeOf(artifacts, result.artifactId)).toBe(content);
+    expect(await storedText(artifacts, result.artifactId)).toBe(content);
   });
 });
 
 describe("a picture", () => {
   const picture = { label: "image 1", mediaType: "image/png", bytes: Buffer.from([137, 80, 0]) };
 
-  test("is kept, and the model told where", async () => {
+  test("is stored, and the content names its artifact", async () => {
     const artifacts = store();
-    const result = await shown({ content: "[image 1]", attachments: [picture] }, artifacts);
+    const result = await offloaded({ content: "[image 1]", attachments: [picture] }, artifacts);
     expect(result.content).toBe(`[image 1]\n[artifacts: image 1 is ${result.artifactId}]`);
     expect(await artifacts.list("acme", never)).toMatchObject([
       { name: "tell-result-image-1.png", mediaType: "image/png", sizeBytes: 3 },
     ]);
   });
 
-  test("beside a long text is kept as well as the text", async () => {
+  test("beside a long text is stored as well as the text", async () => {
     const artifacts = store();
     const attachments = [picture, { ...picture, label: "image 2" }];
-    const result = await shown({ ...long, attachments }, artifacts);
+    const result = await offloaded({ ...long, attachments }, artifacts);
     expect(result.content).toMatch(
       /5000 bytes in all.*\[artifacts: image 1 is .*, image 2 is .*\]$/s,
     );
     expect(Buffer.byteLength(result.content)).toBeLessThanOrEqual(2_000);
     expect(await artifacts.list("acme", never)).toHaveLength(3);
-    expect(await wholeOf(artifacts, result.artifactId)).toBe(long.content);
+    expect(await storedText(artifacts, result.artifactId)).toBe(long.content);
   });
 
-  test("of a type that is none is a file of bytes", async () => {
+  test("of an invalid media type is stored as bytes", async () => {
     const artifacts = store();
     const mediaType = `image/png\r\nX-Evil: ${"x".repeat(1_000)}`;
-    await shown({ content: "", attachments: [{ ...picture, mediaType }] }, artifacts);
+    await offloaded({ content: "", attachments: [{ ...picture, mediaType }] }, artifacts);
     expect(await artifacts.list("acme", never)).toMatchObject([
       { name: "tell-result-image-1.bin", mediaType: "application/octet-stream" },
     ]);
   });
 
-  test("among too many is not kept, and the model told how many are not", async () => {
+  test("beyond the limit is not stored, and the content says how many are missing", async () => {
     const attachments = Array.from({ length: 1_000 }, (_, n) => ({
       ...picture,
       label: `image ${n + 1}`,
     }));
     const artifacts = store();
-    const result = await shown({ ...long, attachments }, artifacts, { resultBytes: 1_000 });
-    expect(result.content).toMatch(/image 8 is art_\w+, 992 more were not kept\]$/);
+    const result = await offloaded({ ...long, attachments }, artifacts, { resultBytes: 1_000 });
+    expect(result.content).toMatch(/image 8 is art_\w+, 992 more were not stored\]$/);
     expect(Buffer.byteLength(result.content)).toBeLessThanOrEqual(1_000);
     expect(await artifacts.list("acme", never)).toHaveLength(9);
   });
 });
 
 describe("the same call", () => {
-  test("makes one artifact, however often it is made", async () => {
+  test("makes one artifact, however often it is executed", async () => {
     const artifacts = store();
-    const first = await shown(long, artifacts);
-    expect(await shown(long, artifacts)).toEqual(first);
+    const first = await offloaded(long, artifacts);
+    expect(await offloaded(long, artifacts)).toEqual(first);
     expect(await artifacts.list("acme", never)).toHaveLength(1);
   });
 
-  test("says so when another attempt of it gave something else", async () => {
+  test("says so when an earlier attempt stored something else", async () => {
     const artifacts = store();
-    const first = await shown(long, artifacts);
-    const second = await shown({ content: "y".repeat(6_000) }, artifacts);
+    const first = await offloaded(long, artifacts);
+    const second = await offloaded({ content: "y".repeat(6_000) }, artifacts);
     expect(second.artifactId).toBe(first.artifactId);
     expect(second.content).toContain("what an earlier attempt of this call gave");
   });
 });
 
-describe("a store that does not take it costs the rest of the result and not the call", () => {
+describe("a store that fails costs the rest of the result and not the call", () => {
   const full = failing(new Failure("exhausted", ErrorReason.STORAGE_FULL, "the store is full"));
 
   test.each([
-    ["it is full", full, "could not be kept: the store is full"],
-    ["it breaks", failing(new TypeError("a secret detail")), "could not be kept: the store broke"],
+    ["it is full", full, "could not be stored: the store is full"],
+    [
+      "it breaks",
+      failing(new TypeError("a secret detail")),
+      "could not be stored: the store broke",
+    ],
     ["it is silent", { put: () => new Promise<never>(() => undefined) }, "did not take it within"],
-  ])("because %s", async (_, broken, problem) => {
-    const result = await shown(long, broken, { keepMs: 20 });
+  ])("when %s", async (_, broken, problem) => {
+    const result = await offloaded(long, broken, { storeTimeoutMs: 20 });
     expect(result.content).toContain(problem);
     expect(result.content).not.toContain("secret");
     expect(result.content.startsWith("xxx")).toBe(true);
     expect(result.artifactId).toBeUndefined();
   });
 
-  test("with a word on each picture, and without trying for all of them", async () => {
+  test("and is not tried for the other attachments", async () => {
     let tries = 0;
     const broken: Pick<ArtifactStore, "put"> = {
       put: (...given) => {
@@ -231,14 +230,14 @@ describe("a store that does not take it costs the rest of the result and not the
       mediaType: "image/png",
       bytes: Buffer.from("x"),
     }));
-    const result = await shown({ content: "see", attachments }, broken);
+    const result = await offloaded({ content: "see", attachments }, broken);
     expect(result.content).toBe(
-      "see\n[artifacts: image 1 could not be kept, 2 more were not kept]",
+      "see\n[artifacts: image 1 could not be stored, 2 more were not stored]",
     );
     expect(tries).toBe(1);
   });
 
-  test("unless the call itself is not wanted any more", async () => {
+  test("unless the call itself is cancelled", async () => {
     const stop = new AbortController();
     const silent = {
       put: () => {
@@ -246,7 +245,7 @@ describe("a store that does not take it costs the rest of the result and not the
         return new Promise<never>(() => undefined);
       },
     };
-    await expect(shown(long, silent, { signal: stop.signal })).rejects.toThrow("enough");
+    await expect(offloaded(long, silent, { signal: stop.signal })).rejects.toThrow("enough");
   });
 });
 
@@ -255,18 +254,18 @@ const attacks: readonly (readonly [string, JsonObject])[] = [
   ["many numbers", { numbers }],
   ["many empty records", { numbers: numbers.map(() => ({})) }],
   ["many fields", Object.fromEntries(numbers.map((_, index) => [`k${index}`, index]))],
-  ["text that grows when it is escaped", { text: "\u0001".repeat(400_000) }],
-  ["halves of characters", { text: "\ud800".repeat(400_000) }],
-  ["a deep nest", nest(30)],
-  ["a deeper nest than readers of messages follow", nest(900)],
+  ["text that grows when escaped", { text: "\u0001".repeat(400_000) }],
+  ["unpaired surrogates", { text: "\ud800".repeat(400_000) }],
+  ["a deeply nested record", nest(30)],
+  ["a record that is nested too deeply to read", nest(900)],
 ];
 
-describe("a result always fits into one message that can be read", () => {
+describe("a result always fits in one readable message", () => {
   test.each(attacks)("with %s", async (_, structured) => {
     for (const content of [JSON.stringify(structured), "\ud800".repeat(400_000)]) {
-      const result = await shown({ content, structured }, store(), { resultBytes: 500_000 });
+      const result = await offloaded({ content, structured }, store(), { resultBytes: 500_000 });
       const call = create(ToolCallSchema, { callId: "run_1-2-0", name: "tell" });
-      const fact = resultFact(call, result, timestampNow());
+      const fact = resultFact(call, result, { startedAt: timestampNow() });
       const message = toBinary(ToolCallFactSchema, fact);
       expect(message.length).toBeLessThan(540_000);
       expect(fromBinary(ToolCallFactSchema, message).fact.case).toBe("result");

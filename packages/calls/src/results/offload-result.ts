@@ -1,66 +1,51 @@
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { FileChange, ToolCallRequest } from "@reeve/contracts/tool";
+import type { ToolCallRequest } from "@reeve/contracts/tool";
+import type { CallPorts } from "../ports/call-ports.ts";
+import type { CallResult } from "../ports/tool.ts";
+import { callSettings } from "../settings/tool-settings.ts";
 import { fitRecord } from "./fit-record.ts";
 import { preview } from "./preview.ts";
 import { fitsMessage } from "./record-size.ts";
-import { callSettings } from "../settings/tool-settings.ts";
-import type { ToolhostPorts } from "../ports/toolhost-ports.ts";
-import { keepExtras } from "./keep-extras.ts";
-import type { Kept } from "./keep-part.ts";
-import { keepPart } from "./keep-part.ts";
-import type { Performed } from "../execute/performed.ts";
-
-/** A result and what there is to say about its surroundings. */
-export interface Noted extends Performed {
-  /** Stands before the content, whatever is left of that. */
-  readonly note?: string;
-  /** See `ToolResultMetadata`. */
-  readonly lostChanges?: readonly FileChange[];
-  readonly workspaceRevision?: number;
-}
-
-/** A result as the model gets it. */
-export interface Shown extends Omit<Noted, "attachments" | "note"> {
-  /** The artifact that holds what `content` does not show. Undefined: there is no more. */
-  readonly artifactId?: string;
-}
+import { storeAttachments } from "./store-attachments.ts";
+import type { StoredPart } from "./store-part.ts";
+import { storePart } from "./store-part.ts";
 
 /**
- * Keeps what the model cannot read of a result as artifacts: a text that is too long, of which it is shown a part that
- * says where the rest is, a record that is too large, and what is no text at all. A store that does not take them costs
- * the rest of the result, never the call; throws only when `signal` aborts.
+ * Stores as artifacts what the model cannot read of a result: a text that is too long, of which the model reads a part that says
+ * where the rest is; a record that is too large; and attachments. `note` is put before the content and is never cut. A store
+ * that does not accept them costs the rest of the result, never the call. Throws only when `signal` aborts.
  */
 export async function offloadResult(
   request: ToolCallRequest,
-  { attachments = [], note = "", ...performed }: Noted,
-  ports: Pick<ToolhostPorts, "artifacts" | "keepMs" | "log">,
+  { attachments = [], note = "", ...result }: CallResult & { readonly note?: string },
+  ports: Pick<CallPorts, "artifacts" | "storeTimeoutMs" | "log">,
   signal: AbortSignal,
-): Promise<Shown> {
-  const { content, structured, ...others } = performed;
+): Promise<CallResult> {
+  const { content, structured, ...others } = result;
   const maxBytes = callSettings(request.settings).resultBytes - Buffer.byteLength(note);
   const fits = structured === undefined || fitsMessage(structured, maxBytes);
   const isLong = Buffer.byteLength(content) > maxBytes;
-  const isRecord = (isLong || !fits) && structured !== undefined && says(content, structured);
+  const isRecord = (isLong || !fits) && structured !== undefined && isJsonOf(content, structured);
   const records = fits || isRecord ? [] : [recordPart(structured)];
-  const extras = await keepExtras(request, [...records, ...attachments], ports, signal);
-  const room = maxBytes - Buffer.byteLength(extras.note);
+  const stored = await storeAttachments(request, [...records, ...attachments], ports, signal);
+  const room = maxBytes - Buffer.byteLength(stored.note);
   if (Buffer.byteLength(content) <= room) {
-    const { artifactId } = extras;
+    const { artifactId } = stored;
     return {
       ...others,
-      content: note + content + extras.note,
+      content: note + content + stored.note,
       ...(fits && structured !== undefined && { structured }),
       ...(artifactId !== undefined && { artifactId }),
     };
   }
   const bytes = Buffer.from(content);
   const mediaType = isRecord ? "application/json" : "text/plain; charset=utf-8";
-  const kept = await keepPart(request, { key: "", mediaType, bytes }, ports, signal);
-  const rest = noteOn(kept, bytes.length);
-  const shown = isRecord && extras.note === "" ? fittedRecord(structured, rest, room) : undefined;
-  const artifactId = kept.kind === "kept" ? kept.artifactId : extras.artifactId;
-  const cut = shown ?? { content: preview(content, rest, room) + extras.note };
+  const part = await storePart(request, { key: "", mediaType, bytes }, ports, signal);
+  const where = whereIsRest(part, bytes.length);
+  const record = isRecord && stored.note === "" ? fittedRecord(structured, where, room) : undefined;
+  const artifactId = part.kind === "stored" ? part.artifactId : stored.artifactId;
+  const cut = record ?? { content: preview(content, where, room) + stored.note };
   return {
     ...others,
     ...cut,
@@ -69,11 +54,11 @@ export async function offloadResult(
   };
 }
 
-function noteOn(kept: Kept, size: number): string {
-  if (kept.kind === "lost")
-    return `[${size} bytes in all; the rest could not be kept: ${kept.reason}]`;
-  const way = `call retrieve_artifact with artifact_id ${kept.artifactId} to read`;
-  return kept.isEarlier
+function whereIsRest(part: StoredPart, size: number): string {
+  if (part.kind === "lost")
+    return `[${size} bytes in all; the rest could not be stored: ${part.reason}]`;
+  const way = `call retrieve_artifact with artifact_id ${part.artifactId} to read`;
+  return part.isEarlier
     ? `[${size} bytes in all; ${way} what an earlier attempt of this call gave]`
     : `[${size} bytes in all; ${way} the rest]`;
 }
@@ -83,8 +68,8 @@ function recordPart(structured: JsonObject) {
   return { label: "the structured result", mediaType: "application/json", bytes };
 }
 
-/** Whether a text is nothing but the JSON of a record. */
-function says(content: string, structured: JsonObject): boolean {
+/** Whether a text is the JSON of a record and nothing else. */
+function isJsonOf(content: string, structured: JsonObject): boolean {
   if (!content.trimStart().startsWith("{")) return false;
   try {
     return isDeepStrictEqual(JSON.parse(content), structured);
@@ -93,7 +78,7 @@ function says(content: string, structured: JsonObject): boolean {
   }
 }
 
-/** A record stays one, so that whoever reads fields finds them. */
+/** A record stays a record, so that code that reads its fields finds them. */
 function fittedRecord(record: JsonObject, note: string, maxBytes: number) {
   const noteBytes = Buffer.byteLength(JSON.stringify({ offloaded: note }));
   const fitting = fitRecord(record, maxBytes - noteBytes);

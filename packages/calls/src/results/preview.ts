@@ -1,11 +1,11 @@
 const decoder = new TextDecoder("utf-8", { fatal: false });
 
-/** Beginning and end of a long text in at most `maxBytes` of UTF-8, `note` between them; no character is cut in two. */
+/** Returns the beginning and the end of a long text with `note` between them, in at most `maxBytes` of UTF-8. Cuts no character. */
 export function preview(text: string, note: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
   const between = `\n${note}\n`;
   const room = Math.max(0, maxBytes - Buffer.byteLength(between));
-  // What stands first says most; the end says how it came out.
+  // The beginning says the most; the end says how it came out.
   let head = Math.min(bytes.length, Math.ceil(room * 0.7));
   let tail = bytes.length - Math.max(0, Math.min(bytes.length - head, room - head));
   while (head > 0 && isContinuation(bytes[head])) head--;

@@ -1,47 +1,37 @@
 import type { ListValue } from "@bufbuild/protobuf/wkt";
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import type { ToolSettings } from "@reeve/contracts/tool";
-import { defaultBlacklist } from "./command-blacklist.ts";
 
-/** How the tools of one call behave, with every default filled in. */
+/** The settings of one call, with defaults for those that apply to every tool. */
 export interface CallSettings {
-  readonly allowedImports: readonly string[];
-  readonly commandBlacklist: readonly string[];
+  /** Modules that code may import. Undefined: the default of the tool. */
+  readonly allowedImports: readonly string[] | undefined;
+  /** Commands that are refused. Undefined: the default of the tool. */
+  readonly commandBlacklist: readonly string[] | undefined;
   readonly codeTimeoutMs: number;
   readonly commandTimeoutMs: number;
   readonly readOnly: boolean;
-  /** Bytes of a result that the model reads: enough to say what is missing, and few enough for one message. */
+  /** How many bytes of a result the model reads. */
   readonly resultBytes: number;
   /** Hosts and ports that code and commands may reach. Empty: none. */
   readonly network: readonly string[];
 }
 
-/** The modules that `execute_code` imports unless the agent's spec has a list of its own. */
-const defaultImports: readonly string[] = [
-  "math",
-  "json",
-  "datetime",
-  "re",
-  "collections",
-  "itertools",
-  "functools",
-  "typing",
-  "dataclasses",
-  "pathlib",
-  "os.path",
-];
-
 const defaultTimeoutMs = 30_000;
 const defaultResultBytes = 50_000;
-/** The same bounds as those of `max_result_bytes` of a spec; requests that come from elsewhere are held to them here. */
+/**
+ * The bounds of `max_result_bytes` in an agent spec, applied here because requests may come from elsewhere: enough to say what
+ * is missing, and few enough for one message.
+ */
 const minResultBytes = 1_000;
 const maxResultBytes = 500_000;
 
+/** Returns the settings of a call. */
 export function callSettings(settings: ToolSettings | undefined): CallSettings {
   const { allowedImports, commandBlacklist, codeTimeout, commandTimeout } = settings ?? {};
   return {
-    allowedImports: stringsOf(allowedImports) ?? defaultImports,
-    commandBlacklist: stringsOf(commandBlacklist) ?? defaultBlacklist,
+    allowedImports: stringsOf(allowedImports),
+    commandBlacklist: stringsOf(commandBlacklist),
     codeTimeoutMs: codeTimeout ? durationMs(codeTimeout) : defaultTimeoutMs,
     commandTimeoutMs: commandTimeout ? durationMs(commandTimeout) : defaultTimeoutMs,
     readOnly: settings?.readOnly ?? false,
@@ -50,14 +40,16 @@ export function callSettings(settings: ToolSettings | undefined): CallSettings {
   };
 }
 
-/** What a call may take: what it asks for, within what the settings permit. */
-export function timeoutFor(askedSeconds: unknown, limitMs: number): number {
-  return typeof askedSeconds === "number" ? Math.min(askedSeconds * 1_000, limitMs) : limitMs;
+/** Returns the time limit of a call in milliseconds: what the model requested, up to `limitMs`. */
+export function timeoutFor(requestedSeconds: unknown, limitMs: number): number {
+  return typeof requestedSeconds === "number"
+    ? Math.min(requestedSeconds * 1_000, limitMs)
+    : limitMs;
 }
 
-function resultBytesOf(asked: number): number {
-  const wanted = asked === 0 ? defaultResultBytes : asked;
-  return Math.max(minResultBytes, Math.min(wanted, maxResultBytes));
+function resultBytesOf(requested: number): number {
+  const bytes = requested === 0 ? defaultResultBytes : requested;
+  return Math.max(minResultBytes, Math.min(bytes, maxResultBytes));
 }
 
 function stringsOf(list: ListValue | undefined): readonly string[] | undefined {

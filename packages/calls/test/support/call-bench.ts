@@ -15,7 +15,7 @@ import { createLogger } from "@reeve/platform/telemetry/logger";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
 import { expect } from "vitest";
 import type { Tool } from "../../src/ports/tool.ts";
-import type { ToolhostPorts } from "../../src/ports/toolhost-ports.ts";
+import type { CallPorts } from "../../src/ports/call-ports.ts";
 
 export const never = new AbortController().signal;
 /** Where the facts of the only call are. */
@@ -49,14 +49,14 @@ export function patientTool() {
 }
 
 /** What a toolhost in memory works with, whose only tool is `tool`. */
-export function portsWith(tool: Tool, journal: CallJournal = memoryCallJournal()): ToolhostPorts {
+export function portsWith(tool: Tool, journal: CallJournal = memoryCallJournal()): CallPorts {
   return {
     journal,
     requests: { holds: async () => true },
     toolbox: { list: () => [tool], find: (name) => (name === "tell" ? tool : undefined) },
     workspaces: { open: () => Promise.reject(new Error("no workspace here")) },
     artifacts: new MemoryArtifactStore({ maxBytes: 1_000_000 }),
-    keepMs: 10_000,
+    storeTimeoutMs: 10_000,
     host: "toolhost-a",
     heartbeatMs: 50,
     log: createLogger("test", "silent"),
@@ -93,13 +93,13 @@ export function request(
   });
 }
 
-interface Taken extends Delivery<ToolCallRequest> {
+interface RecordedDelivery extends Delivery<ToolCallRequest> {
   /** How it was settled. */
   readonly settled: readonly string[];
 }
 
 /** A request as a queue hands it over, at a place in the queue. */
-export function deliveryOf(message: ToolCallRequest, sequence = 7): Taken {
+export function deliveryOf(message: ToolCallRequest, sequence = 7): RecordedDelivery {
   const settled: string[] = [];
   return {
     message,
@@ -114,12 +114,12 @@ export function deliveryOf(message: ToolCallRequest, sequence = 7): Taken {
 }
 
 /** What the journal has of the only call. */
-export async function factsIn({ journal }: ToolhostPorts): Promise<readonly ToolCallFact[]> {
+export async function factsIn({ journal }: CallPorts): Promise<readonly ToolCallFact[]> {
   return (await journal.read(key, emptyTail, never)).events;
 }
 
 /** Writes to the journal what others would. */
-export async function append({ journal }: ToolhostPorts, ...facts: readonly ToolCallFact[]) {
+export async function append({ journal }: CallPorts, ...facts: readonly ToolCallFact[]) {
   const { tail } = await journal.read(key, emptyTail, never);
   expect(await journal.append(key, tail, facts, never)).toMatchObject({ kind: "appended" });
 }

@@ -3,6 +3,7 @@ import { ToolCallRequestSchema, ToolStatus } from "@reeve/contracts/tool";
 import type { ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
 import { workspaceIdOf } from "@reeve/contracts/workspace-id";
 import type { CallKey } from "@reeve/jetstream/log/call-journal";
+import { endsCall } from "@reeve/jetstream/log/call-journal";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";
@@ -15,7 +16,7 @@ import { requestAnswer } from "../domain/calls/questions.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import { refusedResult, toolResultFact } from "../domain/calls/tool-result.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
-import { isFinal, republishLostRequest } from "./republish-lost-request.ts";
+import { republishLostRequest } from "./republish-lost-request.ts";
 
 type CallTool = Extract<Effect, { kind: "call_tool" }>;
 
@@ -43,7 +44,7 @@ export async function* callTool(
     for await (const { events } of ports.journal.follow(key, 0, signal)) {
       const facts = events.flatMap((event) => factsOf(state, effect, event, ports.clock.now()));
       if (facts.length > 0) yield facts;
-      if (events.some(isFinal)) return;
+      if (events.some(endsCall)) return;
     }
   } finally {
     end.abort(new DOMException("the call is over", "AbortError"));

@@ -1,5 +1,6 @@
 import type { ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
 import type { CallKey } from "@reeve/jetstream/log/call-journal";
+import { endsCall } from "@reeve/jetstream/log/call-journal";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import type { RunPorts } from "../ports/run-ports.ts";
@@ -31,7 +32,7 @@ export async function republishLostRequest(
     await clock.sleep(delayMs, signal);
     try {
       const { events } = await journal.read(key, emptyTail, signal);
-      if (events.some(isFinal)) return;
+      if (events.some(endsCall)) return;
       const places = [startedBy(events), asked].filter((place) => place !== undefined);
       const held = await Promise.all(places.map((place) => queue.holds(place, signal)));
       if (held.includes(true)) continue;
@@ -48,9 +49,4 @@ export async function republishLostRequest(
 function startedBy(facts: readonly ToolCallFact[]): number | undefined {
   const started = facts.findLast(({ fact }) => fact.case === "started")?.fact;
   return started?.case === "started" ? Number(started.value.requestSequence) : undefined;
-}
-
-/** Whether nothing comes after this fact of a journal. */
-export function isFinal({ fact: { case: kind } }: ToolCallFact): boolean {
-  return kind === "result" || kind === "cancelled";
 }

@@ -10,3 +10,8 @@ export interface CallKey {
 
 /** The journals of tool calls. A fact has no sequence field of its own: its place in the journal is its sequence. */
 export type CallJournal = Log<CallKey, ToolCallFact>;
+
+/** Whether a fact ends its call. Nothing is appended after it. */
+export function endsCall({ fact: { case: kind } }: ToolCallFact): boolean {
+  return kind === "result" || kind === "cancelled";
+}

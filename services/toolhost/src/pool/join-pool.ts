@@ -4,7 +4,7 @@ import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import { ToolhostPresenceSchema } from "@reeve/contracts/toolhost";
 import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
 import { openHostQueues } from "@reeve/jetstream/queue/nats-host-queues";
-import { Signalled } from "@reeve/platform/async/signalled";
+import { Wakeup } from "@reeve/platform/async/coordination/wakeup";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import { Background } from "@reeve/platform/async/background";
 import type { Logger } from "@reeve/platform/telemetry/logger";
@@ -14,10 +14,10 @@ import { openTable } from "@reeve/jetstream/table/nats";
 import type { Table } from "@reeve/jetstream/table/port";
 import type { Slots } from "@reeve/calls/queue/slots";
 import type { Routing } from "@reeve/calls/ports/routing";
-import { LiveMates } from "./live-mates.ts";
-import { Presence } from "./presence.ts";
+import { LivePeers } from "./live-peers.ts";
+import { PresenceHeartbeat } from "./presence-heartbeat.ts";
 import { answerProbes, isListening } from "@reeve/jetstream/queue/nats-host-probes";
-import { TableHolders } from "@reeve/calls/queue/table-holders";
+import { TableWorkspaceHolders } from "@reeve/calls/queue/table-workspace-holders";
 
 /**
  * How long a start waits to hear of the others. The last word of one that is gone may expire while it is waited for, so that
@@ -28,11 +28,11 @@ const maxWaitMs = 5_000;
 /** A pool, as one of its hosts has it. */
 export interface Pool extends AsyncDisposable {
   readonly routing: Routing;
-  readonly presence: Presence;
+  readonly presence: PresenceHeartbeat;
   /** What the hosts of all pools have announced. */
   readonly catalogs: Table<ToolCatalog>;
   /** Says that a host may be gone. */
-  readonly left: Signalled;
+  readonly hostLeft: Wakeup;
 }
 
 export interface PoolOptions {
@@ -52,31 +52,31 @@ export interface PoolOptions {
 export async function joinPool(options: PoolOptions, signal: AbortSignal): Promise<Pool> {
   const { pool, host, slots, ackWaitMs, requests, nats, log } = options;
   await using joining = new AsyncDisposableStack();
-  const left = new Signalled();
+  const hostLeft = new Wakeup();
   const table = await openTable(nats, ToolhostPresenceSchema);
   const catalogs = await openTable(nats, ToolCatalogSchema);
   // Not ended with the process: whoever drains still has to know where the others are.
   const following = joining.use(new Background(log, new AbortController().signal));
   const view = await openLiveView(catalogs, log, following.signal);
-  const mates = new LiveMates({
+  const peers = new LivePeers({
     host,
     presence: table,
     catalogs: view,
     listensAt: (other) => isListening(nats.connection, other),
-    onChange: () => left.say(),
+    onChange: () => hostLeft.notify(),
     log,
   });
   joining.use(answerProbes(nats.connection, host));
-  const presence = joining.use(new Presence(table, { host, pool, slots, log }));
+  const presence = joining.use(new PresenceHeartbeat(table, { host, pool, slots, log }));
   const { promise: known, resolve: isKnown } = Promise.withResolvers<void>();
-  following.run((until) => mates.follow(isKnown, until));
-  following.run((until) => mates.lookAfter(until));
+  following.run((until) => peers.follow(isKnown, until));
+  following.run((until) => peers.probeSilent(until));
   await Promise.race([known, wait(maxWaitMs, undefined, { ref: false }), aborted(signal)]);
   await presence.begin(signal);
   const routing: Routing = {
     pool,
-    mates,
-    holders: new TableHolders(await openTable(nats, WorkspaceRecordSchema)),
+    peers,
+    holders: new TableWorkspaceHolders(await openTable(nats, WorkspaceRecordSchema)),
     calls: await openHostQueues(nats, { pool, ackWaitMs }),
     requests,
   };
@@ -85,7 +85,7 @@ export async function joinPool(options: PoolOptions, signal: AbortSignal): Promi
     routing,
     presence,
     catalogs,
-    left,
+    hostLeft,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }

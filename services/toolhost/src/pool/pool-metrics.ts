@@ -15,7 +15,7 @@ export interface PoolMetricsOptions {
 }
 
 /** What a toolhost tells of its slots and of the queue of its pool, among the metrics of its process. */
-export function showPoolMetrics({ pool, slots, nats, log }: PoolMetricsOptions): Disposable {
+export function exposePoolMetrics({ pool, slots, nats, log }: PoolMetricsOptions): Disposable {
   const shown = new DisposableStack();
   const labels = { pool };
   const reading = (read: () => number | undefined | Promise<number | undefined>) => async () => {

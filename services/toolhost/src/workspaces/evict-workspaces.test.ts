@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
-import type { WantedWorkspace } from "@reeve/calls/ports/workspaces";
-import { isDone } from "./evict-workspaces.ts";
+import type { WorkspaceRequest } from "@reeve/calls/ports/workspaces";
+import { isEvictable } from "./evict-workspaces.ts";
 import { does, MemoryHosts, never, wanted } from "../../test/support/memory-workspaces.ts";
 
 let hosts: MemoryHosts;
@@ -15,7 +15,7 @@ async function write(
   { keeper }: Host,
   path: string,
   text: string,
-  call: WantedWorkspace = wanted(),
+  call: WorkspaceRequest = wanted(),
 ) {
   await using workspace = await keeper.open(call, never);
   await does(workspace, "write", path, text);
@@ -24,7 +24,7 @@ async function write(
 test("a workspace that cannot be saved is given up in the end, and what is lost is told", async () => {
   const host = hosts.host("a");
   await write(host, "x", "1", wanted("write_file", "call-x"));
-  const [held] = host.keeper.resting;
+  const [held] = host.keeper.idle;
   if (held === undefined) throw new Error("nothing rests");
   host.place.refusal = "the workspace has more than it may";
   for (let attempt = 0; attempt < 8; attempt++) {
@@ -43,7 +43,7 @@ test("a workspace that cannot be saved is given up in the end, and what is lost 
 test("a workspace whose sandbox is lost again and again is not given up", async () => {
   const host = hosts.host("a");
   await write(host, "x", "1");
-  const [held] = host.keeper.resting;
+  const [held] = host.keeper.idle;
   if (held === undefined) throw new Error("nothing rests");
   host.place.refusal = "";
   for (let attempt = 0; attempt < 10; attempt++) {
@@ -57,11 +57,11 @@ test("the files of an ended run stay for a minute after a person looked at them,
   await (await keeper.open(wanted(), never))[Symbol.asyncDispose]();
   hosts.listed.set("run_1", "ended");
   hosts.nowMs += 10_000;
-  const [held] = keeper.resting;
+  const [held] = keeper.idle;
   if (held === undefined) throw new Error("nothing rests");
-  expect(await isDone(held, ports, 3_000, never)).toBe(true);
+  expect(await isEvictable(held, ports, 3_000, never)).toBe(true);
   await (await keeper.open(wanted("WriteFile", ""), never))[Symbol.asyncDispose]();
-  expect(await isDone(held, ports, 3_000, never)).toBe(false);
+  expect(await isEvictable(held, ports, 3_000, never)).toBe(false);
   hosts.nowMs += 60_000;
-  expect(await isDone(held, ports, 3_000, never)).toBe(true);
+  expect(await isEvictable(held, ports, 3_000, never)).toBe(true);
 });

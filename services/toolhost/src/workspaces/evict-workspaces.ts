@@ -32,12 +32,12 @@ export async function evictWorkspaces(
   for (;;) {
     await pause(intervalMs, signal);
     const nowMs = ports.now();
-    const due = keeper.resting.filter((held) => (looks.get(held)?.dueMs ?? 0) <= nowMs);
+    const due = keeper.idle.filter((held) => (looks.get(held)?.dueMs ?? 0) <= nowMs);
     for (const held of due.slice(0, maxAsked)) {
       const delayMs = Math.min((looks.get(held)?.delayMs ?? intervalMs / 2) * 2, longestMs);
       looks.set(held, { dueMs: nowMs + delayMs, delayMs });
       try {
-        if (await isDone(held, ports, intervalMs, signal)) await keeper.evict(held, signal);
+        if (await isEvictable(held, ports, intervalMs, signal)) await keeper.evict(held, signal);
       } catch (error) {
         signal.throwIfAborted();
         ports.log.warn({ err: error, ...held.key }, "workspace not taken away; trying again");
@@ -47,8 +47,8 @@ export async function evictWorkspaces(
 }
 
 /** Whether a workspace is to be taken away: its run has ended, or nobody has used it for long. */
-export async function isDone(
-  { key, record, isUnsaved, lookedAtMs }: HeldWorkspace,
+export async function isEvictable(
+  { key, record, isUnsaved, clientAccessMs }: HeldWorkspace,
   ports: WorkspacePorts,
   intervalMs: number,
   signal: AbortSignal,
@@ -57,6 +57,6 @@ export async function isDone(
   if (restedMs > ports.limits.keepMs && !isUnsaved) return true;
   // A client may read its files right after the end, and what it reads in parts must stay the same file.
   if (restedMs < intervalMs || threadIdOf(key.id) !== undefined) return false;
-  if (ports.now() - lookedAtMs < lookedAtForMs) return false;
+  if (ports.now() - clientAccessMs < lookedAtForMs) return false;
   return (await ports.stateOfRun(key.tenant, key.id, signal)) === "ended";
 }

@@ -5,9 +5,9 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { patiently } from "@reeve/platform/async/patiently";
 import type { Row } from "@reeve/jetstream/table/port";
-import type { WorkspaceKey } from "./workspace-record.ts";
+import type { WorkspaceKey } from "@reeve/calls/ports/workspaces";
 import { isUnsaved, withChanges } from "./workspace-record.ts";
-import type { WantedWorkspace } from "@reeve/calls/ports/workspaces";
+import type { WorkspaceRequest } from "@reeve/calls/ports/workspaces";
 import type { WorkspacePorts } from "./workspace-ports.ts";
 
 /** How long a change of a record waits for a store that is away. */
@@ -31,11 +31,11 @@ export class HeldWorkspace {
   /** How many calls use it. */
   users = 0;
   /** When a client last did something with it, in milliseconds since 1970. 0: never, as far as this process knows. */
-  lookedAtMs = 0;
+  clientAccessMs = 0;
   /** Whether a result is on its way that tells of losses. */
-  isTelling = false;
+  isReportingLosses = false;
   /** Resolves when the input files of a run that is named are laid in. */
-  readonly laying = new Map<string, Promise<void>>();
+  readonly staging = new Map<string, Promise<void>>();
 
   constructor(key: WorkspaceKey, row: Row<WorkspaceRecord>, ports: WorkspacePorts) {
     this.key = key;
@@ -53,7 +53,7 @@ export class HeldWorkspace {
   }
 
   /** Whether something is in no snapshot that calls of this host have done. */
-  get isOwing(): boolean {
+  get hasOwnUnsavedChanges(): boolean {
     const { unsaved, laid, savedRevision } = this.record;
     return (
       unsaved.some(({ host }) => host === this.#ports.host) ||
@@ -62,7 +62,7 @@ export class HeldWorkspace {
   }
 
   /** Names a call in the record that may change files from now on, and gives the revision. */
-  async begin({ callId, tool }: WantedWorkspace, signal: AbortSignal): Promise<number> {
+  async recordCall({ callId, tool }: WorkspaceRequest, signal: AbortSignal): Promise<number> {
     const change = { callId, tool, host: this.#ports.host };
     const { now } = this.#ports;
     let revision = 0;
@@ -92,13 +92,13 @@ export class HeldWorkspace {
   }
 
   /** Whether the record was seen a moment ago. */
-  get isBelieved(): boolean {
+  get isFresh(): boolean {
     return performance.now() < this.#believedUntil;
   }
 
   /** Whether the workspace is still here, by its record. */
   async isHere(signal: AbortSignal): Promise<boolean> {
-    if (this.isBelieved) return true;
+    if (this.isFresh) return true;
     const askedAt = performance.now();
     const row = await this.#ports.records.get(this.#row.key, signal);
     if (row === undefined || !this.#isOurs(row.record)) return false;
@@ -109,7 +109,7 @@ export class HeldWorkspace {
   }
 
   /** Has the record read again before it is believed: the store was away. */
-  doubt(): void {
+  invalidate(): void {
     this.#believedUntil = 0;
   }
 
@@ -142,7 +142,7 @@ export class HeldWorkspace {
       }
       const there = await records.get(key, never);
       if (there === undefined || !this.#isOurs(there.record)) {
-        this.doubt();
+        this.invalidate();
         throw this.#isGone();
       }
       this.#row = there;

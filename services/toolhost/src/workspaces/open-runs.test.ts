@@ -7,14 +7,14 @@ import { memoryRunLog, memoryThreadLog } from "@reeve/jetstream/log/memory";
 import { beforeEach, expect, test } from "vitest";
 import { hasOpenRun } from "./open-runs.ts";
 import { never } from "../../test/support/memory-workspaces.ts";
-import type { RunStanding } from "./workspace-ports.ts";
+import type { RunLiveness } from "./workspace-ports.ts";
 
 type RunFact = NonNullable<MessageInitShape<typeof RunEventSchema>["event"]>;
 type ThreadFact = NonNullable<MessageInitShape<typeof ThreadEventSchema>["event"]>;
 
 let runs = memoryRunLog();
 let threads = memoryThreadLog();
-let listed: RunStanding = "unknown";
+let listed: RunLiveness = "unknown";
 
 beforeEach(() => {
   runs = memoryRunLog();

@@ -4,7 +4,7 @@ import { emptyHead, foldHead, isTerminal } from "@reeve/run/head/run-head";
 import type { RunLog } from "@reeve/jetstream/log/run-log";
 import type { ThreadLog } from "@reeve/jetstream/log/thread-log";
 import { emptyThread, foldThread, openTurns } from "@reeve/run/thread/thread-state";
-import type { WorkspaceKey } from "./workspace-record.ts";
+import type { WorkspaceKey } from "@reeve/calls/ports/workspaces";
 import type { WorkspacePorts } from "./workspace-ports.ts";
 
 /** By what is known whether runs go on. */

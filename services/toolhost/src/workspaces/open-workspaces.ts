@@ -15,14 +15,14 @@ import { openTable } from "@reeve/jetstream/table/nats";
 import { workspaceBucket } from "@reeve/jetstream/objects/workspace-store";
 import { evictWorkspaces } from "./evict-workspaces.ts";
 import { hasOpenRun } from "./open-runs.ts";
-import { tidyWorkspaces } from "./tidy-workspaces.ts";
+import { sweepWorkspaces } from "./sweep-workspaces.ts";
 import { maxArchiveBytes } from "@reeve/sandbox/files/workspace-archive";
 import { WorkspaceKeeper } from "./workspace-keeper.ts";
 import type { WorkspacePorts } from "./workspace-ports.ts";
 import type { ToolhostConfig } from "../config.ts";
 import type { Workspaces } from "@reeve/calls/ports/workspaces";
-import { answerClients } from "./answer-clients.ts";
-import { answerReleases, natsHolders } from "./nats-holders.ts";
+import { serveWorkspaceFiles } from "./serve-workspace-files.ts";
+import { answerReleases, natsWorkspacePeers } from "./nats-workspace-peers.ts";
 import type { Sandboxes } from "../open-sandboxes.ts";
 
 /** How often is looked for workspaces that are done here, and for what nobody needs any more. */
@@ -73,7 +73,7 @@ export async function openWorkspaces(
       maxBytes: maxArchiveBytes(limits),
     }),
     place,
-    holders: natsHolders(nats),
+    peers: natsWorkspacePeers(nats),
     artifacts,
     stateOfRun,
     hasOpenRun: (key, until) => hasOpenRun(key, { ...logs, stateOfRun }, until),
@@ -85,12 +85,12 @@ export async function openWorkspaces(
   const keeper = new WorkspaceKeeper(ports);
   // To the last: a host that waits for a workspace while it is saved here has to hear that, or takes it as it was.
   opening.use(answerReleases(nats, ports, keeper));
-  opening.defer(connectionStateOf(nats.connection).onChange(() => keeper.doubt()));
+  opening.defer(connectionStateOf(nats.connection).onChange(() => keeper.invalidate()));
   opening.use(keeper);
   const background = opening.use(new Background(log, signal));
   background.run((until) => evictWorkspaces(keeper, ports, evictEveryMs, until));
-  background.run((until) => tidyWorkspaces(keeper, ports, tidyEveryMs, until));
-  opening.use(answerClients(nats, ports, { workspaces: keeper, artifacts }));
+  background.run((until) => sweepWorkspaces(keeper, ports, tidyEveryMs, until));
+  opening.use(serveWorkspaceFiles(nats, ports, { workspaces: keeper, artifacts }));
   const resources = opening.move();
   return {
     open: (wanted, until) => keeper.open(wanted, until),

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { FileChange } from "@reeve/contracts/tool";
 import { withSnapshot } from "./workspace-record.ts";
-import { bounded } from "./bounded-sandbox.ts";
+import { workspaceSandbox } from "./workspace-sandbox.ts";
 import type { HeldWorkspace } from "./held-workspace.ts";
 import { snapshotWorkspace } from "@reeve/sandbox/files/workspace-archive";
 import type { WorkspacePorts } from "./workspace-ports.ts";
@@ -55,7 +55,7 @@ async function store(
   if (!isThere(held, ports)) return undefined;
   if (isEmpty) return { name: "", bytes: 0 };
   const name = `${tenant}/${id}/${randomBytes(8).toString("hex")}`;
-  const sandbox = bounded(place.sandbox(tenant, record.folder), limits);
+  const sandbox = workspaceSandbox(place.sandbox(tenant, record.folder), { quota: limits });
   const archive = snapshotWorkspace(sandbox, limits, signal);
   return { name, bytes: await snapshots.write(name, archive, signal) };
 }
@@ -64,13 +64,13 @@ async function store(
 async function settled(
   held: HeldWorkspace,
   unsaved: readonly FileChange[],
-  { holders, host }: WorkspacePorts,
+  { peers, host }: WorkspacePorts,
   signal: AbortSignal,
 ): Promise<readonly FileChange[]> {
   const others = new Set(unsaved.map((change) => change.host).filter((other) => other !== host));
   const busy = new Set<string>();
   for (const other of others) {
-    const answer = await holders.release(other, { ...held.key, onlyAsk: true }, signal);
+    const answer = await peers.release(other, { ...held.key, onlyAsk: true }, signal);
     if (answer === "busy") busy.add(other);
   }
   return unsaved.filter((change) => !busy.has(change.host));

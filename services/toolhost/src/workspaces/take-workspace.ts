@@ -4,10 +4,10 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { pause } from "@reeve/platform/async/patiently";
 import type { Row } from "@reeve/jetstream/table/port";
-import type { WorkspaceKey } from "./workspace-record.ts";
+import type { WorkspaceKey } from "@reeve/calls/ports/workspaces";
 import { newRecord, withHolder, withTakeover } from "./workspace-record.ts";
 import { recordKeyOf } from "./held-workspace.ts";
-import { bounded } from "./bounded-sandbox.ts";
+import { workspaceSandbox } from "./workspace-sandbox.ts";
 import { restoreWorkspace } from "@reeve/sandbox/files/workspace-archive";
 import type { WorkspacePorts } from "./workspace-ports.ts";
 
@@ -36,7 +36,7 @@ export async function takeWorkspace(
     const row = await ports.records.get(recordKeyOf(key), signal);
     if (row !== undefined && !isHere(row.record, key, ports) && hasOtherHolder(row.record, ports)) {
       const asked = { ...key, onlyAsk: false };
-      const answer = await ports.holders.release(row.record.holder, asked, signal);
+      const answer = await ports.peers.release(row.record.holder, asked, signal);
       if (answer === "busy") {
         if (ports.now() > givesUpMs) throw busy(key, row.record);
         await pause(delayMs, signal);
@@ -121,7 +121,8 @@ async function lay(
   if (snapshot === "") return true;
   const archive = await snapshots.read(snapshot, signal);
   if (archive === undefined) return false;
-  await restoreWorkspace(bounded(place.sandbox(tenant, folder), limits), archive, signal);
+  const sandbox = workspaceSandbox(place.sandbox(tenant, folder), { quota: limits });
+  await restoreWorkspace(sandbox, archive, signal);
   return true;
 }
 

@@ -24,7 +24,7 @@ async function write({ keeper }: Host, path: string, text: string, call = wanted
 async function read({ keeper }: Host, path: string) {
   await using workspace = await keeper.open(wanted("read_file"), never);
   const content = await does(workspace, "read", path);
-  workspace.told();
+  workspace.markLossesReported();
   return { content, lost: workspace.losses?.lost.map(({ callId }) => callId) };
 }
 
@@ -76,7 +76,7 @@ describe("a workspace", () => {
     };
     await expect(a.keeper.open(wanted(), never)).rejects.toThrow("no sandbox");
     a.place.sandbox = sandbox;
-    expect(a.keeper.resting).toHaveLength(1);
+    expect(a.keeper.idle).toHaveLength(1);
     expect(await read(b, "x")).toEqual({ content: "1", lost: undefined });
   });
 
@@ -89,7 +89,7 @@ describe("a workspace", () => {
       return Promise.resolve("busy" as const);
     };
     const key = { tenant: "acme", id: "run_1" };
-    const taking = takeWorkspace(key, { ...ports, holders: { release } }, never);
+    const taking = takeWorkspace(key, { ...ports, peers: { release } }, never);
     await expect(taking).rejects.toThrow("another toolhost");
   });
 

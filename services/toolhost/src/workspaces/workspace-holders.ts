@@ -2,7 +2,7 @@
 type ReleaseAnswer = "released" | "busy" | "silent";
 
 /** The other toolhosts, as far as workspaces matter. */
-export interface WorkspaceHolders {
+export interface WorkspacePeers {
   /** Asks a host to save a workspace and let it go; with `onlyAsk`, whether calls are running there. */
   release(
     host: string,

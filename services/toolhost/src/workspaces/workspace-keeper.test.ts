@@ -8,7 +8,7 @@ import {
   never,
   wanted,
 } from "../../test/support/memory-workspaces.ts";
-import { tidyOnce } from "./tidy-workspaces.ts";
+import { sweepOnce } from "./sweep-workspaces.ts";
 
 let hosts: MemoryHosts;
 
@@ -27,7 +27,7 @@ async function write({ keeper }: Host, path: string, text: string, call = wanted
 async function read({ keeper }: Host, path: string, isTold = true) {
   await using workspace = await keeper.open(wanted("read_file"), never);
   const content = await does(workspace, "read", path);
-  if (isTold) workspace.told();
+  if (isTold) workspace.markLossesReported();
   return { content, lost: workspace.losses?.lost.map(({ callId }) => callId) };
 }
 
@@ -151,7 +151,7 @@ describe("a workspace", () => {
   test("leaves its host when it is taken away, and comes back from its snapshot", async () => {
     const host = hosts.host("a");
     await write(host, "x", "1");
-    const [held] = host.keeper.resting;
+    const [held] = host.keeper.idle;
     expect(held && (await host.keeper.evict(held, never))).toBe(true);
     expect(host.place.folders.size).toBe(0);
     expect(await hosts.record()).toMatchObject({ holder: "", place: "" });
@@ -209,7 +209,7 @@ describe("a tidy round", () => {
     }
     hosts.nowMs += 8 * day;
     const { keeper, ports } = hosts.host("tidy");
-    await tidyOnce(keeper, ports, never);
+    await sweepOnce(keeper, ports, never);
     expect(await hosts.record("run_1")).toBeDefined();
     expect(await hosts.record("run_2")).toBeUndefined();
     expect(await hosts.snapshots.list(never)).toHaveLength(1);
@@ -223,7 +223,7 @@ describe("a tidy round", () => {
     await hosts.snapshots.write("acme/run_9/orphan", once("x"), never);
     hosts.nowMs = Date.now() + 2 * 3_600_000;
     const again = hosts.hostAt(a.place, "a");
-    await tidyOnce(again.keeper, again.ports, never);
+    await sweepOnce(again.keeper, again.ports, never);
     expect(a.place.folders.size).toBe(0);
     expect(await hosts.snapshots.list(never)).toEqual([]);
   });
@@ -233,7 +233,7 @@ describe("a tidy round", () => {
     await write(a, "x", "1");
     hosts.kill("a");
     const { keeper, ports } = hosts.hostAt(a.place, "b", { saveAfterMs: 0 });
-    await tidyOnce(keeper, ports, never);
+    await sweepOnce(keeper, ports, never);
     await vi.waitFor(async () => expect(await hosts.record()).toMatchObject({ savedRevision: 1 }));
   });
 });

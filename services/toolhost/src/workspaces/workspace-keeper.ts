@@ -1,14 +1,14 @@
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { patiently } from "@reeve/platform/async/patiently";
-import type { WorkspaceKey } from "./workspace-record.ts";
-import { lastUsedMs, used, withHolder } from "./workspace-record.ts";
-import type { OpenWorkspace, WantedWorkspace, Workspaces } from "@reeve/calls/ports/workspaces";
-import { bounded } from "./bounded-sandbox.ts";
+import type { WorkspaceKey } from "@reeve/calls/ports/workspaces";
+import { lastUsedMs, withUse, withHolder } from "./workspace-record.ts";
+import type { OpenWorkspace, WorkspaceRequest, Workspaces } from "@reeve/calls/ports/workspaces";
+import { workspaceSandbox } from "./workspace-sandbox.ts";
 import { HeldWorkspace } from "./held-workspace.ts";
-import { layFiles } from "./lay-files.ts";
-import { UsedWorkspace } from "./open-workspace.ts";
-import { SavingRounds } from "./saving-rounds.ts";
+import { stageInputs } from "./stage-inputs.ts";
+import { UsedWorkspace } from "./used-workspace.ts";
+import { WorkspaceSaver } from "./workspace-saver.ts";
 import { takeWorkspace } from "./take-workspace.ts";
 import { archiveTimeoutMs } from "@reeve/sandbox/files/workspace-archive";
 import type { WorkspacePorts } from "./workspace-ports.ts";
@@ -27,29 +27,30 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
   readonly #taking = new Map<string, Promise<void>>();
   /** Workspaces that are let go; whoever wants one waits for that. */
   readonly #leaving = new Map<string, Promise<void>>();
-  readonly #saving: SavingRounds;
+  readonly #saving: WorkspaceSaver;
   #isEnding = false;
 
   constructor(ports: WorkspacePorts) {
     this.#ports = ports;
-    this.#saving = new SavingRounds(ports, (held) => this.#forget(held));
+    this.#saving = new WorkspaceSaver(ports, (held) => this.#forget(held));
   }
 
-  async open(wanted: WantedWorkspace, signal: AbortSignal): Promise<OpenWorkspace> {
+  async open(wanted: WorkspaceRequest, signal: AbortSignal): Promise<OpenWorkspace> {
     for (const name of [wanted.tenant, wanted.id, wanted.runId]) refuseUnlessName(name);
     const held = await this.#acquire(wanted, signal);
     const end = () => {
       held.users--;
-      if (wanted.callId === "") held.lookedAtMs = this.#ports.now();
-      if (held.users === 0) this.#saving.rests(held);
+      if (wanted.callId === "") held.clientAccessMs = this.#ports.now();
+      if (held.users === 0) this.#saving.scheduleSave(held);
     };
     try {
       const { place, limits } = this.#ports;
-      const sandbox = bounded(place.sandbox(wanted.tenant, held.record.folder), limits);
-      this.#saving.cease(held);
+      const sandbox = place.sandbox(wanted.tenant, held.record.folder);
+      this.#saving.cancelScheduled(held);
       this.#noteUse(held);
-      await layFiles(held, wanted, sandbox, this.#ports, signal);
-      return new UsedWorkspace(held, wanted, sandbox, end);
+      const bounded = workspaceSandbox(sandbox, { quota: limits });
+      await stageInputs(held, wanted, bounded, this.#ports, signal);
+      return new UsedWorkspace(held, wanted, sandbox, { limits, onEnd: end });
     } catch (error) {
       end();
       throw error;
@@ -80,7 +81,7 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
   }
 
   /** The workspaces that rest, for those that look after them. */
-  get resting(): readonly HeldWorkspace[] {
+  get idle(): readonly HeldWorkspace[] {
     return [...this.#held.values()].filter(({ users }) => users === 0);
   }
 
@@ -110,8 +111,8 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
   }
 
   /** Has all records read again before they are believed: the store was away. */
-  doubt(): void {
-    for (const held of this.#held.values()) held.doubt();
+  invalidate(): void {
+    for (const held of this.#held.values()) held.invalidate();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -123,7 +124,7 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
   }
 
   /** The workspace, with one user more from the moment on at which it was seen to be here. */
-  async #acquire(wanted: WantedWorkspace, signal: AbortSignal): Promise<HeldWorkspace> {
+  async #acquire(wanted: WorkspaceRequest, signal: AbortSignal): Promise<HeldWorkspace> {
     const name = nameOf(wanted);
     for (;;) {
       signal.throwIfAborted();
@@ -134,14 +135,14 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
       if (underWay !== undefined) await underWay.catch(() => undefined);
       else if (held === undefined) await this.#take(wanted, signal);
       else if (!this.#ports.place.has(wanted.tenant, held.record.folder)) this.#forget(held);
-      else if (held.isBelieved) {
+      else if (held.isFresh) {
         held.users++;
         return held;
       } else if (!(await held.isHere(signal))) this.#forget(held);
     }
   }
 
-  async #take({ tenant, id }: WantedWorkspace, signal: AbortSignal): Promise<void> {
+  async #take({ tenant, id }: WorkspaceRequest, signal: AbortSignal): Promise<void> {
     const key = { tenant, id };
     const name = nameOf(key);
     const take = async () => {
@@ -185,7 +186,7 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
     const { now } = this.#ports;
     if (now() - lastUsedMs(held.record) < notedEveryMs) return;
     held
-      .change((record) => used(record, now()), AbortSignal.timeout(drainMs))
+      .change((record) => withUse(record, now()), AbortSignal.timeout(drainMs))
       .catch(() => undefined);
   }
 
@@ -204,7 +205,7 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
   }
 
   #forget(held: HeldWorkspace): void {
-    this.#saving.cease(held);
+    this.#saving.cancelScheduled(held);
     if (this.#held.get(nameOf(held.key)) === held) this.#held.delete(nameOf(held.key));
   }
 }

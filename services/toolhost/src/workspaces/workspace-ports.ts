@@ -3,8 +3,8 @@ import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import type { Objects } from "@reeve/jetstream/objects/port";
 import type { Table } from "@reeve/jetstream/table/port";
-import type { WorkspaceKey } from "./workspace-record.ts";
-import type { WorkspaceHolders } from "./workspace-holders.ts";
+import type { WorkspaceKey } from "@reeve/calls/ports/workspaces";
+import type { WorkspacePeers } from "./workspace-holders.ts";
 import type { WorkspaceStorage } from "@reeve/sandbox/storage/workspace-storage";
 
 /** What the keeping of workspaces stands on. */
@@ -12,11 +12,11 @@ export interface WorkspacePorts {
   readonly records: Table<WorkspaceRecord>;
   readonly snapshots: Objects;
   readonly place: WorkspaceStorage;
-  readonly holders: WorkspaceHolders;
+  readonly peers: WorkspacePeers;
   /** Where input files come from. */
   readonly artifacts: Pick<ArtifactStore, "read">;
   /** Whether a run goes on, as far as it is known. */
-  stateOfRun(tenant: string, runId: string, signal: AbortSignal): Promise<RunStanding>;
+  stateOfRun(tenant: string, runId: string, signal: AbortSignal): Promise<RunLiveness>;
   /** Whether a run goes on that has its files in this workspace; read from the logs where it has to be. */
   hasOpenRun(key: WorkspaceKey, signal: AbortSignal): Promise<boolean>;
   /** Name of this process, unique to its life. */
@@ -39,4 +39,4 @@ export interface WorkspaceLimits {
 }
 
 /** `unknown`: there is no run of this id, or nobody has listed it yet. */
-export type RunStanding = "open" | "ended" | "unknown";
+export type RunLiveness = "open" | "ended" | "unknown";

@@ -1,30 +1,24 @@
 import { clone, create } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { FileChange, WorkspaceRecord } from "@reeve/contracts/tool";
-import type { Losses } from "@reeve/calls/ports/losses";
+import type { Losses, WorkspaceKey } from "@reeve/calls/ports/workspaces";
 import { FileChangeSchema, LaidRunSchema, WorkspaceRecordSchema } from "@reeve/contracts/tool";
 
 /** How many calls a record names of each sort; of more it says how many. */
 const maxNamed = 64;
-const maxLaid = 64;
-
-/** A workspace, as all of its records are called. */
-export interface WorkspaceKey {
-  readonly tenant: string;
-  readonly id: string;
-}
+const maxStagedRuns = 64;
 
 /** Where a workspace lies. */
-export interface Placed {
+export interface Placement {
   readonly holder: string;
   readonly place: string;
   readonly folder: string;
 }
 
-const nowhere: Placed = { holder: "", place: "", folder: "" };
+const nowhere: Placement = { holder: "", place: "", folder: "" };
 
 /** The record of a workspace in which nothing has happened. */
-export function newRecord(key: WorkspaceKey, placed: Placed, nowMs: number): WorkspaceRecord {
+export function newRecord(key: WorkspaceKey, placed: Placement, nowMs: number): WorkspaceRecord {
   return create(WorkspaceRecordSchema, { ...key, ...placed, lastUsed: timestampFromMs(nowMs) });
 }
 
@@ -34,7 +28,7 @@ export function withChanges(
   changes: readonly Pick<FileChange, "callId" | "tool" | "host">[],
   nowMs: number,
 ): WorkspaceRecord {
-  const next = used(record, nowMs);
+  const next = withUse(record, nowMs);
   for (const change of changes) {
     next.revision++;
     const known = next.unsaved.find(
@@ -49,12 +43,16 @@ export function withChanges(
 }
 
 /** The record once the input files of a run are in the workspace. They come again by themselves when they are lost. */
-export function withLaid(record: WorkspaceRecord, runId: string, nowMs: number): WorkspaceRecord {
-  const next = used(record, nowMs);
+export function withStagedInputs(
+  record: WorkspaceRecord,
+  runId: string,
+  nowMs: number,
+): WorkspaceRecord {
+  const next = withUse(record, nowMs);
   next.revision++;
   const others = next.laid.filter((laid) => laid.runId !== runId);
   const laid = create(LaidRunSchema, { runId, revision: next.revision });
-  next.laid = [...others, laid].slice(-maxLaid);
+  next.laid = [...others, laid].slice(-maxStagedRuns);
   return next;
 }
 
@@ -94,11 +92,11 @@ export function withSnapshot(record: WorkspaceRecord, snapshot: Snapshot): Works
 /** The record when the workspace was laid out anew from its snapshot: what was not in there is gone, and to be told. */
 export function withTakeover(
   record: WorkspaceRecord,
-  placed: Placed,
+  placed: Placement,
   isSnapshotLost: boolean,
   nowMs: number,
 ): WorkspaceRecord {
-  const next = Object.assign(used(record, nowMs), placed);
+  const next = Object.assign(withUse(record, nowMs), placed);
   const lost = [...next.lost, ...next.unsaved];
   next.lost = lost.slice(0, maxNamed);
   next.lostMore += next.unsavedMore + lost.length - next.lost.length;
@@ -137,7 +135,7 @@ export function lossesOf({ lost, lostMore, lostSnapshot }: WorkspaceRecord): Los
 }
 
 /** The record once these losses were told. */
-export function withTold(record: WorkspaceRecord, told: Losses): WorkspaceRecord {
+export function withReportedLosses(record: WorkspaceRecord, told: Losses): WorkspaceRecord {
   const next = clone(WorkspaceRecordSchema, record);
   const names = new Set(told.lost.map(nameOf));
   next.lost = next.lost.filter((change) => !names.has(nameOf(change)));
@@ -151,7 +149,7 @@ export function lastUsedMs({ lastUsed }: WorkspaceRecord): number {
   return lastUsed === undefined ? 0 : timestampMs(lastUsed);
 }
 
-export function used(record: WorkspaceRecord, nowMs: number): WorkspaceRecord {
+export function withUse(record: WorkspaceRecord, nowMs: number): WorkspaceRecord {
   const next = clone(WorkspaceRecordSchema, record);
   next.lastUsed = timestampFromMs(Math.max(nowMs, lastUsedMs(record)));
   return next;

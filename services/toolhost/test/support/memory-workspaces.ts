@@ -12,7 +12,7 @@ import { collect } from "@reeve/sandbox/files/collect";
 import { hasOpenRun } from "../../src/workspaces/open-runs.ts";
 import { WorkspaceKeeper } from "../../src/workspaces/workspace-keeper.ts";
 import type {
-  RunStanding,
+  RunLiveness,
   WorkspaceLimits,
   WorkspacePorts,
 } from "../../src/workspaces/workspace-ports.ts";
@@ -104,7 +104,7 @@ export class MemoryHosts {
   readonly snapshots = new MemoryObjects({ maxBytes: 1_000_000 });
   readonly artifacts = new MemoryArtifactStore({ maxBytes: 1_000_000 });
   /** What the index says of runs, and their logs. */
-  readonly listed = new Map<string, RunStanding>();
+  readonly listed = new Map<string, RunLiveness>();
   readonly runs = memoryRunLog();
   readonly threads = memoryThreadLog();
   readonly #keepers = new Map<string, WorkspaceKeeper>();
@@ -133,7 +133,7 @@ export class MemoryHosts {
       host: name,
       stateOfRun: this.stateOfRun,
       hasOpenRun: (key, signal) => hasOpenRun(key, this, signal),
-      holders: {
+      peers: {
         release: async (other, { onlyAsk, ...key }) => {
           const keeper = this.#keepers.get(other);
           if (keeper === undefined) return "silent";

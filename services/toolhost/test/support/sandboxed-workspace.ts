@@ -11,7 +11,7 @@ import { collect } from "@reeve/sandbox/files/collect";
 import { callSettings } from "@reeve/calls/settings/tool-settings";
 import type { Sandbox, SandboxDriver } from "@reeve/sandbox/port";
 import { commandOf, skipReason } from "@reeve/sandbox/test/support/bubblewrap-here";
-import type { Progress, Tool, ToolOutcome } from "@reeve/calls/ports/tool";
+import type { Progress, Tool, CallResult } from "@reeve/calls/ports/tool";
 import { describe } from "vitest";
 import { temporaryFolder } from "@reeve/sandbox/test/support/temporary-folder";
 
@@ -64,7 +64,7 @@ export interface SandboxedWorkspace extends AsyncDisposable {
   /** The same for a script that only prepares something. Throws what it complains of. */
   prepare(script: string): Promise<void>;
   /** Calls a tool as an agent does, with settings of its own. */
-  call(tool: Tool, args: JsonObject, options?: CallOptions): Promise<ToolOutcome>;
+  call(tool: Tool, args: JsonObject, options?: CallOptions): Promise<CallResult>;
 }
 
 export interface CallOptions {

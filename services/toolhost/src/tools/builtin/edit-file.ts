@@ -2,7 +2,7 @@ import { PermissionClass } from "@reeve/contracts/tool";
 import type { Tool } from "@reeve/calls/ports/tool";
 import { editText } from "@reeve/sandbox/files/workspace-files";
 import { builtinTool, stringOf } from "./builtin-tool.ts";
-import { fileOutcome, pathProperty, readOnlyRefusal, textOf } from "./file-outcome.ts";
+import { fileOutcome, pathProperty, readOnlyRefusal, textOf } from "./file-result.ts";
 
 /** Replaces a part of a text file of the workspace. */
 export const editFile: Tool = {

@@ -4,9 +4,23 @@ import { defaultLimits } from "@reeve/sandbox/port";
 import type { Tool } from "@reeve/calls/ports/tool";
 import type { Collected } from "@reeve/sandbox/files/collect";
 import { collect, endNote } from "@reeve/sandbox/files/collect";
-import { reporting } from "./output-progress.ts";
 import { builtinTool } from "./builtin-tool.ts";
 import { networkOf } from "./network-of.ts";
+
+/** The modules that code may import unless the agent spec lists others. */
+const defaultImports: readonly string[] = [
+  "math",
+  "json",
+  "datetime",
+  "re",
+  "collections",
+  "itertools",
+  "functools",
+  "typing",
+  "dataclasses",
+  "pathlib",
+  "os.path",
+];
 
 /** Runs Python in the sandbox, with the workspace as the current folder. */
 export const executeCode: Tool = {
@@ -22,10 +36,13 @@ export const executeCode: Tool = {
     },
     required: ["code"],
   }),
-  async call({ args, settings, sandbox, report, ...ids }, signal) {
-    const box = reporting(await sandbox(), report);
+  async call({ args, settings, sandbox, ...ids }, signal) {
+    const box = await sandbox();
     const timeoutMs = timeoutFor(args["timeout"], settings.codeTimeoutMs);
-    const request = { code: args["code"], allowed_imports: settings.allowedImports };
+    const request = {
+      code: args["code"],
+      allowed_imports: settings.allowedImports ?? defaultImports,
+    };
     const collected = await collect(
       box,
       {

@@ -2,7 +2,7 @@ import { PermissionClass } from "@reeve/contracts/tool";
 import type { Tool } from "@reeve/calls/ports/tool";
 import { maxReadBytes, readText, writeFile } from "@reeve/sandbox/files/workspace-files";
 import { builtinTool, stringOf } from "./builtin-tool.ts";
-import { fileOutcome, pathProperty as path, readOnlyRefusal, textOf } from "./file-outcome.ts";
+import { fileOutcome, pathProperty as path, readOnlyRefusal, textOf } from "./file-result.ts";
 
 /** Gives a text file of the workspace, or some lines of it. */
 export const readFile: Tool = {

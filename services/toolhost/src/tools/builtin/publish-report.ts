@@ -4,7 +4,7 @@ import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import type { Tool } from "@reeve/calls/ports/tool";
 import { dumpFile } from "@reeve/sandbox/files/workspace-files";
 import { builtinTool, stringOf } from "./builtin-tool.ts";
-import { pathProperty } from "./file-outcome.ts";
+import { pathProperty } from "./file-result.ts";
 
 const mediaTypes: Readonly<Record<string, string>> = {
   ".md": "text/markdown",

@@ -1,6 +1,6 @@
 import type { Tool } from "@reeve/calls/ports/tool";
 
 /** A tool as it is where it cannot work: each call of it is told why. */
-export function refusing({ descriptor }: Tool, why: string): Tool {
+export function refusingTool({ descriptor }: Tool, why: string): Tool {
   return { descriptor, call: () => Promise.resolve({ content: why, isError: true }) };
 }

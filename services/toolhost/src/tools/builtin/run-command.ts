@@ -1,10 +1,9 @@
 import { PermissionClass } from "@reeve/contracts/tool";
-import { blacklistedCommand } from "@reeve/calls/settings/command-blacklist";
+import { blacklistedCommand, defaultBlacklist } from "./command-blacklist.ts";
 import { timeoutFor } from "@reeve/calls/settings/tool-settings";
 import { defaultLimits } from "@reeve/sandbox/port";
 import type { Tool } from "@reeve/calls/ports/tool";
 import { collect, endNote } from "@reeve/sandbox/files/collect";
-import { reporting } from "./output-progress.ts";
 import { builtinTool } from "./builtin-tool.ts";
 import { networkOf } from "./network-of.ts";
 
@@ -28,17 +27,17 @@ export const runCommand: Tool = {
     },
     required: ["command"],
   }),
-  async call({ args, settings, sandbox, report, ...ids }, signal) {
+  async call({ args, settings, sandbox, ...ids }, signal) {
     const given = Array.isArray(args["command"]) ? args["command"] : [];
     const argv = given.filter((word) => typeof word === "string");
-    const refused = blacklistedCommand(argv, settings.commandBlacklist);
+    const refused = blacklistedCommand(argv, settings.commandBlacklist ?? defaultBlacklist);
     if (refused !== undefined) {
       return { content: `the command ${refused} is not allowed here`, isError: true };
     }
     if (argv.some((word) => word.includes("\0"))) {
       return { content: "an argument holds a NUL character", isError: true };
     }
-    const box = reporting(await sandbox(), report);
+    const box = await sandbox();
     const timeoutMs = timeoutFor(args["timeout"], settings.commandTimeoutMs);
     const limits = { ...defaultLimits, timeoutMs };
     const command = { argv, limits, readOnly: settings.readOnly, ...networkOf(settings, ids) };

@@ -4,7 +4,7 @@ import type { Tool } from "@reeve/calls/ports/tool";
 import type { SearchRequest } from "@reeve/sandbox/files/workspace-search";
 import { maxSearchedBytes, searchWorkspace } from "@reeve/sandbox/files/workspace-search";
 import { builtinTool, stringOf } from "./builtin-tool.ts";
-import { fileOutcome, pathProperty, textOf } from "./file-outcome.ts";
+import { fileOutcome, pathProperty, textOf } from "./file-result.ts";
 
 const timeoutMs = 30_000;
 const maxEntries = 1_000;

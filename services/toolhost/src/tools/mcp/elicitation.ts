@@ -2,13 +2,13 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { ElicitRequest, ElicitResult, InputRequests } from "@modelcontextprotocol/client";
 import { isStorable } from "@reeve/contracts/nesting";
 import { fitsMessage } from "@reeve/calls/results/record-size";
-import type { AskedQuestion, GivenAnswer } from "@reeve/calls/ports/tool";
+import type { Question, Answer } from "@reeve/calls/ports/tool";
 
 /** Bytes of what a server may ask for: it is kept in the log of the run. */
 const maxSchemaBytes = 16_384;
 
 /** Asks a person on behalf of a call. */
-export type Ask = (question: AskedQuestion) => Promise<GivenAnswer>;
+export type Ask = (question: Question) => Promise<Answer>;
 
 /** Has a person answer what a server asks by a form. What else servers ask of clients is declined. */
 export async function elicit(

@@ -7,14 +7,14 @@ import type {
 } from "@modelcontextprotocol/client";
 import { Client, isInputRequiredResult } from "@modelcontextprotocol/client";
 import { Failure } from "@reeve/platform/failure";
-import type { CallContext, ToolOutcome } from "@reeve/calls/ports/tool";
+import type { CallContext, CallResult } from "@reeve/calls/ports/tool";
 import { describeProblem } from "./describe-problem.ts";
 import type { Ask } from "./elicitation.ts";
 import { answersTo, elicit } from "./elicitation.ts";
-import { failedOutcome } from "./failed-outcome.ts";
-import { mcpOutcome } from "./mcp-outcome.ts";
+import { failedOutcome } from "./failed-call.ts";
+import { mcpOutcome } from "./mcp-result.ts";
 import type { ServerTransport } from "./open-transport.ts";
-import { OwedAnswers } from "./owed-answers.ts";
+import { PendingCalls } from "./pending-calls.ts";
 import { Silence } from "./silence.ts";
 import { Turns } from "@reeve/platform/async/turns";
 
@@ -58,7 +58,7 @@ export class McpConnection implements AsyncDisposable {
   readonly #name: string;
   readonly #asks: boolean;
   readonly #turns = new Turns();
-  readonly #owed = new OwedAnswers();
+  readonly #owed = new PendingCalls();
   /** Asks for the call whose turn it is. */
   #ask: Ask | undefined;
   readonly #onTools: (tools: readonly McpTool[]) => void;
@@ -140,7 +140,7 @@ export class McpConnection implements AsyncDisposable {
   }
 
   /** Makes a call. What the server refuses is an outcome; rejects when the connection is lost or `signal` aborts. */
-  async call(name: string, context: CallContext, signal: AbortSignal): Promise<ToolOutcome> {
+  async call(name: string, context: CallContext, signal: AbortSignal): Promise<CallResult> {
     const until = AbortSignal.any([signal, this.lost]);
     // A server of the older protocol does not say for which call it asks: there is only one.
     const turn = this.#asksInTurn ? await this.#enter(until) : undefined;
@@ -165,7 +165,7 @@ export class McpConnection implements AsyncDisposable {
     try {
       return await this.#turns.enter(until);
     } catch (error) {
-      throw this.lost.aborted ? new CallNotMade() : error;
+      throw this.lost.aborted ? new CallNotSent() : error;
     }
   }
 
@@ -176,7 +176,7 @@ export class McpConnection implements AsyncDisposable {
   async #leave(turn: Disposable): Promise<void> {
     this.#ask = undefined;
     try {
-      if (!(await this.#owed.allGiven(leftoverMs, this.lost))) {
+      if (!(await this.#owed.settled(leftoverMs, this.lost))) {
         this.#lose(new Error("a call that was cancelled was not answered"));
       }
     } catch {
@@ -190,7 +190,7 @@ export class McpConnection implements AsyncDisposable {
     name: string,
     { traceparent, args, report }: CallContext,
     { ask, silence, bounded }: Round,
-  ): Promise<ToolOutcome> {
+  ): Promise<CallResult> {
     const trace = traceparent === "" ? undefined : { traceparent };
     let input: Input = {};
     for (let round = 0; round < maxRounds; round++) {
@@ -232,7 +232,7 @@ export class McpConnection implements AsyncDisposable {
    * What became of a call that failed is told of that call alone, because others have theirs over the same connection. Where
    * the server may be gone it is asked for its tools, and lost when it does not list them.
    */
-  async #outcomeOf(error: unknown): Promise<ToolOutcome> {
+  async #outcomeOf(error: unknown): Promise<CallResult> {
     const known = failedOutcome(error, silenceMs);
     if (known !== undefined) return known;
     await this.#look();
@@ -276,7 +276,7 @@ export class McpConnection implements AsyncDisposable {
 }
 
 /** The connection was lost before a call was sent. */
-export class CallNotMade extends Error {
+export class CallNotSent extends Error {
   override readonly name = "CallNotMade";
 }
 

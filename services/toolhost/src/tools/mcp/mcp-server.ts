@@ -3,11 +3,11 @@ import type { Tool as McpTool } from "@modelcontextprotocol/client";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import type { Logger } from "@reeve/platform/telemetry/logger";
-import type { CallContext, ToolOutcome } from "@reeve/calls/ports/tool";
+import type { CallContext, CallResult } from "@reeve/calls/ports/tool";
 import type { Identity } from "@reeve/sandbox/host/identity";
 import { describeProblem } from "./describe-problem.ts";
 import type { McpServerConfig } from "./mcp-config.ts";
-import { CallNotMade, McpConnection } from "./mcp-connection.ts";
+import { CallNotSent, McpConnection } from "./mcp-connection.ts";
 import { openTransport } from "./open-transport.ts";
 import { usableTools } from "./usable-tools.ts";
 
@@ -56,7 +56,7 @@ export class McpServer implements AsyncDisposable {
   }
 
   /** Makes a call. Throws a Failure that says whether the call may have had its effect when the server is away. */
-  async call(name: string, context: CallContext, signal: AbortSignal): Promise<ToolOutcome> {
+  async call(name: string, context: CallContext, signal: AbortSignal): Promise<CallResult> {
     const connection = this.#connection;
     if (connection === undefined) {
       throw this.#away(`is not connected: ${this.#problem}; the call was not made`);
@@ -65,7 +65,7 @@ export class McpServer implements AsyncDisposable {
       return await connection.call(name, context, signal);
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof CallNotMade) {
+      if (error instanceof CallNotSent) {
         throw this.#away("is not connected any more; the call was not made", error);
       }
       if (!connection.lost.aborted && error instanceof Failure) throw error;

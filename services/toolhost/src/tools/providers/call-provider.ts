@@ -4,10 +4,10 @@ import type { ServiceError } from "@grpc/grpc-js";
 import { status } from "@grpc/grpc-js";
 import type { ExecuteToolResponse, ProvidedResult } from "@reeve/contracts/tool-provider";
 import { ExecuteToolRequestSchema } from "@reeve/contracts/tool-provider";
-import type { CallContext, ToolOutcome } from "@reeve/calls/ports/tool";
+import type { CallContext, CallResult } from "@reeve/calls/ports/tool";
 import type { ProviderChannel } from "./provider-channel.ts";
 import { isStatus } from "./provider-channel.ts";
-import { providedOutcome } from "./provided-outcome.ts";
+import { providedOutcome } from "./provided-result.ts";
 
 /** How long a provider may take to end a stream whose result it has given. */
 const endMs = 2_000;
@@ -32,7 +32,7 @@ export async function callProvider(
   { channel, provider, tool, idempotent, timeLimitMs }: ProviderCall,
   context: CallContext,
   signal: AbortSignal,
-): Promise<ToolOutcome> {
+): Promise<CallResult> {
   const { callId, args, tenant, runId, traceparent, report } = context;
   const request = create(ExecuteToolRequestSchema, {
     callId,
@@ -97,7 +97,7 @@ interface Circumstances {
 }
 
 /** What a model is told of a call that ended with an error status. */
-function failed(error: unknown, { provider, hasSpoken, timeLimitMs }: Circumstances): ToolOutcome {
+function failed(error: unknown, { provider, hasSpoken, timeLimitMs }: Circumstances): CallResult {
   if (!isStatus(error)) return broken(provider, "answered with what cannot be read");
   const details = error.details.slice(0, maxCharacters);
   const unknown = "the outcome of the call is unknown";
@@ -144,10 +144,10 @@ function isUnsent({ details, metadata }: ServiceError): boolean {
   return isOurs && /^(\w+: )?(No connection established|Name resolution failed)/.test(details);
 }
 
-function broken(provider: string, what: string): ToolOutcome {
+function broken(provider: string, what: string): CallResult {
   return told(`the tool provider ${provider} ${what}; the outcome of the call is unknown`);
 }
 
-function told(content: string): ToolOutcome {
+function told(content: string): CallResult {
   return { content, isError: true };
 }

@@ -2,16 +2,16 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import type { ToolCatalog, ToolDescriptor } from "@reeve/contracts/tool";
 import { ToolCatalogSchema, ToolDescriptorSchema } from "@reeve/contracts/tool";
-import type { Tool, Toolbox } from "./tool.ts";
+import type { Tool, Toolbox } from "../ports/tool.ts";
 
-/** Bytes of the tools of one catalog, and of one of them: a message of the bus holds a megabyte. */
-const maxBytes = 900_000;
-const maxBytesOfTool = 100_000;
+/** Bytes of all tools of a catalog, and of one of them: a message of the bus holds a megabyte. */
+const maxCatalogBytes = 900_000;
+const maxToolBytes = 100_000;
 
-/** The tools that one place offers at the moment. */
+/** Returns the tools that one source, such as an MCP server, offers now. */
 export type ToolSource = () => readonly Tool[];
 
-/** The built-in tools, and those that MCP servers and providers list at the moment. */
+/** The built-in tools, and those that MCP servers and providers list now. */
 export class HostToolbox implements Toolbox {
   readonly #builtin: readonly Tool[];
   readonly #sources: readonly ToolSource[];
@@ -30,28 +30,28 @@ export class HostToolbox implements Toolbox {
   }
 }
 
-/** Who announces tools. */
-export interface Announced {
+/** The host that announces a catalog. */
+export interface CatalogHost {
   readonly pool: string;
-  /** Absent: there is but one host. */
+  /** Absent: there is only one host. */
   readonly host?: string;
   readonly isolation: string;
 }
 
 /**
- * What a toolhost announces: one message, however much others have to say of their tools. `onLeftOut` hears of each that
- * does not go into it.
+ * Returns the catalog that a toolhost announces. It fits in one message, however large the descriptions of tools are;
+ * `onLeftOut` is called with the name of each tool that does not fit.
  */
 export function catalogOf(
   toolbox: Toolbox,
-  { pool, host = "", isolation }: Announced,
+  { pool, host = "", isolation }: CatalogHost,
   onLeftOut: (tool: string) => void = () => undefined,
 ): ToolCatalog {
   const tools: ToolDescriptor[] = [];
   let bytes = 0;
   for (const { descriptor } of toolbox.list()) {
     const size = bytesOf(descriptor);
-    if (size > maxBytesOfTool || bytes + size > maxBytes) onLeftOut(descriptor.name);
+    if (size > maxToolBytes || bytes + size > maxCatalogBytes) onLeftOut(descriptor.name);
     else {
       tools.push({ ...descriptor, pool });
       bytes += size;
@@ -60,7 +60,7 @@ export function catalogOf(
   return create(ToolCatalogSchema, { pool, host, isolation, announcedAt: timestampNow(), tools });
 }
 
-/** Infinite for what cannot be written at all, as a record that is nested without end. */
+/** Infinite for a descriptor that cannot be written at all, such as one whose schema is nested without end. */
 function bytesOf(descriptor: ToolDescriptor): number {
   try {
     return toBinary(ToolDescriptorSchema, descriptor).length;

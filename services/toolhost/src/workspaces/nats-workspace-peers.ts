@@ -8,7 +8,7 @@ import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { requestClientOf } from "@reeve/platform/nats/request-client";
 import { singleAttempt, pollUntilReply } from "@reeve/platform/nats/poll-until-reply";
 import type { WorkspaceKeeper } from "./workspace-keeper.ts";
-import type { WorkspaceHolders } from "./workspace-holders.ts";
+import type { WorkspacePeers } from "./workspace-holders.ts";
 
 /** How long a host that was silent is asked just once whether calls are running there: many workspaces may name it. */
 const silentMs = 10_000;
@@ -19,7 +19,7 @@ const releases = channelOf(WorkspaceReleaseSchema);
  * The other toolhosts, asked over the bus. One that does not answer for seconds of one connection is silent; a Failure of
  * kind `unavailable` is thrown when that connection was lost meanwhile.
  */
-export function natsHolders({ connection }: Pick<Nats, "connection">): WorkspaceHolders {
+export function natsWorkspacePeers({ connection }: Pick<Nats, "connection">): WorkspacePeers {
   const requests = requestClientOf(connection);
   const state = connectionStateOf(connection);
   const silentUntil = new Map<string, number>();

@@ -1,10 +1,10 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
 import { hasJson } from "@reeve/calls/results/record-size";
-import type { Attachment, ToolOutcome } from "@reeve/calls/ports/tool";
+import type { Attachment, CallResult } from "@reeve/calls/ports/tool";
 
 /** What an MCP server answered, as a model reads it. What is no text is an attachment, of which the text tells. */
-export function mcpOutcome({ content, isError, structuredContent }: CallToolResult): ToolOutcome {
+export function mcpOutcome({ content, isError, structuredContent }: CallToolResult): CallResult {
   const attachments: Attachment[] = [];
   const texts = content.map((block) => textOf(block, attachments));
   const structured = isRecord(structuredContent) ? structuredContent : undefined;

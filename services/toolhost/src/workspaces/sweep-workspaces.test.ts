@@ -2,9 +2,9 @@ import { create } from "@bufbuild/protobuf";
 import { ThreadEventSchema } from "@reeve/contracts/thread";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { beforeEach, expect, test } from "vitest";
-import type { WantedWorkspace } from "@reeve/calls/ports/workspaces";
+import type { WorkspaceRequest } from "@reeve/calls/ports/workspaces";
 import { does, MemoryHosts, never, wanted } from "../../test/support/memory-workspaces.ts";
-import { tidyOnce } from "./tidy-workspaces.ts";
+import { sweepOnce } from "./sweep-workspaces.ts";
 
 const day = 86_400_000;
 
@@ -20,7 +20,7 @@ async function write(
   { keeper }: Host,
   path: string,
   text: string,
-  call: WantedWorkspace = wanted(),
+  call: WorkspaceRequest = wanted(),
 ) {
   await using workspace = await keeper.open(call, never);
   await does(workspace, "write", path, text);
@@ -36,10 +36,10 @@ test("a tidy round keeps the files of a thread on which a run waits for a person
   hosts.listed.set("run_1", "open");
   hosts.nowMs += 8 * day;
   const { keeper, ports } = hosts.host("tidy");
-  await tidyOnce(keeper, ports, never);
+  await sweepOnce(keeper, ports, never);
   expect(await hosts.record("thread-t")).toBeDefined();
   hosts.listed.set("run_1", "ended");
-  await tidyOnce(keeper, ports, never);
+  await sweepOnce(keeper, ports, never);
   expect(await hosts.record("thread-t")).toBeUndefined();
 });
 
@@ -47,7 +47,7 @@ test("a tidy round deletes what rests here unsaved for as long, with its folder"
   const { keeper, ports, place } = hosts.host("a");
   await write({ keeper }, "x", "1");
   hosts.nowMs = Date.now() + 8 * day;
-  await tidyOnce(keeper, ports, never);
+  await sweepOnce(keeper, ports, never);
   expect(await hosts.record()).toBeUndefined();
   expect(place.folders.size).toBe(0);
 });

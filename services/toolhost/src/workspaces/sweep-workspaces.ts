@@ -15,7 +15,7 @@ const maxAdopted = 20;
  * Every `intervalMs`, until `signal` aborts: deletes records that nobody has used for the retention time, snapshots that no
  * record names, and folders here of workspaces that are elsewhere by now. Takes up those at this place whose host is gone.
  */
-export async function tidyWorkspaces(
+export async function sweepWorkspaces(
   keeper: WorkspaceKeeper,
   ports: WorkspacePorts,
   intervalMs: number,
@@ -23,12 +23,12 @@ export async function tidyWorkspaces(
 ): Promise<void> {
   for (;;) {
     await pause(intervalMs, signal);
-    await tidyOnce(keeper, ports, signal);
+    await sweepOnce(keeper, ports, signal);
   }
 }
 
 /** One such round. What cannot be done is logged, and done in the next. */
-export async function tidyOnce(
+export async function sweepOnce(
   keeper: WorkspaceKeeper,
   ports: WorkspacePorts,
   signal: AbortSignal,
@@ -112,13 +112,13 @@ function isOrphanHere(
 async function adopt(
   record: WorkspaceRecord,
   keeper: WorkspaceKeeper,
-  { holders, log }: WorkspacePorts,
+  { peers, log }: WorkspacePorts,
   signal: AbortSignal,
 ): Promise<void> {
   const { tenant, id, holder } = record;
   if (holder !== "") {
     const asked = { tenant, id, onlyAsk: true };
-    if ((await holders.release(holder, asked, signal)) !== "silent") return;
+    if ((await peers.release(holder, asked, signal)) !== "silent") return;
   }
   try {
     const wanted = { tenant, id, runId: id, callId: "", tool: "", files: [] };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mcpOutcome } from "./mcp-outcome.ts";
+import { mcpOutcome } from "./mcp-result.ts";
 
 const data = Buffer.from([0, 255, 128]).toString("base64");
 

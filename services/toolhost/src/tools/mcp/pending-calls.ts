@@ -3,7 +3,7 @@ import type { Transport } from "@modelcontextprotocol/client";
 import { SdkHttpError } from "@modelcontextprotocol/client";
 
 /** The calls that a server was sent and has not answered, whoever still waits for them. Seen on the wire, because a client forgets calls that are cancelled. */
-export class OwedAnswers {
+export class PendingCalls {
   readonly #owed = new Map<string | number, PromiseWithResolvers<void>>();
 
   /** Sees what goes over a transport from now on. */
@@ -31,7 +31,7 @@ export class OwedAnswers {
   }
 
   /** Resolves with whether all calls are answered, after `longestMs` at the latest. Rejects when `signal` aborts. */
-  async allGiven(longestMs: number, signal: AbortSignal): Promise<boolean> {
+  async settled(longestMs: number, signal: AbortSignal): Promise<boolean> {
     if (this.#owed.size === 0) return true;
     const answers = [...this.#owed.values()].map(({ promise }) => promise);
     const enough = new AbortController();

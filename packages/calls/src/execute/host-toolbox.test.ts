@@ -2,8 +2,8 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { ToolCatalogSchema, ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { expect, test } from "vitest";
-import type { Tool } from "./tool.ts";
-import { HostToolbox, catalogOf } from "./toolbox.ts";
+import type { Tool } from "../ports/tool.ts";
+import { HostToolbox, catalogOf } from "./host-toolbox.ts";
 
 function toolOf(name: string, characters = 0): Tool {
   const descriptor = create(ToolDescriptorSchema, { name, description: "x".repeat(characters) });
@@ -20,7 +20,7 @@ test("the catalog has the tools of all sources, each in the pool", () => {
   ]);
 });
 
-test("the catalog fits one message, however much a server says of its tools", () => {
+test("the catalog fits in one message, however large the descriptions of a server are", () => {
   const many = Array.from({ length: 100 }, (_, index) => toolOf(`t${index}`, 90_000));
   const toolbox = new HostToolbox([toolOf("own")], [() => [toolOf("huge", 200_000), ...many]]);
   const left: string[] = [];
@@ -33,7 +33,7 @@ test("the catalog fits one message, however much a server says of its tools", ()
   expect(left.length + catalog.tools.length).toBe(102);
 });
 
-test("a tool that cannot be written is left out, and takes no other with it", () => {
+test("a tool that cannot be serialized is left out, and the others stay", () => {
   let inputSchema: JsonObject = {};
   for (let level = 0; level < 100_000; level++) inputSchema = { properties: inputSchema };
   const descriptor = { ...toolOf("endless").descriptor, inputSchema };

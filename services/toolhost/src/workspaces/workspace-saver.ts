@@ -34,7 +34,7 @@ interface Turn {
 }
 
 /** Saves workspaces when they rest. */
-export class SavingRounds implements AsyncDisposable {
+export class WorkspaceSaver implements AsyncDisposable {
   readonly #ports: WorkspacePorts;
   readonly #onLost: (held: HeldWorkspace) => void;
   readonly #slots = new Limiter(maxAtOnce);
@@ -49,7 +49,7 @@ export class SavingRounds implements AsyncDisposable {
   }
 
   /** No call runs there any more: it is saved after a while, if there is something to save. */
-  rests(held: HeldWorkspace): void {
+  scheduleSave(held: HeldWorkspace): void {
     const turn = this.#turnOf(held);
     if (!held.isUnsaved || this.#end.signal.aborted) return;
     const { saveAfterMs } = this.#ports.limits;
@@ -63,7 +63,7 @@ export class SavingRounds implements AsyncDisposable {
   }
 
   /** A call runs there again. What is being saved goes on. */
-  cease(held: HeldWorkspace): void {
+  cancelScheduled(held: HeldWorkspace): void {
     clearTimeout(this.#turnOf(held).timer);
   }
 
@@ -122,7 +122,7 @@ export class SavingRounds implements AsyncDisposable {
       const { failures } = this.#turnOf(held);
       const { key } = held;
       this.#ports.log.warn({ err: error, ...key, failures }, "workspace not saved; trying again");
-      if (held.users === 0) this.rests(held);
+      if (held.users === 0) this.scheduleSave(held);
     });
   }
 
@@ -138,7 +138,7 @@ export class SavingRounds implements AsyncDisposable {
       turn.tookMs = performance.now() - startedAt;
       delete turn.unsavedSince;
       // What another host at this place has running is saved in its time, and not looked for at every moment.
-      turn.failures = held.isUnsaved && !held.isOwing ? turn.failures + 1 : 0;
+      turn.failures = held.isUnsaved && !held.hasOwnUnsavedChanges ? turn.failures + 1 : 0;
       turn.refusals = 0;
     } catch (error) {
       turn.failures++;
@@ -147,7 +147,7 @@ export class SavingRounds implements AsyncDisposable {
       throw error;
     }
     // What began meanwhile comes to its own rest.
-    if (held.users === 0) this.rests(held);
+    if (held.users === 0) this.scheduleSave(held);
   }
 
   #turnOf(held: HeldWorkspace): Turn {

@@ -20,7 +20,7 @@ export interface PresenceOptions {
 }
 
 /** That this host lives, as others read it: said every two seconds from `begin` on, and taken back when it is disposed. */
-export class Presence implements AsyncDisposable {
+export class PresenceHeartbeat implements AsyncDisposable {
   readonly #table: Table<ToolhostPresence>;
   readonly #options: PresenceOptions;
   readonly #since = timestampNow();

@@ -1,5 +1,5 @@
 import type { Sandbox } from "@reeve/sandbox/port";
-import type { ToolOutcome } from "@reeve/calls/ports/tool";
+import type { CallResult } from "@reeve/calls/ports/tool";
 import type { FileOutcome } from "@reeve/sandbox/files/run-file-program";
 
 /** The argument that every file tool has. An argument of a program may not be longer. */
@@ -10,7 +10,7 @@ export const pathProperty = {
   description: "Path within the workspace.",
 } as const;
 
-export const readOnlyRefusal: ToolOutcome = {
+export const readOnlyRefusal: CallResult = {
   content: "the workspace of this agent is read-only",
   isError: true,
 };
@@ -20,7 +20,7 @@ export function fileOutcome(
   { isolation }: Sandbox,
   outcome: FileOutcome,
   content: string,
-): ToolOutcome {
+): CallResult {
   const { reason: endReason, durationMs: executionTimeMs } = outcome.end;
   const record = { endReason, executionTimeMs, isolation };
   return outcome.kind === "done"

@@ -1,25 +1,26 @@
 import { expect, test } from "vitest";
-import type { ExecEvent, OutputStream, Sandbox } from "@reeve/sandbox/port";
+import type { ExecEvent, OutputStream, Sandbox, SandboxLimits } from "@reeve/sandbox/port";
 import { defaultLimits } from "@reeve/sandbox/port";
 import type { Progress } from "@reeve/calls/ports/tool";
 import { collect } from "@reeve/sandbox/files/collect";
 import type { Pause } from "./output-progress.ts";
-import { reporting } from "./output-progress.ts";
+import { workspaceSandbox } from "./workspace-sandbox.ts";
 
 const never = new AbortController().signal;
 const command = { argv: ["x"], limits: { ...defaultLimits, timeoutMs: 1_000 } };
+const quota = { bytes: 1_000, files: 10 };
 const end: ExecEvent = { kind: "end", reason: "exit", code: 0, durationMs: 1 };
 
 function out(text: string, stream: OutputStream = "stdout"): ExecEvent {
   return { kind: "out", stream, bytes: Buffer.from(text) };
 }
 
-/** A sandbox whose every command does what `exec` says. */
+/** Returns a sandbox in which `exec` runs for each command. */
 function sandboxOf(exec: () => AsyncIterable<ExecEvent>): Sandbox {
   return { isolation: "none", exec };
 }
 
-/** Pauses that end when the test says so. */
+/** Returns pauses that the test ends. */
 function pauses() {
   const waiting: PromiseWithResolvers<void>[] = [];
   const pause: Pause = (_, signal) => {
@@ -35,13 +36,13 @@ function pauses() {
   return { pause, next, waiting };
 }
 
-test("a command tells once in a while what it has written last, and how much", async () => {
+test("a command reports its last lines and how much it has written, once per pause", async () => {
   const { pause, next } = pauses();
   const reports: Progress[] = [];
-  const told: number[] = [];
+  const early: number[] = [];
   const sandbox = sandboxOf(async function* () {
     for (let line = 1; line <= 1_000; line++) yield out(`line ${line}\n`);
-    told.push(reports.length);
+    early.push(reports.length);
     await next();
     yield out("warning\n", "stderr");
     yield out("a report of our own program", "result");
@@ -50,11 +51,11 @@ test("a command tells once in a while what it has written last, and how much", a
     yield end;
   });
   const { text } = await collect(
-    reporting(sandbox, (progress) => reports.push(progress), pause),
+    workspaceSandbox(sandbox, { quota, onProgress: (progress) => reports.push(progress) }, pause),
     command,
     never,
   );
-  expect(told).toEqual([0]);
+  expect(early).toEqual([0]);
   expect(reports).toEqual([
     { progress: 8_893, message: "line 998\nline 999\nline 1000" },
     { progress: 8_901, message: "line 999\nline 1000\nwarning" },
@@ -62,7 +63,7 @@ test("a command tells once in a while what it has written last, and how much", a
   expect(text("stdout").split("\n")).toHaveLength(1_001);
 });
 
-test("a command that is over at once tells nothing", async () => {
+test("a command that ends at once reports nothing", async () => {
   const { pause, waiting } = pauses();
   const reports: Progress[] = [];
   const sandbox = sandboxOf(async function* () {
@@ -70,7 +71,7 @@ test("a command that is over at once tells nothing", async () => {
     yield end;
   });
   await collect(
-    reporting(sandbox, (progress) => reports.push(progress), pause),
+    workspaceSandbox(sandbox, { quota, onProgress: (progress) => reports.push(progress) }, pause),
     command,
     never,
   );
@@ -79,7 +80,7 @@ test("a command that is over at once tells nothing", async () => {
   expect(reports).toEqual([]);
 });
 
-test("a command that says nothing tells nothing, and what cannot be shown is told as an amount", async () => {
+test("a silent command reports nothing, and unprintable output is reported as an amount", async () => {
   const { pause, next, waiting } = pauses();
   const reports: Progress[] = [];
   const sandbox = sandboxOf(async function* () {
@@ -89,14 +90,14 @@ test("a command that says nothing tells nothing, and what cannot be shown is tol
     yield end;
   });
   await collect(
-    reporting(sandbox, (progress) => reports.push(progress), pause),
+    workspaceSandbox(sandbox, { quota, onProgress: (progress) => reports.push(progress) }, pause),
     command,
     never,
   );
   expect(reports).toEqual([{ progress: 50, message: "50 bytes" }]);
 });
 
-test("what breaks off a command breaks off its reports", async () => {
+test("an error of the sandbox ends the reports", async () => {
   const { pause, waiting } = pauses();
   const reports: Progress[] = [];
   const sandbox = sandboxOf(async function* () {
@@ -104,7 +105,7 @@ test("what breaks off a command breaks off its reports", async () => {
     throw new Error("the sandbox is gone");
   });
   const collected = collect(
-    reporting(sandbox, (progress) => reports.push(progress), pause),
+    workspaceSandbox(sandbox, { quota, onProgress: (progress) => reports.push(progress) }, pause),
     command,
     never,
   );
@@ -112,4 +113,23 @@ test("what breaks off a command breaks off its reports", async () => {
   for (const turn of waiting) turn.resolve();
   await new Promise(setImmediate);
   expect(reports).toEqual([]);
+});
+
+test("a command gets no more than the quota of the workspace", async () => {
+  const limits: SandboxLimits[] = [];
+  const sandbox: Sandbox = {
+    isolation: "none",
+    exec: async function* (given) {
+      limits.push(given.limits);
+      yield end;
+    },
+  };
+  const wrapped = workspaceSandbox(sandbox, { quota });
+  await collect(wrapped, command, never);
+  const small = { workspaceBytes: 10, workspaceFiles: 1, fileBytes: 5 };
+  await collect(wrapped, { ...command, limits: { ...command.limits, ...small } }, never);
+  expect(limits).toMatchObject([
+    { workspaceBytes: quota.bytes, workspaceFiles: quota.files, fileBytes: quota.bytes },
+    small,
+  ]);
 });

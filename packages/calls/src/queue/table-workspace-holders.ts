@@ -1,20 +1,21 @@
 import { create } from "@bufbuild/protobuf";
 import { bucketOf } from "@reeve/contracts/channel";
+import { ErrorReason } from "@reeve/contracts/error";
 import type { WorkspaceRecord } from "@reeve/contracts/tool";
 import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
-import { ErrorReason } from "@reeve/contracts/error";
-import { Failure } from "@reeve/platform/failure";
 import type { Table } from "@reeve/jetstream/table/port";
-import type { WorkspaceHolders, WorkspaceKey } from "../ports/routing.ts";
+import { Failure } from "@reeve/platform/failure";
+import type { WorkspaceHolders } from "../ports/routing.ts";
+import type { WorkspaceKey } from "../ports/workspaces.ts";
 
 const maxAttempts = 10;
 const { key: keyOf } = bucketOf(WorkspaceRecordSchema);
 
 /**
- * Who has the files of runs, in a table. Of a record that is there it changes the holder alone, and none of a host that has
- * files: who takes those has to ask for them.
+ * The holders of workspaces, in the table of workspace records. Changes nothing of a record but its holder, and never the holder
+ * of a workspace that has files: a host that takes those has to request them.
  */
-export class TableHolders implements WorkspaceHolders {
+export class TableWorkspaceHolders implements WorkspaceHolders {
   readonly #table: Table<WorkspaceRecord>;
 
   constructor(table: Table<WorkspaceRecord>) {
@@ -50,7 +51,7 @@ export class TableHolders implements WorkspaceHolders {
     throw new Failure(
       "unavailable",
       ErrorReason.UNAVAILABLE,
-      `workspace ${id} changes hands at the moment; the call is tried again`,
+      `the record of workspace ${id} changed ${maxAttempts} times meanwhile; the call is tried again`,
     );
   }
 }

@@ -3,8 +3,8 @@ import type { ToolCatalog } from "@reeve/contracts/tool";
 import type { ToolhostPresence } from "@reeve/contracts/toolhost";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Row, Table } from "@reeve/jetstream/table/port";
-import type { Mates } from "@reeve/calls/ports/routing";
-import { beatMs } from "./presence.ts";
+import type { Peers } from "@reeve/calls/ports/routing";
+import { beatMs } from "./presence-heartbeat.ts";
 
 /** How long a host counts as living after it was last heard of. */
 const goneMs = 10_000;
@@ -21,7 +21,7 @@ interface Heard {
   readonly missed: number;
 }
 
-export interface LiveMatesOptions {
+export interface LivePeersOptions {
   readonly host: string;
   readonly presence: Table<ToolhostPresence>;
   readonly catalogs: () => readonly ToolCatalog[];
@@ -35,11 +35,11 @@ export interface LiveMatesOptions {
  * The other hosts as their presence tells, kept fresh by a watch. A host that is silent, and where nobody listens two times one
  * after the other, is taken out of the table for all, unless it has spoken meanwhile.
  */
-export class LiveMates implements Mates {
-  readonly #options: LiveMatesOptions;
+export class LivePeers implements Peers {
+  readonly #options: LivePeersOptions;
   readonly #heard = new Map<string, Heard>();
 
-  constructor(options: LiveMatesOptions) {
+  constructor(options: LivePeersOptions) {
     this.#options = options;
   }
 
@@ -86,7 +86,7 @@ export class LiveMates implements Mates {
   }
 
   /** Looks after hosts that are silent, until `signal` aborts. */
-  async lookAfter(signal: AbortSignal): Promise<void> {
+  async probeSilent(signal: AbortSignal): Promise<void> {
     for (;;) {
       await wait(lookMs, undefined, { signal });
       const now = performance.now();

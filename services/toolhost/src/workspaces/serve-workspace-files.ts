@@ -22,7 +22,7 @@ const graceMs = 10_000;
  * Answers what clients ask about files: of workspaces that this host has, and in turn of those that none has. When it is
  * disposed it takes no more, and what is under way comes to its end within ten seconds.
  */
-export function answerClients(
+export function serveWorkspaceFiles(
   { connection }: Pick<Nats, "connection">,
   { host, log }: { readonly host: string; readonly log: Pick<Logger, "warn"> },
   ports: Omit<FilesPorts, "shares" | "log">,

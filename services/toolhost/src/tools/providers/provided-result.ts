@@ -1,9 +1,9 @@
 import type { ProvidedResult } from "@reeve/contracts/tool-provider";
 import { hasJson } from "@reeve/calls/results/record-size";
-import type { Attachment, ToolOutcome } from "@reeve/calls/ports/tool";
+import type { Attachment, CallResult } from "@reeve/calls/ports/tool";
 
 /** What a provider answered, as a model reads it. Files are attachments, of which the text tells. */
-export function providedOutcome(result: ProvidedResult): ToolOutcome {
+export function providedOutcome(result: ProvidedResult): CallResult {
   const { content, isError, structured, files } = result;
   const attachments = files.map(({ mediaType, content: bytes }, index): Attachment => ({
     label: `file ${index + 1}`,

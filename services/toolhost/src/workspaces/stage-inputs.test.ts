@@ -2,7 +2,7 @@ import { once as event } from "node:events";
 import { create } from "@bufbuild/protobuf";
 import { WorkspaceFileSchema } from "@reeve/contracts/tool";
 import { beforeEach, expect, test, vi } from "vitest";
-import type { WantedWorkspace } from "@reeve/calls/ports/workspaces";
+import type { WorkspaceRequest } from "@reeve/calls/ports/workspaces";
 import {
   does,
   MemoryHosts,
@@ -23,7 +23,7 @@ async function write(
   { keeper }: Host,
   path: string,
   text: string,
-  call: WantedWorkspace = wanted(),
+  call: WorkspaceRequest = wanted(),
 ) {
   await using workspace = await keeper.open(call, never);
   await does(workspace, "write", path, text);

@@ -1,14 +1,14 @@
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import type { CallJournal } from "@reeve/jetstream/log/call-journal";
+import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import type { Logger } from "@reeve/platform/telemetry/logger";
-import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import type { Routing } from "./routing.ts";
 import type { Toolbox } from "./tool.ts";
 import type { Workspaces } from "./workspaces.ts";
 
-/** What the execution of calls stands on. */
-export interface ToolhostPorts {
+/** What the execution of calls depends on. */
+export interface CallPorts {
   readonly journal: CallJournal;
   /** The queue from which calls are taken. */
   readonly requests: Pick<WorkQueue<ToolCallRequest>, "holds">;
@@ -16,13 +16,13 @@ export interface ToolhostPorts {
   readonly routing?: Routing;
   readonly toolbox: Toolbox;
   readonly workspaces: Workspaces;
-  /** Where results go that are too large to be shown. */
+  /** Stores results that are too large for the model to read. */
   readonly artifacts: Pick<ArtifactStore, "put">;
-  /** How long the store may take for one of them before the result goes without it. */
-  readonly keepMs: number;
-  /** Name of this process, unique to its life. */
+  /** How long the store may take for one artifact before the result is recorded without it. */
+  readonly storeTimeoutMs: number;
+  /** Name of this process, unique to its lifetime. */
   readonly host: string;
-  /** How often a delivery is extended; well below the queue's wait. */
+  /** Interval at which a delivery is extended. Must be well below the ack wait of the queue. */
   readonly heartbeatMs: number;
   readonly log: Logger;
 }

@@ -1,8 +1,8 @@
 import { ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
-import type { ToolOutcome } from "@reeve/calls/ports/tool";
+import type { CallResult } from "@reeve/calls/ports/tool";
 
 /** What a server said against a call, and a call that it left unanswered. Undefined: the server may be gone. */
-export function failedOutcome(error: unknown, silenceMs: number): ToolOutcome | undefined {
+export function failedOutcome(error: unknown, silenceMs: number): CallResult | undefined {
   if (error instanceof ProtocolError) return { content: error.message, isError: true };
   if (isTimeout(error)) {
     const content = `the server did not answer within ${silenceMs / 1_000} s; the outcome of the call is unknown`;

@@ -1,9 +1,9 @@
 import type { WorkspaceFile } from "@reeve/contracts/tool";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
-import { withLaid } from "./workspace-record.ts";
+import { withStagedInputs } from "./workspace-record.ts";
 import type { Sandbox } from "@reeve/sandbox/port";
-import type { WantedWorkspace } from "@reeve/calls/ports/workspaces";
+import type { WorkspaceRequest } from "@reeve/calls/ports/workspaces";
 import type { HeldWorkspace } from "./held-workspace.ts";
 import { writeFile } from "@reeve/sandbox/files/workspace-files";
 import type { WorkspacePorts } from "./workspace-ports.ts";
@@ -13,9 +13,9 @@ import type { WorkspacePorts } from "./workspace-ports.ts";
  * done again. They are written by the sandbox itself, so that no link leads elsewhere. Throws a Failure when a path leads
  * out of the workspace, or an artifact is missing.
  */
-export async function layFiles(
+export async function stageInputs(
   held: HeldWorkspace,
-  { tenant, runId, files }: WantedWorkspace,
+  { tenant, runId, files }: WorkspaceRequest,
   sandbox: Sandbox,
   ports: Pick<WorkspacePorts, "artifacts" | "now">,
   signal: AbortSignal,
@@ -25,19 +25,19 @@ export async function layFiles(
   for (;;) {
     if (isDone()) return;
     signal.throwIfAborted();
-    const underWay = held.laying.get(runId);
+    const underWay = held.staging.get(runId);
     if (underWay === undefined) break;
     await underWay.catch(() => undefined);
   }
   const laying = (async () => {
     for (const file of files) await lay(tenant, file, sandbox, ports, signal);
-    await held.change((record) => withLaid(record, runId, ports.now()), signal);
+    await held.change((record) => withStagedInputs(record, runId, ports.now()), signal);
   })();
-  held.laying.set(runId, laying);
+  held.staging.set(runId, laying);
   try {
     await laying;
   } finally {
-    held.laying.delete(runId);
+    held.staging.delete(runId);
   }
 }
 

@@ -1,0 +1,77 @@
+import { create } from "@bufbuild/protobuf";
+import type { ToolCallRequest } from "@reeve/contracts/tool";
+import { ForwardedToolCallSchema } from "@reeve/contracts/toolhost";
+import type { CallKey } from "@reeve/jetstream/log/call-journal";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import type { Delivery } from "@reeve/jetstream/queue/port";
+import { publishUntilHeld } from "@reeve/jetstream/queue/publish-until-held";
+import type { CallPorts } from "../ports/call-ports.ts";
+import type { Routing } from "../ports/routing.ts";
+import { routeCall } from "./route-call.ts";
+
+/** Delay before a call is delivered again whose host is not known yet. */
+const retryMs = 500;
+
+/** A call that this host has taken from a queue. */
+export interface CallDelivery extends Delivery<ToolCallRequest> {
+  /** How often it was forwarded. Absent: it came from the pool. */
+  readonly hops?: number;
+}
+
+/**
+ * Forwards a call to the host that should execute it. Returns whether the delivery is settled. A call that has started is never
+ * forwarded, because its journal and the delivery of the message that started it decide about it. The call is in the queue of
+ * the other host before it is acknowledged here: a host that dies in between leaves it in one queue or in both, and its journal
+ * accepts it once.
+ */
+export async function forwardCall(
+  delivery: CallDelivery,
+  key: CallKey,
+  { routing, ...ports }: CallPorts,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (routing === undefined) return false;
+  const { hops = 0 } = delivery;
+  const route = await routeCall(delivery.message, hops, { ...ports, routing }, signal);
+  if (route.kind === "here" || (await hasStarted(key, ports, signal))) return false;
+  if (route.kind === "later") {
+    delivery.returnToQueue(retryMs);
+    return true;
+  }
+  const forwarded = create(ForwardedToolCallSchema, {
+    request: delivery.message,
+    from: ports.host,
+    hops: hops + 1,
+  });
+  const dedupeId = `${key.call}:to:${route.host}`;
+  const queue = routing.calls.to(route.host);
+  const sequence = await publishUntilHeld(queue, forwarded, { dedupeId }, signal);
+  if (sequence === undefined) delivery.returnToQueue(retryMs);
+  else delivery.acknowledge();
+  return true;
+}
+
+/** Returns a call to its pool. False: it has started, and the delivery is unchanged. */
+export async function returnCall(
+  delivery: CallDelivery,
+  key: CallKey,
+  { journal, requests }: Pick<CallPorts, "journal"> & Pick<Routing, "requests">,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (await hasStarted(key, { journal }, signal)) return false;
+  // Named after the message, so that a host that repeats this publishes the same message.
+  const dedupeId = `${key.call}:back:${delivery.sequence}`;
+  const sequence = await publishUntilHeld(requests, delivery.message, { dedupeId }, signal);
+  if (sequence === undefined) delivery.returnToQueue(retryMs);
+  else delivery.acknowledge();
+  return true;
+}
+
+async function hasStarted(
+  key: CallKey,
+  { journal }: Pick<CallPorts, "journal">,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { events } = await journal.read(key, emptyTail, signal);
+  return events.length > 0;
+}

@@ -1,0 +1,45 @@
+import type { ToolCallRequest } from "@reeve/contracts/tool";
+import type { CallPorts } from "../ports/call-ports.ts";
+import type { Attachment } from "../ports/tool.ts";
+import { storePart } from "./store-part.ts";
+
+/** How many attachments a result may have: the model reads about each of them. */
+const maxAttachments = 8;
+
+/** The attachments of a result, once they are stored. */
+export interface StoredAttachments {
+  /** What the model reads about them, after the text of the result. Empty: there are none. */
+  readonly note: string;
+  /** The artifact of the first one that was stored. */
+  readonly artifactId?: string;
+}
+
+/** Stores the attachments of a result. The note says which the store did not accept. Throws only when `signal` aborts. */
+export async function storeAttachments(
+  request: ToolCallRequest,
+  attachments: readonly Attachment[],
+  ports: Pick<CallPorts, "artifacts" | "storeTimeoutMs" | "log">,
+  signal: AbortSignal,
+): Promise<StoredAttachments> {
+  if (attachments.length === 0) return { note: "" };
+  const notes: string[] = [];
+  let artifactId: string | undefined;
+  for (const { label, mediaType, bytes } of attachments.slice(0, maxAttachments)) {
+    const key = label.replaceAll(/[^a-z0-9]+/gi, "-");
+    const stored = await storePart(request, { key, mediaType, bytes }, ports, signal);
+    if (stored.kind === "stored") {
+      artifactId ??= stored.artifactId;
+      notes.push(`${label} is ${stored.artifactId}`);
+    } else {
+      notes.push(`${label} could not be stored`);
+      // A store that failed once may take as long for each of the others.
+      break;
+    }
+  }
+  const left = attachments.length - notes.length;
+  if (left > 0) notes.push(`${left} more were not stored`);
+  return {
+    note: `\n[artifacts: ${notes.join(", ")}]`,
+    ...(artifactId !== undefined && { artifactId }),
+  };
+}
