@@ -1,7 +1,7 @@
 import process from "node:process";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { treeAfter, treeOf } from "@reeve/run/tree/execution-tree";
-import type { TreeNodes } from "@reeve/run/tree/execution-tree";
+import type { TreeChanges } from "@reeve/run/tree/execution-tree";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunBatchSchema } from "@reeve/contracts/run";
 import { emptyHead, foldHead } from "@reeve/run/head/run-head";
@@ -29,7 +29,7 @@ export const fold: Benchmark = {
         const folds = {
           "the state of a run": () => applyAll(initialState, events),
           "the head of a run": () => foldHead(emptyHead, events),
-          "the execution tree": () => treeOf(events.reduce(treeAfter, noNodes)),
+          "the execution tree": () => treeOf(events.reduce<TreeChanges>(treeAfter, undefined)),
         };
         for (const [name, work] of Object.entries(folds)) {
           yield {
@@ -43,8 +43,6 @@ export const fold: Benchmark = {
     }
   },
 };
-
-const noNodes: TreeNodes = new Map();
 
 async function measured(work: () => unknown) {
   await warmUp(2, work);

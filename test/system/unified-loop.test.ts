@@ -1,6 +1,6 @@
 import type { RunEvent } from "@reeve/contracts/run";
 import { treeAfter, treeOf } from "@reeve/run/tree/execution-tree";
-import type { TreeNodes } from "@reeve/run/tree/execution-tree";
+import type { TreeChanges } from "@reeve/run/tree/execution-tree";
 import type { ExecutionTree } from "@reeve/contracts/thread";
 import { RunStatus } from "@reeve/contracts/run";
 import { expect, test } from "vitest";
@@ -92,7 +92,7 @@ function reader(asked: Asked): Played {
 
 /** The tree as somebody builds it who watches the run. */
 function watchedTree(events: readonly RunEvent[]): ExecutionTree {
-  return treeOf(events.reduce<TreeNodes>(treeAfter, new Map()));
+  return treeOf(events.reduce<TreeChanges>(treeAfter, undefined));
 }
 
 // Requirement: SUB-6, META-2, META-4, LOOP-1, CHAT-4

@@ -6,6 +6,7 @@ import { ApprovalSchema, ApprovalState, DecisionSchema } from "@reeve/contracts/
 import { appendExternal } from "@reeve/run/commands/append-external";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import type { RunPorts } from "@reeve/engine/ports/run-ports";
+import { approvalOf } from "@reeve/run/head/run-head";
 
 /** What somebody decided. Edited arguments count only where the agent allows them. */
 export interface LocalDecision {
@@ -58,8 +59,8 @@ async function resolve(
     await appendExternal(
       ports,
       key,
-      ({ approvals }) =>
-        approvals.get(approval.approvalId)?.state === ApprovalState.PENDING
+      (head) =>
+        approvalOf(head, approval.approvalId)?.state === ApprovalState.PENDING
           ? [{ case: "approval", value: { approval: resolved } }]
           : [],
       signal,

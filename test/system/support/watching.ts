@@ -1,7 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { RunEvent } from "@reeve/contracts/run";
+import type { RunEvent, RunEventKind } from "@reeve/contracts/run";
 import { EventFamily } from "@reeve/contracts/run";
-import type { RunEventKind } from "@reeve/jetstream/feed/run-feed";
 import { openCallJournal, openRunLog } from "@reeve/jetstream/log/open";
 import { expect } from "vitest";
 import type { Deployment } from "./deployment.ts";

@@ -1,7 +1,8 @@
 import type { RunEvent } from "@reeve/contracts/run";
 import type { ToolCallFact } from "@reeve/contracts/tool";
 import type { RunHead } from "@reeve/run/head/run-head";
-import { emptyHead, foldHead, isTerminal, pendingApprovals } from "@reeve/run/head/run-head";
+import { emptyHead, foldHead, pendingApprovals } from "@reeve/run/head/run-head";
+import { isTerminal } from "@reeve/run/head/run-status";
 import type { Actor } from "./scheduler.ts";
 
 /** What is known of a worker at this moment. */

@@ -6,7 +6,8 @@ import type { ExternalFact } from "@reeve/run/commands/append-external";
 import { appendExternal } from "@reeve/run/commands/append-external";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunHead } from "@reeve/run/head/run-head";
-import { isTerminal, messageOf, pendingApprovals } from "@reeve/run/head/run-head";
+import { approvalsOf, messageOf, pendingApprovals } from "@reeve/run/head/run-head";
+import { isTerminal } from "@reeve/run/head/run-status";
 import type { Breakage, Play } from "./play.ts";
 import { key, never } from "./play.ts";
 import { ProtocolWorld } from "./protocol-world.ts";
@@ -70,8 +71,8 @@ export const askingAgain: Other = (world) =>
 export function approving(name = "person"): Other {
   return writing(
     name,
-    ({ approvals }) =>
-      [...approvals.values()]
+    (head) =>
+      approvalsOf(head)
         .filter(({ state }) => state === ApprovalState.PENDING)
         .map((pending) => ({
           case: "approval",

@@ -7,6 +7,7 @@ import type { Fact } from "./state/fact.ts";
 import { stamp } from "./state/fact.ts";
 import { withdrawQuestions } from "./calls/questions.ts";
 import type { RunState } from "./state/run-state.ts";
+import { hasEnded } from "./state/run-state.ts";
 
 /** Events in their places, and the state after them. */
 export interface FactBatch {
@@ -39,14 +40,14 @@ export function buildBatch(
   let room = maxBytes;
   let pending = facts.length > 0 ? facts : nextFacts(state, nowMs);
   let isGiven = facts.length > 0;
-  while (pending.length > 0 && state.end === undefined) {
+  while (pending.length > 0 && !hasEnded(state)) {
     for (const fact of pending) {
       if (stopsBeforeModelCalls && !isGiven && fact.event.case === "modelCallStarted") {
         return { events, state, isComplete: true };
       }
       for (const placed of [...withdrawQuestions(state, fact), fact]) {
-        if (state.end !== undefined) break;
-        const event = stamp(state.runId, state.sequence + 1, nowMs, placed);
+        if (hasEnded(state)) break;
+        const event = stamp(state.head.runId, state.head.lastSequence + 1, nowMs, placed);
         // Nobody asks for the size where nothing bounds it.
         if (room !== Infinity) room -= toBinary(RunEventSchema, event).length;
         if (room < 0 && !isGiven && events.length > 0) return { events, state, isComplete: false };

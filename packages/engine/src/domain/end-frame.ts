@@ -17,7 +17,7 @@ export function endIfDone(state: RunState, frame: Frame): readonly Fact[] {
   }
   const hasAnswered = frame.hasTurn && frame.calls.length === 0;
   // Who sent a message while the model answered is answered too.
-  const isDone = hasAnswered && (frame.id !== rootId || state.inbox.length === 0);
+  const isDone = hasAnswered && (frame.id !== rootId || state.head.pendingMessages.size === 0);
   return isDone ? completeFrame(state, frame) : [];
 }
 

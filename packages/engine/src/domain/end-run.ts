@@ -1,4 +1,5 @@
 import { RunStatus } from "@reeve/contracts/run";
+import { costSummaryOf } from "@reeve/run/head/ledger";
 import { storedTreeOf } from "@reeve/run/tree/fit-tree";
 import type { Fact, Scope } from "./state/fact.ts";
 import { fact, rootScope } from "./state/fact.ts";
@@ -6,21 +7,16 @@ import type { RunState } from "./state/run-state.ts";
 
 /** The facts that end a run, as far as they are not told: what it cost, what it did, then its terminal status. */
 export function endRun(
-  { spent, tree, ending }: RunState,
+  { head, ending }: RunState,
   status: RunStatus,
   message = "",
 ): readonly Fact[] {
-  const { llmCalls, toolCalls, subtasks, inputTokens, outputTokens, costUsd } = spent;
-  const counts = { llmCalls, toolCalls, subtasks, inputTokens, outputTokens };
-  const cost = fact(rootScope, {
-    case: "costSummary",
-    value: { ...counts, ...(costUsd !== undefined && { costUsd }) },
-  });
+  const cost = fact(rootScope, { case: "costSummary", value: costSummaryOf(head.spent) });
   return [
     ...(ending?.hasCost === true ? [] : [cost]),
     ...(ending?.hasTree === true
       ? []
-      : [fact(rootScope, { case: "treeStored", value: { tree: storedTreeOf(tree) } })]),
+      : [fact(rootScope, { case: "treeStored", value: { tree: storedTreeOf(head.tree) } })]),
     fact(rootScope, { case: "status", value: { status, message } }),
   ];
 }

@@ -73,7 +73,7 @@ describe("a run", () => {
       undefined,
     ]);
     expect(effects(run)).toEqual(["call_tool"]);
-    expect(run.state.end).toBeUndefined();
+    expect(run.end).toBeUndefined();
   });
 
   // Requirement: META-3, LOOP-3
@@ -144,7 +144,7 @@ describe("a run", () => {
       "messageInjected",
     ]);
     expect(promptFor(run.state, run.frame("")).at(-1)).toEqual({ role: "user", text: "and then?" });
-    expect(run.says("two").turn().state.end).toBe("completed");
+    expect(run.says("two").turn().end).toBe("completed");
   });
 
   // Requirement: INJ-2, INJ-3

@@ -10,7 +10,7 @@ import { retryDelayMs } from "./model/model-call-facts.ts";
 import { openCalls, callsInProgress } from "./calls/outgoing-calls.ts";
 import { answeredQuestions } from "./calls/questions.ts";
 import type { RunState } from "./state/run-state.ts";
-import { liveFrames } from "./state/run-state.ts";
+import { hasEnded, liveFrames } from "./state/run-state.ts";
 
 /** Something that has to be done outside of the log, to know the next fact. Two effects with one id are the same effect. */
 export type Effect = {
@@ -31,7 +31,7 @@ export type Effect = {
 
 /** The effects that `state` calls for, and no others: one that is not among them any more is to be stopped. */
 export function nextEffects(state: RunState): readonly Effect[] {
-  if (state.end !== undefined || state.prepared === undefined) return [];
+  if (hasEnded(state) || state.head.prepared === undefined) return [];
   const models = liveFrames(state).flatMap((frame) => modelEffects(frame));
   const tools = callsInProgress(state).map(({ frame, call, tool }): Effect => {
     const place = { id: `tool:${call.call.callId}`, frame: frame.id, scope: scopeOf(frame) };
@@ -65,7 +65,7 @@ function modelEffects(frame: Frame): readonly Effect[] {
 
 /** What the run waits for that only somebody outside can bring: ids of approvals. */
 export function openWaits(state: RunState): readonly string[] {
-  if (state.end !== undefined) return [];
+  if (hasEnded(state)) return [];
   return liveFrames(state)
     .flatMap(({ calls }) => calls)
     .filter(awaitsApproval)
@@ -77,7 +77,7 @@ export function openWaits(state: RunState): readonly string[] {
  * has not seen the end might still hand out.
  */
 export function callsToRelease(state: RunState): readonly Call[] {
-  return state.end === undefined
+  return !hasEnded(state)
     ? []
     : openCalls(state)
         .filter(({ tool }) => tool.source !== runtimeSource)

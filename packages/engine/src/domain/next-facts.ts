@@ -10,7 +10,7 @@ import { modelCallFacts } from "./model/model-call-facts.ts";
 import { nextStep } from "./next-step.ts";
 import { startableCalls } from "./calls/outgoing-calls.ts";
 import type { RunState } from "./state/run-state.ts";
-import { liveFrames, rootOf } from "./state/run-state.ts";
+import { hasEnded, liveFrames, rootOf } from "./state/run-state.ts";
 import { turnFacts } from "./calls/turn-facts.ts";
 
 /**
@@ -18,13 +18,13 @@ import { turnFacts } from "./calls/turn-facts.ts";
  * then only effects, or facts from others, move the run on.
  */
 export function nextFacts(state: RunState, nowMs: number): readonly Fact[] {
-  if (state.end !== undefined || state.created === undefined || state.claim === undefined)
+  if (hasEnded(state) || state.head.created === undefined || state.head.claim === undefined)
     return [];
   // Facts that are known together are appended together; should a log hold only some of an end, it is still one.
   if (state.ending !== undefined) return endRun(state, state.ending.status, state.ending.message);
   if (state.exceeded !== undefined) return endOverBudget(state, state.exceeded);
   if (state.idleClaims > maxIdleClaims) return lost(state);
-  if (state.prepared === undefined) return [];
+  if (state.head.prepared === undefined) return [];
   const refused = refusedCalls(state, nowMs);
   if (refused.length > 0) return refused;
   for (const frame of liveFrames(state)) {

@@ -1,3 +1,4 @@
+import type { MessageSubmitted } from "@reeve/contracts/run";
 import { StepState } from "@reeve/contracts/run";
 import { limitsOf } from "./budget/limits.ts";
 import { exceededBy, overBudget } from "./budget/over-budget.ts";
@@ -29,7 +30,7 @@ export function nextStep(state: RunState, frame: Frame, nowMs: number): readonly
   if (frame.id === plannerId)
     return beforeModelCall(state, { ...frame, isCompacted: false }, nowMs);
   const scope: Scope = { ...rootScope, ...scopeOf(frame), step: frame.step + 1 };
-  const injected = frame.id === rootId ? fitting(state.inbox) : [];
+  const injected = frame.id === rootId ? fitting([...state.head.pendingMessages.values()]) : [];
   return [
     fact(scope, { case: "step", value: { state: StepState.STARTED } }),
     ...injected.map(({ messageId, message }) =>
@@ -44,7 +45,7 @@ export function nextStep(state: RunState, frame: Frame, nowMs: number): readonly
 /** What one step takes up of the messages that wait; the next step takes up the rest. */
 const maxInjectedBytes = 256 * 1024;
 
-function fitting(inbox: RunState["inbox"]): RunState["inbox"] {
+function fitting(inbox: readonly MessageSubmitted[]): readonly MessageSubmitted[] {
   let room = maxInjectedBytes;
   const end = inbox.findIndex(({ message }) => (room -= bytesIn(message?.text)) < 0);
   return end === -1 ? inbox : inbox.slice(0, Math.max(1, end));

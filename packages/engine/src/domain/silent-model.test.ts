@@ -35,12 +35,12 @@ describe("a model that does not answer", () => {
   test("is asked four times, each time after twice the wait", () => {
     const run = new PlayedRun();
     const waits: number[] = [];
-    for (let more = 10; run.state.end === undefined && more > 0; more--) {
+    for (let more = 10; run.end === undefined && more > 0; more--) {
       run.fails("unavailable", { retryable: true });
       for (const effect of nextEffects(run.state)) {
         if (effect.kind === "wait_to_retry") waits.push(effect.delayMs);
       }
-      if (run.state.end === undefined) run.retries();
+      if (run.end === undefined) run.retries();
     }
     expect(waits).toEqual([500, 1_000, 2_000]);
     expect(run.clientTrace).toContain("error:provider_failed");
@@ -65,18 +65,18 @@ describe("a model that does not answer", () => {
 
   test("kills no more than ten workers in a row", () => {
     const run = new PlayedRun();
-    for (let more = 50; run.state.end === undefined && more > 0; more--) run.claimedAnew();
-    expect(run.state.end).toBe("error");
+    for (let more = 50; run.end === undefined && more > 0; more--) run.claimedAnew();
+    expect(run.end).toBe("error");
     expect(run.clientTrace).toContain("error:worker_lost");
-    expect(run.state.claim?.epoch).toBe(11);
+    expect(run.state.head.claim?.epoch).toBe(11);
   });
 });
 
 test("kills no more than ten workers in a row, whatever their models began to say", () => {
   const run = new PlayedRun();
-  for (let more = 50; run.state.end === undefined && more > 0; more--) {
+  for (let more = 50; run.end === undefined && more > 0; more--) {
     run.says("hello").claimedAnew();
   }
   expect(run.clientTrace).toContain("error:worker_lost");
-  expect(run.state.claim?.epoch).toBe(11);
+  expect(run.state.head.claim?.epoch).toBe(11);
 });

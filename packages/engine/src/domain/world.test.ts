@@ -48,9 +48,9 @@ test("every run of every world comes to its end, in order, and within its limits
       expectOrder(run.events);
       // The end tells of everything before it.
       expect(run.all("treeStored")).toEqual([
-        { ...run.all("treeStored")[0], tree: treeOf(run.state.tree) },
+        { ...run.all("treeStored")[0], tree: treeOf(run.state.head.tree) },
       ]);
-      const { costUsd, lostUsd: _lost, resultBytes: _bytes, ...counts } = run.state.spent;
+      const { costUsd, resultBytes: _bytes, ...counts } = run.state.head.spent;
       expect(run.all("costSummary")).toMatchObject([{ ...counts, costUsd }]);
     }),
     { numRuns: 80 },
@@ -63,7 +63,7 @@ test("the state is the fold of the log, however it is cut, and after it was stor
       const run = play(world);
       const cut = at % (run.events.length + 1);
       const prefix = applyAll(initialState, run.events.slice(0, cut));
-      const whole = { ...applyAll(prefix, run.events.slice(cut)), runId: run.state.runId };
+      const whole = applyAll(prefix, run.events.slice(cut));
       expect(whole).toEqual(run.state);
       const stored = toBinary(RunBatchSchema, {
         $typeName: "reeve.run.v1.RunBatch",

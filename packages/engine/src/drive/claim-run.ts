@@ -23,7 +23,6 @@
  */
 
 import type { Span } from "@opentelemetry/api";
-import type { RunEvent } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import { emptyTail } from "@reeve/jetstream/log/port";
@@ -32,13 +31,14 @@ import { applyAll } from "../domain/state/apply.ts";
 import type { Fact } from "../domain/state/fact.ts";
 import { fact, rootScope } from "../domain/state/fact.ts";
 import type { RunState } from "../domain/state/run-state.ts";
-import { initialState } from "../domain/state/run-state.ts";
+import { hasEnded, initialState } from "../domain/state/run-state.ts";
 import type { DispatchDelivery } from "../ports/ownership.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { appendFacts, failOversized } from "./append-facts.ts";
 import type { ClaimedRun } from "./owned-run.ts";
 import { prepareRun } from "../perform/prepare-run.ts";
 import { startClaimSpan } from "../tracing/claim-span.ts";
+import { isParked } from "@reeve/run/head/ownership";
 
 /**
  * The result of a claim. `ended`: the run has ended. `absent`: the run does not exist. `owned`: the run has a live owner,
@@ -63,17 +63,15 @@ export async function claimRun(
 ): Promise<Claim> {
   let state = initialState;
   let tail = emptyTail;
-  let parkedAt = 0;
   let span: Span | undefined;
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const missed = await ports.log.read(key, tail, signal);
     state = applyAll(state, missed.events);
     tail = missed.tail;
-    if (state.end !== undefined) return { kind: "ended", state };
-    if (state.created === undefined) return { kind: "absent", state };
-    parkedAt = missed.events.findLast(isPark)?.sequence ?? parkedAt;
+    if (hasEnded(state)) return { kind: "ended", state };
+    if (state.head.created === undefined) return { kind: "absent", state };
     // No fact came after the park: the message came late, or twice.
-    if (state.parked && parkedAt === state.sequence) return { kind: "spent", state };
+    if (isParked(state.head)) return { kind: "spent", state };
     const refusal = await refusalOf(state, delivery, ports, signal);
     if (refusal !== undefined) return { kind: refusal, state };
     const isNew = !isOwnClaim(state, delivery, ports);
@@ -81,7 +79,7 @@ export async function claimRun(
     const claim = isNew ? [claimFact(state, delivery, ports, traceparentOf(span))] : [];
     // The holders of earlier deliveries may have died during the preparation, without a claim that counts them.
     const isClaimOnly =
-      isNew && state.prepared === undefined && delivery.attempt > maxUncountedDeliveries;
+      isNew && state.head.prepared === undefined && delivery.attempt > maxUncountedDeliveries;
     const facts = [...claim, ...(isClaimOnly ? [] : await preparation(state, ports, signal))];
     const before = { state, tail };
     let outcome = await appendFacts(key, before, facts, ports, signal);
@@ -91,39 +89,35 @@ export async function claimRun(
     if (outcome.kind !== "appended") continue;
     ({ state, tail } = outcome);
     span?.end();
-    if (state.end !== undefined) return { kind: "ended", state };
-    if (state.prepared === undefined) continue;
-    return { kind: "claimed", claimed: { ...outcome, key, epoch: state.claim?.epoch ?? 0 } };
+    if (hasEnded(state)) return { kind: "ended", state };
+    if (state.head.prepared === undefined) continue;
+    return { kind: "claimed", claimed: { ...outcome, key, epoch: state.head.claim?.epoch ?? 0 } };
   }
   throw new Error(
     `run ${key.run} was not claimed: other writers were first in ${maxAttempts} attempts`,
   );
 }
 
-function isPark({ event }: RunEvent): boolean {
-  return event.case === "runParked";
-}
-
 /** Returns why a delivery may not claim the run; undefined if it may. */
 async function refusalOf(
-  { claim, parked }: RunState,
+  { head: { claim, parkedAt } }: RunState,
   { sequence, attempt }: DispatchDelivery,
   { dispatch }: RunPorts,
   signal: AbortSignal,
 ): Promise<"owned" | "spent" | "lost" | undefined> {
   if (claim === undefined) return undefined;
   if (claim.dispatchSequence === BigInt(sequence)) {
-    if (parked) return "spent";
+    if (parkedAt !== undefined) return "spent";
     return claim.attempt > attempt ? "lost" : undefined;
   }
-  if (parked) return undefined;
+  if (parkedAt !== undefined) return undefined;
   // An owner sees every fact without this message. If its own message is gone, nothing replaces it when it dies.
   const hasOwner = await dispatch.holds(Number(claim.dispatchSequence), signal);
   return hasOwner ? "owned" : undefined;
 }
 
 function isOwnClaim(
-  { claim }: RunState,
+  { head: { claim } }: RunState,
   { sequence, attempt }: DispatchDelivery,
   { worker }: RunPorts,
 ): boolean {
@@ -140,7 +134,7 @@ function claimFact(
   { worker }: RunPorts,
   traceparent: string,
 ): Fact {
-  const epoch = (state.claim?.epoch ?? 0) + 1;
+  const epoch = (state.head.claim?.epoch ?? 0) + 1;
   const value = { worker, epoch, dispatchSequence: BigInt(sequence), attempt, traceparent };
   return fact(rootScope, { case: "runClaimed", value });
 }
@@ -150,7 +144,7 @@ async function preparation(
   ports: RunPorts,
   signal: AbortSignal,
 ): Promise<readonly Fact[]> {
-  if (state.prepared !== undefined || state.created === undefined) return [];
+  if (state.head.prepared !== undefined || state.head.created === undefined) return [];
   const starting = fact(rootScope, { case: "status", value: { status: RunStatus.STARTING } });
-  return [starting, ...(await prepareRun(state, state.created, ports, signal))];
+  return [starting, ...(await prepareRun(state, state.head.created, ports, signal))];
 }

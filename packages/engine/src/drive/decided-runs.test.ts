@@ -3,7 +3,7 @@ import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { RunStatus } from "@reeve/contracts/run";
 import { appendExternal } from "@reeve/run/commands/append-external";
-import { emptyHead, foldHead } from "@reeve/run/head/run-head";
+import { approvalsOf, emptyHead, foldHead } from "@reeve/run/head/run-head";
 import { describe, expect, test } from "vitest";
 import type { ModelProvider } from "../ports/model-provider.ts";
 import { countingModel } from "../../test/support/models.ts";
@@ -108,7 +108,9 @@ test("an approved call runs at once, however long its sibling takes", async () =
     return "hold";
   };
   await bench.drive("w1");
-  const approvals = [...foldHead(emptyHead, await bench.events()).approvals.keys()];
+  const approvals = approvalsOf(foldHead(emptyHead, await bench.events())).map(
+    ({ approvalId }) => approvalId,
+  );
   await bench.decide(ApprovalState.APPROVED, approvals[0]);
   const driving = bench.drive("w2", 2);
   expect(await requested[0]?.promise).toBe(approvals[0]);

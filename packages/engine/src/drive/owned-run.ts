@@ -36,6 +36,7 @@ import type { Fact } from "../domain/state/fact.ts";
 import { fact, rootScope } from "../domain/state/fact.ts";
 import { nextEffects, openWaits } from "../domain/next-effects.ts";
 import type { RunState } from "../domain/state/run-state.ts";
+import { hasEnded } from "../domain/state/run-state.ts";
 import type { RunRelease, StopSignals } from "../ports/ownership.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import type { FoldedLog } from "./append-facts.ts";
@@ -119,8 +120,9 @@ class OwnedRun implements AsyncDisposable {
     for (;;) {
       // Messages also arrive while an append is in flight.
       this.#receive(this.#mailbox.drain());
-      if (this.#state.claim?.epoch !== this.#epoch) return { kind: "lost", state: this.#state };
-      if (this.#state.end !== undefined) return { kind: "ended", state: this.#state };
+      if (this.#state.head.claim?.epoch !== this.#epoch)
+        return { kind: "lost", state: this.#state };
+      if (hasEnded(this.#state)) return { kind: "ended", state: this.#state };
       this.#spans.observe(this.#state);
       const wanted = nextEffects(this.#state);
       this.#outbox.keepOnly(new Set(wanted.map(({ id }) => id)));
@@ -183,7 +185,7 @@ class OwnedRun implements AsyncDisposable {
 
   #fold({ events, tail }: EventRange<RunEvent>): void {
     if (tail.sequence <= this.#tail.sequence) return;
-    const unseen = events.filter(({ sequence }) => sequence > this.#state.sequence);
+    const unseen = events.filter(({ sequence }) => sequence > this.#state.head.lastSequence);
     this.#state = applyAll(this.#state, unseen);
     this.#tail = tail;
     this.#mayDeriveFacts = true;

@@ -5,6 +5,7 @@ import { callsToRelease } from "../domain/next-effects.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { callKey } from "../perform/call-tool.ts";
+import { statusName } from "@reeve/run/head/run-status";
 
 /**
  * Cancels the open calls of an ended run, and ends its turn in its thread so that the thread's next run can start. May be
@@ -25,7 +26,7 @@ async function cancelOpenCalls(
   { journal, clock }: RunPorts,
   signal: AbortSignal,
 ): Promise<void> {
-  const reason = `the run ended: ${state.end ?? ""}`;
+  const reason = `the run ended: ${statusName(state.head.status)}`;
   const cancellation = { reason, time: timestampFromMs(clock.now()) };
   await Promise.all(
     callsToRelease(state).map(({ call }) =>
@@ -35,7 +36,7 @@ async function cancelOpenCalls(
 }
 
 async function leaveThread(
-  { created, runId }: RunState,
+  { head: { created, runId } }: RunState,
   ports: RunPorts,
   signal: AbortSignal,
 ): Promise<void> {

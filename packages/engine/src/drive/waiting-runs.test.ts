@@ -6,7 +6,7 @@ import { ApprovalState } from "@reeve/contracts/approval";
 import { DispatchSchema, RunEventSchema, RunStatus } from "@reeve/contracts/run";
 import { appendExternal } from "@reeve/run/commands/append-external";
 import { emptyTail } from "@reeve/jetstream/log/port";
-import { emptyHead, foldHead } from "@reeve/run/head/run-head";
+import { approvalsOf, emptyHead, foldHead } from "@reeve/run/head/run-head";
 import type { RunLog } from "@reeve/jetstream/log/run-log";
 import type { Delivery } from "@reeve/jetstream/queue/port";
 import type { Dispatch } from "@reeve/contracts/run";
@@ -113,8 +113,8 @@ test("no worker holds runs that wait for a person, and decisions continue them",
     await appendExternal(
       { log: bench.log, dispatch: bench.dispatch },
       key,
-      ({ approvals }) =>
-        [...approvals.values()].map((pending) => ({
+      (head) =>
+        approvalsOf(head).map((pending) => ({
           case: "approval",
           value: { approval: { ...pending, state: ApprovalState.REJECTED } },
         })),

@@ -20,7 +20,7 @@ export async function* callOwnTool(
 ): AsyncIterable<readonly Fact[]> {
   const approved = approvedCall(call);
   const { callId, name, arguments: args = {} } = approved;
-  const { runId, created } = state;
+  const { runId, created } = state.head;
   const owner = { tenant: created?.tenant ?? "", user: created?.startedBy ?? "" };
   const outcome = await inOwnToolSpan(approved, () =>
     name === retrieveArtifactName

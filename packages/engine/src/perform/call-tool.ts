@@ -53,7 +53,7 @@ export async function* callTool(
 
 /** Whether no toolhost has the call yet. The first owner of a run knows that without a look. */
 async function isUnasked(
-  { claim }: RunState,
+  { head: { claim } }: RunState,
   key: CallKey,
   { journal }: RunPorts,
   signal: AbortSignal,
@@ -65,11 +65,11 @@ async function isUnasked(
 
 /** Where the journal of a call of this run is. */
 export function callKey(state: RunState, callId: string): CallKey {
-  return { tenant: state.created?.tenant ?? "", run: state.runId, call: callId };
+  return { tenant: state.head.created?.tenant ?? "", run: state.head.runId, call: callId };
 }
 
 function requestFor(state: RunState, { call, tool }: CallTool): ToolCallRequest {
-  const { created, runId } = state;
+  const { created, runId } = state.head;
   const toolkit = created?.spec?.deepAgent;
   return create(ToolCallRequestSchema, {
     tenant: created?.tenant ?? "",
@@ -124,7 +124,7 @@ function factsOf(
   }
 }
 
-function showsProgress({ created }: RunState, { source }: CallTool["tool"]): boolean {
+function showsProgress({ head: { created } }: RunState, { source }: CallTool["tool"]): boolean {
   const isMcp = source.startsWith("mcp:");
   return !isMcp || (created?.spec?.emitMcpProgress ?? true);
 }

@@ -18,12 +18,14 @@ import { ModelFailure } from "../ports/model-provider.ts";
 /** What a model is asked: for the next turn of a frame, or for a summary of the older part of its conversation. */
 export function modelRequest(state: RunState, frame: Frame, call: ModelCall): ModelRequest {
   const model = modelOf(state, frame);
-  const spec = state.created?.spec;
+  const spec = state.head.created?.spec;
   if (spec === undefined || model === undefined) {
-    throw new ModelFailure("invalid", `run ${state.runId} has no model`);
+    throw new ModelFailure("invalid", `run ${state.head.runId} has no model`);
   }
   const capabilities =
-    frame.id === plannerId ? state.prepared?.planningCapabilities : state.prepared?.capabilities;
+    frame.id === plannerId
+      ? state.head.prepared?.planningCapabilities
+      : state.head.prepared?.capabilities;
   const common = { model, parallelToolCalls: capabilities?.parallelToolCalls ?? true };
   if (call.purpose === ModelCallPurpose.SUMMARY) {
     const { compactAt, window } = contextLimit(state, frame);

@@ -26,7 +26,7 @@ export async function prepareRun(
   signal: AbortSignal,
 ): Promise<readonly Fact[]> {
   try {
-    return [await prepared(state.runId, created, ports, signal)];
+    return [await prepared(state.head.runId, created, ports, signal)];
   } catch (error) {
     if (!(error instanceof Failure) || error.kind === "unavailable") throw error;
     return failRun(state, rootScope, "resolve_failed", error.message);

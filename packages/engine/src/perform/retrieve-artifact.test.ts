@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { RunState } from "../domain/state/run-state.ts";
 import { initialState } from "../domain/state/run-state.ts";
 import { retrieveArtifact } from "./retrieve-artifact.ts";
+import { emptyHead } from "@reeve/run/head/run-head";
 
 const never = new AbortController().signal;
 const content = "0123456789".repeat(3_000);
@@ -39,8 +40,7 @@ async function keeper(runId = "run_mine", kept: string | Uint8Array = content) {
   const { artifactId } = await artifacts.put("acme", draft, once(kept), never);
   const state: RunState = {
     ...initialState,
-    runId,
-    created: create(RunCreatedSchema, { tenant: "acme" }),
+    head: { ...emptyHead, runId, created: create(RunCreatedSchema, { tenant: "acme" }) },
   };
   return { artifacts, artifactId, state };
 }
@@ -106,7 +106,8 @@ describe("an artifact of another run", () => {
   test("is, when the run was given it", async () => {
     const { artifacts, artifactId, state } = await keeper("run_other");
     const files = [{ artifactId, path: "r.txt" }];
-    const given = { ...state, created: create(RunCreatedSchema, { tenant: "acme", files }) };
+    const created = create(RunCreatedSchema, { tenant: "acme", files });
+    const given = { ...state, head: { ...state.head, created } };
     const read = await retrieveArtifact(given, { artifact_id: artifactId }, { artifacts }, never);
     expect(read).toMatchObject({ isError: false });
   });

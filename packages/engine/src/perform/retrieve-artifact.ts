@@ -16,7 +16,7 @@ export async function retrieveArtifact(
   signal: AbortSignal,
 ): Promise<{ readonly content: string; readonly isError: boolean }> {
   const artifactId = typeof args["artifact_id"] === "string" ? args["artifact_id"] : "";
-  const tenant = state.created?.tenant ?? "";
+  const tenant = state.head.created?.tenant ?? "";
   const artifact = /^art_[a-z0-9]{16,64}$/.test(artifactId)
     ? await artifacts.get(tenant, artifactId, signal)
     : undefined;
@@ -37,7 +37,7 @@ export async function retrieveArtifact(
 }
 
 /** What the run made or was given; artifacts of others in the tenant are not its model's to read. */
-function isOfRun({ runId, created, offloaded }: RunState, artifact: Artifact): boolean {
+function isOfRun({ head: { runId, created }, offloaded }: RunState, artifact: Artifact): boolean {
   const given = created?.files.some(({ artifactId }) => artifactId === artifact.artifactId);
   return artifact.runId === runId || given === true || offloaded.has(artifact.artifactId);
 }

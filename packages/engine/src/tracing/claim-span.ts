@@ -11,9 +11,9 @@ import type { DispatchDelivery } from "../ports/ownership.ts";
  * too, and linked to the claim before. A claim that does not come to be is never ended, and so never exported.
  */
 export function startClaimSpan(state: RunState, ticket: DispatchDelivery, worker: string): Span {
-  const before = state.claim?.traceparent ?? "";
+  const before = state.head.claim?.traceparent ?? "";
   // A run that began when nothing was traced stays in the trace of its first claim that was.
-  const run = (state.created?.traceparent ?? "") || before;
+  const run = (state.head.created?.traceparent ?? "") || before;
   const dispatch = ticket.traceparent ?? "";
   const isInside = isSameTrace(dispatch, run);
   const parent = run === "" ? ROOT_CONTEXT : contextFrom(isInside ? dispatch : run);
@@ -23,9 +23,9 @@ export function startClaimSpan(state: RunState, ticket: DispatchDelivery, worker
     attributes: {
       [attributes.messagingSystem]: "nats",
       [attributes.messagingOperation]: "process",
-      [attributes.runId]: state.runId,
+      [attributes.runId]: state.head.runId,
       [attributes.worker]: worker,
-      [attributes.claimEpoch]: (state.claim?.epoch ?? 0) + 1,
+      [attributes.claimEpoch]: (state.head.claim?.epoch ?? 0) + 1,
       [attributes.deliveryAttempt]: ticket.attempt,
     },
   };

@@ -4,6 +4,7 @@ import { attributes, operations } from "@reeve/platform/telemetry/span-names";
 import { contextFrom, inSpan } from "@reeve/platform/telemetry/spans";
 import type { RunState } from "../domain/state/run-state.ts";
 import type { RunRelease } from "../ports/ownership.ts";
+import { RunStatus } from "@reeve/contracts/run";
 
 /** Drives a run in the span of its agent, below the claim, from there to where the run rests: never while it waits. */
 export async function inRunSpan(
@@ -11,7 +12,7 @@ export async function inRunSpan(
   drive: () => Promise<RunRelease>,
 ): Promise<RunRelease> {
   const options = { attributes: { ...agentAttributes(state), ...modelAttributes(state) } };
-  const parent = contextFrom(state.claim?.traceparent ?? "");
+  const parent = contextFrom(state.head.claim?.traceparent ?? "");
   const name = `${operations.invokeAgent} ${agentNameOf(state)}`;
   return await inSpan(name, options, parent, async (span) => {
     const rest = await drive();
@@ -22,7 +23,7 @@ export async function inRunSpan(
 
 /** What spans of an agent say of it. */
 export function agentAttributes(state: RunState): Attributes {
-  const { created, runId } = state;
+  const { created, runId } = state.head;
   return {
     [attributes.operation]: operations.invokeAgent,
     [attributes.agentId]: created?.agentId ?? "",
@@ -35,11 +36,11 @@ export function agentAttributes(state: RunState): Attributes {
 }
 
 /** The id: the name of an agent is for people, and need not be short. */
-export function agentNameOf({ created }: RunState): string {
+export function agentNameOf({ head: { created } }: RunState): string {
   return created?.agentId ?? "";
 }
 
-function modelAttributes({ prepared }: RunState): Attributes {
+function modelAttributes({ head: { prepared } }: RunState): Attributes {
   const { model } = prepared ?? {};
   return model === undefined
     ? {}
@@ -48,7 +49,7 @@ function modelAttributes({ prepared }: RunState): Attributes {
 
 function tellRest(span: Span, { kind, state }: RunRelease): void {
   span.setAttribute(attributes.runRelease, kind);
-  if (kind !== "ended" || state.end !== "error") return;
+  if (kind !== "ended" || state.head.status !== RunStatus.ERROR) return;
   span.setStatus({ code: SpanStatusCode.ERROR });
   span.setAttribute(attributes.errorType, "run_failed");
 }

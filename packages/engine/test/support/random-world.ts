@@ -69,7 +69,7 @@ function playOn(
   look: (run: PlayedRun) => void = () => undefined,
 ): PlayedRun {
   look(run);
-  for (let count = 0; run.state.end === undefined; count++) {
+  for (let count = 0; run.end === undefined; count++) {
     if (count > maxHappenings)
       throw new Error(`the run does not end: ${run.trace.slice(-20).join()}`);
     const chosen = choices[count] ?? plain;
@@ -94,8 +94,8 @@ export function takeOver(
 ): PlayedRun {
   const run = new PlayedRun({}, {}, events.slice(0, survived));
   const prepared = events.find(({ event }) => event.case === "runPrepared")?.event;
-  const isPrepared = run.state.prepared !== undefined || prepared?.case !== "runPrepared";
-  const epoch = (run.state.claim?.epoch ?? 0) + 1;
+  const isPrepared = run.state.head.prepared !== undefined || prepared?.case !== "runPrepared";
+  const epoch = (run.state.head.claim?.epoch ?? 0) + 1;
   const claim: EventInit = {
     case: "runClaimed",
     value: { worker: `w${epoch}`, epoch, dispatchSequence: 1n },
@@ -109,7 +109,7 @@ export function takeOver(
 function happenings(run: PlayedRun, chosen: Choice): readonly (() => unknown)[] {
   const effects = nextEffects(run.state);
   const waits = openWaits(run.state);
-  if (run.state.parked)
+  if (run.state.head.parkedAt !== undefined)
     return [() => decided(run, waits, chosen).claimedAnew(), ...foreign(run, chosen)];
   const own = effects.flatMap((effect) => ofEffect(run, effect, chosen));
   const decisions = waits.length === 0 ? [] : [() => decided(run, waits, chosen)];

@@ -5,7 +5,11 @@ import { ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
 import type { RunCreatedSchema, RunEvent } from "@reeve/contracts/run";
 import { ModelCallPurpose, RunPreparedSchema, RunStatus } from "@reeve/contracts/run";
 import { limitsFor } from "@reeve/agent/spec/limits";
-import { runtimeTools, parallelSubtasksName, runSubtaskName } from "@reeve/agent/tools/runtime-tools";
+import {
+  runtimeTools,
+  parallelSubtasksName,
+  runSubtaskName,
+} from "@reeve/agent/tools/runtime-tools";
 import { AgentSpecSchema as SpecSchema } from "@reeve/contracts/agent";
 import type { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { ToolResultSchema } from "@reeve/contracts/tool";
@@ -20,10 +24,12 @@ import { modelTurnFacts, summaryFacts } from "../../src/domain/model/model-turn-
 import { openWaits } from "../../src/domain/next-effects.ts";
 import { promptFor } from "../../src/domain/model/prompt-for.ts";
 import type { RunState } from "../../src/domain/state/run-state.ts";
-import { frameOf, initialState } from "../../src/domain/state/run-state.ts";
+import { frameOf, hasEnded, initialState } from "../../src/domain/state/run-state.ts";
 import { buildBatch } from "../../src/domain/build-batch.ts";
 import { clientTraceOf, traceOf } from "./trace-of.ts";
 import { toolResultFact } from "../../src/domain/calls/tool-result.ts";
+import { emptyHead } from "@reeve/run/head/run-head";
+import { statusName } from "@reeve/run/head/run-status";
 
 export type PlayedCall = Pick<ModelToolCall, "name"> & { args?: object | string };
 
@@ -39,7 +45,7 @@ type Init<Schema extends DescMessage> = Omit<MessageInitShape<Schema>, "$typeNam
 /** A run in memory whose outside world is a test: what models say, what tools give, what others write. */
 export class PlayedRun {
   readonly events: RunEvent[] = [];
-  state: RunState = { ...initialState, runId: "run_test" };
+  state: RunState = { ...initialState, head: { ...emptyHead, runId: "run_test" } };
   nowMs = 1_000;
   /** What a model answers that is asked for a summary. */
   summary = "what went before";
@@ -162,7 +168,7 @@ export class PlayedRun {
 
   /** Another worker takes the run. */
   claimedAnew(): this {
-    const epoch = (this.state.claim?.epoch ?? 0) + 1;
+    const epoch = (this.state.head.claim?.epoch ?? 0) + 1;
     const value = { worker: `w${epoch}`, epoch, dispatchSequence: BigInt(epoch) };
     return this.write({ case: "runClaimed", value });
   }
@@ -194,7 +200,7 @@ export class PlayedRun {
 
   /** Somebody sends a message into the run. */
   receivesMessage(text: string): this {
-    const value = { messageId: `msg-${this.state.sequence}`, message: { text } };
+    const value = { messageId: `msg-${this.state.head.lastSequence}`, message: { text } };
     return this.write({ case: "messageSubmitted", value });
   }
 
@@ -237,6 +243,11 @@ export class PlayedRun {
   get lastResult(): string | undefined {
     const event = this.events.findLast(({ event: { case: kind } }) => kind === "toolResult");
     return event?.event.case === "toolResult" ? event.event.value.result?.content : undefined;
+  }
+
+  /** The name of the terminal status; undefined while the run continues. */
+  get end(): string | undefined {
+    return hasEnded(this.state) ? statusName(this.state.head.status) : undefined;
   }
 
   /** What happened, in short: `step:started`, `tool_call`, … records included. */

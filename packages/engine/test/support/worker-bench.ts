@@ -18,7 +18,7 @@ import { appendExternal } from "@reeve/run/commands/append-external";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { memoryCallJournal, memoryRunLog, memoryThreadLog } from "@reeve/jetstream/log/memory";
 import { MemoryWorkQueue } from "@reeve/jetstream/queue/memory";
-import { emptyHead, foldHead } from "@reeve/run/head/run-head";
+import { approvalOf, approvalsOf, emptyHead, foldHead } from "@reeve/run/head/run-head";
 import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
@@ -156,9 +156,9 @@ export class WorkerBench {
     await appendExternal(
       ports,
       key,
-      ({ approvals }) => {
-        const asked = approvalId ?? [...approvals.keys()][0] ?? "";
-        const pending = approvals.get(asked) ?? create(ApprovalSchema);
+      (head) => {
+        const id = approvalId ?? approvalsOf(head)[0]?.approvalId ?? "";
+        const pending = approvalOf(head, id) ?? create(ApprovalSchema);
         const approval = create(ApprovalSchema, { ...pending, state });
         return [{ case: "approval", value: { approval } }];
       },

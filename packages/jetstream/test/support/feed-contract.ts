@@ -1,7 +1,8 @@
+import type { RunEventKind } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
 import { describe, expect, test } from "vitest";
 import { emptyTail } from "../../src/log/port.ts";
-import type { RunFeedBatch, RunEventKind, RunFeed } from "../../src/feed/run-feed.ts";
+import type { RunFeedBatch, RunFeed } from "../../src/feed/run-feed.ts";
 import type { RunLog } from "../../src/log/run-log.ts";
 import { appended, eventsAfter, freshRun, text } from "./facts.ts";
 

@@ -9,7 +9,8 @@ import type { EventRange } from "@reeve/jetstream/log/port";
 import { inRunTrace } from "./in-run-trace.ts";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunHead } from "../head/run-head.ts";
-import { emptyHead, foldHead, isTerminal } from "../head/run-head.ts";
+import { emptyHead, foldHead } from "../head/run-head.ts";
+import { isTerminal } from "../head/run-status.ts";
 import type { RunKey, RunLog } from "@reeve/jetstream/log/run-log";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 

@@ -7,8 +7,9 @@ import { cancelCall } from "./cancel-call.ts";
 import type { AppendExternalPorts } from "./append-external.ts";
 import { appendExternal } from "./append-external.ts";
 import type { RunHead } from "../head/run-head.ts";
-import { isTerminal } from "../head/run-head.ts";
+import { isTerminal } from "../head/run-status.ts";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
+import { costSummaryOf } from "../head/ledger.ts";
 
 export interface CancelPorts extends AppendExternalPorts {
   readonly journal: Pick<CallJournal, "read" | "append">;
@@ -34,7 +35,7 @@ export async function cancelRun(
         ? []
         : [
             { case: "cancelRequested", value: { requestedBy, reason } },
-            { case: "costSummary", value: spent },
+            { case: "costSummary", value: costSummaryOf(spent) },
             { case: "treeStored", value: { tree: storedTreeOf(tree) } },
             { case: "status", value: { status: RunStatus.CANCELLED, message: reason } },
           ],

@@ -18,7 +18,10 @@ const maxUntakenBytes = 2 * 1024 * 1024;
 
 /** Refuses a message for which there is no room among those that wait in the run. */
 export function assertInboxRoom({ runId, pendingMessages }: RunHead, text: string): void {
-  const waiting = [...pendingMessages.values()].reduce((sum, size) => sum + size, 0);
+  const waiting = [...pendingMessages.values()].reduce(
+    (sum, { message }) => sum + Buffer.byteLength(message?.text ?? ""),
+    0,
+  );
   if (pendingMessages.size < maxUntaken && waiting + Buffer.byteLength(text) <= maxUntakenBytes)
     return;
   throw new Failure(

@@ -1,89 +1,127 @@
-import type { RunEvent } from "@reeve/contracts/run";
-import { isTerminal } from "./run-head.ts";
+import type { RunClaimed, RunEvent } from "@reeve/contracts/run";
+import { isTerminal } from "./run-status.ts";
 
-/** Who has a run, or where it rests: the little of its log that tells whether it is forgotten. */
+/**
+ * Who owns a run, or where it is parked: the part of the head that decides whether the run needs a dispatch. Never changed
+ * in place.
+ */
 export interface Ownership {
-  /** Undefined: there is no such run. */
-  readonly threadId: string | undefined;
+  /** Whether the log says what the run is; false: there is no such run. */
+  readonly isCreated: boolean;
+  /** The thread of the run; empty: none. */
+  readonly threadId: string;
+  /** Sequence of the last event that is folded in. */
   readonly lastSequence: number;
-  readonly claim: OwnershipClaim | undefined;
+  /** The last claim. */
+  readonly claim: RunClaimed | undefined;
   /** Sequence at which the run was parked; undefined while it has an owner, or had none yet. */
   readonly parkedAt: number | undefined;
-  readonly hasEnded: boolean;
-}
-
-interface OwnershipClaim {
-  readonly epoch: number;
-  /** Place of the dispatch message by which the owner has the run. */
-  readonly dispatchSequence: number;
+  /** Sequence of the terminal status; only records follow it. */
+  readonly endSequence: number | undefined;
 }
 
 export const noOwnership: Ownership = {
-  threadId: undefined,
+  isCreated: false,
+  threadId: "",
   lastSequence: 0,
   claim: undefined,
   parkedAt: undefined,
-  hasEnded: false,
+  endSequence: undefined,
 };
 
-/** The rest after more events; those of a newer version that this one does not know leave it as it is. */
+/**
+ * Returns the ownership after more events. Kinds that only a newer version knows count as events that change nothing but
+ * the last sequence, so that a sweeper keeps serving runs of newer workers during an upgrade.
+ */
 export function foldOwnership(before: Ownership, events: readonly RunEvent[]): Ownership {
-  return events.reduce((rest, { event, sequence }) => {
-    const next = { ...rest, lastSequence: sequence };
-    switch (event.case) {
-      case "runCreated":
-        return { ...next, threadId: event.value.threadId };
-      case "runClaimed": {
-        const { epoch, dispatchSequence } = event.value;
-        const claim = { epoch, dispatchSequence: Number(dispatchSequence) };
-        return { ...next, claim, parkedAt: undefined };
-      }
-      case "runParked":
-        return { ...next, parkedAt: sequence };
-      case "status":
-        return { ...next, hasEnded: rest.hasEnded || isTerminal(event.value.status) };
-      default:
-        return next;
-    }
-  }, before);
+  return events.reduce(applyToOwnership, before);
+}
+
+/** Applies one event to an ownership, or to anything that has one, such as a head. */
+export function applyToOwnership<Owned extends Ownership>(
+  before: Owned,
+  { event, sequence }: RunEvent,
+): Owned {
+  const lastSequence = sequence;
+  switch (event.case) {
+    case "runCreated":
+      return { ...before, lastSequence, isCreated: true, threadId: event.value.threadId };
+    case "runClaimed":
+      return { ...before, lastSequence, claim: event.value, parkedAt: undefined };
+    case "runParked":
+      return { ...before, lastSequence, parkedAt: sequence };
+    case "status":
+      return isTerminal(event.value.status)
+        ? { ...before, lastSequence, endSequence: sequence }
+        : { ...before, lastSequence };
+    case "runPrepared":
+    case "step":
+    case "text":
+    case "reasoning":
+    case "textVoided":
+    case "toolCall":
+    case "toolCallStarted":
+    case "toolResult":
+    case "mcpProgress":
+    case "approval":
+    case "subtask":
+    case "plan":
+    case "context":
+    case "usage":
+    case "modelCallStarted":
+    case "modelTurn":
+    case "modelCallFailed":
+    case "modelRetryDue":
+    case "messageSubmitted":
+    case "messageInjected":
+    case "memoryWritten":
+    case "todosChanged":
+    case "cancelRequested":
+    case "budgetExceeded":
+    case "error":
+    case "costSummary":
+    case "treeStored":
+    case undefined:
+      return { ...before, lastSequence };
+  }
 }
 
 /**
- * The rest of a run whose last batch this is, if it is parked there; undefined: the batch alone does not tell. What it was
- * before matters to nobody: whoever takes it up claims it.
+ * Returns the ownership of a run whose log ends with this batch, if the batch parks it. Undefined: the batch alone does not
+ * say. Claims before the park do not matter, because the next owner claims the run again.
  */
 export function parkedOwnership(lastBatch: readonly RunEvent[]): Ownership | undefined {
   const last = lastBatch.at(-1);
   if (last?.event.case !== "runParked") return undefined;
   const { sequence } = last;
-  return { ...noOwnership, threadId: "", lastSequence: sequence, parkedAt: sequence };
+  return { ...noOwnership, isCreated: true, lastSequence: sequence, parkedAt: sequence };
 }
 
-/** Whether the run is parked, and nothing came after: it is owed nothing until something does. */
+/** Returns whether the run is parked and nothing came after: it needs no dispatch until something does. */
 export function isParked({ parkedAt, lastSequence }: Ownership): boolean {
   return parkedAt !== undefined && parkedAt === lastSequence;
 }
 
-/** The dispatch that a run ought to have. */
+/** The dispatch that a run must have. */
 export interface RequiredDispatch {
-  /** Under this id whoever owed it first published it. */
+  /** The id under which the writer that required the dispatch first publishes it. */
   readonly dedupeId: string;
-  /** Place of the message that makes another needless while it is in the queue; undefined: it is not known. */
+  /** Sequence of the message that replaces the dispatch while it is in the queue; undefined: unknown. */
   readonly heldBy: number | undefined;
 }
 
 /**
- * The dispatch without which nobody takes the run up; undefined: it ended, waits for somebody outside, or for its turn in
- * a thread.
+ * Returns the dispatch without which no worker takes up the run. Undefined: the run has ended, or waits for an external
+ * fact or for its turn in a thread.
  */
-export function requiredDispatch(run: string, rest: Ownership): RequiredDispatch | undefined {
-  const { threadId, hasEnded, claim, parkedAt } = rest;
-  if (threadId === undefined || hasEnded) return undefined;
+export function requiredDispatch(run: string, ownership: Ownership): RequiredDispatch | undefined {
+  const { isCreated, threadId, endSequence, claim, parkedAt } = ownership;
+  if (!isCreated || endSequence !== undefined) return undefined;
   if (parkedAt !== undefined) {
-    return isParked(rest) ? undefined : { dedupeId: `${run}:${parkedAt}`, heldBy: undefined };
+    return isParked(ownership) ? undefined : { dedupeId: `${run}:${parkedAt}`, heldBy: undefined };
   }
   if (claim === undefined) {
     return threadId === "" ? { dedupeId: `${run}:start`, heldBy: undefined } : undefined;
   }
-  return { dedupeId: `${run}:lost:${claim.epoch}`, heldBy: claim.dispatchSequence };
+  return { dedupeId: `${run}:lost:${claim.epoch}`, heldBy: Number(claim.dispatchSequence) };
 }

@@ -6,7 +6,8 @@ import { RunEventSchema, RunStatus, StepState } from "@reeve/contracts/run";
 import { describe, expect, test } from "vitest";
 import { eventsAfter, text } from "@reeve/jetstream/test/support/facts";
 import type { ExternalFact } from "../commands/append-external.ts";
-import { emptyHead, foldHead, isTerminal, messageOf, pendingApprovals, runOf } from "./run-head.ts";
+import { emptyHead, foldHead, messageOf, pendingApprovals, runOf } from "./run-head.ts";
+import { isTerminal } from "./run-status.ts";
 
 const created: ExternalFact = { case: "runCreated", value: { agentId: "writer", input: "hello" } };
 const claimed: ExternalFact = { case: "runClaimed", value: { worker: "w", epoch: 1 } };

@@ -1,208 +1,139 @@
 import { create } from "@bufbuild/protobuf";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
 import type {
-  CostSummary,
   MessageSubmitted,
   Run,
-  RunClaimed,
   RunCreated,
-  RunError,
   RunEvent,
   RunPrepared,
 } from "@reeve/contracts/run";
-import { Phase, RunSchema, RunStatus, StepState } from "@reeve/contracts/run";
+import { Phase, RunSchema } from "@reeve/contracts/run";
 import { Failure } from "@reeve/platform/failure";
-import type { TreeNodes } from "../tree/execution-tree.ts";
-import { previewOf, treeAfter } from "../tree/execution-tree.ts";
-import { noSpending, spentAfter } from "./spending.ts";
+import type { TreeChanges } from "../tree/execution-tree.ts";
+import { treeAfter } from "../tree/execution-tree.ts";
+import type { Ledger } from "./ledger.ts";
+import { charge, emptyLedger } from "./ledger.ts";
+import type { Linked } from "./linked.ts";
+import { findNewest, linked, oldestFirst } from "./linked.ts";
+import type { Ownership } from "./ownership.ts";
+import { applyToOwnership, noOwnership } from "./ownership.ts";
+import { isTerminal } from "./run-status.ts";
+import type { RunSummary } from "./run-summary.ts";
+import { applyToSummary, emptySummary } from "./run-summary.ts";
 
-/** What anybody but its worker needs to know of a run. Never changed in place. */
-export interface RunHead {
+/**
+ * What the log of a run says, without the state of its loop: all that clients and other services need, and what the engine
+ * builds its own state on. Never changed in place.
+ */
+export interface RunHead extends RunSummary, Ownership {
   /** Undefined: there is no such run. */
   readonly created: RunCreated | undefined;
-  readonly createdAt: Timestamp | undefined;
-  readonly runId: string;
-  readonly status: RunStatus;
-  readonly lastSequence: number;
-  /** Sequence at which the run was parked; undefined while it has an owner, or had none yet. */
-  readonly parkedAt: number | undefined;
-  readonly claim: RunClaimed | undefined;
   /** The model and the tools of the run, once a worker has resolved them. */
   readonly prepared: RunPrepared | undefined;
-  /** The approvals by id, each as it stands. */
-  readonly approvals: ReadonlyMap<string, Approval>;
-  /** The text at the root, last part first. */
-  readonly output: TextPart | undefined;
-  readonly error: RunError | undefined;
-  /** What it cost, once it ended. */
-  readonly cost: CostSummary | undefined;
-  /** What it has cost up to now. */
-  readonly spent: CostSummary;
-  readonly endedAt: Timestamp | undefined;
-  /** Sequence of the terminal status; only records follow it. */
-  readonly endSequence: number | undefined;
-  /** What it did up to now. */
-  readonly tree: TreeNodes;
+  /** Every version of every approval, newest first. */
+  readonly approvals: Linked<Approval> | undefined;
+  /** The text at the root, newest part first. */
+  readonly output: Linked<TextPart> | undefined;
+  /** What the run has used so far. */
+  readonly spent: Ledger;
+  /** What the run has done so far. */
+  readonly tree: TreeChanges;
   /** Ids of the calls that were handed out and have no result. */
   readonly outstandingCalls: ReadonlySet<string>;
-  /** The messages that were sent into the run, last one first. */
-  readonly messages: SentMessage | undefined;
-  /** Bytes of the messages that no step has taken up, by id. */
-  readonly pendingMessages: ReadonlyMap<string, number>;
+  /** The messages that were submitted to the run, newest first. */
+  readonly messages: Linked<SubmittedMessage> | undefined;
+  /** The messages that no step has taken up, by id, oldest first. */
+  readonly pendingMessages: ReadonlyMap<string, MessageSubmitted>;
 }
 
-/** A message that was sent into a run. */
-export interface SentMessage {
+/** A message that was submitted to the run. */
+export interface SubmittedMessage {
   readonly messageId: string;
   readonly text: string;
   readonly sequence: number;
-  readonly before: SentMessage | undefined;
 }
 
 interface TextPart {
   readonly step: number;
   readonly sequence: number;
   readonly text: string;
-  readonly before: TextPart | undefined;
 }
 
 export const emptyHead: RunHead = {
+  ...emptySummary,
+  ...noOwnership,
   created: undefined,
-  createdAt: undefined,
-  runId: "",
-  status: RunStatus.UNSPECIFIED,
-  lastSequence: 0,
-  parkedAt: undefined,
-  claim: undefined,
   prepared: undefined,
-  approvals: new Map(),
+  approvals: undefined,
   output: undefined,
-  error: undefined,
-  cost: undefined,
-  spent: noSpending,
-  endedAt: undefined,
-  endSequence: undefined,
-  tree: new Map(),
+  spent: emptyLedger,
+  tree: undefined,
   outstandingCalls: new Set(),
   messages: undefined,
   pendingMessages: new Map(),
 };
 
-const terminal: ReadonlySet<RunStatus> = new Set([
-  RunStatus.COMPLETED,
-  RunStatus.ERROR,
-  RunStatus.CANCELLED,
-]);
-
-/** Whether the status is one after which nothing follows. */
-export function isTerminal(status: RunStatus): boolean {
-  return terminal.has(status);
-}
-
-/** The head after `events`. Throws a Failure when a newer version wrote one of them. */
+/** Returns the head after `events`. Throws a Failure for an event that only a newer version knows. */
 export function foldHead(head: RunHead, events: readonly RunEvent[]): RunHead {
-  return events.reduce((before, event) => {
-    const after = applyToHead(before, event);
-    // Records may follow the end; they do not undo it.
-    return isTerminal(before.status) ? { ...after, status: before.status } : after;
-  }, head);
+  return events.reduce(applyToHead, head);
 }
 
-function applyToHead(head: RunHead, envelope: RunEvent): RunHead {
-  const { event, sequence, time } = envelope;
-  const next = {
-    ...head,
-    lastSequence: sequence,
-    spent: spentAfter(head.spent, envelope),
-    tree: treeAfter(head.tree, envelope),
+/** Returns the head after one more event. Throws a Failure for an event that only a newer version knows. */
+export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
+  const { event, sequence } = envelope;
+  const head: RunHead = {
+    ...applyToSummary(applyToOwnership(before, envelope), envelope),
+    spent: charge(before.spent, envelope),
+    tree: treeAfter(before.tree, envelope),
   };
   switch (event.case) {
     case "runCreated":
-      return {
-        ...next,
-        created: event.value,
-        createdAt: time,
-        runId: envelope.runId,
-        status: RunStatus.QUEUED,
-      };
-    case "runClaimed":
-      return {
-        ...next,
-        claim: event.value,
-        parkedAt: undefined,
-        status: head.status === RunStatus.WAITING ? RunStatus.RUNNING : head.status,
-      };
-    case "runParked":
-      return { ...next, parkedAt: sequence, status: RunStatus.WAITING };
+      return { ...head, created: event.value };
     case "runPrepared":
-      return { ...next, prepared: event.value };
-    case "status":
-      return isTerminal(event.value.status)
-        ? { ...next, status: event.value.status, endedAt: time, endSequence: sequence }
-        : { ...next, status: event.value.status };
-    case "step":
-      return event.value.state === StepState.STARTED
-        ? { ...next, status: RunStatus.RUNNING }
-        : next;
+      return { ...head, prepared: event.value };
     case "text":
-      return { ...next, output: withText(head.output, envelope, event.value.text) };
+      return { ...head, output: withText(head.output, envelope, event.value.text) };
     case "textVoided":
-      return { ...next, output: withoutText(head.output, envelope, event.value.firstSequence) };
+      return { ...head, output: withoutText(head.output, envelope, event.value.firstSequence) };
     case "approval": {
       const { approval } = event.value;
-      if (approval === undefined) return next;
-      return { ...next, approvals: new Map(head.approvals).set(approval.approvalId, approval) };
+      return approval === undefined
+        ? head
+        : { ...head, approvals: linked(head.approvals, approval) };
     }
-    case "messageSubmitted": {
-      const { messageId, message } = event.value;
-      const pendingMessages = new Map(head.pendingMessages).set(
-        messageId,
-        Buffer.byteLength(message?.text ?? ""),
-      );
-      return {
-        ...next,
-        pendingMessages,
-        messages: withMessage(head.messages, event.value, sequence),
-      };
-    }
-    case "messageInjected": {
-      const pendingMessages = new Map(head.pendingMessages);
-      pendingMessages.delete(event.value.messageId);
-      return { ...next, pendingMessages };
-    }
-    case "error":
-      return envelope.parentId === "" && envelope.phase !== Phase.PLANNER
-        ? { ...next, error: event.value }
-        : next;
-    case "costSummary":
-      return { ...next, cost: event.value };
+    case "messageSubmitted":
+      return withMessage(head, event.value, sequence);
+    case "messageInjected":
+      return { ...head, pendingMessages: without(head.pendingMessages, event.value.messageId) };
     case "toolCallStarted":
-      return { ...next, outstandingCalls: new Set(head.outstandingCalls).add(event.value.callId) };
+      return { ...head, outstandingCalls: new Set(head.outstandingCalls).add(event.value.callId) };
     case "toolResult":
-      return {
-        ...next,
-        outstandingCalls: without(head.outstandingCalls, event.value.result?.callId),
-      };
+      return { ...head, outstandingCalls: withoutCall(head, event.value.result?.callId) };
+    case "runClaimed":
+    case "runParked":
+    case "status":
+    case "step":
     case "reasoning":
     case "toolCall":
     case "mcpProgress":
-    case "usage":
-    case "context":
-    case "plan":
     case "subtask":
-    case "budgetExceeded":
+    case "plan":
+    case "context":
+    case "usage":
     case "modelCallStarted":
     case "modelTurn":
     case "modelCallFailed":
-    case "cancelRequested":
+    case "modelRetryDue":
     case "memoryWritten":
     case "todosChanged":
+    case "cancelRequested":
+    case "budgetExceeded":
+    case "error":
+    case "costSummary":
     case "treeStored":
-    case "modelRetryDue":
-      return next;
+      return head;
     case undefined:
       throw new Failure(
         "internal",
@@ -213,80 +144,103 @@ function applyToHead(head: RunHead, envelope: RunEvent): RunHead {
 }
 
 function withText(
-  output: TextPart | undefined,
+  output: RunHead["output"],
   { parentId, phase, stepNumber, sequence }: RunEvent,
   text: string,
-): TextPart | undefined {
+): RunHead["output"] {
   return parentId === "" && phase !== Phase.PLANNER
-    ? { step: stepNumber, sequence, text, before: output }
+    ? linked(output, { step: stepNumber, sequence, text })
     : output;
 }
 
 function withoutText(
-  output: TextPart | undefined,
+  output: RunHead["output"],
   { parentId, phase }: RunEvent,
   firstSequence: number,
-): TextPart | undefined {
+): RunHead["output"] {
   if (parentId !== "" || phase === Phase.PLANNER) return output;
   let kept = output;
-  while (kept !== undefined && kept.sequence >= firstSequence) {
+  while (kept !== undefined && kept.value.sequence >= firstSequence) {
     kept = kept.before;
   }
   return kept;
 }
 
-function without(calls: ReadonlySet<string>, callId = ""): ReadonlySet<string> {
-  if (!calls.has(callId)) return calls;
-  const left = new Set(calls);
-  left.delete(callId);
-  return left;
+function withMessage(head: RunHead, submitted: MessageSubmitted, sequence: number): RunHead {
+  const { messageId, message } = submitted;
+  return {
+    ...head,
+    messages: linked(head.messages, { messageId, text: message?.text ?? "", sequence }),
+    pendingMessages: new Map(head.pendingMessages).set(messageId, submitted),
+  };
 }
 
-function withMessage(
-  before: SentMessage | undefined,
-  { messageId, message }: MessageSubmitted,
-  sequence: number,
-): SentMessage {
-  return { messageId, text: message?.text ?? "", sequence, before };
+function without(
+  pending: RunHead["pendingMessages"],
+  messageId: string,
+): RunHead["pendingMessages"] {
+  const others = new Map(pending);
+  others.delete(messageId);
+  return others;
 }
 
-/** The message that was sent into the run under this id. */
-export function messageOf({ messages }: RunHead, messageId: string): SentMessage | undefined {
-  let sent = messages;
-  while (sent !== undefined && sent.messageId !== messageId) sent = sent.before;
-  return sent;
+function withoutCall({ outstandingCalls }: RunHead, callId = ""): RunHead["outstandingCalls"] {
+  if (!outstandingCalls.has(callId)) return outstandingCalls;
+  const others = new Set(outstandingCalls);
+  others.delete(callId);
+  return others;
 }
 
-/** What the run answers: the text of the last step at the root that has any. */
+/** Returns the message that was submitted to the run under this id. */
+export function messageOf({ messages }: RunHead, messageId: string): SubmittedMessage | undefined {
+  return findNewest(messages, (message) => message.messageId === messageId);
+}
+
+/** Returns the output of the run: the text of the last step at the root that has any. */
 export function outputOf({ output }: RunHead): string {
   const parts: string[] = [];
-  for (let part = output; part !== undefined && part.step === output?.step; part = part.before) {
-    parts.push(part.text);
+  const step = output?.value.step;
+  for (let part = output; part !== undefined && part.value.step === step; part = part.before) {
+    parts.push(part.value.text);
   }
   return parts.toReversed().join("");
 }
 
-/** The approvals that nobody has decided. None once the run ended: they are withdrawn with it. */
-export function pendingApprovals({ approvals, status }: RunHead): readonly Approval[] {
-  if (isTerminal(status)) return [];
-  return [...approvals.values()].filter(({ state }) => state === ApprovalState.PENDING);
+/** Returns the latest version of the approval with this id. */
+export function approvalOf({ approvals }: RunHead, approvalId: string): Approval | undefined {
+  return findNewest(approvals, (approval) => approval.approvalId === approvalId);
 }
 
-/** The run as clients see it. Throws when the head is of no run. */
+/** Returns the latest version of each approval, in the order in which they were requested. */
+export function approvalsOf({ approvals }: RunHead): readonly Approval[] {
+  const latest = new Map(
+    oldestFirst(approvals).map((approval) => [approval.approvalId, approval] as const),
+  );
+  return [...latest.values()];
+}
+
+/** Returns the approvals without a decision. None once the run ended: its end withdraws them. */
+export function pendingApprovals(head: RunHead): readonly Approval[] {
+  if (isTerminal(head.status)) return [];
+  return approvalsOf(head).filter(({ state }) => state === ApprovalState.PENDING);
+}
+
+/** Returns the run as clients see it. Throws for the head of a run that does not exist. */
 export function runOf(head: RunHead): Run {
-  const { created, createdAt, endedAt, error, cost } = head;
-  if (created === undefined) throw new Error("there is no run to show");
+  if (!head.isCreated) throw new Error("cannot show a run that does not exist");
+  const { runId, agentId, status, inputPreview, labels, threadId, scripted } = head;
+  const { createdAt, endedAt, error, cost } = head;
   return create(RunSchema, {
-    runId: head.runId,
-    agentId: created.agentId,
-    status: head.status,
+    runId,
+    agentId,
+    status,
     lastSequence: head.lastSequence,
     output: outputOf(head),
-    inputPreview: previewOf(created.input, 200),
-    pendingApprovals: pendingApprovals(head).map(({ approvalId }) => approvalId),
-    labels: created.labels,
-    threadId: created.threadId,
-    scripted: head.prepared?.scripted ?? false,
+    inputPreview,
+    pendingApprovals: head.pendingApprovals,
+    labels,
+    threadId,
+    scripted,
     ...(createdAt && { createdAt }),
     ...(endedAt && { endedAt }),
     ...(error && { error }),

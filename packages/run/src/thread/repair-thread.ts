@@ -1,4 +1,4 @@
-import { isTerminal } from "../head/run-head.ts";
+import { isTerminal } from "../head/run-status.ts";
 import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
 import { appendThread, refreshThread } from "./append-thread.ts";
 import { endingOf } from "./ending-of.ts";

@@ -3,7 +3,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { DispatchSchema } from "@reeve/contracts/run";
 import { cancelRun } from "../commands/cancel-run.ts";
 import { publishUntilHeld } from "@reeve/jetstream/queue/publish-until-held";
-import { isTerminal } from "../head/run-head.ts";
+import { isTerminal } from "../head/run-status.ts";
 import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
 import { Failure } from "@reeve/platform/failure";
 import type { ThreadView } from "./append-thread.ts";

@@ -1,7 +1,7 @@
 import { clone, create } from "@bufbuild/protobuf";
 import { anyUnpack } from "@bufbuild/protobuf/wkt";
 import { ErrorReason } from "@reeve/contracts/error";
-import { previewOf } from "../tree/execution-tree.ts";
+import { previewOf } from "../tree/preview-of.ts";
 import { RunCreatedSchema } from "@reeve/contracts/run";
 import type { Thread, ThreadEvent, TurnQueued } from "@reeve/contracts/thread";
 import { ThreadSchema } from "@reeve/contracts/thread";

@@ -6,8 +6,9 @@ import type { RunEvent } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
 import type { TurnEndedSchema } from "@reeve/contracts/thread";
 import { TurnOutcome } from "@reeve/contracts/thread";
-import type { RunHead } from "../head/run-head.ts";
-import { emptyHead, foldHead, isTerminal, outputOf } from "../head/run-head.ts";
+import { costSummaryOf } from "../head/ledger.ts";
+import { emptyHead, foldHead, outputOf } from "../head/run-head.ts";
+import { isTerminal } from "../head/run-status.ts";
 import { fitHistory } from "./history/fit-history.ts";
 import { turnHistory } from "./history/turn-history.ts";
 
@@ -27,7 +28,7 @@ export function turnEnded(
     messages: [...fitHistory(turnHistory(own), most.messages)],
     output: truncateToBytes(outputOf(head), most.output),
     executionTree: fitTree(treeOf(head.tree), most.tree),
-    cost: costOf(head),
+    cost: costSummaryOf(head.cost ?? head.spent),
     error: truncateToBytes(head.error?.message ?? "", most.error),
   };
 }
@@ -38,12 +39,6 @@ function untilEnd(events: readonly RunEvent[]): readonly RunEvent[] {
     ({ event }) => event.case === "status" && isTerminal(event.value.status),
   );
   return end === -1 ? events : events.slice(0, end + 1);
-}
-
-function costOf({ cost, spent }: RunHead): MessageInitShape<typeof TurnEndedSchema>["cost"] {
-  const { llmCalls, toolCalls, inputTokens, outputTokens, subtasks, costUsd } = cost ?? spent;
-  const counts = { llmCalls, toolCalls, inputTokens, outputTokens, subtasks };
-  return { ...counts, ...(costUsd !== undefined && { costUsd }) };
 }
 
 const outcomes: ReadonlyMap<RunStatus, TurnOutcome> = new Map([

@@ -2,8 +2,9 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "vitest";
-import type { TreeNodes } from "./execution-tree.ts";
-import { previewOf, treeAfter, treeOf } from "./execution-tree.ts";
+import type { TreeChanges } from "./execution-tree.ts";
+import { treeAfter, treeOf } from "./execution-tree.ts";
+import { previewOf } from "./preview-of.ts";
 import { Phase, RunEventSchema } from "@reeve/contracts/run";
 
 type Init = MessageInitShape<typeof RunEventSchema>;
@@ -13,7 +14,7 @@ function nodesAfter(...inits: readonly Init[]) {
   const events = inits.map((init, index) =>
     create(RunEventSchema, { time: timestampFromMs(1_000 + 10 * index), ...init }),
   );
-  return treeOf(events.reduce<TreeNodes>(treeAfter, new Map())).nodes;
+  return treeOf(events.reduce<TreeChanges>(treeAfter, undefined)).nodes;
 }
 
 const called = (callId: string, name: string, parentId = ""): Init => ({

@@ -6,96 +6,159 @@ import { Phase } from "@reeve/contracts/run";
 import type { ExecutionTree, ExecutionTreeNodeSchema } from "@reeve/contracts/thread";
 import { ExecutionTreeSchema } from "@reeve/contracts/thread";
 import type { ToolCall } from "@reeve/contracts/tool";
+import type { Linked } from "../head/linked.ts";
+import { linked, oldestFirst } from "../head/linked.ts";
+import { previewOf } from "./preview-of.ts";
 
-/** What a run has done so far, by id of the node, in the order in which the nodes began. Never changed in place. */
-export type TreeNodes = ReadonlyMap<string, TreeNode>;
+/**
+ * What a run has done so far, as the changes to its execution tree; undefined: nothing. The fold only appends, and `treeOf`
+ * builds the nodes, so that folding stays linear however many nodes a run has.
+ */
+export type TreeChanges = Linked<TreeChange> | undefined;
+
+type TreeChange =
+  | { readonly kind: "called"; readonly node: TreeNode }
+  | { readonly kind: "returned"; readonly id: string; readonly result: Result }
+  | { readonly kind: "subtask"; readonly subtask: Subtask };
 
 type TreeNode = MessageInitShape<typeof ExecutionTreeNodeSchema> & {
   readonly id: string;
   readonly startedAtMs: number;
 };
 
-/** Characters of arguments and results that a node shows. */
-const previewCharacters = 500;
+interface Result {
+  readonly resultPreview: string;
+  readonly isError: boolean;
+  readonly durationMs: number;
+}
 
-/** The nodes after one more event. What the planner does is no part of the tree. */
-export function treeAfter(nodes: TreeNodes, envelope: RunEvent): TreeNodes {
-  if (envelope.phase === Phase.PLANNER) return nodes;
+interface Subtask {
+  readonly id: string;
+  readonly callId: string;
+  readonly title: string;
+  readonly timeMs: number;
+  /** Undefined: the subtask began. */
+  readonly end: Omit<Result, "durationMs"> | undefined;
+}
+
+/** Returns the changes after one more event. What the planner does is not part of the tree. */
+export function treeAfter(changes: TreeChanges, envelope: RunEvent): TreeChanges {
+  if (envelope.phase === Phase.PLANNER) return changes;
   const { event, parentId } = envelope;
   switch (event.case) {
     case "toolCall":
-      return withNode(nodes, callNode(event.value, parentId, msOf(envelope)));
+      return linked(changes, called(event.value, parentId, msOf(envelope)));
     case "toolResult":
-      return ended(nodes, event.value);
+      return returned(changes, event.value);
     case "subtask":
-      return subtaskChanged(nodes, event.value, msOf(envelope));
-    default:
-      return nodes;
+      return linked(changes, subtaskChanged(event.value, msOf(envelope)));
+    case "runCreated":
+    case "runClaimed":
+    case "runParked":
+    case "runPrepared":
+    case "status":
+    case "step":
+    case "text":
+    case "reasoning":
+    case "textVoided":
+    case "toolCallStarted":
+    case "mcpProgress":
+    case "approval":
+    case "plan":
+    case "context":
+    case "usage":
+    case "modelCallStarted":
+    case "modelTurn":
+    case "modelCallFailed":
+    case "modelRetryDue":
+    case "messageSubmitted":
+    case "messageInjected":
+    case "memoryWritten":
+    case "todosChanged":
+    case "cancelRequested":
+    case "budgetExceeded":
+    case "error":
+    case "costSummary":
+    case "treeStored":
+    case undefined:
+      return changes;
   }
 }
 
-/** The tree of a run, all of it. */
-export function treeOf(nodes: TreeNodes): ExecutionTree {
-  return create(ExecutionTreeSchema, {
-    version: 1,
-    nodes: [...nodes.values()],
-  });
-}
-
-/** The beginning of a text, none of its characters cut. */
-export function previewOf(text: string, characters = previewCharacters): string {
-  return Array.from(text.slice(0, characters * 2))
-    .slice(0, characters)
-    .join("");
-}
-
-function callNode(call: ToolCall, parentId: string, startedAtMs: number): TreeNode {
-  const { callId, name, rawArguments } = call;
+function called(call: ToolCall, parentId: string, startedAtMs: number): TreeChange {
+  const { callId: id, name, rawArguments } = call;
   const args = call.arguments === undefined ? rawArguments : JSON.stringify(call.arguments);
+  const argsPreview = previewOf(args);
   return {
-    id: callId,
-    parentId,
-    name,
-    argsPreview: previewOf(args),
-    unfinished: true,
-    startedAtMs,
+    kind: "called",
+    node: { id, parentId, name, argsPreview, unfinished: true, startedAtMs },
   };
 }
 
-function ended(nodes: TreeNodes, { result, success, durationMs }: ToolResultEvent): TreeNodes {
-  const node = nodes.get(result?.callId ?? "");
-  if (node === undefined || result === undefined) return nodes;
+function returned(
+  changes: TreeChanges,
+  { result, success, durationMs }: ToolResultEvent,
+): TreeChanges {
+  if (result === undefined) return changes;
+  // Only the preview is kept: a result may be large.
   const resultPreview = previewOf(result.content);
-  return withNode(nodes, {
-    ...node,
-    resultPreview,
-    isError: !success,
-    durationMs,
-    unfinished: false,
+  return linked(changes, {
+    kind: "returned",
+    id: result.callId,
+    result: { resultPreview, isError: !success, durationMs },
   });
 }
 
-/** The one child of a call is the node of the call itself; each job of a parallel call has a node below it. */
-function subtaskChanged(nodes: TreeNodes, subtask: SubtaskChanged, nowMs: number): TreeNodes {
-  const { subtaskId, callId, title, isError, resultPreview } = subtask;
-  const known = nodes.get(subtaskId);
-  if (subtaskId === callId)
-    return known === undefined ? nodes : withNode(nodes, { ...known, title });
-  const node: TreeNode = known ?? {
-    id: subtaskId,
+function subtaskChanged(changed: SubtaskChanged, timeMs: number): TreeChange {
+  const { subtaskId: id, callId, title, ended, isError, resultPreview } = changed;
+  const end = ended ? { isError, resultPreview } : undefined;
+  return { kind: "subtask", subtask: { id, callId, title, timeMs, end } };
+}
+
+/** Returns the whole execution tree, its nodes in the order in which they began. */
+export function treeOf(changes: TreeChanges): ExecutionTree {
+  const nodes = new Map<string, TreeNode>();
+  for (const change of oldestFirst(changes)) {
+    const node = nodeAfter(nodes, change);
+    if (node !== undefined) nodes.set(node.id, node);
+  }
+  return create(ExecutionTreeSchema, { version: 1, nodes: [...nodes.values()] });
+}
+
+/** Returns the node that a change adds or replaces. */
+function nodeAfter(nodes: ReadonlyMap<string, TreeNode>, change: TreeChange): TreeNode | undefined {
+  switch (change.kind) {
+    case "called":
+      return change.node;
+    case "returned": {
+      const node = nodes.get(change.id);
+      return node && { ...node, ...change.result, unfinished: false };
+    }
+    case "subtask":
+      return subtaskNode(nodes, change.subtask);
+  }
+}
+
+/**
+ * The only subtask of a call shares the node of the call; each subtask of a parallel call has a node below the call.
+ */
+function subtaskNode(
+  nodes: ReadonlyMap<string, TreeNode>,
+  { id, callId, title, timeMs, end }: Subtask,
+): TreeNode | undefined {
+  const known = nodes.get(id);
+  if (id === callId) return known && { ...known, title };
+  const node = known ?? {
+    id,
     parentId: callId,
     name: "subtask",
     title,
     unfinished: true,
-    startedAtMs: nowMs,
+    startedAtMs: timeMs,
   };
-  if (!subtask.ended) return withNode(nodes, node);
-  const durationMs = Math.max(0, nowMs - node.startedAtMs);
-  return withNode(nodes, { ...node, isError, resultPreview, durationMs, unfinished: false });
-}
-
-function withNode(nodes: TreeNodes, node: TreeNode): TreeNodes {
-  return new Map(nodes).set(node.id, node);
+  if (end === undefined) return node;
+  const durationMs = Math.max(0, timeMs - node.startedAtMs);
+  return { ...node, ...end, durationMs, unfinished: false };
 }
 
 function msOf({ time }: RunEvent): number {

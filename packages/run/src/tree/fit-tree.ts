@@ -1,26 +1,28 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import type { TreeNodes } from "./execution-tree.ts";
-import { previewOf, treeOf } from "./execution-tree.ts";
 import type { ExecutionTree, ExecutionTreeNode } from "@reeve/contracts/thread";
 import { ExecutionTreeNodeSchema, ExecutionTreeSchema } from "@reeve/contracts/thread";
+import type { TreeChanges } from "./execution-tree.ts";
+import { treeOf } from "./execution-tree.ts";
+import { previewOf } from "./preview-of.ts";
 
-/** Characters of previews that are left, one after the other until the tree fits. */
-const previews = [200, 50, 0] as const;
-/** A node costs its tag and its length too. */
+/** Lengths of previews, in characters, that are tried in this order until the tree fits. */
+const previewLengths = [200, 50, 0] as const;
+/** A title keeps at least this many characters. */
+const minTitleLength = 50;
+/** Bytes of the tag and the length of a node. */
 const nodeOverhead = 6;
-
-/** What a stored tree may take: it stands in one batch with the end of its run. */
+/** Maximum size of a stored tree, which shares one batch with the end of its run. */
 const maxStoredBytes = 256 * 1024;
 
-/** The tree of a run, as it stands in its log. */
-export function storedTreeOf(nodes: TreeNodes): ExecutionTree {
-  return fitTree(treeOf(nodes), maxStoredBytes);
+/** Returns the tree of a run, small enough for its log. */
+export function storedTreeOf(changes: TreeChanges): ExecutionTree {
+  return fitTree(treeOf(changes), maxStoredBytes);
 }
 
-/** The tree so that it takes at most `maxBytes`: with shorter previews, and at last without the newest nodes. */
+/** Reduces a tree to at most `maxBytes`: shortens its previews first, then drops its newest nodes. */
 export function fitTree(tree: ExecutionTree, maxBytes: number): ExecutionTree {
   let fitting = tree;
-  for (const characters of previews) {
+  for (const characters of previewLengths) {
     if (toBinary(ExecutionTreeSchema, fitting).length <= maxBytes) return fitting;
     const nodes = tree.nodes.map((node) => withPreviews(node, characters));
     fitting = create(ExecutionTreeSchema, { version: tree.version, nodes });
@@ -30,7 +32,7 @@ export function fitTree(tree: ExecutionTree, maxBytes: number): ExecutionTree {
     room -= toBinary(ExecutionTreeNodeSchema, node).length + nodeOverhead;
     return room < 0;
   });
-  // A node comes after its parent: a beginning of the list is a tree.
+  // A node follows its parent, so the beginning of the list is a tree too.
   const nodes = end === -1 ? fitting.nodes : fitting.nodes.slice(0, end);
   return create(ExecutionTreeSchema, { version: tree.version, nodes });
 }
@@ -38,7 +40,7 @@ export function fitTree(tree: ExecutionTree, maxBytes: number): ExecutionTree {
 function withPreviews(node: ExecutionTreeNode, characters: number): ExecutionTreeNode {
   return {
     ...node,
-    title: previewOf(node.title, Math.max(characters, 50)),
+    title: previewOf(node.title, Math.max(characters, minTitleLength)),
     argsPreview: previewOf(node.argsPreview, characters),
     resultPreview: previewOf(node.resultPreview, characters),
   };

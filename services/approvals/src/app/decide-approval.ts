@@ -7,13 +7,14 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { isStorable, maxJsonDepth } from "@reeve/contracts/nesting";
 import { appendExternal } from "@reeve/run/commands/append-external";
 import type { RunHead } from "@reeve/run/head/run-head";
-import { isTerminal } from "@reeve/run/head/run-head";
+import { isTerminal } from "@reeve/run/head/run-status";
 import { Failure } from "@reeve/platform/failure";
 import type { Principal } from "@reeve/platform/rpc/principal";
 import { assertAnswers } from "./assert-answers.ts";
 import { argumentViolations } from "./argument-violations.ts";
 import type { ApprovalPorts, Clock } from "./approval-ports.ts";
 import { approvalNotFound, runOfApproval } from "./approval-id.ts";
+import { approvalOf } from "@reeve/run/head/run-head";
 
 export interface DecidingPorts extends Pick<ApprovalPorts, "log" | "dispatch"> {
   readonly clock: Pick<Clock, "now">;
@@ -45,7 +46,7 @@ export async function decideApproval(
     { log, dispatch },
     key,
     (before) => {
-      const approval = before.approvals.get(approvalId);
+      const approval = approvalOf(before, approvalId);
       if (approval === undefined) throw approvalNotFound(approvalId);
       if (isRepetition(approval, decision)) return [];
       assertOpen(approval, before, clock.now());
@@ -57,7 +58,7 @@ export async function decideApproval(
     },
     signal,
   );
-  const decided = head.approvals.get(approvalId);
+  const decided = approvalOf(head, approvalId);
   if (decided === undefined) throw approvalNotFound(approvalId);
   return decided;
 }

@@ -1,13 +1,13 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import { appendExternal } from "@reeve/run/commands/append-external";
-import { isTerminal } from "@reeve/run/head/run-head";
+import { isTerminal } from "@reeve/run/head/run-status";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { PendingApprovals } from "./approval-metrics.ts";
 import type { ApprovalPorts } from "./approval-ports.ts";
 import { DueTimes } from "./due-times.ts";
+import { approvalOf } from "@reeve/run/head/run-head";
 
 /** How often the time is compared when nothing is due sooner; also what a timer may at most be late after a suspend. */
 const longestSleepMs = 60_000;
@@ -88,7 +88,7 @@ async function expire(ports: ApprovalPorts, key: string, signal: AbortSignal): P
     ports,
     { tenant, run: row.record.runId },
     (head) => {
-      const approval: Approval | undefined = head.approvals.get(approvalId);
+      const approval = approvalOf(head, approvalId);
       const isOpen = approval?.state === ApprovalState.PENDING && !isTerminal(head.status);
       if (!isOpen) return [];
       const expired = create(ApprovalSchema, { ...approval, state: ApprovalState.TIMED_OUT });

@@ -3,14 +3,48 @@ import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import { RunStatus } from "@reeve/contracts/run";
 import { emptyTail } from "@reeve/jetstream/log/port";
-import type { RunFeedBatch, RunEventKind, RunFeed } from "@reeve/jetstream/feed/run-feed";
-import { emptyHead, foldHead, isTerminal } from "@reeve/run/head/run-head";
+import type { RunFeedBatch, RunFeed } from "@reeve/jetstream/feed/run-feed";
+import { approvalsOf, emptyHead, foldHead } from "@reeve/run/head/run-head";
+import { isTerminal } from "@reeve/run/head/run-status";
 import type { RunKey, RunLog } from "@reeve/jetstream/log/run-log";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Table } from "@reeve/jetstream/table/port";
 import { approvalKey } from "../app/read-approvals.ts";
+import { kindsIn } from "@reeve/run/head/event-kinds";
 
-const kinds: ReadonlySet<RunEventKind> = new Set<RunEventKind>(["approval", "status"]);
+const kinds = kindsIn({
+  approval: true,
+  status: true,
+  runCreated: false,
+  runClaimed: false,
+  runParked: false,
+  runPrepared: false,
+  step: false,
+  text: false,
+  reasoning: false,
+  textVoided: false,
+  toolCall: false,
+  toolCallStarted: false,
+  toolResult: false,
+  mcpProgress: false,
+  subtask: false,
+  plan: false,
+  context: false,
+  usage: false,
+  modelCallStarted: false,
+  modelTurn: false,
+  modelCallFailed: false,
+  modelRetryDue: false,
+  messageSubmitted: false,
+  messageInjected: false,
+  memoryWritten: false,
+  todosChanged: false,
+  cancelRequested: false,
+  budgetExceeded: false,
+  error: false,
+  costSummary: false,
+  treeStored: false,
+});
 const maxAttempts = 20;
 
 export interface InboxPorts {
@@ -87,7 +121,7 @@ async function withdraw(
   signal: AbortSignal,
 ): Promise<void> {
   const { events } = await log.read(key, emptyTail, signal);
-  for (const approval of foldHead(emptyHead, events).approvals.values()) {
+  for (const approval of approvalsOf(foldHead(emptyHead, events))) {
     if (approval.state !== ApprovalState.PENDING) continue;
     const withdrawn = create(ApprovalSchema, { ...approval, state: ApprovalState.WITHDRAWN });
     await file(inbox, key.tenant, withdrawn, signal);

@@ -1,7 +1,7 @@
 import { getOption, hasOption } from "@bufbuild/protobuf";
 import type { RunEvent, WatchRunRequest } from "@reeve/contracts/run";
 import { EventFamily, family, RunEventSchema } from "@reeve/contracts/run";
-import { isTerminal } from "@reeve/run/head/run-head";
+import { isTerminal } from "@reeve/run/head/run-status";
 
 /** The family of each kind of event, as the contract declares it; a kind without one is a record. */
 const families: ReadonlyMap<string, EventFamily> = new Map(

@@ -1,5 +1,5 @@
 import { ErrorReason } from "@reeve/contracts/error";
-import { isTerminal } from "@reeve/run/head/run-head";
+import { isTerminal } from "@reeve/run/head/run-status";
 import { Failure } from "@reeve/platform/failure";
 import type { Principal } from "@reeve/platform/rpc/principal";
 import { cancelRun } from "./cancel-run.ts";

@@ -1,7 +1,7 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Run } from "@reeve/contracts/run";
 import { RunStatus, RunStatusSchema } from "@reeve/contracts/run";
-import { isTerminal } from "@reeve/run/head/run-head";
+import { isTerminal } from "@reeve/run/head/run-status";
 import { counter, histogram } from "@reeve/platform/telemetry/metrics";
 
 const runs = counter({

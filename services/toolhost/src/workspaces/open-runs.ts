@@ -1,6 +1,7 @@
 import { threadIdOf } from "@reeve/contracts/workspace-id";
 import { emptyTail } from "@reeve/jetstream/log/port";
-import { emptyHead, foldHead, isTerminal } from "@reeve/run/head/run-head";
+import { emptyHead, foldHead } from "@reeve/run/head/run-head";
+import { isTerminal } from "@reeve/run/head/run-status";
 import type { RunLog } from "@reeve/jetstream/log/run-log";
 import type { ThreadLog } from "@reeve/jetstream/log/thread-log";
 import { emptyThread, foldThread, openTurns } from "@reeve/run/thread/thread-state";

@@ -3,7 +3,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { RunSchema } from "@reeve/contracts/run";
 import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
 import { openRunLog, openThreadLog } from "@reeve/jetstream/log/open";
-import { isTerminal } from "@reeve/run/head/run-head";
+import { isTerminal } from "@reeve/run/head/run-status";
 import { Background } from "@reeve/platform/async/background";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import { Failure } from "@reeve/platform/failure";

@@ -48,7 +48,7 @@ describe("calls of models", () => {
   test("are counted over all subtasks, and attempts that failed are too", () => {
     const [run, a] = pair({ budgets: { maxLlmCalls: 4 } });
     run.fails("unavailable", { retryable: true, id: a }).retries(a);
-    expect(run.state.end).toBeUndefined();
+    expect(run.end).toBeUndefined();
     run.fails("unavailable", { retryable: true, id: a }).retries(a);
     expectExceeded(run, "llm_calls", 4, 5);
   });
@@ -123,7 +123,7 @@ describe("the wall clock", () => {
     const run = new PlayedRun({ budgets: seconds(60) }).turn({ name: "search" });
     run.nowMs += 61_000;
     run.progresses("still at it");
-    expect(run.state.end).toBeUndefined();
+    expect(run.end).toBeUndefined();
     run.result(0);
     expectExceeded(run, "wall_clock", 60_000);
   });
@@ -187,7 +187,7 @@ describe("before a call is handed out", () => {
     const tools = [{ name: "search" }, ...serial];
     const run = new PlayedRun({ budgets: { maxTotalBytes: 5 } }, { tools });
     run.turn({ name: "search" }, ...reads).result(1, "enough");
-    expect(run.state.end).toBeUndefined();
+    expect(run.end).toBeUndefined();
     run.result(0, "found");
     expect(run.all("toolResult").map(({ success }) => success)).toEqual([true, false, false, true]);
     expectExceeded(run, "bytes", 5);
@@ -215,7 +215,7 @@ describe("a cap on cost", () => {
   test("counts what calls under way in other subtasks may come to", () => {
     const [run, a] = pair({ budgets: { maxCostUsd: 2.5 } }, { prepared: { model: priced } });
     // The root has spent 5 tokens of 1000; both subtasks have reserved a dollar each.
-    expect(run.state.end).toBeUndefined();
+    expect(run.end).toBeUndefined();
     run.turnIn(a, [subtask("c")], { outputTokens: 500 });
     // 0.505 spent, 1 reserved by b, and c would make it 2.505.
     expectExceeded(run, "cost", 2.5);
@@ -224,7 +224,7 @@ describe("a cap on cost", () => {
   test("keeps what a lost call had reserved", () => {
     const run = new PlayedRun({ budgets: { maxCostUsd: 2.5 } }, { prepared: { model: priced } });
     run.claimedAnew();
-    expect(run.state.spent.lostUsd).toBe(1);
+    expect(run.state.lostUsd).toBe(1);
     run.claimedAnew();
     expectExceeded(run, "cost", 2.5, 3);
   });
@@ -232,9 +232,9 @@ describe("a cap on cost", () => {
   test("keeps what a call had reserved that failed while it spoke, for it may be billed", () => {
     const run = new PlayedRun({ budgets: { maxCostUsd: 2.5 } }, { prepared: { model: priced } });
     run.says("almost all of").fails("unavailable", { retryable: true }).retries();
-    expect(run.state.spent.lostUsd).toBe(1);
+    expect(run.state.lostUsd).toBe(1);
     run.fails("unavailable", { retryable: true }).retries();
-    expect(run.state.spent.lostUsd).toBe(1);
+    expect(run.state.lostUsd).toBe(1);
     run.says("almost").fails("unavailable", { retryable: true }).retries();
     expectExceeded(run, "cost", 2.5, 3);
   });
@@ -252,8 +252,8 @@ describe("a cap on cost", () => {
   test("gives back the part of a reservation that a call did not use", () => {
     const run = new PlayedRun({ budgets: { maxCostUsd: 1.5 } }, { prepared: { model: priced } });
     for (let round = 0; round < 5; round++) run.turn({ name: "search" }).result(0);
-    expect(run.state.end).toBeUndefined();
-    expect(run.state.spent.costUsd).toBeCloseTo(0.025);
+    expect(run.end).toBeUndefined();
+    expect(run.state.head.spent.costUsd).toBeCloseTo(0.025);
   });
 });
 
@@ -270,15 +270,14 @@ test("the costs of all depths are in the one summary, before the end", () => {
 // Requirement: TURN-1
 test("without budgets the usual ones hold: 20 rounds, 32 subtasks, 60 calls of models, 200 of tools", () => {
   const rounds = new PlayedRun();
-  while (rounds.state.end === undefined) rounds.turn({ name: "search" }).result(0);
+  while (rounds.end === undefined) rounds.turn({ name: "search" }).result(0);
   expect(rounds.clientTrace).toContain("error:iteration_limit");
   expect(rounds.all("modelTurn")).toHaveLength(20);
   const many = new PlayedRun();
-  while (many.state.end === undefined)
-    many.turn(...Array.from({ length: 50 }, () => ({ name: "no" })));
+  while (many.end === undefined) many.turn(...Array.from({ length: 50 }, () => ({ name: "no" })));
   expectExceeded(many, "tool_calls", 200, 250);
   const deep = new PlayedRun({ maxRounds: 100 });
-  while (deep.state.end === undefined) deep.turn({ name: "nothing" });
+  while (deep.end === undefined) deep.turn({ name: "nothing" });
   expectExceeded(deep, "llm_calls", 60, 61);
   const wide = new PlayedRun();
   wide.turn(...Array.from({ length: 33 }, (_, index) => subtask(`${index}`)));

@@ -48,7 +48,7 @@ export const maxAttempts = 4;
 export const maxIdleClaims = 10;
 
 /** The limits of the run: those it was prepared with; the agent's own in a log that is older than that. */
-export function limitsOf({ created, prepared }: RunState): Limits {
+export function limitsOf({ head: { created, prepared } }: RunState): Limits {
   const rounds = prepared?.limits?.maxRounds ?? created?.spec?.maxRounds ?? defaults.rounds;
   return { ...within(prepared?.limits?.budgets ?? created?.spec?.budgets), rounds };
 }

@@ -25,7 +25,7 @@ export function exceededBy(
   promptTokens: number,
   nowMs: number,
 ): ExceededBudget | undefined {
-  const { spent } = state;
+  const { spent } = state.head;
   const limits = limitsOf(state);
   const cost = costObserved(state, frame, promptTokens);
   return firstOver([
@@ -44,7 +44,7 @@ export function exceededTotal(state: RunState): ExceededBudget | undefined {
 type Check = readonly [ExceededBudget["reason"], limit: number | undefined, observed: number];
 
 function totals(state: RunState): readonly Check[] {
-  const { spent } = state;
+  const { spent } = state.head;
   const { totalTokens, totalBytes } = limitsOf(state);
   return [
     ["tokens", totalTokens, spent.inputTokens + spent.outputTokens],

@@ -31,6 +31,6 @@ export function refusedCalls(state: RunState, nowMs: number): readonly Fact[] {
 
 function tooManyCalls(state: RunState): ExceededBudget | undefined {
   const limit = limitsOf(state).toolCalls;
-  const observed = state.spent.toolCalls;
+  const observed = state.head.spent.toolCalls;
   return observed > limit ? { reason: "tool_calls", limit, observed } : undefined;
 }

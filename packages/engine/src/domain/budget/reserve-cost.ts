@@ -16,17 +16,17 @@ export function worstCaseUsd(
   const model = modelOf(state, frame);
   const pricing = model?.pricing;
   if (pricing === undefined) return undefined;
-  const answer = state.created?.spec?.maxTokens ?? model?.maxOutputTokens ?? 0;
+  const answer = state.head.created?.spec?.maxTokens ?? model?.maxOutputTokens ?? 0;
   return (
     (promptTokens * pricing.inputUsdPerMillion + answer * pricing.outputUsdPerMillion) / 1_000_000
   );
 }
 
 /** What the run has cost, what its calls under way may cost, and what calls that were lost may have cost. */
-export function committedUsd({ spent, frames }: RunState): number {
+export function committedUsd({ head: { spent }, lostUsd, frames }: RunState): number {
   const open = [...frames.values()].reduce(
     (sum, { modelCall }) => sum + (modelCall?.reservedUsd ?? 0),
     0,
   );
-  return (spent.costUsd ?? 0) + spent.lostUsd + open;
+  return (spent.costUsd ?? 0) + lostUsd + open;
 }

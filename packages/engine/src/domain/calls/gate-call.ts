@@ -62,7 +62,7 @@ export function isCleared({ result, approval }: Call): boolean {
   );
 }
 
-function needsApproval({ created }: RunState, { call }: Call): boolean {
+function needsApproval({ head: { created } }: RunState, { call }: Call): boolean {
   return created?.spec?.hitlTools.includes(call.name) ?? false;
 }
 
@@ -82,7 +82,7 @@ function problemOf({ tools }: Frame, pending: Call): string | undefined {
 }
 
 function requestApproval(
-  { runId, created }: RunState,
+  { head: { runId, created } }: RunState,
   { call }: Call,
   scope: Scope,
   nowMs: number,

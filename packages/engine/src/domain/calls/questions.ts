@@ -23,7 +23,7 @@ export interface AnsweredQuestion {
 
 /** What a tool asks becomes an approval, unless the run knows of it already. */
 export function requestAnswer(
-  { runId, created }: RunState,
+  { head: { runId, created } }: RunState,
   { call, questions }: Call,
   question: Question,
   scope: Scope,

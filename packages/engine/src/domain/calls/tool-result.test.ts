@@ -73,7 +73,7 @@ test("the tree has a node for each call, below the subtask that made it", () => 
 test("the tree of a run that is stopped says what was not finished", () => {
   const run = new PlayedRun({ budgets: { maxLlmCalls: 2 } }).turn(subtask("a"));
   run.turnIn(run.subtasks[0] ?? "", [{ name: "nothing" }]);
-  expect(run.state.end).toBe("error");
+  expect(run.end).toBe("error");
   expect(run.all("treeStored")[0]?.tree?.nodes).toMatchObject([
     { name: "run_subtask", unfinished: true },
     { name: "nothing", isError: true },

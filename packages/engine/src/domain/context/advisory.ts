@@ -7,7 +7,7 @@ import { contextLimit } from "./context-limit.ts";
  * asks for it. Stored with the turn, and never reckoned again: the same prompt stays the same.
  */
 export function advisoryFor(state: RunState, frame: Frame, tokens: number): string {
-  if (state.created?.spec?.budgetAwareness !== "per-message") return "";
+  if (state.head.created?.spec?.budgetAwareness !== "per-message") return "";
   const { window, compactAt } = contextLimit(state, frame);
   const percent = Math.round((tokens / window) * 100);
   return `[context budget: ${tokens} of ${window} tokens used (${percent} %); older messages are compacted above ${compactAt} tokens]`;

@@ -20,7 +20,7 @@ export interface ContextLimit {
 const defaultPart = 0.8;
 
 export function contextLimit(state: RunState, frame: Frame): ContextLimit {
-  const spec = state.created?.spec;
+  const spec = state.head.created?.spec;
   const { historyTokens } = limitsOf(state);
   const known = modelOf(state, frame)?.contextWindow ?? 0;
   const window = known === 0 ? historyTokens : known;

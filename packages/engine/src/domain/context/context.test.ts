@@ -66,7 +66,7 @@ describe("with budget_awareness per-message", () => {
   test("nothing is ever stopped", () => {
     const run = new PlayedRun({ budgetAwareness: "per-message" }, small);
     counted(run, 5_000);
-    expect(run.says("done").turn().state.end).toBe("completed");
+    expect(run.says("done").turn().end).toBe("completed");
     expect(run.all("context")).toEqual([]);
   });
 });
@@ -160,7 +160,7 @@ describe("with budget_awareness limit:50", () => {
     const run = rounds(limited(), 3);
     run.summary = "x".repeat(4_000);
     run.turn();
-    expect(run.state.end).toBe("completed");
+    expect(run.end).toBe("completed");
     expect(run.all("text")).toMatchObject([{ text: expect.stringContaining("is used up") }]);
     expect(run.clientTrace).not.toContain("budgetExceeded");
     expect(purposes(run)).toEqual([ANSWER, ANSWER, ANSWER, SUMMARY]);
@@ -172,8 +172,8 @@ describe("with budget_awareness limit:50", () => {
     run.summary = "x".repeat(4_000);
     run.turn();
     expect(run.clientTrace).toContain("messageInjected");
-    if (run.state.end === undefined) run.turn();
-    expect(run.state.end).toBe("completed");
+    if (run.end === undefined) run.turn();
+    expect(run.end).toBe("completed");
     expectOrder(run.events);
   });
 
@@ -190,7 +190,7 @@ describe("with budget_awareness limit:50", () => {
 // Requirement: BUD-4
 test("limit:0 completes the run without any call of a model", () => {
   const run = new PlayedRun({ budgetAwareness: "limit:0" }, small);
-  expect(run.state.end).toBe("completed");
+  expect(run.end).toBe("completed");
   expect(purposes(run)).toEqual([]);
   expect(run.all("text")[0]?.text).toContain("may have 0");
   expectOrder(run.events);
@@ -203,7 +203,7 @@ describe("history_tokens", () => {
     expect(run.all("context")).toMatchObject([{ summary: "" }]);
     expect(purposes(run)).toEqual([ANSWER, ANSWER, ANSWER, ANSWER]);
     expect(run.resultsSeen()).toHaveLength(1);
-    expect(counted(run, 5_000).state.end).toBeUndefined();
+    expect(counted(run, 5_000).end).toBeUndefined();
   });
 
   test("leave the history of the thread out first", () => {

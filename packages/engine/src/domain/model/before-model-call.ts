@@ -87,6 +87,6 @@ function stopAtLimit(
     fact(scopeOf(frame), { case: "text", value: { text } }),
     stepCompleted(frame),
     // A message that nobody took up has a step of its own, which ends in the same way.
-    ...(state.inbox.length === 0 ? completeFrame(state, frame) : []),
+    ...(state.head.pendingMessages.size === 0 ? completeFrame(state, frame) : []),
   ];
 }

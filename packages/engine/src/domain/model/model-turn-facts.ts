@@ -37,8 +37,8 @@ export function modelTurnFacts(
   const scope = scopeOf(frame);
   const usage = usageOf(taken);
   const context = usage.inputTokens + usage.outputTokens;
-  const injectedKeys = Object.keys(state.created?.spec?.injectedToolArgs ?? {});
-  const callIds = turn.calls.map((_, index) => `${state.runId}-${call.sequence}-${index}`);
+  const injectedKeys = Object.keys(state.head.created?.spec?.injectedToolArgs ?? {});
+  const callIds = turn.calls.map((_, index) => `${state.head.runId}-${call.sequence}-${index}`);
   const calls = turn.calls.map((toolCall, index) =>
     toolCallHappening(toolCall, callIds[index] ?? "", injectedKeys),
   );

@@ -52,7 +52,7 @@ function bearerOf(units: readonly Unit[]): Unit | undefined {
 /** What stands beside the input: the plan, and what is remembered of the user. */
 function notesOf(state: RunState, { id, subtask }: Frame): readonly string[] {
   if (subtask !== undefined) return [];
-  const recalled = state.prepared?.recalled ?? [];
+  const recalled = state.head.prepared?.recalled ?? [];
   return [...recalled, id === plannerId ? "" : planNote(state.plan)];
 }
 

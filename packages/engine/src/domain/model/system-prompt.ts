@@ -11,7 +11,7 @@ import type { RunState } from "../state/run-state.ts";
 
 /** What the model of a frame is told before the conversation: what the agent is, and what holds where it stands. */
 export function systemPrompt(state: RunState, frame: Frame): string {
-  const spec = state.created?.spec;
+  const spec = state.head.created?.spec;
   const agent = spec?.instructions ?? "";
   if (frame.id === plannerId) return paragraphs(agent, plannerPrompt(spec));
   if (frame.id === rootId) return paragraphs(agent, rootWords(state, frame));

@@ -86,7 +86,7 @@ describe("a run that plans", () => {
     expect(run.events.find(({ event }) => event.case === "error")?.phase).toBe(Phase.PLANNER);
     expect(run.prompt()).toEqual([{ role: "user", text: "go" }]);
     expectOrder(run.says("done").turn().events);
-    expect(run.state.end).toBe("completed");
+    expect(run.end).toBe("completed");
   });
 
   // Requirement: PLAN-2, PLAN-7

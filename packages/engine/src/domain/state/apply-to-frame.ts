@@ -88,7 +88,21 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
       const { result } = event.value;
       return amendCall(frame, result?.callId, (call) => ({ ...call, result }));
     }
-    default:
+    case "runCreated":
+    case "runParked":
+    case "runPrepared":
+    case "status":
+    case "mcpProgress":
+    case "plan":
+    case "messageSubmitted":
+    case "memoryWritten":
+    case "todosChanged":
+    case "cancelRequested":
+    case "budgetExceeded":
+    case "error":
+    case "costSummary":
+    case "treeStored":
+    case undefined:
       return frame;
   }
 }

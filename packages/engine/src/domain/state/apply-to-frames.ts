@@ -9,7 +9,7 @@ import { outcomeOf, taskKey } from "../subtasks/outcome.ts";
 import { openSubtask } from "../subtasks/open-subtask.ts";
 import { plannerTools } from "../planner/planner-tools.ts";
 
-/** What one event means to the frames of a run: most concern one of them. */
+/** Applies one event to the frames of a run: most concern one of them. */
 export function applyToFrames(state: RunState, envelope: RunEvent): RunState {
   const { event } = envelope;
   switch (event.case) {
@@ -24,7 +24,7 @@ export function applyToFrames(state: RunState, envelope: RunEvent): RunState {
     case "modelCallFailed":
       return failed(state, envelope);
     case "approval": {
-      // Whoever decided does not know in which frame the call was made.
+      // The service that records a decision does not know the frame of the call.
       const callId = event.value.approval?.call?.callId;
       const owner = [...state.frames.values()].find(({ calls }) =>
         calls.some(({ call }) => call.callId === callId),
@@ -41,8 +41,31 @@ export function applyToFrames(state: RunState, envelope: RunEvent): RunState {
       return envelope.phase === Phase.PLANNER
         ? { ...state, frames: without(state, ({ id }) => id === plannerId) }
         : state;
-    default:
+    case "text":
+    case "reasoning":
+    case "textVoided":
+    case "toolCall":
+    case "toolCallStarted":
+    case "context":
+    case "usage":
+    case "modelCallStarted":
+    case "modelTurn":
+    case "modelRetryDue":
+    case "messageInjected":
       return toOne(state, envelope);
+    case "runCreated":
+    case "runParked":
+    case "status":
+    case "mcpProgress":
+    case "messageSubmitted":
+    case "memoryWritten":
+    case "todosChanged":
+    case "cancelRequested":
+    case "budgetExceeded":
+    case "costSummary":
+    case "treeStored":
+    case undefined:
+      return state;
   }
 }
 
@@ -57,9 +80,9 @@ function frameOf({ frames }: RunState, { phase, parentId }: RunEvent): Frame | u
   return frames.get(phase === Phase.PLANNER ? plannerId : parentId);
 }
 
-/** The root, and the planner if there is to be one, as they begin. */
+/** Opens the root, and the planner if the agent plans. */
 function prepared(state: RunState, value: RunPrepared): RunState {
-  const { created } = state;
+  const { created } = state.head;
   const tools = new Map(value.tools.map((tool) => [tool.name, tool]));
   const units = created === undefined ? [] : initialUnits(created, value);
   const root = newFrame({ id: rootId, depth: 0, subtask: undefined, tools, units });
@@ -67,7 +90,7 @@ function prepared(state: RunState, value: RunPrepared): RunState {
   if (created?.spec?.planningEnabled === true) {
     frames.set(plannerId, newFrame({ ...root, id: plannerId, tools: plannerTools(value) }));
   }
-  return { ...state, prepared: value, frames };
+  return { ...state, frames };
 }
 
 function subtaskBegan(state: RunState, envelope: RunEvent, began: SubtaskChanged): RunState {
@@ -82,7 +105,7 @@ function subtaskEnded(state: RunState, ended: SubtaskChanged): RunState {
   const frame = state.frames.get(ended.subtaskId);
   if (frame === undefined) return state;
   const { outcome, content } = outcomeOf(frame, ended);
-  // What it said and did is over; only what it came to is still needed.
+  // Only the outcome is still needed.
   const over = { ...frame, outcome, units: [], calls: [], modelCall: undefined };
   const caller = state.frames.get(frame.subtask?.parent ?? "");
   if (caller === undefined) return withFrame(state, over);
@@ -90,7 +113,7 @@ function subtaskEnded(state: RunState, ended: SubtaskChanged): RunState {
   return withFrame(withFrame(state, over), { ...caller, pendingMemory });
 }
 
-/** After a step everybody may read what its subtasks came to. */
+/** Shares the outcomes of a step's subtasks with the whole run once the step has ended. */
 function remembered(state: RunState, { parentId }: RunEvent): RunState {
   const frame = state.frames.get(parentId);
   if (frame === undefined || frame.stepOpen || frame.pendingMemory.size === 0) return state;
@@ -98,23 +121,21 @@ function remembered(state: RunState, { parentId }: RunEvent): RunState {
   return { ...withFrame(state, { ...frame, pendingMemory: new Map() }), memory };
 }
 
-/** Of the calls of models that were under way, nobody will hear any more. */
+/** Charges the reservations of the model calls that were lost with their owner: their usage will never be known. */
 function abandoned(state: RunState, envelope: RunEvent): RunState {
   let lostUsd = 0;
   const frames = [...state.frames].map(([id, frame]): [string, Frame] => {
     if (frame.modelCall?.status === "in_progress") lostUsd += frame.modelCall.reservedUsd;
     return [id, applyToFrame(frame, envelope)];
   });
-  const spent = { ...state.spent, lostUsd: state.spent.lostUsd + lostUsd };
-  return { ...state, frames: new Map(frames), spent };
+  return { ...state, frames: new Map(frames), lostUsd: state.lostUsd + lostUsd };
 }
 
-/** What a call that failed had streamed may be billed, and nobody will ever tell how much it was. */
+/** Charges the reservation of a failed call that had streamed: the provider may bill it, and never reports its usage. */
 function failed(state: RunState, envelope: RunEvent): RunState {
   const call = frameOf(state, envelope)?.modelCall;
   const lost = call?.streamedFrom === undefined ? 0 : call.reservedUsd;
-  const spent = { ...state.spent, lostUsd: state.spent.lostUsd + lost };
-  return { ...toOne(state, envelope), spent };
+  return { ...toOne(state, envelope), lostUsd: state.lostUsd + lost };
 }
 
 function withoutSubtasks(state: RunState, callId: string | undefined): RunState {

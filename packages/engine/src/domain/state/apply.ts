@@ -1,48 +1,39 @@
-import type { RunEvent, StatusChanged } from "@reeve/contracts/run";
+import type { RunEvent } from "@reeve/contracts/run";
 import { Phase, RunStatus } from "@reeve/contracts/run";
-import { treeAfter } from "@reeve/run/tree/execution-tree";
+import type { KindTable } from "@reeve/run/head/event-kinds";
+import { applyToHead } from "@reeve/run/head/run-head";
 import { applyToFrames } from "./apply-to-frames.ts";
-import { charge } from "./ledger.ts";
-import type { Ending, RunEnd, RunState } from "./run-state.ts";
+import type { Ending, RunState } from "./run-state.ts";
 import { UnknownEvent } from "./unknown-event.ts";
 import { timeAfter } from "./worked-time.ts";
 
 /**
- * The state after one more event. Throws UnknownEvent for a member that this version does not know: a newer one wrote the
- * log, and whoever cannot fold it must not go on with it.
+ * Returns the state after one more event. Throws UnknownEvent for a kind that this version does not know: a newer version
+ * wrote the log, and a worker that cannot fold the log must not continue the run.
  */
-export function apply(state: RunState, event: RunEvent): RunState {
-  const next = applyToFrames(state, event);
-  return applyToRun(
-    {
-      ...next,
-      sequence: event.sequence,
-      spent: charge(next.spent, event),
-      worked: timeAfter(state.worked, event),
-      tree: treeAfter(state.tree, event),
-      idleClaims: isProgress(event.event.case) ? 0 : state.idleClaims,
-    },
-    event,
-  );
+export function apply(state: RunState, envelope: RunEvent): RunState {
+  const { event, sequence } = envelope;
+  if (event.case === undefined) throw new UnknownEvent(sequence);
+  const known: RunState = {
+    ...state,
+    head: applyToHead(state.head, envelope),
+    worked: timeAfter(state.worked, envelope),
+    idleClaims: isProgress[event.case] ? 0 : state.idleClaims,
+  };
+  return applyToRun(applyToFrames(known, envelope), envelope);
 }
 
-/** The state after all of `events`. */
+/** Returns the state after all of `events`. */
 export function applyAll(state: RunState, events: readonly RunEvent[]): RunState {
   return events.reduce(apply, state);
 }
 
-function applyToRun(state: RunState, { event, runId, sequence, phase }: RunEvent): RunState {
+function applyToRun(state: RunState, { event, phase }: RunEvent): RunState {
   switch (event.case) {
-    case "runCreated":
-      return { ...state, runId, created: event.value };
     case "runClaimed":
-      return { ...state, claim: event.value, parked: false, idleClaims: state.idleClaims + 1 };
-    case "runParked":
-      return { ...state, parked: true };
-    case "status":
-      return applyStatus(state, event.value);
+      return { ...state, idleClaims: state.idleClaims + 1 };
     case "error":
-      // The run goes on without a plan.
+      // Without a plan, the run continues.
       return phase === Phase.PLANNER
         ? state
         : ending(state, { status: RunStatus.ERROR, message: event.value.message });
@@ -60,37 +51,35 @@ function applyToRun(state: RunState, { event, runId, sequence, phase }: RunEvent
       return { ...state, memory: new Map(state.memory).set(event.value.key, event.value.value) };
     case "todosChanged":
       return { ...state, todos: event.value.todos };
-    case "messageSubmitted":
-      return { ...state, inbox: [...state.inbox, event.value] };
-    case "messageInjected": {
-      const taken = event.value.messageId;
-      return { ...state, inbox: state.inbox.filter(({ messageId }) => messageId !== taken) };
-    }
     case "toolResult": {
       const artifactId = event.value.result?.metadata?.offloadedArtifactId ?? "";
       return artifactId === ""
         ? state
         : { ...state, offloaded: new Set(state.offloaded).add(artifactId) };
     }
+    case "runCreated":
+    case "runParked":
     case "runPrepared":
+    case "status":
+    case "step":
     case "text":
     case "reasoning":
     case "textVoided":
-    case "modelCallStarted":
-    case "modelTurn":
-    case "modelCallFailed":
-    case "modelRetryDue":
-    case "usage":
-    case "step":
     case "toolCall":
     case "toolCallStarted":
     case "mcpProgress":
     case "approval":
-    case "context":
     case "subtask":
-      return state;
+    case "context":
+    case "usage":
+    case "modelCallStarted":
+    case "modelTurn":
+    case "modelCallFailed":
+    case "modelRetryDue":
+    case "messageSubmitted":
+    case "messageInjected":
     case undefined:
-      throw new UnknownEvent(sequence);
+      return state;
   }
 }
 
@@ -100,33 +89,39 @@ function ending(state: RunState, more: Partial<Ending>): RunState {
 }
 
 /**
- * Whether an event shows that an owner got somewhere. What a claim brings along by itself does not count, nor do words that
- * never came to a turn, or a run that kills each of its workers would never be given up.
+ * Whether a kind of event shows that an owner made progress. Facts that every claim writes do not count, and neither does
+ * text that never became a turn: otherwise a run that kills each of its workers would never be given up.
  */
-function isProgress(kind: RunEvent["event"]["case"]): boolean {
-  return kind !== undefined && !broughtAlong.has(kind);
-}
-
-const broughtAlong: ReadonlySet<string> = new Set([
-  "runClaimed",
-  "runPrepared",
-  "status",
-  "step",
-  "messageInjected",
-  "text",
-  "reasoning",
-  "textVoided",
-  "modelCallStarted",
-  "toolCallStarted",
-]);
-
-function applyStatus(state: RunState, { status }: StatusChanged): RunState {
-  const end = ends.get(status);
-  return end === undefined ? state : { ...state, end };
-}
-
-const ends: ReadonlyMap<RunStatus, RunEnd> = new Map([
-  [RunStatus.COMPLETED, "completed"],
-  [RunStatus.ERROR, "error"],
-  [RunStatus.CANCELLED, "cancelled"],
-]);
+const isProgress: KindTable = {
+  runCreated: true,
+  runClaimed: false,
+  runParked: true,
+  runPrepared: false,
+  status: false,
+  step: false,
+  text: false,
+  reasoning: false,
+  textVoided: false,
+  toolCall: true,
+  toolCallStarted: false,
+  toolResult: true,
+  mcpProgress: true,
+  approval: true,
+  subtask: true,
+  plan: true,
+  context: true,
+  usage: true,
+  modelCallStarted: false,
+  modelTurn: true,
+  modelCallFailed: true,
+  modelRetryDue: true,
+  messageSubmitted: true,
+  messageInjected: false,
+  memoryWritten: true,
+  todosChanged: true,
+  cancelRequested: true,
+  budgetExceeded: true,
+  error: true,
+  costSummary: true,
+  treeStored: true,
+};

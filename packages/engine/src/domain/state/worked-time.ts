@@ -2,25 +2,26 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
 
-/** How long a run has been worked on. The time stands still while the run is parked, and while nobody owns it. */
+/** How long a run has been worked on. The time stops while the run is parked, and while it has no owner. */
 export interface WorkedTime {
-  /** Milliseconds of the stretches that are over. */
+  /** Milliseconds of the periods of work that are over. */
   readonly pastMs: number;
-  /** When the present stretch began; undefined: the run rests. */
+  /** When the current period began; undefined: the time is stopped. */
   readonly sinceMs: number | undefined;
-  /** When its owner last wrote: what others write says nothing of whether it still works. */
+  /** When the owner last wrote. What others write does not show that the owner still works. */
   readonly lastMs: number;
-  /** How many questions of its tools people have not answered: the time stands still as long as there is one. */
+  /** How many questions of tools wait for an answer: the time is stopped while there is one. */
   readonly questions: number;
 }
 
 export const noWorkedTime: WorkedTime = { pastMs: 0, sinceMs: undefined, lastMs: 0, questions: 0 };
 
+/** Returns the worked time after one more event. */
 export function timeAfter(worked: WorkedTime, { event, time }: RunEvent): WorkedTime {
   const nowMs = time === undefined ? worked.lastMs : timestampMs(time);
   switch (event.case) {
     case "runClaimed":
-      // Nobody owned the run between the last word of its owner before and this claim.
+      // Between the last fact of the previous owner and this claim the run had no owner.
       return {
         pastMs: workedMs(worked, worked.lastMs),
         sinceMs: worked.questions === 0 ? nowMs : undefined,
@@ -31,13 +32,39 @@ export function timeAfter(worked: WorkedTime, { event, time }: RunEvent): Worked
       return { ...worked, pastMs: workedMs(worked, nowMs), sinceMs: undefined, lastMs: nowMs };
     case "messageSubmitted":
     case "cancelRequested":
+    case undefined:
       return worked;
     case "approval": {
       const { state, question } = event.value.approval ?? {};
       if (question !== undefined) return afterQuestion(worked, state, nowMs);
       return state === ApprovalState.PENDING ? { ...worked, lastMs: nowMs } : worked;
     }
-    default:
+    case "runCreated":
+    case "runPrepared":
+    case "status":
+    case "step":
+    case "text":
+    case "reasoning":
+    case "textVoided":
+    case "toolCall":
+    case "toolCallStarted":
+    case "toolResult":
+    case "mcpProgress":
+    case "subtask":
+    case "plan":
+    case "context":
+    case "usage":
+    case "modelCallStarted":
+    case "modelTurn":
+    case "modelCallFailed":
+    case "modelRetryDue":
+    case "messageInjected":
+    case "memoryWritten":
+    case "todosChanged":
+    case "budgetExceeded":
+    case "error":
+    case "costSummary":
+    case "treeStored":
       return { ...worked, lastMs: nowMs };
   }
 }
@@ -55,7 +82,7 @@ function afterQuestion(
   return { ...worked, questions, sinceMs: questions === 0 ? nowMs : undefined };
 }
 
-/** Milliseconds that the run has been worked on at `nowMs`. */
+/** Returns the milliseconds that the run has been worked on at `nowMs`. */
 export function workedMs({ pastMs, sinceMs }: WorkedTime, nowMs: number): number {
   return sinceMs === undefined ? pastMs : pastMs + Math.max(0, nowMs - sinceMs);
 }

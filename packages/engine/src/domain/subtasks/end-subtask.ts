@@ -1,4 +1,4 @@
-import { previewOf } from "@reeve/run/tree/execution-tree";
+import { previewOf } from "@reeve/run/tree/preview-of";
 import type { Fact } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
 import type { Frame, Subtask } from "../state/frame.ts";

@@ -48,7 +48,7 @@ describe("a subtask that owes a result of a certain form", () => {
       run.turnIn(child, [{ name: "search" }]).result(0, "found", child);
     }
     expect(JSON.parse(run.resultsSeen()[0] ?? "")).toMatchObject({ error: "schema_not_satisfied" });
-    expect(run.state.end).toBeUndefined();
+    expect(run.end).toBeUndefined();
   });
 
   test("is reminded when it answers in plain text, and goes on", () => {

@@ -119,7 +119,7 @@ describe("a subtask", () => {
     run.result(1, "found", deepest);
     expect(run.frame(deepest).step).toBe(2);
     for (const id of run.subtasks.toReversed()) run.says(`${id} done`, id).turnIn(id);
-    expect(run.says("all done").turn().state.end).toBe("completed");
+    expect(run.says("all done").turn().end).toBe("completed");
     expectOrder(run.events);
   });
 
@@ -217,6 +217,6 @@ describe("a call of several jobs", () => {
     const run = new PlayedRun(parallel).turn(jobs({ task: "x" }, { task: "y" }));
     for (const id of run.subtasks) run.fails("refused", { id });
     expect(run.all("toolResult")[0]?.success).toBe(false);
-    expect(run.state.end).toBeUndefined();
+    expect(run.end).toBeUndefined();
   });
 });

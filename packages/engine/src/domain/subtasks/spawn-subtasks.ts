@@ -30,7 +30,7 @@ export function spawnSubtasks(
     return [refuse(call, scope, told, ToolStatus.ERROR, nowMs)];
   }
   const limit = limitsOf(state).subtasks;
-  const observed = state.spent.subtasks + jobs.length;
+  const observed = state.head.spent.subtasks + jobs.length;
   if (observed > limit) {
     const exceeded = { reason: "subtasks", limit, observed } as const;
     const refused = refuse(call, scope, budgetRefusal(exceeded), ToolStatus.ERROR, nowMs);

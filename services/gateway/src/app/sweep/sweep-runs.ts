@@ -1,6 +1,6 @@
 import type { Run } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
-import { isTerminal } from "@reeve/run/head/run-head";
+import { isTerminal } from "@reeve/run/head/run-status";
 import type { RunKey, RunTailReader } from "@reeve/jetstream/log/run-log";
 import { isParked } from "@reeve/run/head/ownership";
 import type { Logger } from "@reeve/platform/telemetry/logger";
@@ -88,7 +88,7 @@ async function sweepDue(
     const looked = await lookAt(run, ports, log, signal);
     // Whatever changed meanwhile is due anew by itself.
     if (open.get(rowKey) !== run) continue;
-    if (looked.ownership.hasEnded) open.delete(rowKey);
+    if (looked.ownership.endSequence !== undefined) open.delete(rowKey);
     else {
       // A change of its row makes it due at once; nothing else is to be looked for often.
       const delayMs = isParked(looked.ownership) ? longestMs : Math.min(run.delayMs * 2, longestMs);

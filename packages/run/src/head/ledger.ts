@@ -1,0 +1,94 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { CostSummarySchema, RunEvent, Usage } from "@reeve/contracts/run";
+
+/** What a run has used so far, all its frames together. Never changed in place. */
+export interface Ledger {
+  /** Attempts to call a model, those without an answer included. */
+  readonly llmCalls: number;
+  readonly toolCalls: number;
+  readonly subtasks: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Bytes of the tool results that models were given. */
+  readonly resultBytes: number;
+  /** US dollars; undefined once a model without a price was called. */
+  readonly costUsd: number | undefined;
+}
+
+/** The part of a ledger that a cost summary shows. */
+type Costs = Omit<Ledger, "resultBytes" | "costUsd"> & { readonly costUsd?: number | undefined };
+
+export const emptyLedger: Ledger = {
+  llmCalls: 0,
+  toolCalls: 0,
+  subtasks: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  resultBytes: 0,
+  costUsd: 0,
+};
+
+/** Returns the ledger after one more event. */
+export function charge(spent: Ledger, { event }: RunEvent): Ledger {
+  switch (event.case) {
+    case "modelCallStarted":
+      return { ...spent, llmCalls: spent.llmCalls + 1 };
+    case "toolCall":
+      return { ...spent, toolCalls: spent.toolCalls + 1 };
+    case "subtask":
+      return event.value.ended ? spent : { ...spent, subtasks: spent.subtasks + 1 };
+    case "toolResult": {
+      const bytes = Buffer.byteLength(event.value.result?.content ?? "");
+      return { ...spent, resultBytes: spent.resultBytes + bytes };
+    }
+    case "usage":
+      return chargeUsage(spent, event.value);
+    case "runCreated":
+    case "runClaimed":
+    case "runParked":
+    case "runPrepared":
+    case "status":
+    case "step":
+    case "text":
+    case "reasoning":
+    case "textVoided":
+    case "toolCallStarted":
+    case "mcpProgress":
+    case "approval":
+    case "plan":
+    case "context":
+    case "modelTurn":
+    case "modelCallFailed":
+    case "modelRetryDue":
+    case "messageSubmitted":
+    case "messageInjected":
+    case "memoryWritten":
+    case "todosChanged":
+    case "cancelRequested":
+    case "budgetExceeded":
+    case "error":
+    case "costSummary":
+    case "treeStored":
+    case undefined:
+      return spent;
+  }
+}
+
+function chargeUsage(spent: Ledger, { inputTokens, outputTokens, costUsd }: Usage): Ledger {
+  return {
+    ...spent,
+    inputTokens: spent.inputTokens + inputTokens,
+    outputTokens: spent.outputTokens + outputTokens,
+    costUsd:
+      spent.costUsd === undefined || costUsd === undefined ? undefined : spent.costUsd + costUsd,
+  };
+}
+
+/** Returns the cost summary that a run with this ledger leaves. */
+export function costSummaryOf(
+  spent: Costs,
+): Omit<MessageInitShape<typeof CostSummarySchema>, "$typeName"> {
+  const { llmCalls, toolCalls, subtasks, inputTokens, outputTokens, costUsd } = spent;
+  const counts = { llmCalls, toolCalls, subtasks, inputTokens, outputTokens };
+  return { ...counts, ...(costUsd !== undefined && { costUsd }) };
+}

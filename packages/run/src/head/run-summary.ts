@@ -1,0 +1,128 @@
+import { ApprovalState } from "@reeve/contracts/approval";
+import type { Run, RunEvent } from "@reeve/contracts/run";
+import { Phase, RunStatus, StepState } from "@reeve/contracts/run";
+import { previewOf } from "../tree/preview-of.ts";
+import { isTerminal } from "./run-status.ts";
+
+/** Characters of the input that a list shows. */
+const previewCharacters = 200;
+
+/**
+ * What a list shows of a run: the part of the head that does not need the rest of the log to be continued, so that a stored
+ * `Run` is a summary too. Never changed in place.
+ */
+export type RunSummary = Readonly<
+  Pick<
+    Run,
+    | "runId"
+    | "agentId"
+    | "status"
+    | "inputPreview"
+    | "pendingApprovals"
+    | "labels"
+    | "threadId"
+    | "scripted"
+    | "createdAt"
+    | "endedAt"
+    | "error"
+    | "cost"
+  >
+>;
+
+export const emptySummary: RunSummary = {
+  runId: "",
+  agentId: "",
+  status: RunStatus.UNSPECIFIED,
+  inputPreview: "",
+  pendingApprovals: [],
+  labels: {},
+  threadId: "",
+  scripted: false,
+};
+
+/**
+ * Applies one event to a summary, or to anything that has one, such as a head or a stored `Run`. Records may follow the end
+ * of a run; they do not undo it. Kinds that only a newer version knows change nothing.
+ */
+export function applyToSummary<Summarized extends RunSummary>(
+  before: Summarized,
+  envelope: RunEvent,
+): Summarized {
+  const after = applied(before, envelope);
+  if (after === before) return before;
+  const status = isTerminal(before.status) ? before.status : after.status;
+  // The end of a run withdraws its approvals.
+  return isTerminal(status) ? { ...after, status, pendingApprovals: [] } : after;
+}
+
+function applied<Summarized extends RunSummary>(
+  before: Summarized,
+  { runId, event, time, parentId, phase }: RunEvent,
+): Summarized {
+  switch (event.case) {
+    case "runCreated":
+      return {
+        ...before,
+        runId,
+        agentId: event.value.agentId,
+        inputPreview: previewOf(event.value.input, previewCharacters),
+        labels: event.value.labels,
+        threadId: event.value.threadId,
+        status: RunStatus.QUEUED,
+        ...(time && { createdAt: time }),
+      };
+    case "runClaimed":
+      return before.status === RunStatus.WAITING
+        ? { ...before, status: RunStatus.RUNNING }
+        : before;
+    case "runParked":
+      return { ...before, status: RunStatus.WAITING };
+    case "runPrepared":
+      return { ...before, scripted: event.value.scripted };
+    case "status": {
+      const { status } = event.value;
+      return { ...before, status, ...(isTerminal(status) && time && { endedAt: time }) };
+    }
+    case "step":
+      return event.value.state === StepState.STARTED && before.status !== RunStatus.RUNNING
+        ? { ...before, status: RunStatus.RUNNING }
+        : before;
+    case "approval": {
+      const { approvalId = "", state } = event.value.approval ?? {};
+      const others = before.pendingApprovals.filter((id) => id !== approvalId);
+      const isPending = state === ApprovalState.PENDING;
+      return { ...before, pendingApprovals: isPending ? [...others, approvalId] : others };
+    }
+    case "costSummary":
+      return { ...before, cost: event.value };
+    case "error":
+      // A failed plan or subtask does not end the run.
+      return parentId === "" && phase !== Phase.PLANNER
+        ? { ...before, error: event.value }
+        : before;
+    case "text":
+    case "reasoning":
+    case "textVoided":
+    case "toolCall":
+    case "toolCallStarted":
+    case "toolResult":
+    case "mcpProgress":
+    case "subtask":
+    case "plan":
+    case "context":
+    case "usage":
+    case "modelCallStarted":
+    case "modelTurn":
+    case "modelCallFailed":
+    case "modelRetryDue":
+    case "messageSubmitted":
+    case "messageInjected":
+    case "memoryWritten":
+    case "todosChanged":
+    case "cancelRequested":
+    case "budgetExceeded":
+    case "treeStored":
+    case undefined:
+      return before;
+  }
+}
