@@ -10,6 +10,7 @@ import type {
   ModelTurn,
 } from "@reeve/engine/ports/model-provider";
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
+import type { ProviderOptions } from "../src/wire/provider-options.ts";
 import { apis, fixture, reasoningSentBack, refusals } from "./apis.ts";
 
 let server: ModelServer;
@@ -75,7 +76,7 @@ const placeOf = (bytes: Buffer, text: string) => bytes.indexOf(text);
 
 describe.each(apis)("over $format, a recorded stream", (api) => {
   const bytesOf = (name: string) => fixture(api, name);
-  const open = (options: { readonly silenceMs?: number } = {}): ModelProvider =>
+  const open = (options: Pick<ProviderOptions, "idleTimeoutMs"> = {}): ModelProvider =>
     api.open(server.url, { apiKey: key, ...options });
 
   async function answerTo(response: ProgrammedResponse, provider = open()): Promise<Heard> {
@@ -239,7 +240,7 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
       { body: [bytes.subarray(0, placeOf(bytes, "Zürich")), never] },
     ];
     for (const response of silent) {
-      expect(await failureOf(answerTo(response, open({ silenceMs: 50 })))).toMatchObject({
+      expect(await failureOf(answerTo(response, open({ idleTimeoutMs: 50 })))).toMatchObject({
         reason: "unavailable",
         retryable: true,
         message: expect.stringContaining("no byte came for 0.05 seconds"),

@@ -1,81 +1,47 @@
+import { createParser } from "eventsource-parser";
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
 
 /** One server-sent event. */
 export interface ServerSentEvent {
-  /** Its `event` field; empty: none. */
+  /** Its `event` field; empty if it has none. */
   readonly name: string;
   readonly data: string;
   /** Whether the bytes ended before the event did. */
   readonly isCut: boolean;
 }
 
-/** Bytes of one answer: far more than any model says. */
+/** Bytes of one answer, far more than any model sends. */
 const maxBytes = 64 * 2 ** 20;
 
 /**
- * Decodes server-sent events. Yields together what arrived together, so that a burst costs one turn of the loop. Bytes
- * may be split anywhere. Throws a ModelFailure when there is no end to them.
+ * Decodes server-sent events whose bytes may be split anywhere. Yields the events of one chunk together, so that a burst
+ * costs one turn of the event loop. Also yields an event that the end of the bytes cuts. Throws a ModelFailure when there
+ * are more than 64 MiB.
  */
 export async function* serverSentEvents(
   bytes: AsyncIterable<Uint8Array>,
 ): AsyncIterable<readonly ServerSentEvent[]> {
+  let events: ServerSentEvent[] = [];
+  let isCut = false;
+  const parser = createParser({
+    onEvent: ({ event = "", data }) => events.push({ name: event, data, isCut }),
+  });
+  const parse = (text: string) => {
+    events = [];
+    parser.feed(text);
+    return events;
+  };
   const decoder = new TextDecoder();
-  const pending: PendingEvent = { name: "", data: undefined };
-  let rest = "";
   let received = 0;
-  for await (const piece of bytes) {
-    received += piece.length;
+  for await (const chunk of bytes) {
+    received += chunk.length;
     if (received > maxBytes) {
       throw new ModelFailure("malformed", `the answer is longer than ${maxBytes} bytes`);
     }
-    const next = decoder.decode(piece, { stream: true });
-    const lastLine = next.lastIndexOf("\n") + 1;
-    if (lastLine === 0) {
-      rest += next;
-      continue;
-    }
-    const text = rest + next.slice(0, lastLine);
-    rest = next.slice(lastLine);
-    const events = takeLines(text, pending);
-    if (events.length > 0) yield events;
+    const parsed = parse(decoder.decode(chunk, { stream: true }));
+    if (parsed.length > 0) yield parsed;
   }
-  const last: ServerSentEvent[] = [];
-  if (rest !== "") take(rest, pending, last);
-  if (last.length > 0) yield last;
-  if (pending.data !== undefined) {
-    yield [{ name: pending.name, data: pending.data, isCut: true }];
-  }
-}
-
-interface PendingEvent {
-  name: string;
-  data: string | undefined;
-}
-
-function takeLines(text: string, pending: PendingEvent): readonly ServerSentEvent[] {
-  const events: ServerSentEvent[] = [];
-  let start = 0;
-  while (start < text.length) {
-    const lineEnd = text.indexOf("\n", start);
-    take(text.slice(start, lineEnd), pending, events);
-    start = lineEnd + 1;
-  }
-  return events;
-}
-
-function take(line: string, pending: PendingEvent, events: ServerSentEvent[]): void {
-  const text = line.endsWith("\r") ? line.slice(0, -1) : line;
-  if (text === "") {
-    const { name, data } = pending;
-    if (data !== undefined) events.push({ name, data, isCut: false });
-    pending.name = "";
-    pending.data = undefined;
-    return;
-  }
-  const colon = text.indexOf(":");
-  const field = colon === -1 ? text : text.slice(0, colon);
-  const value = colon === -1 ? "" : text.slice(text[colon + 1] === " " ? colon + 2 : colon + 1);
-  if (field === "data") {
-    pending.data = pending.data === undefined ? value : `${pending.data}\n${value}`;
-  } else if (field === "event") pending.name = value;
+  isCut = true;
+  const cut = parse("\n\n");
+  if (cut.length > 0) yield cut;
 }
