@@ -2,7 +2,7 @@ import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import type { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { ModelCatalogSchema } from "@reeve/contracts/agent";
-import { PermissionClass, ToolCatalogSchema } from "@reeve/contracts/tool";
+import { PermissionClass, ToolCatalogSchema, ToolCategory } from "@reeve/contracts/tool";
 import type { Offer } from "../src/spec/check-spec.ts";
 
 type ToolInit = MessageInitShape<typeof ToolDescriptorSchema>;
@@ -14,6 +14,7 @@ export function tool(name: string, init: ToolInit = {}): ToolInit {
     name,
     permissionClass: PermissionClass.SAFE,
     source: "builtin",
+    category: ToolCategory.GENERAL,
     pool: "default",
     inputSchema: { type: "object", properties },
     ...init,
@@ -21,7 +22,10 @@ export function tool(name: string, init: ToolInit = {}): ToolInit {
 }
 
 const execute = { permissionClass: PermissionClass.EXECUTE };
-const write = { permissionClass: PermissionClass.WORKSPACE_WRITE };
+const write = {
+  permissionClass: PermissionClass.WORKSPACE_WRITE,
+  category: ToolCategory.FILESYSTEM,
+};
 const weather = { permissionClass: PermissionClass.NETWORK, source: "mcp:weather" };
 
 /** What a small deployment offers. */
@@ -35,8 +39,8 @@ export const offer: Offer = {
         tool("read_file", write),
         tool("write_file", write),
         tool("grep", write),
-        tool("run_command", execute),
-        tool("execute_code", execute),
+        tool("run_command", { ...execute, category: ToolCategory.TERMINAL }),
+        tool("execute_code", { ...execute, category: ToolCategory.CODE }),
         tool("mcp__weather__forecast", weather),
         tool("read_secret", { permissionClass: PermissionClass.SECRETS }),
         tool("unclassed", { permissionClass: PermissionClass.UNSPECIFIED }),

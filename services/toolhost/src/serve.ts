@@ -1,45 +1,46 @@
 import { randomBytes } from "node:crypto";
+import { HostToolbox, catalogOf } from "@reeve/calls/execute/host-toolbox";
+import type { CallPorts } from "@reeve/calls/ports/call-ports";
+import { adoptCalls } from "@reeve/calls/queue/adopt-calls";
+import { Slots } from "@reeve/calls/queue/slots";
+import { workCalls } from "@reeve/calls/queue/work-calls";
 import { openCallJournal } from "@reeve/jetstream/log/open";
+import { openArtifactStore } from "@reeve/jetstream/objects/nats-artifact-store";
 import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
 import { extendIntervalMs } from "@reeve/jetstream/queue/port";
-import type { Environment } from "@reeve/platform/config";
+import { abortLater } from "@reeve/platform/async/abort-later";
 import { Background } from "@reeve/platform/async/background";
-import type { Logger } from "@reeve/platform/telemetry/logger";
+import { onAbort } from "@reeve/platform/async/on-abort";
+import type { Environment } from "@reeve/platform/config";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
-import { openArtifactStore } from "@reeve/jetstream/objects/nats-artifact-store";
-import { Announcer } from "./pool/announcer.ts";
+import type { Logger } from "@reeve/platform/telemetry/logger";
 import { sandboxIdentity } from "@reeve/sandbox/host/identity";
-import type { ToolSource } from "@reeve/calls/execute/host-toolbox";
-import { HostToolbox, catalogOf } from "@reeve/calls/execute/host-toolbox";
-import { openSandboxes } from "./open-sandboxes.ts";
-import { openWorkspaces } from "./workspaces/open-workspaces.ts";
-import { readMcpConfig } from "./tools/mcp/mcp-config.ts";
-import { McpServer } from "./tools/mcp/mcp-server.ts";
-import { mcpTools } from "./tools/mcp/mcp-tools.ts";
-import { readProviderConfig } from "./tools/providers/provider-config.ts";
-import { ToolProvider } from "./tools/providers/tool-provider.ts";
+import { sweepSessions } from "@reeve/sandbox/lifecycle/sweep-sessions";
+import type { ToolhostConfig } from "./config.ts";
+import { Announcer } from "./pool/announcer.ts";
+import type { Pool } from "./pool/join-pool.ts";
 import { joinPool } from "./pool/join-pool.ts";
 import { exposePoolMetrics } from "./pool/pool-metrics.ts";
 import { sweepCatalogs } from "./pool/sweep-catalogs.ts";
-import { adoptCalls } from "@reeve/calls/queue/adopt-calls";
-import { sweepSessions } from "@reeve/sandbox/lifecycle/sweep-sessions";
-import { Slots } from "@reeve/calls/queue/slots";
-import { workCalls } from "@reeve/calls/queue/work-calls";
-import type { ToolhostConfig } from "./config.ts";
+import { builtinTools } from "./tools/builtin.ts";
+import { ExternalTools, readExternalSources } from "./tools/external-tools.ts";
+import type { Sandboxes } from "./workspaces/sandbox/open-sandboxes.ts";
+import { openSandboxes } from "./workspaces/sandbox/open-sandboxes.ts";
+import { openWorkspaces } from "./workspaces/open-workspaces.ts";
 
-/** How long a large result may take on its way into the store. */
+/** How long the store may take for one artifact of a result. */
 const storeTimeoutMs = 30_000;
-/** How often is looked for what lost toolhosts have left. */
-const reapMs = 60_000;
+/** Interval between sweeps for sandboxes left by dead toolhosts. */
+const sweepMs = 60_000;
 
 export interface ToolhostResources {
   readonly nats: Nats;
   readonly log: Logger;
-  /** The variables that the configuration files may name. */
+  /** The variables that the configuration files may refer to. */
   readonly environment: Environment;
 }
 
-/** Executes tool calls until it is disposed, which lets running calls finish for a while and gives back the rest. */
+/** Executes tool calls until it is disposed. Disposing lets running calls finish for a while and gives back the rest. */
 export async function startToolhost(
   config: ToolhostConfig,
   { nats, log, environment }: ToolhostResources,
@@ -47,47 +48,40 @@ export async function startToolhost(
 ): Promise<AsyncDisposable> {
   await using starting = new AsyncDisposableStack();
   const taking = new AbortController();
-  const running = new AbortController();
-  const servers = await readMcpConfig(config.REEVE_MCP_CONFIG, environment);
-  const providers = await readProviderConfig(config.REEVE_PROVIDERS_CONFIG, environment);
-  const artifacts = await openArtifactStore(nats, { maxBytes: config.REEVE_MAX_ARTIFACT_BYTES });
-  const sandboxes = starting.use(await openSandboxes({ config, artifacts, log }, signal));
-  const pool = config.REEVE_POOL;
+  const files = { servers: config.REEVE_MCP_CONFIG, providers: config.REEVE_PROVIDERS_CONFIG };
+  const sources = await readExternalSources(files, environment);
+  const maxArtifactBytes = config.REEVE_MAX_ARTIFACT_BYTES;
+  const artifacts = await openArtifactStore(nats, { maxBytes: maxArtifactBytes });
+  const sandboxes = starting.use(await openSandboxes(config, log, signal));
+  const { REEVE_POOL: name, REEVE_ACK_WAIT_MS: ackWaitMs } = config;
   const host = `toolhost-${randomBytes(6).toString("hex")}`;
-  const ackWaitMs = config.REEVE_ACK_WAIT_MS;
   const slots = new Slots(config.REEVE_TOOLHOST_CONCURRENCY);
-  const requests = await openToolCallQueue(nats, { pool, ackWaitMs, isConsumer: true });
-  const options = { pool, host, slots, ackWaitMs, requests, nats, log };
-  const { routing, presence, catalogs, hostLeft } = starting.use(await joinPool(options, signal));
-  starting.use(exposePoolMetrics({ pool, slots, nats, log }));
+  const requests = await openToolCallQueue(nats, { pool: name, ackWaitMs, isConsumer: true });
+  const membership = { pool: name, host, slots, ackWaitMs, requests, nats, log };
+  const pool = starting.use(await joinPool(membership, signal));
+  starting.use(exposePoolMetrics({ pool: name, slots, nats, log }));
   const workspaces = starting.use(
     await openWorkspaces(sandboxes, { config, nats, artifacts, host, log }, signal),
   );
-  const sources: ToolSource[] = [];
-  const toolbox = new HostToolbox(sandboxes.tools, sources);
-  const catalog = () =>
-    catalogOf(toolbox, { pool, host, isolation: sandboxes.isolation }, (tool) =>
-      log.warn({ tool }, "too much is said of a tool; it is not announced"),
-    );
-  const announcer = new Announcer(catalogs, catalog, log, AbortSignal.any([signal, taking.signal]));
   const identity = sandboxIdentity(config.REEVE_SANDBOX_UID);
   const onTools = () => announcer.changed();
-  const tried: Promise<void>[] = [];
-  for (const [name, server] of servers) {
-    const connected = starting.use(new McpServer(name, server, { log, identity, onTools }));
-    sources.push(() => mcpTools(connected));
-    tried.push(connected.tried);
-  }
-  for (const [name, provider] of providers) {
-    const asked = starting.use(new ToolProvider(name, provider, { log, onTools }));
-    sources.push(() => asked.tools);
-    tried.push(asked.tried);
-  }
-  await Promise.all(tried);
+  const external = starting.use(new ExternalTools({ log, identity, onTools }));
+  const builtin = sandboxes.driver
+    ? builtinTools({ artifacts, maxArtifactBytes, codeRefusal: sandboxes.codeRefusal })
+    : [];
+  const toolbox = new HostToolbox(builtin, [() => external.tools]);
+  const { isolation } = sandboxes;
+  const catalog = () =>
+    catalogOf(toolbox, { pool: name, host, isolation }, (tool) =>
+      log.warn({ tool }, "tool not announced: its descriptor, or the catalog, is too large"),
+    );
+  const announcing = AbortSignal.any([signal, taking.signal]);
+  const announcer = new Announcer(pool.catalogs, catalog, log, announcing);
+  await external.connect(sources);
   const ports = {
     journal: await openCallJournal(nats),
     requests,
-    routing,
+    routing: pool.routing,
     toolbox,
     workspaces,
     artifacts,
@@ -97,25 +91,38 @@ export async function startToolhost(
     log,
   };
   await announcer.announce();
-  const background = starting.use(new Background(log, signal));
-  background.signal.addEventListener("abort", () => void presence.drain(), { once: true });
-  const onTaking = (until: AbortSignal) => ({ taking: until, running: running.signal });
-  background.run((until) => workCalls(requests, ports, slots, onTaking(until)));
-  background.run((until) => adoptCalls({ ports, slots, hostLeft }, onTaking(until)));
-  const announce = () => announcer.changed();
-  const tidied = { pool, host, table: catalogs, peers: routing.peers, announce };
-  background.run((until) => sweepCatalogs(tidied, until));
-  const { driver } = sandboxes;
-  if (driver !== undefined) {
-    background.run((until) => sweepSessions(driver, reapMs, log, until));
-  }
-  starting.defer(() => {
-    taking.abort(new DOMException("the toolhost goes away", "AbortError"));
-    setTimeout(() => running.abort(taking.signal.reason), config.REEVE_DRAIN_MS).unref();
-  });
-  log.info(
-    { host, pool, tools: toolbox.list().length, isolation: sandboxes.isolation },
-    "toolhost works",
-  );
+  const running = abortLater(config.REEVE_DRAIN_MS, taking.signal);
+  const work = { ports, slots, requests, pool, sandboxes, announcer, running };
+  starting.use(startWork(work, signal));
+  starting.defer(() => taking.abort(new DOMException("the toolhost ends", "AbortError")));
+  log.info({ host, pool: name, tools: toolbox.list().length, isolation }, "toolhost started");
   return starting.move();
+}
+
+interface Work {
+  readonly ports: CallPorts & Pick<Pool, "routing">;
+  readonly slots: Slots;
+  readonly requests: Parameters<typeof workCalls>[0];
+  readonly pool: Pool;
+  readonly sandboxes: Sandboxes;
+  readonly announcer: Announcer;
+  /** Aborts when running calls must end. */
+  readonly running: AbortSignal;
+}
+
+/** Starts what a toolhost does in the background. Disposing stops taking calls and waits until none is running. */
+function startWork(work: Work, signal: AbortSignal): AsyncDisposable {
+  const { ports, slots, requests, pool, sandboxes, announcer, running } = work;
+  const { log, host } = ports;
+  const background = new Background(log, signal);
+  onAbort(background.signal, () => void pool.presence.drain());
+  background.run((taking) => workCalls(requests, ports, slots, { taking, running }));
+  const { routing, catalogs, hostLeft } = pool;
+  background.run((taking) => adoptCalls({ ports, slots, hostLeft }, { taking, running }));
+  const announce = () => announcer.changed();
+  const sweep = { pool: routing.pool, host, table: catalogs, peers: routing.peers, announce };
+  background.run((until) => sweepCatalogs(sweep, until));
+  const { driver } = sandboxes;
+  if (driver !== undefined) background.run((until) => sweepSessions(driver, sweepMs, log, until));
+  return background;
 }

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { collect } from "@reeve/sandbox/files/collect";
 import { editFile } from "../src/tools/builtin/edit-file.ts";
-import { readFile, writeFileTool } from "../src/tools/builtin/files.ts";
+import { readFile } from "../src/tools/builtin/read-file.ts";
+import { writeFile as writeFileTool } from "../src/tools/builtin/write-file.ts";
 import { writeFile } from "@reeve/sandbox/files/workspace-files";
 import { programs } from "@reeve/sandbox/programs/programs";
 import type { SandboxedWorkspace } from "./support/sandboxed-workspace.ts";

@@ -55,7 +55,11 @@ class SlowPlace extends MemoryPlace {
 async function host(name: string, place: MemoryPlace) {
   const config = toolhostConfig.parse({ REEVE_WORKSPACE_SAVE_MS: "3600000" });
   const artifacts = new MemoryArtifactStore({ maxBytes: 1_000_000 });
-  return await openWorkspaces({ place }, { config, nats, artifacts, host: name, log }, signal);
+  return await openWorkspaces(
+    { storage: place },
+    { config, nats, artifacts, host: name, log },
+    signal,
+  );
 }
 
 test("a toolhost that ends says that it is saving to whoever wants a workspace meanwhile, and loses nothing", async () => {

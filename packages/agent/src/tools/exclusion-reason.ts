@@ -1,7 +1,7 @@
 import type { AgentSpec } from "@reeve/contracts/agent";
 import { isStorable } from "@reeve/contracts/nesting";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
-import { PermissionClass } from "@reeve/contracts/tool";
+import { PermissionClass, ToolCategory } from "@reeve/contracts/tool";
 import { executesCode } from "./isolation.ts";
 import { runtimeSource } from "./runtime-tools.ts";
 import { grantedClasses, nameOfClass } from "./permission-classes.ts";
@@ -12,21 +12,13 @@ export interface OfferedTool {
   readonly isolation: string;
 }
 
-/** Which category of the toolkit a built-in tool belongs to; the others belong to none and cannot be switched off. */
-const categories: Readonly<Record<string, "filesystem" | "terminal" | "code" | "planning">> = {
-  read_file: "filesystem",
-  write_file: "filesystem",
-  edit_file: "filesystem",
-  list_files: "filesystem",
-  glob: "filesystem",
-  grep: "filesystem",
-  run_command: "terminal",
-  execute_code: "code",
-  add_todo: "planning",
-  list_todos: "planning",
-  update_todo_status: "planning",
-  complete_todo: "planning",
-};
+/** The fields of `deep_agent` that disable the tools of a category. */
+const disablingFields = new Map<ToolCategory, "filesystem" | "terminal" | "code" | "planning">([
+  [ToolCategory.FILESYSTEM, "filesystem"],
+  [ToolCategory.TERMINAL, "terminal"],
+  [ToolCategory.CODE, "code"],
+  [ToolCategory.PLANNING, "planning"],
+]);
 
 /** How deep the schema of a tool may be nested: it is kept in the log of each run that has the tool. */
 const maxSchemaLevels = 40;
@@ -37,7 +29,8 @@ export function exclusionReason(
   isEditor: boolean,
 ): ({ descriptor, isolation }: OfferedTool) => string | undefined {
   const classes = grantedClasses(spec.permissionClasses, isEditor);
-  return ({ descriptor: { name, source, permissionClass, inputSchema }, isolation }) => {
+  return ({ descriptor, isolation }) => {
+    const { source, permissionClass, inputSchema, category } = descriptor;
     if (!isStorable(inputSchema, maxSchemaLevels)) {
       return `its schema is nested deeper than ${maxSchemaLevels} levels`;
     }
@@ -47,14 +40,26 @@ export function exclusionReason(
     if (permissionClass === PermissionClass.EXECUTE && !executesCode(isolation)) {
       return "its toolhosts have no sandbox to run it in";
     }
-    const category = ["builtin", runtimeSource].includes(source) ? categories[name] : undefined;
-    if (category !== undefined && spec.deepAgent?.[category] === false) {
-      return `deep_agent.${category} is off`;
-    }
+    const isBuiltIn = source === "builtin" || source === runtimeSource;
+    const disabled = isBuiltIn ? disabledCategory(spec, category) : undefined;
+    if (disabled !== undefined) return disabled;
     const server = source.startsWith("mcp:") ? source.slice("mcp:".length) : undefined;
     if (server !== undefined && !spec.mcpServers.includes(server)) {
       return `mcp_servers does not name ${server}`;
     }
     return undefined;
   };
+}
+
+/** Returns which disabled category excludes a built-in tool. Undefined: none. */
+function disabledCategory({ deepAgent }: AgentSpec, category: ToolCategory): string | undefined {
+  if (deepAgent === undefined) return undefined;
+  const disabled = [...disablingFields.values()].filter((field) => deepAgent[field] === false);
+  const field = disablingFields.get(category);
+  if (field !== undefined)
+    return disabled.includes(field) ? `deep_agent.${field} is off` : undefined;
+  // A toolhost of an earlier version does not announce categories: the tool may be one that the agent disables.
+  return category !== ToolCategory.GENERAL && disabled.length > 0
+    ? `deep_agent.${disabled.join(", deep_agent.")} is off, and its toolhost announces no category for it; update the toolhost`
+    : undefined;
 }

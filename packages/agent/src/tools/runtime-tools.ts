@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import type { AgentSpec } from "@reeve/contracts/agent";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
-import { PermissionClass, ToolDescriptorSchema } from "@reeve/contracts/tool";
+import { PermissionClass, ToolCategory, ToolDescriptorSchema } from "@reeve/contracts/tool";
 
 export const runSubtaskName = "run_subtask";
 export const parallelSubtasksName = "run_parallel_subtasks";
@@ -132,7 +132,7 @@ const todoTools = [
   runtimeTool("complete_todo", PermissionClass.SAFE, "Marks a todo as completed.", { id: todoId }, [
     "id",
   ]),
-];
+].map((tool) => ({ ...tool, category: ToolCategory.PLANNING }));
 
 /** Only runs with `memory_enabled` have them. */
 export const longTermMemoryTools = [
@@ -191,6 +191,7 @@ function runtimeTool(
     description,
     permissionClass,
     source: runtimeSource,
+    category: ToolCategory.GENERAL,
     idempotent: true,
     inputSchema: { type: "object", properties, required: [...required] },
   });

@@ -3,7 +3,7 @@ import { create, fromJson } from "@bufbuild/protobuf";
 import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
-import { PermissionClass, ToolCatalogSchema } from "@reeve/contracts/tool";
+import { PermissionClass, ToolCatalogSchema, ToolCategory } from "@reeve/contracts/tool";
 import { expect, test } from "vitest";
 import { offer, tool } from "../../test/offer.ts";
 import { runtimeSource } from "./runtime-tools.ts";
@@ -83,6 +83,15 @@ test("switches off no tool of another source that bears a built-in name", () => 
   ];
   const belt = beltOf({ mcpServers: ["files"], deepAgent: { filesystem: false } }, catalogs);
   expect(names(belt)).toEqual(["grep"]);
+});
+
+test("loses a built-in tool whose toolhost announces no category when any category is off", () => {
+  const unset = ToolCategory.UNSPECIFIED;
+  const catalogs = [create(ToolCatalogSchema, { tools: [tool("grep", { category: unset })] })];
+  expect(names(beltOf({ deepAgent: { terminal: true } }, catalogs))).toEqual(["grep"]);
+  const belt = beltOf({ deepAgent: { terminal: false } }, catalogs);
+  expect(names(belt)).toEqual([]);
+  expect(belt.excluded.get("grep")).toContain("update the toolhost");
 });
 
 // Requirement: MCP-1

@@ -7,7 +7,12 @@ import { Failure } from "@reeve/platform/failure";
 import { catalogFilter, filterWarnings } from "./catalog-filter.ts";
 import type { OfferedTool } from "./exclusion-reason.ts";
 import { exclusionReason } from "./exclusion-reason.ts";
-import { finishSubtaskName, runtimeSource, runtimeTools, retrieveArtifact } from "./runtime-tools.ts";
+import {
+  finishSubtaskName,
+  runtimeSource,
+  runtimeTools,
+  retrieveArtifact,
+} from "./runtime-tools.ts";
 import { stringsOf } from "../spec/string-list.ts";
 
 /** The tools of an agent, and what is suspicious about how it chose them. */

@@ -40,6 +40,10 @@ pub struct ToolDescriptor {
     /// Pool of toolhosts that executes the tool.
     #[prost(string, tag = "9")]
     pub pool: ::prost::alloc::string::String,
+    /// Category of a built-in tool, by which an agent enables or disables it. Not set for tools of MCP
+    /// servers and providers.
+    #[prost(enumeration = "ToolCategory", tag = "10")]
+    pub category: i32,
 }
 /// A call of a tool by a model.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -356,6 +360,52 @@ pub struct CallCancelled {
     /// Reason for the cancellation.
     #[prost(string, tag = "1")]
     pub reason: ::prost::alloc::string::String,
+}
+/// Category of a built-in tool. The field of `deep_agent` with the same name disables its tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum ToolCategory {
+    /// Not set. A built-in tool without a category comes from a toolhost of an earlier version. It is
+    /// left out of agents that disable any category.
+    Unspecified = 0,
+    /// Belongs to no category and cannot be disabled.
+    General = 1,
+    /// Works on files of the workspace.
+    Filesystem = 2,
+    /// Runs commands.
+    Terminal = 3,
+    /// Runs code.
+    Code = 4,
+    /// Manages the todos of the run.
+    Planning = 5,
+}
+impl ToolCategory {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "TOOL_CATEGORY_UNSPECIFIED",
+            Self::General => "TOOL_CATEGORY_GENERAL",
+            Self::Filesystem => "TOOL_CATEGORY_FILESYSTEM",
+            Self::Terminal => "TOOL_CATEGORY_TERMINAL",
+            Self::Code => "TOOL_CATEGORY_CODE",
+            Self::Planning => "TOOL_CATEGORY_PLANNING",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "TOOL_CATEGORY_UNSPECIFIED" => Some(Self::Unspecified),
+            "TOOL_CATEGORY_GENERAL" => Some(Self::General),
+            "TOOL_CATEGORY_FILESYSTEM" => Some(Self::Filesystem),
+            "TOOL_CATEGORY_TERMINAL" => Some(Self::Terminal),
+            "TOOL_CATEGORY_CODE" => Some(Self::Code),
+            "TOOL_CATEGORY_PLANNING" => Some(Self::Planning),
+            _ => None,
+        }
+    }
 }
 /// Resources that a tool may access. Policies permit tools by class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]

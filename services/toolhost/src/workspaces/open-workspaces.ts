@@ -17,13 +17,13 @@ import { evictWorkspaces } from "./evict-workspaces.ts";
 import { hasOpenRun } from "./open-runs.ts";
 import { sweepWorkspaces } from "./sweep-workspaces.ts";
 import { maxArchiveBytes } from "@reeve/sandbox/files/workspace-archive";
+import type { WorkspaceStorage } from "@reeve/sandbox/storage/workspace-storage";
 import { WorkspaceKeeper } from "./workspace-keeper.ts";
 import type { WorkspacePorts } from "./workspace-ports.ts";
 import type { ToolhostConfig } from "../config.ts";
 import type { Workspaces } from "@reeve/calls/ports/workspaces";
 import { serveWorkspaceFiles } from "./serve-workspace-files.ts";
 import { answerReleases, natsWorkspacePeers } from "./nats-workspace-peers.ts";
-import type { Sandboxes } from "../open-sandboxes.ts";
 
 /** How often is looked for workspaces that are done here, and for what nobody needs any more. */
 const evictEveryMs = 3_000;
@@ -38,19 +38,25 @@ export interface WorkspacesOptions {
   readonly log: Logger;
 }
 
+/** The workspace storage of this host, or why it has none. */
+type StorageOrRefusal =
+  | { readonly storage: WorkspaceStorage }
+  | { readonly storage?: undefined; readonly refusal: string };
+
 /** The workspaces of this host. When it is disposed, they are saved, and let go for the others. */
 export async function openWorkspaces(
-  { place, refusal = "" }: Pick<Sandboxes, "place" | "refusal">,
+  sandboxes: StorageOrRefusal,
   { config, nats, artifacts, host, log }: WorkspacesOptions,
   signal: AbortSignal,
 ): Promise<Workspaces & AsyncDisposable> {
-  if (place === undefined) {
-    const refused = new Failure("unavailable", ErrorReason.UNAVAILABLE, refusal);
+  if (sandboxes.storage === undefined) {
+    const refused = new Failure("unavailable", ErrorReason.UNAVAILABLE, sandboxes.refusal);
     return {
       open: () => Promise.reject(refused),
       [Symbol.asyncDispose]: () => Promise.resolve(),
     };
   }
+  const { storage: place } = sandboxes;
   await using opening = new AsyncDisposableStack();
   const limits = {
     bytes: config.REEVE_WORKSPACE_BYTES,

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { FileChange } from "@reeve/contracts/tool";
 import { withSnapshot } from "./workspace-record.ts";
-import { workspaceSandbox } from "./workspace-sandbox.ts";
+import { workspaceSandbox } from "./sandbox/workspace-sandbox.ts";
 import type { HeldWorkspace } from "./held-workspace.ts";
 import { snapshotWorkspace } from "@reeve/sandbox/files/workspace-archive";
 import type { WorkspacePorts } from "./workspace-ports.ts";

@@ -7,7 +7,7 @@ import type { Row } from "@reeve/jetstream/table/port";
 import type { WorkspaceKey } from "@reeve/calls/ports/workspaces";
 import { newRecord, withHolder, withTakeover } from "./workspace-record.ts";
 import { recordKeyOf } from "./held-workspace.ts";
-import { workspaceSandbox } from "./workspace-sandbox.ts";
+import { workspaceSandbox } from "./sandbox/workspace-sandbox.ts";
 import { restoreWorkspace } from "@reeve/sandbox/files/workspace-archive";
 import type { WorkspacePorts } from "./workspace-ports.ts";
 

@@ -4,7 +4,7 @@ import type { Sandbox } from "@reeve/sandbox/port";
 import type { HeldWorkspace } from "./held-workspace.ts";
 import type { WorkspacePorts } from "./workspace-ports.ts";
 import { lossesOf, withReportedLosses } from "./workspace-record.ts";
-import { workspaceSandbox } from "./workspace-sandbox.ts";
+import { workspaceSandbox } from "./sandbox/workspace-sandbox.ts";
 
 /** A workspace on this host in use by one call, until it is disposed. */
 export class UsedWorkspace implements OpenWorkspace {

@@ -4,7 +4,7 @@ import { patiently } from "@reeve/platform/async/patiently";
 import type { WorkspaceKey } from "@reeve/calls/ports/workspaces";
 import { lastUsedMs, withUse, withHolder } from "./workspace-record.ts";
 import type { OpenWorkspace, WorkspaceRequest, Workspaces } from "@reeve/calls/ports/workspaces";
-import { workspaceSandbox } from "./workspace-sandbox.ts";
+import { workspaceSandbox } from "./sandbox/workspace-sandbox.ts";
 import { HeldWorkspace } from "./held-workspace.ts";
 import { stageInputs } from "./stage-inputs.ts";
 import { UsedWorkspace } from "./used-workspace.ts";

@@ -49,13 +49,13 @@ describe("the command blacklist", () => {
   );
 
   // Requirement: KIT-3
-  test("is the agent's own where it has one", () => {
+  test("is replaced by the list of the agent", () => {
     expect(blacklistedCommand(["rm", "x"], ["Curl"])).toBeUndefined();
     expect(blacklistedCommand(["/usr/bin/curl"], ["Curl"])).toBe("curl");
     expect(blacklistedCommand(["rm", "x"], [])).toBeUndefined();
   });
 
-  test("does not lose its way in a command without end", () => {
+  test("ends on a command that is nested without end", () => {
     const endless = Array.from({ length: 1_000 }, () => "env");
     expect(blacklistedCommand(endless, defaultBlacklist)).toBe("env");
     expect(blacklistedCommand([], defaultBlacklist)).toBeUndefined();

@@ -1,6 +1,6 @@
 import { wrappedCommand } from "./command-wrappers.ts";
 
-/** The commands that `run_command` refuses unless the agent's spec has a list of its own. */
+/** The commands that `run_command` refuses unless the agent spec lists others. */
 export const defaultBlacklist: readonly string[] = [
   "rm",
   "rmdir",
@@ -28,9 +28,9 @@ const shells = new Set(["sh", "bash", "dash", "zsh", "ksh", "ash", "fish"]);
 const maxWrappers = 16;
 
 /**
- * The blacklisted command that `argv` would run, or undefined. Sees through paths, case, wrappers such as `env` and `sudo`,
- * scripts given to a shell by `-c`, and `find -exec`. A friendly early refusal, not a protection: an interpreter or a copy
- * of a program passes by. The sandbox is what protects.
+ * Returns the blacklisted command that `argv` would run. Undefined: it would run none. Recognizes commands behind paths, in
+ * another case, behind wrappers such as `env` and `sudo`, in scripts given to a shell by `-c`, and in `find -exec`. This is an
+ * early refusal for the model and no protection: an interpreter or a copy of a program gets past it. The sandbox protects.
  */
 export function blacklistedCommand(
   argv: readonly string[],
@@ -57,12 +57,12 @@ function inCommand(
   return undefined;
 }
 
-/** `mkfs` stands for `mkfs.ext4` too. */
+/** `mkfs` also refuses `mkfs.ext4`. */
 function isRefused(name: string, refused: ReadonlySet<string>): boolean {
   return refused.has(name) || refused.has(name.split(".")[0] ?? "");
 }
 
-/** Any refused word in the script counts, wherever it stands: its quoting could hide where commands begin. */
+/** A refused word anywhere in the script counts: its quoting could hide where commands begin. */
 function inScript(args: readonly string[], refused: ReadonlySet<string>): string | undefined {
   const option = args.findIndex((arg) => /^-[a-z]*c[a-z]*$/i.test(arg));
   if (option === -1) return undefined;

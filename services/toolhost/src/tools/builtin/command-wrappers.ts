@@ -1,8 +1,8 @@
-/** How a program that runs another one takes its own arguments. */
+/** The arguments of a program that runs another program. */
 interface Wrapper {
-  /** Short options that take the next argument as their value. */
+  /** Short options whose value is the next argument. */
   readonly valued?: string;
-  /** Arguments of its own before the command. */
+  /** How many positional arguments come before the command. */
   readonly operands?: number;
 }
 
@@ -37,7 +37,7 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
 
 const assignment = /^[A-Za-z_]\w*=/;
 
-/** The command lines that a wrapper may run; none when `name` is no wrapper. */
+/** Returns the command lines that a wrapper may run. Empty: `name` is not a wrapper. */
 export function wrappedCommand(
   name: string,
   args: readonly string[],

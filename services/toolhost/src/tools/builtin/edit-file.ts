@@ -1,25 +1,26 @@
-import { PermissionClass } from "@reeve/contracts/tool";
 import type { Tool } from "@reeve/calls/ports/tool";
+import { PermissionClass, ToolCategory } from "@reeve/contracts/tool";
 import { editText } from "@reeve/sandbox/files/workspace-files";
-import { builtinTool, stringOf } from "./builtin-tool.ts";
-import { fileOutcome, pathProperty, readOnlyRefusal, textOf } from "./file-result.ts";
+import { builtinDescriptor, stringOf } from "./builtin-descriptor.ts";
+import { fileResult, pathProperty, readOnlyRefusal, textOf } from "./file-result.ts";
 
 /** Replaces a part of a text file of the workspace. */
 export const editFile: Tool = {
-  descriptor: builtinTool({
+  descriptor: builtinDescriptor({
     name: "edit_file",
     description:
-      "Replaces the first occurrence of a text in a file of the workspace. The text must occur exactly as given, with its " +
-      "white space. Give expected_occurrences: 1 to be refused when the text is not unique.",
+      "Replaces the first occurrence of a text in a file of the workspace. The text must match exactly, including white " +
+      "space. Set expected_occurrences to 1 to have the edit refused if the text is not unique.",
+    category: ToolCategory.FILESYSTEM,
     permissionClass: PermissionClass.WORKSPACE_WRITE,
     properties: {
       path: pathProperty,
-      old_text: { type: "string", minLength: 1, description: "The text to be replaced." },
-      new_text: { type: "string", description: "The text that takes its place." },
+      old_text: { type: "string", minLength: 1, description: "The text to replace." },
+      new_text: { type: "string", description: "The text that replaces it." },
       expected_occurrences: {
         type: "integer",
         minimum: 1,
-        description: "How often old_text must occur; nothing is changed when it does not.",
+        description: "How often old_text must occur. If it does not, nothing is changed.",
       },
     },
     required: ["path", "old_text", "new_text"],
@@ -36,6 +37,6 @@ export const editFile: Tool = {
       new_text: stringOf(args["new_text"]),
     };
     const outcome = await editText(box, request, signal);
-    return fileOutcome(box, outcome, textOf(outcome).trimEnd());
+    return fileResult(box, outcome, textOf(outcome).trimEnd());
   },
 };

@@ -1,11 +1,11 @@
-import { PermissionClass } from "@reeve/contracts/tool";
+import { PermissionClass, ToolCategory } from "@reeve/contracts/tool";
 import { timeoutFor } from "@reeve/calls/settings/tool-settings";
 import { defaultLimits } from "@reeve/sandbox/port";
 import type { Tool } from "@reeve/calls/ports/tool";
 import type { Collected } from "@reeve/sandbox/files/collect";
 import { collect, endNote } from "@reeve/sandbox/files/collect";
-import { builtinTool } from "./builtin-tool.ts";
-import { networkOf } from "./network-of.ts";
+import { builtinDescriptor } from "./builtin-descriptor.ts";
+import { networkUse } from "./network-use.ts";
 
 /** The modules that code may import unless the agent spec lists others. */
 const defaultImports: readonly string[] = [
@@ -22,13 +22,14 @@ const defaultImports: readonly string[] = [
   "os.path",
 ];
 
-/** Runs Python in the sandbox, with the workspace as the current folder. */
+/** Runs Python in the sandbox, with the workspace as the current directory. */
 export const executeCode: Tool = {
-  descriptor: builtinTool({
+  descriptor: builtinDescriptor({
     name: "execute_code",
     description:
-      "Runs Python code in an isolated sandbox. There is no network unless HTTP_PROXY is set there. The current folder is the " +
-      "workspace. Each call starts anew: variables do not survive, files do. Returns stdout, stderr, and as result the value of the last expression.",
+      "Runs Python code in an isolated sandbox, in the workspace. There is no network unless HTTP_PROXY is set. Each call " +
+      "starts a new process: variables are lost, files stay. Returns stdout, stderr, and as result the value of the last expression.",
+    category: ToolCategory.CODE,
     permissionClass: PermissionClass.EXECUTE,
     properties: {
       code: { type: "string", description: "The Python code." },
@@ -50,20 +51,20 @@ export const executeCode: Tool = {
         argv: [],
         stdin: Buffer.from(JSON.stringify(request)),
         readOnly: settings.readOnly,
-        ...networkOf(settings, ids),
+        ...networkUse(settings, ids),
         limits: { ...defaultLimits, timeoutMs },
       },
       signal,
     );
     const { end } = collected;
-    const reported = reportOf(collected);
-    const success = end.reason === "exit" && end.code === 0 && reported.success;
+    const report = reportOf(collected);
+    const success = end.reason === "exit" && end.code === 0 && report.success;
     const note = endNote(end, timeoutMs);
-    const executionTimeMs = reported.executionTimeMs ?? Math.round(end.durationMs);
+    const executionTimeMs = report.executionTimeMs ?? Math.round(end.durationMs);
     const structured = {
       stdout: collected.text("stdout"),
       stderr: [collected.text("stderr"), note && `[${note}]`].filter(Boolean).join("\n"),
-      result: reported.result,
+      result: report.result,
       success,
       execution_time_ms: executionTimeMs,
     };
@@ -84,16 +85,16 @@ interface Report {
   readonly executionTimeMs: number | undefined;
 }
 
-/** What the program in the sandbox reported. Foreign code may have forged it, so nothing rests on it. */
+/** Parses the report of the program in the sandbox. Untrusted code may have forged it, so no decision depends on it. */
 function reportOf({ text }: Collected): Report {
-  const nothing: Report = { result: null, success: false, executionTimeMs: undefined };
+  const empty: Report = { result: null, success: false, executionTimeMs: undefined };
   let report: unknown;
   try {
     report = JSON.parse(text("result"));
   } catch {
-    return nothing;
+    return empty;
   }
-  if (typeof report !== "object" || report === null) return nothing;
+  if (typeof report !== "object" || report === null) return empty;
   const { result, success, execution_time_ms: time } = report as Record<string, unknown>;
   return {
     result: typeof result === "string" ? result : null,

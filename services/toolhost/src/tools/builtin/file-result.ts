@@ -1,8 +1,8 @@
-import type { Sandbox } from "@reeve/sandbox/port";
 import type { CallResult } from "@reeve/calls/ports/tool";
 import type { FileOutcome } from "@reeve/sandbox/files/run-file-program";
+import type { Sandbox } from "@reeve/sandbox/port";
 
-/** The argument that every file tool has. An argument of a program may not be longer. */
+/** The argument that every file tool has. Its length is limited because an argument of a program is. */
 export const pathProperty = {
   type: "string",
   minLength: 1,
@@ -15,8 +15,8 @@ export const readOnlyRefusal: CallResult = {
   isError: true,
 };
 
-/** A file operation as the outcome of a tool; `content` is told when it was done. */
-export function fileOutcome(
+/** Returns the result of a file operation. `content` is for the model when the operation succeeded. */
+export function fileResult(
   { isolation }: Sandbox,
   outcome: FileOutcome,
   content: string,
@@ -28,7 +28,7 @@ export function fileOutcome(
     : { ...record, content: outcome.reason, isError: true };
 }
 
-/** What the operation itself says. */
+/** Returns the output of a file operation. Empty when it was refused. */
 export function textOf(outcome: FileOutcome): string {
   return outcome.kind === "done" ? outcome.text : "";
 }

@@ -1,9 +1,9 @@
 import { basename, extname } from "node:path";
-import { PermissionClass } from "@reeve/contracts/tool";
+import { PermissionClass, ToolCategory } from "@reeve/contracts/tool";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import type { Tool } from "@reeve/calls/ports/tool";
 import { dumpFile } from "@reeve/sandbox/files/workspace-files";
-import { builtinTool, stringOf } from "./builtin-tool.ts";
+import { builtinDescriptor, stringOf } from "./builtin-descriptor.ts";
 import { pathProperty } from "./file-result.ts";
 
 const mediaTypes: Readonly<Record<string, string>> = {
@@ -17,16 +17,17 @@ const mediaTypes: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 };
 
-/** Makes a file of the workspace an artifact, which outlives the run. The same call always makes the same artifact. */
+/** Publishes a file of the workspace as an artifact, which outlives the run. The same call always makes the same artifact. */
 export function publishReport(artifacts: ArtifactStore, maxBytes: number): Tool {
   return {
-    descriptor: builtinTool({
+    descriptor: builtinDescriptor({
       name: "publish_report",
       description: "Publishes a file of the workspace as an artifact that people can download.",
+      category: ToolCategory.GENERAL,
       permissionClass: PermissionClass.WORKSPACE_WRITE,
       properties: {
         path: pathProperty,
-        title: { type: "string", description: "What the report is called." },
+        title: { type: "string", description: "Title of the report." },
       },
       required: ["path"],
       idempotent: true,

@@ -1,19 +1,20 @@
-import { PermissionClass } from "@reeve/contracts/tool";
+import { PermissionClass, ToolCategory } from "@reeve/contracts/tool";
 import { blacklistedCommand, defaultBlacklist } from "./command-blacklist.ts";
 import { timeoutFor } from "@reeve/calls/settings/tool-settings";
 import { defaultLimits } from "@reeve/sandbox/port";
 import type { Tool } from "@reeve/calls/ports/tool";
 import { collect, endNote } from "@reeve/sandbox/files/collect";
-import { builtinTool } from "./builtin-tool.ts";
-import { networkOf } from "./network-of.ts";
+import { builtinDescriptor } from "./builtin-descriptor.ts";
+import { networkUse } from "./network-use.ts";
 
 /** Runs one program in the sandbox, without a shell. */
 export const runCommand: Tool = {
-  descriptor: builtinTool({
+  descriptor: builtinDescriptor({
     name: "run_command",
     description:
-      "Runs a program in an isolated sandbox, in the workspace. There is no network unless HTTP_PROXY is set there. The " +
-      "command is a list: the program and its arguments. There is no shell: no pipes, no redirection, no expansion. Some destructive commands are refused.",
+      "Runs a program in an isolated sandbox, in the workspace. There is no network unless HTTP_PROXY is set. The command is " +
+      "a list: the program and its arguments. There is no shell: no pipes, no redirection, no expansion. Some destructive commands are refused.",
+    category: ToolCategory.TERMINAL,
     permissionClass: PermissionClass.EXECUTE,
     properties: {
       command: {
@@ -28,20 +29,21 @@ export const runCommand: Tool = {
     required: ["command"],
   }),
   async call({ args, settings, sandbox, ...ids }, signal) {
-    const given = Array.isArray(args["command"]) ? args["command"] : [];
-    const argv = given.filter((word) => typeof word === "string");
+    const command = Array.isArray(args["command"]) ? args["command"] : [];
+    const argv = command.filter((word) => typeof word === "string");
     const refused = blacklistedCommand(argv, settings.commandBlacklist ?? defaultBlacklist);
     if (refused !== undefined) {
       return { content: `the command ${refused} is not allowed here`, isError: true };
     }
     if (argv.some((word) => word.includes("\0"))) {
-      return { content: "an argument holds a NUL character", isError: true };
+      return { content: "an argument contains a NUL character", isError: true };
     }
     const box = await sandbox();
     const timeoutMs = timeoutFor(args["timeout"], settings.commandTimeoutMs);
     const limits = { ...defaultLimits, timeoutMs };
-    const command = { argv, limits, readOnly: settings.readOnly, ...networkOf(settings, ids) };
-    const { end, text } = await collect(box, command, signal);
+    const { readOnly } = settings;
+    const network = networkUse(settings, ids);
+    const { end, text } = await collect(box, { argv, limits, readOnly, ...network }, signal);
     const success = end.reason === "exit" && end.code === 0;
     const note = endNote(end, timeoutMs);
     const executionTimeMs = Math.round(end.durationMs);

@@ -1,27 +1,27 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { PermissionClass } from "@reeve/contracts/tool";
+import { PermissionClass, ToolCategory } from "@reeve/contracts/tool";
 import type { Tool } from "@reeve/calls/ports/tool";
 import type { SearchRequest } from "@reeve/sandbox/files/workspace-search";
 import { maxSearchedBytes, searchWorkspace } from "@reeve/sandbox/files/workspace-search";
-import { builtinTool, stringOf } from "./builtin-tool.ts";
-import { fileOutcome, pathProperty, textOf } from "./file-result.ts";
+import { builtinDescriptor, stringOf } from "./builtin-descriptor.ts";
+import { fileResult, pathProperty, textOf } from "./file-result.ts";
 
 const timeoutMs = 30_000;
 const maxEntries = 1_000;
 const maxLines = 1_000;
 const defaultLines = 100;
-const maxPattern = 1_000;
+const maxPatternLength = 1_000;
 
-const folder = { ...pathProperty, description: "Folder to look in. Absent: the workspace." };
+const folder = { ...pathProperty, description: "Folder to search. Default: the workspace." };
 
 /** Lists a folder of the workspace. */
 export const listFiles: Tool = searchTool(
   {
     name: "list_files",
-    description: `Lists a folder of the workspace, at most ${maxEntries} entries: folders end with /, files tell their size.`,
+    description: `Lists a folder of the workspace, at most ${maxEntries} entries: folders end with /, files show their size.`,
     properties: {
       path: folder,
-      recursive: { type: "boolean", description: "Whether to list what is below as well." },
+      recursive: { type: "boolean", description: "Whether to list subfolders as well." },
     },
     required: [],
   },
@@ -33,13 +33,13 @@ export const listFiles: Tool = searchTool(
   }),
 );
 
-/** Finds files of the workspace by their names. */
+/** Finds files of the workspace by name. */
 export const globFiles: Tool = searchTool(
   {
     name: "glob",
     description:
-      `Finds files and folders of the workspace by a pattern, at most ${maxEntries}: * and ? and [a-z] stand for parts of a ` +
-      "name, ** for any folders, {a,b} for either: src/**/*.{ts,js}.",
+      `Finds files and folders of the workspace by a pattern, at most ${maxEntries}: *, ?, and [a-z] match parts of a name, ` +
+      "** matches any folders, {a,b} matches either: src/**/*.{ts,js}.",
     properties: {
       pattern: text("The pattern, relative to the folder."),
       path: folder,
@@ -60,17 +60,17 @@ export const grepFiles: Tool = searchTool(
     name: "grep",
     description:
       "Finds lines that match a regular expression (as in Python) in the text files of the workspace, as file:line:text. " +
-      `Files over ${maxSearchedBytes} bytes are left out, and named.`,
+      `Files over ${maxSearchedBytes} bytes are skipped, and named.`,
     properties: {
       pattern: text("The regular expression."),
-      path: { ...pathProperty, description: "File or folder to look in. Absent: the workspace." },
-      glob: text("Only in files that match this: *.md, or docs/**/*.md."),
-      ignore_case: { type: "boolean", description: "Whether upper and lower case are the same." },
+      path: { ...pathProperty, description: "File or folder to search. Default: the workspace." },
+      glob: text("Searches only files that match: *.md, or docs/**/*.md."),
+      ignore_case: { type: "boolean", description: "Whether to ignore case." },
       max_results: {
         type: "integer",
         minimum: 1,
         maximum: maxLines,
-        description: `How many lines at most. Absent: ${defaultLines}.`,
+        description: `Maximum number of lines. Default: ${defaultLines}.`,
       },
     },
     required: ["pattern"],
@@ -94,15 +94,16 @@ interface SearchTool {
 
 function searchTool(options: SearchTool, requestOf: (args: JsonObject) => SearchRequest): Tool {
   return {
-    descriptor: builtinTool({
+    descriptor: builtinDescriptor({
       ...options,
+      category: ToolCategory.FILESYSTEM,
       permissionClass: PermissionClass.WORKSPACE_WRITE,
       idempotent: true,
     }),
     async call({ args, sandbox }, signal) {
       const box = await sandbox();
       const outcome = await searchWorkspace(box, requestOf(args), timeoutMs, signal);
-      return fileOutcome(box, outcome, textOf(outcome).trimEnd());
+      return fileResult(box, outcome, textOf(outcome).trimEnd());
     },
   };
 }
@@ -112,5 +113,5 @@ function folderOf(args: JsonObject): string {
 }
 
 function text(description: string): JsonObject {
-  return { type: "string", minLength: 1, maxLength: maxPattern, description };
+  return { type: "string", minLength: 1, maxLength: maxPatternLength, description };
 }

@@ -26,6 +26,72 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Category of a built-in tool. The field of `deep_agent` with the same name disables its tools.
+type ToolCategory int32
+
+const (
+	// Not set. A built-in tool without a category comes from a toolhost of an earlier version. It is
+	// left out of agents that disable any category.
+	ToolCategory_TOOL_CATEGORY_UNSPECIFIED ToolCategory = 0
+	// Belongs to no category and cannot be disabled.
+	ToolCategory_TOOL_CATEGORY_GENERAL ToolCategory = 1
+	// Works on files of the workspace.
+	ToolCategory_TOOL_CATEGORY_FILESYSTEM ToolCategory = 2
+	// Runs commands.
+	ToolCategory_TOOL_CATEGORY_TERMINAL ToolCategory = 3
+	// Runs code.
+	ToolCategory_TOOL_CATEGORY_CODE ToolCategory = 4
+	// Manages the todos of the run.
+	ToolCategory_TOOL_CATEGORY_PLANNING ToolCategory = 5
+)
+
+// Enum value maps for ToolCategory.
+var (
+	ToolCategory_name = map[int32]string{
+		0: "TOOL_CATEGORY_UNSPECIFIED",
+		1: "TOOL_CATEGORY_GENERAL",
+		2: "TOOL_CATEGORY_FILESYSTEM",
+		3: "TOOL_CATEGORY_TERMINAL",
+		4: "TOOL_CATEGORY_CODE",
+		5: "TOOL_CATEGORY_PLANNING",
+	}
+	ToolCategory_value = map[string]int32{
+		"TOOL_CATEGORY_UNSPECIFIED": 0,
+		"TOOL_CATEGORY_GENERAL":     1,
+		"TOOL_CATEGORY_FILESYSTEM":  2,
+		"TOOL_CATEGORY_TERMINAL":    3,
+		"TOOL_CATEGORY_CODE":        4,
+		"TOOL_CATEGORY_PLANNING":    5,
+	}
+)
+
+func (x ToolCategory) Enum() *ToolCategory {
+	p := new(ToolCategory)
+	*p = x
+	return p
+}
+
+func (x ToolCategory) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ToolCategory) Descriptor() protoreflect.EnumDescriptor {
+	return file_reeve_tool_v1_tool_proto_enumTypes[0].Descriptor()
+}
+
+func (ToolCategory) Type() protoreflect.EnumType {
+	return &file_reeve_tool_v1_tool_proto_enumTypes[0]
+}
+
+func (x ToolCategory) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ToolCategory.Descriptor instead.
+func (ToolCategory) EnumDescriptor() ([]byte, []int) {
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{0}
+}
+
 // Resources that a tool may access. Policies permit tools by class.
 type PermissionClass int32
 
@@ -87,11 +153,11 @@ func (x PermissionClass) String() string {
 }
 
 func (PermissionClass) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_tool_v1_tool_proto_enumTypes[0].Descriptor()
+	return file_reeve_tool_v1_tool_proto_enumTypes[1].Descriptor()
 }
 
 func (PermissionClass) Type() protoreflect.EnumType {
-	return &file_reeve_tool_v1_tool_proto_enumTypes[0]
+	return &file_reeve_tool_v1_tool_proto_enumTypes[1]
 }
 
 func (x PermissionClass) Number() protoreflect.EnumNumber {
@@ -100,7 +166,7 @@ func (x PermissionClass) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PermissionClass.Descriptor instead.
 func (PermissionClass) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{0}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{1}
 }
 
 // How a call ended.
@@ -148,11 +214,11 @@ func (x ToolStatus) String() string {
 }
 
 func (ToolStatus) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_tool_v1_tool_proto_enumTypes[1].Descriptor()
+	return file_reeve_tool_v1_tool_proto_enumTypes[2].Descriptor()
 }
 
 func (ToolStatus) Type() protoreflect.EnumType {
-	return &file_reeve_tool_v1_tool_proto_enumTypes[1]
+	return &file_reeve_tool_v1_tool_proto_enumTypes[2]
 }
 
 func (x ToolStatus) Number() protoreflect.EnumNumber {
@@ -161,7 +227,7 @@ func (x ToolStatus) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ToolStatus.Descriptor instead.
 func (ToolStatus) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{1}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{2}
 }
 
 // Status of the approval of a call.
@@ -209,11 +275,11 @@ func (x ApprovalStatus) String() string {
 }
 
 func (ApprovalStatus) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_tool_v1_tool_proto_enumTypes[2].Descriptor()
+	return file_reeve_tool_v1_tool_proto_enumTypes[3].Descriptor()
 }
 
 func (ApprovalStatus) Type() protoreflect.EnumType {
-	return &file_reeve_tool_v1_tool_proto_enumTypes[2]
+	return &file_reeve_tool_v1_tool_proto_enumTypes[3]
 }
 
 func (x ApprovalStatus) Number() protoreflect.EnumNumber {
@@ -222,7 +288,7 @@ func (x ApprovalStatus) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ApprovalStatus.Descriptor instead.
 func (ApprovalStatus) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{2}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{3}
 }
 
 // Whether a question was answered.
@@ -266,11 +332,11 @@ func (x AnswerAction) String() string {
 }
 
 func (AnswerAction) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_tool_v1_tool_proto_enumTypes[3].Descriptor()
+	return file_reeve_tool_v1_tool_proto_enumTypes[4].Descriptor()
 }
 
 func (AnswerAction) Type() protoreflect.EnumType {
-	return &file_reeve_tool_v1_tool_proto_enumTypes[3]
+	return &file_reeve_tool_v1_tool_proto_enumTypes[4]
 }
 
 func (x AnswerAction) Number() protoreflect.EnumNumber {
@@ -279,7 +345,7 @@ func (x AnswerAction) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use AnswerAction.Descriptor instead.
 func (AnswerAction) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{3}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{4}
 }
 
 // Request of `ListTools`. Empty.
@@ -386,7 +452,10 @@ type ToolDescriptor struct {
 	// Source of the tool: `builtin`, `mcp:<server>`, or `provider:<name>`.
 	Source string `protobuf:"bytes,8,opt,name=source,proto3" json:"source,omitempty"`
 	// Pool of toolhosts that executes the tool.
-	Pool          string `protobuf:"bytes,9,opt,name=pool,proto3" json:"pool,omitempty"`
+	Pool string `protobuf:"bytes,9,opt,name=pool,proto3" json:"pool,omitempty"`
+	// Category of a built-in tool, by which an agent enables or disables it. Not set for tools of MCP
+	// servers and providers.
+	Category      ToolCategory `protobuf:"varint,10,opt,name=category,proto3,enum=reeve.tool.v1.ToolCategory" json:"category,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -482,6 +551,13 @@ func (x *ToolDescriptor) GetPool() string {
 		return x.Pool
 	}
 	return ""
+}
+
+func (x *ToolDescriptor) GetCategory() ToolCategory {
+	if x != nil {
+		return x.Category
+	}
+	return ToolCategory_TOOL_CATEGORY_UNSPECIFIED
 }
 
 // A call of a tool by a model.
@@ -1833,7 +1909,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\x18reeve/tool/v1/tool.proto\x12\rreeve.tool.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x12\n" +
 	"\x10ListToolsRequest\"H\n" +
 	"\x11ListToolsResponse\x123\n" +
-	"\x05tools\x18\x01 \x03(\v2\x1d.reeve.tool.v1.ToolDescriptorR\x05tools\"\xfe\x02\n" +
+	"\x05tools\x18\x01 \x03(\v2\x1d.reeve.tool.v1.ToolDescriptorR\x05tools\"\xb7\x03\n" +
 	"\x0eToolDescriptor\x12\x14\n" +
 	"\x04name\x18\x01 \x01(\tB\x00R\x04name\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12:\n" +
@@ -1845,7 +1921,9 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"idempotent\x18\a \x01(\bR\n" +
 	"idempotent\x12\x16\n" +
 	"\x06source\x18\b \x01(\tR\x06source\x12\x12\n" +
-	"\x04pool\x18\t \x01(\tR\x04poolB\x10\n" +
+	"\x04pool\x18\t \x01(\tR\x04pool\x127\n" +
+	"\bcategory\x18\n" +
+	" \x01(\x0e2\x1b.reeve.tool.v1.ToolCategoryR\bcategoryB\x10\n" +
 	"\x0e_parallel_safe\"\xd1\x01\n" +
 	"\bToolCall\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
@@ -1951,7 +2029,14 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\x04host\x18\x01 \x01(\tR\x04host\x12)\n" +
 	"\x10request_sequence\x18\x02 \x01(\x04R\x0frequestSequence\"'\n" +
 	"\rCallCancelled\x12\x16\n" +
-	"\x06reason\x18\x01 \x01(\tR\x06reason*\xb1\x02\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason*\xb6\x01\n" +
+	"\fToolCategory\x12\x1d\n" +
+	"\x19TOOL_CATEGORY_UNSPECIFIED\x10\x00\x12\x19\n" +
+	"\x15TOOL_CATEGORY_GENERAL\x10\x01\x12\x1c\n" +
+	"\x18TOOL_CATEGORY_FILESYSTEM\x10\x02\x12\x1a\n" +
+	"\x16TOOL_CATEGORY_TERMINAL\x10\x03\x12\x16\n" +
+	"\x12TOOL_CATEGORY_CODE\x10\x04\x12\x1a\n" +
+	"\x16TOOL_CATEGORY_PLANNING\x10\x05*\xb1\x02\n" +
 	"\x0fPermissionClass\x12 \n" +
 	"\x1cPERMISSION_CLASS_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15PERMISSION_CLASS_SAFE\x10\x01\x12\x1e\n" +
@@ -1996,79 +2081,81 @@ func file_reeve_tool_v1_tool_proto_rawDescGZIP() []byte {
 	return file_reeve_tool_v1_tool_proto_rawDescData
 }
 
-var file_reeve_tool_v1_tool_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_reeve_tool_v1_tool_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
 var file_reeve_tool_v1_tool_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_reeve_tool_v1_tool_proto_goTypes = []any{
-	(PermissionClass)(0),          // 0: reeve.tool.v1.PermissionClass
-	(ToolStatus)(0),               // 1: reeve.tool.v1.ToolStatus
-	(ApprovalStatus)(0),           // 2: reeve.tool.v1.ApprovalStatus
-	(AnswerAction)(0),             // 3: reeve.tool.v1.AnswerAction
-	(*ListToolsRequest)(nil),      // 4: reeve.tool.v1.ListToolsRequest
-	(*ListToolsResponse)(nil),     // 5: reeve.tool.v1.ListToolsResponse
-	(*ToolDescriptor)(nil),        // 6: reeve.tool.v1.ToolDescriptor
-	(*ToolCall)(nil),              // 7: reeve.tool.v1.ToolCall
-	(*ToolResult)(nil),            // 8: reeve.tool.v1.ToolResult
-	(*ToolResultMetadata)(nil),    // 9: reeve.tool.v1.ToolResultMetadata
-	(*FileChange)(nil),            // 10: reeve.tool.v1.FileChange
-	(*ToolProgress)(nil),          // 11: reeve.tool.v1.ToolProgress
-	(*ToolCatalog)(nil),           // 12: reeve.tool.v1.ToolCatalog
-	(*ToolCallRequest)(nil),       // 13: reeve.tool.v1.ToolCallRequest
-	(*Workspace)(nil),             // 14: reeve.tool.v1.Workspace
-	(*WorkspaceFile)(nil),         // 15: reeve.tool.v1.WorkspaceFile
-	(*ToolSettings)(nil),          // 16: reeve.tool.v1.ToolSettings
-	(*ToolCallJournal)(nil),       // 17: reeve.tool.v1.ToolCallJournal
-	(*ToolCallFact)(nil),          // 18: reeve.tool.v1.ToolCallFact
-	(*Question)(nil),              // 19: reeve.tool.v1.Question
-	(*Answer)(nil),                // 20: reeve.tool.v1.Answer
-	(*CallStarted)(nil),           // 21: reeve.tool.v1.CallStarted
-	(*CallCancelled)(nil),         // 22: reeve.tool.v1.CallCancelled
-	(*structpb.Struct)(nil),       // 23: google.protobuf.Struct
-	(*timestamppb.Timestamp)(nil), // 24: google.protobuf.Timestamp
-	(*structpb.ListValue)(nil),    // 25: google.protobuf.ListValue
-	(*durationpb.Duration)(nil),   // 26: google.protobuf.Duration
+	(ToolCategory)(0),             // 0: reeve.tool.v1.ToolCategory
+	(PermissionClass)(0),          // 1: reeve.tool.v1.PermissionClass
+	(ToolStatus)(0),               // 2: reeve.tool.v1.ToolStatus
+	(ApprovalStatus)(0),           // 3: reeve.tool.v1.ApprovalStatus
+	(AnswerAction)(0),             // 4: reeve.tool.v1.AnswerAction
+	(*ListToolsRequest)(nil),      // 5: reeve.tool.v1.ListToolsRequest
+	(*ListToolsResponse)(nil),     // 6: reeve.tool.v1.ListToolsResponse
+	(*ToolDescriptor)(nil),        // 7: reeve.tool.v1.ToolDescriptor
+	(*ToolCall)(nil),              // 8: reeve.tool.v1.ToolCall
+	(*ToolResult)(nil),            // 9: reeve.tool.v1.ToolResult
+	(*ToolResultMetadata)(nil),    // 10: reeve.tool.v1.ToolResultMetadata
+	(*FileChange)(nil),            // 11: reeve.tool.v1.FileChange
+	(*ToolProgress)(nil),          // 12: reeve.tool.v1.ToolProgress
+	(*ToolCatalog)(nil),           // 13: reeve.tool.v1.ToolCatalog
+	(*ToolCallRequest)(nil),       // 14: reeve.tool.v1.ToolCallRequest
+	(*Workspace)(nil),             // 15: reeve.tool.v1.Workspace
+	(*WorkspaceFile)(nil),         // 16: reeve.tool.v1.WorkspaceFile
+	(*ToolSettings)(nil),          // 17: reeve.tool.v1.ToolSettings
+	(*ToolCallJournal)(nil),       // 18: reeve.tool.v1.ToolCallJournal
+	(*ToolCallFact)(nil),          // 19: reeve.tool.v1.ToolCallFact
+	(*Question)(nil),              // 20: reeve.tool.v1.Question
+	(*Answer)(nil),                // 21: reeve.tool.v1.Answer
+	(*CallStarted)(nil),           // 22: reeve.tool.v1.CallStarted
+	(*CallCancelled)(nil),         // 23: reeve.tool.v1.CallCancelled
+	(*structpb.Struct)(nil),       // 24: google.protobuf.Struct
+	(*timestamppb.Timestamp)(nil), // 25: google.protobuf.Timestamp
+	(*structpb.ListValue)(nil),    // 26: google.protobuf.ListValue
+	(*durationpb.Duration)(nil),   // 27: google.protobuf.Duration
 }
 var file_reeve_tool_v1_tool_proto_depIdxs = []int32{
-	6,  // 0: reeve.tool.v1.ListToolsResponse.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	23, // 1: reeve.tool.v1.ToolDescriptor.input_schema:type_name -> google.protobuf.Struct
-	0,  // 2: reeve.tool.v1.ToolDescriptor.permission_class:type_name -> reeve.tool.v1.PermissionClass
-	23, // 3: reeve.tool.v1.ToolCall.arguments:type_name -> google.protobuf.Struct
-	23, // 4: reeve.tool.v1.ToolCall.injected_args:type_name -> google.protobuf.Struct
-	9,  // 5: reeve.tool.v1.ToolResult.metadata:type_name -> reeve.tool.v1.ToolResultMetadata
-	23, // 6: reeve.tool.v1.ToolResult.structured:type_name -> google.protobuf.Struct
-	1,  // 7: reeve.tool.v1.ToolResultMetadata.status:type_name -> reeve.tool.v1.ToolStatus
-	24, // 8: reeve.tool.v1.ToolResultMetadata.started_at:type_name -> google.protobuf.Timestamp
-	24, // 9: reeve.tool.v1.ToolResultMetadata.completed_at:type_name -> google.protobuf.Timestamp
-	2,  // 10: reeve.tool.v1.ToolResultMetadata.approval_status:type_name -> reeve.tool.v1.ApprovalStatus
-	23, // 11: reeve.tool.v1.ToolResultMetadata.injected_args:type_name -> google.protobuf.Struct
-	10, // 12: reeve.tool.v1.ToolResultMetadata.lost_changes:type_name -> reeve.tool.v1.FileChange
-	6,  // 13: reeve.tool.v1.ToolCatalog.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	24, // 14: reeve.tool.v1.ToolCatalog.announced_at:type_name -> google.protobuf.Timestamp
-	7,  // 15: reeve.tool.v1.ToolCallRequest.call:type_name -> reeve.tool.v1.ToolCall
-	14, // 16: reeve.tool.v1.ToolCallRequest.workspace:type_name -> reeve.tool.v1.Workspace
-	16, // 17: reeve.tool.v1.ToolCallRequest.settings:type_name -> reeve.tool.v1.ToolSettings
-	15, // 18: reeve.tool.v1.Workspace.files:type_name -> reeve.tool.v1.WorkspaceFile
-	25, // 19: reeve.tool.v1.ToolSettings.allowed_imports:type_name -> google.protobuf.ListValue
-	25, // 20: reeve.tool.v1.ToolSettings.command_blacklist:type_name -> google.protobuf.ListValue
-	26, // 21: reeve.tool.v1.ToolSettings.code_timeout:type_name -> google.protobuf.Duration
-	26, // 22: reeve.tool.v1.ToolSettings.command_timeout:type_name -> google.protobuf.Duration
-	18, // 23: reeve.tool.v1.ToolCallJournal.facts:type_name -> reeve.tool.v1.ToolCallFact
-	24, // 24: reeve.tool.v1.ToolCallFact.time:type_name -> google.protobuf.Timestamp
-	21, // 25: reeve.tool.v1.ToolCallFact.started:type_name -> reeve.tool.v1.CallStarted
-	11, // 26: reeve.tool.v1.ToolCallFact.progress:type_name -> reeve.tool.v1.ToolProgress
-	8,  // 27: reeve.tool.v1.ToolCallFact.result:type_name -> reeve.tool.v1.ToolResult
-	22, // 28: reeve.tool.v1.ToolCallFact.cancelled:type_name -> reeve.tool.v1.CallCancelled
-	19, // 29: reeve.tool.v1.ToolCallFact.question:type_name -> reeve.tool.v1.Question
-	20, // 30: reeve.tool.v1.ToolCallFact.answer:type_name -> reeve.tool.v1.Answer
-	23, // 31: reeve.tool.v1.Question.schema:type_name -> google.protobuf.Struct
-	3,  // 32: reeve.tool.v1.Answer.action:type_name -> reeve.tool.v1.AnswerAction
-	23, // 33: reeve.tool.v1.Answer.content:type_name -> google.protobuf.Struct
-	4,  // 34: reeve.tool.v1.ToolService.ListTools:input_type -> reeve.tool.v1.ListToolsRequest
-	5,  // 35: reeve.tool.v1.ToolService.ListTools:output_type -> reeve.tool.v1.ListToolsResponse
-	35, // [35:36] is the sub-list for method output_type
-	34, // [34:35] is the sub-list for method input_type
-	34, // [34:34] is the sub-list for extension type_name
-	34, // [34:34] is the sub-list for extension extendee
-	0,  // [0:34] is the sub-list for field type_name
+	7,  // 0: reeve.tool.v1.ListToolsResponse.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	24, // 1: reeve.tool.v1.ToolDescriptor.input_schema:type_name -> google.protobuf.Struct
+	1,  // 2: reeve.tool.v1.ToolDescriptor.permission_class:type_name -> reeve.tool.v1.PermissionClass
+	0,  // 3: reeve.tool.v1.ToolDescriptor.category:type_name -> reeve.tool.v1.ToolCategory
+	24, // 4: reeve.tool.v1.ToolCall.arguments:type_name -> google.protobuf.Struct
+	24, // 5: reeve.tool.v1.ToolCall.injected_args:type_name -> google.protobuf.Struct
+	10, // 6: reeve.tool.v1.ToolResult.metadata:type_name -> reeve.tool.v1.ToolResultMetadata
+	24, // 7: reeve.tool.v1.ToolResult.structured:type_name -> google.protobuf.Struct
+	2,  // 8: reeve.tool.v1.ToolResultMetadata.status:type_name -> reeve.tool.v1.ToolStatus
+	25, // 9: reeve.tool.v1.ToolResultMetadata.started_at:type_name -> google.protobuf.Timestamp
+	25, // 10: reeve.tool.v1.ToolResultMetadata.completed_at:type_name -> google.protobuf.Timestamp
+	3,  // 11: reeve.tool.v1.ToolResultMetadata.approval_status:type_name -> reeve.tool.v1.ApprovalStatus
+	24, // 12: reeve.tool.v1.ToolResultMetadata.injected_args:type_name -> google.protobuf.Struct
+	11, // 13: reeve.tool.v1.ToolResultMetadata.lost_changes:type_name -> reeve.tool.v1.FileChange
+	7,  // 14: reeve.tool.v1.ToolCatalog.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	25, // 15: reeve.tool.v1.ToolCatalog.announced_at:type_name -> google.protobuf.Timestamp
+	8,  // 16: reeve.tool.v1.ToolCallRequest.call:type_name -> reeve.tool.v1.ToolCall
+	15, // 17: reeve.tool.v1.ToolCallRequest.workspace:type_name -> reeve.tool.v1.Workspace
+	17, // 18: reeve.tool.v1.ToolCallRequest.settings:type_name -> reeve.tool.v1.ToolSettings
+	16, // 19: reeve.tool.v1.Workspace.files:type_name -> reeve.tool.v1.WorkspaceFile
+	26, // 20: reeve.tool.v1.ToolSettings.allowed_imports:type_name -> google.protobuf.ListValue
+	26, // 21: reeve.tool.v1.ToolSettings.command_blacklist:type_name -> google.protobuf.ListValue
+	27, // 22: reeve.tool.v1.ToolSettings.code_timeout:type_name -> google.protobuf.Duration
+	27, // 23: reeve.tool.v1.ToolSettings.command_timeout:type_name -> google.protobuf.Duration
+	19, // 24: reeve.tool.v1.ToolCallJournal.facts:type_name -> reeve.tool.v1.ToolCallFact
+	25, // 25: reeve.tool.v1.ToolCallFact.time:type_name -> google.protobuf.Timestamp
+	22, // 26: reeve.tool.v1.ToolCallFact.started:type_name -> reeve.tool.v1.CallStarted
+	12, // 27: reeve.tool.v1.ToolCallFact.progress:type_name -> reeve.tool.v1.ToolProgress
+	9,  // 28: reeve.tool.v1.ToolCallFact.result:type_name -> reeve.tool.v1.ToolResult
+	23, // 29: reeve.tool.v1.ToolCallFact.cancelled:type_name -> reeve.tool.v1.CallCancelled
+	20, // 30: reeve.tool.v1.ToolCallFact.question:type_name -> reeve.tool.v1.Question
+	21, // 31: reeve.tool.v1.ToolCallFact.answer:type_name -> reeve.tool.v1.Answer
+	24, // 32: reeve.tool.v1.Question.schema:type_name -> google.protobuf.Struct
+	4,  // 33: reeve.tool.v1.Answer.action:type_name -> reeve.tool.v1.AnswerAction
+	24, // 34: reeve.tool.v1.Answer.content:type_name -> google.protobuf.Struct
+	5,  // 35: reeve.tool.v1.ToolService.ListTools:input_type -> reeve.tool.v1.ListToolsRequest
+	6,  // 36: reeve.tool.v1.ToolService.ListTools:output_type -> reeve.tool.v1.ListToolsResponse
+	36, // [36:37] is the sub-list for method output_type
+	35, // [35:36] is the sub-list for method input_type
+	35, // [35:35] is the sub-list for extension type_name
+	35, // [35:35] is the sub-list for extension extendee
+	0,  // [0:35] is the sub-list for field type_name
 }
 
 func init() { file_reeve_tool_v1_tool_proto_init() }
@@ -2091,7 +2178,7 @@ func file_reeve_tool_v1_tool_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_tool_v1_tool_proto_rawDesc), len(file_reeve_tool_v1_tool_proto_rawDesc)),
-			NumEnums:      4,
+			NumEnums:      5,
 			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   1,

@@ -12,6 +12,15 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class ToolCategory(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    TOOL_CATEGORY_UNSPECIFIED: _ClassVar[ToolCategory]
+    TOOL_CATEGORY_GENERAL: _ClassVar[ToolCategory]
+    TOOL_CATEGORY_FILESYSTEM: _ClassVar[ToolCategory]
+    TOOL_CATEGORY_TERMINAL: _ClassVar[ToolCategory]
+    TOOL_CATEGORY_CODE: _ClassVar[ToolCategory]
+    TOOL_CATEGORY_PLANNING: _ClassVar[ToolCategory]
+
 class PermissionClass(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     PERMISSION_CLASS_UNSPECIFIED: _ClassVar[PermissionClass]
@@ -46,6 +55,12 @@ class AnswerAction(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ANSWER_ACTION_ACCEPT: _ClassVar[AnswerAction]
     ANSWER_ACTION_DECLINE: _ClassVar[AnswerAction]
     ANSWER_ACTION_CANCEL: _ClassVar[AnswerAction]
+TOOL_CATEGORY_UNSPECIFIED: ToolCategory
+TOOL_CATEGORY_GENERAL: ToolCategory
+TOOL_CATEGORY_FILESYSTEM: ToolCategory
+TOOL_CATEGORY_TERMINAL: ToolCategory
+TOOL_CATEGORY_CODE: ToolCategory
+TOOL_CATEGORY_PLANNING: ToolCategory
 PERMISSION_CLASS_UNSPECIFIED: PermissionClass
 PERMISSION_CLASS_SAFE: PermissionClass
 PERMISSION_CLASS_KNOWLEDGE: PermissionClass
@@ -81,7 +96,7 @@ class ListToolsResponse(_message.Message):
     def __init__(self, tools: _Optional[_Iterable[_Union[ToolDescriptor, _Mapping]]] = ...) -> None: ...
 
 class ToolDescriptor(_message.Message):
-    __slots__ = ("name", "description", "input_schema", "permission_class", "parallel_safe", "exclusive_lock", "idempotent", "source", "pool")
+    __slots__ = ("name", "description", "input_schema", "permission_class", "parallel_safe", "exclusive_lock", "idempotent", "source", "pool", "category")
     NAME_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
     INPUT_SCHEMA_FIELD_NUMBER: _ClassVar[int]
@@ -91,6 +106,7 @@ class ToolDescriptor(_message.Message):
     IDEMPOTENT_FIELD_NUMBER: _ClassVar[int]
     SOURCE_FIELD_NUMBER: _ClassVar[int]
     POOL_FIELD_NUMBER: _ClassVar[int]
+    CATEGORY_FIELD_NUMBER: _ClassVar[int]
     name: str
     description: str
     input_schema: _struct_pb2.Struct
@@ -100,7 +116,8 @@ class ToolDescriptor(_message.Message):
     idempotent: bool
     source: str
     pool: str
-    def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., input_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., permission_class: _Optional[_Union[PermissionClass, str]] = ..., parallel_safe: _Optional[bool] = ..., exclusive_lock: _Optional[str] = ..., idempotent: _Optional[bool] = ..., source: _Optional[str] = ..., pool: _Optional[str] = ...) -> None: ...
+    category: ToolCategory
+    def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., input_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., permission_class: _Optional[_Union[PermissionClass, str]] = ..., parallel_safe: _Optional[bool] = ..., exclusive_lock: _Optional[str] = ..., idempotent: _Optional[bool] = ..., source: _Optional[str] = ..., pool: _Optional[str] = ..., category: _Optional[_Union[ToolCategory, str]] = ...) -> None: ...
 
 class ToolCall(_message.Message):
     __slots__ = ("call_id", "name", "arguments", "raw_arguments", "injected_args")

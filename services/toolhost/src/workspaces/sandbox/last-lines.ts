@@ -1,17 +1,17 @@
 const maxBytes = 400;
 const maxLines = 3;
-// What moves the cursor, rings or colours: escape sequences first, then whatever is left of controls.
+// Output that moves the cursor, rings, or changes colors: escape sequences first, then the remaining control characters.
 // oxlint-disable-next-line no-control-regex
 const escapes = /\u001B(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001B]*(?:\u0007|\u001B\\)?|[@-Z\\^_])/g;
 // oxlint-disable-next-line no-control-regex
 const controls = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u2028\u2029]/g;
 
-/** The end of what a command has written so far, in bounded memory, for people to look at. */
+/** The end of what a command has written so far, in bounded memory, for people to read. */
 export class LastLines {
   #bytes = Buffer.alloc(0);
   #total = 0;
 
-  /** How many bytes were written in all. */
+  /** Total number of bytes written. */
   get total(): number {
     return this.#total;
   }
@@ -22,15 +22,15 @@ export class LastLines {
     this.#bytes = kept.subarray(-maxBytes);
   }
 
-  /** The last lines that say something, as text of at most a few hundred bytes. */
+  /** Returns the last lines that are not blank, as text of at most a few hundred bytes. */
   text(): string {
     let begin = 0;
-    // Not in the middle of a character.
+    // Do not begin in the middle of a character.
     while (begin < 4 && isContinuation(this.#bytes[begin])) begin++;
     const text = new TextDecoder("utf-8", { fatal: false }).decode(this.#bytes.subarray(begin));
     const lines = text
       .replaceAll(escapes, "")
-      // A line that is written over and over, as a bar of progress is, shows what it said last.
+      // Of a line that is overwritten, such as a progress bar, only the last version counts.
       .split(/\r*\n/)
       .map((line) => line.split("\r").findLast((part) => part.trim() !== "") ?? "")
       .map((line) => line.replaceAll(controls, "").trimEnd())

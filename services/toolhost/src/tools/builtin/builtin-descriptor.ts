@@ -1,20 +1,24 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
-import type { PermissionClass, ToolDescriptor } from "@reeve/contracts/tool";
+import type { PermissionClass, ToolCategory, ToolDescriptor } from "@reeve/contracts/tool";
 import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 
 export interface BuiltinOptions {
   readonly name: string;
   readonly description: string;
+  /** The category by which an agent disables the tool. */
+  readonly category: ToolCategory;
   readonly permissionClass: PermissionClass;
+  /** JSON Schemas of the arguments. */
   readonly properties: JsonObject;
   readonly required: string[];
   readonly idempotent?: boolean;
   readonly exclusiveLock?: string;
 }
 
-/** The descriptor of a tool that comes with the toolhost. Its pool is set by the host that announces it. */
-export function builtinTool({ properties, required, ...rest }: BuiltinOptions): ToolDescriptor {
+/** Returns the descriptor of a built-in tool. The host that announces the tool adds its pool. */
+export function builtinDescriptor(options: BuiltinOptions): ToolDescriptor {
+  const { properties, required, ...rest } = options;
   return create(ToolDescriptorSchema, {
     ...rest,
     source: "builtin",
@@ -23,7 +27,7 @@ export function builtinTool({ properties, required, ...rest }: BuiltinOptions): 
   });
 }
 
-/** A string argument; the schema has made sure that it is one where it is required. */
+/** Returns a string argument. The schema guarantees the type of a required argument; one that is missing is empty. */
 export function stringOf(value: JsonObject[string] | undefined): string {
   return typeof value === "string" ? value : "";
 }

@@ -2,7 +2,7 @@ import type { Progress } from "@reeve/calls/ports/tool";
 import type { ExecEvent, Sandbox, SandboxCommand, SandboxLimits } from "@reeve/sandbox/port";
 import type { Pause } from "./output-progress.ts";
 import { OutputProgress, growingPause } from "./output-progress.ts";
-import type { WorkspaceLimits } from "./workspace-ports.ts";
+import type { WorkspaceLimits } from "../workspace-ports.ts";
 
 /** What applies to each command that runs in a workspace. */
 export interface CommandPolicy {

@@ -1,0 +1,72 @@
+import type { Tool } from "@reeve/calls/ports/tool";
+import type { Environment } from "@reeve/platform/config";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import type { Identity } from "@reeve/sandbox/host/identity";
+import type { McpServerConfig } from "./mcp/mcp-config.ts";
+import { readMcpConfig } from "./mcp/mcp-config.ts";
+import { McpServer } from "./mcp/mcp-server.ts";
+import { mcpTools } from "./mcp/mcp-tools.ts";
+import type { ProviderConfig } from "./providers/provider-config.ts";
+import { readProviderConfig } from "./providers/provider-config.ts";
+import { ToolProvider } from "./providers/tool-provider.ts";
+
+/** The MCP servers and the tool providers of a host, by name. */
+export interface ExternalSources {
+  readonly servers: ReadonlyMap<string, McpServerConfig>;
+  readonly providers: ReadonlyMap<string, ProviderConfig>;
+}
+
+/** Reads the configuration files. Throws a Failure that says what is wrong with one of them. */
+export async function readExternalSources(
+  files: { readonly servers: string | undefined; readonly providers: string | undefined },
+  environment: Environment,
+): Promise<ExternalSources> {
+  return {
+    servers: await readMcpConfig(files.servers, environment),
+    providers: await readProviderConfig(files.providers, environment),
+  };
+}
+
+export interface ExternalToolsPorts {
+  readonly log: Logger;
+  /** The user that runs MCP servers in a sandbox. */
+  readonly identity: Identity;
+  /** Called when the tools of a source have changed. */
+  readonly onTools: () => void;
+}
+
+/** The tools of MCP servers and tool providers, which stay connected until it is disposed. */
+export class ExternalTools implements AsyncDisposable {
+  readonly #ports: ExternalToolsPorts;
+  readonly #resources = new AsyncDisposableStack();
+  readonly #sources: (() => readonly Tool[])[] = [];
+
+  constructor(ports: ExternalToolsPorts) {
+    this.#ports = ports;
+  }
+
+  /** The tools that the sources offer now. */
+  get tools(): readonly Tool[] {
+    return this.#sources.flatMap((tools) => tools());
+  }
+
+  /** Connects to the sources. Resolves when each was tried once; one that does not answer is tried again in the background. */
+  async connect({ servers, providers }: ExternalSources): Promise<void> {
+    const tried: Promise<void>[] = [];
+    for (const [name, config] of servers) {
+      const server = this.#resources.use(new McpServer(name, config, this.#ports));
+      this.#sources.push(() => mcpTools(server));
+      tried.push(server.tried);
+    }
+    for (const [name, config] of providers) {
+      const provider = this.#resources.use(new ToolProvider(name, config, this.#ports));
+      this.#sources.push(() => provider.tools);
+      tried.push(provider.tried);
+    }
+    await Promise.all(tried);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#resources.disposeAsync();
+  }
+}

@@ -1,0 +1,74 @@
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import { createDrivers } from "@reeve/sandbox/drivers";
+import { sandboxIdentity } from "@reeve/sandbox/host/identity";
+import { workspaceRoot } from "@reeve/sandbox/host/workspace-root";
+import { chooseDriver } from "@reeve/sandbox/lifecycle/choose-driver";
+import type { SandboxDriver } from "@reeve/sandbox/port";
+import type { WorkspaceStorage } from "@reeve/sandbox/storage/workspace-storage";
+import type { ToolhostConfig } from "../../config.ts";
+import { openStorage } from "./open-storage.ts";
+
+/** The sandboxes of a host. */
+export type Sandboxes = AsyncDisposable &
+  (
+    | {
+        readonly isolation: string;
+        readonly driver: SandboxDriver;
+        readonly storage: WorkspaceStorage;
+        /** Why the sandboxes run no code but our own file programs. Absent: they run any code. */
+        readonly codeRefusal?: string;
+      }
+    | {
+        readonly isolation: "none";
+        readonly driver?: undefined;
+        readonly storage?: undefined;
+        /** Why there are no sandboxes. */
+        readonly refusal: string;
+      }
+  );
+
+/**
+ * Chooses the isolation of this host and opens its workspace storage. If none works, the refusal, which is also logged, says
+ * what was tried and what would help.
+ */
+export async function openSandboxes(
+  config: ToolhostConfig,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<Sandboxes> {
+  const identity = sandboxIdentity(config.REEVE_SANDBOX_UID);
+  const drivers = createDrivers({
+    identity,
+    image: config.REEVE_SANDBOX_IMAGE,
+    runtime: config.REEVE_SANDBOX_RUNTIME,
+    docker: {
+      address: config.DOCKER_HOST,
+      probeDir: () => workspaceRoot(config.REEVE_DATA_DIR, identity),
+    },
+    kubernetes: {
+      // A kubeconfig that happens to exist does not mean that pods are wanted there.
+      kubeconfig: config.REEVE_SANDBOX === "kubernetes" ? config.KUBECONFIG : undefined,
+      isInside: config.KUBERNETES_SERVICE_HOST !== undefined,
+      namespace: config.REEVE_SANDBOX_NAMESPACE,
+      warmPool: config.REEVE_SANDBOX_WARM_POOL,
+    },
+  });
+  const choice = await chooseDriver(config.REEVE_SANDBOX, drivers, log, signal);
+  if (choice.driver === undefined) {
+    const dispose = () => Promise.resolve();
+    const { refusal } = choice;
+    return { isolation: "none", refusal, [Symbol.asyncDispose]: dispose };
+  }
+  const { driver, storage, resources } = openStorage(
+    { driver: choice.driver, isolates: choice.report.isolates, identity },
+    config,
+    log,
+  );
+  return {
+    isolation: driver.name,
+    driver,
+    storage,
+    ...(choice.refusal !== undefined && { codeRefusal: choice.refusal }),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}

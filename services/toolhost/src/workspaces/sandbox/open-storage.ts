@@ -1,0 +1,73 @@
+import { join } from "node:path";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import type { Identity } from "@reeve/sandbox/host/identity";
+import { workspaceRoot } from "@reeve/sandbox/host/workspace-root";
+import { SpareSandboxes } from "@reeve/sandbox/lifecycle/spare-sandboxes";
+import { WarmSandboxes } from "@reeve/sandbox/lifecycle/warm-sandboxes";
+import { resolveHost } from "@reeve/sandbox/network/lookups";
+import { NetworkedDriver } from "@reeve/sandbox/network/networked-driver";
+import type { SandboxDriver } from "@reeve/sandbox/port";
+import { defaultLimits } from "@reeve/sandbox/port";
+import { HostWorkspaceStorage } from "@reeve/sandbox/storage/host-workspace-storage";
+import { SessionWorkspaceStorage } from "@reeve/sandbox/storage/session-workspace-storage";
+import { storageId } from "@reeve/sandbox/storage/storage-id";
+import type { WorkspaceStorage } from "@reeve/sandbox/storage/workspace-storage";
+import type { ToolhostConfig } from "../../config.ts";
+
+/** A container takes long to start. Two spare ones hide that from runs that begin one after the other. */
+const dockerSpares = 2;
+
+export interface ChosenDriver {
+  readonly driver: SandboxDriver;
+  readonly isolates: boolean;
+  readonly identity: Identity;
+}
+
+export interface OpenStorage {
+  /** The driver, with spare sandboxes and access to the network. */
+  readonly driver: SandboxDriver;
+  readonly storage: WorkspaceStorage;
+  /** Ends the sandboxes when it is disposed. */
+  readonly resources: AsyncDisposableStack;
+}
+
+/** Opens the workspace storage of a driver: in its sessions, or in folders of this host that warm sandboxes mount. */
+export function openStorage(
+  { driver: chosen, isolates, identity }: ChosenDriver,
+  config: ToolhostConfig,
+  log: Logger,
+): OpenStorage {
+  const resources = new AsyncDisposableStack();
+  const idleMs = config.REEVE_SANDBOX_IDLE_MS;
+  if (chosen.keepsWorkspace === "session") {
+    const storage = resources.use(new SessionWorkspaceStorage(chosen, { idleMs }));
+    return { driver: chosen, storage, resources };
+  }
+  const root = workspaceRoot(config.REEVE_DATA_DIR, identity);
+  const spares = config.REEVE_SANDBOX_SPARE ?? (chosen.name === "docker" ? dockerSpares : 0);
+  const hasSpares = spares > 0;
+  const { memoryBytes, processes } = defaultLimits;
+  const spareOptions = {
+    count: spares,
+    spec: { readOnly: false, memoryBytes, processes },
+    folder: join(root, ".spare"),
+    identity,
+    log,
+  };
+  const ready = hasSpares ? resources.use(new SpareSandboxes(chosen, spareOptions)) : chosen;
+  const policy = {
+    allow: config.REEVE_NETWORK_ALLOW,
+    ranges: config.REEVE_NETWORK_RANGES,
+    maxBytes: config.REEVE_NETWORK_MAX_BYTES,
+  };
+  // No tenant has a name with a dot.
+  const folder = () => join(root, ".network");
+  const driver = isolates
+    ? new NetworkedDriver(ready, { policy, identity, folder, resolve: resolveHost, log })
+    : ready;
+  const maxIdle = config.REEVE_SANDBOX_MAX_IDLE;
+  const warm = resources.use(new WarmSandboxes(driver, { idleMs, maxIdle }));
+  const id = storageId(config.REEVE_DATA_DIR);
+  const storage = new HostWorkspaceStorage({ id, root, identity, hasSpares }, warm);
+  return { driver, storage, resources };
+}
