@@ -19,12 +19,12 @@ describe("settings", () => {
   });
 
   // Requirement: OPS-4
-  test("that are missing or wrong are all told at once, by name", () => {
+  test("that are missing or invalid are reported together, by name", () => {
     expect(() => readConfig(schema, { REEVE_PORT: "many" })).toThrow(
       expect.objectContaining({
         kind: "invalid",
         message: expect.stringMatching(
-          /^settings are missing or wrong:\n  REEVE_PORT: .*\n  REEVE_URL: /,
+          /^settings are missing or invalid:\n  REEVE_PORT: .*\n  REEVE_URL: /,
         ),
         violations: [
           expect.objectContaining({ field: "REEVE_PORT", reason: "INVALID_SETTING" }),
@@ -52,7 +52,7 @@ describe("an address to listen on", () => {
     },
   );
 
-  test("is reached from this machine alone only when it is loopback", () => {
+  test("is local to this machine only if it is loopback", () => {
     expect(["127.0.0.1", "127.9.9.9", "::1", "localhost"].every(isLoopback)).toBe(true);
     expect(["0.0.0.0", "10.0.0.1", "::", "127.evil.example"].some(isLoopback)).toBe(false);
   });

@@ -2,12 +2,12 @@ import type { z } from "zod";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "./failure.ts";
 
-/** Environment variables, as a process is given them. */
+/** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads the settings of a service. Throws one Failure that lists every variable that is missing or wrong, before anything
- * starts. A variable that is set to nothing counts as not set.
+ * Reads the settings of a service. Throws one Failure that lists every missing or invalid variable. A variable that is set to
+ * the empty string counts as not set.
  */
 export function readConfig<Config>(schema: z.ZodType<Config>, environment: Environment): Config {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
@@ -22,18 +22,18 @@ export function readConfig<Config>(schema: z.ZodType<Config>, environment: Envir
   throw new Failure(
     "invalid",
     ErrorReason.INVALID_REQUEST,
-    `settings are missing or wrong:\n${list}`,
+    `settings are missing or invalid:\n${list}`,
     { violations },
   );
 }
 
-/** Where a server listens. */
+/** The address that a server listens on. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
 }
 
-/** Reads `host:port`, `[::1]:port` or `:port` (all addresses). Undefined when it is none of these. */
+/** Parses `host:port`, `[::1]:port`, or `:port` (all addresses). Returns undefined for any other text. */
 export function parseListenAddress(text: string): ListenAddress | undefined {
   const match = /^(\[[0-9a-fA-F:]+\]|[^:]*):(\d{1,5})$/.exec(text);
   const port = Number(match?.[2]);
@@ -42,7 +42,7 @@ export function parseListenAddress(text: string): ListenAddress | undefined {
   return { host: host === "" ? "0.0.0.0" : host, port };
 }
 
-/** Whether only this machine reaches the address. */
+/** Whether only this machine can reach the address. */
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }

@@ -1,6 +1,6 @@
 import type { ErrorReason } from "@reeve/contracts/error";
 
-/** What the caller may do about a failure. Closed: the one table that maps it to a status is exhaustive. */
+/** What a caller can do about a failure. This union is closed: one exhaustive table maps it to status codes. */
 export type FailureKind =
   | "invalid"
   | "unsupported"
@@ -15,27 +15,27 @@ export type FailureKind =
   | "unavailable"
   | "internal";
 
-/** One field of a request that breaks a rule. */
+/** A field of a request that breaks a rule. */
 export interface Violation {
-  /** Path of the field: `spec.hitl_tools[1]`. */
+  /** The path of the field, such as `spec.hitl_tools[1]`. */
   readonly field: string;
-  /** What is wrong, and how it can be put right. */
+  /** What is wrong and how to fix it. */
   readonly description: string;
-  /** A constant that names the rule, in UPPER_SNAKE_CASE. */
+  /** The constant of the rule, in UPPER_SNAKE_CASE. */
   readonly reason: string;
 }
 
 export interface FailureOptions extends ErrorOptions {
   readonly violations?: readonly Violation[];
-  /** Ids of the things that the message names, for programs. */
+  /** The ids of the objects in the message, for programs. */
   readonly metadata?: Readonly<Record<string, string>>;
-  /** How long to wait before the same request is made again. Absent: whoever asks knows best. */
+  /** The delay before the caller retries the same request. Default: the caller decides. */
   readonly retryAfterMs?: number;
 }
 
 /**
- * The one error of Reeve. Its message names the thing, its id and the way out, in lower case; its kind says what the
- * caller may do; its reason is the constant that a client switches on.
+ * The error class of Reeve. Its message starts in lower case and says what happened, to which object (with its id), and what
+ * to do; its kind says what a caller can do; its reason is a constant that clients switch on.
  */
 export class Failure extends Error {
   override readonly name = "Failure";
@@ -60,7 +60,7 @@ export class Failure extends Error {
   }
 }
 
-/** Whether the same request may succeed later without a change. */
+/** Whether the same request may succeed later without changes. */
 export function isRetryable(failure: Failure): boolean {
   return failure.kind === "unavailable" || failure.kind === "exhausted";
 }

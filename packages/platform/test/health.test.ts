@@ -10,7 +10,7 @@ import { served } from "./support/served.ts";
 
 const { typeName } = RunService;
 
-test("a server tells its health, as a whole and by service", async () => {
+test("a server reports its health, as a whole and by service", async () => {
   let isReady = true;
   await using bench = await served({}, { ready: () => isReady });
   const health = createClient(Health, bench.transport);
@@ -27,7 +27,7 @@ test("a server tells its health, as a whole and by service", async () => {
   });
 });
 
-test("a service that it does not have is not found", async () => {
+test("an unknown service is not found", async () => {
   await using bench = await served();
   const health = createClient(Health, bench.transport);
   const refused = await health.check({ service: "nothing" }).catch(failureFrom);
@@ -38,7 +38,7 @@ test("a service that it does not have is not found", async () => {
   }
 });
 
-test("a watcher hears of each change", async () => {
+test("a watch receives each change", async () => {
   let isReady = false;
   await using bench = await served({}, { ready: () => isReady });
   const health = createClient(Health, bench.transport);

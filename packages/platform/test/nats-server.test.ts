@@ -14,19 +14,19 @@ const log = createLogger("test", "silent");
 const folder = mkdtempSync(join(tmpdir(), "reeve-nats-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A connection to `port`, and whether it has been closed from the other end. */
+/** Connects to `port`, and reports whether the other end has closed the connection. */
 async function connectionTo(port: number): Promise<{ readonly closed: Promise<unknown> }> {
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => undefined);
   socket.resume();
   await once(socket, "connect");
-  // A server that is killed resets its connections: that is an end like any other.
+  // A killed server resets its connections, which also closes them.
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   socket.once("close", () => resolve());
   return { closed };
 }
 
-/** How a connection to `port` is refused; undefined: it is not. */
+/** Returns the error code of a connection to `port`, or undefined if it succeeds. */
 async function refusalOf(port: number): Promise<string | undefined> {
   const socket = connect(port, "127.0.0.1");
   try {
@@ -39,7 +39,7 @@ async function refusalOf(port: number): Promise<string | undefined> {
   }
 }
 
-test("a server ends with its owner, even when that one is killed", async () => {
+test("a server ends with its owner, even if the owner is killed", async () => {
   const owner = spawn(
     process.execPath,
     [join(import.meta.dirname, "support/nats-owner.ts"), join(folder, "owned")],
@@ -50,7 +50,7 @@ test("a server ends with its owner, even when that one is killed", async () => {
   const { closed } = await connectionTo(port);
   owner.kill("SIGKILL");
   await closed;
-  // The kernel closes what a killed process had open one by one: connections may go before the port does.
+  // The kernel closes the sockets of a killed process one by one: the connection may close before the port.
   await expect.poll(() => refusalOf(port), { timeout: 10_000 }).toBe("ECONNREFUSED");
 });
 
@@ -64,18 +64,18 @@ test("a server ends when it is disposed, and its port is free", async () => {
   expect(second.port).toBe(first.port);
 });
 
-test("a port that is taken is refused with what the server said", async () => {
+test("a port that is in use is refused with the error of the server", async () => {
   await using first = await startNatsServer({ storeDir: join(folder, "a"), log }, never);
   const storeDir = join(folder, "b");
   await expect(startNatsServer({ storeDir, port: first.port, log }, never)).rejects.toMatchObject({
     kind: "unavailable",
     message: expect.stringMatching(
-      /^nats-server on port \d+ ended at once: .*address already in use/,
+      /^nats-server on port \d+ exited during startup: .*address already in use/,
     ),
   });
 });
 
-test("a start that is given up ends at once", async () => {
+test("an aborted start ends at once", async () => {
   const storeDir = join(folder, "c");
   const gone = AbortSignal.abort(new Error("left"));
   await expect(startNatsServer({ storeDir, log }, gone)).rejects.toThrow("left");

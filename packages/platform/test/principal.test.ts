@@ -8,7 +8,7 @@ import { authenticateInternally, principalHeaders } from "../src/rpc/internal-pr
 import { authenticate, principalOf } from "../src/rpc/principal.ts";
 import { served } from "./support/served.ts";
 
-/** Answers with who asked. */
+/** Replies with the principal of the request. */
 const whoami = {
   getRun: (_: unknown, context: HandlerContext) => {
     const { tenant, subject } = principalOf(context);
@@ -17,7 +17,7 @@ const whoami = {
 };
 const internalToken = "internal-token-of-a-test";
 
-async function asked(
+async function subjectOf(
   bench: Awaited<ReturnType<typeof served>>,
   headers: Record<string, string>,
 ): Promise<unknown> {
@@ -29,23 +29,23 @@ async function asked(
   );
 }
 
-test("a bearer token says who asks; without one nobody is heard", async () => {
+test("a bearer token determines the principal; a request without one is refused", async () => {
   const tokens = new Map([["secret-token", { tenant: "acme", subject: "ann" }]]);
   await using bench = await served(whoami, { interceptors: [authenticate(tokens)] });
-  expect(await asked(bench, { authorization: "Bearer secret-token" })).toBe("acme/ann");
-  expect(await asked(bench, { authorization: "bearer secret-token" })).toBe("acme/ann");
+  expect(await subjectOf(bench, { authorization: "Bearer secret-token" })).toBe("acme/ann");
+  expect(await subjectOf(bench, { authorization: "bearer secret-token" })).toBe("acme/ann");
   for (const authorization of ["", "secret-token", "Bearer ", "Bearer secret-token x", "Basic a"]) {
-    expect(await asked(bench, { authorization })).toBe("unauthenticated");
+    expect(await subjectOf(bench, { authorization })).toBe("unauthenticated");
   }
-  expect(await asked(bench, {})).toBe("unauthenticated");
-  // What one of our services would send means nothing here.
-  expect(await asked(bench, { "reeve-tenant": "acme", "reeve-subject": "ann" })).toBe(
+  expect(await subjectOf(bench, {})).toBe("unauthenticated");
+  // The headers between Reeve's services have no meaning here.
+  expect(await subjectOf(bench, { "reeve-tenant": "acme", "reeve-subject": "ann" })).toBe(
     "unauthenticated",
   );
   expect((await createClient(Health, bench.transport).check({})).status).toBe(1);
 });
 
-test("two tokens in one request are none", async () => {
+test("two tokens in one request are refused", async () => {
   const tokens = new Map([["secret-token", { tenant: "acme", subject: "ann" }]]);
   await using bench = await served(whoami, { interceptors: [authenticate(tokens)] });
   const client = createClient(RunService, bench.transport);
@@ -55,17 +55,17 @@ test("two tokens in one request are none", async () => {
   expect(refused).toMatchObject({ kind: "unauthenticated" });
 });
 
-test("one of our services says for whom it calls, whatever the name", async () => {
+test("a Reeve service sends the principal of its call, whatever characters the name has", async () => {
   await using bench = await served(whoami, {
     interceptors: [authenticateInternally(internalToken)],
   });
   for (const subject of ["ann", "ärzte 🙂", "a/b%c\n", "x".repeat(128)]) {
     const headers = principalHeaders({ tenant: "acme", subject }, internalToken);
-    expect(await asked(bench, headers)).toBe(`acme/${subject}`);
+    expect(await subjectOf(bench, headers)).toBe(`acme/${subject}`);
   }
 });
 
-test("whoever is none of our services, or does not say for whom, is refused", async () => {
+test("a caller without the internal token, or without a principal, is refused", async () => {
   await using bench = await served(whoami, {
     interceptors: [authenticateInternally(internalToken)],
   });
@@ -80,7 +80,7 @@ test("whoever is none of our services, or does not say for whom, is refused", as
     { "reeve-subject": "%E0%A4%A" },
   ];
   for (const headers of wrong) {
-    expect(await asked(bench, { ...right, ...headers })).toBe("unauthenticated");
+    expect(await subjectOf(bench, { ...right, ...headers })).toBe("unauthenticated");
   }
   expect(bench.logged).toEqual([]);
 });

@@ -23,11 +23,11 @@ async function* once<Asked>(question: Asked) {
   yield await Promise.resolve(question);
 }
 
-/** What the server answers to one question. */
+/** Sends one request, and returns the reply. */
 async function answerTo(question: Question) {
   const client = createClient(ServerReflection, bench.transport);
   for await (const answer of client.serverReflectionInfo(once(question))) return answer;
-  throw new Error("nothing was answered");
+  throw new Error("the server sent no reply");
 }
 
 async function filesFor(question: Question): Promise<readonly string[]> {
@@ -66,7 +66,7 @@ describe("reflection", () => {
     expect(new Set(files).size).toBe(files.length);
   });
 
-  test("gives a file by its name", async () => {
+  test("returns a file by its name", async () => {
     const name = "reeve/thread/v1/message.proto";
     const messageRequest = { case: "fileByFilename", value: name } as const;
     expect(await filesFor({ messageRequest })).toContain(name);
@@ -84,7 +84,7 @@ describe("reflection", () => {
     },
   );
 
-  test("refuses a question that asks for nothing", async () => {
+  test("refuses an empty request", async () => {
     const { messageResponse } = await answerTo({});
     expect(messageResponse).toMatchObject({ value: { errorCode: Code.InvalidArgument } });
   });
@@ -101,7 +101,7 @@ describe("reflection", () => {
     expect(files.length).toBeGreaterThan(0);
   });
 
-  test("speaks its older version alike", async () => {
+  test("serves the older version with the same results", async () => {
     const client = createClient(ServerReflectionAlpha, bench.transport);
     const named = { case: "fileContainingSymbol", value: RunService.typeName } as const;
     for await (const answer of client.serverReflectionInfo(

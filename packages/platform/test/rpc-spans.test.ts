@@ -30,14 +30,14 @@ beforeAll(() => {
 
 afterEach(() => exporter.reset());
 
-/** The spans of a method, as soon as there are so many. */
+/** Returns the spans of a method as soon as there are `count` of them. */
 async function spansOf(name: string, count: number): Promise<readonly ReadableSpan[]> {
   const found = () => exporter.getFinishedSpans().filter((span) => span.name === name);
   await vi.waitUntil(() => found().length === count, { timeout: 10_000, interval: 10 });
   return found();
 }
 
-test("a request is one trace on both sides, whichever protocol it speaks", async () => {
+test("client and server spans of a request share a trace, over every protocol", async () => {
   const inside: string[] = [];
   const startRunHere = () => {
     inside.push(traceparentOf());
@@ -64,7 +64,7 @@ test("a request is one trace on both sides, whichever protocol it speaks", async
   }
 });
 
-test("a refusal is told by its code, and is no fault of the server", async () => {
+test("a refusal is recorded by its code, and is not an error of the server", async () => {
   await using server = await served({
     startRun: () => Promise.reject(new Failure("not_found", ErrorReason.AGENT_NOT_FOUND, "secret")),
   });
@@ -76,7 +76,7 @@ test("a refusal is told by its code, and is no fault of the server", async () =>
   expect(JSON.stringify([span?.attributes, span?.events])).not.toContain("secret");
 });
 
-test("a fault of the server is an error, without its words", async () => {
+test("an internal error is recorded as an error, without its message", async () => {
   await using server = await served({ startRun: () => Promise.reject(new Error("secret")) });
   const client = createClient(RunService, server.transport);
   await expect(client.startRun({ agentId: "a", input: "hello" })).rejects.toThrow("internal");
@@ -86,7 +86,7 @@ test("a fault of the server is an error, without its words", async () => {
   expect(JSON.stringify([span?.attributes, span?.events])).not.toContain("secret");
 });
 
-test("a stream that its client leaves has ended", async () => {
+test("the span of a stream ends when the client leaves", async () => {
   await using server = await served({
     async *watchRun(_, { signal }) {
       yield { throughSequence: 1 };
@@ -107,7 +107,7 @@ test("a stream that its client leaves has ended", async () => {
   expect(span?.status).toEqual({ code: 0 });
 });
 
-test("a request that nobody answers for has no span, and one that somebody does has it", async () => {
+test("an unauthenticated request has no span, and an authenticated one has", async () => {
   const alice = { tenant: "acme", subject: "alice" };
   const interceptors = [authenticate(new Map([["alice-token", alice]]))];
   await using server = await served({ startRun: () => ({}) }, { interceptors });

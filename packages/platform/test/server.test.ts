@@ -14,7 +14,7 @@ import { Failure } from "../src/failure.ts";
 import { serve } from "../src/rpc/server.ts";
 import { served } from "./support/served.ts";
 
-/** What a call is refused with. */
+/** Returns the Failure of a call. */
 async function refusalOf(call: Promise<unknown> | AsyncIterable<unknown>): Promise<Failure> {
   try {
     if (Symbol.asyncIterator in call) for await (const _ of call);
@@ -22,15 +22,15 @@ async function refusalOf(call: Promise<unknown> | AsyncIterable<unknown>): Promi
   } catch (error) {
     return failureFrom(error);
   }
-  throw new Error("the call was not refused");
+  throw new Error("the call succeeded");
 }
 
 function nested(levels: number): JsonObject {
   return levels === 0 ? {} : { a: nested(levels - 1) };
 }
 
-describe("what a handler throws", () => {
-  test("leaves as a status with its reason, violations and ids", async () => {
+describe("an error of a handler", () => {
+  test("that is a Failure becomes a status with its reason, violations, and ids", async () => {
     const failure = new Failure("conflict", ErrorReason.REVISION_CONFLICT, "agent a was changed", {
       violations: [{ field: "spec.a", description: "is wrong", reason: "WRONG" }],
       metadata: { agent_id: "a" },
@@ -47,7 +47,7 @@ describe("what a handler throws", () => {
     expect(bench.logged).toEqual([]);
   });
 
-  test("without being a failure says nothing of what is inside, and is logged once", async () => {
+  test("that is not a Failure is hidden from the client, and logged once", async () => {
     const fault = new Error("password is 1234");
     await using bench = await served({
       getRun: () => Promise.reject(fault),
@@ -60,7 +60,7 @@ describe("what a handler throws", () => {
     const refusal = {
       kind: "internal",
       reason: ErrorReason.INTERNAL,
-      message: expect.stringMatching(/^reeve.run.v1.RunService\/\w+ met a fault of the server/),
+      message: expect.stringMatching(/^reeve.run.v1.RunService\/\w+ caused an internal error/),
     };
     expect(await refusalOf(client.getRun({ runId: "r" }))).toMatchObject(refusal);
     expect(await refusalOf(client.watchRun({ runId: "r" }))).toMatchObject(refusal);
@@ -68,12 +68,12 @@ describe("what a handler throws", () => {
     expect(bench.logged[0]).toContain("password is 1234");
   });
 
-  test("in the middle of a stream leaves as its status too", async () => {
+  test("in the middle of a stream becomes a status too", async () => {
     await using bench = await served({
       async *watchRun() {
         yield { throughSequence: 1 };
         throw await Promise.resolve(
-          new Failure("unavailable", ErrorReason.UNAVAILABLE, "the store is away"),
+          new Failure("unavailable", ErrorReason.UNAVAILABLE, "the store does not answer"),
         );
       },
     });
@@ -92,7 +92,7 @@ describe("what a handler throws", () => {
   });
 });
 
-test("a request that breaks the rules of its contract reaches no handler, and hears all of them", async () => {
+test("an invalid request does not reach the handler, and is refused with all violations", async () => {
   let calls = 0;
   await using bench = await served({
     startRun: () => {
@@ -113,7 +113,7 @@ test("a request that breaks the rules of its contract reaches no handler, and he
   expect(calls).toBe(0);
 });
 
-test("a request that is nested too deep for any reader is refused as such, over every protocol", async () => {
+test("a request that is nested too deeply is refused with that reason, over every protocol", async () => {
   await using server = await serve(
     (router) => router.service(ApprovalService, { decideApproval: () => ({}) }),
     { host: "127.0.0.1", port: 0, log: pino({ level: "silent" }), services: [ApprovalService] },
@@ -122,7 +122,7 @@ test("a request that is nested too deep for any reader is refused as such, over 
   const refusal = {
     kind: "invalid",
     reason: ErrorReason.INVALID_REQUEST,
-    message: "the request is nested deeper than 32 levels; give a plainer one",
+    message: "the request is nested deeper than 32 levels; send a flatter one",
   };
   const options = { baseUrl: server.url, httpVersion: "2" } as const;
   const transports = [
@@ -140,13 +140,13 @@ test("a request that is nested too deep for any reader is refused as such, over 
   }
 });
 
-test("a method that there is not is told by its protocol", async () => {
+test("an unknown method is unsupported", async () => {
   await using bench = await served();
   const client = createClient(RunService, bench.transport);
   expect(await refusalOf(client.getRun({ runId: "r" }))).toMatchObject({ kind: "unsupported" });
 });
 
-test("a server that goes away ends its streams with a word on how to go on", async () => {
+test("a draining server ends its streams with instructions to resume", async () => {
   const bench = await served({
     async *watchRun(_, { signal }) {
       yield { throughSequence: 1 };
@@ -162,35 +162,35 @@ test("a server that goes away ends its streams with a word on how to go on", asy
   expect(await next).toMatchObject({ kind: "unavailable", reason: ErrorReason.DRAINING });
 });
 
-test("a server that goes away answers what it was asked before", async () => {
-  const asked = Promise.withResolvers<void>();
+test("a draining server answers the requests that it already has", async () => {
+  const received = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
   const bench = await served({
     async startRun() {
-      asked.resolve();
+      received.resolve();
       await answer.promise;
       return { run: { runId: "r" } };
     },
   });
   const client = createClient(RunService, bench.transport);
   const started = client.startRun({ agentId: "known", input: "hello" });
-  await asked.promise;
+  await received.promise;
   const gone = bench[Symbol.asyncDispose]();
   answer.resolve();
   expect((await started).run?.runId).toBe("r");
   await gone;
 });
 
-test("a server that goes away at a listener which stays is gone when it has answered, and serves nothing more", async () => {
+test("a draining server on a listener that stays open answers its requests, and accepts no more", async () => {
   await using listener = await openListener(
     { host: "127.0.0.1", port: 0 },
     pino({ level: "silent" }),
   );
-  const asked = Promise.withResolvers<void>();
+  const received = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
   const done: string[] = [];
   const getRun = async () => {
-    asked.resolve();
+    received.resolve();
     await answer.promise;
     done.push("answered");
     return {};
@@ -198,7 +198,7 @@ test("a server that goes away at a listener which stays is gone when it has answ
   const bench = await served({ getRun }, { listener });
   const client = createClient(RunService, bench.transport);
   const call = client.getRun({ runId: "r" });
-  await asked.promise;
+  await received.promise;
   const gone = bench[Symbol.asyncDispose]().then(() => done.push("gone"));
   expect(await refusalOf(client.getRun({ runId: "r" }))).toMatchObject({ kind: "unavailable" });
   expect((await fetch(`${listener.url}/livez`)).status).toBe(200);
@@ -208,25 +208,25 @@ test("a server that goes away at a listener which stays is gone when it has answ
   expect(done).toEqual(["answered", "gone"]);
 });
 
-test("a server at a listener which stays does not wait for ever for what does not come to an end", async () => {
+test("a draining server on a listener that stays open does not wait forever for a request", async () => {
   await using listener = await openListener(
     { host: "127.0.0.1", port: 0 },
     pino({ level: "silent" }),
   );
-  const asked = Promise.withResolvers<void>();
+  const received = Promise.withResolvers<void>();
   const getRun = () => {
-    asked.resolve();
+    received.resolve();
     return new Promise<never>(() => undefined);
   };
   const bench = await served({ getRun }, { listener });
   const call = refusalOf(createClient(RunService, bench.transport).getRun({ runId: "r" }));
-  await asked.promise;
+  await received.promise;
   await bench[Symbol.asyncDispose]();
   await listener[Symbol.asyncDispose]();
   expect(await call).toMatchObject({ kind: "unavailable" });
 });
 
-test("an address that is taken is refused with what to do", async () => {
+test("an address that is in use is refused with instructions", async () => {
   await using first = await served();
   await expect(served({}, { port: first.server.port })).rejects.toMatchObject({
     kind: "unavailable",
@@ -234,7 +234,7 @@ test("an address that is taken is refused with what to do", async () => {
   });
 });
 
-test("health, readiness, metrics and what there is not are plain HTTP", async () => {
+test("health, readiness, metrics, and unknown paths are served over plain HTTP", async () => {
   let isReady = true;
   await using bench = await served({}, { ready: () => isReady });
   const status = async (path: string) => (await fetch(`${bench.server.url}${path}`)).status;
@@ -245,7 +245,7 @@ test("health, readiness, metrics and what there is not are plain HTTP", async ()
   expect(await status("/nothing?x=1")).toBe(404);
 });
 
-/** A settings frame without settings. */
+/** An empty HTTP/2 settings frame. */
 const settings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
 
 test.each([
@@ -255,23 +255,26 @@ test.each([
     Buffer.alloc(0),
     (answer: Buffer) => answer.toString().startsWith("HTTP/1.1 404"),
   ],
-])("a client whose first bytes come one by one is understood: %j", async (text, rest, isRight) => {
-  await using bench = await served();
-  const socket = connect(bench.server.port, "127.0.0.1").setNoDelay(true);
-  await once(socket, "connect");
-  const answer = once(socket, "data");
-  for (const byte of text.slice(0, 4)) {
-    socket.write(byte);
-    // Another request meanwhile: the server has read the byte by the time it answers.
-    await fetch(`${bench.server.url}/healthz`);
-  }
-  socket.write(Buffer.concat([Buffer.from(text.slice(4)), rest]));
-  const [first] = (await answer) as [Buffer];
-  expect(isRight(first)).toBe(true);
-  socket.destroy();
-});
+])(
+  "a client whose first bytes arrive one by one is understood: %j",
+  async (text, rest, isRight) => {
+    await using bench = await served();
+    const socket = connect(bench.server.port, "127.0.0.1").setNoDelay(true);
+    await once(socket, "connect");
+    const answer = once(socket, "data");
+    for (const byte of text.slice(0, 4)) {
+      socket.write(byte);
+      // The server answers this request after it has read the byte.
+      await fetch(`${bench.server.url}/healthz`);
+    }
+    socket.write(Buffer.concat([Buffer.from(text.slice(4)), rest]));
+    const [first] = (await answer) as [Buffer];
+    expect(isRight(first)).toBe(true);
+    socket.destroy();
+  },
+);
 
-test("a client that never comes to the end of its head is not waited for", async () => {
+test("a client that never finishes its headers is disconnected", async () => {
   await using bench = await served();
   const socket = connect(bench.server.port, "127.0.0.1");
   const answer = once(socket, "data");

@@ -14,7 +14,7 @@ interface Line {
   readonly span_id?: string;
 }
 
-/** What a program logs that exports spans to `endpoint`. */
+/** Runs a program that exports spans to `endpoint`, and returns its log lines. */
 async function linesOf(
   endpoint: string | undefined,
   settings: Readonly<Record<string, string>> = {},
@@ -28,15 +28,15 @@ async function linesOf(
     },
     stdio: ["ignore", "inherit", "pipe"],
   });
-  const [said, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
+  const [output, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
   expect(code).toBe(0);
-  return said
+  return output
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line) as Line);
 }
 
-/** A collector that takes connections, and says nothing. */
+/** A collector that accepts connections and never answers. */
 async function silentCollector(): Promise<AsyncDisposable & { readonly url: string }> {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => void sockets.add(socket.on("error", () => {})));
@@ -58,7 +58,7 @@ function line(lines: readonly Line[], message: string): Line | undefined {
   return lines.find(({ msg }) => msg === message);
 }
 
-test("a line that is logged in a span names it, any other does not", async () => {
+test("only a line that is logged inside a span has the span's ids", async () => {
   await using collector = await silentCollector();
   const lines = await linesOf(collector.url);
   expect(line(lines, "in a span")?.trace_id).toMatch(/^[0-9a-f]{32}$/);
@@ -66,24 +66,26 @@ test("a line that is logged in a span names it, any other does not", async () =>
   expect(line(lines, "in none")).not.toHaveProperty("trace_id");
 });
 
-test("a collector that never answers holds up the end of a process for a bounded time", async () => {
+test("a collector that never answers delays the end of a process for a bounded time", async () => {
   await using collector = await silentCollector();
   const lines = await linesOf(collector.url);
   const endedAt = line(lines, "ended")?.time ?? Infinity;
-  // Two seconds, however long the exporter would be ready to wait: ten, by default.
+  // Two seconds, although the exporter's own timeout is ten seconds by default.
   expect(endedAt - (line(lines, "in none")?.time ?? 0)).toBeLessThan(8_000);
 });
 
-test("a collector that is not there is complained of once, and hinders nothing", async () => {
+test("an unreachable collector is logged once, and delays nothing", async () => {
   const { url, ...collector } = await silentCollector();
   await collector[Symbol.asyncDispose]();
   const lines = await linesOf(url, { OTEL_EXPORTER_OTLP_TIMEOUT: "100" });
   expect(line(lines, "ended")).toBeDefined();
-  const complaints = lines.filter(({ msg }) => msg === "spans could not be exported");
-  expect(complaints).toHaveLength(1);
+  const warnings = lines.filter(
+    ({ msg }) => msg === "spans were not exported; check the OTLP endpoint",
+  );
+  expect(warnings).toHaveLength(1);
 });
 
-test("a process that is not asked to export spans has none", async () => {
+test("a process without tracing settings has no spans", async () => {
   const lines = await linesOf(undefined);
   expect(lines.map(({ msg }) => msg)).toEqual(["in a span", "in none", "ended"]);
   expect(line(lines, "in a span")).not.toHaveProperty("trace_id");

@@ -7,18 +7,24 @@ import { Failure } from "@reeve/platform/failure";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { FilesPorts } from "./app/workspace-files.ts";
 
-/** A large workspace may have to come from its snapshot first. */
+/** Long enough for a toolhost to restore a large workspace from its snapshot first. */
 const timeoutMs = 120_000;
 
-/** Asks toolhosts over the bus. */
+/** Returns a client for the files of workspaces, which sends requests to toolhosts over NATS. */
 export function toolhostFiles({ connection }: Nats): FilesPorts["requestFiles"] {
   const { subject } = channelOf(WorkspaceFilesRequestSchema);
   return async (host, request, signal) => {
     const data = toBinary(WorkspaceFilesRequestSchema, request);
-    const answer = await sendRequest(connection, subject({ host }), { data, timeoutMs }, signal);
-    if (answer.kind === "nobody") return undefined;
-    if (answer.kind === "answered") return fromBinary(WorkspaceFilesResponseSchema, answer.data);
-    const problem = `the toolhost that has the files of run ${request.runId} does not answer; try again in a few seconds`;
-    throw new Failure("unavailable", ErrorReason.UNAVAILABLE, problem);
+    const outcome = await sendRequest(connection, subject({ host }), { data, timeoutMs }, signal);
+    switch (outcome.kind) {
+      case "reply":
+        return fromBinary(WorkspaceFilesResponseSchema, outcome.data);
+      case "no_responders":
+        return undefined;
+      case "no_reply": {
+        const message = `the toolhost with the files of run ${request.runId} does not answer; try again in a few seconds`;
+        throw new Failure("unavailable", ErrorReason.UNAVAILABLE, message);
+      }
+    }
   };
 }

@@ -26,13 +26,13 @@ async function drained(items: AsyncIterable<string>): Promise<void> {
   for await (const _ of items);
 }
 
-test("items come as they are, and the end is the end", async () => {
+test("items pass through unchanged, up to the end of the stream", async () => {
   const heard: string[] = [];
   for await (const item of withHeartbeats(letters, aborted, never)) heard.push(item);
   expect(heard).toEqual(["a", "b"]);
 });
 
-test("an idle stream ticks, and loses no item by it", async () => {
+test("an idle stream yields heartbeats, and loses no item", async () => {
   const { promise: item, resolve: arrive } = Promise.withResolvers<string>();
   async function* open() {
     yield await item;
@@ -42,11 +42,11 @@ test("an idle stream ticks, and loses no item by it", async () => {
     heard.push(next);
     if (heard.length === 3) arrive("late");
   }
-  expect(heard.slice(0, 3)).toEqual(["tick", "tick", "tick"]);
+  expect(heard.slice(0, 3)).toEqual(["heartbeat", "heartbeat", "heartbeat"]);
   expect(heard.at(-1)).toBe("late");
 });
 
-test("leaving ends a stream that waits for its next item", async () => {
+test("leaving the stream ends the wait for its next item", async () => {
   let reason: unknown;
   async function* open(signal: AbortSignal): AsyncIterable<string> {
     try {
@@ -60,7 +60,7 @@ test("leaving ends a stream that waits for its next item", async () => {
   expect(reason).toMatchObject({ name: "AbortError" });
 });
 
-test("what the stream throws, and the signal's reason, are thrown", async () => {
+test("the stream's error and the signal's reason are thrown", async () => {
   await expect(drained(withHeartbeats(broken, aborted, never))).rejects.toThrow("broken");
   const stop = new AbortController();
   const listening = drained(withHeartbeats(silent, aborted, stop.signal));

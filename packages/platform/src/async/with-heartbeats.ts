@@ -1,19 +1,20 @@
 /**
- * The items of a stream, and "tick" for each `tick` that passes without one, so that a stream that is idle can say that it
- * lives. `open` is given a signal that aborts when the stream is left, also in the middle of waiting for an item.
+ * Yields the items of a stream, and "heartbeat" whenever `interval` resolves before the next item, so that an idle stream can
+ * prove that it is alive. `interval` starts anew with each item and heartbeat. `open` receives a signal that aborts when the
+ * reader leaves the stream, even during the wait for an item.
  */
 export async function* withHeartbeats<Item>(
   open: (signal: AbortSignal) => AsyncIterable<Item>,
-  tick: (signal: AbortSignal) => Promise<void>,
+  interval: (signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,
-): AsyncIterable<Item | "tick"> {
+): AsyncIterable<Item | "heartbeat"> {
   const end = new AbortController();
   const items = open(AbortSignal.any([signal, end.signal]))[Symbol.asyncIterator]();
   try {
     let next = items.next();
     for (;;) {
-      const first = await firstOf(next, tick, signal);
-      if (first === "tick") yield first;
+      const first = await firstOf(next, interval, signal);
+      if (first === "heartbeat") yield first;
       else if (first.done === true) return;
       else {
         yield first.value;
@@ -21,25 +22,25 @@ export async function* withHeartbeats<Item>(
       }
     }
   } finally {
-    end.abort(new DOMException("nobody listens any more", "AbortError"));
+    end.abort(new DOMException("the reader left the stream", "AbortError"));
     await items.return?.().catch(() => undefined);
   }
 }
 
-/** One for all: an exception for each item, with its stack, is a noticeable part of what streaming one costs. */
-const itemCame = new DOMException("an item came first", "AbortError");
+/** Shared by all: creating an exception with its stack for each item is a noticeable part of the cost of streaming one. */
+const itemArrived = new DOMException("an item arrived first", "AbortError");
 
 async function firstOf<Item>(
   next: Promise<IteratorResult<Item>>,
-  tick: (signal: AbortSignal) => Promise<void>,
+  interval: (signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,
-): Promise<IteratorResult<Item> | "tick"> {
-  const ticking = new AbortController();
-  const ticked = tick(AbortSignal.any([signal, ticking.signal])).then(() => "tick" as const);
+): Promise<IteratorResult<Item> | "heartbeat"> {
+  const waiting = new AbortController();
+  const over = interval(AbortSignal.any([signal, waiting.signal])).then(() => "heartbeat" as const);
   try {
-    return await Promise.race([next, ticked]);
+    return await Promise.race([next, over]);
   } finally {
-    ticking.abort(itemCame);
-    ticked.catch(() => undefined);
+    waiting.abort(itemArrived);
+    over.catch(() => undefined);
   }
 }

@@ -1,23 +1,25 @@
-import { setTimeout as wait } from "node:timers/promises";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { connect } from "@nats-io/transport-node";
+import { neverAborts } from "../async/never-aborts.ts";
+import { retry } from "../async/retry/retry.ts";
+import { settledWithin } from "../async/settled-within.ts";
 import { connectionStateOf } from "./connection-state.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
-/** A connection to NATS that ends with its owner. */
+/** A connection to NATS. Disposing it drains and closes it, within two seconds. */
 export interface Nats extends AsyncDisposable {
   readonly connection: NatsConnection;
 }
 
 export interface NatsOptions {
-  /** Name of this client, for the server's monitoring. */
+  /** The name of this client in the server's monitoring. */
   readonly name: string;
   readonly log: Logger;
   readonly user?: string | undefined;
   readonly pass?: string | undefined;
 }
 
-/** What the settings of a service say about who it is. */
+/** Returns the NATS credentials from the settings of a service. */
 export function credentialsOf(config: {
   readonly REEVE_NATS_USER?: string | undefined;
   readonly REEVE_NATS_PASSWORD?: string | undefined;
@@ -25,12 +27,13 @@ export function credentialsOf(config: {
   return { user: config.REEVE_NATS_USER, pass: config.REEVE_NATS_PASSWORD };
 }
 
-const firstDelayMs = 100;
-const longestDelayMs = 5_000;
+const backoff = { firstDelayMs: 100, maxDelayMs: 5_000 };
+/** The time that a drain has before the connection is closed. */
+const drainMs = 2_000;
 
 /**
- * Connects to NATS: waits for a server that is not there yet, with a back-off that doubles, and reconnects for ever once
- * it was. Rejects only when `signal` aborts.
+ * Connects to NATS. Retries the first connection with a doubling delay, and reconnects forever after that. Rejects only when
+ * `signal` aborts.
  */
 export async function connectNats(
   url: string,
@@ -40,19 +43,14 @@ export async function connectNats(
   const end = new AbortController();
   const connection = await firstConnection(url, { name, ...credentials }, log, signal);
   void logStates(connection, log, end.signal);
-  // Whoever asks later would have missed what happened since.
+  // Tracked from the start: a state that is created later would miss earlier changes.
   connectionStateOf(connection);
   return {
     connection,
     async [Symbol.asyncDispose]() {
       end.abort();
-      // A drain that cannot reach its server must not keep the process.
-      const bounded = new AbortController();
-      await Promise.race([
-        connection.drain().catch(() => undefined),
-        wait(2_000, undefined, { signal: bounded.signal }).catch(() => undefined),
-      ]);
-      bounded.abort();
+      // A drain that cannot reach its server must not delay the end of the process.
+      await settledWithin(connection.drain(), drainMs, neverAborts).catch(() => undefined);
       await connection.close().catch(() => undefined);
     },
   };
@@ -64,31 +62,32 @@ async function firstConnection(
   log: Logger,
   signal: AbortSignal,
 ): Promise<NatsConnection> {
-  for (let delayMs = firstDelayMs; ; delayMs = Math.min(delayMs * 2, longestDelayMs)) {
-    signal.throwIfAborted();
-    try {
-      return await connect({
-        name,
-        ...(user !== undefined && { user }),
-        ...(pass !== undefined && { pass }),
-        servers: url,
-        maxReconnectAttempts: -1,
-        reconnectTimeWait: 250,
-        reconnectJitter: 250,
-        pingInterval: 5_000,
-        maxPingOut: 2,
-        timeout: 5_000,
-        ignoreAuthErrorAbort: true,
-        // The client would take two stacks for every request, in case it fails; our failures name what was asked.
-        noAsyncTraces: true,
-      });
-    } catch (error) {
-      if (delayMs === firstDelayMs) {
-        log.warn({ url, err: error }, "NATS does not answer; waiting for it");
-      }
-      await wait(delayMs, undefined, { signal });
-    }
-  }
+  const options = {
+    name,
+    ...(user !== undefined && { user }),
+    ...(pass !== undefined && { pass }),
+    servers: url,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 250,
+    reconnectJitter: 250,
+    pingInterval: 5_000,
+    maxPingOut: 2,
+    timeout: 5_000,
+    ignoreAuthErrorAbort: true,
+    // Otherwise the client captures two stacks for every request. Our Failures name the request instead.
+    noAsyncTraces: true,
+  };
+  return await retry(
+    () => connect(options),
+    {
+      backoff,
+      isRetryable: () => true,
+      onRetry(error, { attempt }) {
+        if (attempt === 1) log.warn({ url, err: error }, "NATS does not answer; retrying");
+      },
+    },
+    signal,
+  );
 }
 
 async function logStates(
@@ -98,8 +97,8 @@ async function logStates(
 ): Promise<void> {
   for await (const status of connection.status()) {
     if (signal.aborted) return;
-    if (status.type === "disconnect") log.warn("NATS is gone; waiting for it");
-    else if (status.type === "reconnect") log.info("NATS is back");
-    else if (status.type === "error") log.warn({ err: status.error }, "NATS reports a problem");
+    if (status.type === "disconnect") log.warn("NATS connection lost; reconnecting");
+    else if (status.type === "reconnect") log.info("NATS reconnected");
+    else if (status.type === "error") log.warn({ err: status.error }, "NATS reported an error");
   }
 }

@@ -3,7 +3,7 @@ import { storeUnavailable } from "./store-unavailable.ts";
 
 const states = new WeakMap<NatsConnection, ConnectionState>();
 
-/** The state of a connection; one for all that use it. */
+/** Returns the state of a connection. All callers share one object. */
 export function connectionStateOf(connection: NatsConnection): ConnectionState {
   const known = states.get(connection);
   if (known !== undefined) return known;
@@ -13,8 +13,8 @@ export function connectionStateOf(connection: NatsConnection): ConnectionState {
 }
 
 /**
- * Whether a connection reaches its server. The client drops what is published while it does not, and lets what was asked
- * before run into its time-out: whoever knows better asks again at once.
+ * Tracks whether a connection reaches its server. While it does not, the NATS client drops messages that are published, and
+ * lets requests run into their timeout; a caller that watches the state can fail or retry at once.
  */
 export class ConnectionState {
   readonly #listeners = new Set<(isUp: boolean) => void>();
@@ -28,21 +28,21 @@ export class ConnectionState {
     return this.#isUp;
   }
 
-  /** Calls `listener` at every change. What it returns ends that. */
+  /** Calls `listener` on every change. The returned function removes it. */
   onChange(listener: (isUp: boolean) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** The answer to a question; a Failure of kind `unavailable` as soon as the connection is lost. */
-  async whileConnected<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  /** Runs `operation`. Throws a Failure of kind `unavailable` as soon as the connection is lost. */
+  async whileConnected<Result>(operation: () => Promise<Result>): Promise<Result> {
     if (!this.#isUp) throw storeUnavailable();
     const { promise: lost, reject } = Promise.withResolvers<never>();
-    const forget = this.onChange(() => reject(storeUnavailable()));
+    const removeListener = this.onChange(() => reject(storeUnavailable()));
     try {
-      return await Promise.race([ask(), lost]);
+      return await Promise.race([operation(), lost]);
     } finally {
-      forget();
+      removeListener();
     }
   }
 

@@ -7,10 +7,11 @@ import type { AddressInfo } from "node:net";
 import { delimiter, join } from "node:path";
 import process from "node:process";
 import { ErrorReason } from "@reeve/contracts/error";
+import { abortable } from "../async/abortable.ts";
 import { Failure } from "../failure.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
-/** A NATS server of our own. */
+/** A NATS server that this process started. Disposing it ends the server. */
 export interface NatsServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
@@ -18,22 +19,22 @@ export interface NatsServer extends AsyncDisposable {
 }
 
 export interface NatsServerOptions {
-  /** Folder of its file store; made when it is missing. */
+  /** The directory of its file store; created if it is missing. */
   readonly storeDir: string;
-  /** Absent: any free port. */
+  /** Default: any free port. */
   readonly port?: number;
   readonly log: Logger;
 }
 
-/** How long the server may take to be ready. */
+/** The time that the server has to become ready. */
 const readyMs = 15_000;
 
 /**
- * Starts `nats-server` with JetStream on loopback, and ends it when it is disposed or when this process ends, however that
- * happens. Throws a Failure when the program is missing, the port is taken or the store cannot be opened.
+ * Starts `nats-server` with JetStream on loopback. The server ends when it is disposed, and when this process ends for any
+ * reason. Throws a Failure if the program is missing, the port is in use, or the store cannot be opened.
  */
 export async function startNatsServer(
-  { storeDir, port: wanted, log }: NatsServerOptions,
+  { storeDir, port: fixedPort, log }: NatsServerOptions,
   signal: AbortSignal,
 ): Promise<NatsServer> {
   const program = findProgram("nats-server");
@@ -45,7 +46,7 @@ export async function startNatsServer(
     );
   }
   mkdirSync(storeDir, { recursive: true, mode: 0o700 });
-  const port = wanted ?? (await freePort());
+  const port = fixedPort ?? (await freePort());
   const args = [
     "--addr",
     "127.0.0.1",
@@ -73,14 +74,14 @@ export async function startNatsServer(
     pid: child.pid ?? 0,
     async [Symbol.asyncDispose]() {
       child.kill("SIGTERM");
-      const hurry = setTimeout(() => child.kill("SIGKILL"), 5_000);
+      const timeout = setTimeout(() => child.kill("SIGKILL"), 5_000);
       await ended;
-      clearTimeout(hurry);
+      clearTimeout(timeout);
     },
   };
 }
 
-/** The kernel ends the child with its parent; elsewhere a shell watches the parent. */
+/** Returns a command prefix that ends the child with its parent: by the kernel, or, without `setpriv`, by a shell that polls. */
 function deathWithParent(): readonly string[] {
   const setpriv = findProgram("setpriv");
   if (setpriv !== undefined) return [setpriv, "--pdeathsig", "KILL", "--"];
@@ -93,43 +94,39 @@ kill -KILL $child 2>/dev/null; wait $child`;
 
 async function untilReady(child: ChildProcess, port: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  let said = "";
-  const refuse = (why: string) =>
+  let output = "";
+  const fail = (problem: string) =>
     reject(
-      new Failure("unavailable", ErrorReason.UNAVAILABLE, `nats-server on port ${port} ${why}`),
+      new Failure("unavailable", ErrorReason.UNAVAILABLE, `nats-server on port ${port} ${problem}`),
     );
   const read = (chunk: Buffer) => {
-    said += chunk.toString();
-    if (said.includes("Server is ready")) resolve();
+    output += chunk.toString();
+    if (output.includes("Server is ready")) resolve();
   };
-  const exit = () => refuse(`ended at once: ${lastComplaint(said)}`);
-  const abort = () => reject(signal.reason as Error);
-  const late = setTimeout(() => refuse(`was not ready within ${readyMs / 1000} s`), readyMs);
+  const exit = () => fail(`exited during startup: ${lastError(output)}`);
+  const timeout = setTimeout(() => fail(`was not ready within ${readyMs / 1000} s`), readyMs);
   child.stderr?.on("data", read);
   child.once("exit", exit);
   child.once("error", exit);
-  signal.addEventListener("abort", abort, { once: true });
   try {
-    signal.throwIfAborted();
-    await promise;
+    await abortable(promise, signal);
   } finally {
-    clearTimeout(late);
+    clearTimeout(timeout);
     child.stderr?.off("data", read);
     child.off("exit", exit);
-    signal.removeEventListener("abort", abort);
   }
 }
 
-function lastComplaint(said: string): string {
-  const lines = said.trim().split("\n");
+function lastError(output: string): string {
+  const lines = output.trim().split("\n");
   const fatal = lines.findLast((line) => line.includes("[FTL]") || line.includes("[ERR]"));
   return (fatal ?? lines.at(-1) ?? "").replace(/^.*?\[(?:FTL|ERR)\]\s*/, "");
 }
 
-/** The path of a program, or undefined when it is not on the PATH. */
+/** Returns the path of a program, or undefined if neither the PATH nor the usual server directories have it. */
 export function findProgram(name: string): string | undefined {
   const folders = (process.env["PATH"] ?? "").split(delimiter);
-  // Packages of servers often install where only root's PATH reaches.
+  // Server packages often install into directories that only root has on the PATH.
   return [...folders, "/usr/sbin", "/usr/local/sbin"]
     .map((folder) => join(folder, name))
     .find((path) => {

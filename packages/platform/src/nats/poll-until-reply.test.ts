@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest";
 import { singleAttempt, pollUntilReply } from "./poll-until-reply.ts";
 
 const never = new AbortController().signal;
-const limits = { silentMs: 20, everyMs: 1 };
+const limits = { timeoutMs: 20, intervalMs: 1 };
 
-const askAnyway = () => Promise.reject(new Error("asked"));
+const unexpected = () => Promise.reject(new Error("requested"));
 
-/** A connection that can be lost. */
+/** Creates the state of a connection that a test can lose. */
 function connection(isUp = true) {
   const listeners = new Set<(isUp: boolean) => void>();
   const onChange = (listener: (isUp: boolean) => void) => {
@@ -19,47 +19,47 @@ function connection(isUp = true) {
   return { isUp, onChange, change, listeners };
 }
 
-describe("a host that is asked", () => {
-  test("is silent only when nobody has answered for the whole time", async () => {
+describe("a polled host", () => {
+  test("is silent only after the whole timeout without a reply", async () => {
     const state = connection();
-    const askedAt = performance.now();
-    let asked = 0;
-    const ask = () => Promise.resolve(void asked++);
-    expect(await pollUntilReply(ask, state, never, limits)).toBeUndefined();
-    expect(performance.now() - askedAt).toBeGreaterThanOrEqual(limits.silentMs);
-    expect(asked).toBeGreaterThan(1);
+    const startedAt = performance.now();
+    let requests = 0;
+    const request = () => Promise.resolve(void requests++);
+    expect(await pollUntilReply(request, state, never, limits)).toBeUndefined();
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(limits.timeoutMs);
+    expect(requests).toBeGreaterThan(1);
     expect(state.listeners.size).toBe(0);
   });
 
-  test("is heard when nobody listened there for a moment", async () => {
-    let asked = 0;
-    const ask = () => Promise.resolve(++asked < 3 ? undefined : "busy");
-    const patient = { silentMs: 60_000, everyMs: 1 };
-    expect(await pollUntilReply(ask, connection(), never, patient)).toBe("busy");
+  test("is heard if it has no subscription for a moment", async () => {
+    let requests = 0;
+    const request = () => Promise.resolve(++requests < 3 ? undefined : "busy");
+    const longer = { timeoutMs: 60_000, intervalMs: 1 };
+    expect(await pollUntilReply(request, connection(), never, longer)).toBe("busy");
   });
 
   test.each([
     ["lost", [false]],
-    ["lost, and there again", [false, true]],
-  ])("is not silent because the connection of the asker was %s", async (_, changes) => {
+    ["lost and restored", [false, true]],
+  ])("is not silent because the connection of the client was %s", async (_, changes) => {
     const state = connection();
-    const ask = () => {
+    const request = () => {
       for (const up of changes) state.change(up);
       return Promise.resolve(undefined);
     };
-    const asking = pollUntilReply(ask, state, never, { ...limits, silentMs: 0 });
-    await expect(asking).rejects.toMatchObject({ kind: "unavailable" });
+    const polling = pollUntilReply(request, state, never, { ...limits, timeoutMs: 0 });
+    await expect(polling).rejects.toMatchObject({ kind: "unavailable" });
   });
 
-  test("is asked once when it was silent a moment ago", async () => {
-    let asked = 0;
-    const ask = () => Promise.resolve(void asked++);
-    expect(await pollUntilReply(ask, connection(), never, singleAttempt)).toBeUndefined();
-    expect(asked).toBe(1);
+  test("receives one request if it was silent a moment ago", async () => {
+    let requests = 0;
+    const request = () => Promise.resolve(void requests++);
+    expect(await pollUntilReply(request, connection(), never, singleAttempt)).toBeUndefined();
+    expect(requests).toBe(1);
   });
 
-  test("is not asked without a connection", async () => {
-    const asking = pollUntilReply(askAnyway, connection(false), never);
-    await expect(asking).rejects.toMatchObject({ kind: "unavailable" });
+  test("receives no request without a connection", async () => {
+    const polling = pollUntilReply(unexpected, connection(false), never);
+    await expect(polling).rejects.toMatchObject({ kind: "unavailable" });
   });
 });

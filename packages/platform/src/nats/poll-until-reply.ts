@@ -1,39 +1,40 @@
 import type { ConnectionState } from "./connection-state.ts";
-import { pause } from "../async/patiently.ts";
+import { sleep } from "../async/sleep.ts";
 import { storeUnavailable } from "./store-unavailable.ts";
 
-/** How long nobody may have answered before a host is silent, and how often it is asked until then. */
-const silence = { silentMs: 4_000, everyMs: 250 };
-/** For one that was silent a moment ago. */
-export const singleAttempt = { silentMs: 0, everyMs: 250 };
+/** The time without a reply after which a host counts as silent, and the interval between requests. */
+const defaultTimeout = { timeoutMs: 4_000, intervalMs: 250 };
+/** One request without retries, for a host that was silent a moment ago. */
+export const singleAttempt = { timeoutMs: 0, intervalMs: 250 };
 
 /**
- * Asks until there is an answer. Undefined: there was none for four seconds, in which this process was connected all the time;
- * one that reconnects meanwhile on the other side is heard again. Throws a Failure of kind `unavailable` when the
- * connection of this side is lost: then it is not known who is silent.
+ * Repeats `request` until it has a reply. Returns undefined after four seconds without one, during which this process was
+ * connected without interruption; that is long enough for a peer to reconnect. Throws a Failure of kind `unavailable` if
+ * this process loses its own connection, because it then cannot tell who is silent.
  */
-export async function pollUntilReply<Answer>(
-  ask: () => Promise<Answer | undefined>,
+export async function pollUntilReply<Reply>(
+  request: () => Promise<Reply | undefined>,
   state: Pick<ConnectionState, "isUp" | "onChange">,
   signal: AbortSignal,
-  { silentMs, everyMs } = silence,
-): Promise<Answer | undefined> {
-  const lost = new AbortController();
-  const lose = () => lost.abort(storeUnavailable());
+  { timeoutMs, intervalMs } = defaultTimeout,
+): Promise<Reply | undefined> {
+  const connection = new AbortController();
+  const lose = () => connection.abort(storeUnavailable());
   if (!state.isUp) lose();
-  const forget = state.onChange(lose);
-  const until = AbortSignal.any([signal, lost.signal]);
-  const askedAt = performance.now();
+  const removeListener = state.onChange(lose);
+  const until = AbortSignal.any([signal, connection.signal]);
+  const startedAt = performance.now();
   try {
     for (;;) {
       until.throwIfAborted();
-      const answer = await ask();
-      if (answer !== undefined) return answer;
+      const reply = await request();
+      if (reply !== undefined) return reply;
+      // Again: a connection that was lost during the request is no silence of the peer.
       until.throwIfAborted();
-      if (performance.now() - askedAt >= silentMs) return undefined;
-      await pause(everyMs, until);
+      if (performance.now() - startedAt >= timeoutMs) return undefined;
+      await sleep(intervalMs, until);
     }
   } finally {
-    forget();
+    removeListener();
   }
 }

@@ -1,32 +1,31 @@
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
+import { Semaphore } from "../async/coordination/semaphore.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
 export interface ReplyOptions {
   readonly subject: string;
-  /** Those of one group share the requests. Absent: each gets all. */
+  /** The queue group: its members share the requests. Default: none, every subscriber receives all requests. */
   readonly group?: string;
   readonly log: Pick<Logger, "warn">;
 }
 
-/** How many requests are answered at a time; beyond them the asker hears nothing, and asks again. */
-const maxAtOnce = 256;
+/** How many requests are handled at a time. Requests beyond that are dropped, so that their clients retry. */
+const maxConcurrent = 256;
 
-/** Answers what is asked on a subject until it is disposed. A request whose answer throws is left without one. */
+/** Replies to the requests on a subject until it is disposed. A request whose handler throws gets no reply. */
 export function replyToRequests(
   connection: NatsConnection,
   { subject, group, log }: ReplyOptions,
-  answer: (request: Uint8Array) => Promise<Uint8Array>,
+  handle: (request: Uint8Array) => Promise<Uint8Array>,
 ): Disposable {
-  let underWay = 0;
+  const permits = new Semaphore(maxConcurrent);
   const take = async (message: Msg) => {
-    if (underWay >= maxAtOnce) return;
-    underWay++;
+    using permit = permits.tryAcquire();
+    if (permit === undefined) return;
     try {
-      message.respond(await answer(message.data));
+      message.respond(await handle(message.data));
     } catch (error) {
-      log.warn({ err: error, subject }, "request not answered");
-    } finally {
-      underWay--;
+      log.warn({ err: error, subject }, "request handler threw; the request gets no reply");
     }
   };
   const subscription = connection.subscribe(subject, {

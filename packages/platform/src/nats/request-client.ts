@@ -3,10 +3,10 @@ import { createInbox } from "@nats-io/transport-node";
 import type { ConnectionState } from "./connection-state.ts";
 import { connectionStateOf } from "./connection-state.ts";
 
-/** How long an answer may take. */
-const answerMs = 4_000;
+/** The timeout of a request. Timeouts are checked every `sweepMs`. */
+const timeoutMs = 4_000;
 const sweepMs = 500;
-/** The status of the answer that nobody listens. */
+/** The status of a reply that says that the subject has no subscribers. */
 const noResponders = 503;
 
 interface PendingRequest {
@@ -19,23 +19,26 @@ export interface RequestMessage {
   readonly headers?: MsgHdrs;
 }
 
-const known = new WeakMap<NatsConnection, RequestClient>();
+const clients = new WeakMap<NatsConnection, RequestClient>();
 
-/** The requests of a connection: one inbox for all answers, because an inbox and a timer for each cost most of the time. */
+/** Returns the request client of a connection. All callers share one object. */
 export function requestClientOf(connection: NatsConnection): RequestClient {
-  const there = known.get(connection);
-  if (there !== undefined) return there;
-  const requests = new RequestClient(connection);
-  known.set(connection, requests);
-  return requests;
+  const known = clients.get(connection);
+  if (known !== undefined) return known;
+  const client = new RequestClient(connection);
+  clients.set(connection, client);
+  return client;
 }
 
-/** Asks over NATS and matches the answers. Ends with its connection. */
+/**
+ * Sends requests over NATS and matches the replies, until its connection closes. One inbox and one timer serve all requests:
+ * creating them per request would take most of the request's time.
+ */
 export class RequestClient {
   readonly #connection: NatsConnection;
   readonly #state: ConnectionState;
   readonly #inbox = createInbox();
-  readonly #asked = new Map<string, PendingRequest>();
+  readonly #pending = new Map<string, PendingRequest>();
   #sweep: NodeJS.Timeout | undefined;
   #count = 0;
 
@@ -45,21 +48,24 @@ export class RequestClient {
     connection.subscribe(`${this.#inbox}.*`, {
       callback: (error, message) => {
         if (error !== null) return;
-        const isNobody = message.headers?.code === noResponders;
-        this.#settle(message.subject, isNobody ? undefined : message);
+        const hasResponder = message.headers?.code !== noResponders;
+        this.#settle(message.subject, hasResponder ? message : undefined);
       },
     });
-    // Neither the answer nor, perhaps, the question outlives the connection.
-    this.#state.onChange(() => this.#giveUp(Number.POSITIVE_INFINITY));
+    // A lost connection loses the replies, and perhaps the requests.
+    this.#state.onChange(() => this.#expire(Number.POSITIVE_INFINITY));
   }
 
-  /** The answer; undefined when there is none in time. Never rejects. While the connection is lost nothing is sent at all. */
+  /**
+   * Sends a request and resolves with the reply, or with undefined after about four seconds without one. Never rejects. Sends
+   * nothing while the connection is lost.
+   */
   send(subject: string, { data, headers }: RequestMessage): Promise<Msg | undefined> {
     if (!this.#state.isUp) return Promise.resolve(undefined);
     const reply = `${this.#inbox}.${++this.#count}`;
     const { promise, resolve } = Promise.withResolvers<Msg | undefined>();
-    this.#asked.set(reply, { resolve, sentAt: performance.now() });
-    this.#sweep ??= setInterval(() => this.#giveUp(performance.now() - answerMs), sweepMs).unref();
+    this.#pending.set(reply, { resolve, sentAt: performance.now() });
+    this.#sweep ??= setInterval(() => this.#expire(performance.now() - timeoutMs), sweepMs).unref();
     try {
       this.#connection.publish(subject, data, { reply, ...(headers && { headers }) });
     } catch {
@@ -68,17 +74,17 @@ export class RequestClient {
     return promise;
   }
 
-  #settle(reply: string, answer: Msg | undefined): void {
-    this.#asked.get(reply)?.resolve(answer);
-    this.#asked.delete(reply);
-    if (this.#asked.size === 0) {
+  #settle(reply: string, message: Msg | undefined): void {
+    this.#pending.get(reply)?.resolve(message);
+    this.#pending.delete(reply);
+    if (this.#pending.size === 0) {
       clearInterval(this.#sweep);
       this.#sweep = undefined;
     }
   }
 
-  #giveUp(sentBefore: number): void {
-    for (const [reply, { sentAt }] of this.#asked) {
+  #expire(sentBefore: number): void {
+    for (const [reply, { sentAt }] of this.#pending) {
       if (sentAt < sentBefore) this.#settle(reply, undefined);
     }
   }

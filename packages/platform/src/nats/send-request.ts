@@ -1,12 +1,12 @@
 import type { NatsConnection } from "@nats-io/transport-node";
 
-/** What became of a question: an answer, nobody who listens, or nobody who answered in time. */
+/** The outcome of a request: a reply, a subject without subscribers, or no reply in time. */
 export type RequestOutcome =
-  | { readonly kind: "answered"; readonly data: Uint8Array }
-  | { readonly kind: "nobody" }
-  | { readonly kind: "silent" };
+  | { readonly kind: "reply"; readonly data: Uint8Array }
+  | { readonly kind: "no_responders" }
+  | { readonly kind: "no_reply" };
 
-/** Asks whoever listens on a subject. A connection that is lost is silence. Throws only the reason of `signal`. */
+/** Sends a request. A lost connection counts as `no_reply`. Throws only the signal's reason. */
 export async function sendRequest(
   connection: NatsConnection,
   subject: string,
@@ -15,13 +15,13 @@ export async function sendRequest(
 ): Promise<RequestOutcome> {
   signal.throwIfAborted();
   try {
-    const answer = await connection.request(subject, data, { timeout: timeoutMs });
+    const reply = await connection.request(subject, data, { timeout: timeoutMs });
     signal.throwIfAborted();
-    return { kind: "answered", data: answer.data };
+    return { kind: "reply", data: reply.data };
   } catch (error) {
     signal.throwIfAborted();
-    const isNobody =
+    const hasNoResponders =
       error instanceof Error && /no responders/i.test(`${error.name} ${error.message}`);
-    return { kind: isNobody ? "nobody" : "silent" };
+    return { kind: hasNoResponders ? "no_responders" : "no_reply" };
   }
 }

@@ -1,6 +1,7 @@
 import process from "node:process";
 import type { z } from "zod";
 import type { Environment, ListenAddress } from "../config.ts";
+import { untilAborted } from "../async/sleep.ts";
 import { readConfig } from "../config.ts";
 import type { Listener } from "../rpc/listener.ts";
 import { Failure } from "../failure.ts";
@@ -12,36 +13,37 @@ import { commonSettings } from "./settings.ts";
 import type { TracingSettings } from "../telemetry/tracing-settings.ts";
 import { startTracing } from "../telemetry/start-tracing.ts";
 
-/** Exit codes of a service. */
+/** The exit codes of a service. */
 const exits = { done: 0, crashed: 1, misconfigured: 2 } as const;
 
-/** What every service has in its settings. */
+/** The settings that every service has. */
 type CommonConfig = TracingSettings & { readonly REEVE_LOG_LEVEL: string };
 
 export interface ServiceContext {
   readonly log: Logger;
-  /** The environment of the process, for what settings name in it. */
+  /** The environment of the process, for variables whose names are settings. */
   readonly environment: Environment;
-  /** The port of the service, where probes are answered already. */
+  /** The open port of the service. It already answers probes. */
   readonly listener: Listener;
-  /** Aborts when the process is asked to end. */
+  /** Aborts when the process receives SIGTERM or SIGINT. */
   readonly signal: AbortSignal;
-  /** What the service opened; disposed in reverse when it ends. */
+  /** The resources of the service, disposed in reverse order when it ends. */
   readonly resources: AsyncDisposableStack;
 }
 
-/** A service, as its process needs to know it. */
+/** The parts of a service that its process needs. */
 export interface ServiceDefinition<Config> {
   readonly name: string;
-  /** Its settings, from environment variables. */
+  /** The schema of its settings, which come from environment variables. */
   readonly settings: z.ZodType<Config>;
-  /** Where it listens. */
+  /** Returns the address to listen on. */
   address(config: Config): ListenAddress;
 }
 
 /**
- * Runs a service as a process: reads its settings from the environment, answers probes from then on, starts it as soon as its
- * store answers, and ends it in order on SIGTERM or SIGINT; a second signal ends it at once. Exit code 2: settings are missing or wrong, all of them are listed. 1: a fault.
+ * Runs a service as a process: reads its settings from the environment, answers probes from then on, starts the service as
+ * soon as its store answers, and shuts it down gracefully on SIGTERM or SIGINT. A second signal ends the process at once.
+ * Exit code 2: settings are missing or invalid, and the log lists all of them. Exit code 1: any other error.
  */
 export async function runService<Config extends CommonConfig>(
   service: ServiceDefinition<Config>,
@@ -58,37 +60,37 @@ export async function runService<Config extends CommonConfig>(
       end.abort(new DOMException(`${name} got ${signal}`, "AbortError"));
     });
   }
-  // A level that there is not is told with all other settings that are wrong.
+  // An invalid level is reported later, together with all other invalid settings.
   const level = commonSettings.REEVE_LOG_LEVEL.catch("info").parse(process.env["REEVE_LOG_LEVEL"]);
   const log = createLogger(name, level);
   const crash = (error: unknown) => {
-    log.fatal({ err: error }, "fault; the process ends");
+    log.fatal({ err: error }, "unhandled error; the process exits");
     process.exit(exits.crashed);
   };
   process.on("uncaughtException", crash);
   process.on("unhandledRejection", crash);
-  process.exitCode = await live(service, start, { log, signal: end.signal });
-  // What a library left running must not keep a process that has given back everything.
+  process.exitCode = await runUntilAborted(service, start, { log, signal: end.signal });
+  // All resources are released: a timer or socket that a library left open must not keep the process alive.
   process.exit();
 }
 
-async function live<Config extends CommonConfig>(
+async function runUntilAborted<Config extends CommonConfig>(
   { name, settings, address }: ServiceDefinition<Config>,
   start: Start<Config>,
   { log, signal }: Pick<ServiceContext, "log" | "signal">,
 ): Promise<number> {
   try {
     const config = readConfig(settings, process.env);
-    // Ends after all that makes spans.
+    // Disposed last, after everything that creates spans.
     await using telemetry = new AsyncDisposableStack();
     telemetry.use(await startTracing(`reeve-${name}`, config, log));
     await using resources = new AsyncDisposableStack();
-    // Outside of what is started again: probes are answered while the store is away.
+    // Not part of what `startService` retries: probes are answered while the store is unavailable.
     const listener = resources.use(await openProbes(address(config), log, signal));
     const context = { log, environment: process.env, signal, resources, listener };
-    await whenStoreAnswers(start)(config, context);
-    await aborted(signal);
-    log.info("service ends");
+    await startWithStore(start, config, context);
+    await untilAborted(signal);
+    log.info("service stopped");
     return exits.done;
   } catch (error) {
     if (signal.aborted) return exits.done;
@@ -96,26 +98,18 @@ async function live<Config extends CommonConfig>(
       log.fatal(error.message);
       return error.kind === "invalid" ? exits.misconfigured : exits.crashed;
     }
-    log.fatal({ err: error }, "service could not start");
+    log.fatal({ err: error }, "service did not start");
     return exits.crashed;
   }
 }
 
 type Start<Config> = (config: Config, context: ServiceContext) => Promise<void>;
 
-function whenStoreAnswers<Config>(start: Start<Config>): Start<Config> {
-  return async (config, { resources, ...context }) => {
-    const once = (opened: AsyncDisposableStack) => start(config, { ...context, resources: opened });
-    resources.use(await startService(once, context.log, context.signal));
-  };
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  signal.addEventListener("abort", () => resolve(), { once: true });
-  // Nothing else may keep the process: a service without open handles still waits for its signal.
-  const alive = setInterval(() => undefined, 60_000);
-  await promise;
-  clearInterval(alive);
+async function startWithStore<Config>(
+  start: Start<Config>,
+  config: Config,
+  { resources, ...context }: ServiceContext,
+): Promise<void> {
+  const once = (opened: AsyncDisposableStack) => start(config, { ...context, resources: opened });
+  resources.use(await startService(once, context.log, context.signal));
 }

@@ -3,7 +3,7 @@ import { parseListenAddress } from "../config.ts";
 import type { ListenAddress } from "../config.ts";
 import { tracingSettings } from "../telemetry/tracing-settings.ts";
 
-/** Where NATS is. A name and a password are settings of their own: an address is logged. */
+/** The URL of NATS. User and password are separate settings, because the URL is logged. */
 const natsUrl = z
   .string()
   .regex(
@@ -12,13 +12,13 @@ const natsUrl = z
   );
 
 /**
- * How long whoever works at something may be silent before it goes to another, in milliseconds. All services of a
- * deployment have the same: each makes the queues that are missing, and who takes from one gives it its own. A machine that leaves a process without time for longer
- * needs more; a worker that dies is missed for as long.
+ * The time without a heartbeat after which work is redelivered to another worker, in milliseconds. Use the same value in all
+ * services of a deployment: each of them creates missing queues, and a consumer of a queue sets its own value. Raise it on
+ * machines that suspend processes for longer; the work of a dead worker waits that long.
  */
 const ackWait = z.coerce.number().int().min(300).max(600_000).default(1_000);
 
-/** What every service reads. */
+/** The settings of every service. */
 export const commonSettings = {
   REEVE_NATS_URL: natsUrl.default("nats://127.0.0.1:4222"),
   REEVE_NATS_USER: z.string().optional(),
@@ -34,30 +34,30 @@ export const commonSettings = {
 export const listenAddress = z.string().transform((text, context): ListenAddress => {
   const address = parseListenAddress(text);
   if (address !== undefined) return address;
-  context.addIssue(`"${text}" is not host:port`);
+  context.addIssue(`"${text}" is not host:port; for example, 127.0.0.1:4680`);
   return z.NEVER;
 });
 
 /**
- * Where probes are answered by a service that serves nothing else. Any free port by default, so that several find room on
- * one machine; the log says which.
+ * The address of a service that only answers probes. The default is any free port, so that several instances fit on one
+ * machine; the log has the actual port.
  */
 export const probeAddress = listenAddress.prefault("127.0.0.1:0");
 
-/** An issue with a setting, as a rule over several of them sees it. */
+/** A validation issue of a setting. */
 interface Issue {
   readonly path?: readonly PropertyKey[] | undefined;
 }
 
 /**
- * The options of a rule, for `refine`, that `needed` may be missing only where `listen` is loopback. It is looked at also
- * when other settings are wrong, so that all are told at once.
+ * Returns the options of `refine` for the rule that `setting` may be missing only if `listen` is a loopback address. The rule
+ * runs even if other settings are invalid, so that all problems are reported at once.
  */
-export function requiredBeyondLoopback(needed: string, listen: string) {
+export function requiredBeyondLoopback(setting: string, listen: string) {
   return {
-    path: [needed],
-    message: `is needed when ${listen} is not a loopback address`,
+    path: [setting],
+    message: `is required because ${listen} is not a loopback address`,
     when: ({ issues }: { readonly issues: readonly Issue[] }) =>
-      !issues.some(({ path }) => path?.[0] === needed || path?.[0] === listen),
+      !issues.some(({ path }) => path?.[0] === setting || path?.[0] === listen),
   };
 }

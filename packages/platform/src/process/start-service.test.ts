@@ -9,7 +9,7 @@ import { storeUnavailable } from "../nats/store-unavailable.ts";
 const log = createLogger("test", "silent");
 const never = new AbortController().signal;
 
-test("a service whose store does not answer gives back what it opened, and starts again", async () => {
+test("a start without a store disposes of what it opened, and is retried", async () => {
   const seen: string[] = [];
   let attempts = 0;
   const start = async (resources: AsyncDisposableStack) => {
@@ -25,7 +25,7 @@ test("a service whose store does not answer gives back what it opened, and start
   expect(seen.at(-1)).toBe("close 3");
 });
 
-test("any other failure ends it, with what it opened given back", async () => {
+test("any other failure ends the start, and disposes of what it opened", async () => {
   const failure = new Failure(
     "precondition",
     ErrorReason.INTERNAL,
@@ -43,7 +43,7 @@ test("any other failure ends it, with what it opened given back", async () => {
   expect(isOpen).toBe(false);
 });
 
-test("a service that is to end does not start again", async () => {
+test("an aborted start is not retried", async () => {
   const end = new AbortController();
   const start = async () => {
     end.abort(new Error("SIGTERM"));

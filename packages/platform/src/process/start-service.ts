@@ -2,11 +2,11 @@ import type { Logger } from "../telemetry/logger.ts";
 import { errors } from "@nats-io/transport-node";
 import { Failure } from "../failure.ts";
 import { storeUnavailable } from "../nats/store-unavailable.ts";
-import { patiently } from "../async/patiently.ts";
+import { retryUnavailable } from "../async/retry/retry-unavailable.ts";
 
 /**
- * Starts something that needs the store: again, with what it opened given back, for as long as the store does not answer.
- * Any other failure stands. Returns what it opened.
+ * Runs `start`, which needs the store, and returns the resources that it opened. While the store does not answer, disposes of
+ * those resources and retries without a time limit. Throws any other error at once.
  */
 export async function startService(
   start: (resources: AsyncDisposableStack) => Promise<void>,
@@ -18,17 +18,18 @@ export async function startService(
     try {
       await start(resources);
     } catch (error) {
-      if (!isStoreAway(error)) throw error;
-      if (!signal.aborted) log.warn({ err: error }, "the store does not answer; starting again");
+      if (!isStoreUnavailable(error)) throw error;
+      if (!signal.aborted)
+        log.warn({ err: error }, "the store does not answer; retrying the start");
       throw storeUnavailable(error);
     }
     return resources.move();
   };
-  return await patiently(once, Number.POSITIVE_INFINITY, signal);
+  return await retryUnavailable(once, { maxElapsedMs: Infinity }, signal);
 }
 
-/** A client of NATS has its own words for a server that does not answer. */
-function isStoreAway(error: unknown): boolean {
+/** Whether an error, of Reeve or of the NATS client, means that the store does not answer. */
+function isStoreUnavailable(error: unknown): boolean {
   if (error instanceof Failure) return error.kind === "unavailable";
   return (
     error instanceof errors.TimeoutError ||

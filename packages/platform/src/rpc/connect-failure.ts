@@ -9,7 +9,7 @@ import {
 import type { FailureKind } from "../failure.ts";
 import { Failure } from "../failure.ts";
 
-/** The domain of our reasons in `google.rpc.ErrorInfo`. */
+/** The domain of Reeve's reasons in `google.rpc.ErrorInfo`. */
 export const errorDomain = "reeve.dev";
 
 const codes = {
@@ -27,7 +27,10 @@ const codes = {
   internal: Code.Internal,
 } satisfies Record<FailureKind, Code>;
 
-/** The status that a client sees of a failure: code, ErrorInfo, BadRequest where fields are wrong, RetryInfo where time helps. */
+/**
+ * Converts a Failure into the status that a client receives: the code, ErrorInfo, BadRequest if it has violations, and
+ * RetryInfo if it has a delay.
+ */
 export function connectErrorOf(failure: Failure): ConnectError {
   const error = new ConnectError(failure.message, codes[failure.kind]);
   error.details.push({
@@ -50,8 +53,8 @@ export function connectErrorOf(failure: Failure): ConnectError {
 }
 
 /**
- * What a client may do about an error that a server, or the way to it, gave. An error without our details gets the kind of
- * its code; one that is no status at all is `internal`.
+ * Converts an error that a client received, from the server or from the network, into a Failure. An error without Reeve's
+ * details gets the kind of its code, and a lost connection is `unavailable`; anything that is not a status is `internal`.
  */
 export function failureFrom(error: unknown): Failure {
   if (error instanceof Failure) return error;
@@ -59,7 +62,8 @@ export function failureFrom(error: unknown): Failure {
   const [info] = status.findDetails(ErrorInfoSchema);
   const [badRequest] = status.findDetails(BadRequestSchema);
   const [retry] = status.findDetails(RetryInfoSchema);
-  const isLost = isCutOff(status) || (info === undefined && lost.has(status.code));
+  const isLost =
+    hasBrokenConnection(status) || (info === undefined && connectionLostCodes.has(status.code));
   const kind = isLost ? "unavailable" : kindOf(status.code);
   return new Failure(kind, reasonOf(info?.reason, kind), status.rawMessage, {
     violations: badRequest?.fieldViolations ?? [],
@@ -69,9 +73,13 @@ export function failureFrom(error: unknown): Failure {
   });
 }
 
-/** What a client is told whose connection broke or whose time ran out; a conflict of ours says so in its details. */
-const lost: ReadonlySet<Code> = new Set([Code.Aborted, Code.Canceled, Code.DeadlineExceeded]);
-/** What Node says of a connection that broke, or of a request that came when it was about to be closed. */
+/** The codes of a lost connection or an expired deadline. Reeve's own conflicts use one of them too, but carry details. */
+const connectionLostCodes: ReadonlySet<Code> = new Set([
+  Code.Aborted,
+  Code.Canceled,
+  Code.DeadlineExceeded,
+]);
+/** Node's error codes for a broken connection, and for a request on a connection that is closing. */
 const brokenConnection: ReadonlySet<unknown> = new Set([
   "ECONNRESET",
   "EPIPE",
@@ -83,8 +91,8 @@ const brokenConnection: ReadonlySet<unknown> = new Set([
   "ERR_STREAM_PREMATURE_CLOSE",
 ]);
 
-/** Whether nobody answered because the connection is gone; its status is then made up on this side. */
-function isCutOff({ cause, details }: ConnectError): boolean {
+/** Whether the connection broke before the server answered; the client library then generates the status. */
+function hasBrokenConnection({ cause, details }: ConnectError): boolean {
   if (details.length > 0) return false;
   for (let each = cause; each instanceof Error; each = each.cause) {
     if ("code" in each && brokenConnection.has(each.code)) return true;
@@ -98,7 +106,7 @@ function kindOf(code: Code): FailureKind {
   return (found?.[0] as FailureKind | undefined) ?? "internal";
 }
 
-/** A reason as it stands in an ErrorInfo: without the prefix of its enum. */
+/** Returns the name of a reason as ErrorInfo has it: without the prefix of its enum. */
 export function reasonName(reason: ErrorReason): string {
   return (ErrorReasonSchema.value[reason]?.name ?? "").replace(reasonPrefix, "");
 }
@@ -110,7 +118,7 @@ function reasonOf(name: string | undefined, kind: FailureKind): ErrorReason {
   return withoutDetails[kind] ?? ErrorReason.INTERNAL;
 }
 
-/** What a status says that came without our details: from the protocol itself, or from something on the way. */
+/** The reasons of statuses without Reeve's details, which come from the protocol or from a proxy. */
 const withoutDetails: Partial<Record<FailureKind, ErrorReason>> = {
   invalid: ErrorReason.INVALID_REQUEST,
   unauthenticated: ErrorReason.UNAUTHENTICATED,

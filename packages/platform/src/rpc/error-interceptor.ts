@@ -7,8 +7,9 @@ import { serverDraining } from "./server-draining.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
 /**
- * The one door for errors: a Failure leaves as its status with details, an error of the protocol as it is, and anything
- * else as INTERNAL without a word of what is inside; that one is logged, here and nowhere else.
+ * Maps every error of a handler to a status. A Failure becomes its status with details, and an error of the protocol stays
+ * as it is. Anything else becomes INTERNAL without the original message, and is logged here and nowhere else. Once
+ * `draining` aborts, all errors except Failures become UNAVAILABLE.
  */
 export function mapErrors(log: Logger, draining: AbortSignal): Interceptor {
   return (next) => async (request) => {
@@ -48,18 +49,20 @@ function statusOf(error: unknown, { log, method, request, draining }: Context): 
   if (error instanceof Failure) return connectErrorOf(error);
   if (draining.aborted) return connectErrorOf(serverDraining());
   if (error instanceof ConnectError && error.code !== Code.Unknown) return withReason(error);
-  if (request.signal.aborted) return new ConnectError("the client went away", Code.Canceled);
-  log.error({ err: error, method }, "request met a fault");
+  if (request.signal.aborted) {
+    return new ConnectError("the client closed the connection", Code.Canceled);
+  }
+  log.error({ err: error, method }, "request failed with an internal error");
   return connectErrorOf(
     new Failure(
       "internal",
       ErrorReason.INTERNAL,
-      `${method} met a fault of the server; its log has the details`,
+      `${method} caused an internal error; see the log of the server for details`,
     ),
   );
 }
 
-/** Errors of the protocol itself say why, as ours do. */
+/** Adds a reason to an error of the protocol, so that clients can switch on it. */
 function withReason(error: ConnectError): ConnectError {
   if (error.details.length > 0) return error;
   switch (error.code) {

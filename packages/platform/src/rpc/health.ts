@@ -1,28 +1,30 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import { ErrorReason } from "@reeve/contracts/error";
+import type { Clock } from "../async/clock.ts";
 import {
   Health,
   HealthCheckResponse_ServingStatus as ServingStatus,
 } from "../../gen/grpc/health/v1/health_pb.ts";
 import { Failure } from "../failure.ts";
 
-/** The name under which a server says that it lives, whatever it can do. */
+/** The service name for liveness: always SERVING. */
 const liveness = "liveness";
-/** The same as the empty name, for those who have to give one. */
+/** An alias of the empty name, for clients that require a name. */
 const readiness = "readiness";
-/** How often a watcher of the health is told again whether something changed. */
+/** The interval between checks for a watching client. */
 const watchIntervalMs = 1_000;
 
 export interface HealthOptions {
-  /** Names of the services of this server. */
+  /** The type names of the services of this server. */
   readonly services: readonly string[];
   ready(): boolean;
-  sleep(ms: number, signal: AbortSignal): Promise<void>;
+  /** Ends watches too: it rejects when the server drains. */
+  sleep: Clock["sleep"];
 }
 
 /**
- * Serves `grpc.health.v1.Health`. The empty name, "readiness" and the names of services tell whether the server can do its
- * work now; "liveness" only that it answers.
+ * Serves `grpc.health.v1.Health`. The empty name, "readiness", and the names of services report whether the server is ready;
+ * "liveness" reports only that it answers.
  */
 export function serveHealth(
   router: ConnectRouter,
@@ -35,7 +37,7 @@ export function serveHealth(
   router.service(Health, {
     check({ service }) {
       if (knows(service)) return { status: status(service) };
-      const message = `this server has no service ${service}`;
+      const message = `unknown service ${service}; list the services of this server with List`;
       throw new Failure("not_found", ErrorReason.INVALID_REQUEST, message);
     },
     list: () => ({
@@ -44,13 +46,13 @@ export function serveHealth(
     async *watch({ service }, { signal }) {
       if (!knows(service)) {
         yield { status: ServingStatus.SERVICE_UNKNOWN };
-        await sleep(2 ** 31 - 1, signal);
+        await sleep(Infinity, signal);
       }
-      let told: ServingStatus | undefined;
+      let sent: ServingStatus | undefined;
       for (;;) {
-        const now = status(service);
-        if (now !== told) yield { status: now };
-        told = now;
+        const current = status(service);
+        if (current !== sent) yield { status: current };
+        sent = current;
         await sleep(watchIntervalMs, signal);
       }
     },

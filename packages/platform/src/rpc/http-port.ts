@@ -9,26 +9,29 @@ import { Failure } from "../failure.ts";
 import { pingSession } from "./ping-session.ts";
 import type { HttpHandler } from "./rpc-handler.ts";
 
-/** The first bytes of a client that speaks HTTP/2 without asking. */
+/** The first bytes of a client with prior knowledge of HTTP/2. */
 const http2Preface = "PRI";
-/** How long a connection may say nothing at all, and how long the head of its request may take. */
+/** The timeout for the first bytes of a connection, and for the headers of its request. */
 const firstBytesMs = 10_000;
-/** How long connections may take to end. */
+/** The time that connections have to close before they are destroyed. */
 const closeMs = 2_000;
 
-/** A port that is open. */
+/** An open port. Disposing it closes the port and its connections. */
 export interface OpenPort extends AsyncDisposable {
   readonly port: number;
 }
 
-/** Serves HTTP/2 without TLS and HTTP/1.1 on one port, told apart by the first bytes of a connection. */
+/**
+ * Serves HTTP/2 without TLS and HTTP/1.1 on one port, distinguished by the first bytes of a connection. Throws a Failure if
+ * it cannot listen on the address.
+ */
 export async function openHttpPort(
   address: ListenAddress,
   handler: HttpHandler,
 ): Promise<OpenPort> {
   const limits = { headersTimeout: firstBytesMs, connectionsCheckingInterval: 2_000 };
   const http1 = createHttp1Server({ keepAliveTimeout: 65_000, ...limits }, handler);
-  // It watches over its connections only from this event on, which a server that is handed them never has.
+  // Node enforces the timeouts of connections from this event on. A server that only receives sockets never emits it.
   http1.emit("listening");
   const http2 = createHttp2Server({ settings: { maxConcurrentStreams: 1_000 } }, handler);
   const sockets = new Set<Socket>();
@@ -48,7 +51,7 @@ export async function openHttpPort(
     socket.on("data", function read(bytes: Buffer) {
       first = Buffer.concat([first, bytes]);
       const start = first.toString("latin1", 0, http2Preface.length);
-      // "P" may become either.
+      // "P" may begin "PRI" or "POST".
       if (start.length < http2Preface.length && http2Preface.startsWith(start)) return;
       socket.off("data", read);
       socket.setTimeout(0);
@@ -58,7 +61,7 @@ export async function openHttpPort(
       if (start === http2Preface) http2.emit("connection", socket);
       else {
         http1.emit("connection", socket);
-        // The session of HTTP/2 reads by itself, and would miss what flows before it does.
+        // Only for HTTP/1.1: an HTTP/2 session resumes the socket itself, and would miss bytes that flow earlier.
         socket.resume();
       }
     });
@@ -71,11 +74,11 @@ export async function openHttpPort(
       const closed = new Promise((resolve) => listener.close(resolve));
       for (const session of sessions) session.close();
       http1.close();
-      const hurry = setTimeout(() => {
+      const timeout = setTimeout(() => {
         for (const socket of sockets) socket.destroy();
       }, closeMs);
       await closed;
-      clearTimeout(hurry);
+      clearTimeout(timeout);
     },
   };
 }

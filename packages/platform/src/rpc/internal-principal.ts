@@ -5,11 +5,11 @@ import { Failure } from "../failure.ts";
 import type { Principal } from "./principal.ts";
 import { isOpenService, setPrincipal } from "./principal.ts";
 
-/** Headers by which one of our services tells another who asks. */
+/** The headers that carry the principal between Reeve's own services. */
 const tenantHeader = "reeve-tenant";
 const subjectHeader = "reeve-subject";
 
-/** The headers of a call on behalf of `principal`. */
+/** Returns the headers of a call to another Reeve service on behalf of `principal`. */
 export function principalHeaders(
   { tenant, subject }: Principal,
   internalToken: string | undefined,
@@ -22,21 +22,22 @@ export function principalHeaders(
 }
 
 /**
- * Lets only our own services pass, which show the token that they share, and takes the principal from their headers.
- * Without a token everybody who reaches the port passes: for loopback only.
+ * Authenticates Reeve's own services by their shared token, and takes the principal from the request's headers. Without a
+ * token, accepts every caller that reaches the port: use this on loopback only.
  */
 export function authenticateInternally(internalToken: string | undefined): Interceptor {
   return (next) => async (request) => {
     if (isOpenService(request.service)) return await next(request);
     const given = request.header.get("authorization") ?? "";
     if (internalToken !== undefined && !isEqual(given, `Bearer ${internalToken}`)) {
-      const message = "this port serves Reeve's own services; clients call the gateway";
+      const message =
+        "the internal token is missing or wrong: this port serves Reeve's own services; call the gateway instead";
       throw new Failure("unauthenticated", ErrorReason.UNAUTHENTICATED, message);
     }
     const tenant = request.header.get(tenantHeader) ?? "";
     const subject = decoded(request.header.get(subjectHeader) ?? "");
     if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(tenant) || subject === "") {
-      const message = `the headers ${tenantHeader} and ${subjectHeader} say for whom a service calls`;
+      const message = `the headers ${tenantHeader} and ${subjectHeader} are missing or malformed; send the principal of the call in them`;
       throw new Failure("unauthenticated", ErrorReason.UNAUTHENTICATED, message);
     }
     setPrincipal(request.contextValues, { tenant, subject });
@@ -44,7 +45,7 @@ export function authenticateInternally(internalToken: string | undefined): Inter
   };
 }
 
-/** Empty when it is no encoded text. */
+/** Decodes a percent-encoded text. Returns "" if it is malformed. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -1,39 +1,40 @@
 import type { ListenAddress } from "../config.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import type { HttpHandler } from "./rpc-handler.ts";
 import { openHttpPort } from "./http-port.ts";
+import type { HttpHandler } from "./rpc-handler.ts";
 
 /**
- * A port that is open before there is anything to serve, and until the process ends: probes are answered while a service
- * still waits for its store, and while it drains.
+ * An open port that outlives the server behind it: it answers probes while the service still waits for its store, and while
+ * the service drains.
  */
 export interface Listener extends AsyncDisposable {
-  /** `http://host:port` with the port that was really taken. */
+  /** `http://host:port` with the actual port. */
   readonly url: string;
   readonly port: number;
-  /** From now on `handler` answers what comes in. */
+  /** Passes all further requests to `handler`. */
   setHandler(handler: HttpHandler): void;
 }
 
-/** Opens a port. Throws a Failure when the address cannot be had. */
+/** Opens a port, which answers 503 until it has a handler. Throws a Failure if it cannot listen on the address. */
 export async function openListener({ host, port }: ListenAddress, log: Logger): Promise<Listener> {
-  let answer = refuse;
-  const open = await openHttpPort({ host, port }, (request, response) => answer(request, response));
-  const shown = host.includes(":") ? `[${host}]` : host;
-  const url = `http://${shown}:${open.port}`;
+  let handler = starting;
+  const open = await openHttpPort({ host, port }, (request, response) =>
+    handler(request, response),
+  );
+  const urlHost = host.includes(":") ? `[${host}]` : host;
+  const url = `http://${urlHost}:${open.port}`;
   log.debug({ url }, "port is open");
   return {
     url,
     port: open.port,
-    setHandler(handler) {
-      answer = handler;
+    setHandler(next) {
+      handler = next;
     },
     [Symbol.asyncDispose]: () => open[Symbol.asyncDispose](),
   };
 }
 
-/** Nobody has taken the door yet. */
-const refuse: HttpHandler = (_, response) => {
+const starting: HttpHandler = (_, response) => {
   response.statusCode = 503;
   response.end("starting\n");
 };

@@ -1,11 +1,12 @@
+import { abortable } from "../async/abortable.ts";
 import type { HttpHandler } from "./rpc-handler.ts";
 
-/** The requests that a handler was given and has not answered. */
+/** Counts the requests that a handler has received and not yet answered. */
 export class OpenRequests {
   readonly #waiting = new Set<() => void>();
   #open = 0;
 
-  /** `handler`, with its requests counted. */
+  /** Returns `handler` with its requests counted. */
   counted(handler: HttpHandler): HttpHandler {
     return (request, response) => {
       this.#open += 1;
@@ -14,19 +15,18 @@ export class OpenRequests {
     };
   }
 
-  /** Resolves when there are none, and at the latest when `signal` aborts. */
+  /** Resolves when no request is open, and at the latest when `signal` aborts. */
   async untilNone(signal: AbortSignal): Promise<void> {
     if (this.#open === 0 || signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.add(resolve);
-    signal.addEventListener("abort", () => resolve(), { once: true });
-    await promise;
+    await abortable(promise, signal).catch(() => undefined);
+    this.#waiting.delete(resolve);
   }
 
   #closed(): void {
     this.#open -= 1;
     if (this.#open > 0) return;
     for (const resolve of this.#waiting) resolve();
-    this.#waiting.clear();
   }
 }

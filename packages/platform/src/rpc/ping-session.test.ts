@@ -12,7 +12,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A connection over HTTP/2, as its server sees it. */
+/** Opens an HTTP/2 connection, and returns the session of its server. */
 async function connection() {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -30,7 +30,7 @@ async function connection() {
   };
 }
 
-test("a connection is asked whether it lives", async () => {
+test("a connection is pinged", async () => {
   await using connected = await connection();
   const pinged = once(connected.client, "ping");
   pingSession(connected.session);
@@ -38,7 +38,7 @@ test("a connection is asked whether it lives", async () => {
   await expect(pinged).resolves.toHaveLength(1);
 });
 
-test("a connection that is at its end, and has not said so, is asked nothing", async () => {
+test("a destroyed connection that has not emitted close is not pinged", async () => {
   await using connected = await connection();
   const { session } = connected;
   pingSession(session);

@@ -1,12 +1,12 @@
 import type { ServerHttp2Session } from "node:http2";
 
-/** How often an HTTP/2 connection is asked whether it lives. */
+/** The interval between pings of an HTTP/2 connection. */
 export const pingIntervalMs = 20_000;
 
-/** Asks a connection again and again whether it lives, until it is closed. */
+/** Pings an HTTP/2 connection until it closes, so that a dead peer is noticed. */
 export function pingSession(session: ServerHttp2Session): void {
   const ping = () => {
-    // A session can be at its end for a while before it says that it is closed; then it throws what nobody would catch.
+    // A destroyed session may not have emitted "close" yet; a ping would then throw outside of any handler.
     if (!session.destroyed) session.ping(() => undefined);
   };
   const pings = setInterval(ping, pingIntervalMs).unref();

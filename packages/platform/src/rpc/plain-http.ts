@@ -3,10 +3,10 @@ import { readMetrics } from "../telemetry/metrics.ts";
 import type { HttpHandler } from "./rpc-handler.ts";
 
 /**
- * Answers what is no call: probes as plain HTTP, metrics in the format of Prometheus, and 404. While a server is
- * `away`, starting or ending, that is 503: a client of what it serves comes again.
+ * Returns a handler for requests that are not RPCs: probes, metrics in the Prometheus format, and 404 for all else. In a
+ * `phase` of unavailability that is 503 instead of 404, so that clients retry.
  */
-export function plainHttp(ready: () => boolean, away?: "starting" | "ending"): HttpHandler {
+export function plainHttp(ready: () => boolean, phase?: "starting" | "ending"): HttpHandler {
   return (request, response) => {
     const [path = ""] = (request.url ?? "").split("?", 1);
     const isRead = request.method === "GET" || request.method === "HEAD";
@@ -15,20 +15,20 @@ export function plainHttp(ready: () => boolean, away?: "starting" | "ending"): H
       return ready() ? end(response, 200, "ready\n") : end(response, 503, "not ready\n");
     }
     if (isRead && path === "/metrics") return void sendMetrics(response);
-    if (away !== undefined) return end(response, 503, `${away}\n`);
-    return end(response, 404, `nothing is served at ${path}\n`);
+    if (phase !== undefined) return end(response, 503, `${phase}\n`);
+    return end(response, 404, `${path} not found\n`);
   };
 }
 
-/** Lets browsers of any origin call: a credential is a header that a page must know, never a cookie. */
+/** Adds CORS for all origins. This is safe because a credential is a header that the page must know, never a cookie. */
 export function withCors(handler: HttpHandler): HttpHandler {
   return (request, response) => {
     if (request.headers.origin !== undefined) {
       response.setHeader("access-control-allow-origin", "*");
       response.setHeader("access-control-expose-headers", exposed);
     }
-    const asks = request.headers["access-control-request-method"] !== undefined;
-    if (request.method !== "OPTIONS" || !asks) return handler(request, response);
+    const requestsMethod = request.headers["access-control-request-method"] !== undefined;
+    if (request.method !== "OPTIONS" || !requestsMethod) return handler(request, response);
     response.setHeader("access-control-allow-methods", cors.allowedMethods.join(", "));
     response.setHeader("access-control-allow-headers", allowed);
     response.setHeader("access-control-max-age", "7200");

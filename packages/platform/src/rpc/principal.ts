@@ -5,10 +5,10 @@ import { createContextKey } from "@connectrpc/connect";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "../failure.ts";
 
-/** Who asks: what the credential says, never what the request says. */
+/** The authenticated caller: taken from the credential, never from the request. */
 export interface Principal {
   readonly tenant: string;
-  /** Name of the person or program, unique in the tenant. */
+  /** The name of the person or program, unique in the tenant. */
   readonly subject: string;
 }
 
@@ -16,7 +16,7 @@ const principalKey = createContextKey<Principal | undefined>(undefined, {
   description: "principal",
 });
 
-/** Services that need no credential: they tell nothing about tenants. */
+/** Services that need no credential, because they reveal nothing about tenants. */
 const open: ReadonlySet<string> = new Set([
   "grpc.health.v1.Health",
   "grpc.reflection.v1.ServerReflection",
@@ -28,14 +28,14 @@ export function isOpenService({ typeName }: DescService): boolean {
   return open.has(typeName);
 }
 
-/** Tells the handler of a request who asks; for interceptors that authenticate. */
+/** Sets the principal of a request for its handler. Only interceptors that authenticate call this. */
 export function setPrincipal(values: ContextValues, principal: Principal): void {
   values.set(principalKey, principal);
 }
 
-/** Lets a request pass only with a bearer token of `tokens`, and gives its handler the principal. */
+/** Accepts a request only with a bearer token of `tokens`, and passes the token's principal to the handler. */
 export function authenticate(tokens: ReadonlyMap<string, Principal>): Interceptor {
-  // Looked up by digest, so that the time of a look-up says nothing about how much of a token was right.
+  // Looked up by digest, so that the duration reveals nothing about how much of a token is right.
   const principals = new Map([...tokens].map(([token, principal]) => [digest(token), principal]));
   return (next) => async (request) => {
     if (isOpenService(request.service)) return await next(request);
@@ -45,7 +45,7 @@ export function authenticate(tokens: ReadonlyMap<string, Principal>): Intercepto
       const message =
         token === undefined
           ? "no bearer token: send the header `authorization: Bearer <token>`"
-          : "the bearer token is not known";
+          : "unknown bearer token: use one of the tokens that the gateway is configured with";
       throw new Failure("unauthenticated", ErrorReason.UNAUTHENTICATED, message);
     }
     setPrincipal(request.contextValues, principal);
@@ -53,10 +53,10 @@ export function authenticate(tokens: ReadonlyMap<string, Principal>): Intercepto
   };
 }
 
-/** The principal of a request. Throws when the server does not authenticate: a mistake in its wiring. */
+/** Returns the principal of a request. Throws if the server has no interceptor that authenticates. */
 export function principalOf(context: Pick<HandlerContext, "values">): Principal {
   const principal = context.values.get(principalKey);
-  if (principal === undefined) throw new Error("the server authenticates nobody");
+  if (principal === undefined) throw new Error("the server has no authentication interceptor");
   return principal;
 }
 

@@ -9,8 +9,8 @@ import type { ServeOptions } from "./server.ts";
 import { serve } from "./server.ts";
 
 /**
- * Opens the port of a service before anything else of it is there: it lives, and is not ready. A server that takes the listener
- * over says more.
+ * Opens the port of a service before the service starts. It answers probes as alive and not ready, until a server or
+ * `serveProbes` takes over the listener.
  */
 export async function openProbes(
   address: ListenAddress,
@@ -23,7 +23,7 @@ export async function openProbes(
   return listener;
 }
 
-/** Answers probes, and nothing else, on `listener`: ready while NATS is there and the process is not asked to end. */
+/** Answers only probes on `listener`: ready while NATS is connected and `signal` has not aborted. */
 export async function serveProbes(
   listener: Listener,
   { nats, log }: { readonly nats: Nats; readonly log: Logger },

@@ -19,7 +19,7 @@ type Reply = NonNullable<
   MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]
 >;
 
-/** Serves reflection, v1 and v1alpha, so that generic clients can call `services` without their proto files. */
+/** Serves gRPC reflection, v1 and v1alpha, so that generic clients can call `services` without their proto files. */
 export function serveReflection(router: ConnectRouter, services: readonly DescService[]): void {
   const files = filesOf(services);
   router.service(ServerReflection, {
@@ -36,7 +36,7 @@ export function serveReflection(router: ConnectRouter, services: readonly DescSe
   router.service(ServerReflectionAlpha, {
     async *serverReflectionInfo(requests) {
       for await (const request of requests) {
-        // The two versions differ in nothing but their package: the same bytes mean the same.
+        // The two versions differ only in their package: they have the same wire format.
         const bytes = toBinary(AlphaRequestSchema, request);
         const { messageRequest } = fromBinary(ServerReflectionRequestSchema, bytes);
         const messageResponse = answer(messageRequest, services, files);
@@ -85,20 +85,23 @@ function answer(
         },
       };
     case undefined:
-      return problem(Code.InvalidArgument, "the request asks for nothing that is known here");
+      return errorReply(
+        Code.InvalidArgument,
+        "the request has no message_request that this server knows",
+      );
   }
 }
 
-/** The file and everything that it imports, so that a client needs to ask only once. */
-function filesReply(file: DescFile | undefined, asked: string): Reply {
-  if (file === undefined) return problem(Code.NotFound, `${asked} is not known here`);
+/** Returns the file with everything that it imports, so that a client needs only one request. */
+function filesReply(file: DescFile | undefined, name: string): Reply {
+  if (file === undefined) return errorReply(Code.NotFound, `${name} not found`);
   const fileDescriptorProto = [...withImports(file)].map(({ proto }) =>
     toBinary(FileDescriptorProtoSchema, proto),
   );
   return { case: "fileDescriptorResponse", value: { fileDescriptorProto } };
 }
 
-function problem(errorCode: Code, errorMessage: string): Reply {
+function errorReply(errorCode: Code, errorMessage: string): Reply {
   return { case: "errorResponse", value: { errorCode, errorMessage } };
 }
 

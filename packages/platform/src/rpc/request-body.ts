@@ -2,16 +2,16 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { connectErrorOf } from "./connect-failure.ts";
 import { Failure } from "../failure.ts";
 
-/** The bytes of a request on their way to its handler. */
+/** The body of a request. */
 export interface RequestBody {
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** Reads what the handler left: it would stand before the next request of the connection, and keep it for ever. */
+  /** Reads the rest of the body. Bytes that the handler left unread would block the next request on the connection forever. */
   drain(): Promise<void>;
 }
 
 /**
- * The body of a request. It fails with reason TOO_LARGE when it has more than `maxBytes`: the protocols have limits of their
- * own, but refuse without a reason, before any interceptor is asked. Undefined: it may have any size.
+ * Limits the body of a request: reading more than `maxBytes` fails with reason TOO_LARGE. The protocol's own limits would
+ * refuse such a request without a reason, before any interceptor runs. Undefined: no limit.
  */
 export function requestBody(
   body: AsyncIterable<Uint8Array>,
@@ -26,7 +26,7 @@ export function requestBody(
     return chunk;
   };
   return {
-    // Without `return`: a reader that stops early must not destroy what is still to be drained.
+    // Without `return`: a reader that stops early must not destroy the bytes that `drain` still has to read.
     chunks: { [Symbol.asyncIterator]: () => ({ next }) },
     async drain() {
       for (;;) if ((await source.next()).done === true) return;
@@ -38,6 +38,6 @@ function tooLarge(maxBytes: number): Failure {
   return new Failure(
     "exhausted",
     ErrorReason.TOO_LARGE,
-    `a message may have ${maxBytes} bytes; this one has more; pass large content as an artifact`,
+    `the message is larger than ${maxBytes} bytes; pass large content as an artifact`,
   );
 }

@@ -10,18 +10,18 @@ import {
 import type { Logger } from "../telemetry/logger.ts";
 import { requestBody } from "./request-body.ts";
 
-/** The methods whose requests are streams of messages. */
-const methodsWithStreams: ReadonlySet<string> = new Set(["client_streaming", "bidi_streaming"]);
+/** The kinds of methods whose request is a stream of messages. */
+const requestStreamKinds: ReadonlySet<string> = new Set(["client_streaming", "bidi_streaming"]);
 
-/** A handler for requests of either version of HTTP. */
+/** A handler for requests over HTTP/1.1 and HTTP/2. */
 export type HttpHandler = (
   request: IncomingMessage | Http2ServerRequest,
   response: ServerResponse | Http2ServerResponse,
 ) => void;
 
 /**
- * Serves the routes of `routes`, and everything else by `fallback`. A client that goes away is no event worth a line. A
- * message over `readMaxBytes` is refused with details, as everything else is.
+ * Returns a handler that serves `routes`, and passes all other requests to `fallback`. Refuses a message over
+ * `readMaxBytes` with reason TOO_LARGE. A client that disconnects is logged at level debug only.
  */
 export function rpcHandler(
   routes: (router: ConnectRouter) => void,
@@ -37,18 +37,18 @@ export function rpcHandler(
     const handler = handlers.get(path);
     if (handler === undefined) return fallback(request, response);
     const universal = universalRequestFromNodeRequest(request, response, undefined, undefined);
-    // Node's requests are bytes; only those of other frameworks may be parsed already.
-    const given = universal.body as AsyncIterable<Uint8Array>;
-    const isStream = methodsWithStreams.has(handler.method.methodKind);
-    const body = requestBody(given, isStream ? undefined : options.readMaxBytes);
+    // The type allows for bodies that a framework has parsed; Node's requests are always bytes.
+    const bytes = universal.body as AsyncIterable<Uint8Array>;
+    const isStream = requestStreamKinds.has(handler.method.methodKind);
+    const body = requestBody(bytes, isStream ? undefined : options.readMaxBytes);
     const header = new Headers(universal.header);
-    // By this header alone a protocol would refuse what is too large, without a reason.
+    // With this header, the protocol would refuse a message that is too large without a reason.
     if (!isStream) header.delete("content-length");
     response.once("finish", () => void body.drain().catch(() => undefined));
     handler({ ...universal, header, body: body.chunks })
       .then((answer) => universalResponseToNodeResponse(answer, response))
       .catch((error: unknown) => {
-        log.debug({ code: ConnectError.from(error).code, path }, "client went away");
+        log.debug({ code: ConnectError.from(error).code, path }, "client disconnected");
       });
   };
 }

@@ -16,7 +16,7 @@ import {
 
 type Request = UnaryRequest | StreamRequest;
 
-/** A span for each request that is served, below the caller's; health and reflection have none. */
+/** Creates a server span for each request, as a child of the caller's span. Health and reflection have none. */
 export function traceServerRequests(): Interceptor {
   return (next) => async (request) => {
     if (isOpenService(request.service)) return await next(request);
@@ -28,7 +28,7 @@ export function traceServerRequests(): Interceptor {
   };
 }
 
-/** A span for each request that is made, which the server learns of. */
+/** Creates a client span for each request, and propagates it to the server. */
 export function traceClientRequests(): Interceptor {
   return (next) => async (request) => {
     const parent = context.active();
@@ -40,7 +40,7 @@ export function traceClientRequests(): Interceptor {
   };
 }
 
-/** The request in its span, which ends with the last message of the answer. */
+/** Sends the request inside `span`, which ends with the last message of the response. */
 async function within(
   span: Span,
   parent: Context,
@@ -66,7 +66,7 @@ async function* ending<Item>(
   request: Request,
   items: AsyncIterable<Item>,
 ): AsyncIterable<Item> {
-  // Left in the middle: the other side has gone.
+  // The code if the reader leaves the stream before its end.
   let code: Code | undefined = Code.Canceled;
   try {
     yield* items;
@@ -94,8 +94,8 @@ function isGrpc({ header }: Request): boolean {
   return (header.get("content-type") ?? "").startsWith("application/grpc");
 }
 
-/** Those that say something of the server; of the others it is the caller who has to know. */
-const faults: ReadonlySet<Code> = new Set([
+/** The codes that mean a fault of the server, as opposed to one of the caller. */
+const serverFaults: ReadonlySet<Code> = new Set([
   Code.Unknown,
   Code.DeadlineExceeded,
   Code.Unimplemented,
@@ -108,7 +108,7 @@ function end(span: Span, request: Request, code: Code | undefined): void {
   const name = code === undefined ? "ok" : snakeCase(Code[code]);
   const status = isGrpc(request) ? name.toUpperCase() : name;
   if (code !== undefined || isGrpc(request)) span.setAttribute(attributes.rpcStatus, status);
-  if (code !== undefined && faults.has(code)) {
+  if (code !== undefined && serverFaults.has(code)) {
     span.setAttribute(attributes.errorType, status);
     span.setStatus({ code: SpanStatusCode.ERROR });
   }

@@ -1,15 +1,15 @@
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "../failure.ts";
 
-/** How long a client is asked to wait before it asks again: another server answers at once, this one when it is back. */
+/** The delay before a client retries: another server answers at once, this one after its restart. */
 const retryAfterMs = 100;
 
-/** What a request ends with when its server goes away. A stream says in `metadata` from where to go on. */
+/** Returns the Failure that ends a request of a server that shuts down. A stream puts the place to resume from into `metadata`. */
 export function serverDraining(metadata: Readonly<Record<string, string>> = {}): Failure {
   return new Failure(
     "unavailable",
     ErrorReason.DRAINING,
-    "the server is going away; ask again, and watch a run from the last sequence that you saw",
+    "the server is shutting down; retry, and resume a watch from the last sequence that you received",
     { metadata, retryAfterMs },
   );
 }

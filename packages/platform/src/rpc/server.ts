@@ -1,6 +1,8 @@
-import { setTimeout as wait } from "node:timers/promises";
 import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
+import { abortLater } from "../async/abort-later.ts";
+import { neverAborts } from "../async/never-aborts.ts";
+import { sleep } from "../async/sleep.ts";
 import type { ListenAddress } from "../config.ts";
 import type { Listener } from "./listener.ts";
 import { openListener } from "./listener.ts";
@@ -17,44 +19,42 @@ import { validateRequests } from "./validate-interceptor.ts";
 export interface ServeOptions extends ListenAddress {
   readonly log: Logger;
   /**
-   * A port that is open already. It stays open when the server ends, and answers probes from then on. Absent: the address is
-   * opened.
+   * A port that is already open. It stays open after the server ends, and then answers only probes. Default: the server
+   * opens `host` and `port`.
    */
   readonly listener?: Listener | undefined;
-  /** Whether what the port will serve is still to come: until then it is unavailable. */
+  /** Answers 503 instead of 404 outside of the routes, because the actual server is still to come. Default: false. */
   readonly starting?: boolean;
-  /** What the server offers, for health and reflection. */
+  /** The services of this server, for health and reflection. */
   readonly services: readonly DescService[];
-  /** Run before requests are traced and validated: authentication. Their errors are mapped as well. */
+  /** Run before requests are traced and validated, to authenticate them. Their errors are mapped too. */
   readonly interceptors?: readonly Interceptor[];
-  /** Whether the server can do its work now. Absent: as long as it runs. */
+  /** Whether the server can do its work now. Default: always. */
   ready?(): boolean;
-  /** The largest message that is accepted, in bytes. Default: 4 MiB. */
+  /** The largest message that the server accepts, in bytes. Default: 4 MiB. */
   readonly maxMessageBytes?: number;
 }
 
-/** What is nested deeper than readers of messages like is read here, so that the refusal of it can say so. */
+/** Above the depth limit of requests, so that the validation, not the parser, refuses a deep message and gives the reason. */
 const readDeep = { recursionLimit: 1_000 };
 
-/** How long requests may take to be answered once the server goes away. */
+/** The time that requests have to finish once the server drains. */
 const graceMs = 1_000;
 
-/** What has been mapped within stays as it is, also while the server goes away. */
-const neverDraining = new AbortController().signal;
-
 /**
- * A server that is open, until it is disposed: then it takes no more requests, answers those that it has, ends after a
- * while UNAVAILABLE what does not come to an end, and closes its connections.
+ * A running server. Disposing it drains it: it accepts no more requests, waits one second for the open ones, ends the rest
+ * with UNAVAILABLE, and closes its connections.
  */
 export interface RunningServer extends AsyncDisposable {
-  /** `http://host:port` with the port that was really taken. */
+  /** `http://host:port` with the actual port. */
   readonly url: string;
   readonly port: number;
 }
 
 /**
- * Serves `routes` as gRPC, gRPC-Web and Connect on one port, over HTTP/2 without TLS and HTTP/1.1, with health and
- * reflection, `GET /livez`, `/readyz` and `/metrics`. Throws a Failure when the address cannot be had.
+ * Serves `routes` as gRPC, gRPC-Web, and Connect on one port, over HTTP/2 without TLS and HTTP/1.1, with health,
+ * reflection, `GET /livez`, `/readyz`, and `/metrics`. The server drains as soon as `signal` aborts. Throws a Failure if it
+ * cannot listen on the address.
  */
 export async function serve(
   routes: (router: ConnectRouter) => void,
@@ -64,18 +64,13 @@ export async function serve(
   const { log, services } = options;
   const drain = new AbortController();
   const draining = AbortSignal.any([signal, drain.signal]);
-  const late = new AbortController();
-  const hurry = () => {
-    setTimeout(() => late.abort(draining.reason), graceMs).unref();
-  };
-  if (draining.aborted) hurry();
-  else draining.addEventListener("abort", hurry, { once: true });
+  const graceOver = abortLater(graceMs, draining);
   const ready = () => !draining.aborted && (options.ready?.() ?? true);
   const health = (router: ConnectRouter) =>
     serveHealth(router, {
       services: services.map(({ typeName }) => typeName),
       ready,
-      sleep: (ms, until) => wait(ms, undefined, { signal: AbortSignal.any([until, draining]) }),
+      sleep: (delayMs, until) => sleep(delayMs, AbortSignal.any([until, draining])),
     });
   const readMaxBytes = options.maxMessageBytes ?? 4 * 1024 * 1024;
   const handler = rpcHandler(
@@ -86,8 +81,8 @@ export async function serve(
     },
     {
       interceptors: [
-        // What is refused there is mapped, and leaves no span: everybody who reaches the port can ask.
-        mapErrors(log, neverDraining),
+        // Outside of the spans: requests without a credential leave none. The inner `mapErrors` handles draining.
+        mapErrors(log, neverAborts),
         ...(options.interceptors ?? []),
         traceServerRequests(),
         mapErrors(log, draining),
@@ -98,7 +93,7 @@ export async function serve(
       jsonOptions: readDeep,
       compressMinBytes: 16 * 1024,
       maxTimeoutMs: 24 * 3_600_000,
-      shutdownSignal: late.signal,
+      shutdownSignal: graceOver,
     },
     plainHttp(ready, options.starting === true ? "starting" : undefined),
     log,
@@ -110,12 +105,12 @@ export async function serve(
     url: listener.url,
     port: listener.port,
     async [Symbol.asyncDispose]() {
-      drain.abort(new DOMException("the server is going away", "AbortError"));
+      drain.abort(new DOMException("the server is shutting down", "AbortError"));
       if (options.listener === undefined) return await listener[Symbol.asyncDispose]();
       listener.setHandler(
         withCors(rpcHandler(health, { readMaxBytes }, plainHttp(ready, "ending"), log)),
       );
-      await requests.untilNone(late.signal);
+      await requests.untilNone(graceOver);
     },
   };
 }

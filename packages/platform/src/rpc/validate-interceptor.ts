@@ -5,9 +5,11 @@ import type { Interceptor } from "@connectrpc/connect";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { Violation } from "../failure.ts";
 import { Failure } from "../failure.ts";
-import { isDeeperThan, maxRequestLevels } from "./nesting.ts";
 
-/** Refuses a request that breaks the rules of its contract, with every violation at once. */
+/** How deep a request may be nested, including JSON in it. A log may accept less: see `isStorable` of the contracts. */
+const maxRequestLevels = 32;
+
+/** Refuses a request that breaks the rules of its contract. The Failure lists all violations. */
 export function validateRequests(validator: Validator = createValidator()): Interceptor {
   return (next) => async (request) => {
     if (!request.stream) {
@@ -27,8 +29,8 @@ export function validateRequests(validator: Validator = createValidator()): Inte
 
 function assertValid(validator: Validator, schema: DescMessage, message: Message): void {
   if (isDeeperThan(message, maxRequestLevels)) {
-    const words = `the request is nested deeper than ${maxRequestLevels} levels; give a plainer one`;
-    throw new Failure("invalid", ErrorReason.INVALID_REQUEST, words);
+    const problem = `the request is nested deeper than ${maxRequestLevels} levels; send a flatter one`;
+    throw new Failure("invalid", ErrorReason.INVALID_REQUEST, problem);
   }
   const result = validator.validate(schema, message);
   if (result.kind === "valid") return;
@@ -40,7 +42,13 @@ function assertValid(validator: Validator, schema: DescMessage, message: Message
   });
 }
 
-/** A broken rule of a contract, as we tell it. */
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return false;
+  if (levels === 0) return true;
+  return Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));
+}
+
+/** Converts a violation of protovalidate. */
 export function violationOf(violation: RuleViolation): Violation {
   const { field, ruleId, message } = violation;
   return {

@@ -1,7 +1,7 @@
 import { Gauge } from "prom-client";
 import { processMetrics } from "./metrics.ts";
 
-/** A number that is read when somebody asks for the metrics. */
+/** A value of a gauge, read when the metrics are scraped. */
 export interface GaugeReading {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
@@ -11,15 +11,15 @@ export interface GaugeOptions {
   readonly name: string;
   readonly help: string;
   readonly labels: readonly string[];
-  /** Undefined: it cannot be told at the moment, and is left out. */
+  /** Reads the current value. Undefined leaves the gauge out of this scrape. */
   readonly read: () => Promise<GaugeReading | undefined>;
 }
 
 const readers = new Map<string, Set<GaugeOptions["read"]>>();
 
 /**
- * Shows a gauge among the metrics of this process until it is disposed. What several show under one name and the same labels
- * is added up.
+ * Adds a gauge to the metrics of this process until it is disposed. Values of several gauges with the same name and labels are
+ * added up.
  */
 export function registerGauge({ name, help, labels, read }: GaugeOptions): Disposable {
   const known = readers.get(name) ?? register(name, help, labels);

@@ -3,36 +3,36 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom
 const registry = new Registry();
 let hasDefaults = false;
 
-/** The metrics of this process. Those of Node cost nothing until somebody asks for them. */
+/** Returns the metrics of this process. Node's own metrics are collected from the first call on. */
 export function processMetrics(): Registry {
   if (!hasDefaults) collectDefaultMetrics({ register: registry });
   hasDefaults = true;
   return registry;
 }
 
-/** A metric, as it is declared: once in a process, where it is counted. Values of labels are few and known beforehand. */
+/** The declaration of a metric: once per process, in the file that counts it. A label has few values, all known in advance. */
 export interface MetricDeclaration<Label extends string> {
-  /** `reeve_`, what it is, and its unit. */
+  /** `reeve_`, the measured quantity, and its unit. */
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly Label[];
 }
 
-/** Something that only grows. */
+/** Declares a counter: a value that only grows. */
 export function counter<Label extends string = never>(
   declaration: MetricDeclaration<Label>,
 ): Counter<Label> {
   return new Counter(configOf(declaration));
 }
 
-/** Something that there is at the moment. */
+/** Declares a gauge: a current value. */
 export function gauge<Label extends string = never>(
   declaration: MetricDeclaration<Label>,
 ): Gauge<Label> {
   return new Gauge(configOf(declaration));
 }
 
-/** How long something takes, in seconds. */
+/** Declares a histogram of durations in seconds. */
 export function histogram<Label extends string = never>(
   declaration: MetricDeclaration<Label> & { readonly buckets: readonly number[] },
 ): Histogram<Label> {
@@ -44,20 +44,20 @@ function configOf<Label extends string>({ name, help, labels = [] }: MetricDecla
 }
 
 /**
- * Keeps a label within bounds: the first `most` values stand for themselves, every later one is `other`. Each label has one of
- * its own.
+ * Limits the number of values of a label: keeps the first `maxValues` values and replaces every later one by `other`. Create
+ * one function per label.
  */
-export function boundedLabel(most: number): (value: string) => string {
+export function boundedLabel(maxValues: number): (value: string) => string {
   const known = new Set<string>();
   return (value) => {
     if (known.has(value)) return value;
-    if (known.size >= most) return "other";
+    if (known.size >= maxValues) return "other";
     known.add(value);
     return value;
   };
 }
 
-/** The metrics as text, with its media type. */
+/** Returns the metrics as text, with its media type. */
 export async function readMetrics(): Promise<{ readonly type: string; readonly text: string }> {
   const metrics = processMetrics();
   return { type: metrics.contentType, text: await metrics.metrics() };

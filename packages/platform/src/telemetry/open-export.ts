@@ -21,10 +21,10 @@ import type { Logger } from "./logger.ts";
 import { traceContent } from "./span-content.ts";
 import type { TracingSettings } from "./tracing-settings.ts";
 
-/** How often is said that spans are lost. */
+/** The minimum interval between warnings about lost spans. */
 const diagnosticsIntervalMs = 60_000;
 
-/** Sets up the tracer of this process. */
+/** Sets up the global tracer of this process, with an OTLP exporter. */
 export function openExport(
   service: string,
   settings: TracingSettings,
@@ -32,7 +32,7 @@ export function openExport(
 ): { shutdown(): Promise<void> } {
   logDiagnostics(log);
   traceContent(settings.REEVE_TRACE_CONTENT);
-  const given = detectResources({ detectors: [envDetector] });
+  const fromEnvironment = detectResources({ detectors: [envDetector] });
   const processor = new BatchSpanProcessor({
     exporter: new OTLPTraceExporter(),
     scheduledDelayMillis: settings.OTEL_BSP_SCHEDULE_DELAY,
@@ -49,7 +49,7 @@ export function openExport(
           "service.instance.id": randomUUID(),
         }),
       )
-      .merge(given),
+      .merge(fromEnvironment),
     sampler: samplerOf(settings),
     spanLimits: { attributeValueLengthLimit: settings.OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT },
     spanProcessors: [processor],
@@ -60,33 +60,34 @@ export function openExport(
 }
 
 function samplerOf(settings: TracingSettings): Sampler {
-  const { OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: share } = settings;
+  const { OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio } = settings;
   switch (name) {
     case "always_on":
       return new AlwaysOnSampler();
     case "always_off":
       return new AlwaysOffSampler();
     case "traceidratio":
-      return new TraceIdRatioBasedSampler(share);
+      return new TraceIdRatioBasedSampler(ratio);
     case "parentbased_always_on":
       return new ParentBasedSampler({ root: new AlwaysOnSampler() });
     case "parentbased_always_off":
       return new ParentBasedSampler({ root: new AlwaysOffSampler() });
     case "parentbased_traceidratio":
-      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(share) });
+      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) });
   }
 }
 
 const quiet = () => undefined;
 
-/** Has the SDK say in our log what it has to complain of, once a minute at the most. */
+/** Logs the errors and warnings of the OpenTelemetry SDK, at most once a minute. */
 function logDiagnostics(log: Logger): void {
   let quietUntil = 0;
-  const complain = (...said: readonly unknown[]) => {
+  const warn = (...parts: readonly unknown[]) => {
     if (performance.now() < quietUntil) return;
     quietUntil = performance.now() + diagnosticsIntervalMs;
-    log.warn({ said: said.map(String).join(" ").slice(0, 300) }, "spans could not be exported");
+    const problem = parts.map(String).join(" ").slice(0, 300);
+    log.warn({ problem }, "spans were not exported; check the OTLP endpoint");
   };
-  const logger = { error: complain, warn: complain, info: quiet, debug: quiet, verbose: quiet };
+  const logger = { error: warn, warn, info: quiet, debug: quiet, verbose: quiet };
   diag.setLogger(logger, DiagLogLevel.WARN);
 }

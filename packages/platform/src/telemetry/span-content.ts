@@ -1,13 +1,13 @@
-let isWanted = false;
+let isEnabled = false;
 
-/** Says whether contents stand in spans; once, when a process starts. */
-export function traceContent(wanted: boolean): void {
-  isWanted = wanted;
+/** Enables or disables content, such as prompts and tool results, in spans. Called once, when a process starts. */
+export function traceContent(enabled: boolean): void {
+  isEnabled = enabled;
 }
 
-/** `value` as an attribute, under `name`, where contents are wanted; else nothing, and `value` is not even made. */
+/** Returns `value` as an attribute called `name` if content is enabled. Otherwise returns nothing and does not compute `value`. */
 export function contentAttribute(name: string, value: () => unknown): Record<string, string> {
-  if (!isWanted) return {};
+  if (!isEnabled) return {};
   const content = value();
   return { [name]: typeof content === "string" ? content : JSON.stringify(content) };
 }

@@ -1,7 +1,7 @@
 /**
- * The names that our spans use, all in one place. Those of OpenTelemetry are of its semantic conventions 1.45.0, in which everything
- * about agents and models may still change; `plan` is of the conventions for GenAI of May 2026. What begins with `reeve.`
- * is ours: there are no conventions for runs, claims and approvals.
+ * The attribute names of all spans. The standard names follow the OpenTelemetry semantic conventions 1.45.0, in which all names
+ * for agents and models may still change; `plan` follows the GenAI conventions of May 2026. Names that begin with `reeve.` are
+ * Reeve's own, because there are no conventions for runs, claims, and approvals.
  */
 export const attributes = {
   rpcSystem: "rpc.system.name",
@@ -49,7 +49,7 @@ export const attributes = {
   approvalWait: "reeve.approval.wait_seconds",
 } as const;
 
-/** What is done, for names of spans and for `gen_ai.operation.name`. */
+/** The operations, for span names and `gen_ai.operation.name`. */
 export const operations = {
   chat: "chat",
   invokeAgent: "invoke_agent",

@@ -5,13 +5,13 @@ import { contextFrom, inChildSpan, isSameTrace, linksTo, traceparentOf } from ".
 const one = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 const other = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-00";
 
-test("a trace context comes out as it went in", () => {
+test("a trace context survives encoding and decoding", () => {
   for (const given of [one, other]) {
     expect(traceparentOf(trace.getSpan(contextFrom(given)))).toBe(given);
   }
 });
 
-test("what is no trace context names no trace", () => {
+test("an invalid trace context has no trace", () => {
   const zeros = "00-00000000000000000000000000000000-b7ad6b7169203331-01";
   for (const given of [
     "",
@@ -27,11 +27,11 @@ test("what is no trace context names no trace", () => {
   }
 });
 
-test("two spans of one trace are told from those of others", () => {
+test("two spans of one trace are distinguished from spans of other traces", () => {
   expect(isSameTrace(one, other)).toBe(true);
   expect(isSameTrace(one, one.replace("0af7", "1af7"))).toBe(false);
 });
 
-test("where nothing is traced, nothing begins a trace", async () => {
+test("a child span without a parent begins no trace", async () => {
   expect(await inChildSpan("publish", {}, () => Promise.resolve(traceparentOf()))).toBe("");
 });

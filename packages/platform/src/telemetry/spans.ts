@@ -11,41 +11,41 @@ import { Failure } from "../failure.ts";
 import { reasonName } from "../rpc/connect-failure.ts";
 import { attributes } from "./span-names.ts";
 
-/** The header by which a trace goes from one process to another, over HTTP and NATS alike. */
+/** The header that propagates a trace between processes, over HTTP and NATS. */
 export const traceparentHeader = "traceparent";
 
 const tracer = trace.getTracer("reeve");
 const pattern = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** A span that is to be ended by its caller. Without a tracer it is one that nobody records. */
+/** Starts a span, which the caller has to end. Without a tracer, the span is not recorded. */
 export function startSpan(name: string, options: SpanOptions, parent: Context): Span {
   return tracer.startSpan(name, options, parent);
 }
 
-/** The context of `span`, below `parent`. */
+/** Returns a context in which `span` is active, derived from `parent`. */
 export function contextOf(span: Span, parent: Context): Context {
   return trace.setSpan(parent, span);
 }
 
-/** Whether a span belongs to a trace, recorded or not: then what is below it has to know. */
+/** Whether a span belongs to a trace, even one that is not recorded: its children then need the trace context. */
 export function isTraced(span: Span | undefined): span is Span {
   return span !== undefined && isSpanContextValid(span.spanContext());
 }
 
-/** The W3C trace context of a span, of the active one when none is given; empty: nothing is traced. */
+/** Returns the W3C trace context of a span, by default of the active one. Returns "" if there is no trace. */
 export function traceparentOf(span: Span | undefined = trace.getActiveSpan()): string {
   if (!isTraced(span)) return "";
   const { traceId, spanId, traceFlags } = span.spanContext();
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, "0")}`;
 }
 
-/** The context in which spans are children of the one that `traceparent` names; the root when it names none. */
+/** Returns a context in which new spans are children of the span in `traceparent`; the root context if that is not valid. */
 export function contextFrom(traceparent: string): Context {
   const remote = spanContextFrom(traceparent);
   return remote === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, remote);
 }
 
-/** Links to the spans that are named. */
+/** Returns links to the spans in `traceparents`. Skips invalid ones. */
 export function linksTo(traceparents: readonly string[]): Link[] {
   return traceparents.flatMap((traceparent) => {
     const context = spanContextFrom(traceparent);
@@ -53,7 +53,7 @@ export function linksTo(traceparents: readonly string[]): Link[] {
   });
 }
 
-/** Whether both name spans of one trace. */
+/** Whether two trace contexts belong to the same trace. */
 export function isSameTrace(one: string, other: string): boolean {
   const traceId = spanContextFrom(one)?.traceId;
   return traceId !== undefined && traceId === spanContextFrom(other)?.traceId;
@@ -67,7 +67,7 @@ function spanContextFrom(traceparent: string): SpanContext | undefined {
   return isSpanContextValid(remote) ? remote : undefined;
 }
 
-/** Does `work` in a span below `parent`, which ends with it. What is thrown passes, and is told by its kind alone. */
+/** Runs `work` in a span below `parent`. Rethrows its error, and records only the error's type in the span. */
 export async function inSpan<Result>(
   name: string,
   options: SpanOptions,
@@ -86,7 +86,7 @@ export async function inSpan<Result>(
   }
 }
 
-/** As `inSpan` below the active span; without one there is none, so that nothing begins a trace by the way. */
+/** Like `inSpan`, below the active span. Without an active span it creates none, so that no trace begins by accident. */
 export async function inChildSpan<Result>(
   name: string,
   options: SpanOptions,
@@ -97,8 +97,8 @@ export async function inChildSpan<Result>(
 }
 
 /**
- * Says that what the span is about failed, without a word of what was said: messages hold contents. What somebody ended has
- * not failed.
+ * Marks a span as failed, with the type of the error but not its message, because messages contain content. An AbortError is
+ * marked as cancelled, not as failed.
  */
 export function failSpan(span: Span, error: unknown): void {
   if (error instanceof DOMException && error.name === "AbortError") {
@@ -114,7 +114,7 @@ function errorType(error: unknown): string {
   return error instanceof Error ? error.name : "unknown";
 }
 
-/** `items`, each asked for in `within`: a generator works in the context of whoever asks it. */
+/** Iterates `items` in the context `within`: a generator otherwise runs in the context of its caller. */
 export async function* iterateIn<Item>(
   within: Context,
   items: AsyncIterable<Item>,

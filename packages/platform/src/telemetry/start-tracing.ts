@@ -1,15 +1,16 @@
 import type { Logger } from "./logger.ts";
-import { sleep } from "../async/sleep.ts";
+import { neverAborts } from "../async/never-aborts.ts";
+import { settledWithin } from "../async/settled-within.ts";
 import type { TracingSettings } from "./tracing-settings.ts";
 import { isTracingEnabled } from "./tracing-settings.ts";
 
-/** How long the last spans of a process may take to be exported. */
+/** The time that the last spans of a process have to be exported. */
 const shutdownMs = 2_000;
 
 /**
- * Exports the spans of this process from here on, where the settings ask for it; what exports is not even loaded where they
- * do not. An exporter that is away or slow holds up nothing: spans wait in a queue of bounded length, and what it cannot
- * hold is dropped. Disposing of it exports what is left, for two seconds at the most.
+ * Starts to export the spans of this process if the settings enable it; otherwise the exporter is not even loaded. A slow or
+ * unreachable collector delays nothing: spans wait in a bounded queue, and are dropped when it is full. Disposing exports the
+ * remaining spans, for at most two seconds.
  */
 export async function startTracing(
   service: string,
@@ -21,14 +22,13 @@ export async function startTracing(
   const exported = openExport(service, settings, log);
   log.info({ sampler: settings.OTEL_TRACES_SAMPLER }, "spans are exported");
   if (settings.REEVE_TRACE_CONTENT) {
-    log.warn("spans hold prompts, answers, arguments and results: whoever sees them sees those");
+    log.warn(
+      "spans contain prompts, answers, arguments, and results; restrict access to the traces",
+    );
   }
   return {
     async [Symbol.asyncDispose]() {
-      const enough = new AbortController();
-      const ended = exported.shutdown().catch(() => undefined);
-      await Promise.race([ended, sleep(shutdownMs, enough.signal).catch(() => undefined)]);
-      enough.abort();
+      await settledWithin(exported.shutdown(), shutdownMs, neverAborts).catch(() => undefined);
     },
   };
 }

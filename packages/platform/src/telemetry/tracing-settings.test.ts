@@ -4,7 +4,7 @@ import { readConfig } from "../config.ts";
 import { tracingSettings, isTracingEnabled } from "./tracing-settings.ts";
 
 const schema = z.object(tracingSettings);
-const wants = (environment: Record<string, string>) =>
+const isEnabled = (environment: Record<string, string>) =>
   isTracingEnabled(readConfig(schema, environment));
 
 test.each<[environment: Record<string, string>, isOn: boolean]>([
@@ -15,10 +15,10 @@ test.each<[environment: Record<string, string>, isOn: boolean]>([
   [{ OTEL_TRACES_EXPORTER: "none", OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" }, false],
   [{ OTEL_SDK_DISABLED: "true", OTEL_TRACES_EXPORTER: "otlp" }, false],
 ])("with %o spans are exported: %s", (environment, isOn) => {
-  expect(wants(environment)).toBe(isOn);
+  expect(isEnabled(environment)).toBe(isOn);
 });
 
-test("settings that cannot be honoured are refused, all at once", () => {
+test("unsupported settings are refused together", () => {
   const environment = {
     OTEL_EXPORTER_OTLP_PROTOCOL: "grpc",
     OTEL_TRACES_EXPORTER: "zipkin",

@@ -5,15 +5,18 @@ const flag = z
   .default("false")
   .transform((text) => text === "true" || text === "1");
 
-const protocol = z.literal("http/protobuf", { error: "only http/protobuf is spoken" }).optional();
+const protocol = z
+  .literal("http/protobuf", { error: "only http/protobuf is supported" })
+  .optional();
 
 /** A number that is at least 1. */
-const count = (usual: number) => z.coerce.number().int().min(1).max(1_000_000).default(usual);
+const count = (defaultCount: number) =>
+  z.coerce.number().int().min(1).max(1_000_000).default(defaultCount);
 
 /**
- * Whether and how spans are exported, by the standard variables of OpenTelemetry. Off unless an exporter or an endpoint is
- * named. Headers, time-outs, compression and certificates are read by the exporter itself; they are named here because a
- * service may be given them.
+ * The settings of tracing: the standard variables of OpenTelemetry. Tracing is off unless an exporter or an endpoint is set.
+ * The exporter itself reads the variables for headers, timeouts, compression, and certificates; they are listed here as
+ * permitted settings of a service.
  */
 export const tracingSettings = {
   OTEL_SDK_DISABLED: flag,
@@ -38,25 +41,25 @@ export const tracingSettings = {
       "parentbased_traceidratio",
     ])
     .default("parentbased_always_on"),
-  /** The share of traces that is kept, for the samplers that take one. */
+  /** The ratio of traces that are sampled, for the ratio samplers. */
   OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
   OTEL_BSP_SCHEDULE_DELAY: count(5_000),
   OTEL_BSP_EXPORT_TIMEOUT: count(30_000),
   OTEL_BSP_MAX_QUEUE_SIZE: count(2_048),
   OTEL_BSP_MAX_EXPORT_BATCH_SIZE: count(512),
-  /** Characters of an attribute that are kept. */
+  /** The maximum length of an attribute, in characters. */
   OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT: count(8_192),
-  /** Whether prompts, answers, arguments and results stand in spans. */
+  /** Whether spans contain prompts, answers, arguments, and results. */
   REEVE_TRACE_CONTENT: flag,
 };
 
 const schema = z.object(tracingSettings);
 export type TracingSettings = z.infer<typeof schema>;
 
-/** Whether spans are to be exported. */
+/** Whether the settings enable the export of spans. */
 export function isTracingEnabled(settings: TracingSettings): boolean {
   if (settings.OTEL_SDK_DISABLED) return false;
   if (settings.OTEL_TRACES_EXPORTER !== undefined) return settings.OTEL_TRACES_EXPORTER === "otlp";
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own } = settings;
-  return all !== undefined || own !== undefined;
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: any, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = settings;
+  return any !== undefined || traces !== undefined;
 }

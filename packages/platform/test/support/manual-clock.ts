@@ -7,7 +7,7 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** A clock that stands still until a test advances it. */
+/** A clock that only moves when a test advances it. */
 export class ManualClock implements Clock {
   /** The delays of all sleeps, in the order in which they began. */
   readonly delaysMs: number[] = [];
@@ -40,7 +40,7 @@ export class ManualClock implements Clock {
     }
   }
 
-  /** Advances the time, wakes whoever is due, and lets all that follows at once happen. */
+  /** Advances the time, wakes the sleepers that are due, and lets their continuations run. */
   async advance(ms: number): Promise<void> {
     this.#nowMs += ms;
     for (const { dueMs, wake } of this.#sleepers) if (dueMs <= this.#nowMs) wake();

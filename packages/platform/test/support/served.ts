@@ -8,14 +8,14 @@ import { serve } from "../../src/rpc/server.ts";
 
 const never = new AbortController().signal;
 
-/** A server on any free port, a client's way to it, and what it has logged. */
+/** A server on any free port, a client transport for it, and its log lines. */
 export interface Served extends AsyncDisposable {
   readonly server: RunningServer;
   readonly transport: Transport;
   readonly logged: readonly string[];
 }
 
-/** Serves a part of `RunService`. */
+/** Serves some methods of `RunService`. */
 export async function served(
   service: Partial<ServiceImpl<typeof RunService>> = {},
   options: Partial<ServeOptions> = {},

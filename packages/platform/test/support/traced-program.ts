@@ -1,4 +1,4 @@
-/** A process that exports spans where its environment says, logs in one, and ends in order. */
+// A process that exports spans as its environment says, logs inside and outside of a span, and shuts down gracefully.
 import process from "node:process";
 import { ROOT_CONTEXT } from "@opentelemetry/api";
 import { z } from "zod";

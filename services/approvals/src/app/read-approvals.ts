@@ -52,7 +52,7 @@ export async function* watchApprovals(
   const wanted = (until: AbortSignal) => newsOf(inbox.watch(tenant, until), runId);
   const tick = (until: AbortSignal) => clock.sleep(heartbeatMs, until);
   for await (const next of withHeartbeats(wanted, tick, signal))
-    yield next === "tick" ? undefined : next;
+    yield next === "heartbeat" ? undefined : next;
 }
 
 async function* newsOf(

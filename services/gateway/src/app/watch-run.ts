@@ -75,7 +75,7 @@ export async function* watchRun(
     }
   }
   for await (const next of withHeartbeats(wanted, (until) => sleep(heartbeatMs, until), signal)) {
-    if (next === "tick") {
+    if (next === "heartbeat") {
       yield { events: [], throughSequence };
       continue;
     }
