@@ -1,3 +1,4 @@
+import { providerSettings } from "@reeve/models/registry/provider-modules";
 import { commonSettings, probeAddress } from "@reeve/platform/process/settings";
 import { z } from "zod";
 
@@ -14,22 +15,7 @@ export const runtimeConfig = z.object({
   REEVE_MODELS: z.string().optional(),
   /** File with the limits that no agent may exceed. */
   REEVE_LIMITS: z.string().optional(),
-  /** Folder with scripts for the scripted provider. */
-  REEVE_SCRIPTS: z.string().optional(),
-  OPENAI_API_KEY: z.string().optional(),
-  OPENAI_BASE_URL: z.url().optional(),
-  /** The model that the id `default` stands for when there is a key. */
-  OPENAI_MODEL: z.string().optional(),
-  /** The API by which OpenAI is called; default: `responses`, or `chat` when there is a base URL. */
-  OPENAI_API: z.enum(["chat", "responses"]).optional(),
-  /** How much of its reasoning a model tells over the Responses API; default: nothing. */
-  OPENAI_REASONING_SUMMARY: z.enum(["auto", "concise", "detailed"]).optional(),
-  ANTHROPIC_API_KEY: z.string().optional(),
-  ANTHROPIC_BASE_URL: z.url().optional(),
-  /** The model that the id `default` stands for when there is this key and none of OpenAI. */
-  ANTHROPIC_MODEL: z.string().optional(),
-  /** Has models of Anthropic think as much as they need and tell it; default: as each is used to. */
-  ANTHROPIC_THINKING: z.enum(["adaptive"]).optional(),
+  ...providerSettings,
 });
 
 export type RuntimeConfig = z.infer<typeof runtimeConfig>;

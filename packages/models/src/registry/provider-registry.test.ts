@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ProviderSettings } from "./provider-registry.ts";
+import type { RegistrySettings } from "./provider-registry.ts";
 import { openProviders } from "./provider-registry.ts";
 
 let folder: string;
@@ -15,7 +15,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function open(settings: ProviderSettings) {
+async function open(settings: RegistrySettings) {
   const { byName, catalog } = await openProviders(settings, new AbortController().signal);
   const models = catalog.models.map(({ id, provider, upstreamName }) => [
     id,
@@ -25,7 +25,7 @@ async function open(settings: ProviderSettings) {
 }
 
 /** The format in which OpenAI is spoken to. */
-async function formatOf(settings: ProviderSettings): Promise<string | undefined> {
+async function formatOf(settings: RegistrySettings): Promise<string | undefined> {
   const signal = new AbortController().signal;
   const { byName } = await openProviders({ OPENAI_API_KEY: "k", ...settings }, signal);
   return byName.get("openai")?.format;

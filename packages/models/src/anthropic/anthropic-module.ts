@@ -1,0 +1,26 @@
+import { z } from "zod";
+import { providerModule } from "../registry/provider-module.ts";
+import { anthropicProvider } from "./anthropic-provider.ts";
+
+const defaultModel = "claude-haiku-5-5";
+
+/** The provider `anthropic`, configured by `ANTHROPIC_API_KEY`. */
+export const anthropicModule = providerModule({
+  settings: {
+    ANTHROPIC_API_KEY: z.string().optional(),
+    ANTHROPIC_BASE_URL: z.url().optional(),
+    /** The model for the id `default`, unless OpenAI is configured too. */
+    ANTHROPIC_MODEL: z.string().optional(),
+    /** `adaptive`: models think as much as they need, and show a summary. Default: as each model does by itself. */
+    ANTHROPIC_THINKING: z.enum(["adaptive"]).optional(),
+  },
+  async open({
+    ANTHROPIC_API_KEY: apiKey,
+    ANTHROPIC_BASE_URL: baseUrl,
+    ANTHROPIC_MODEL: model = defaultModel,
+    ANTHROPIC_THINKING: thinking,
+  }) {
+    if (apiKey === undefined) return undefined;
+    return { provider: anthropicProvider({ apiKey, baseUrl, thinking }), defaultModel: model };
+  },
+});

@@ -1,0 +1,43 @@
+import type { ModelProvider } from "@reeve/engine/ports/model-provider";
+import { z } from "zod";
+import { chatProvider } from "../chat/chat-provider.ts";
+import { providerModule } from "../registry/provider-module.ts";
+import { responsesProvider } from "../responses/responses-provider.ts";
+
+const defaultModel = "gpt-5.4-mini";
+
+const settings = {
+  OPENAI_API_KEY: z.string().optional(),
+  OPENAI_BASE_URL: z.url().optional(),
+  /** The model for the id `default`. */
+  OPENAI_MODEL: z.string().optional(),
+  /** The API to call. Default: `responses`, or `chat` with a base URL. */
+  OPENAI_API: z.enum(["chat", "responses"]).optional(),
+  /** The length of the reasoning summaries of the Responses API. Default: no summaries. */
+  OPENAI_REASONING_SUMMARY: z.enum(["auto", "concise", "detailed"]).optional(),
+};
+
+type Settings = z.infer<z.ZodObject<typeof settings>>;
+
+/** The provider `openai`, configured by `OPENAI_API_KEY`. */
+export const openaiModule = providerModule({
+  settings,
+  async open(given) {
+    const apiKey = given.OPENAI_API_KEY;
+    return apiKey === undefined
+      ? undefined
+      : { provider: providerFor(apiKey, given), defaultModel: given.OPENAI_MODEL ?? defaultModel };
+  },
+});
+
+/**
+ * The newer models of OpenAI accept tools only over the Responses API. Most compatible servers support chat completions, and
+ * few the Responses API.
+ */
+function providerFor(apiKey: string, settings: Settings): ModelProvider {
+  const { OPENAI_BASE_URL: baseUrl, OPENAI_REASONING_SUMMARY: reasoningSummary } = settings;
+  const defaultApi = baseUrl === undefined ? "responses" : "chat";
+  return (settings.OPENAI_API ?? defaultApi) === "chat"
+    ? chatProvider({ apiKey, baseUrl })
+    : responsesProvider({ apiKey, baseUrl, reasoningSummary });
+}
