@@ -42,7 +42,7 @@ export async function returnCalls(
   });
   try {
     const isLeft = async () => (await routing.calls.backlog(host, until)).waiting > 0;
-    while (slots.capacity.taken > 0 || (await isLeft())) await sleep(checkMs, until);
+    while (slots.busy > 0 || (await isLeft())) await sleep(checkMs, until);
   } catch (error) {
     if (!until.aborted) log.warn({ err: error }, "calls are left for other hosts to adopt");
   } finally {

@@ -1,13 +1,18 @@
-import { Capacity } from "@reeve/jetstream/queue/capacity";
 import type { Delivery } from "@reeve/jetstream/queue/port";
+import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 
 /** The slots of a toolhost for calls, whichever queue they come from, and the calls in progress. */
 export class Slots {
-  readonly capacity: Capacity;
+  readonly capacity: Semaphore;
   readonly #inProgress = new Map<number, Promise<void>>();
 
   constructor(max: number) {
-    this.capacity = new Capacity(max);
+    this.capacity = new Semaphore(max);
+  }
+
+  /** How many slots are in use. */
+  get busy(): number {
+    return this.capacity.permits - this.capacity.available;
   }
 
   /** Starts work on a delivery. A delivery that is already in progress is forgotten, and its work continues. */

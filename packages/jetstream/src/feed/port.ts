@@ -1,18 +1,19 @@
-/** A committed batch of a log that has at least one event of the kinds that were asked for. */
+/** A committed batch of a log that has at least one event of the requested kinds. */
 export interface FeedBatch<Key, Event> {
   readonly key: Key;
-  /** The whole batch. */
+  /** All events of the batch, of any kind. */
   readonly events: readonly Event[];
-  /** Says that the batch needs not be delivered again. */
+  /** Reports that the batch does not have to be delivered again. */
   acknowledge(): void;
 }
 
-/** What happens in all logs of one sort, for projections. */
+/** The batches of all logs of one kind, for projections. */
 export interface Feed<Key, Event, Kind extends string> {
   /**
-   * The batches since the beginning of the store that have an event of `kinds`, each at least once, and first in the order
-   * of their commits; what is not acknowledged comes again, and then after later ones. `consumer` names the reader: its
-   * place outlives the process, and several processes of one name share the work. Ends by throwing the signal's reason.
+   * Yields the batches since the beginning of the store that have an event of `kinds`, each at least once, and at first in the
+   * order of their commits. Batches that are not acknowledged are delivered again, then after later ones. `consumer` names the
+   * reader: its position outlives the process, and several processes with the same name share the work. Ends by throwing the
+   * signal's reason.
    */
   consume(
     consumer: string,

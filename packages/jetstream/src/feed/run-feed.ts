@@ -5,5 +5,5 @@ import type { RunKey } from "../log/run-log.ts";
 /** A committed batch of a run. */
 export type RunFeedBatch = FeedBatch<RunKey, RunEvent>;
 
-/** What happens in all runs. */
+/** The committed batches of all runs. */
 export type RunFeed = Feed<RunKey, RunEvent, RunEventKind>;

@@ -1,14 +1,14 @@
 import type { ToolCallFact } from "@reeve/contracts/tool";
 import type { Log } from "./port.ts";
 
-/** Which call of which run of which tenant. */
+/** Identifies a tool call of a run of a tenant. */
 export interface CallKey {
   readonly tenant: string;
   readonly run: string;
   readonly call: string;
 }
 
-/** The journals of tool calls. A fact has no sequence field of its own: its place in the journal is its sequence. */
+/** The journals of tool calls. A fact has no sequence field: its position in the journal is its sequence. */
 export type CallJournal = Log<CallKey, ToolCallFact>;
 
 /** Whether a fact ends its call. Nothing is appended after it. */

@@ -1,77 +1,75 @@
 import type { NatsConnection } from "@nats-io/transport-node";
+import { Wakeup } from "@reeve/platform/async/coordination/wakeup";
+import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import type { EventRange, Tail } from "./port.ts";
 import { emptyTail } from "./port.ts";
-import { patiently } from "@reeve/platform/async/patiently";
-import { Signalled } from "@reeve/platform/async/signalled";
 import type { StoredBatch } from "./stored-batch.ts";
 import { batchFromMessage } from "./stored-batch.ts";
 
-/** What was read at a time. */
+/** The result of one read from the store. */
 export interface StoredRange<Event> extends EventRange<Event> {
-  /** Whether it reaches to the end of what is stored. */
+  /** Whether it reaches the end of what is stored. */
   readonly isComplete: boolean;
 }
 
-/** What following needs of a log. */
-export interface FollowSource<Event> {
+/** What `followSubject` needs of a log. */
+interface FollowSource<Event> {
   readonly connection: NatsConnection;
   readonly liveSubject: string;
-  /** How long the log may be quiet before its stored tail is looked at: a lost last message is invisible otherwise. */
+  /** After how much quiet time to compare with the stored tail: a lost last message is invisible otherwise. */
   readonly tailCheckMs: number;
-  /** What is stored after the sequence that is followed from, or a first part; events before it may be among it. */
+  /** Reads what is stored after the sequence to follow from, or a first part of it. It may include events before that. */
   readFirst(): Promise<StoredRange<Event>>;
   read(tail: Tail): Promise<StoredRange<Event>>;
-  /** The events of `batches`, which join on to each other, after `tail`. */
+  /** Returns the events of consecutive batches that come after `tail`. */
   rangeOf(tail: Tail, batches: readonly StoredBatch[]): EventRange<Event>;
 }
 
-/** What may wait for a slow reader. Beyond, it is dropped, and read from the store at the reader's own pace. */
-const maxWaiting = 256;
+/** How much may wait for a slow reader. More is dropped, and read from the store at the reader's own pace. */
+const maxWaitingBatches = 256;
 const maxWaitingBytes = 4 * 1024 * 1024;
-/** How long a follower waits for a store that is away. */
-const patienceMs = 120_000;
+/** How long a follower retries while the store is unavailable. */
+const maxRetryMs = 120_000;
 
 /**
- * Committed events after `afterSequence`, each once and in order: what is stored, then what the stream republishes while it
- * joins on without a gap; a gap, a lagging reader, a quiet log and a lost connection are repaired from the store.
+ * Yields the committed events after `afterSequence`, each once and in order: first what is stored, then what the stream
+ * republishes, as long as that continues without a gap. After a gap, a lag of the reader, a quiet time, or a lost connection,
+ * reads from the store.
  */
 export async function* followSubject<Event>(
-  followed: FollowSource<Event>,
+  source: FollowSource<Event>,
   afterSequence: number,
   signal: AbortSignal,
 ): AsyncIterable<EventRange<Event>> {
   signal.throwIfAborted();
-  const live = new LiveBatches(followed);
+  using live = new LiveBatches(source);
   let cursor: Tail = emptyTail;
   let isFirst = true;
-  try {
-    for (;;) {
-      let next: EventRange<Event> | undefined;
-      if (isFirst || live.isBehind) {
-        const read = isFirst ? () => followed.readFirst() : () => followed.read(cursor);
-        isFirst = false;
-        live.isBehind = false;
-        const { isComplete, ...stretch } = await patiently(read, patienceMs, signal);
-        if (!isComplete) live.isBehind = true;
-        next = stretch;
-      } else {
-        const batches = await live.next(cursor, signal);
-        next = batches && followed.rangeOf(cursor, batches);
-      }
-      if (next !== undefined && next.tail.sequence > cursor.sequence) {
-        cursor = next.tail;
-        live.seen(cursor);
-        if (cursor.sequence > afterSequence) yield trimmed(next, afterSequence);
-      }
-      signal.throwIfAborted();
+  for (;;) {
+    let next: EventRange<Event> | undefined;
+    if (isFirst || live.isBehind) {
+      const read = isFirst ? () => source.readFirst() : () => source.read(cursor);
+      isFirst = false;
+      live.isBehind = false;
+      const stored = await retryUnavailable(read, { maxElapsedMs: maxRetryMs }, signal);
+      const { isComplete, ...range } = stored;
+      if (!isComplete) live.isBehind = true;
+      next = range;
+    } else {
+      const batches = await live.next(cursor, signal);
+      next = batches && source.rangeOf(cursor, batches);
     }
-  } finally {
-    live.end();
+    if (next !== undefined && next.tail.sequence > cursor.sequence) {
+      cursor = next.tail;
+      live.skipTo(cursor);
+      if (cursor.sequence > afterSequence) yield rangeAfter(next, afterSequence);
+    }
+    signal.throwIfAborted();
   }
 }
 
-function trimmed<Event>(
+function rangeAfter<Event>(
   { events, tail }: EventRange<Event>,
   afterSequence: number,
 ): EventRange<Event> {
@@ -80,71 +78,73 @@ function trimmed<Event>(
 }
 
 /** The batches that the stream republishes, in a bounded queue. */
-class LiveBatches {
-  /** Whether the store has, or may have, what does not come through here. */
+class LiveBatches implements Disposable {
+  /** Whether the store has, or may have, batches that do not arrive here. */
   isBehind = false;
-  readonly #quietMs: number;
-  readonly #arrived = new Signalled();
-  readonly #ends: readonly (() => void)[];
+  readonly #tailCheckMs: number;
+  readonly #arrived = new Wakeup();
+  readonly #resources = new DisposableStack();
   #waiting: StoredBatch[] = [];
   #bytes = 0;
-  #seen = 0;
+  #knownSequence = 0;
 
   constructor({
     connection,
     liveSubject,
     tailCheckMs,
   }: Pick<FollowSource<unknown>, "connection" | "liveSubject" | "tailCheckMs">) {
-    this.#quietMs = tailCheckMs;
+    this.#tailCheckMs = tailCheckMs;
     const subscription = connection.subscribe(liveSubject, {
       callback: (error, message) => {
         const batch = error === null ? batchFromMessage(message) : undefined;
-        if (batch !== undefined && batch.last > this.#seen) this.#keep(batch);
+        if (batch !== undefined && batch.last > this.#knownSequence) this.#add(batch);
       },
     });
-    const forget = connectionStateOf(connection).onChange(() => this.#fallBehind());
-    this.#ends = [() => subscription.unsubscribe(), forget];
+    this.#resources.defer(() => subscription.unsubscribe());
+    this.#resources.defer(connectionStateOf(connection).onChange(() => this.#fallBehind()));
   }
 
-  end(): void {
-    for (const end of this.#ends) end();
+  [Symbol.dispose](): void {
+    this.#resources.dispose();
   }
 
-  /** Says that everything up to `tail` is known. */
-  seen({ sequence }: Tail): void {
-    this.#seen = sequence;
+  /** Ignores batches up to `tail` from now on. */
+  skipTo({ sequence }: Tail): void {
+    this.#knownSequence = sequence;
   }
 
   /**
-   * The batches that follow `cursor`; undefined when the store has to be read. What arrived meanwhile leaves at once: a
-   * reader that is slower gets more at a time.
+   * Waits for batches that follow `cursor`. Returns undefined when the store has to be read instead. Returns all that arrived
+   * meanwhile: a slower reader gets more at a time.
    */
   async next({ sequence }: Tail, signal: AbortSignal): Promise<readonly StoredBatch[] | undefined> {
     while (!this.isBehind) {
       const batches = this.#waiting.filter(({ last }) => last > sequence);
       this.#clear();
       if (batches.length > 0) {
-        if (joinOn(sequence, batches)) return batches;
+        if (areConsecutive(sequence, batches)) return batches;
         this.isBehind = true;
-      } else if (!(await this.#arrived.wait(this.#quietMs * (1 + Math.random() / 4), signal))) {
-        this.isBehind = true;
+      } else {
+        // With jitter, so that followers do not all read the tail at the same moment.
+        const quietMs = this.#tailCheckMs * (1 + Math.random() / 4);
+        if (!(await this.#arrived.waitFor(quietMs, signal))) this.isBehind = true;
       }
     }
     return undefined;
   }
 
-  #keep(batch: StoredBatch): void {
+  #add(batch: StoredBatch): void {
     this.#bytes += batch.data.length;
-    if (this.#waiting.push(batch) > maxWaiting || this.#bytes > maxWaitingBytes) {
+    if (this.#waiting.push(batch) > maxWaitingBatches || this.#bytes > maxWaitingBytes) {
       this.#fallBehind();
     }
-    this.#arrived.say();
+    this.#arrived.notify();
   }
 
   #fallBehind(): void {
     this.#clear();
     this.isBehind = true;
-    this.#arrived.say();
+    this.#arrived.notify();
   }
 
   #clear(): void {
@@ -153,11 +153,11 @@ class LiveBatches {
   }
 }
 
-function joinOn(sequence: number, batches: readonly StoredBatch[]): boolean {
+function areConsecutive(sequence: number, batches: readonly StoredBatch[]): boolean {
   let reached = sequence;
   return batches.every(({ first, last }) => {
-    const joins = first <= reached + 1;
+    const continues = first <= reached + 1;
     reached = last;
-    return joins;
+    return continues;
   });
 }

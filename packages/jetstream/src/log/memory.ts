@@ -5,40 +5,39 @@ import type { ThreadEvent } from "@reeve/contracts/thread";
 import { ThreadBatchSchema } from "@reeve/contracts/thread";
 import type { ToolCallFact } from "@reeve/contracts/tool";
 import { ToolCallJournalSchema } from "@reeve/contracts/tool";
-import { Audience } from "@reeve/platform/async/audience";
+import { Notifier } from "@reeve/platform/async/coordination/notifier";
+import { batchTooLarge, defaultMaxDataBytes } from "../streams/payload-limit.ts";
 import type { CallKey } from "./call-journal.ts";
 import { callJournalDefinition, runLogDefinition, threadLogDefinition } from "./definitions.ts";
-import type { AppendOutcome, Log, TailReader, EventRange, Tail } from "./port.ts";
-import { batchTooLarge, defaultMaxDataBytes } from "../streams/payload-limit.ts";
+import type { AppendOutcome, EventRange, Log, Tail, TailReader } from "./port.ts";
 import type { RunKey } from "./run-log.ts";
 import type { ThreadKey } from "./thread-log.ts";
 
-interface Stored<Event> {
+interface StoredLog<Event> {
   readonly events: Event[];
-  readonly changed: Audience;
+  readonly changed: Notifier;
   appends: number;
-  /** The sequence after which the last batch comes. */
-  lastAfter: number;
+  /** The sequence after which the last batch starts. */
+  lastBatchAfter: number;
 }
 
-/** What was appended in one act. */
-export interface MemoryBatch<Key, Event> {
+/** The events of one append. */
+interface MemoryBatch<Key, Event> {
   readonly key: Key;
   readonly events: readonly Event[];
 }
 
-/** Logs in memory, for runs without a server and for tests. Gone with the process. */
+/** Logs in memory, for runs without a server and for tests. They end with the process. */
 export class MemoryLog<Key, Event> implements Log<Key, Event>, TailReader<Key, Event> {
   /** All batches of all logs, in the order of their appends. */
   readonly batches: MemoryBatch<Key, Event>[] = [];
-  /** Hears of every append. */
-  readonly appended = new Audience();
+  /** Notifies of every append to any log. */
+  readonly appended = new Notifier();
   readonly #nameOf: (key: Key) => string;
-  readonly #logs = new Map<string, Stored<Event>>();
-
   readonly #sizeOf: (events: readonly Event[]) => number;
+  readonly #logs = new Map<string, StoredLog<Event>>();
 
-  /** Batches whose size by `sizeOf` is over that of a server in its usual settings are refused, as by the server. */
+  /** Rejects batches that a server with default settings would reject, by their size in bytes from `sizeOf`. */
   constructor(nameOf: (key: Key) => string, sizeOf: (events: readonly Event[]) => number) {
     this.#nameOf = nameOf;
     this.#sizeOf = sizeOf;
@@ -58,12 +57,12 @@ export class MemoryLog<Key, Event> implements Log<Key, Event>, TailReader<Key, E
     }
     const log = this.#log(key);
     if (log.appends !== tail.revision) return { kind: "conflict" };
-    log.lastAfter = log.events.length;
+    log.lastBatchAfter = log.events.length;
     log.events.push(...events);
     log.appends++;
     this.batches.push({ key, events: [...events] });
-    log.changed.say();
-    this.appended.say();
+    log.changed.notify();
+    this.appended.notify();
     return { kind: "appended", tail: { sequence: log.events.length, revision: log.appends } };
   }
 
@@ -78,7 +77,7 @@ export class MemoryLog<Key, Event> implements Log<Key, Event>, TailReader<Key, E
   }
 
   last(key: Key, signal: AbortSignal): Promise<EventRange<Event>> {
-    const { lastAfter: sequence } = this.#log(key);
+    const { lastBatchAfter: sequence } = this.#log(key);
     return this.read(key, { sequence, revision: 0 }, signal);
   }
 
@@ -87,27 +86,22 @@ export class MemoryLog<Key, Event> implements Log<Key, Event>, TailReader<Key, E
     after: number | Tail,
     signal: AbortSignal,
   ): AsyncIterable<EventRange<Event>> {
-    const { changed: audience } = this.#log(key);
-    const changed = audience.join();
+    using changed = this.#log(key).changed.subscribe();
     let cursor: Tail = typeof after === "number" ? { sequence: after, revision: 0 } : after;
-    try {
-      for (;;) {
-        const missed = await this.read(key, cursor, signal);
-        if (missed.tail.sequence > cursor.sequence) {
-          cursor = missed.tail;
-          yield missed;
-        } else await changed.wait(undefined, signal);
-      }
-    } finally {
-      audience.leave(changed);
+    for (;;) {
+      const missed = await this.read(key, cursor, signal);
+      if (missed.tail.sequence > cursor.sequence) {
+        cursor = missed.tail;
+        yield missed;
+      } else await changed.wait(signal);
     }
   }
 
-  #log(key: Key): Stored<Event> {
+  #log(key: Key): StoredLog<Event> {
     const name = this.#nameOf(key);
     const known = this.#logs.get(name);
     if (known !== undefined) return known;
-    const log = { events: [], changed: new Audience(), appends: 0, lastAfter: 0 };
+    const log = { events: [], changed: new Notifier(), appends: 0, lastBatchAfter: 0 };
     this.#logs.set(name, log);
     return log;
   }

@@ -6,30 +6,30 @@ import { headers } from "@nats-io/transport-node";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { ChannelTemplate } from "@reeve/contracts/channel";
 import { channelOf } from "@reeve/contracts/channel";
+import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { Failure } from "@reeve/platform/failure";
-import type { StoredRange } from "./follow-subject.ts";
-import { followSubject } from "./follow-subject.ts";
-import type { AppendOutcome, Log, TailReader, EventRange, Tail } from "./port.ts";
-import { emptyTail } from "./port.ts";
-import type { LogDefinition } from "./definitions.ts";
-import { patiently } from "@reeve/platform/async/patiently";
-import { batchTooLarge, maxDataBytes } from "../streams/payload-limit.ts";
-import { StreamPublisher } from "../streams/stream-publisher.ts";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import { isConflict, storeFailure } from "../streams/errors.ts";
+import { batchTooLarge, maxDataBytes } from "../streams/payload-limit.ts";
+import { StreamPublisher } from "../streams/stream-publisher.ts";
+import type { LogDefinition } from "./definitions.ts";
+import type { StoredRange } from "./follow-subject.ts";
+import { followSubject } from "./follow-subject.ts";
+import type { AppendOutcome, EventRange, Log, Tail, TailReader } from "./port.ts";
+import { emptyTail } from "./port.ts";
 import type { StoredBatch } from "./stored-batch.ts";
 import { batchHeaders, eventsAfter, expectedLastHeader } from "./stored-batch.ts";
 import { SubjectReader } from "./subject-reader.ts";
 
-/** What a follower reads at a time of a log that is far ahead: it may be slow, and there may be many. */
-const partBytes = 4 * 1024 * 1024;
-/** How often an append whose outcome is unknown is made again. */
-const maxAttempts = 4;
+/** How much a follower reads at a time of a log that is far ahead: it may be slow, and there may be many followers. */
+const followReadBytes = 4 * 1024 * 1024;
+/** How often an append is attempted while its outcome is unknown. */
+const maxAppendAttempts = 4;
 
 export interface NatsLogOptions {
-  /** How long a followed log may be quiet before its stored tail is looked at. */
+  /** How long a followed log may be quiet before its stored tail is checked. Default: 3 s. */
   readonly tailCheckMs?: number;
-  /** How long a call waits for a store that is away. */
+  /** How long a read is retried while the store is unavailable. Default: 10 s. */
   readonly maxRetryMs?: number;
 }
 
@@ -45,9 +45,9 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
   readonly #channel: ChannelTemplate;
   readonly #reader: SubjectReader;
   readonly #publisher: StreamPublisher;
-  readonly #quietMs: number;
-  readonly #patienceMs: number;
-  /** With a number, the name of a write that no other log gives. */
+  readonly #tailCheckMs: number;
+  readonly #retryLimits: { readonly maxElapsedMs: number };
+  /** Together with a number, identifies a write among those of all writers. */
   readonly #writer = randomBytes(12).toString("base64url");
   #writes = 0;
 
@@ -62,11 +62,11 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     this.#channel = channelOf(definition.schema);
     this.#reader = reader;
     this.#publisher = new StreamPublisher(connection);
-    this.#quietMs = tailCheckMs;
-    this.#patienceMs = maxRetryMs;
+    this.#tailCheckMs = tailCheckMs;
+    this.#retryLimits = { maxElapsedMs: maxRetryMs };
   }
 
-  /** Opens the stream that the definition's message declares, and makes it where it is missing. */
+  /** Opens the stream that the definition's message declares, and creates it if it is missing. */
   static async open<Key, Event, Schema extends DescMessage>(
     connection: NatsConnection,
     definition: LogDefinition<Key, Event, Schema>,
@@ -89,20 +89,20 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
       this.#definition.schema,
       this.#definition.batch(tail.sequence + 1, events),
     );
-    const described = this.#describe(tail, events, write);
-    this.#refuseOversized(subject, data);
-    for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+    const messageHeaders = this.#headersOf(tail, events, write);
+    this.#assertFits(subject, data);
+    for (let attempt = 1; attempt <= maxAppendAttempts; attempt++) {
       signal.throwIfAborted();
-      const reply = await this.#publisher.publish(subject, data, described);
+      const reply = await this.#publisher.publish(subject, data, messageHeaders);
       if (reply.kind === "stored") {
         return { kind: "appended", tail: { sequence, revision: reply.sequence } };
       }
-      const conflict = reply.kind === "refused" && isConflict(reply.refusal);
+      const conflict = reply.kind === "refused" && isConflict(reply.error);
       if (conflict && attempt === 1) return { kind: "conflict" };
-      if (reply.kind === "refused" && !conflict) throw storeFailure(reply.refusal);
-      // The outcome of an earlier attempt is unknown: whoever follows the tail in the log tells.
-      const look = () => this.#reader.next(subject, tail.revision);
-      const next = await patiently(look, this.#patienceMs, signal);
+      if (reply.kind === "refused" && !conflict) throw storeFailure(reply.error);
+      // The outcome of an earlier attempt is unknown. The batch that follows the tail in the log shows it.
+      const read = () => this.#reader.next(subject, tail.revision);
+      const next = await retryUnavailable(read, this.#retryLimits, signal);
       if (next?.write === write) {
         return { kind: "appended", tail: { sequence, revision: next.revision } };
       }
@@ -112,14 +112,14 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
   }
 
   async read(key: Key, tail: Tail, signal: AbortSignal): Promise<EventRange<Event>> {
-    const all = () => this.#readPart(this.#subject(key), tail, Infinity, signal);
-    const { isComplete: _, ...stretch } = await patiently(all, this.#patienceMs, signal);
-    return stretch;
+    const readAll = () => this.#readRange(this.#subject(key), tail, Infinity, signal);
+    const { isComplete: _, ...range } = await retryUnavailable(readAll, this.#retryLimits, signal);
+    return range;
   }
 
   async last(key: Key, signal: AbortSignal): Promise<EventRange<Event>> {
-    const ask = () => this.#reader.last(this.#subject(key));
-    const batch = await patiently(ask, this.#patienceMs, signal);
+    const read = () => this.#reader.last(this.#subject(key));
+    const batch = await retryUnavailable(read, this.#retryLimits, signal);
     if (batch === undefined) return { events: [], tail: emptyTail };
     const events = eventsAfter(this.#definition, batch, 0);
     return { events, tail: { sequence: batch.last, revision: batch.revision } };
@@ -128,46 +128,46 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
   follow(key: Key, after: number | Tail, signal: AbortSignal): AsyncIterable<EventRange<Event>> {
     const subject = this.#subject(key);
     const afterSequence = typeof after === "number" ? after : after.sequence;
-    const followed = {
+    const source = {
       connection: this.#connection,
       liveSubject: this.#channel.liveSubject(this.#definition.tokens(key)),
-      tailCheckMs: this.#quietMs,
+      tailCheckMs: this.#tailCheckMs,
       readFirst: () =>
         typeof after === "number"
           ? this.#readAfter(subject, after, signal)
-          : this.#readPart(subject, after, partBytes, signal),
-      read: (tail: Tail) => this.#readPart(subject, tail, partBytes, signal),
+          : this.#readRange(subject, after, followReadBytes, signal),
+      read: (tail: Tail) => this.#readRange(subject, tail, followReadBytes, signal),
       rangeOf: (tail: Tail, batches: readonly StoredBatch[]) =>
-        this.#stretch(subject, tail, batches),
+        this.#rangeOf(subject, tail, batches),
     };
-    return followSubject(followed, afterSequence, signal);
+    return followSubject(source, afterSequence, signal);
   }
 
   #subject(key: Key): string {
     return this.#channel.subject(this.#definition.tokens(key));
   }
 
-  #describe({ sequence, revision }: Tail, events: readonly Event[], write: string): MsgHdrs {
-    const described = headers();
-    described.set(expectedLastHeader, String(revision));
-    described.set(batchHeaders.first, String(sequence + 1));
-    described.set(batchHeaders.last, String(sequence + events.length));
-    described.set(batchHeaders.kinds, this.#definition.kinds(events).join(","));
-    described.set(batchHeaders.write, write);
-    return described;
+  #headersOf({ sequence, revision }: Tail, events: readonly Event[], write: string): MsgHdrs {
+    const result = headers();
+    result.set(expectedLastHeader, String(revision));
+    result.set(batchHeaders.first, String(sequence + 1));
+    result.set(batchHeaders.last, String(sequence + events.length));
+    result.set(batchHeaders.kinds, this.#definition.kinds(events).join(","));
+    result.set(batchHeaders.write, write);
+    return result;
   }
 
-  async #readPart(
+  async #readRange(
     subject: string,
     tail: Tail,
     maxBytes: number,
     signal: AbortSignal,
   ): Promise<StoredRange<Event>> {
     const { batches, isComplete } = await this.#reader.after(subject, tail, maxBytes, signal);
-    return { ...this.#stretch(subject, tail, batches), isComplete };
+    return { ...this.#rangeOf(subject, tail, batches), isComplete };
   }
 
-  /** A reader who knows only a sequence mostly has all but the last batch. */
+  /** Reads the last batch first: a reader that knows only a sequence usually has everything before it. */
   async #readAfter(
     subject: string,
     afterSequence: number,
@@ -175,18 +175,18 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
   ): Promise<StoredRange<Event>> {
     const last = afterSequence === 0 ? undefined : await this.#reader.last(subject);
     if (last === undefined || last.first > afterSequence + 1) {
-      return this.#readPart(subject, emptyTail, partBytes, signal);
+      return this.#readRange(subject, emptyTail, followReadBytes, signal);
     }
     const before = { sequence: last.first - 1, revision: 0 };
-    return { ...this.#stretch(subject, before, [last]), isComplete: true };
+    return { ...this.#rangeOf(subject, before, [last]), isComplete: true };
   }
 
-  #refuseOversized(subject: string, data: Uint8Array): void {
+  #assertFits(subject: string, data: Uint8Array): void {
     const maxBytes = maxDataBytes(this.#connection);
     if (data.length > maxBytes) throw batchTooLarge(subject, data.length, maxBytes);
   }
 
-  #stretch(subject: string, tail: Tail, batches: readonly StoredBatch[]): EventRange<Event> {
+  #rangeOf(subject: string, tail: Tail, batches: readonly StoredBatch[]): EventRange<Event> {
     const events: Event[] = [];
     let { sequence, revision } = tail;
     for (const batch of batches) {
@@ -194,7 +194,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
         throw new Failure(
           "internal",
           ErrorReason.INTERNAL,
-          `${subject} has a hole: after ${sequence} comes ${batch.first}`,
+          `the log ${subject} has a gap: sequence ${sequence} is followed by ${batch.first}`,
         );
       }
       if (batch.last > sequence) {

@@ -1,7 +1,7 @@
 import type { RunEvent } from "@reeve/contracts/run";
 import type { Log, TailReader } from "./port.ts";
 
-/** Which run of which tenant. */
+/** Identifies a run of a tenant. */
 export interface RunKey {
   readonly tenant: string;
   readonly run: string;
@@ -10,5 +10,5 @@ export interface RunKey {
 /** The logs of runs. */
 export type RunLog = Log<RunKey, RunEvent>;
 
-/** Their ends. */
+/** Reads the ends of the logs of runs. */
 export type RunTailReader = TailReader<RunKey, RunEvent>;

@@ -4,32 +4,35 @@ import type { Msg, MsgHdrs } from "@nats-io/transport-node";
 import { storedReadOptions } from "@reeve/contracts/nesting";
 import type { LogDefinition } from "./definitions.ts";
 
-/** Headers of a stored batch, so that a reader knows what is inside without decoding it. */
+/** Headers of a stored batch. They describe it to readers that do not decode it. */
 export const batchHeaders = {
   first: "Reeve-First-Sequence",
   last: "Reeve-Last-Sequence",
   kinds: "Reeve-Kinds",
-  /** Tells one write from any other, so that a writer recognises its own. */
+  /** Identifies one write, so that a writer recognizes its own. */
   write: "Reeve-Write",
 } as const;
 
-/** What the stream compares before it stores a batch: the place of the last one of the subject. It is stored with it. */
+/**
+ * The revision of the subject's last batch as the writer knows it. The stream compares it before it stores a batch, and stores
+ * it with the batch.
+ */
 export const expectedLastHeader = "Nats-Expected-Last-Subject-Sequence";
 
-/** A batch as it lies in its stream. */
+/** A batch as its stream stores it. */
 export interface StoredBatch {
-  /** Place of the message in its stream. */
+  /** The sequence of the message in its stream. */
   readonly revision: number;
   readonly first: number;
   readonly last: number;
   readonly kinds: readonly string[];
   readonly write: string;
-  /** Place of the batch before it; 0: it is the first. */
+  /** The revision of the batch before it in the same log; 0 for the first batch. */
   readonly previousRevision: number;
   readonly data: Uint8Array;
 }
 
-/** A batch as the stream gives it: republished after its commit, or asked for. */
+/** Reads a batch from a message that the stream republished after the commit, or sent as an answer to a direct get. */
 export function batchFromMessage(message: Msg): StoredBatch | undefined {
   const { headers } = message;
   if (headers === undefined) return undefined;
@@ -52,7 +55,7 @@ export function batchFromHeaders(
   };
 }
 
-/** The events of a batch that come after `afterSequence`. */
+/** Decodes a batch and returns its events after `afterSequence`. */
 export function eventsAfter<Key, Event, Schema extends DescMessage>(
   { schema, eventsOf }: LogDefinition<Key, Event, Schema>,
   { data }: StoredBatch,

@@ -1,7 +1,7 @@
 import type { ThreadEvent } from "@reeve/contracts/thread";
 import type { Log } from "./port.ts";
 
-/** Which thread of which tenant. */
+/** Identifies a thread of a tenant. */
 export interface ThreadKey {
   readonly tenant: string;
   readonly thread: string;

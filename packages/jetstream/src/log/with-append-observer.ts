@@ -1,6 +1,6 @@
 import type { Log } from "./port.ts";
 
-/** The log, with `observe` told of each batch that was appended here, once and after it stands. */
+/** Wraps a log so that `observe` is called with each batch that was appended through it, once, after the batch is stored. */
 export function withAppendObserver<Key, Event>(
   log: Log<Key, Event>,
   observe: (events: readonly Event[]) => void,

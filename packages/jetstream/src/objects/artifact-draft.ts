@@ -7,7 +7,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import type { ArtifactDraft } from "./artifact-store.ts";
 
-/** The id of the artifact that a draft becomes. */
+/** Returns the id of the artifact of a draft: derived from the idempotency key, or random. */
 export function artifactIdOf(tenant: string, { idempotencyKey }: ArtifactDraft): string {
   const id =
     idempotencyKey === undefined
@@ -16,12 +16,12 @@ export function artifactIdOf(tenant: string, { idempotencyKey }: ArtifactDraft):
   return `art_${id.toString("hex")}`;
 }
 
-/** Whether an artifact could have this id. */
+/** Returns whether a text has the form of an artifact id. */
 export function isArtifactId(text: string): boolean {
   return /^art_[0-9a-f]{32}$/.test(text);
 }
 
-/** What is known of the bytes of a file once they are stored. */
+/** The description of stored bytes. */
 export interface StoredBytes {
   readonly sizeBytes: number;
   /** In hexadecimal. */
@@ -29,7 +29,7 @@ export interface StoredBytes {
   readonly createdAt: Date;
 }
 
-/** The artifact that a draft became. */
+/** Returns the artifact of a draft whose bytes are stored. */
 export function artifactOf(
   artifactId: string,
   { name, mediaType, runId }: ArtifactDraft,
@@ -47,13 +47,13 @@ export function artifactOf(
 }
 
 export function artifactNotFound(artifactId: string): Failure {
-  const message = `there is no artifact ${artifactId}`;
+  const message = `artifact ${artifactId} does not exist`;
   return new Failure("not_found", ErrorReason.ARTIFACT_NOT_FOUND, message, {
     metadata: { artifact_id: artifactId },
   });
 }
 
-/** Oldest first. */
+/** Orders artifacts by age, oldest first. */
 export function byAge(a: Artifact, b: Artifact): number {
   const [first, second] = [a.createdAt?.seconds ?? 0n, b.createdAt?.seconds ?? 0n];
   if (first !== second) return first < second ? -1 : 1;

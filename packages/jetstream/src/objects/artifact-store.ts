@@ -1,14 +1,14 @@
 import type { Artifact } from "@reeve/contracts/artifact";
 
-/** What is known of a file before its bytes. */
+/** The description of a file before its bytes are stored. */
 export interface ArtifactDraft {
   readonly name: string;
   readonly mediaType: string;
-  /** The run that makes it; empty for an upload. */
+  /** The run that creates it; empty for an upload. */
   readonly runId: string;
   /**
-   * Derives the id of the artifact: the same key of the same tenant always names the same artifact, and storing it again
-   * changes nothing. Absent: a new id.
+   * The id of the artifact is derived from it: the same key of the same tenant always names the same artifact, and storing it
+   * again changes nothing. If absent, the artifact gets a new id.
    */
   readonly idempotencyKey?: string;
 }
@@ -16,8 +16,8 @@ export interface ArtifactDraft {
 /** Files that outlive a sandbox, by tenant. */
 export interface ArtifactStore {
   /**
-   * Stores a file. Nothing of it is to be seen before all of it is stored. Throws a Failure: `exhausted` when it is larger
-   * than `maxBytes` or the store is full, `unavailable` when the store does not answer.
+   * Stores a file, which becomes visible only when all of it is stored. Throws a Failure: `exhausted` when the file is larger
+   * than the limit of the store or the store is full, `unavailable` when the store does not answer.
    */
   put(
     tenant: string,
@@ -26,8 +26,8 @@ export interface ArtifactStore {
     signal: AbortSignal,
   ): Promise<Artifact>;
   get(tenant: string, artifactId: string, signal: AbortSignal): Promise<Artifact | undefined>;
-  /** The bytes, in chunks. Throws a Failure of kind `not_found` when there is no such artifact. */
+  /** Yields the bytes in chunks. Throws a Failure of kind `not_found` when the artifact does not exist. */
   read(tenant: string, artifactId: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
-  /** All artifacts of the tenant, oldest first. */
+  /** Returns all artifacts of the tenant, oldest first. */
   list(tenant: string, signal: AbortSignal): Promise<readonly Artifact[]>;
 }

@@ -6,7 +6,7 @@ import { artifactIdOf, artifactOf, byAge, artifactNotFound } from "./artifact-dr
 import type { ArtifactDraft, ArtifactStore } from "./artifact-store.ts";
 import { limitedContent } from "./limited-content.ts";
 
-/** Files in memory, gone with the process. A file has at most `maxBytes`. */
+/** Files in memory, which end with the process. A file has at most `maxBytes`. */
 export class MemoryArtifactStore implements ArtifactStore {
   readonly #maxBytes: number;
   readonly #files = new Map<string, { artifact: Artifact; bytes: Uint8Array }>();
@@ -26,7 +26,7 @@ export class MemoryArtifactStore implements ArtifactStore {
     if (known !== undefined) return known;
     const chunks: Uint8Array[] = [];
     for await (const chunk of limitedContent(content, this.#maxBytes, signal)) chunks.push(chunk);
-    // Somebody else may have been first meanwhile; nothing is awaited between this look and the writing.
+    // Another writer may have been first meanwhile. Nothing is awaited between this check and the write.
     const first = this.#files.get(`${tenant}/${artifactId}`);
     if (first !== undefined) return clone(ArtifactSchema, first.artifact);
     const bytes = Buffer.concat(chunks);

@@ -1,8 +1,8 @@
+import { storeFailure } from "../streams/errors.ts";
 import { limitedContent } from "./limited-content.ts";
 import type { Objects } from "./port.ts";
-import { storeFailure } from "../streams/errors.ts";
 
-/** Objects in memory, gone with the process. One has at most `maxBytes`. */
+/** Objects in memory, which end with the process. An object has at most `maxBytes`. */
 export class MemoryObjects implements Objects {
   readonly #maxBytes: number;
   readonly #objects = new Map<string, { readonly bytes: Uint8Array; readonly storedAt: Date }>();
@@ -17,8 +17,9 @@ export class MemoryObjects implements Objects {
     signal: AbortSignal,
   ): Promise<number> {
     const chunks = await Array.fromAsync(limitedContent(content, this.#maxBytes, signal));
-    if (this.#objects.has(name))
-      throw storeFailure(new Error(`the object ${name} is there already`));
+    if (this.#objects.has(name)) {
+      throw storeFailure(new Error(`the object ${name} already exists`));
+    }
     const bytes = Buffer.concat(chunks);
     this.#objects.set(name, { bytes, storedAt: new Date() });
     return bytes.length;
@@ -28,7 +29,7 @@ export class MemoryObjects implements Objects {
     signal.throwIfAborted();
     await Promise.resolve();
     const found = this.#objects.get(name);
-    return found && once(found.bytes);
+    return found && chunkOf(found.bytes);
   }
 
   async remove(name: string, signal: AbortSignal): Promise<void> {
@@ -52,6 +53,6 @@ export class MemoryObjects implements Objects {
   }
 }
 
-async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
+async function* chunkOf(bytes: Uint8Array): AsyncIterable<Uint8Array> {
   if (bytes.length > 0) yield Uint8Array.from(bytes);
 }

@@ -20,10 +20,10 @@ import { openTable } from "../table/nats.ts";
 import { storeFailure } from "../streams/errors.ts";
 import type { Table } from "../table/port.ts";
 
-/** The bytes lie in an object store beside the bucket of their descriptions. */
+/** The object store of the bytes. Their descriptions are in a bucket. */
 export const artifactBytesBucket = `${bucketOf(ArtifactSchema).name}-bytes`;
 
-/** Opens the store of artifacts, and makes it where it is missing. A file has at most `maxBytes`. */
+/** Opens the store of artifacts, and creates it if it is missing. A file has at most `maxBytes`. */
 export async function openArtifactStore(
   nats: { readonly connection: NatsConnection },
   { maxBytes }: { readonly maxBytes: number },
@@ -32,7 +32,7 @@ export async function openArtifactStore(
   return new NatsArtifactStore(await openTable(nats, ArtifactSchema), bytes, maxBytes);
 }
 
-/** A description is written after its bytes, from what was stored with them: it alone makes the artifact visible. */
+/** Writes the description after the bytes, from what was stored with them. Only the description makes the artifact visible. */
 class NatsArtifactStore implements ArtifactStore {
   readonly #descriptions: Table<Artifact>;
   readonly #bytes: NatsBytes;
@@ -54,7 +54,7 @@ class NatsArtifactStore implements ArtifactStore {
     const known = await this.get(tenant, artifactId, signal);
     if (known !== undefined) return known;
     const stored =
-      (await this.#left(tenant, artifactId, draft, signal)) ??
+      (await this.#orphanedBytes(tenant, artifactId, draft, signal)) ??
       (await this.#store(tenant, artifactId, draft, content, signal));
     const artifact = describe(artifactId, stored);
     const row = await this.#descriptions.create(keyOf(tenant, artifactId), artifact, signal);
@@ -76,7 +76,7 @@ class NatsArtifactStore implements ArtifactStore {
     if (artifact === undefined) throw artifactNotFound(artifactId);
     const chunks = await this.#bytes.read(objectName(tenant, artifactId), signal);
     if (chunks === undefined) {
-      const message = `the bytes of artifact ${artifactId} are lost`;
+      const message = `the bytes of artifact ${artifactId} are missing from the store`;
       throw new Failure("internal", ErrorReason.INTERNAL, message);
     }
     yield* chunks;
@@ -87,8 +87,8 @@ class NatsArtifactStore implements ArtifactStore {
     return rows.map(({ record }) => record).toSorted(byAge);
   }
 
-  /** The bytes that an earlier try with the same key left when it died before the description. */
-  async #left(
+  /** Returns the bytes that an earlier attempt with the same key stored before it died without a description. */
+  async #orphanedBytes(
     tenant: string,
     artifactId: string,
     { idempotencyKey }: ArtifactDraft,
@@ -111,11 +111,11 @@ class NatsArtifactStore implements ArtifactStore {
     const written = await this.#bytes.write(object, { name, mediaType, runId }, chunks);
     const stored = written ?? (await this.#bytes.find(object, signal));
     if (stored !== undefined) return stored;
-    throw storeFailure(new Error(`another writer of ${object} has not come to its end`));
+    throw storeFailure(new Error(`another writer of ${object} has not finished`));
   }
 }
 
-/** Everything comes from the object: of two that store the same key, the bytes of the first are the artifact. */
+/** Takes everything from the object: when two writers store the same key, the bytes of the first one are the artifact. */
 function describe(
   artifactId: string,
   { size, digest, mtime, metadata = {} }: ObjectInfo,

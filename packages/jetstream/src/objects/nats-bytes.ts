@@ -3,20 +3,21 @@ import { jetstreamManager } from "@nats-io/jetstream";
 import type { ObjectInfo, ObjectResult, ObjectStore } from "@nats-io/obj";
 import { Objm } from "@nats-io/obj";
 import type { NatsConnection } from "@nats-io/transport-node";
+import { onAbort } from "@reeve/platform/async/on-abort";
 import { retryRead } from "../table/retry-read.ts";
 import { callStore } from "../streams/call-store.ts";
 import { isConflict, storeFailure } from "../streams/errors.ts";
 
-/** How long the store may take to acknowledge one chunk. */
+/** Timeout for the acknowledgement of one chunk. */
 const chunkTimeoutMs = 10_000;
 
-/** Opens the object store `bucket`, and makes it where it is missing. */
+/** Opens the object store `bucket`, and creates it if it is missing. */
 export async function openBytes(connection: NatsConnection, bucket: string): Promise<NatsBytes> {
   const objects = await callStore(() => new Objm(connection).create(bucket));
   return new NatsBytes(connection, bucket, objects);
 }
 
-/** Bytes by name, each name written once, in the object store of one bucket. */
+/** Stores bytes by name in the object store of one bucket. Each name is written once. */
 export class NatsBytes {
   readonly #connection: NatsConnection;
   readonly #bucket: string;
@@ -28,50 +29,50 @@ export class NatsBytes {
     this.#objects = objects;
   }
 
-  /** What is stored whole under `name`. */
+  /** Returns the description of a complete object, or undefined when no complete object has the name. */
   async find(name: string, signal: AbortSignal): Promise<ObjectInfo | undefined> {
-    const look = async () => {
+    const read = async () => {
       const info = await this.#objects.info(name);
-      return info !== null && (await this.#isWhole(info)) ? info : undefined;
+      return info !== null && (await this.#isComplete(info)) ? info : undefined;
     };
-    return retryRead(this.#connection, look, signal);
+    return retryRead(this.#connection, read, signal);
   }
 
   /**
-   * Stores bytes under a name that has none, with a note. Undefined: somebody else was first. Whatever `content` throws is
-   * thrown, and nothing stays.
+   * Stores bytes and metadata under a name that has none. Returns undefined when another writer was first. Rethrows what
+   * `content` throws, and then stores nothing.
    */
   async write(
     name: string,
     metadata: Record<string, string>,
     content: AsyncIterable<Uint8Array>,
   ): Promise<ObjectInfo | undefined> {
-    const there = await callStore(() => this.#objects.info(name));
-    if (there !== null && (await this.#isWhole(there))) return undefined;
-    // A writer that heard no acknowledgement may have left a name without its bytes; that one is replaced.
-    const options = { timeout: chunkTimeoutMs, previousRevision: there?.revision ?? 0 };
-    let refusal: { readonly reason: unknown } | undefined;
-    const guarded = async function* () {
+    const existing = await callStore(() => this.#objects.info(name));
+    if (existing !== null && (await this.#isComplete(existing))) return undefined;
+    // A writer that got no acknowledgement may have left a name without its bytes. Replace it.
+    const options = { timeout: chunkTimeoutMs, previousRevision: existing?.revision ?? 0 };
+    let sourceError: { readonly error: unknown } | undefined;
+    const source = async function* () {
       try {
         yield* content;
-      } catch (reason) {
-        refusal = { reason };
-        throw reason;
+      } catch (error) {
+        sourceError = { error };
+        throw error;
       }
     };
     try {
-      const chunks = ReadableStream.from(guarded());
+      const chunks = ReadableStream.from(source());
       return await this.#objects.put({ name, metadata }, chunks, options);
     } catch (error) {
-      if (refusal !== undefined) throw refusal.reason;
+      if (sourceError !== undefined) throw sourceError.error;
       if (isConflict(error)) return undefined;
       throw storeFailure(error);
     }
   }
 
-  /** The bytes, in chunks. Undefined: there are none of this name. */
+  /** Returns the bytes in chunks, or undefined when no complete object has the name. */
   async read(name: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined> {
-    // An object that lost a chunk would be waited for without end.
+    // A read of an object that lost a chunk would never end.
     if ((await this.find(name, signal)) === undefined) return undefined;
     const object = await callStore(() => this.#objects.get(name));
     if (object === null) return undefined;
@@ -79,14 +80,14 @@ export class NatsBytes {
     return chunksOf(object, signal);
   }
 
-  /** Takes away what is stored under a name, also when it is not whole. No trace of the name stays. */
+  /** Removes an object, complete or not, with all messages of its name. */
   async remove(name: string): Promise<void> {
     const stream = `OBJ_${this.#bucket}`;
     await callStore(async () => {
       const info = await this.#objects.info(name);
       if (info === null) return;
       const { streams } = await jetstreamManager(this.#connection);
-      // The name last: whoever lists names finds what was left half removed.
+      // The name last, so that an object which was only half removed is still listed.
       await streams.purge(stream, { filter: `$O.${this.#bucket}.C.${info.nuid}` });
       const encoded = Buffer.from(name, "latin1").toString("base64").replaceAll("+", "-");
       const subject = `$O.${this.#bucket}.M.${encoded.replaceAll("/", "_")}`;
@@ -94,12 +95,12 @@ export class NatsBytes {
     });
   }
 
-  /** Takes away bytes that have no name, and were written more than `olderThanMs` ago. */
+  /** Removes bytes without a name that were written more than `olderThanMs` ago. */
   async cleanUp(olderThanMs: number, signal: AbortSignal): Promise<void> {
     const { streams } = await callStore(() => jetstreamManager(this.#connection));
     const stream = `OBJ_${this.#bucket}`;
     const all = `$O.${this.#bucket}.C.>`;
-    // Chunks first: whose name is written later is not mistaken for nobody's.
+    // List the chunks before the names: chunks whose name is written meanwhile are then not taken for orphans.
     const info = await callStore(() => streams.info(stream, { subjects_filter: all }));
     const chunks = Object.keys(info.state.subjects ?? {});
     const named = new Set((await this.list()).map(({ nuid }) => `$O.${this.#bucket}.C.${nuid}`));
@@ -111,13 +112,13 @@ export class NatsBytes {
     }
   }
 
-  /** Everything that has a name, whole or not. */
+  /** Returns all objects that have a name, complete or not. */
   async list(): Promise<readonly ObjectInfo[]> {
     const found = await callStore(() => this.#objects.list());
     return found.filter(({ deleted }) => !deleted);
   }
 
-  async #isWhole({ nuid, chunks, deleted }: ObjectInfo): Promise<boolean> {
+  async #isComplete({ nuid, chunks, deleted }: ObjectInfo): Promise<boolean> {
     if (deleted) return false;
     const subject = `$O.${this.#bucket}.C.${nuid}`;
     const { streamInfo } = await callStore(() =>
@@ -129,10 +130,9 @@ export class NatsBytes {
 
 async function* chunksOf({ data }: ObjectResult, signal: AbortSignal): AsyncIterable<Uint8Array> {
   const reader = data.getReader();
-  // Cancelling also ends a read that is under way.
+  // Cancelling also ends a read in progress.
   const cancel = () => reader.cancel().catch(() => undefined);
-  const abort = () => void cancel();
-  signal.addEventListener("abort", abort, { once: true });
+  using _ = onAbort(signal, () => void cancel());
   try {
     signal.throwIfAborted();
     for (;;) {
@@ -142,7 +142,6 @@ async function* chunksOf({ data }: ObjectResult, signal: AbortSignal): AsyncIter
       if (value.length > 0) yield value;
     }
   } finally {
-    signal.removeEventListener("abort", abort);
     await cancel();
   }
 }

@@ -1,10 +1,10 @@
 import type { NatsConnection } from "@nats-io/transport-node";
+import { storeFailure } from "../streams/errors.ts";
 import { limitedContent } from "./limited-content.ts";
 import { openBytes } from "./nats-bytes.ts";
 import type { Objects } from "./port.ts";
-import { storeFailure } from "../streams/errors.ts";
 
-/** Opens an object store, and makes it where it is missing. An object has at most `maxBytes`. */
+/** Opens an object store, and creates it if it is missing. An object has at most `maxBytes`. */
 export async function openObjects(
   { connection }: { readonly connection: NatsConnection },
   { bucket, maxBytes }: { readonly bucket: string; readonly maxBytes: number },
@@ -14,8 +14,9 @@ export async function openObjects(
     async write(name, content, signal) {
       signal.throwIfAborted();
       const stored = await bytes.write(name, {}, limitedContent(content, maxBytes, signal));
-      if (stored === undefined)
-        throw storeFailure(new Error(`the object ${name} is there already`));
+      if (stored === undefined) {
+        throw storeFailure(new Error(`the object ${name} already exists`));
+      }
       return stored.size;
     },
     read: (name, signal) => bytes.read(name, signal),

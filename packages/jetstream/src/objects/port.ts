@@ -1,4 +1,4 @@
-/** What is known of a stored object. */
+/** The description of a stored object. */
 export interface StoredObject {
   readonly name: string;
   readonly sizeBytes: number;
@@ -6,17 +6,17 @@ export interface StoredObject {
 }
 
 /**
- * Bytes by name, each name written once. Methods throw a Failure of kind `unavailable` when the store does not answer, and
- * `exhausted` when it is full.
+ * Stores bytes by name. Each name is written once. Methods throw a Failure of kind `unavailable` when the store does not answer,
+ * and `exhausted` when it is full.
  */
 export interface Objects {
-  /** Stores all of `content` under a new name and gives its size; whatever `content` throws is thrown, and nothing stays. */
+  /** Stores all of `content` under a new name, and returns its size in bytes. Rethrows what `content` throws, and then stores nothing. */
   write(name: string, content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<number>;
-  /** The bytes, in chunks. Undefined: nothing whole is stored under the name. */
+  /** Returns the bytes in chunks, or undefined when no complete object has the name. */
   read(name: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined>;
-  /** Takes an object away. One that is not there is no mistake. */
+  /** Removes an object. A missing object is not an error. */
   remove(name: string, signal: AbortSignal): Promise<void>;
   list(signal: AbortSignal): Promise<readonly StoredObject[]>;
-  /** Takes away what writers have left that died more than `olderThanMs` ago, before all was written. */
+  /** Removes the incomplete objects of writers that died more than `olderThanMs` ago. */
   cleanUp(olderThanMs: number, signal: AbortSignal): Promise<void>;
 }

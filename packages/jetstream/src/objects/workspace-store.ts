@@ -1,5 +1,5 @@
 import { bucketOf } from "@reeve/contracts/channel";
 import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
 
-/** The object store of snapshots, beside the bucket of their records. */
+/** The object store of workspace snapshots. Their records are in a bucket. */
 export const workspaceBucket = `${bucketOf(WorkspaceRecordSchema).name}-bytes`;

@@ -2,28 +2,29 @@ import type { ForwardedToolCall } from "@reeve/contracts/toolhost";
 import type { WorkQueue } from "./port.ts";
 
 /**
- * The calls that were sent on to single hosts of a pool. They lie in the same stream as those of the pool: a place of one is
- * never that of another.
+ * The queues of calls that were forwarded to single hosts of a pool. They share a stream with the queue of the pool, so a
+ * sequence identifies a call over all of them.
  */
 export interface HostQueues {
-  /** The way to a host. It does not have to be there. */
+  /** Returns the writer of a host's queue. The host does not have to be alive. */
   to(host: string): Pick<WorkQueue<ForwardedToolCall>, "publish" | "holds">;
-  /** The hosts for which calls may lie, living and gone. */
+  /** Returns the hosts that may have calls, alive or gone. */
   hosts(signal: AbortSignal): Promise<readonly string[]>;
   /**
-   * The queue of a host, for itself or for whoever takes its place: what it has taken, and fell silent over, is delivered
-   * again as the very message.
+   * Opens the queue of a host, for the host itself or for another host that adopts its calls. A call that the host took and did
+   * not settle is delivered again as the same message.
    */
   open(host: string): Promise<Pick<WorkQueue<ForwardedToolCall>, "take">>;
-  /** How many calls lie for a host. */
+  /** Returns how many calls the queue of a host holds. */
   backlog(host: string, signal: AbortSignal): Promise<HostBacklog>;
-  /** Takes the queue of a host away. What lies there stays, and is known again. */
+  /** Removes the queue of a host. Calls in it stay stored, and `hosts` returns the host again. */
   remove(host: string, signal: AbortSignal): Promise<void>;
 }
 
+/** The calls in the queue of a host. */
 export interface HostBacklog {
-  /** Nobody has taken them. */
+  /** Calls that no host has taken. */
   readonly waiting: number;
-  /** Somebody has, or had. */
+  /** Calls that a host has taken and not settled. */
   readonly delivered: number;
 }

@@ -1,31 +1,30 @@
-import { Audience } from "@reeve/platform/async/audience";
-import { placesOf } from "./capacity.ts";
-import type { Capacity } from "./capacity.ts";
+import { Notifier } from "@reeve/platform/async/coordination/notifier";
+import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 import type { Delivery, WorkQueue } from "./port.ts";
 
-interface Queued<Message> {
+interface QueuedMessage<Message> {
   readonly message: Message;
   readonly sequence: number;
   attempt: number;
-  /** Runs while a taker has the message: until it counts as silent, or until what was given back is due. */
+  /** Runs while a taker holds the message, until the ack-wait ends; and while a returned message is delayed. */
   timer: NodeJS.Timeout | undefined;
 }
 
-/** A queue in memory. A taker that falls silent keeps its message for `ackWaitMs`; then it is offered again. */
+/** A queue in memory. When a taker stays silent for `ackWaitMs`, its message is delivered again. */
 export class MemoryWorkQueue<Message> implements WorkQueue<Message> {
-  /** What is not acknowledged, by sequence. */
-  readonly #queued = new Map<number, Queued<Message>>();
+  /** Messages that are not acknowledged, by sequence. */
+  readonly #queued = new Map<number, QueuedMessage<Message>>();
   readonly #published = new Map<string, number>();
-  readonly #offered = new Audience();
+  readonly #available = new Notifier();
   readonly #ackWaitMs: number;
-  #waiting: Queued<Message>[] = [];
+  #waiting: QueuedMessage<Message>[] = [];
   #sequence = 0;
 
   constructor({ ackWaitMs = 1_000 }: { readonly ackWaitMs?: number } = {}) {
     this.#ackWaitMs = ackWaitMs;
   }
 
-  /** How many messages nobody has taken. */
+  /** How many messages no taker holds. */
   get length(): number {
     return this.#waiting.length;
   }
@@ -52,28 +51,25 @@ export class MemoryWorkQueue<Message> implements WorkQueue<Message> {
     return this.#queued.has(sequence);
   }
 
-  async *take(places: number | Capacity, signal: AbortSignal): AsyncIterable<Delivery<Message>> {
-    const capacity = placesOf(places);
-    const offered = this.#offered.join();
-    try {
-      for (;;) {
-        await capacity.waitForFree(signal);
-        signal.throwIfAborted();
-        const next = this.#waiting.shift();
-        if (next === undefined) await offered.wait(undefined, signal);
-        else {
-          const release = capacity.tryTake();
-          if (release === undefined) this.#offer(next);
-          else yield this.#delivery(next, release);
-        }
+  async *take(permits: number | Semaphore, signal: AbortSignal): AsyncIterable<Delivery<Message>> {
+    const semaphore = typeof permits === "number" ? new Semaphore(permits) : permits;
+    using available = this.#available.subscribe();
+    for (;;) {
+      await semaphore.untilAvailable(signal);
+      signal.throwIfAborted();
+      const next = this.#waiting.shift();
+      if (next === undefined) await available.wait(signal);
+      else {
+        const permit = semaphore.tryAcquire();
+        if (permit === undefined) this.#offer(next);
+        else yield this.#delivery(next, permit);
       }
-    } finally {
-      this.#offered.leave(offered);
     }
   }
 
-  #delivery(queued: Queued<Message>, release: () => void): Delivery<Message> {
+  #delivery(queued: QueuedMessage<Message>, permit: Disposable): Delivery<Message> {
     const { message, sequence } = queued;
+    const release = () => permit[Symbol.dispose]();
     queued.attempt++;
     this.#offerIn(this.#ackWaitMs, queued);
     return {
@@ -81,7 +77,7 @@ export class MemoryWorkQueue<Message> implements WorkQueue<Message> {
       sequence,
       attempt: queued.attempt,
       extend: () => {
-        // As JetStream has it: whoever holds the message may extend it; one that waits again is not held.
+        // As in JetStream, any holder may extend the message. A message that waits again has no holder.
         if (queued.timer !== undefined) this.#offerIn(this.#ackWaitMs, queued);
       },
       acknowledge: () => {
@@ -100,16 +96,16 @@ export class MemoryWorkQueue<Message> implements WorkQueue<Message> {
     };
   }
 
-  #offerIn(delayMs: number, queued: Queued<Message>): void {
+  #offerIn(delayMs: number, queued: QueuedMessage<Message>): void {
     clearTimeout(queued.timer);
     queued.timer = setTimeout(() => this.#offer(queued), delayMs).unref();
   }
 
-  #offer(queued: Queued<Message>): void {
+  #offer(queued: QueuedMessage<Message>): void {
     clearTimeout(queued.timer);
     queued.timer = undefined;
     if (!this.#queued.has(queued.sequence)) return;
     this.#waiting.push(queued);
-    this.#offered.say();
+    this.#available.notify();
   }
 }

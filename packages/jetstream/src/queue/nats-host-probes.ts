@@ -3,25 +3,25 @@ import { errors } from "@nats-io/transport-node";
 import { channelOf } from "@reeve/contracts/channel";
 import { ToolhostProbeSchema } from "@reeve/contracts/toolhost";
 
-/** How long a host may take to answer before it counts as one that is there and busy. */
-const answerMs = 500;
+/** How long a host may take to answer. A host that takes longer counts as alive and busy. */
+const timeoutMs = 500;
 
 const { subject } = channelOf(ToolhostProbeSchema);
 
-/** Answers whoever asks whether `host` is there, for as long as the process is. */
+/** Answers probes of `host` until it is disposed. */
 export function answerProbes(connection: NatsConnection, host: string): Disposable {
-  const listening = connection.subscribe(subject({ host }), { callback: answer });
-  return { [Symbol.dispose]: () => listening.unsubscribe() };
+  const subscription = connection.subscribe(subject({ host }), { callback: answer });
+  return { [Symbol.dispose]: () => subscription.unsubscribe() };
 }
 
 function answer(error: Error | null, message: Pick<Msg, "respond">): void {
   if (error === null) message.respond();
 }
 
-/** Whether anybody listens where `host` did. One that does not answer in time counts as somebody. */
+/** Returns whether `host` still listens for probes. Returns false only when the server knows of no listener; a timeout counts as true. */
 export async function isListening(connection: NatsConnection, host: string): Promise<boolean> {
   try {
-    await connection.request(subject({ host }), undefined, { timeout: answerMs });
+    await connection.request(subject({ host }), undefined, { timeout: timeoutMs });
     return true;
   } catch (error) {
     return !(error instanceof errors.RequestError && error.isNoResponders());

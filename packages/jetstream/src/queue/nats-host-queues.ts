@@ -3,16 +3,16 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { channelOf } from "@reeve/contracts/channel";
 import type { ForwardedToolCall } from "@reeve/contracts/toolhost";
 import { ForwardedToolCallSchema } from "@reeve/contracts/toolhost";
-import type { HostQueues, HostBacklog } from "./host-queues.ts";
-import { hostConsumerName, hostOfConsumer } from "./host-consumer.ts";
-import { isNotFound } from "../streams/errors.ts";
-import { openHostQueue } from "./nats.ts";
-import { StreamPublisher } from "../streams/stream-publisher.ts";
-import { QueueWriter } from "./queue-writer.ts";
 import { ensureStream, openManager } from "../streams/ensure-stream.ts";
+import { isNotFound } from "../streams/errors.ts";
+import { StreamPublisher } from "../streams/stream-publisher.ts";
+import { hostConsumerName, hostOfConsumer } from "./host-consumer.ts";
+import type { HostBacklog, HostQueues } from "./host-queues.ts";
+import { openHostQueue } from "./nats.ts";
 import type { WorkQueue } from "./port.ts";
+import { QueueWriter } from "./queue-writer.ts";
 
-/** The calls that lie for the hosts of one pool. Queues of hosts wait `ackWaitMs` for a silent taker. */
+/** Opens the queues of the hosts of one pool. They redeliver after `ackWaitMs`. */
 export async function openHostQueues(
   { connection }: { readonly connection: NatsConnection },
   { pool, ackWaitMs }: { readonly pool: string; readonly ackWaitMs: number },
@@ -22,7 +22,7 @@ export async function openHostQueues(
   return new NatsHostQueues(connection, manager, { stream, pool, ackWaitMs });
 }
 
-interface QueueOptions {
+interface HostQueueOptions {
   readonly stream: string;
   readonly pool: string;
   readonly ackWaitMs: number;
@@ -32,34 +32,36 @@ class NatsHostQueues implements HostQueues {
   readonly #connection: NatsConnection;
   readonly #manager: JetStreamManager;
   readonly #publisher: StreamPublisher;
-  readonly #place: QueueOptions;
+  readonly #options: HostQueueOptions;
   readonly #channel = channelOf(ForwardedToolCallSchema);
 
-  constructor(connection: NatsConnection, manager: JetStreamManager, place: QueueOptions) {
+  constructor(connection: NatsConnection, manager: JetStreamManager, options: HostQueueOptions) {
     this.#connection = connection;
     this.#manager = manager;
     this.#publisher = new StreamPublisher(connection);
-    this.#place = place;
+    this.#options = options;
   }
 
   to(host: string): Pick<WorkQueue<ForwardedToolCall>, "publish" | "holds"> {
-    const { stream, pool } = this.#place;
+    const { stream, pool } = this.#options;
     const subject = this.#channel.subject({ pool, host });
-    const place = { schema: ForwardedToolCallSchema, stream, subject };
-    return new QueueWriter(this.#connection, this.#manager, place, this.#publisher);
+    const queue = { schema: ForwardedToolCallSchema, stream, subject };
+    return new QueueWriter(this.#connection, this.#manager, queue, this.#publisher);
   }
 
   async hosts(signal: AbortSignal): Promise<readonly string[]> {
-    const { stream, pool } = this.#place;
+    const { stream, pool } = this.#options;
     const hosts = new Set<string>();
     for await (const { name } of this.#manager.consumers.list(stream)) {
       signal.throwIfAborted();
       const host = hostOfConsumer(pool, name);
       if (host !== undefined) hosts.add(host);
     }
-    // What was sent to a host whose consumer is gone lies there all the same.
-    const filter = this.#channel.subject({ pool, host: anyHost }).replace(anyHost, "*");
-    const { state } = await this.#manager.streams.info(stream, { subjects_filter: filter });
+    // Calls that were sent to a host whose consumer was removed are stored all the same.
+    const filter = this.#channel.subject({ pool, host: hostPlaceholder });
+    const { state } = await this.#manager.streams.info(stream, {
+      subjects_filter: filter.replace(hostPlaceholder, "*"),
+    });
     for (const subject of Object.keys(state.subjects ?? {})) {
       const { host } = this.#channel.tokensOf(subject) ?? {};
       if (host !== undefined) hosts.add(host);
@@ -68,13 +70,13 @@ class NatsHostQueues implements HostQueues {
   }
 
   async open(host: string): Promise<WorkQueue<ForwardedToolCall>> {
-    const { pool, ackWaitMs } = this.#place;
+    const { pool, ackWaitMs } = this.#options;
     return await openHostQueue({ connection: this.#connection }, { pool, host, ackWaitMs });
   }
 
   async backlog(host: string, signal: AbortSignal): Promise<HostBacklog> {
     signal.throwIfAborted();
-    const { stream, pool } = this.#place;
+    const { stream, pool } = this.#options;
     try {
       const info = await this.#manager.consumers.info(stream, hostConsumerName(pool, host));
       return { waiting: info.num_pending, delivered: info.num_ack_pending };
@@ -86,7 +88,7 @@ class NatsHostQueues implements HostQueues {
 
   async remove(host: string, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const { stream, pool } = this.#place;
+    const { stream, pool } = this.#options;
     try {
       await this.#manager.consumers.delete(stream, hostConsumerName(pool, host));
     } catch (error) {
@@ -95,4 +97,5 @@ class NatsHostQueues implements HostQueues {
   }
 }
 
-const anyHost = "_any_";
+/** A valid token, in whose place the filter has a wildcard. */
+const hostPlaceholder = "_any_";

@@ -4,35 +4,35 @@ import type { Consumer, ConsumerMessages, JsMsg } from "@nats-io/jetstream";
 import { jetstream } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { nanos } from "@nats-io/transport-node";
-import type { Dispatch } from "@reeve/contracts/run";
-import { DispatchSchema } from "@reeve/contracts/run";
-import type { ForwardedToolCall } from "@reeve/contracts/toolhost";
-import { ForwardedToolCallSchema } from "@reeve/contracts/toolhost";
-import type { ToolCallRequest } from "@reeve/contracts/tool";
-import { ToolCallRequestSchema } from "@reeve/contracts/tool";
 import { channelOf } from "@reeve/contracts/channel";
 import { storedReadOptions } from "@reeve/contracts/nesting";
-import { placesOf } from "./capacity.ts";
-import type { Capacity } from "./capacity.ts";
-import { ensureConsumer } from "../streams/ensure-consumer.ts";
-import { hostConsumerName } from "./host-consumer.ts";
-import { pause } from "@reeve/platform/async/patiently";
-import { QueueWriter } from "./queue-writer.ts";
+import type { Dispatch } from "@reeve/contracts/run";
+import { DispatchSchema } from "@reeve/contracts/run";
+import type { ToolCallRequest } from "@reeve/contracts/tool";
+import { ToolCallRequestSchema } from "@reeve/contracts/tool";
+import type { ForwardedToolCall } from "@reeve/contracts/toolhost";
+import { ForwardedToolCallSchema } from "@reeve/contracts/toolhost";
+import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
+import { onAbort } from "@reeve/platform/async/on-abort";
+import { sleep } from "@reeve/platform/async/sleep";
 import { traceparentHeader } from "@reeve/platform/telemetry/spans";
+import { ensureConsumer } from "../streams/ensure-consumer.ts";
 import { ensureStream, openManager } from "../streams/ensure-stream.ts";
+import { hostConsumerName } from "./host-consumer.ts";
 import type { Delivery, WorkQueue } from "./port.ts";
 import { countDelivery } from "./queue-metrics.ts";
+import { QueueWriter } from "./queue-writer.ts";
 
-/** How long a pull stands: a paused process must not swallow what is delivered again. */
+/** How long a pull waits for messages. Short, so that the pull of a paused process does not swallow redeliveries. */
 const pullMs = 1_500;
 const retryMs = 500;
-/** Unsettled messages of all takers together. */
-const maxHeld = 100_000;
+/** Upper limit of unsettled messages, over all takers of a queue. */
+const maxUnsettled = 100_000;
 
 /** How long a queue waits for a silent taker. */
-export interface QueueTimeouts {
+interface QueueTimeouts {
   readonly ackWaitMs: number;
-  /** Whether the opener takes from the queue: only takers change the ack-wait of a queue that is there. */
+  /** Whether the caller takes from the queue. Only takers change the ack-wait of an existing queue. Default: false. */
   readonly isConsumer?: boolean;
 }
 
@@ -42,48 +42,45 @@ interface QueueOptions<Schema extends DescMessage> extends QueueTimeouts {
   readonly durable: string;
 }
 
-/** The queue of runs that want a worker. */
+/** Opens the queue of runs that need a worker. */
 export function openDispatchQueue(
   { connection }: { readonly connection: NatsConnection },
-  patience: QueueTimeouts,
+  timeouts: QueueTimeouts,
 ): Promise<WorkQueue<Dispatch>> {
-  const tokens = {};
   return NatsQueue.open(connection, {
     schema: DispatchSchema,
-    tokens,
+    tokens: {},
     durable: "runtime",
-    ...patience,
+    ...timeouts,
   });
 }
 
-/** The queue of calls for a pool of toolhosts. */
+/** Opens the queue of calls for a pool of toolhosts. */
 export function openToolCallQueue(
   { connection }: { readonly connection: NatsConnection },
-  { pool, ...patience }: QueueTimeouts & { readonly pool: string },
+  { pool, ...timeouts }: QueueTimeouts & { readonly pool: string },
 ): Promise<WorkQueue<ToolCallRequest>> {
-  const tokens = { pool };
   return NatsQueue.open(connection, {
     schema: ToolCallRequestSchema,
-    tokens,
+    tokens: { pool },
     durable: pool,
-    ...patience,
+    ...timeouts,
   });
 }
 
 /**
- * The queue of the calls that were sent on to one host of a pool. Whoever opens the queue of a host that is gone takes
- * what that host had taken, as another delivery of the very message.
+ * Opens the queue of the calls that were forwarded to one host of a pool. A host that opens the queue of a gone host receives
+ * what that host had taken, as another delivery of the same message.
  */
 export function openHostQueue(
   { connection }: { readonly connection: NatsConnection },
-  { pool, host, ...patience }: QueueTimeouts & { readonly pool: string; readonly host: string },
+  { pool, host, ...timeouts }: QueueTimeouts & { readonly pool: string; readonly host: string },
 ): Promise<WorkQueue<ForwardedToolCall>> {
-  const tokens = { pool, host };
   return NatsQueue.open(connection, {
     schema: ForwardedToolCallSchema,
-    tokens,
+    tokens: { pool, host },
     durable: hostConsumerName(pool, host),
-    ...patience,
+    ...timeouts,
   });
 }
 
@@ -91,19 +88,19 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
   readonly #schema: Schema;
   readonly #writer: QueueWriter<Schema>;
   readonly #consumer: Consumer;
-  /** Makes the consumer that somebody has taken away. */
-  readonly #restore: () => Promise<void>;
+  /** Creates the consumer again if it was removed. */
+  readonly #restoreConsumer: () => Promise<void>;
 
   private constructor(
     schema: Schema,
     writer: QueueWriter<Schema>,
     consumer: Consumer,
-    restore: () => Promise<void>,
+    restoreConsumer: () => Promise<void>,
   ) {
     this.#schema = schema;
     this.#writer = writer;
     this.#consumer = consumer;
-    this.#restore = restore;
+    this.#restoreConsumer = restoreConsumer;
   }
 
   static async open<Schema extends DescMessage>(
@@ -118,7 +115,7 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
       durable_name: durable,
       filter_subject: subject,
       ack_wait: nanos(ackWaitMs),
-      max_ack_pending: maxHeld,
+      max_ack_pending: maxUnsettled,
     };
     const ensure = () => ensureConsumer(manager, stream, config, { isConsumer });
     await ensure();
@@ -127,8 +124,8 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
     return new NatsQueue(schema, writer, consumer, ensure);
   }
 
-  publish(...given: Parameters<QueueWriter<Schema>["publish"]>): Promise<number> {
-    return this.#writer.publish(...given);
+  publish(...args: Parameters<QueueWriter<Schema>["publish"]>): Promise<number> {
+    return this.#writer.publish(...args);
   }
 
   holds(sequence: number, signal: AbortSignal): Promise<boolean> {
@@ -136,58 +133,57 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
   }
 
   async *take(
-    places: number | Capacity,
+    permits: number | Semaphore,
     signal: AbortSignal,
   ): AsyncIterable<Delivery<MessageShape<Schema>>> {
-    const capacity = placesOf(places);
+    const semaphore = typeof permits === "number" ? new Semaphore(permits) : permits;
     for (;;) {
-      await capacity.waitForFree(signal);
-      const messages = await this.#pull(capacity.free, signal);
+      // Holds no permit during a pull: an empty pull would keep it from the other queues that share the semaphore.
+      await semaphore.untilAvailable(signal);
+      const messages = await this.#pull(semaphore.available, signal);
       const stop = () => messages?.stop();
-      signal.addEventListener("abort", stop, { once: true });
-      if (signal.aborted) stop();
+      using _ = onAbort(signal, stop);
       try {
         for await (const message of messages ?? []) {
-          const release = signal.aborted ? undefined : capacity.tryTake();
-          if (release === undefined) message.nak();
+          const permit = signal.aborted ? undefined : semaphore.tryAcquire();
+          if (permit === undefined) message.nak();
           else {
             const content = this.#contentOf(message);
             countDelivery(this.#writer.subject, message.info.deliveryCount);
-            if (content === undefined) release();
-            else yield delivery(message, content, release);
+            if (content === undefined) permit[Symbol.dispose]();
+            else yield delivery(message, content, permit);
           }
         }
       } catch {
-        // A pull that breaks with its connection is simply made again.
-        await this.#mend(signal);
+        // A pull that ends with its connection is repeated.
+        await this.#recover(signal);
       } finally {
-        signal.removeEventListener("abort", stop);
         stop();
       }
       signal.throwIfAborted();
     }
   }
 
-  async #pull(most: number, signal: AbortSignal): Promise<ConsumerMessages | undefined> {
+  async #pull(maxMessages: number, signal: AbortSignal): Promise<ConsumerMessages | undefined> {
     try {
-      return await this.#consumer.fetch({ max_messages: most, expires: pullMs });
+      return await this.#consumer.fetch({ max_messages: maxMessages, expires: pullMs });
     } catch {
-      await this.#mend(signal);
+      await this.#recover(signal);
       return undefined;
     }
   }
 
-  async #mend(signal: AbortSignal): Promise<void> {
-    await pause(retryMs, signal);
-    // A store that is away is asked again after the next pull.
-    await this.#restore().catch(() => undefined);
+  async #recover(signal: AbortSignal): Promise<void> {
+    await sleep(retryMs, signal);
+    // While the store is unavailable this fails; the next failed pull tries again.
+    await this.#restoreConsumer().catch(() => undefined);
   }
 
   #contentOf(message: JsMsg): MessageShape<Schema> | undefined {
     try {
       return fromBinary(this.#schema, message.data, storedReadOptions);
     } catch {
-      // It would come back for ever, and no taker could read it.
+      // It would be redelivered forever, and no taker could read it.
       message.term(`not a ${this.#schema.typeName}`);
       return undefined;
     }
@@ -197,11 +193,12 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
 function delivery<Message>(
   message: JsMsg,
   content: Message,
-  release: () => void,
+  permit: Disposable,
 ): Delivery<Message> {
-  const settle = (how: () => void) => {
+  const release = () => permit[Symbol.dispose]();
+  const settle = (send: () => void) => {
     release();
-    how();
+    send();
   };
   return {
     message: content,

@@ -1,13 +1,13 @@
-import type { Capacity } from "./capacity.ts";
+import type { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 
 /**
- * Work that one of many takes. A message stays in the queue until it is acknowledged; one whose taker falls silent is
- * delivered again, without a limit.
+ * A queue of work of which each message goes to one of many takers. A message stays in the queue until it is acknowledged. When
+ * its taker stays silent, the message is delivered again, without limit.
  */
 export interface WorkQueue<Message> {
   /**
-   * Puts `message` into the queue. Durable when it returns. A repetition with the same `dedupeId` within the stream's
-   * window is dropped. Returns the place of the message in its stream; of a repetition, that of the first.
+   * Publishes `message`, which is durable when this returns. Drops a repetition with the same `dedupeId` within the window of
+   * the stream. Returns the sequence of the message in its stream; for a repetition, that of the first one.
    */
   publish(
     message: Message,
@@ -15,42 +15,42 @@ export interface WorkQueue<Message> {
     signal: AbortSignal,
   ): Promise<number>;
 
-  /** Whether the message at this place is in the queue: neither acknowledged nor removed. */
+  /** Returns whether the message with this sequence is in the queue: neither acknowledged nor removed. */
   holds(sequence: number, signal: AbortSignal): Promise<boolean>;
 
   /**
-   * Deliveries, as capacity allows: at most as many as there are `places` are unsettled at a time, over all queues that
-   * are taken from with the same places. Ends when `signal` aborts, by throwing its reason; what is unsettled then goes on
-   * until its taker settles it.
+   * Yields deliveries, of which at most as many are unsettled at a time as there are permits, over all queues that share the
+   * semaphore. Ends when `signal` aborts, by throwing its reason. Unsettled deliveries then stay with their taker until it
+   * settles them.
    */
-  take(places: number | Capacity, signal: AbortSignal): AsyncIterable<Delivery<Message>>;
+  take(permits: number | Semaphore, signal: AbortSignal): AsyncIterable<Delivery<Message>>;
 }
 
 /**
- * How often a taker says that it is alive. However patient its queue is: another taker may be started with the usual
- * patience, and gives it to the queue at once.
+ * Returns how often a taker extends its messages, in milliseconds. Never depends on a long ack-wait alone: another taker may
+ * start with the default ack-wait, which then applies to the queue at once.
  */
 export function extendIntervalMs(ackWaitMs: number): number {
   return Math.min(ackWaitMs, defaultAckWaitMs) / 3;
 }
 
-/** The patience of a queue of which nobody says anything else. */
+/** The ack-wait of a queue whose services do not configure another. */
 const defaultAckWaitMs = 1_000;
 
-/** A message in the hands of a taker, who settles it exactly once: `acknowledge`, `giveBack` or `forget`. */
+/** A message held by a taker, which settles it exactly once: with `acknowledge`, `returnToQueue`, or `abandon`. */
 export interface Delivery<Message> {
   readonly message: Message;
-  /** Place of the message in its stream: tells this message from any other, the same at every redelivery. */
+  /** The sequence of the message in its stream. It identifies the message, and is the same for every redelivery. */
   readonly sequence: number;
-  /** How often it has been delivered, this time included. */
+  /** How often the message was delivered, this time included. */
   readonly attempt: number;
-  /** W3C trace context of its publication. Absent or empty: that was not traced. */
+  /** W3C trace context of the publication. Absent or empty when that was not traced. */
   readonly traceparent?: string;
-  /** Says that the taker is alive; call it more often than every `ackWaitMs` of the queue. */
+  /** Reports that the taker is alive. Call it more often than the queue's `ackWaitMs`. */
   extend(): void;
   acknowledge(): void;
-  /** Offers the message to others, after `delayMs`. */
+  /** Makes the message available to other takers after `delayMs`. */
   returnToQueue(delayMs: number): void;
-  /** Says nothing to the queue and frees the place: the message belongs to somebody else now. */
+  /** Releases the permit without a word to the queue: the message belongs to another taker now. */
   abandon(): void;
 }

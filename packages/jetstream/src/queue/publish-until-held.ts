@@ -1,25 +1,26 @@
 import type { WorkQueue } from "./port.ts";
 
-/** How many messages may be gone one after the other before it is left to whoever looks next. */
+/** How many messages may be gone again one after the other. After that, the next sweep tries. */
 const maxAttempts = 3;
 
 /**
- * Publishes `message` so that it is in the queue, also when one of the same id went through it and is gone: such a one the
- * queue drops. Returns the place where it lies; undefined: `isOwed`, which is asked before each publication, says no more,
- * or what is published is gone again and again.
+ * Publishes `message` and makes sure that the queue holds it. The queue drops a message whose id it saw before, even if the
+ * first one is gone from the queue; this function then publishes under another id. Returns the sequence at which the queue holds
+ * the message. Returns undefined when `isNeeded`, called before each publication, returns false, or when the published messages
+ * are gone again and again.
  */
 export async function publishUntilHeld<Message>(
   queue: Pick<WorkQueue<Message>, "publish" | "holds">,
   message: Message,
-  { dedupeId, isOwed }: { readonly dedupeId: string; readonly isOwed?: () => Promise<boolean> },
+  { dedupeId, isNeeded }: { readonly dedupeId: string; readonly isNeeded?: () => Promise<boolean> },
   signal: AbortSignal,
 ): Promise<number | undefined> {
   let id = dedupeId;
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    if (isOwed !== undefined && !(await isOwed())) return undefined;
+    if (isNeeded !== undefined && !(await isNeeded())) return undefined;
     const sequence = await queue.publish(message, { dedupeId: id }, signal);
     if (await queue.holds(sequence, signal)) return sequence;
-    // The queue takes an id that names the place of the message that is gone.
+    // The queue accepts an id that names the sequence of the message that is gone.
     id = `${dedupeId}:after:${sequence}`;
   }
   return undefined;

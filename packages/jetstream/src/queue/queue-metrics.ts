@@ -7,8 +7,8 @@ const redeliveries = counter({
 });
 for (const queue of ["dispatch", "tool"]) redeliveries.inc({ queue }, 0);
 
-/** Counts a delivery, if it is not the first of its message. */
+/** Counts a delivery that is not the first of its message. */
 export function countDelivery(subject: string, attempt: number): void {
-  // The first token of a subject is the kind of its queue; the others are names, of which there may be many.
+  // The first token of a subject is the kind of its queue. The others are names, too many for a label.
   if (attempt > 1) redeliveries.inc({ queue: subject.split(".", 1)[0] ?? "" });
 }

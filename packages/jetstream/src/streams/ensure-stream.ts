@@ -6,70 +6,79 @@ import { durationMs } from "@bufbuild/protobuf/wkt";
 import { Retention } from "@reeve/contracts/bus";
 import type { ChannelTemplate } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
+import { neverAborts } from "@reeve/platform/async/never-aborts";
+import { retry } from "@reeve/platform/async/retry/retry";
+import { sleep } from "@reeve/platform/async/sleep";
 import { Failure } from "@reeve/platform/failure";
-import { setTimeout as wait } from "node:timers/promises";
 import { isNotFound } from "./errors.ts";
 
-/** How often the stream is asked for while JetStream is not ready yet. */
-const maxAttempts = 40;
+/** How often JetStream is asked while it is not ready yet. */
+const maxOpenAttempts = 40;
 const retryMs = 250;
-/** How often the stream is brought into shape while others do so too. */
+/** How often a stream is changed while other processes change it too. */
 const maxChanges = 5;
 
-/** The manager of a connection whose server may still be starting. */
+/** Opens the manager of a connection whose server may still be starting: retries for about 10 s. */
 export async function openManager(connection: NatsConnection): Promise<JetStreamManager> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await jetstreamManager(connection, { timeout: 5_000 });
-    } catch (error) {
-      if (attempt === maxAttempts || connection.isClosed()) throw error;
-      await wait(retryMs);
-    }
-  }
+  const options = {
+    backoff: { firstDelayMs: retryMs, maxDelayMs: retryMs },
+    maxAttempts: maxOpenAttempts,
+    isRetryable: () => !connection.isClosed(),
+  };
+  return await retry(() => jetstreamManager(connection, { timeout: 5_000 }), options, neverAborts);
 }
 
-/** Makes the stream that a channel declares, or gives it what the channel needs. Returns its name. */
-export async function ensureStream(manager: JetStreamManager, channel: ChannelTemplate): Promise<string> {
-  const wanted = configOf(channel);
-  const { name } = wanted;
+/** Creates the stream that a channel declares, or adds the settings that it lacks. Returns its name. */
+export async function ensureStream(
+  manager: JetStreamManager,
+  channel: ChannelTemplate,
+): Promise<string> {
+  const required = configOf(channel);
+  const { name } = required;
   for (let attempt = 0; attempt < maxChanges; attempt++) {
-    const existing = await infoOf(manager, name);
-    if (existing !== undefined && differences(existing, wanted).length === 0) return name;
-    const subjects = [...new Set([...(existing?.subjects ?? []), ...wanted.subjects])];
-    // Another process may do the same at this moment: what counts is what is there when one looks again.
+    const existing = await configOfStream(manager, name);
+    if (existing !== undefined && differences(existing, required).length === 0) return name;
+    const subjects = [...new Set([...(existing?.subjects ?? []), ...required.subjects])];
+    // Another process may change the stream at the same time. Only what a later look finds counts.
     await (
       existing === undefined
-        ? manager.streams.add(wanted)
-        : manager.streams.update(name, { ...wanted, subjects })
+        ? manager.streams.add(required)
+        : manager.streams.update(name, { ...required, subjects })
     ).catch(async (error: unknown) => {
-      if ((await infoOf(manager, name)) === undefined) throw error;
+      if ((await configOfStream(manager, name)) === undefined) throw error;
     });
-    const made = await infoOf(manager, name);
-    if (made !== undefined && differences(made, wanted).length === 0) return name;
-    await wait(retryMs * Math.random());
+    const changed = await configOfStream(manager, name);
+    if (changed !== undefined && differences(changed, required).length === 0) return name;
+    await sleep(retryMs * Math.random(), neverAborts);
   }
-  const made = await infoOf(manager, name);
+  const existing = await configOfStream(manager, name);
+  const settings = differences(existing ?? {}, required).join(", ");
   throw new Failure(
     "precondition",
     ErrorReason.INTERNAL,
-    `stream ${name} has another ${differences(made ?? {}, wanted).join(", ")} than this version needs; nats-server must be 2.9 or later, and the stream made by reeve`,
+    `stream ${name} does not have the ${settings} that this version needs; use nats-server 2.9 or later, and a stream that reeve created`,
   );
 }
 
-/** The settings in which a stream falls short of what is wanted. Old servers ignore in silence what they do not know. */
-function differences(made: Partial<StreamConfig>, wanted: RequiredConfig): readonly string[] {
-  const { subjects, republish, ...plain } = wanted;
+/** Returns the settings that differ from the required ones. Old servers silently ignore settings that they do not know. */
+function differences(existing: Partial<StreamConfig>, required: RequiredConfig): readonly string[] {
+  const { subjects, republish, ...plain } = required;
   const different = Object.entries(plain)
-    .filter(([setting, value]) => made[setting as keyof StreamConfig] !== value)
+    .filter(([setting, value]) => existing[setting as keyof StreamConfig] !== value)
     .map(([setting]) => setting);
-  if (!subjects.every((subject) => made.subjects?.includes(subject))) different.push("subjects");
-  if (republish !== undefined && made.republish?.dest !== republish.dest) {
+  if (!subjects.every((subject) => existing.subjects?.includes(subject))) {
+    different.push("subjects");
+  }
+  if (republish !== undefined && existing.republish?.dest !== republish.dest) {
     different.push("republish");
   }
   return different;
 }
 
-async function infoOf(manager: JetStreamManager, name: string): Promise<StreamConfig | undefined> {
+async function configOfStream(
+  manager: JetStreamManager,
+  name: string,
+): Promise<StreamConfig | undefined> {
   try {
     return (await manager.streams.info(name)).config;
   } catch (error) {
@@ -83,13 +92,13 @@ type RequiredConfig = Partial<StreamConfig> & Pick<StreamConfig, "name" | "subje
 function configOf(channel: ChannelTemplate): RequiredConfig {
   const { stream, wildcard, liveTransform } = channel;
   if (stream === undefined) throw new Error(`${wildcard} declares no stream`);
-  const workQueue = stream.retention === Retention.WORK_QUEUE;
+  const isWorkQueue = stream.retention === Retention.WORK_QUEUE;
   return {
     name: stream.name,
     subjects: [wildcard],
     storage: StorageType.File,
-    retention: workQueue ? RetentionPolicy.Workqueue : RetentionPolicy.Limits,
-    // What was accepted is never dropped to make room: a full store refuses.
+    retention: isWorkQueue ? RetentionPolicy.Workqueue : RetentionPolicy.Limits,
+    // A full store refuses new messages: it never drops what it accepted to make room.
     discard: DiscardPolicy.New,
     allow_direct: true,
     ...(stream.maxAge && { max_age: nanos(durationMs(stream.maxAge)) }),

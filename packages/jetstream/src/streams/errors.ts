@@ -55,7 +55,7 @@ export function storeFailure(error: unknown): Failure {
     );
   }
   if (isApiError(error)) {
-    const message = `the store rejected the request: ${description}`;
+    const message = `the store rejected the request (${description}); try again in a few seconds`;
     return new Failure("unavailable", ErrorReason.UNAVAILABLE, message, options);
   }
   return storeUnavailable(error);

@@ -5,9 +5,9 @@ import { openDispatchQueue, openToolCallQueue } from "../queue/nats.ts";
 import { ensureStream, openManager } from "./ensure-stream.ts";
 
 /**
- * Makes every stream that the contracts declare, and the durable consumers of the queues: of runs, and of the calls for
- * each of `pools`. Their deliveries go to another after a silence of `ackWaitMs`, until a service that takes them is started
- * with another. What is there already is left as it is. Returns the names of the streams.
+ * Creates every stream that the contracts declare, and the durable consumers of the queues: of the dispatch queue, and of the
+ * tool call queue of each pool. Consumers redeliver after `ackWaitMs`, until a service that consumes starts with another value.
+ * Does not change what exists already. Returns the names of the streams.
  */
 export async function provisionStreams(
   nats: { readonly connection: NatsConnection },
@@ -26,7 +26,7 @@ export async function provisionStreams(
   return [...names];
 }
 
-/** Has each of `streams` kept by so many servers. Throws when there are not as many. */
+/** Sets how many servers keep each of `streams`. Rejects when the cluster has fewer servers. */
 export async function setReplicas(
   { connection }: { readonly connection: NatsConnection },
   streams: readonly string[],

@@ -3,13 +3,13 @@ import type { RequestClient } from "@reeve/platform/nats/request-client";
 import { requestClientOf } from "@reeve/platform/nats/request-client";
 import type { ApiError } from "./errors.ts";
 
-/** What a stream said to a message: stored at this place, refused, or nothing in time. */
+/** What a stream did with a message: stored it under a sequence, refused it, or did not answer in time. */
 export type PublishOutcome =
   | { readonly kind: "stored"; readonly sequence: number }
-  | { readonly kind: "refused"; readonly refusal: ApiError }
+  | { readonly kind: "refused"; readonly error: ApiError }
   | { readonly kind: "unanswered" };
 
-/** Publishes to the streams of a connection, and says what they answered. */
+/** Publishes to the streams of a connection and returns their answers. */
 export class StreamPublisher {
   readonly #requests: RequestClient;
 
@@ -17,20 +17,15 @@ export class StreamPublisher {
     this.#requests = requestClientOf(connection);
   }
 
-  /** Never rejects. What comes while the connection is lost is not sent at all. */
+  /** Publishes a message. Never rejects. Sends nothing while the connection is lost. */
   async publish(subject: string, data: Uint8Array, headers: MsgHdrs): Promise<PublishOutcome> {
-    return replyOf(await this.#requests.send(subject, { data, headers }));
+    return outcomeOf(await this.#requests.send(subject, { data, headers }));
   }
 }
 
-function replyOf(message: Msg | undefined): PublishOutcome {
-  if (message === undefined || message.data.length === 0) return { kind: "unanswered" };
-  const answer = message.json<{
-    readonly error?: ApiError;
-    readonly seq?: number;
-  }>();
-  if (answer.error !== undefined) return { kind: "refused", refusal: answer.error };
-  return answer.seq === undefined
-    ? { kind: "unanswered" }
-    : { kind: "stored", sequence: answer.seq };
+function outcomeOf(reply: Msg | undefined): PublishOutcome {
+  if (reply === undefined || reply.data.length === 0) return { kind: "unanswered" };
+  const { error, seq } = reply.json<{ readonly error?: ApiError; readonly seq?: number }>();
+  if (error !== undefined) return { kind: "refused", error };
+  return seq === undefined ? { kind: "unanswered" } : { kind: "stored", sequence: seq };
 }

@@ -8,28 +8,28 @@ import type { Table } from "./port.ts";
 import type { ListEntry } from "./prefix-view.ts";
 import { PrefixView } from "./prefix-view.ts";
 
-/** What a process may hold of the list of one tenant: rows of usual size are fewer by their number. */
-const defaultBytes = 64 * 1024 * 1024;
+/** How much a process may hold of the list of one tenant. Rows of typical size reach the limit of rows first. */
+const defaultMaxBytes = 64 * 1024 * 1024;
 
-/** How lists of a table's records are ordered and chosen. */
+/** How the lists of a table are filtered and ordered. */
 export interface ListOptions<Record, Facet> {
-  /** What a list is chosen by: few and small values. */
+  /** Returns what lists are filtered by: a few small values. */
   readonly facetOf: (record: Record) => Facet;
-  /** What it is ordered by; no two records have the same, and that of a record never changes. */
+  /** Returns what lists are ordered by: unique for each record, and never changed. */
   readonly orderOf: (record: Record) => string;
   readonly direction: "ascending" | "descending";
-  /** How long a view is kept that nobody asks. */
+  /** How long an unused view is kept. Default: one minute. */
   readonly idleMs?: number;
-  /** How many rows a view may have; a list of more is read from the store each time. */
+  /** How many rows a view may have. A longer list is read from the store each time. Default: 100,000. */
   readonly maxRows?: number;
-  /** How many bytes its records may have together, as they are stored; a list of more is read from the store each time. */
+  /** How many bytes the records of a view may have, as stored. A larger list is read from the store each time. Default: 64 MiB. */
   readonly maxBytes?: number;
 }
 
 /**
- * Lists the records of a table page by page, each page up to date with everything that was written before it was asked for.
- * A view of what lies below a prefix is opened by the first list, kept up to date while lists follow each other, and given
- * up when none does: where nobody lists, nothing is held.
+ * Lists the records of a table page by page. Each page includes everything that was written before its request. The first list
+ * of a prefix opens a view of it, which is kept up to date while further lists follow and closed when none do. So a process holds
+ * records only of prefixes that are listed.
  */
 export class ListView<Schema extends DescMessage, Facet> {
   readonly #table: Table<MessageShape<Schema>>;
@@ -38,7 +38,7 @@ export class ListView<Schema extends DescMessage, Facet> {
   readonly #signal: AbortSignal;
   readonly #views = new Map<string, PrefixView<MessageShape<Schema>, Facet>>();
 
-  /** Views live at most until `signal` aborts. */
+  /** Views end when `signal` aborts. */
   constructor(
     table: Table<MessageShape<Schema>>,
     schema: Schema,
@@ -51,24 +51,23 @@ export class ListView<Schema extends DescMessage, Facet> {
     this.#signal = signal;
   }
 
-  /** How many prefixes are looked at. */
+  /** How many views are open. */
   get views(): number {
     return this.#views.size;
   }
 
-  /** One page of the records below `prefix` that are wanted. */
+  /** Returns one page of the records below `prefix` whose facet passes `filter`. */
   async page(
     prefix: string,
     request: PageRequest,
-    isWanted: (facet: Facet) => boolean,
+    filter: (facet: Facet) => boolean,
     signal: AbortSignal,
   ): Promise<Page<MessageShape<Schema>>> {
     const isAfter = (order: string, previous: string) =>
       this.#options.direction === "ascending" ? order > previous : order < previous;
-    const listed = await this.#listed(prefix, signal);
-    const wanted = listed.filter(({ facet }) => isWanted(facet));
+    const entries = await this.#entries(prefix, signal);
     const { items, nextPageToken } = pageOf(
-      wanted,
+      entries.filter(({ facet }) => filter(facet)),
       request,
       ({ order }) => order,
       isAfter,
@@ -80,14 +79,14 @@ export class ListView<Schema extends DescMessage, Facet> {
     };
   }
 
-  async #listed(prefix: string, signal: AbortSignal): Promise<readonly ListEntry<Facet>[]> {
-    const reached = await this.#table.lastRevision(prefix, signal);
-    if (reached === 0) return [];
+  async #entries(prefix: string, signal: AbortSignal): Promise<readonly ListEntry<Facet>[]> {
+    const revision = await this.#table.lastRevision(prefix, signal);
+    if (revision === 0) return [];
     try {
-      const listed = await this.#view(prefix).listed(reached, signal);
-      if (listed !== undefined) return listed;
+      const entries = await this.#view(prefix).entriesAt(revision, signal);
+      if (entries !== undefined) return entries;
     } catch (error) {
-      // A view that broke is opened again by whoever asks next; this one reads for itself, as patiently as every read.
+      // The next list opens a broken view again. This one reads from the store, with retries as every read.
       if (!(error instanceof Failure) || !isRetryable(error)) throw error;
     }
     const rows = await this.#table.list(prefix, signal);
@@ -104,7 +103,7 @@ export class ListView<Schema extends DescMessage, Facet> {
       direction,
       idleMs = 60_000,
       maxRows = 100_000,
-      maxBytes = defaultBytes,
+      maxBytes = defaultMaxBytes,
     } = this.#options;
     const view = new PrefixView({
       changes: (until: AbortSignal) => this.#table.watch(prefix, until),
@@ -113,7 +112,7 @@ export class ListView<Schema extends DescMessage, Facet> {
       idleMs,
       maxRows,
       maxBytes,
-      ended: () => {
+      onEnd: () => {
         if (this.#views.get(prefix) === view) this.#views.delete(prefix);
       },
       signal: this.#signal,

@@ -1,53 +1,54 @@
-import { setTimeout as wait } from "node:timers/promises";
+import { IdleTimeout } from "@reeve/platform/async/idle-timeout";
+import { sleep } from "@reeve/platform/async/sleep";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Table } from "./port.ts";
 
-/** How long to wait before a broken watch is opened again. */
+/** Delay before a broken watch is opened again. */
 const retryMs = 1_000;
-/** How long a watch may say nothing before everything that is stored was seen. */
-const defaultSilenceMs = 5_000;
+/** How long a watch may yield nothing before it is current. */
+const defaultIdleTimeoutMs = 5_000;
 
 /**
- * The records of a table as they are now, kept fresh by a watch, so that no request waits for the store. Resolves once
- * everything that is stored has been seen; goes on until `signal` aborts.
+ * Opens a view of all records of a table, kept up to date by a watch, so that no request waits for the store. Resolves once the
+ * view has everything that is stored, and updates it until `signal` aborts. Opens a watch again that breaks, or that yields
+ * nothing for `idleTimeoutMs` before it is current.
  */
 export async function openLiveView<Record>(
   table: Pick<Table<Record>, "watch">,
   log: Pick<Logger, "warn">,
   signal: AbortSignal,
-  silenceMs: number = defaultSilenceMs,
+  idleTimeoutMs: number = defaultIdleTimeoutMs,
 ): Promise<() => readonly Record[]> {
   const records = new Map<string, Record>();
-  const { promise: current, resolve: isCurrent } = Promise.withResolvers<void>();
+  const { promise: current, resolve: markCurrent } = Promise.withResolvers<void>();
   const watch = async () => {
+    // A watch that is opened while its store is still starting may wait forever.
+    using idle = new IdleTimeout({ timeoutMs: idleTimeoutMs }, signal);
+    let isCurrent = false;
+    for await (const change of table.watch("", idle.signal)) {
+      if (change.kind === "written") records.set(change.row.key, change.row.record);
+      else if (change.kind === "deleted") records.delete(change.key);
+      else {
+        markCurrent();
+        isCurrent = true;
+      }
+      if (isCurrent) idle.pause();
+      else idle.restart();
+    }
+  };
+  const keepWatching = async () => {
     while (!signal.aborted) {
-      // A watch that is opened while its store is still starting may wait for ever without a word.
-      const silence = new AbortController();
-      const stop = () => silence.abort(new DOMException("the watch said nothing", "TimeoutError"));
-      const timer = setTimeout(stop, silenceMs);
-      let isSilent = true;
       try {
-        for await (const change of table.watch("", AbortSignal.any([signal, silence.signal]))) {
-          if (change.kind === "written") records.set(change.row.key, change.row.record);
-          else if (change.kind === "deleted") records.delete(change.key);
-          else {
-            isCurrent();
-            isSilent = false;
-          }
-          if (isSilent) timer.refresh();
-          else clearTimeout(timer);
-        }
+        await watch();
       } catch (error) {
         if (signal.aborted) break;
-        log.warn({ err: error }, "watch of a table broke; opening it again");
-        await wait(retryMs, undefined, { signal }).catch(() => undefined);
-      } finally {
-        clearTimeout(timer);
+        log.warn({ err: error }, "watch of a table failed; opening it again");
+        await sleep(retryMs, signal).catch(() => undefined);
       }
     }
-    isCurrent();
+    markCurrent();
   };
-  void watch();
+  void keepWatching();
   await current;
   return () => [...records.values()];
 }

@@ -1,21 +1,22 @@
+import { Wakeup } from "@reeve/platform/async/coordination/wakeup";
 import type { Change, Row, Table } from "./port.ts";
 
-/** Records in memory, gone with the process. As with any store, nobody shares an object with it. */
+/** Records in memory, which end with the process. As in any store, records are copied in and out. */
 export class MemoryTable<Record> implements Table<Record> {
   readonly #rows = new Map<string, Row<Record>>();
   readonly #watchers = new Set<(change: KeyedChange<Record>) => void>();
-  /** By key, also those that are gone. */
-  readonly #touched = new Map<string, number>();
+  /** The revision of the last change of each key, deleted keys included. */
+  readonly #revisions = new Map<string, number>();
   #revision = 0;
 
   async get(key: string, signal: AbortSignal): Promise<Row<Record> | undefined> {
-    await turn(signal);
+    await yieldTurn(signal);
     const row = this.#rows.get(key);
     return row && structuredClone(row);
   }
 
   async create(key: string, record: Record, signal: AbortSignal): Promise<Row<Record> | undefined> {
-    await turn(signal);
+    await yieldTurn(signal);
     return this.#rows.has(key) ? undefined : this.#write(key, record);
   }
 
@@ -25,54 +26,53 @@ export class MemoryTable<Record> implements Table<Record> {
     revision: number,
     signal: AbortSignal,
   ): Promise<Row<Record> | undefined> {
-    await turn(signal);
+    await yieldTurn(signal);
     return this.#rows.get(key)?.revision === revision ? this.#write(key, record) : undefined;
   }
 
   async put(key: string, record: Record, signal: AbortSignal): Promise<Row<Record>> {
-    await turn(signal);
+    await yieldTurn(signal);
     return this.#write(key, record);
   }
 
   async delete(key: string, signal: AbortSignal): Promise<void> {
-    await turn(signal);
+    await yieldTurn(signal);
     if (this.#rows.has(key)) this.#delete(key);
   }
 
   async deleteVersion(key: string, revision: number, signal: AbortSignal): Promise<boolean> {
-    await turn(signal);
+    await yieldTurn(signal);
     if (this.#rows.get(key)?.revision !== revision) return false;
     this.#delete(key);
     return true;
   }
 
   async list(prefix: string, signal: AbortSignal): Promise<readonly Row<Record>[]> {
-    await turn(signal);
+    await yieldTurn(signal);
     return structuredClone(this.#below(prefix));
   }
 
   async lastRevision(prefix: string, signal: AbortSignal): Promise<number> {
-    await turn(signal);
-    let reached = 0;
-    for (const [key, revision] of this.#touched)
-      if (isBelow(key, prefix)) reached = Math.max(reached, revision);
-    return reached;
+    await yieldTurn(signal);
+    let last = 0;
+    for (const [key, revision] of this.#revisions) {
+      if (isBelow(key, prefix)) last = Math.max(last, revision);
+    }
+    return last;
   }
 
   async *watch(prefix: string, signal: AbortSignal): AsyncIterable<Change<Record>> {
     signal.throwIfAborted();
-    // One change a key: a watcher that lags is given the latest, and cannot make the queue grow.
+    // One change per key: a watcher that lags gets the latest one, and the queue stays bounded.
     const changes = new Map<string, KeyedChange<Record>>();
-    let wake: (() => void) | undefined;
+    const changed = new Wakeup();
     const watcher = (change: KeyedChange<Record>) => {
       const key = change.kind === "written" ? change.row.key : change.key;
       if (!isBelow(key, prefix)) return;
       changes.delete(key);
       changes.set(key, change);
-      wake?.();
+      changed.notify();
     };
-    const stop = () => wake?.();
-    signal.addEventListener("abort", stop, { once: true });
     const rows = this.#below(prefix);
     const revision = this.#revision;
     this.#watchers.add(watcher);
@@ -82,18 +82,14 @@ export class MemoryTable<Record> implements Table<Record> {
       for (;;) {
         signal.throwIfAborted();
         const [next] = changes;
-        if (next === undefined) {
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-        } else {
+        if (next === undefined) await changed.wait(signal);
+        else {
           changes.delete(next[0]);
           yield structuredClone(next[1]);
         }
       }
     } finally {
       this.#watchers.delete(watcher);
-      signal.removeEventListener("abort", stop);
     }
   }
 
@@ -104,25 +100,25 @@ export class MemoryTable<Record> implements Table<Record> {
   #write(key: string, record: Record): Row<Record> {
     const row = structuredClone({ key, record, revision: ++this.#revision });
     this.#rows.set(key, row);
-    this.#touched.set(key, row.revision);
-    this.#tell({ kind: "written", row });
+    this.#revisions.set(key, row.revision);
+    this.#notify({ kind: "written", row });
     return structuredClone(row);
   }
 
   #delete(key: string): void {
     this.#rows.delete(key);
-    this.#touched.set(key, ++this.#revision);
-    this.#tell({ kind: "deleted", key, revision: this.#revision });
+    this.#revisions.set(key, ++this.#revision);
+    this.#notify({ kind: "deleted", key, revision: this.#revision });
   }
 
-  #tell(change: KeyedChange<Record>): void {
+  #notify(change: KeyedChange<Record>): void {
     for (const watcher of this.#watchers) watcher(change);
   }
 }
 
 type KeyedChange<Record> = Exclude<Change<Record>, { readonly kind: "current" }>;
 
-/** Whether `key` begins with the whole tokens of `prefix` and goes on. */
+/** Returns whether `key` starts with the tokens of `prefix` and has more. */
 function isBelow(key: string, prefix: string): boolean {
   return prefix === "" || key.startsWith(`${prefix}.`);
 }
@@ -131,7 +127,7 @@ function byKey(a: { readonly key: string }, b: { readonly key: string }): number
   return a.key < b.key ? -1 : 1;
 }
 
-async function turn(signal: AbortSignal): Promise<void> {
+async function yieldTurn(signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   await Promise.resolve();
 }

@@ -7,30 +7,31 @@ import { Kvm } from "@nats-io/kv";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { bucketOf } from "@reeve/contracts/channel";
 import { storedReadOptions } from "@reeve/contracts/nesting";
-import { patiently } from "@reeve/platform/async/patiently";
+import { IdleTimeout } from "@reeve/platform/async/idle-timeout";
+import { onAbort } from "@reeve/platform/async/on-abort";
+import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import { BucketRequests } from "./bucket-requests.ts";
-import { maxRetryMs, retryRead } from "./retry-read.ts";
-import { Silence } from "./silence.ts";
+import { readRetryLimits, retryRead } from "./retry-read.ts";
 import { callStore } from "../streams/call-store.ts";
 import { storeFailure } from "../streams/errors.ts";
 import type { Change, Row, Table } from "./port.ts";
 
 /**
- * How often a list looks whether more was written while it was read. Each look follows a reading of all that the one before
- * saw; without a bound, steady writers could keep a list from its end.
+ * How often a list checks whether more was written while it was read. Each check follows a read of everything that the one
+ * before saw. Without a limit, steady writers could keep a list from ending.
  */
-const maxLooks = 10;
-/** How long a watch may hear nothing before it has heard everything that is stored. */
-const maxSilenceMs = 2_000;
+const maxChecks = 10;
+/** How long a watch may receive nothing before it has received everything that is stored. */
+const idleTimeoutMs = 2_000;
 
-/** Opens the bucket that `schema` declares, and makes it where it is missing. */
+/** Opens the bucket that `schema` declares, and creates it if it is missing. */
 export async function openTable<Schema extends DescMessage>(
   { connection }: { readonly connection: NatsConnection },
   schema: Schema,
 ): Promise<Table<MessageShape<Schema>>> {
   const { name, history, maxAgeMs } = bucketOf(schema);
-  // Direct reads may be answered by a replica that lags; whoever has written must read it.
+  // A replica that lags may answer a direct read, but a writer has to read what it wrote.
   const options = {
     history,
     allow_direct: false,
@@ -57,8 +58,8 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
   }
 
   async get(key: string, signal: AbortSignal): Promise<Row<MessageShape<Schema>> | undefined> {
-    const patience = this.#connection.isClosed() ? 0 : maxRetryMs;
-    const stored = await patiently(() => this.#requests.get(key), patience, signal);
+    const limits = readRetryLimits(this.#connection);
+    const stored = await retryUnavailable(() => this.#requests.get(key), limits, signal);
     if (stored === undefined) return undefined;
     const { bytes, revision } = stored;
     return { key, record: fromBinary(this.#schema, bytes, storedReadOptions), revision };
@@ -71,7 +72,7 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
   ): Promise<Row<MessageShape<Schema>> | undefined> {
     const row = await this.update(key, record, 0, signal);
     if (row !== undefined) return row;
-    // The key may be one that was deleted; its deletion is then the version to replace.
+    // If the key was deleted, its deletion is the version to replace.
     const data = toBinary(this.#schema, record);
     const write = () => this.#bucket.create(key, data);
     const revision = await callStore(write, "undefined_on_conflict");
@@ -97,7 +98,9 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
     signal.throwIfAborted();
     const revision = await this.#requests.write(key, toBinary(this.#schema, record));
     if (revision === undefined)
-      throw storeUnavailable(new Error(`${key} was compared with nothing`));
+      throw storeUnavailable(
+        new Error(`the store reported a conflict for ${key}, which was written unconditionally`),
+      );
     return { key, record, revision };
   }
 
@@ -125,75 +128,71 @@ class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema
   }
 
   async *watch(prefix: string, signal: AbortSignal): AsyncIterable<Change<MessageShape<Schema>>> {
-    const reached = await this.lastRevision(prefix, signal);
-    if (reached === 0) {
-      yield { kind: "current", revision: reached };
+    const last = await this.lastRevision(prefix, signal);
+    if (last === 0) {
+      yield { kind: "current", revision: last };
       for await (const entry of this.#entries(prefix, signal)) yield this.#changeOf(entry);
     }
     let isCurrent = false;
     while (!isCurrent) {
-      // Of a store that has just started a watch may hear nothing for long. One that is opened again begins anew.
-      const silence = new Silence(maxSilenceMs, signal);
+      // A watch of a store that has just started may receive nothing for long. Opened again, it starts from the beginning.
+      using idle = new IdleTimeout({ timeoutMs: idleTimeoutMs }, signal);
       try {
-        for await (const entry of this.#entries(prefix, silence.signal)) {
-          silence.pause();
+        for await (const entry of this.#entries(prefix, idle.signal)) {
+          idle.pause();
           yield this.#changeOf(entry);
-          if (!isCurrent && entry.revision >= reached) {
+          if (!isCurrent && entry.revision >= last) {
             isCurrent = true;
-            yield { kind: "current", revision: reached };
+            yield { kind: "current", revision: last };
           }
-          if (!isCurrent) silence.listen();
+          if (!isCurrent) idle.restart();
         }
       } catch (error) {
-        if (!silence.isOver) throw error;
-      } finally {
-        silence.pause();
+        if (!idle.isExpired) throw error;
       }
     }
   }
 
   async lastRevision(prefix: string, signal: AbortSignal): Promise<number> {
-    const look = () => this.#lastRevision(prefix);
-    return (await retryRead(this.#connection, look, signal)) ?? 0;
+    const read = () => this.#lastRevision(prefix);
+    return (await retryRead(this.#connection, read, signal)) ?? 0;
   }
 
-  /** The last entry of every key. */
+  /** Returns the last entry of every key below `prefix`. */
   async #latest(prefix: string, signal: AbortSignal): Promise<readonly KvEntry[]> {
     let end = await this.#lastRevision(prefix);
-    // A watch of nothing says nothing at all, so that its end could not be told from a slow start.
+    // A watch of no keys yields nothing at all, so its end would look like a slow start.
     if (end === undefined) return [];
     const latest = new Map<string, KvEntry>();
-    let looks = 0;
+    let checks = 0;
     for await (const entry of this.#entries(prefix, signal)) {
       latest.set(entry.key, entry);
-      // The server may count an entry that was written over or deleted meanwhile, which never comes: it then never says that
-      // none is left. So whoever has what was last looks again, until that is still the last.
+      // The server may count an entry that was overwritten or deleted meanwhile and is never sent: it then never reports that
+      // none is left. So compare with the last revision again, until it has not changed.
       if (entry.delta === 0) break;
       if (entry.revision < end) continue;
       end = (await this.#lastRevision(prefix)) ?? 0;
-      if (entry.revision >= end || ++looks === maxLooks) break;
+      if (entry.revision >= end || ++checks === maxChecks) break;
     }
     return [...latest.values()];
   }
 
-  /** Of the last entry of all keys below `prefix`, a deletion too. Undefined: nothing was ever written there. */
+  /** Returns the revision of the last entry below `prefix`, deletions included, or undefined if nothing was ever written there. */
   async #lastRevision(prefix: string): Promise<number | undefined> {
     const { name } = bucketOf(this.#schema);
     const query = { last_by_subj: `$KV.${name}.${filterOf(prefix)}` };
     return (await this.#streams.getMessage(`KV_${name}`, query))?.seq;
   }
 
-  /** The latest entry of every key, then new ones, for ever. */
+  /** Yields the latest entry of every key, then each new one, until `signal` aborts. */
   async *#entries(prefix: string, signal: AbortSignal): AsyncIterable<KvEntry> {
     const entries = await callStore(() => this.#bucket.watch({ key: filterOf(prefix) }));
-    const stop = () => entries.stop();
-    signal.addEventListener("abort", stop, { once: true });
+    using _ = onAbort(signal, () => entries.stop());
     try {
       signal.throwIfAborted();
       yield* entries;
       signal.throwIfAborted();
     } finally {
-      signal.removeEventListener("abort", stop);
       entries.stop();
     }
     throw storeFailure(new Error("the watch ended"));

@@ -2,26 +2,27 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 
 const defaultSize = 100;
-const largestSize = 1_000;
+const maxSize = 1_000;
 
-/** What a request says of the page that it wants. */
+/** The page that a request asks for. */
 export interface PageRequest {
-  /** 0: the default of 100. More than 1000 means 1000. */
+  /** 0 means the default of 100. More than 1000 means 1000. */
   readonly pageSize: number;
-  /** `nextPageToken` of the page before; empty: the first page. */
+  /** `nextPageToken` of the previous page; empty for the first page. */
   readonly pageToken: string;
 }
 
 export interface Page<Item> {
   readonly items: readonly Item[];
-  /** Empty: this is the last page. */
+  /** Empty on the last page. */
   readonly nextPageToken: string;
 }
 
 /**
- * One page of `items`, which are in order. A token holds the key of the last item of its page, so that items that come or
- * go in between neither hide nor repeat others. A page ends early where its items come to a mebibyte by `bytesOf`, so that
- * every client accepts it. `keyOf` must be unique; `isAfter` says whether an item comes after a key.
+ * Returns one page of `items`, which must be ordered. A token holds the key of the last item of its page, so items that are
+ * added or removed between two requests neither hide nor repeat others. A page ends early when its items reach one mebibyte by
+ * `bytesOf`, so that every client accepts it; it has at least one item. `keyOf` must be unique. `isAfter` tells whether a key
+ * comes after another.
  */
 export function pageOf<Item>(
   items: readonly Item[],
@@ -30,11 +31,11 @@ export function pageOf<Item>(
   isAfter: (key: string, previous: string) => boolean,
   bytesOf: (item: Item) => number = () => 0,
 ): Page<Item> {
-  const size = pageSize === 0 ? defaultSize : Math.min(pageSize, largestSize);
-  const previous = keyIn(pageToken);
+  const size = pageSize === 0 ? defaultSize : Math.min(pageSize, maxSize);
+  const previous = keyOfToken(pageToken);
   const rest =
     previous === undefined ? items : items.filter((item) => isAfter(keyOf(item), previous));
-  const page = fitting(rest.slice(0, size), bytesOf);
+  const page = firstFitting(rest.slice(0, size), bytesOf);
   const last = page.at(-1);
   const isLast = last === undefined || rest.length === page.length;
   return { items: page, nextPageToken: isLast ? "" : tokenOf(keyOf(last)) };
@@ -42,8 +43,11 @@ export function pageOf<Item>(
 
 const maxBytes = 1024 * 1024;
 
-/** The first of the items that are small enough together; one at least. */
-function fitting<Item>(items: readonly Item[], bytesOf: (item: Item) => number): readonly Item[] {
+/** Returns the first items that fit into a page together, at least one. */
+function firstFitting<Item>(
+  items: readonly Item[],
+  bytesOf: (item: Item) => number,
+): readonly Item[] {
   let room = maxBytes;
   const end = items.findIndex((item) => (room -= bytesOf(item)) < 0);
   return end === -1 ? items : items.slice(0, Math.max(1, end));
@@ -53,19 +57,19 @@ function tokenOf(key: string): string {
   return Buffer.from(`k:${key}`).toString("base64url");
 }
 
-function keyIn(token: string): string | undefined {
+function keyOfToken(token: string): string | undefined {
   if (token === "") return undefined;
   const text = Buffer.from(token, "base64url").toString();
   if (text.startsWith("k:") && tokenOf(text.slice(2)) === token) return text.slice(2);
   const violation = {
     field: "page_token",
-    description: "is none that a page before gave",
+    description: "is not a token of a previous page",
     reason: "MALFORMED",
   };
   throw new Failure(
     "invalid",
     ErrorReason.INVALID_REQUEST,
-    "page_token is none that a page before gave; ask for the first page without one",
+    "page_token is not a token of a previous page; leave it out to get the first page",
     { violations: [violation] },
   );
 }

@@ -7,34 +7,35 @@ export interface Row<Record> {
 }
 
 /**
- * Records by key, the latest version of each: small things that many read and few write. Keys are dotted tokens
- * (`acme.researcher`); the message of the records declares their template. All methods throw a Failure of kind
+ * Records by key, of which the latest version counts: small records with many readers and few writers. Keys are dotted tokens
+ * (`acme.researcher`), by the template that the message of the records declares. All methods throw a Failure of kind
  * `unavailable` when the store does not answer, and `exhausted` when it is full.
  */
 export interface Table<Record> {
   get(key: string, signal: AbortSignal): Promise<Row<Record> | undefined>;
-  /** Writes a key that does not exist. Undefined: it exists. */
+  /** Writes a key that does not exist. Returns undefined when it exists. */
   create(key: string, record: Record, signal: AbortSignal): Promise<Row<Record> | undefined>;
-  /** Replaces the version `revision`. Undefined: another version is there. */
+  /** Replaces the version `revision`. Returns undefined when the table holds another version. */
   update(
     key: string,
     record: Record,
     revision: number,
     signal: AbortSignal,
   ): Promise<Row<Record> | undefined>;
-  /** Writes whatever is there. */
+  /** Writes a key, whether or not it exists. */
   put(key: string, record: Record, signal: AbortSignal): Promise<Row<Record>>;
+  /** Deletes a key. A missing key is not an error. */
   delete(key: string, signal: AbortSignal): Promise<void>;
-  /** Deletes the version `revision`. False: another version is there, or none. */
+  /** Deletes the version `revision`. Returns false when the table holds another version, or none. */
   deleteVersion(key: string, revision: number, signal: AbortSignal): Promise<boolean>;
-  /** The rows whose key goes on after `prefix` (whole tokens: `acme` or `acme.team`, `""` for all), in order of keys. */
+  /** Returns the rows whose keys continue after `prefix` (whole tokens: `acme` or `acme.team`; `""` for all), ordered by key. */
   list(prefix: string, signal: AbortSignal): Promise<readonly Row<Record>[]>;
-  /** The revision of the last write or deletion below `prefix`; 0: there was none. */
+  /** Returns the revision of the last write or deletion below `prefix`, or 0 if there never was one. */
   lastRevision(prefix: string, signal: AbortSignal): Promise<number>;
   /**
-   * The rows of `prefix` as they are, then the changes as they are made; a deletion has no record. `current` marks the point
-   * at which everything that was there at the start has been given, up to its revision; before it there may be deletions of keys that are long
-   * gone. A watcher that lags may be given only the latest change of a key. Rejects with the reason of `signal`, or with a
+   * Yields the rows below `prefix`, then each change. A deletion has no record. The change `current` marks the point at which
+   * everything that existed at the start was yielded, up to its revision; before it there may be deletions of keys that do not
+   * exist any more. A watcher that lags may get only the latest change of a key. Rejects with the signal's reason, or with a
    * Failure when the store is lost.
    */
   watch(prefix: string, signal: AbortSignal): AsyncIterable<Change<Record>>;

@@ -1,7 +1,8 @@
+import { abortable } from "@reeve/platform/async/abortable";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import type { Change } from "./port.ts";
 
-/** A record as a list holds it. */
+/** A record of a list. */
 export interface ListEntry<Facet> {
   readonly order: string;
   facet: Facet;
@@ -15,89 +16,91 @@ interface ViewOptions<Record, Facet> {
   readonly idleMs: number;
   readonly maxRows: number;
   readonly maxBytes: number;
-  /** Hears that the view is not to be asked any more. */
-  readonly ended: () => void;
+  /** Called when the view must not be used any more. */
+  readonly onEnd: () => void;
   readonly signal: AbortSignal;
 }
 
-interface Asker {
-  readonly reached: number;
+/** A caller that waits until the view has reached a revision. */
+interface Waiter {
+  readonly revision: number;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** What lies below a prefix of a table, in order, for as long as it is asked for. */
+/** An ordered view of the records below a prefix of a table. It ends when it is not used for a while. */
 export class PrefixView<Record, Facet> {
   readonly #options: ViewOptions<Record, Facet>;
   readonly #end = new AbortController();
   readonly #entries = new Map<string, ListEntry<Facet>>();
-  readonly #askers = new Set<Asker>();
+  readonly #waiters = new Set<Waiter>();
   readonly #idle: NodeJS.Timeout;
   #ordered: readonly ListEntry<Facet>[] | undefined;
   #bytes = 0;
   #isTooLarge = false;
   #isCurrent = false;
-  #seen = 0;
+  #revision = 0;
 
   constructor(options: ViewOptions<Record, Facet>) {
     this.#options = options;
-    this.#idle = setTimeout(() => this.#giveUp(), options.idleMs).unref();
+    this.#idle = setTimeout(() => this.#onIdle(), options.idleMs).unref();
     void this.#watch();
   }
 
-  /** Everything, in order, as it was at revision `reached` or later. Undefined: it is too much to be held. */
-  async listed(
-    reached: number,
+  /** Returns all entries in order, as of `revision` or later, or undefined when they exceed the limits of a view. */
+  async entriesAt(
+    revision: number,
     signal: AbortSignal,
   ): Promise<readonly ListEntry<Facet>[] | undefined> {
     this.#idle.refresh();
-    await this.#upTo(reached, signal);
+    await this.#waitFor(revision, signal);
     if (this.#isTooLarge) return undefined;
     this.#ordered ??= this.#options.sorted([...this.#entries.values()]);
     return this.#ordered;
   }
 
-  async #upTo(reached: number, signal: AbortSignal): Promise<void> {
+  async #waitFor(revision: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (this.#isTooLarge || (this.#isCurrent && this.#seen >= reached)) return;
+    if (this.#hasReached(revision)) return;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const asker = { reached, resolve, reject };
-    const abort = () => reject(signal.reason as Error);
-    this.#askers.add(asker);
-    signal.addEventListener("abort", abort, { once: true });
+    const waiter = { revision, resolve, reject };
+    this.#waiters.add(waiter);
     try {
-      await promise;
+      await abortable(promise, signal);
     } finally {
-      this.#askers.delete(asker);
-      signal.removeEventListener("abort", abort);
+      this.#waiters.delete(waiter);
     }
+  }
+
+  #hasReached(revision: number): boolean {
+    return this.#isTooLarge || (this.#isCurrent && this.#revision >= revision);
   }
 
   async #watch(): Promise<void> {
     const signal = AbortSignal.any([this.#options.signal, this.#end.signal]);
     try {
       for await (const change of this.#options.changes(signal)) {
-        this.#take(change);
-        this.#answer();
+        this.#apply(change);
+        this.#wakeWaiters();
         if (this.#isTooLarge) return;
       }
     } catch (error) {
-      this.#leave(storeUnavailable(error));
+      this.#fail(storeUnavailable(error));
     }
   }
 
-  #take(change: Change<Record>): void {
+  #apply(change: Change<Record>): void {
     switch (change.kind) {
       case "current":
         this.#isCurrent = true;
-        this.#seen = Math.max(this.#seen, change.revision);
+        this.#revision = Math.max(this.#revision, change.revision);
         return;
       case "deleted":
-        this.#seen = Math.max(this.#seen, change.revision);
+        this.#revision = Math.max(this.#revision, change.revision);
         this.#delete(change.key);
         return;
       case "written":
-        this.#seen = Math.max(this.#seen, change.row.revision);
+        this.#revision = Math.max(this.#revision, change.row.revision);
         this.#put(change.row.key, this.#options.entryOf(change.row.record));
     }
   }
@@ -106,7 +109,7 @@ export class PrefixView<Record, Facet> {
     const known = this.#entries.get(key);
     this.#bytes += entry.bytes.length - (known?.bytes.length ?? 0);
     if (known !== undefined) {
-      // Its place stays: what is in order stays so.
+      // Its order key never changes, so the ordered list stays valid.
       known.facet = entry.facet;
       known.bytes = entry.bytes;
     } else {
@@ -125,31 +128,31 @@ export class PrefixView<Record, Facet> {
     this.#ordered = undefined;
   }
 
-  /** Holds nothing any more, and says so until it is given up. */
+  /** Drops all entries. The view reports that it is too large until it ends. */
   #overflow(): void {
     this.#isTooLarge = true;
     this.#entries.clear();
     this.#ordered = undefined;
   }
 
-  #answer(): void {
-    for (const { reached, resolve } of this.#askers) {
-      if (this.#isTooLarge || (this.#isCurrent && this.#seen >= reached)) resolve();
+  #wakeWaiters(): void {
+    for (const { revision, resolve } of this.#waiters) {
+      if (this.#hasReached(revision)) resolve();
     }
   }
 
-  #giveUp(): void {
-    if (this.#askers.size > 0) {
+  #onIdle(): void {
+    if (this.#waiters.size > 0) {
       this.#idle.refresh();
       return;
     }
-    this.#options.ended();
-    this.#end.abort(new DOMException("nobody lists", "AbortError"));
+    this.#options.onEnd();
+    this.#end.abort(new DOMException("the view was not used", "AbortError"));
   }
 
-  #leave(error: unknown): void {
+  #fail(error: unknown): void {
     clearTimeout(this.#idle);
-    this.#options.ended();
-    for (const { reject } of this.#askers) reject(error);
+    this.#options.onEnd();
+    for (const { reject } of this.#waiters) reject(error);
   }
 }

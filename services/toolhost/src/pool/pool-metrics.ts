@@ -32,9 +32,9 @@ export function exposePoolMetrics({ pool, slots, nats, log }: PoolMetricsOptions
     [
       "reeve_toolhost_slots",
       "Calls that a toolhost executes at a time.",
-      () => slots.capacity.most,
+      () => slots.capacity.permits,
     ],
-    ["reeve_toolhost_busy_slots", "Calls that it executes now.", () => slots.capacity.taken],
+    ["reeve_toolhost_busy_slots", "Calls that it executes now.", () => slots.busy],
     ["reeve_tool_queue_depth", "Calls of the pool that wait or are in somebody's hands.", depth],
   ] as const;
   for (const [name, help, read] of gauges) {

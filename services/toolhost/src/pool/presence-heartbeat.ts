@@ -62,8 +62,13 @@ export class PresenceHeartbeat implements AsyncDisposable {
 
   async #say(signal: AbortSignal): Promise<void> {
     const { host, pool, slots } = this.#options;
-    const { most, taken } = slots.capacity;
-    const said = { host, pool, slots: most, busy: taken, since: this.#since };
+    const said = {
+      host,
+      pool,
+      slots: slots.capacity.permits,
+      busy: slots.busy,
+      since: this.#since,
+    };
     const row = create(ToolhostPresenceSchema, { ...said, draining: this.#isDraining });
     await this.#table.put(host, row, signal);
   }

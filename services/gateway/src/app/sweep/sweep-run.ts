@@ -77,9 +77,9 @@ export async function sweepRun(
   }
   const message = create(DispatchSchema, { tenant: key.tenant, runId: key.run });
   // An owner parks the run or ends it before its message goes: what was read before the look at the queue may be old.
-  const isOwed = async () => (await ports.log.read(key, tail, signal)).events.length === 0;
+  const isNeeded = async () => (await ports.log.read(key, tail, signal)).events.length === 0;
   const { dedupeId } = required;
-  const sequence = await publishUntilHeld(ports.dispatch, message, { dedupeId, isOwed }, signal);
+  const sequence = await publishUntilHeld(ports.dispatch, message, { dedupeId, isNeeded }, signal);
   if (sequence === undefined) return record;
   return { ...record, dispatched: { dedupeId, sequence }, isDispatched: true };
 }
