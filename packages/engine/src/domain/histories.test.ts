@@ -8,6 +8,8 @@ import { RunEventSchema } from "@reeve/contracts/run";
 import { describe, expect, test } from "vitest";
 import { applyAll } from "./state/apply.ts";
 import { hasEnded, initialState } from "./state/run-state.ts";
+import type { HistoryViews } from "../../test/support/history-views.ts";
+import { viewsOf } from "../../test/support/history-views.ts";
 import { histories } from "../../test/support/recorded-runs.ts";
 import { expectOrder } from "../../test/support/event-order.ts";
 import { takeOver } from "../../test/support/random-world.ts";
@@ -25,7 +27,7 @@ function eventsIn(file: string): readonly RunEvent[] {
   return events.map((event) => fromJson(RunEventSchema, event));
 }
 
-test("every history that was ever recorded is still there, as it was", () => {
+test("every recorded history is still there, unchanged", () => {
   const digests = files.map((file): [string, string] => {
     const text = readFileSync(join(folder, file), "utf8");
     return [file, createHash("sha256").update(text).digest("hex").slice(0, 16)];
@@ -36,12 +38,19 @@ test("every history that was ever recorded is still there, as it was", () => {
 describe.each(files)("the history %s", (file) => {
   const events = eventsIn(file);
 
-  test("is folded to its end, in order", () => {
+  test("folds to its end, in order", () => {
     expect(hasEnded(applyAll(initialState, events))).toBe(true);
     expectOrder(events);
   });
 
-  test("is gone on with from any event in it", () => {
+  test("folds to the views that were recorded for it", () => {
+    const recorded = JSON.parse(readFileSync(join(folder, "views", file), "utf8")) as HistoryViews;
+    const { end, digests } = viewsOf(events);
+    expect(end).toEqual(recorded.end);
+    expect(digests).toEqual(recorded.digests);
+  });
+
+  test("continues from any of its events", () => {
     for (let survived = 1; survived <= events.length; survived++) {
       expectOrder(takeOver(events, survived).events);
     }

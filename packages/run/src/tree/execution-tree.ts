@@ -82,6 +82,8 @@ export function treeAfter(changes: TreeChanges, envelope: RunEvent): TreeChanges
     case "treeStored":
     case undefined:
       return changes;
+    default:
+      return event satisfies never;
   }
 }
 

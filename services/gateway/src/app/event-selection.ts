@@ -11,18 +11,28 @@ const families: ReadonlyMap<string, EventFamily> = new Map(
   ]),
 );
 
-/** What a person reads: everything that is not detail. */
-const conciseFamilies: ReadonlySet<EventFamily> = new Set([
-  EventFamily.TEXT,
-  EventFamily.TOOL_CALL,
-  EventFamily.ERROR,
-  EventFamily.MESSAGE_INJECTED,
-  EventFamily.CONTEXT,
-  EventFamily.MCP_PROGRESS,
-  EventFamily.APPROVAL,
-  EventFamily.BUDGET_EXCEEDED,
-  EventFamily.TEXT_VOIDED,
-]);
+/** Whether a family is part of the concise selection: what people read, without detail. */
+const isConcise: Readonly<Record<EventFamily, boolean>> = {
+  [EventFamily.UNSPECIFIED]: false,
+  [EventFamily.STATUS]: false,
+  [EventFamily.STEP]: false,
+  [EventFamily.TEXT]: true,
+  [EventFamily.REASONING]: false,
+  [EventFamily.TOOL_CALL]: true,
+  [EventFamily.MCP_PROGRESS]: true,
+  [EventFamily.TOOL_RESULT]: false,
+  [EventFamily.USAGE]: false,
+  [EventFamily.CONTEXT]: true,
+  [EventFamily.MESSAGE_INJECTED]: true,
+  [EventFamily.PLAN]: false,
+  [EventFamily.APPROVAL]: true,
+  [EventFamily.SUBTASK]: false,
+  [EventFamily.BUDGET_EXCEEDED]: true,
+  [EventFamily.COST_SUMMARY]: false,
+  [EventFamily.ERROR]: true,
+  [EventFamily.TEXT_VOIDED]: true,
+  [EventFamily.RECORD]: false,
+};
 
 /** Whether an event is streamed to a client that asked for `selection`. */
 export function eventSelection(
@@ -34,8 +44,7 @@ export function eventSelection(
       return (event) => wanted.has(familyOf(event));
     }
     case "detailed":
-      if (!selection.value)
-        return (event) => conciseFamilies.has(familyOf(event)) || endsRun(event);
+      if (!selection.value) return (event) => isConcise[familyOf(event)] || endsRun(event);
       break;
     case undefined:
       break;

@@ -48,8 +48,33 @@ export function turnHistory(events: readonly RunEvent[]): readonly HistoryMessag
           results.set(event.value.result.callId, event.value.result);
         }
         break;
-      default:
+      case "runClaimed":
+      case "runParked":
+      case "runPrepared":
+      case "status":
+      case "step":
+      case "reasoning":
+      case "toolCallStarted":
+      case "mcpProgress":
+      case "approval":
+      case "subtask":
+      case "plan":
+      case "context":
+      case "usage":
+      case "modelCallFailed":
+      case "modelRetryDue":
+      case "messageSubmitted":
+      case "memoryWritten":
+      case "todosChanged":
+      case "cancelRequested":
+      case "budgetExceeded":
+      case "error":
+      case "costSummary":
+      case "treeStored":
+      case undefined:
         break;
+      default:
+        event satisfies never;
     }
   }
   if (text !== "") messages.push(assistant({ text }));

@@ -1,0 +1,47 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { RunEventSchema } from "@reeve/contracts/run";
+import { expect, test } from "vitest";
+
+const root = join(import.meta.dirname, "../..");
+const kinds = (RunEventSchema.oneofs[0]?.fields ?? []).map(({ localName }) => localName);
+
+/** Every file that decides about each kind of event of a run. A new kind does not compile until all of them name it. */
+const deciders = [
+  "packages/engine/src/domain/state/apply-to-frame.ts",
+  "packages/engine/src/domain/state/apply-to-frames.ts",
+  "packages/engine/src/domain/state/apply.ts",
+  "packages/engine/src/domain/state/worked-time.ts",
+  "packages/run/src/head/ledger.ts",
+  "packages/run/src/head/ownership.ts",
+  "packages/run/src/head/run-head.ts",
+  "packages/run/src/head/run-summary.ts",
+  "packages/run/src/thread/history/turn-history.ts",
+  "packages/run/src/tree/execution-tree.ts",
+  "services/approvals/src/projections/project-inbox.ts",
+  "services/gateway/src/projections/run-row.ts",
+];
+
+test.each(deciders)("%s names every kind of event", (file) => {
+  const text = readFileSync(join(root, file), "utf8");
+  expect(kinds.filter((kind) => !new RegExp(`\\b${kind}\\b`, "u").test(text))).toEqual([]);
+});
+
+test("only these files interpret several kinds of events of a run", () => {
+  const sources = ["packages", "services"].flatMap((folder) =>
+    readdirSync(join(root, folder)).flatMap((name) => sourcesIn(`${folder}/${name}/src`)),
+  );
+  const switching = sources.filter((file) => {
+    const text = readFileSync(join(root, file), "utf8");
+    return kinds.filter((kind) => text.includes(`case "${kind}":`)).length > 2;
+  });
+  const switches = deciders.filter((file) => !file.startsWith("services/"));
+  expect(switching.toSorted()).toEqual(switches);
+});
+
+/** The TypeScript files in a folder that are not tests. */
+function sourcesIn(folder: string): readonly string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
+    .map((file) => `${folder}/${file}`);
+}
