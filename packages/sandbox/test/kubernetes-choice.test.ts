@@ -34,7 +34,7 @@ function driverFor(other: Partial<KubernetesOptions> = {}): KubernetesDriver {
   return new KubernetesDriver(driverOptions(cluster, other));
 }
 
-/** Refuses pods of a RuntimeClass as a cluster does that has none of the name. */
+/** Refuses pods with a RuntimeClass, as a cluster without that class does. */
 function withoutRuntimeClass(name: string): void {
   const made = cluster.pods.answer.bind(cluster.pods);
   cluster.pods.answer = (method, pod, query, body) => {
@@ -44,13 +44,15 @@ function withoutRuntimeClass(name: string): void {
   };
 }
 
-describe("kubernetes is refused", () => {
+describe("the kubernetes driver does not work", () => {
   test("outside of a cluster", async () => {
     const driver = driverFor({ kubeconfig: undefined });
     const choice = await chooseDriver("kubernetes", [driver], silent, signal);
     expect(choice).toMatchObject({
       driver: undefined,
-      refusal: expect.stringContaining("kubernetes: this toolhost runs in no cluster") as string,
+      refusal: expect.stringContaining(
+        "kubernetes: this toolhost does not run in a cluster",
+      ) as string,
     });
   });
 
@@ -58,11 +60,11 @@ describe("kubernetes is refused", () => {
     const report = await driverFor({ kubeconfig: undefined, isInside: true }).probe(signal);
     expect(report).toMatchObject({
       works: false,
-      reason: expect.stringContaining("no token of a service account") as string,
+      reason: expect.stringContaining("no service account token") as string,
     });
   });
 
-  test("when nobody answers", async () => {
+  test("if the API server does not answer", async () => {
     await cluster.goAway();
     expect(await driverFor().probe(signal)).toMatchObject({
       works: false,
@@ -70,26 +72,26 @@ describe("kubernetes is refused", () => {
     });
   });
 
-  test("without rights, each of which is named before anything is made", async () => {
+  test("without rights, and names all missing ones before it creates anything", async () => {
     for (const right of ["create pods", "get pods/attach"]) cluster.deny.add(right);
     const report = await driverFor().probe(signal);
     expect(report).toMatchObject({
       works: false,
-      reason: "the service account may not, in namespace reeve: get pods/attach, create pods",
-      fixes: ["grant it deploy/k8s/components/sandbox"],
+      reason: "the service account lacks rights in namespace reeve: get pods/attach, create pods",
+      fixes: ["apply deploy/k8s/components/sandbox"],
     });
     expect(cluster.pods.made).toEqual([]);
   });
 
   test.each(["reeve-sandbox:latest", "reeve-sandbox", "registry:5000/reeve-sandbox"])(
-    "with the image %s, which is another one tomorrow",
+    "with the image %s, which has no fixed version",
     async (image) => {
       expect(await driverFor({ image }).probe(signal)).toMatchObject({ works: false });
       expect(cluster.pods.made).toEqual([]);
     },
   );
 
-  test("when a pod does not begin, with what the cluster says of it", async () => {
+  test("if a pod does not start, and reports the reason of the cluster", async () => {
     cluster.pods.live = ({ metadata: { name } }) => cluster.pods.become(name, statuses.noImage);
     expect(await driverFor({ runtimeClass: "own" }).probe(signal)).toMatchObject({
       works: false,
@@ -98,20 +100,20 @@ describe("kubernetes is refused", () => {
   });
 });
 
-describe.skipIf(skipReason !== "")(`kubernetes is taken${skipReason}`, () => {
-  test("with gVisor where there is a RuntimeClass for it", async () => {
+describe.skipIf(skipReason !== "")(`the kubernetes driver works${skipReason}`, () => {
+  test("with gVisor if its RuntimeClass exists", async () => {
     const report = await driverFor().probe(signal);
     expect(report).toMatchObject({ works: true, isolates: true, notes: [] });
     expect(cluster.pods.made.map(({ spec }) => spec?.runtimeClassName)).toEqual(["gvisor"]);
   });
 
-  test("without gVisor where there is none, which is nothing to be warned of", async () => {
+  test("without gVisor and without a warning if its RuntimeClass does not exist", async () => {
     withoutRuntimeClass("gvisor");
     expect(await driverFor().probe(signal)).toMatchObject({ works: true, notes: [] });
     expect(cluster.pods.made.map(({ spec }) => spec?.runtimeClassName)).toEqual([undefined]);
   });
 
-  test("never without the RuntimeClass that is named", async () => {
+  test("only with the named RuntimeClass", async () => {
     withoutRuntimeClass("kata");
     expect(await driverFor({ runtimeClass: "kata" }).probe(signal)).toMatchObject({
       works: false,
@@ -119,7 +121,7 @@ describe.skipIf(skipReason !== "")(`kubernetes is taken${skipReason}`, () => {
     });
   });
 
-  test("with pods of a warm pool, each claimed for one session and given back", async () => {
+  test("with pods of a warm pool, each claimed for one session and released", async () => {
     cluster.hasClaims = true;
     let count = 0;
     cluster.onClaim = (claim) => {
@@ -152,13 +154,13 @@ describe.skipIf(skipReason !== "")(`kubernetes is taken${skipReason}`, () => {
     expect(cluster.pods.made).toEqual([]);
   });
 
-  test("with a claim that gets no pod, of which is told what the pool says", async () => {
+  test("only if a claim gets a pod, and otherwise reports the status of the claim", async () => {
     cluster.hasClaims = true;
     cluster.onClaim = (claim) => {
       const ready = { type: "Ready", status: "False", reason: "PoolEmpty", message: "no pods" };
       cluster.claims.put({ ...claim, status: { conditions: [ready] } });
     };
-    const driver = driverFor({ warmPool: "sandbox", beginMs: 1_000 });
+    const driver = driverFor({ warmPool: "sandbox", startTimeoutMs: 1_000 });
     expect(await driver.probe(signal)).toMatchObject({
       works: false,
       reason: expect.stringContaining("PoolEmpty: no pods") as string,
@@ -166,7 +168,7 @@ describe.skipIf(skipReason !== "")(`kubernetes is taken${skipReason}`, () => {
     await vi.waitFor(() => expect(cluster.claims.objects.size).toBe(0));
   });
 
-  test("with pods of its own where there is no agent-sandbox, which is told", async () => {
+  test("with its own pods if there is no agent-sandbox, and reports that", async () => {
     const report = await driverFor({ warmPool: "sandbox" }).probe(signal);
     expect(report).toMatchObject({
       works: true,
@@ -175,7 +177,7 @@ describe.skipIf(skipReason !== "")(`kubernetes is taken${skipReason}`, () => {
   });
 });
 
-/** As it is on the wire. */
+/** Returns the pod as JSON represents it. */
 function asStored(pod: object): Stored {
   return JSON.parse(JSON.stringify(pod)) as Stored;
 }

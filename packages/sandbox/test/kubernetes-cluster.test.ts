@@ -13,11 +13,11 @@ const why =
   kubeconfig === ""
     ? "KUBECONFIG is not set"
     : image === ""
-      ? "REEVE_TEST_SANDBOX_IMAGE does not name an image of sandboxes that the cluster can pull"
+      ? "REEVE_TEST_SANDBOX_IMAGE must name a sandbox image that the cluster can pull"
       : undefined;
 const signal = AbortSignal.timeout(600_000);
 
-// Its namespace is that of the configuration, which may make pods and leases there.
+// Uses the namespace of the kubeconfig, whose user must be able to create pods and leases there.
 const driver = new KubernetesDriver(driverOptions({ kubeconfig }, { image }));
 const report = why === undefined ? await driver.probe(signal) : undefined;
 
@@ -31,11 +31,11 @@ if (report?.works !== true) {
 }
 
 describe.skipIf(why !== undefined)(`a cluster${why === undefined ? "" : `: ${why}`}`, () => {
-  test("takes pods of sandboxes", () => {
+  test("runs sandbox pods", () => {
     expect(report).toMatchObject({ works: true });
   });
 
-  test("lets nothing out of them, and tells them nothing", async () => {
+  test("gives them no network, no token, and a minimal environment", async () => {
     const spec = { ...defaultLimits, workspaceDir: "", readOnly: false };
     await using session = await driver.open(spec, signal);
     const code = `

@@ -25,59 +25,59 @@ function driverFor(other: Partial<KubernetesOptions> = {}): KubernetesDriver {
   return new KubernetesDriver(driverOptions(cluster, other));
 }
 
-/** Answers one kind of request otherwise. */
+/** Answers matching requests with `answer`. */
 function refuse(method: string, path: RegExp, answer: Answer): void {
-  cluster.override = (asked) =>
-    asked.method === method && path.test(asked.path) ? answer : undefined;
+  cluster.override = (request) =>
+    request.method === method && path.test(request.path) ? answer : undefined;
 }
 
-async function complaintOf(opened: Promise<unknown>): Promise<string> {
+async function errorOf(opened: Promise<unknown>): Promise<string> {
   return await opened.then(
     () => "it opened",
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
 }
 
-/** Nothing is left that was asked of the cluster. */
+/** Waits until no pod is left in the cluster. */
 async function expectNothingLeft(): Promise<void> {
   await vi.waitFor(() => expect([...cluster.pods.store.objects.keys()]).toEqual([]), 10_000);
 }
 
-/** Runs a command that goes on for long, and has something happen once it writes. */
-async function meanwhile(session: SandboxSession, happen: () => unknown): Promise<string> {
+/** Runs a long command, calls `disrupt` once it writes, and returns how it ended. */
+async function runWhile(session: SandboxSession, disrupt: () => unknown): Promise<string> {
   const argv = ["/bin/sh", "-c", "echo ready; exec sleep 600"];
   for await (const event of session.exec({ argv, limits: limitsOf() }, signal)) {
-    if (event.kind === "out") await happen();
+    if (event.kind === "out") await disrupt();
     if (event.kind === "end") return event.reason;
   }
-  throw new Error("there was no end");
+  throw new Error("the command has no end event");
 }
 
-describe("a pod that does not begin", () => {
+describe("a pod that does not start", () => {
   test.each([
     ["whose image cannot be pulled", statuses.noImage, /ImagePullBackOff.*REEVE_SANDBOX_IMAGE/],
     ["whose image has no Python", statuses.noProgram, /StartError.*python3/],
-  ])("%s is told of at once, with a way out", async (_, status, told) => {
+  ])("%s is reported at once, with a remedy", async (_, status, message) => {
     cluster.pods.live = ({ metadata: { name } }) => cluster.pods.become(name, status);
     const opened = driverFor().open(spec, signal);
-    expect(await complaintOf(opened)).toMatch(told);
+    expect(await errorOf(opened)).toMatch(message);
     await expectNothingLeft();
   });
 
-  test("for which no node has room is waited for, and then told of", async () => {
+  test("for which no node has room is reported after the start timeout", async () => {
     cluster.pods.live = ({ metadata: { name } }) => cluster.pods.become(name, statuses.noRoom);
-    const opened = driverFor({ beginMs: 1_000 }).open(spec, signal);
-    expect(await complaintOf(opened)).toMatch(/Unschedulable: 0\/3 nodes.*kubectl describe/);
+    const opened = driverFor({ startTimeoutMs: 1_000 }).open(spec, signal);
+    expect(await errorOf(opened)).toMatch(/Unschedulable: 0\/3 nodes.*kubectl describe/);
     await expectNothingLeft();
   });
 
-  test("is given back when nobody wants it any more, and nobody waits for that", async () => {
+  test("is released in the background if the caller aborts", async () => {
     cluster.pods.live = ({ metadata: { name } }) => cluster.pods.become(name, statuses.creating);
     const stop = new AbortController();
     const opened = driverFor().open(spec, stop.signal);
     await vi.waitFor(() => expect(cluster.pods.made).toHaveLength(1));
-    stop.abort(new Error("nobody waits"));
-    expect(await complaintOf(opened)).toBe("nobody waits");
+    stop.abort(new Error("the caller left"));
+    expect(await errorOf(opened)).toBe("the caller left");
     await expectNothingLeft();
   });
 });
@@ -89,18 +89,18 @@ describe("a cluster that refuses", () => {
     [answers.quota, /exceeded quota: sandboxes.*raise the ResourceQuota/, "exhausted"],
     [answers.podSecurity, /violates PodSecurity.*restricted/, "denied"],
     [answers.noRuntimeClass("kata"), /"kata" not found.*REEVE_SANDBOX_RUNTIME/, "denied"],
-  ])("a pod says why, and what would help (%#)", async (answer, told, kind) => {
+  ])("a pod is reported with its reason and a remedy (%#)", async (answer, message, kind) => {
     refuse("POST", /\/pods$/, answer);
     await expect(driverFor().open(spec, signal)).rejects.toMatchObject({
       kind,
-      message: expect.stringMatching(told) as string,
+      message: expect.stringMatching(message) as string,
     });
   });
 
-  test.skipIf(skipReason !== "")("its streams names the right that is missing", async () => {
+  test.skipIf(skipReason !== "")("to attach is reported with the missing right", async () => {
     refuse("GET", /\/attach$/, answers.forbidden("create", "pods/attach"));
     const opened = driverFor().open(spec, signal);
-    expect(await complaintOf(opened)).toMatch(/the verb create on pods\/attach/);
+    expect(await errorOf(opened)).toMatch(/the verb create on pods\/attach/);
     await expectNothingLeft();
   });
 });
@@ -108,20 +108,20 @@ describe("a cluster that refuses", () => {
 describe.skipIf(skipReason !== "")(`a running pod${skipReason}`, () => {
   test.each([
     ["is evicted", statuses.evicted, "sandbox_lost"],
-    ["has filled its workspace", statuses.overfull, "disk_limit"],
-    ["has used up its memory", statuses.outOfMemory, "oom"],
+    ["has exceeded its disk limit", statuses.overfull, "disk_limit"],
+    ["has exceeded its memory limit", statuses.outOfMemory, "oom"],
   ])("that %s ends its command with the reason", async (_, status, reason) => {
     const driver = driverFor();
     await using session = await driver.open(spec, signal);
     const end = () => cluster.pods.end(session.sessionId, status);
-    expect(await meanwhile(session, end)).toBe(reason);
+    expect(await runWhile(session, end)).toBe(reason);
     expect(await session.settled()).toBe(false);
     await expectNothingLeft();
   });
 
-  test("keeps nothing of a command in what a kubelet has put there", async () => {
+  test("clears the termination log of the kubelet after each command", async () => {
     await using session = await driverFor().open(spec, signal);
-    const said = async (script: string) => {
+    const outputOf = async (script: string) => {
       const argv = ["/bin/sh", "-c", script];
       const box = {
         isolation: "",
@@ -130,19 +130,19 @@ describe.skipIf(skipReason !== "")(`a running pod${skipReason}`, () => {
       return (await collect(box, { argv, limits: limitsOf() }, signal)).text("stdout");
     };
     const file = "/dev/termination-log";
-    expect(await said(`echo left > ${file}; cat ${file}`)).toBe("left\n");
-    expect(await said(`cat ${file}`)).toBe("");
+    expect(await outputOf(`echo left > ${file}; cat ${file}`)).toBe("left\n");
+    expect(await outputOf(`cat ${file}`)).toBe("");
     expect(await session.settled()).toBe(true);
   });
 
-  test("whose API server goes away is lost", async () => {
+  test("is lost if the API server goes away", async () => {
     await using session = await driverFor().open(spec, signal);
-    expect(await meanwhile(session, () => cluster.goAway())).toBe("sandbox_lost");
-    const opened = driverFor({ beginMs: 1_000 }).open(spec, signal);
-    expect(await complaintOf(opened)).toMatch(/does not answer.*network policy/);
+    expect(await runWhile(session, () => cluster.goAway())).toBe("sandbox_lost");
+    const opened = driverFor({ startTimeoutMs: 1_000 }).open(spec, signal);
+    expect(await errorOf(opened)).toMatch(/does not answer.*network policy/);
   });
 
-  test("is begun over a watch that says nothing", async () => {
+  test("is found running although the watch is silent", async () => {
     cluster.pods.store.isSilent = true;
     cluster.pods.live = async (pod) => {
       await vi.waitFor(() => expect(cluster.requests.join()).toContain("?watch"));
@@ -153,14 +153,14 @@ describe.skipIf(skipReason !== "")(`a running pod${skipReason}`, () => {
   });
 
   test.each([
-    ["by its answer", () => refuseOnce(/\/pods$/, answers.expired)],
-    ["in the middle of it", () => void 0],
-  ])("is begun over a watch that is too old, told %s", async (_, prepare) => {
+    ["as an answer", () => refuseOnce(/\/pods$/, answers.expired)],
+    ["as an event", () => void 0],
+  ])("is found running after the watch expired, reported %s", async (_, prepare) => {
     prepare();
     cluster.pods.live = async (pod) => {
       const watched = () => cluster.requests.filter((each) => each.endsWith("?watch")).length;
       await vi.waitFor(() => expect(watched()).toBe(1));
-      cluster.pods.store.say("ERROR", answers.expired.body);
+      cluster.pods.store.sendEvent("ERROR", answers.expired.body);
       await vi.waitFor(() => expect(watched()).toBe(2));
       await cluster.pods.run(pod);
     };
@@ -169,18 +169,18 @@ describe.skipIf(skipReason !== "")(`a running pod${skipReason}`, () => {
   });
 });
 
-/** Answers the first watch otherwise. */
+/** Answers the first watch with `answer`. */
 function refuseOnce(path: RegExp, answer: Answer): void {
   let isDone = false;
-  cluster.override = (asked) => {
-    if (isDone || !asked.query.has("watch") || !path.test(asked.path)) return undefined;
+  cluster.override = (request) => {
+    if (isDone || !request.query.has("watch") || !path.test(request.path)) return undefined;
     isDone = true;
     return answer;
   };
 }
 
-describe.skipIf(skipReason !== "")(`of what toolhosts leave${skipReason}`, () => {
-  test("the pods of one that lives are left alone, and those of one that is gone are found", async () => {
+describe.skipIf(skipReason !== "")(`the pods of other toolhosts${skipReason}`, () => {
+  test("are orphans if their toolhost is gone, and not while it is alive", async () => {
     const session = await driverFor().open(spec, signal);
     const { sessionId } = session;
     const other = driverFor();
@@ -199,14 +199,14 @@ describe.skipIf(skipReason !== "")(`of what toolhosts leave${skipReason}`, () =>
     await session[Symbol.asyncDispose]();
   });
 
-  test("a pod that has ended is found, whoever's it is", async () => {
+  test("are orphans when they have ended", async () => {
     await using session = await driverFor().open(spec, signal);
     cluster.pods.become(session.sessionId, statuses.done);
     const { sessionId } = session;
     expect(await driverFor().list(signal)).toEqual([{ sessionId, isOrphan: true }]);
   });
 
-  test("a pod ends by itself when its toolhost is gone", async () => {
+  test("end by themselves when their toolhost is gone", async () => {
     const session = await driverFor().open(spec, signal);
     await immediate();
     cluster.pods.disconnect();

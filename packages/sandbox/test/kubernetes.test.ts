@@ -9,7 +9,7 @@ import { skipReason } from "./support/bubblewrap-here.ts";
 const cluster = await RecordedCluster.start();
 afterAll(() => cluster[Symbol.asyncDispose]());
 
-// The pods of this cluster are processes of this machine, in what bubblewrap makes.
+// The pods of this cluster are bubblewrap sandboxes of this machine.
 if (skipReason !== "") sessionWorkspaceContract("kubernetes", undefined, skipReason);
 else {
   const driver = new KubernetesDriver(driverOptions(cluster));

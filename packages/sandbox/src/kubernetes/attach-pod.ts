@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { PassThrough, Writable } from "node:stream";
 import { WebSocket } from "ws";
+import { onAbort } from "@reeve/platform/async/on-abort";
 import type { Cluster } from "./cluster.ts";
 import { refusal, unreachable } from "./cluster-failure.ts";
 import { containerName } from "./spec.ts";
@@ -8,24 +9,29 @@ import { containerName } from "./spec.ts";
 const protocols = ["v5.channel.k8s.io", "v4.channel.k8s.io"];
 const channels = { stdin: 0, stdout: 1, stderr: 2 } as const;
 const openMs = 15_000;
-/** A connection over which nothing comes is looked after, because what lies between may have forgotten it. */
+/** Interval of pings on an idle connection, which a proxy may have dropped without notice. */
 const pingMs = 20_000;
-const partBytes = 2 ** 15;
+const maxFrameBytes = 2 ** 15;
 const maxComplaint = 2_000;
 
-/** The streams of the first process of a pod, until either side ends them. */
+/** The streams of the first process of a pod. */
 export interface PodStreams {
   readonly input: Writable;
   readonly output: PassThrough;
-  /** Resolves when the connection is closed, however that came about. */
+  /** Resolves when the connection is closed, for whatever reason. */
   readonly closed: Promise<void>;
-  /** The first that was written to standard error. */
+  /** Returns the beginning of standard error. */
   complaint(): string;
-  /** Closes the connection without waiting for the other side, by which the kubelet closes the pipe. */
+  /** Closes the connection without waiting for the other side. The kubelet then closes standard input. */
   end(): void;
 }
 
-/** Connects to the first process of a running pod. One connection, for as long as the session lasts. Throws a Failure. */
+/**
+ * Connects to the first process of a running pod. The connection lasts as long as the session. Throws a Failure if the API
+ * server refuses, with the missing right, or does not answer.
+ *
+ * The client library's Attach is not used: it has no back-pressure, no timeout, and loses the text of a refusal.
+ */
 export async function attachPod(
   cluster: Cluster,
   name: string,
@@ -60,21 +66,20 @@ async function opened(
   signal: AbortSignal,
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const abort = () => {
-    reject(signal.reason as Error);
+  using _ = onAbort(signal, () => {
+    // Before `terminate`, whose error event would win otherwise.
+    reject(signal.reason);
     socket.terminate();
-  };
-  signal.addEventListener("abort", abort, { once: true });
-  if (signal.aborted) abort();
+  });
   socket.once("open", () => resolve());
   socket.once("error", (cause) => reject(unreachable(server, cause)));
-  socket.once("unexpected-response", (asked, answer: IncomingMessage) => {
-    void bodyOf(answer).then((said) => {
-      asked.destroy();
-      return reject(refusal({ method: "GET", path }, answer.statusCode ?? 0, said));
+  socket.once("unexpected-response", (request, response: IncomingMessage) => {
+    void bodyOf(response).then((body) => {
+      request.destroy();
+      return reject(refusal({ method: "GET", path }, response.statusCode ?? 0, body));
     });
   });
-  await promise.finally(() => signal.removeEventListener("abort", abort));
+  await promise;
 }
 
 function streamsOf(socket: WebSocket): PodStreams {
@@ -91,10 +96,10 @@ function streamsOf(socket: WebSocket): PodStreams {
     socket.pause();
     output.once("drain", () => socket.resume());
   });
-  const ended = keptAlive(socket);
+  const stopPings = startPings(socket);
   socket.on("error", () => undefined);
   socket.once("close", () => {
-    ended();
+    stopPings();
     output.end();
     close();
   });
@@ -104,19 +109,19 @@ function streamsOf(socket: WebSocket): PodStreams {
     closed,
     complaint: () => complaint.trim().slice(0, maxComplaint),
     end: () => {
-      // A reader who has stopped reading does not keep the connection.
+      // A paused socket would not notice that it is closed.
       socket.resume();
       socket.terminate();
     },
   };
 }
 
-/** Ends a connection that does not answer. Gives what ends the asking. */
-function keptAlive(socket: WebSocket): () => void {
+/** Pings the connection, and ends it if it does not answer. Returns a function that stops the pings. */
+function startPings(socket: WebSocket): () => void {
   let isAnswered = true;
   socket.on("pong", () => (isAnswered = true));
   const timer = setInterval(() => {
-    // While nothing is read, no answer is either.
+    // A paused socket reads no answers either.
     if (socket.isPaused || socket.readyState !== WebSocket.OPEN) return;
     if (!isAnswered) return socket.terminate();
     isAnswered = false;
@@ -131,9 +136,9 @@ function inputOf(socket: WebSocket): Writable {
     write(chunk: Buffer, _, done) {
       if (socket.readyState !== WebSocket.OPEN) return done();
       let last: Buffer | undefined;
-      for (let at = 0; at < chunk.length; at += partBytes) {
+      for (let at = 0; at < chunk.length; at += maxFrameBytes) {
         if (last !== undefined) socket.send(last);
-        last = Buffer.concat([Buffer.of(channels.stdin), chunk.subarray(at, at + partBytes)]);
+        last = Buffer.concat([Buffer.of(channels.stdin), chunk.subarray(at, at + maxFrameBytes)]);
       }
       if (last === undefined) return done();
       socket.send(last, () => done());
@@ -141,15 +146,15 @@ function inputOf(socket: WebSocket): Writable {
   });
 }
 
-async function bodyOf(answer: IncomingMessage): Promise<string> {
-  let said = "";
+async function bodyOf(response: IncomingMessage): Promise<string> {
+  let body = "";
   try {
-    for await (const chunk of answer as AsyncIterable<Buffer>) {
-      said += chunk.toString("utf8");
-      if (said.length > maxComplaint) break;
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      body += chunk.toString("utf8");
+      if (body.length > maxComplaint) break;
     }
   } catch {
-    // Whatever came is all there is.
+    // The connection broke; the part that arrived must do.
   }
-  return said;
+  return body;
 }

@@ -1,5 +1,6 @@
-import { setTimeout as wait } from "node:timers/promises";
 import { ErrorReason } from "@reeve/contracts/error";
+import { Backoff } from "@reeve/platform/async/retry/backoff";
+import { sleep } from "@reeve/platform/async/sleep";
 import { Failure } from "@reeve/platform/failure";
 import { z } from "zod";
 import type { SessionSpec } from "../port.ts";
@@ -11,7 +12,7 @@ import { rightsTo } from "./session-source.ts";
 
 const group = "extensions.agents.x-k8s.io";
 const version = `/apis/${group}/v1beta1`;
-const lookMs = { first: 50, longest: 1_000 };
+const pollDelays = { firstDelayMs: 50, maxDelayMs: 1_000 };
 
 export const claimRights = rightsTo(group, "sandboxclaims", "create get list delete");
 
@@ -34,11 +35,11 @@ const listed = z.object({ items: z.array(claimOf) });
 
 export interface ClaimOptions {
   readonly owner: string;
-  /** The warm pool whose pods are claimed. */
+  /** SandboxWarmPool from which pods are claimed. */
   readonly pool: string;
 }
 
-/** Whether a cluster has agent-sandbox with the version that we speak. */
+/** Returns whether a cluster has agent-sandbox with the API version of this client. */
 export async function hasClaims(cluster: Cluster, signal: AbortSignal): Promise<boolean> {
   try {
     await cluster.request({ method: "GET", path: version }, signal);
@@ -49,7 +50,7 @@ export async function hasClaims(cluster: Cluster, signal: AbortSignal): Promise<
   }
 }
 
-/** A pod of a warm pool for each session, claimed from agent-sandbox, which gives it to nobody else and replaces it. */
+/** Claims a pod of a warm pool for each session. agent-sandbox assigns each pod to one claim only, and replaces it. */
 export class ClaimedSessions implements SessionSource {
   readonly rights = [...attachRights, ...claimRights];
   readonly hasOwnUser = false;
@@ -71,7 +72,7 @@ export class ClaimedSessions implements SessionSource {
       apiVersion: `${group}/v1beta1`,
       kind: "SandboxClaim",
       metadata,
-      // Variables or volumes of our own would make it start cold.
+      // A claim with its own variables or volumes would start a new pod.
       spec: {
         warmPoolRef: { name: pool },
         lifecycle: { shutdownTime, shutdownPolicy: "Delete", ttlSecondsAfterFinished: 60 },
@@ -96,20 +97,19 @@ export class ClaimedSessions implements SessionSource {
     }));
   }
 
-  /** The pod that a claim has got has the name of its sandbox. */
+  /** Waits for the pod of a claim, and returns its name, which is that of the sandbox. */
   async #podOf(sessionId: string, signal: AbortSignal): Promise<string> {
     const path = this.#path(sessionId);
-    let why = "nobody has looked at it";
-    for (let waitMs = lookMs.first; ; waitMs = Math.min(waitMs * 2, lookMs.longest)) {
-      if (signal.aborted) throw notGiven(sessionId, this.#options.pool, why, signal.reason);
-      const { status } = claimOf.parse(
-        await this.#cluster.request({ method: "GET", path }, signal),
-      );
-      const name = status?.sandbox?.name ?? "";
-      if (name !== "" && isTrue(status?.conditions, "Ready")) return name;
-      const ready = status?.conditions?.find(({ type }) => type === "Ready");
-      if (ready !== undefined) why = `${ready.reason ?? ""}: ${ready.message ?? ""}`;
-      await wait(waitMs, undefined, { signal }).catch(() => undefined);
+    const polls = new Backoff(pollDelays);
+    let status = "it has no status yet";
+    for (;;) {
+      if (signal.aborted) throw notReady(sessionId, this.#options.pool, status, signal.reason);
+      const claim = claimOf.parse(await this.#cluster.request({ method: "GET", path }, signal));
+      const { conditions, sandbox: { name = "" } = {} } = claim.status ?? {};
+      if (name !== "" && isTrue(conditions, "Ready")) return name;
+      const ready = conditions?.find(({ type }) => type === "Ready");
+      if (ready !== undefined) status = `${ready.reason ?? ""}: ${ready.message ?? ""}`;
+      await sleep(polls.next(), signal).catch(() => undefined);
     }
   }
 
@@ -123,7 +123,7 @@ function isTrue(conditions: readonly z.infer<typeof condition>[] = [], wanted: s
   return conditions.some(({ type, status }) => type === wanted && status === "True");
 }
 
-function notGiven(sessionId: string, pool: string, why: string, cause: unknown): Failure {
-  const problem = `the claim ${sessionId} got no pod of the warm pool ${pool} (${why}); see kubectl describe sandboxclaim, and whether the pool has pods`;
+function notReady(sessionId: string, pool: string, status: string, cause: unknown): Failure {
+  const problem = `the claim ${sessionId} got no pod from the warm pool ${pool} (${status}); check kubectl describe sandboxclaim, and that the pool has pods`;
   return new Failure("unavailable", ErrorReason.UNAVAILABLE, problem, { cause });
 }

@@ -2,7 +2,14 @@ import { ErrorReason } from "@reeve/contracts/error";
 import type { FailureKind } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
 import { z } from "zod";
-import type { ClusterRequest } from "./cluster-request.ts";
+
+/** One request to the API of a cluster. */
+export interface ClusterRequest {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  /** Path with its query. */
+  readonly path: string;
+  readonly body?: unknown;
+}
 
 const statusOf = z.object({ message: z.string().optional(), reason: z.string().optional() });
 const verbs = { GET: "get", POST: "create", PUT: "update", DELETE: "delete" } as const;
@@ -15,41 +22,48 @@ const kinds: Readonly<Record<number, FailureKind>> = {
   422: "invalid",
 };
 
-/** What a cluster refuses, with what it says of it and what would help. */
+/** Creates the Failure for a refused request, with the message of the API server and a remedy. */
 export function refusal(
-  asking: Pick<ClusterRequest, "method" | "path">,
+  request: Pick<ClusterRequest, "method" | "path">,
   status: number,
-  said: string,
-) {
-  const message = messageOf(said) || `status ${status}`;
-  const problem = `the cluster refuses ${asking.method} ${asking.path.split("?")[0]}: ${message}`;
+  body: string,
+): Failure {
+  const message = messageOf(body) || `status ${status}`;
+  const problem = `the cluster refused ${request.method} ${request.path.split("?")[0]}: ${message}`;
   const isQuota = status === 403 && /exceeded quota/i.test(message);
   const kind = isQuota ? "exhausted" : (kinds[status] ?? "unavailable");
-  const wayOut = isQuota ? quotaWay : status === 403 ? rightsWay(asking, message) : ways[status];
+  const remedy = isQuota
+    ? quotaRemedy
+    : status === 403
+      ? forbiddenRemedy(request, message)
+      : remedies[status];
   const reason = kind === "denied" ? ErrorReason.PERMISSION_DENIED : ErrorReason.UNAVAILABLE;
-  return new Failure(kind, reason, wayOut === undefined ? problem : `${problem}; ${wayOut}`);
+  return new Failure(kind, reason, remedy === undefined ? problem : `${problem}; ${remedy}`);
 }
 
-/** A cluster that does not answer. What is a Failure already stays as it is. */
+/** Creates the Failure for an API server that does not answer. Returns a `cause` that is already a Failure. */
 export function unreachable(server: string, cause: unknown): Failure {
   if (cause instanceof Failure) return cause;
   const why = cause instanceof Error ? cause.message || cause.name : String(cause);
-  const problem = `the API server ${server} does not answer: ${why}; see whether it runs, and whether a network policy keeps toolhosts from it`;
+  const problem = `the API server ${server} does not answer: ${why}; check that it runs and that no network policy blocks toolhosts`;
   return new Failure("unavailable", ErrorReason.UNAVAILABLE, problem, { cause });
 }
 
-const quotaWay = "end other sandboxes, or raise the ResourceQuota of the namespace";
-const ways: Readonly<Record<number, string>> = {
-  401: "the token of the toolhost is not taken: is it mounted, and does it last?",
+const quotaRemedy = "end other sandboxes, or raise the ResourceQuota of the namespace";
+const remedies: Readonly<Record<number, string>> = {
+  401: "check that the token of the toolhost is mounted and has not expired",
 };
 
-/** Pod security and other admission answer 403 as missing rights do. */
-function rightsWay({ method, path }: Pick<ClusterRequest, "method" | "path">, message: string) {
+/** Returns the remedy for status 403, which admission checks such as Pod Security use as well as missing rights. */
+function forbiddenRemedy(
+  { method, path }: Pick<ClusterRequest, "method" | "path">,
+  message: string,
+) {
   if (/violates PodSecurity/i.test(message)) {
-    return "let the namespace enforce no more than the level restricted";
+    return "set the Pod Security level of the namespace to restricted or weaker";
   }
   if (/RuntimeClass/.test(message)) {
-    return "make that RuntimeClass, or let REEVE_SANDBOX_RUNTIME name another";
+    return "create that RuntimeClass, or set REEVE_SANDBOX_RUNTIME to another";
   }
   const [verb = verbs[method], resource = resourceOf(path)] = (
     /cannot (\w+) resource "([^"]+)"/.exec(message) ?? []
@@ -63,10 +77,10 @@ function resourceOf(path: string): string {
   return below === undefined ? kind : `${kind}/${below}`;
 }
 
-function messageOf(said: string): string {
+function messageOf(body: string): string {
   try {
-    return statusOf.parse(JSON.parse(said)).message ?? "";
+    return statusOf.parse(JSON.parse(body)).message ?? "";
   } catch {
-    return said.trim().slice(0, 500);
+    return body.trim().slice(0, 500);
   }
 }

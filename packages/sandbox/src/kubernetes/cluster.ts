@@ -5,20 +5,26 @@ import type { RequestOptions } from "node:https";
 import { request as secureRequest } from "node:https";
 import { StringDecoder } from "node:string_decoder";
 import type { KubeConfig } from "@kubernetes/client-node";
+import type { ClusterRequest } from "./cluster-failure.ts";
 import { refusal, unreachable } from "./cluster-failure.ts";
-import type { ClusterRequest } from "./cluster-request.ts";
 
 const answerMs = 15_000;
-const greetingMs = 4_000;
+const pingMs = 4_000;
 const maxAnswerBytes = 16 * 2 ** 20;
 
-/** One line of a watch. */
+/** One event of a watch. */
 export interface WatchEvent {
   readonly type: string;
   readonly object: unknown;
 }
 
-/** The API of a cluster, as far as we need it, with the credentials of a configuration. Throws a Failure for what it refuses. */
+/**
+ * A client for the part of the Kubernetes API that sandboxes need, with the credentials of a KubeConfig. Methods throw a
+ * Failure if the API server refuses.
+ *
+ * The client library supplies credentials only. Its watch cannot be aborted while it connects and loses the text of a
+ * refusal, and its REST client does not limit the size of answers.
+ */
 export class Cluster {
   readonly namespace: string;
   readonly server: string;
@@ -30,52 +36,52 @@ export class Cluster {
     this.server = config.getCurrentCluster()?.server ?? "";
   }
 
-  /** Whether anybody is there, who is not waited for as long as for an answer to work. Throws a Failure when nobody is. */
+  /** Checks reachability with a short timeout. Throws a Failure if the API server does not answer. */
   async ping(signal: AbortSignal): Promise<void> {
-    await this.request({ method: "GET", path: "/version" }, signal, greetingMs);
+    await this.request({ method: "GET", path: "/version" }, signal, pingMs);
   }
 
-  /** The answer as it is; undefined when it is empty. */
+  /** Sends a request and returns the parsed answer; undefined if it is empty. */
   async request(
-    asking: ClusterRequest,
+    request: ClusterRequest,
     signal: AbortSignal,
-    withinMs = answerMs,
+    timeoutMs = answerMs,
   ): Promise<unknown> {
-    const until = AbortSignal.any([signal, AbortSignal.timeout(withinMs)]);
-    let said = "";
+    const until = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    let body = "";
     try {
-      const answer = await this.#answer(asking, until);
-      for await (const chunk of answer as AsyncIterable<Buffer>) {
-        said += chunk.toString("utf8");
-        if (said.length > maxAnswerBytes) throw new Error("the answer is too long");
+      const response = await this.#send(request, until);
+      for await (const chunk of response as AsyncIterable<Buffer>) {
+        body += chunk.toString("utf8");
+        if (body.length > maxAnswerBytes) throw new Error("the answer is too long");
       }
-      const status = answer.statusCode ?? 0;
-      if (status >= 300) throw refusal(asking, status, said);
-      return said === "" ? undefined : JSON.parse(said);
+      const status = response.statusCode ?? 0;
+      if (status >= 300) throw refusal(request, status, body);
+      return body === "" ? undefined : JSON.parse(body);
     } catch (cause) {
       signal.throwIfAborted();
       throw unreachable(this.server, cause);
     }
   }
 
-  /** What changes, until the server ends it, `signal` aborts, or the reader goes away. */
+  /** Yields changes until the server ends the watch, `signal` aborts, or the reader stops. */
   async *watch(path: string, signal: AbortSignal): AsyncIterable<WatchEvent> {
-    const over = new AbortController();
-    const asking: ClusterRequest = { method: "GET", path };
+    const end = new AbortController();
+    const request: ClusterRequest = { method: "GET", path };
     try {
-      const answer = await this.#answer(asking, AbortSignal.any([signal, over.signal]));
-      const status = answer.statusCode ?? 0;
-      if (status >= 300) throw refusal(asking, status, "");
-      for await (const line of linesOf(answer)) yield JSON.parse(line) as WatchEvent;
+      const response = await this.#send(request, AbortSignal.any([signal, end.signal]));
+      const status = response.statusCode ?? 0;
+      if (status >= 300) throw refusal(request, status, "");
+      for await (const line of linesOf(response)) yield JSON.parse(line) as WatchEvent;
     } catch (cause) {
       if (signal.aborted) return;
       throw unreachable(this.server, cause);
     } finally {
-      over.abort();
+      end.abort();
     }
   }
 
-  /** What a connection needs to be let in: of other protocols than this one. */
+  /** Returns the credentials of the API server, for connections with other protocols. */
   async credentials(): Promise<RequestOptions> {
     const options: RequestOptions = {};
     try {
@@ -86,7 +92,7 @@ export class Cluster {
     return options;
   }
 
-  async #answer(
+  async #send(
     { method, path, body }: ClusterRequest,
     signal: AbortSignal,
   ): Promise<IncomingMessage> {
@@ -104,21 +110,21 @@ export class Cluster {
         "content-length": Buffer.byteLength(text),
       },
     };
-    const asked: ClientRequest =
+    const request: ClientRequest =
       url.protocol === "https:"
         ? secureRequest(url, options)
         : plainRequest(url, { ...options, agent: undefined });
-    asked.end(text);
-    const [answer] = (await once(asked, "response")) as [IncomingMessage];
-    asked.on("error", () => undefined);
-    return answer;
+    request.end(text);
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    request.on("error", () => undefined);
+    return response;
   }
 }
 
-async function* linesOf(answer: AsyncIterable<Buffer>): AsyncIterable<string> {
+async function* linesOf(response: AsyncIterable<Buffer>): AsyncIterable<string> {
   const decoder = new StringDecoder("utf8");
   let rest = "";
-  for await (const chunk of answer) {
+  for await (const chunk of response) {
     const lines = (rest + decoder.write(chunk)).split("\n");
     rest = lines.pop() ?? "";
     if (rest.length > maxAnswerBytes) throw new Error("a line of the answer is too long");

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { abortable } from "@reeve/platform/async/abortable";
 import { Failure } from "@reeve/platform/failure";
 import type {
   ProbeReport,
@@ -18,37 +19,42 @@ import { openCluster } from "./open-cluster.ts";
 import { PodSessions } from "./pod-sessions.ts";
 import { OwnerLease, leaseRights } from "./owner-lease.ts";
 import type { SessionSource } from "./session-source.ts";
-import { beginMs, startSession } from "./start.ts";
+import { startSession } from "./start.ts";
 
 const python = "/usr/bin/python3";
-/** A file that a kubelet puts into every container, for all to write. */
-const lastWords = "/dev/termination-log";
-/** How long a pod that runs may take to answer a probe. */
+/** Time for finding a node and pulling an image. */
+const defaultStartTimeoutMs = 60_000;
+/** A world-writable file that the kubelet mounts into every container. */
+const terminationLog = "/dev/termination-log";
+/** How long a running pod may take to answer a probe. */
 const answerMs = 15_000;
-/** What is tried first where nothing is named: a class of this name is, by custom, gVisor's. */
+/** RuntimeClass that is tried first by default. By convention, it is gVisor. */
 const gvisor = "gvisor";
 
 export interface KubernetesOptions extends ClusterOptions {
-  /** By its version: what `latest` is differs from node to node. */
+  /** Image of sandboxes, with a version: `latest` may differ between nodes. */
   readonly image: string;
-  /** The only RuntimeClass that will do. Absent: `gvisor` where there is one and it works, else that of the nodes. */
+  /** The only RuntimeClass to use. Undefined: `gvisor` if it exists and works, else the default of the nodes. */
   readonly runtimeClass: string | undefined;
-  /** The SandboxWarmPool of agent-sandbox whose pods are claimed. Absent, or without agent-sandbox: a pod is made for each session. */
+  /**
+   * The SandboxWarmPool of agent-sandbox from which pods are claimed. Undefined, or without agent-sandbox: the driver creates
+   * a pod for each session.
+   */
   readonly warmPool: string | undefined;
-  /** How long a pod may take to run, in milliseconds. Absent: a minute. */
-  readonly beginMs?: number;
+  /** How long a pod may take to start, in milliseconds. Default: a minute. */
+  readonly startTimeoutMs?: number;
 }
 
-/** Pods as sandboxes, one for each session, of the cluster in which the toolhost runs. A workspace lives with its pod. */
+/** Starts each session as a pod in the cluster of the toolhost. A workspace exists as long as its pod. */
 export class KubernetesDriver implements SandboxDriver {
   readonly name = "kubernetes";
   readonly keepsWorkspace = "session";
   readonly #options: KubernetesOptions;
   readonly #owner = `reeve-toolhost-${randomBytes(6).toString("hex")}`;
-  /** Our own, from before they are made until they are given back. */
+  /** Ids of our own sessions, from before they start until their pods are released. */
   readonly #open = new Set<string>();
   #cluster: Promise<Cluster> | undefined;
-  #presence: OwnerLease | undefined;
+  #lease: OwnerLease | undefined;
   #source: SessionSource | undefined;
 
   constructor(options: KubernetesOptions) {
@@ -56,31 +62,16 @@ export class KubernetesDriver implements SandboxDriver {
   }
 
   async probe(signal: AbortSignal): Promise<ProbeReport> {
-    const { image, warmPool } = this.#options;
+    const { warmPool } = this.#options;
     try {
-      const cluster = await this.#connected();
+      const cluster = await this.#connect();
       await cluster.ping(signal);
-      const notes: string[] = [];
-      if (warmPool !== undefined) {
-        if (await hasClaims(cluster, signal)) {
-          return await this.#tried(this.#claims(cluster, warmPool), signal);
-        }
-        notes.push("there is no agent-sandbox v1beta1, so that each session starts a pod");
+      if (warmPool === undefined) return await this.#probePods(cluster, [], signal);
+      if (await hasClaims(cluster, signal)) {
+        return await this.#probeSource(this.#claims(cluster, warmPool), signal);
       }
-      if (isUnnamed(image)) {
-        const reason = `the image ${image} is named without a version, or as latest`;
-        return { works: false, reason, fixes: ["let REEVE_SANDBOX_IMAGE name a version"] };
-      }
-      for (const runtimeClass of candidates(this.#options.runtimeClass)) {
-        const report = await this.#tried(this.#pods(cluster, runtimeClass), signal);
-        if (report.works) return { ...report, notes };
-        if (runtimeClass !== gvisor || this.#options.runtimeClass !== undefined) return report;
-        // A cluster without gVisor is nothing to be warned of.
-        if (!/RuntimeClass .*not found/.test(report.reason)) {
-          notes.push(`with ${runtimeClass}: ${report.reason}`);
-        }
-      }
-      return { works: false, reason: notes.join("; "), fixes: [] };
+      const note = "the cluster has no agent-sandbox v1beta1, so each session starts a pod";
+      return await this.#probePods(cluster, [note], signal);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       return { works: false, reason: error.message, fixes: [] };
@@ -88,67 +79,102 @@ export class KubernetesDriver implements SandboxDriver {
   }
 
   async open(spec: SessionSpec, signal: AbortSignal): Promise<SandboxSession> {
-    const cluster = await this.#connected();
+    const cluster = await this.#connect();
     const source = (this.#source ??= this.#pods(cluster, this.#options.runtimeClass));
-    const presence = (this.#presence ??= new OwnerLease(cluster, this.#owner));
+    const lease = (this.#lease ??= new OwnerLease(cluster, this.#owner));
     const sessionId = `reeve-sandbox-${randomBytes(8).toString("hex")}`;
     this.#open.add(sessionId);
     const onGone = () => void this.#open.delete(sessionId);
     try {
-      await presence.acquire(signal);
+      await lease.acquire(signal);
     } catch (error) {
       onGone();
       throw error;
     }
     const channel = await startSession(
-      { cluster, source, sessionId, spec, onGone, beginMs: this.#options.beginMs },
+      {
+        cluster,
+        source,
+        sessionId,
+        spec,
+        onGone,
+        startTimeoutMs: this.#options.startTimeoutMs ?? defaultStartTimeoutMs,
+      },
       signal,
     );
     const isCounted = { memory: true, processes: source.hasOwnUser };
     return new AgentSession({
       sessionId,
       channel,
-      scratchPaths: ["/tmp", "/dev/shm", "/dev/mqueue", lastWords],
+      scratchPaths: ["/tmp", "/dev/shm", "/dev/mqueue", terminationLog],
       settingsFor: (limits) => ({
         folder: "/workspace",
         env: environment,
         limits: callLimits(limits, isCounted),
       }),
-      // The kubelet measures, and ends the pod.
+      // The kubelet measures the disk, and ends the pod.
       watchDiskLimit: async (_, until) => (await causeUntil(channel.cause, until)) === "disk",
     });
   }
 
   async list(signal: AbortSignal): Promise<readonly SessionRecord[]> {
-    const cluster = await this.#connected();
+    const cluster = await this.#connect();
     const source = (this.#source ??= this.#pods(cluster, this.#options.runtimeClass));
-    const presence = (this.#presence ??= new OwnerLease(cluster, this.#owner));
-    const holdings = await source.list(signal);
-    const gone = await presence.goneOwners(new Set(holdings.map(({ owner }) => owner)), signal);
-    return holdings.map(({ sessionId, owner, isOver }) => {
+    const lease = (this.#lease ??= new OwnerLease(cluster, this.#owner));
+    const sessions = await source.list(signal);
+    const gone = await lease.goneOwners(new Set(sessions.map(({ owner }) => owner)), signal);
+    return sessions.map(({ sessionId, owner, isOver }) => {
       const isOwn = this.#open.has(sessionId);
-      // One of ours that we know nothing of any more could not be given back in its time.
+      // A session of ours that is not tracked any more could not be released when it ended.
       const isLost = owner === this.#owner || isOver || gone.has(owner);
       return { sessionId, isOrphan: !isOwn && isLost };
     });
   }
 
   async destroy(sessionId: string, signal: AbortSignal): Promise<void> {
-    const cluster = await this.#connected();
+    const cluster = await this.#connect();
     await (this.#source ?? this.#pods(cluster, undefined)).release(sessionId, signal);
   }
 
-  async #tried(source: SessionSource, signal: AbortSignal): Promise<ProbeReport> {
-    const cluster = await this.#connected();
+  /** Probes pods of our own, with each candidate RuntimeClass. */
+  async #probePods(
+    cluster: Cluster,
+    notes: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ProbeReport> {
+    const { image, runtimeClass: named } = this.#options;
+    if (!hasVersion(image)) {
+      const reason = `the image ${image} has no version, or the version latest`;
+      return {
+        works: false,
+        reason,
+        fixes: ["set REEVE_SANDBOX_IMAGE to an image with a version"],
+      };
+    }
+    const failures: string[] = [];
+    for (const runtimeClass of candidates(named)) {
+      const report = await this.#probeSource(this.#pods(cluster, runtimeClass), signal);
+      if (report.works) return { ...report, notes: [...notes, ...failures] };
+      if (runtimeClass !== gvisor || named !== undefined) return report;
+      // A cluster without gVisor deserves no warning.
+      if (!/RuntimeClass .*not found/.test(report.reason)) {
+        failures.push(`with ${runtimeClass}: ${report.reason}`);
+      }
+    }
+    return { works: false, reason: [...notes, ...failures].join("; "), fixes: [] };
+  }
+
+  async #probeSource(source: SessionSource, signal: AbortSignal): Promise<ProbeReport> {
+    const cluster = await this.#connect();
     const rights = [...source.rights, ...leaseRights];
     const missing = await missingRights(cluster, rights, signal);
     if (missing.length > 0) {
-      const reason = `the service account may not, in namespace ${cluster.namespace}: ${missing.join(", ")}`;
-      return { works: false, reason, fixes: ["grant it deploy/k8s/components/sandbox"] };
+      const reason = `the service account lacks rights in namespace ${cluster.namespace}: ${missing.join(", ")}`;
+      return { works: false, reason, fixes: ["apply deploy/k8s/components/sandbox"] };
     }
     this.#source = source;
-    const withinMs = (this.#options.beginMs ?? beginMs) + answerMs;
-    const probed = await probeSession(this, python, "", signal, withinMs);
+    const timeoutMs = (this.#options.startTimeoutMs ?? defaultStartTimeoutMs) + answerMs;
+    const probed = await probeSession(this, python, "", signal, timeoutMs);
     if ("problem" in probed) return { works: false, reason: probed.problem, fixes: [] };
     return { works: true, isolates: true, bounds: { memory: true, processes: source.hasOwnUser } };
   }
@@ -162,7 +188,7 @@ export class KubernetesDriver implements SandboxDriver {
     return new ClaimedSessions(cluster, { owner: this.#owner, pool });
   }
 
-  async #connected(): Promise<Cluster> {
+  async #connect(): Promise<Cluster> {
     this.#cluster ??= openCluster(this.#options);
     try {
       return await this.#cluster;
@@ -177,15 +203,18 @@ function candidates(named: string | undefined): readonly (string | undefined)[] 
   return named === undefined ? [gvisor, undefined] : [named];
 }
 
-function isUnnamed(image: string): boolean {
-  return !/(?:@sha256:[0-9a-f]{64}|:(?!latest$)[\w][\w.-]*)$/.test(image);
+function hasVersion(image: string): boolean {
+  return /(?:@sha256:[0-9a-f]{64}|:(?!latest$)[\w][\w.-]*)$/.test(image);
 }
 
 async function causeUntil(
   cause: Promise<string>,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  signal.addEventListener("abort", () => resolve(undefined), { once: true });
-  return await Promise.race([cause, promise]);
+  try {
+    return await abortable(cause, signal);
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    throw error;
+  }
 }

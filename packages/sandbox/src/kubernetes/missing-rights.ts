@@ -5,7 +5,7 @@ import type { Right } from "./session-source.ts";
 const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 const review = z.object({ status: z.object({ allowed: z.boolean().optional() }).optional() });
 
-/** Of these rights, those that our account does not have: `create pods`. */
+/** Returns those of `rights` that our service account lacks, as text: `create pods`. */
 export async function missingRights(
   cluster: Cluster,
   rights: readonly Right[],

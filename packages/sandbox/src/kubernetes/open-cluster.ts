@@ -6,40 +6,42 @@ import { Cluster } from "./cluster.ts";
 const account = "/var/run/secrets/kubernetes.io/serviceaccount/token";
 
 export interface ClusterOptions {
-  /** A file with the address of a cluster and credentials. Absent: those of the pod in which this runs. */
+  /** File with the address of a cluster and credentials. Undefined: those of the pod in which this process runs. */
   readonly kubeconfig: string | undefined;
-  /** Whether this runs in a pod: what `KUBERNETES_SERVICE_HOST` says. */
+  /** Whether this process runs in a pod, that is, whether `KUBERNETES_SERVICE_HOST` is set. */
   readonly isInside: boolean;
-  /** Where sandboxes are made. Absent: that of the configuration or of the pod. */
+  /** Namespace of sandboxes. Undefined: that of the kubeconfig or of the pod. */
   readonly namespace: string | undefined;
 }
 
-/** The cluster in which this runs, or that of a configuration. Throws a Failure when there is none. */
+/** Opens the cluster of a kubeconfig, or the one in which this process runs. Throws a Failure if there is none. */
 export async function openCluster({
   kubeconfig,
   isInside,
   namespace,
 }: ClusterOptions): Promise<Cluster> {
-  if (kubeconfig === undefined && !isInside) throw none("this toolhost runs in no cluster");
+  if (kubeconfig === undefined && !isInside)
+    throw noCluster("this toolhost does not run in a cluster");
   if (kubeconfig === undefined && !existsSync(account)) {
-    throw none(
-      "the pod of this toolhost has no token of a service account (deploy/k8s/components/sandbox mounts it)",
+    throw noCluster(
+      "the pod of this toolhost has no service account token; apply deploy/k8s/components/sandbox, which mounts it",
     );
   }
-  // A large library that nobody needs outside of a cluster.
+  // Imported late because it is large, and needed only with a cluster.
   const { KubeConfig } = await import("@kubernetes/client-node");
   const config = new KubeConfig();
   try {
     if (kubeconfig === undefined) config.loadFromCluster();
     else config.loadFromFile(kubeconfig);
   } catch (cause) {
-    throw none(`${kubeconfig ?? account} cannot be read`, cause);
+    throw noCluster(`cannot read ${kubeconfig ?? account}; check that it is a kubeconfig`, cause);
   }
-  if (config.getCurrentCluster() === null) throw none(`${kubeconfig ?? ""} names no cluster`);
+  if (config.getCurrentCluster() === null)
+    throw noCluster(`${kubeconfig ?? ""} has no current cluster; set its current-context`);
   const own = config.getContextObject(config.getCurrentContext())?.namespace;
   return new Cluster(config, namespace ?? own ?? "default");
 }
 
-function none(problem: string, cause?: unknown): Failure {
+function noCluster(problem: string, cause?: unknown): Failure {
   return new Failure("unavailable", ErrorReason.UNAVAILABLE, problem, { cause });
 }

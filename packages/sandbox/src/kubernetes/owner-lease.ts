@@ -1,5 +1,7 @@
+import { abortable } from "@reeve/platform/async/abortable";
 import { Failure } from "@reeve/platform/failure";
 import { z } from "zod";
+import type { ClusterRequest } from "./cluster-failure.ts";
 import type { Cluster } from "./cluster.ts";
 import { labels } from "./spec.ts";
 import { deleteObject } from "./pod-sessions.ts";
@@ -7,9 +9,9 @@ import { rightsTo } from "./session-source.ts";
 
 const group = "coordination.k8s.io";
 const renewMs = 20_000;
-/** How long a lease may stay as it is before its holder counts as gone. */
-const patienceMs = 90_000;
-const askMs = 10_000;
+/** How long a lease may stay unchanged before its holder counts as gone. */
+const expiryMs = 90_000;
+const requestMs = 10_000;
 const name = "toolhost-presence";
 
 export const leaseRights = rightsTo(group, "leases", "create get list update delete");
@@ -21,20 +23,21 @@ const leaseOf = z.looseObject({
 const listed = z.object({ items: z.array(leaseOf) });
 type Lease = z.infer<typeof leaseOf>;
 
-interface Seen {
+/** The last observed change of a lease. */
+interface Observation {
   readonly renewTime: string | undefined;
-  readonly since: number;
+  readonly sinceMs: number;
 }
 
 /**
- * A lease by which others see that this toolhost lives, from its first sandbox on; and whether others do. Clocks are not
- * compared: a holder is gone when its lease stays as it is, or away, for long enough by the clock of whoever looks. A lease
- * is not taken away by its holder but by whoever finds it old.
+ * Holds a lease that shows other toolhosts that this one is alive, from its first sandbox on, and checks the leases of
+ * others. Clocks are not compared: a holder is gone if its lease stays unchanged or missing for long enough on the clock of
+ * the observer. Observers delete expired leases; holders never delete their own.
  */
 export class OwnerLease {
   readonly #cluster: Cluster;
   readonly #owner: string;
-  readonly #seen = new Map<string, Seen>();
+  readonly #observed = new Map<string, Observation>();
   #lease: Promise<Lease> | undefined;
 
   constructor(cluster: Cluster, owner: string) {
@@ -42,17 +45,17 @@ export class OwnerLease {
     this.#owner = owner;
   }
 
-  /** Is there before anything is made in its name. Throws a Failure. */
+  /** Creates the lease, which must exist before the first object of its owner. Throws a Failure. */
   async acquire(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    this.#lease ??= this.#begun();
-    await unlessAborted(this.#lease, signal);
+    this.#lease ??= this.#start();
+    await abortable(this.#lease, signal);
   }
 
-  /** For all that wait for it, whoever of them aborts. */
-  async #begun(): Promise<Lease> {
+  /** Creates the lease for all callers, independent of the signal of each. */
+  async #start(): Promise<Lease> {
     try {
-      const lease = await this.#written(undefined, AbortSignal.timeout(askMs));
+      const lease = await this.#write(undefined, AbortSignal.timeout(requestMs));
       setInterval(() => this.#renew(), renewMs).unref();
       return lease;
     } catch (error) {
@@ -61,7 +64,7 @@ export class OwnerLease {
     }
   }
 
-  /** Of these owners, those that are gone. Whatever is asked about has been listed before. */
+  /** Returns those of `owners` that are gone. Call it after listing their sandboxes. Deletes expired leases without sandboxes. */
   async goneOwners(owners: ReadonlySet<string>, signal: AbortSignal): Promise<ReadonlySet<string>> {
     const selector = encodeURIComponent(`${labels.name}=${name}`);
     const path = `${this.#path()}?labelSelector=${selector}`;
@@ -71,77 +74,66 @@ export class OwnerLease {
     for (const owner of new Set([...owners, ...leases.keys()])) {
       if (owner === this.#owner || this.#isFresh(owner, leases.get(owner))) continue;
       if (owners.has(owner)) gone.add(owner);
-      // A lease without sandboxes is nothing but a trace.
+      // An expired lease without sandboxes is no longer needed.
       else await deleteObject(this.#cluster, this.#path(owner), signal);
     }
-    for (const owner of this.#seen.keys()) {
-      if (!owners.has(owner) && !leases.has(owner)) this.#seen.delete(owner);
+    for (const owner of this.#observed.keys()) {
+      if (!owners.has(owner) && !leases.has(owner)) this.#observed.delete(owner);
     }
     return gone;
   }
 
   #isFresh(owner: string, renewTime: string | undefined): boolean {
-    const seen = this.#seen.get(owner);
-    if (seen !== undefined && seen.renewTime === renewTime) {
-      return performance.now() - seen.since < patienceMs;
+    const last = this.#observed.get(owner);
+    if (last !== undefined && last.renewTime === renewTime) {
+      return performance.now() - last.sinceMs < expiryMs;
     }
-    this.#seen.set(owner, { renewTime, since: performance.now() });
+    this.#observed.set(owner, { renewTime, sinceMs: performance.now() });
     return true;
   }
 
   #renew(): void {
     const lease = this.#lease;
     if (lease === undefined) return;
-    const renewed = lease.then((held) => this.#written(held, AbortSignal.timeout(askMs)));
-    // The one before is kept where this one could not be written; it is renewed next time.
+    const renewed = lease.then((held) => this.#write(held, AbortSignal.timeout(requestMs)));
+    // After a failed write, the previous lease is kept and renewed next time.
     this.#lease = renewed.catch(() => lease);
   }
 
-  async #written(held: Lease | undefined, signal: AbortSignal): Promise<Lease> {
+  async #write(held: Lease | undefined, signal: AbortSignal): Promise<Lease> {
     const renewTime = new Date().toISOString().replace(/Z$/, "000Z");
-    const seconds = patienceMs / 1_000;
+    const seconds = expiryMs / 1_000;
     const spec = { holderIdentity: this.#owner, leaseDurationSeconds: seconds, renewTime };
     const metadata = { name: this.#owner, labels: { [labels.name]: name } };
-    const made = { apiVersion: `${group}/v1`, kind: "Lease", metadata, spec };
+    const object = { apiVersion: `${group}/v1`, kind: "Lease", metadata, spec };
     try {
       return held === undefined
-        ? await this.#told({ method: "POST", path: this.#path(), body: made }, signal)
-        : await this.#told(
+        ? await this.#request({ method: "POST", path: this.#path(), body: object }, signal)
+        : await this.#request(
             {
               method: "PUT",
               path: this.#path(this.#owner),
-              body: { ...made, metadata: held.metadata },
+              body: { ...object, metadata: held.metadata },
             },
             signal,
           );
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       if (error.kind === "not_found" && held !== undefined) {
-        return await this.#written(undefined, signal);
+        return await this.#write(undefined, signal);
       }
       if (error.kind !== "conflict") throw error;
-      // It was written, and the answer was lost: what is there is renewed the next time.
-      return await this.#told({ method: "GET", path: this.#path(this.#owner) }, signal);
+      // An earlier write succeeded but its answer was lost. The stored lease is renewed next time.
+      return await this.#request({ method: "GET", path: this.#path(this.#owner) }, signal);
     }
   }
 
-  async #told(asking: Parameters<Cluster["request"]>[0], signal: AbortSignal): Promise<Lease> {
-    return leaseOf.parse(await this.#cluster.request(asking, signal));
+  async #request(request: ClusterRequest, signal: AbortSignal): Promise<Lease> {
+    return leaseOf.parse(await this.#cluster.request(request, signal));
   }
 
   #path(owner?: string): string {
     const all = `/apis/${group}/v1/namespaces/${this.#cluster.namespace}/leases`;
     return owner === undefined ? all : `${all}/${owner}`;
-  }
-}
-
-async function unlessAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason as Error);
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener("abort", abort);
   }
 }

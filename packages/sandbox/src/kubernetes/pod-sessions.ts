@@ -9,10 +9,10 @@ import type { AcquiredSession, SessionSource } from "./session-source.ts";
 import { rightsTo } from "./session-source.ts";
 
 const listed = z.object({ items: z.array(z.unknown()) });
-/** Above the ids that machines give to people and services. */
+/** Range of user ids, above those that machines assign to people and services. */
 const userIds = { first: 200_000, end: 2_000_000_000 };
 
-/** Rights over the pod of a session that is there. A connection to its streams is a `get`, and since 1.35 a `create` as well. */
+/** Rights to use an existing pod. Attaching requires `get`, and since Kubernetes 1.35 `create` as well. */
 export const attachRights = [
   ...rightsTo("", "pods", "get list watch"),
   ...rightsTo("", "pods/attach", "get create"),
@@ -26,7 +26,7 @@ export interface PodOptions {
   readonly runtimeClass: string | undefined;
 }
 
-/** A pod for each session. */
+/** Creates a pod for each session. */
 export class PodSessions implements SessionSource {
   readonly rights = podRights;
   readonly hasOwnUser = true;
@@ -71,6 +71,7 @@ export class PodSessions implements SessionSource {
   }
 }
 
+/** Deletes an object of the cluster. A missing object is not an error. */
 export async function deleteObject(
   cluster: Cluster,
   path: string,
@@ -84,7 +85,7 @@ export async function deleteObject(
   }
 }
 
-/** Whether a deadline in seconds of the epoch is over. One that cannot be read is not. */
+/** Returns whether a deadline in seconds since 1970 is past. An unreadable deadline is not. */
 export function isPastDeadline(deadline: string | undefined): boolean {
   return Number(deadline) * 1_000 < Date.now();
 }

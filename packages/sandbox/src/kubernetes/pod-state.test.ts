@@ -3,7 +3,7 @@ import { readPod, stateOfPod } from "./pod-state.ts";
 
 const metadata = { name: "reeve-sandbox-1" };
 
-/** What is made of a pod with this status. */
+/** Reads the state of a pod with this status. */
 function stateOf(status: object, more: object = {}) {
   return stateOfPod(readPod({ metadata: { ...metadata, ...more }, status }));
 }
@@ -12,13 +12,13 @@ function container(state: object, name = "sandbox") {
   return { phase: "Pending", containerStatuses: [{ name, state }] };
 }
 
-test("a pod runs when its own container does, whatever somebody has added to it", () => {
+test("a pod runs when its sandbox container runs, regardless of injected containers", () => {
   expect(stateOf(container({ running: {} })).kind).toBe("running");
   expect(stateOf(container({ running: {} }, "istio-proxy")).kind).toBe("waiting");
 });
 
 test.each(["ErrImagePull", "ImagePullBackOff", "InvalidImageName", "CreateContainerConfigError"])(
-  "a pod that waits for %s does not begin by itself",
+  "a pod that waits with %s is stuck",
   (reason) => {
     const state = stateOf(container({ waiting: { reason, message: "it is so" } }));
     expect(state).toMatchObject({ kind: "stuck", why: `${reason}: it is so` });
@@ -30,12 +30,12 @@ test.each([
   ['Usage of EmptyDir volume "workspace" exceeds the limit "1280Mi". ', "disk"],
   ["Pod ephemeral local storage usage exceeds the total limit of containers 1280Mi. ", "disk"],
   ['Container sandbox exceeded its local ephemeral storage limit "1280Mi". ', "disk"],
-])("an eviction because of %s is no other thing than that", (message, cause) => {
+])("an eviction with the message %j has the cause %s", (message, cause) => {
   const state = stateOf({ phase: "Failed", reason: "Evicted", message });
   expect(state).toMatchObject({ kind: "over", cause });
 });
 
-test("a pod that somebody deletes is over while it still runs", () => {
+test("a pod that is being deleted is over while it still runs", () => {
   const deletionTimestamp = "2026-01-01T00:00:00Z";
   expect(stateOf(container({ running: {} }), { deletionTimestamp }).kind).toBe("over");
 });

@@ -41,25 +41,25 @@ const podOf = z.object({
     .optional(),
 });
 
-/** A pod as the API tells it, as far as it matters to us. */
+/** The part of a pod in the Kubernetes API that sandboxes need. */
 export type Pod = z.infer<typeof podOf>;
 
-/** Throws for what is no pod. */
-export function readPod(told: unknown): Pod {
-  return podOf.parse(told);
+/** Parses a pod. Throws if the object is not a pod. */
+export function readPod(object: unknown): Pod {
+  return podOf.parse(object);
 }
 
 export type PodState =
   | { readonly kind: "waiting"; readonly why: string }
   | { readonly kind: "running" }
-  /** It will not begin by itself. */
+  /** The pod will not start without a change. */
   | { readonly kind: "stuck"; readonly why: string; readonly remedy: string }
   | { readonly kind: "over"; readonly why: string; readonly cause: EndCause };
 
-/** Why a pod is over: memory or disk that it used up, or something else. */
+/** Why a pod is over: it exceeded its memory or disk, or another reason. */
 export type EndCause = "memory" | "disk" | "other";
 
-const stuck: Readonly<Record<string, string>> = {
+const stuckReasons: Readonly<Record<string, keyof typeof remedies>> = {
   ErrImagePull: "pull",
   ImagePullBackOff: "pull",
   InvalidImageName: "pull",
@@ -70,37 +70,38 @@ const stuck: Readonly<Record<string, string>> = {
   CreateContainerError: "config",
   RunContainerError: "run",
 };
-const ways: Readonly<Record<string, string>> = {
-  pull: "let REEVE_SANDBOX_IMAGE name an image that nodes can pull, by its version",
-  config: "see kubectl describe pod, and the settings of the sandbox component",
-  run: "the image needs /usr/bin/python3: make it with scripts/sandbox-image.ts",
-};
+const remedies = {
+  pull: "set REEVE_SANDBOX_IMAGE to an image with a version that nodes can pull",
+  config: "check kubectl describe pod, and the settings of the sandbox component",
+  run: "the image needs /usr/bin/python3; build it with scripts/sandbox-image.ts",
+} as const;
 
-/** What has become of a pod. */
+/** Returns the state of a pod. */
 export function stateOfPod({ metadata, status = {} }: Pod): PodState {
   const { phase, reason, message, containerStatuses = [], conditions = [] } = status;
   const container = containerStatuses.find(({ name }) => name === containerName)?.state;
   const ended = container?.terminated;
   if (phase === "Failed" || phase === "Succeeded" || ended !== undefined) {
     const cause = causeOf(reason, ended?.reason, message);
-    const told = [reason ?? ended?.reason, message ?? ended?.message];
+    const parts = [reason ?? ended?.reason, message ?? ended?.message];
     const code = ended?.exitCode === undefined ? "" : `exit code ${ended.exitCode}`;
-    return { kind: "over", why: said([...told, code]) || "it ended", cause };
+    return { kind: "over", why: joined([...parts, code]) || "it ended", cause };
   }
   if (metadata.deletionTimestamp !== undefined) {
-    return { kind: "over", why: "somebody deletes it", cause: "other" };
+    return { kind: "over", why: "it is being deleted", cause: "other" };
   }
   if (container?.running !== undefined) return { kind: "running" };
-  const waits = container?.waiting;
-  const way = ways[stuck[waits?.reason ?? ""] ?? ""];
-  if (way !== undefined) {
-    return { kind: "stuck", why: said([waits?.reason, waits?.message]), remedy: way };
+  const waiting = container?.waiting;
+  const stuck = stuckReasons[waiting?.reason ?? ""];
+  if (stuck !== undefined) {
+    const why = joined([waiting?.reason, waiting?.message]);
+    return { kind: "stuck", why, remedy: remedies[stuck] };
   }
   const scheduled = conditions.find(({ type }) => type === "PodScheduled");
   const why =
     scheduled?.status === "False"
-      ? said([scheduled.reason, scheduled.message])
-      : said([waits?.reason ?? phase, waits?.message]);
+      ? joined([scheduled.reason, scheduled.message])
+      : joined([waiting?.reason ?? phase, waiting?.message]);
   return { kind: "waiting", why };
 }
 
@@ -110,11 +111,11 @@ function causeOf(
   message = "",
 ): EndCause {
   if (containerReason === "OOMKilled") return "memory";
-  // Of its own limits: a node that has too little for all says it otherwise.
+  // Matches only the limits of the pod. A node under disk pressure evicts pods with another message.
   const isDisk = /exceeds the (?:total )?limit|exceeded its local/.test(message);
   return podReason === "Evicted" && isDisk ? "disk" : "other";
 }
 
-function said(parts: readonly (string | undefined)[]): string {
+function joined(parts: readonly (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined && part !== "").join(": ");
 }

@@ -4,7 +4,7 @@ import type { SessionSpec } from "../port.ts";
 import { defaultLimits } from "../port.ts";
 
 export const containerName = "sandbox";
-/** Labels of all that drivers make, by which it is found again. */
+/** Labels of all objects that drivers create, by which they are found again. */
 export const labels = {
   name: "app.kubernetes.io/name",
   owner: "reeve.dev/owner",
@@ -13,10 +13,13 @@ export const labels = {
 } as const;
 export const sandboxName = "sandbox";
 
-/** The longest life of a sandbox, whatever becomes of its toolhost. */
+/** Maximum lifetime of a sandbox, even if its toolhost dies. */
 export const maxLifeS = 4 * 3_600;
 const tmpBytes = 256 * 2 ** 20;
-/** Of the kubelet, which looks now and then: beyond what a command may write, which the agent's own limits hold. */
+/**
+ * Space beyond the workspace limit. The kubelet measures only periodically and evicts the pod, so its limit is above the one
+ * that commands must keep.
+ */
 const spareWorkspaceBytes = 256 * 2 ** 20;
 
 export interface PodSettings {
@@ -24,14 +27,14 @@ export interface PodSettings {
   readonly namespace: string;
   readonly owner: string;
   readonly image: string;
-  /** User and group of all its processes. */
+  /** User and group of all processes. */
   readonly uid: number;
   readonly runtimeClass: string | undefined;
-  /** In milliseconds, as `Date.now()` tells it. */
+  /** Current time in milliseconds since 1970. */
   readonly now: number;
 }
 
-/** A pod for one sandbox, within the standard "restricted". Each setting is there for an attack or against waste. */
+/** Returns the pod of one sandbox, within Pod Security level "restricted". Each setting prevents an attack or saves resources. */
 export function podManifest(
   { memoryBytes }: Pick<SessionSpec, "memoryBytes">,
   { name, namespace, owner, image, uid, runtimeClass, now }: PodSettings,
@@ -48,7 +51,7 @@ export function podManifest(
       automountServiceAccountToken: false,
       enableServiceLinks: false,
       dnsPolicy: "None",
-      // Something has to stand here; no packet gets there.
+      // The API requires a name server. Nothing listens on this one.
       dnsConfig: { nameservers: ["127.0.0.1"] },
       hostname: "sandbox",
       ...(runtimeClass !== undefined && { runtimeClassName: runtimeClass }),
@@ -66,7 +69,7 @@ export function podManifest(
           imagePullPolicy: "IfNotPresent",
           command: [...bootstrapCommand],
           workingDir: "/workspace",
-          // When the toolhost is gone the kubelet closes the pipe, by which the agent ends.
+          // When the toolhost is gone, the kubelet closes the pipe, and the agent ends.
           stdin: true,
           stdinOnce: true,
           tty: false,
@@ -100,7 +103,7 @@ function quantity(bytes: number): string {
   return mebibytes % 1_024 === 0 ? `${mebibytes / 1_024}Gi` : `${mebibytes}Mi`;
 }
 
-/** Of a pod or a claim: whose it is, which session, and by when it is over, in seconds of the epoch. */
+/** Returns the labels of a pod or a claim: its owner, session, and deadline in seconds since 1970. */
 export function labelsOf(session: string, owner: string, now: number): Record<string, string> {
   return {
     [labels.name]: sandboxName,
@@ -110,7 +113,7 @@ export function labelsOf(session: string, owner: string, now: number): Record<st
   };
 }
 
-/** What a sandbox runs until it is given its agent. The template of a warm pool has the same. */
+/** Command of a sandbox until it receives its agent. The template of a warm pool has the same one. */
 const bootstrapCommand: readonly string[] = [
   "/usr/bin/python3",
   "-I",

@@ -11,10 +11,8 @@ import type { EndCause, Pod, PodState } from "./pod-state.ts";
 import { stateOfPod } from "./pod-state.ts";
 import type { SessionSource } from "./session-source.ts";
 
-/** A node may have to be found, and an image to be pulled. */
-export const beginMs = 60_000;
-/** How long is waited for a pod to tell why it has ended. */
-const tellMs = 5_000;
+/** How long to wait for the reason why a pod has ended. */
+const causeMs = 5_000;
 const releaseMs = 10_000;
 
 export interface SessionStartOptions {
@@ -22,21 +20,20 @@ export interface SessionStartOptions {
   readonly source: SessionSource;
   readonly sessionId: string;
   readonly spec: SessionSpec;
-  /** Called once, when it is given back, or could not be. */
+  /** Called once, when the session is released or could not be. */
   readonly onGone: () => void;
-  /** Absent: a minute. */
-  readonly beginMs?: number | undefined;
+  readonly startTimeoutMs: number;
 }
 
-/** The agent of a pod, and what the cluster says of its end. */
+/** The agent of a pod, and the reason of its end. */
 export interface SessionChannel extends AgentChannel {
-  /** Resolves with the end: why the pod is over. */
+  /** Resolves when the pod is over, with the reason. */
   readonly cause: Promise<EndCause>;
 }
 
 /**
- * Gets a pod, waits until it runs, connects to it and gives it its agent. What was begun is given back when that fails, or
- * nobody wants it any more; whoever aborts is not kept waiting for that.
+ * Acquires a pod, waits until it runs, attaches to it, and sends it the agent. If that fails or `signal` aborts, releases the
+ * pod in the background.
  */
 export async function startSession(
   start: SessionStartOptions,
@@ -44,17 +41,17 @@ export async function startSession(
 ): Promise<SessionChannel> {
   signal.throwIfAborted();
   const { cluster, source, sessionId, spec } = start;
-  const within = AbortSignal.timeout(start.beginMs ?? beginMs);
-  const until = AbortSignal.any([signal, within]);
+  const timeout = AbortSignal.timeout(start.startTimeoutMs);
+  const until = AbortSignal.any([signal, timeout]);
   let state: PodState | undefined;
   try {
     const name = await source.acquire(sessionId, spec, until);
-    const isDecided = (pod: Pod) => {
+    const hasStarted = (pod: Pod) => {
       state = stateOfPod(pod);
       return state.kind !== "waiting";
     };
-    if ((await waitForPod(cluster, name, isDecided, until)) === undefined) state = gone;
-    if (state?.kind !== "running") throw notBegun(name, state);
+    if ((await waitForPod(cluster, name, hasStarted, until)) === undefined) state = deleted;
+    if (state?.kind !== "running") throw notStarted(name, state);
     const streams = await attachPod(cluster, name, until);
     const program = Buffer.from(agentProgram);
     const head = Buffer.alloc(4);
@@ -62,13 +59,13 @@ export async function startSession(
     streams.input.write(Buffer.concat([head, program]));
     return channelOf(start, name, streams);
   } catch (error) {
-    void given(start);
+    void release(start);
     signal.throwIfAborted();
-    throw within.aborted && !(error instanceof Failure) ? notBegun(sessionId, state) : error;
+    throw timeout.aborted && !(error instanceof Failure) ? notStarted(sessionId, state) : error;
   }
 }
 
-const gone: PodState = { kind: "over", why: "somebody has deleted it", cause: "other" };
+const deleted: PodState = { kind: "over", why: "it was deleted", cause: "other" };
 
 function channelOf(start: SessionStartOptions, name: string, streams: PodStreams): SessionChannel {
   let isKilled = false;
@@ -79,8 +76,8 @@ function channelOf(start: SessionStartOptions, name: string, streams: PodStreams
     return found;
   });
   const ended = cause.then(async (found) => {
-    await given(start);
-    return streams.complaint() || `the pod ${name} ended: ${found?.why ?? "it was taken away"}`;
+    await release(start);
+    return streams.complaint() || `the pod ${name} ended: ${found?.why ?? "it was deleted"}`;
   });
   return {
     input: streams.input,
@@ -96,31 +93,31 @@ function channelOf(start: SessionStartOptions, name: string, streams: PodStreams
   };
 }
 
-/** What the cluster says of a pod whose streams are closed, if it says so soon. */
+/** Waits briefly until the cluster reports why a pod with closed streams is over. */
 async function endOf(cluster: Cluster, name: string) {
   let state: PodState | undefined;
   const isOver = (pod: Pod) => {
     state = stateOfPod(pod);
     return state.kind === "over";
   };
-  await waitForPod(cluster, name, isOver, AbortSignal.timeout(tellMs)).catch(() => undefined);
+  await waitForPod(cluster, name, isOver, AbortSignal.timeout(causeMs)).catch(() => undefined);
   return state?.kind === "over" ? state : undefined;
 }
 
-async function given({ source, sessionId, onGone }: SessionStartOptions): Promise<void> {
-  // What cannot be given back now is found by the next look for what is left.
+async function release({ source, sessionId, onGone }: SessionStartOptions): Promise<void> {
+  // The next sweep finds a session that cannot be released now.
   await source.release(sessionId, AbortSignal.timeout(releaseMs)).catch(() => undefined);
   onGone();
 }
 
-function notBegun(name: string, state: PodState | undefined): Failure {
-  const why = state === undefined || state.kind === "running" ? "nothing is told of it" : state.why;
-  const wayOut =
+function notStarted(name: string, state: PodState | undefined): Failure {
+  const why = state === undefined || state.kind === "running" ? "its status is unknown" : state.why;
+  const remedy =
     state?.kind === "stuck"
       ? state.remedy
       : state?.kind === "over"
-        ? `see whether ${name} is evicted or its image has /usr/bin/python3`
-        : "see whether nodes have room: kubectl describe pod";
-  const problem = `the pod ${name} does not begin: ${why}; ${wayOut}`;
+        ? `check that ${name} was not evicted and that its image has /usr/bin/python3`
+        : "check that nodes have room: kubectl describe pod";
+  const problem = `the pod ${name} did not start: ${why}; ${remedy}`;
   return new Failure("unavailable", ErrorReason.UNAVAILABLE, problem);
 }

@@ -1,43 +1,43 @@
-import { setTimeout as wait } from "node:timers/promises";
+import { Backoff } from "@reeve/platform/async/retry/backoff";
+import { sleep } from "@reeve/platform/async/sleep";
 import { Failure } from "@reeve/platform/failure";
 import type { Cluster } from "./cluster.ts";
 import type { Pod } from "./pod-state.ts";
 import { readPod } from "./pod-state.ts";
 
-/** A watch may be slow, or say nothing for ever: the pod is looked at again by then. */
-const roundS = 5;
-const firstRetryMs = 200;
-const longestRetryMs = 3_000;
+/** Duration of one watch. A watch may be slow or silent forever, so the pod is read again afterwards. */
+const watchS = 5;
+const retryDelays = { firstDelayMs: 200, maxDelayMs: 3_000 };
 
 /**
- * Waits until a pod is as it is wanted, and gives it; undefined once there is no such pod. A watch that breaks, is too old
- * (410) or says nothing is begun again from what is there. Throws the reason of `signal`, or a Failure for what is refused.
+ * Waits until a pod meets a condition, and returns the pod; undefined if there is no such pod any more. A watch that breaks,
+ * is too old (410), or is silent is started again from the current state. Throws the signal's reason, or a Failure if the
+ * API server refuses.
  */
 export async function waitForPod(
   cluster: Cluster,
   name: string,
-  isWanted: (pod: Pod) => boolean,
+  isDone: (pod: Pod) => boolean,
   signal: AbortSignal,
 ): Promise<Pod | undefined> {
-  let retryMs = firstRetryMs;
+  const backoff = new Backoff(retryDelays);
   for (;;) {
     signal.throwIfAborted();
     try {
-      const found = await podNamed(cluster, name, signal);
-      if (found === undefined || isWanted(found)) return found;
-      const changed = await watched(cluster, found, isWanted, signal);
+      const found = await findPod(cluster, name, signal);
+      if (found === undefined || isDone(found)) return found;
+      const changed = await watchPod(cluster, found, isDone, signal);
       if (changed !== undefined) return changed;
-      retryMs = firstRetryMs;
+      backoff.reset();
     } catch (error) {
-      if (!(error instanceof Failure) || !isPassing(error)) throw error;
-      await wait(retryMs, undefined, { signal }).catch(() => undefined);
-      retryMs = Math.min(retryMs * 2, longestRetryMs);
+      if (!(error instanceof Failure) || !isTemporary(error)) throw error;
+      await sleep(backoff.next(), signal);
     }
   }
 }
 
-/** Undefined when there is none of this name. */
-async function podNamed(
+/** Reads a pod. Undefined if there is none of this name. */
+async function findPod(
   cluster: Cluster,
   name: string,
   signal: AbortSignal,
@@ -51,32 +51,32 @@ async function podNamed(
   }
 }
 
-/** The pod once it is wanted; undefined when it has to be looked at again. */
-async function watched(
+/** Watches a pod until it meets the condition. Undefined if it has to be read again. */
+async function watchPod(
   cluster: Cluster,
   { metadata: { name, resourceVersion = "" } }: Pod,
-  isWanted: (pod: Pod) => boolean,
+  isDone: (pod: Pod) => boolean,
   signal: AbortSignal,
 ): Promise<Pod | undefined> {
   const query = new URLSearchParams({
     watch: "1",
     fieldSelector: `metadata.name=${name}`,
     resourceVersion,
-    timeoutSeconds: String(roundS),
+    timeoutSeconds: String(watchS),
   });
-  const round = AbortSignal.timeout((roundS + 1) * 1_000);
+  const timeout = AbortSignal.timeout((watchS + 1) * 1_000);
   const path = `/api/v1/namespaces/${cluster.namespace}/pods?${query.toString()}`;
-  const events = cluster.watch(path, AbortSignal.any([signal, round]));
+  const events = cluster.watch(path, AbortSignal.any([signal, timeout]));
   for await (const { type, object } of events) {
     if (type === "ERROR" || type === "DELETED") return undefined;
     if (type !== "ADDED" && type !== "MODIFIED") continue;
     const pod = readPod(object);
-    if (isWanted(pod)) return pod;
+    if (isDone(pod)) return pod;
   }
   return undefined;
 }
 
-/** What is gone by itself: a cluster that is away, and a watch from too long ago. */
-function isPassing({ kind }: Failure): boolean {
+/** Returns whether an error is temporary: an API server that does not answer, or a watch that is too old. */
+function isTemporary({ kind }: Failure): boolean {
   return kind === "unavailable" || kind === "out_of_range";
 }

@@ -1,7 +1,7 @@
 import type { KubernetesOptions } from "../../../src/kubernetes/driver.ts";
 import type { RecordedCluster } from "./recorded-cluster.ts";
 
-/** A driver for pods of a recorded cluster. */
+/** Returns the options of a driver for a recorded cluster. */
 export function driverOptions(
   { kubeconfig }: Pick<RecordedCluster, "kubeconfig">,
   other: Partial<KubernetesOptions> = {},

@@ -10,13 +10,13 @@ import { seccompProgram } from "../../../src/seccomp/seccomp-program.ts";
 
 const identity = sandboxIdentity(64_017);
 
-/** Runs what a pod says as a kubelet would, in a sandbox of this machine with an empty workspace. */
+/** Runs the container of a pod, as a kubelet would, in a bubblewrap sandbox of this machine with an empty workspace. */
 export async function startPodProcess(pod: V1Pod, folder: string): Promise<BwrapProcess> {
   const bwrap = systemProgram("bwrap");
   const seccomp = seccompProgram(arch);
   const [container] = pod.spec?.containers ?? [];
   if (bwrap === undefined || seccomp === undefined || container === undefined) {
-    throw new Error("no pod can be run here");
+    throw new Error("this machine cannot run pods");
   }
   await mkdir(folder, { mode: 0o700 });
   if (identity.isDedicated) {
@@ -24,13 +24,13 @@ export async function startPodProcess(pod: V1Pod, folder: string): Promise<Bwrap
     await chown(folder, identity.uid, identity.gid);
   }
   const agent = container.command ?? [];
-  const setting = { workspaceDir: folder, readOnly: false, agent, system: systemView() };
-  const args = [...bwrapArguments(setting)];
-  // As a kubelet does: for everybody to write.
-  const lastWords = `${folder}.last-words`;
-  await writeFile(lastWords, "");
-  await chmod(lastWords, 0o666);
-  args.splice(args.indexOf("--dev") + 2, 0, "--bind", lastWords, "/dev/termination-log");
+  const settings = { workspaceDir: folder, readOnly: false, agent, system: systemView() };
+  const args = [...bwrapArguments(settings)];
+  // A kubelet makes this file world-writable.
+  const terminationLog = `${folder}.termination-log`;
+  await writeFile(terminationLog, "");
+  await chmod(terminationLog, 0o666);
+  args.splice(args.indexOf("--dev") + 2, 0, "--bind", terminationLog, "/dev/termination-log");
   const started = await startBwrap(bwrap, args, identity, seccomp);
   started.resume();
   return started;

@@ -1,4 +1,4 @@
-/** What an API server has answered, word for word as far as it matters. */
+/** An answer of an API server, recorded verbatim in all parts that the driver reads. */
 export interface Answer {
   readonly status: number;
   readonly body: object;
@@ -47,7 +47,7 @@ const waitingFor = (reason: string, message: string) => ({
   containerStatuses: [{ name: "sandbox", state: { waiting: { reason, message } } }],
 });
 
-/** What a kubelet or a scheduler has said of a pod. */
+/** Recorded statuses of pods, as kubelets and schedulers write them. */
 export const statuses = {
   creating: waitingFor("ContainerCreating", ""),
   running: {

@@ -15,33 +15,32 @@ import { RecordedStore } from "./recorded-store.ts";
 
 const token = "the-token-of-the-toolhost";
 
-const nothing: Stored = { metadata: { name: "" } };
+const emptyBody: Stored = { metadata: { name: "" } };
 
-/** What somebody asks, before it is answered as ever. */
 export interface RecordedRequest {
   readonly method: string;
-  /** Without its query. */
+  /** Path without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
 }
 
 /**
- * An API server that answers as one was seen to answer, with pods that are processes of this machine. Everything is in
- * memory; whoever tests something breaks it by `instead`, `deny` and the life of its pods.
+ * An API server with recorded answers, whose pods are processes of this machine. All state is in memory. Tests make it fail
+ * through `override`, `deny`, and `pods.live`.
  */
 export class RecordedCluster implements AsyncDisposable {
   readonly pods: RecordedPods;
   readonly leases = new RecordedStore("leases.coordination.k8s.io");
   readonly claims = new RecordedStore("sandboxclaims.extensions.agents.x-k8s.io");
-  /** What has been asked, as `GET /path`. */
+  /** All requests so far, as `GET /path`. */
   readonly requests: string[] = [];
   readonly kubeconfig: string;
-  /** An answer in place of the usual one. */
-  override: (asked: RecordedRequest) => Answer | undefined = () => undefined;
-  /** Rights that nobody has: `create pods`. */
+  /** Returns an answer to send instead of the default one. */
+  override: (request: RecordedRequest) => Answer | undefined = () => undefined;
+  /** Rights that the service account lacks: `create pods`. */
   readonly deny = new Set<string>();
   hasClaims = false;
-  /** Called when somebody claims a sandbox. */
+  /** Called for each new SandboxClaim. */
   onClaim: (claim: Stored) => void = () => undefined;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -58,9 +57,9 @@ export class RecordedCluster implements AsyncDisposable {
       socket.once("close", () => this.#sockets.delete(socket));
     });
     server.on("upgrade", (request, socket: Socket, head) => {
-      const asked = this.#note(request, "GET");
-      const refusal = this.override(asked);
-      const [, name = ""] = /\/pods\/([^/]+)\/attach$/.exec(asked.path) ?? [];
+      const recorded = this.#record(request, "GET");
+      const refusal = this.override(recorded);
+      const [, name = ""] = /\/pods\/([^/]+)\/attach$/.exec(recorded.path) ?? [];
       if (refusal === undefined) return this.pods.attach(name, request, socket, head);
       const text = JSON.stringify(refusal.body);
       socket.end(
@@ -72,7 +71,7 @@ export class RecordedCluster implements AsyncDisposable {
   static async start(): Promise<RecordedCluster> {
     const resources = new AsyncDisposableStack();
     const folder = resources.use(await temporaryFolder());
-    // Its pods have users of their own, who pass through.
+    // The pods run as other users, who must be able to pass through.
     await chmod(folder.path, 0o711);
     const authority = await Authority.create();
     const server = createServer(await authority.certify("localhost"));
@@ -84,7 +83,7 @@ export class RecordedCluster implements AsyncDisposable {
     return cluster;
   }
 
-  /** Nobody answers any more, and every connection is broken. */
+  /** Stops the server and breaks all connections. */
   async goAway(): Promise<void> {
     this.#server.close();
     for (const socket of this.#sockets) socket.destroy();
@@ -97,30 +96,30 @@ export class RecordedCluster implements AsyncDisposable {
     await this.#resources.disposeAsync();
   }
 
-  #note(request: IncomingMessage, method: string): RecordedRequest {
+  #record(request: IncomingMessage, method: string): RecordedRequest {
     const { pathname: path, searchParams: query } = new URL(request.url ?? "", "http://cluster");
     this.requests.push(`${method} ${path}${query.has("watch") ? "?watch" : ""}`);
     return { method, path, query };
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const asked = this.#note(request, request.method ?? "");
+    const recorded = this.#record(request, request.method ?? "");
     let text = "";
     for await (const chunk of request as AsyncIterable<Buffer>) text += chunk.toString("utf8");
     const isKnown = request.headers.authorization === `Bearer ${token}`;
-    const special = isKnown ? this.override(asked) : answers.forbidden("get", "anything");
-    if (special === undefined && asked.query.has("watch")) {
-      return this.pods.store.watch(asked.query, response);
+    const override = isKnown ? this.override(recorded) : answers.forbidden("get", "anything");
+    if (override === undefined && recorded.query.has("watch")) {
+      return this.pods.store.watch(recorded.query, response);
     }
-    const { status, body } = special ?? (await this.#answer(asked, text));
+    const { status, body } = override ?? (await this.#answer(recorded, text));
     response.writeHead(status, { "content-type": "application/json" });
     response.end(JSON.stringify(body));
   }
 
   async #answer({ method, path, query }: RecordedRequest, text: string): Promise<Answer> {
-    const body = text === "" ? nothing : (JSON.parse(text) as Stored);
+    const body = text === "" ? emptyBody : (JSON.parse(text) as Stored);
     const isReview = path.endsWith("/selfsubjectaccessreviews");
-    if (isReview) return this.#reviewed(JSON.parse(text) as object);
+    if (isReview) return this.#review(JSON.parse(text) as object);
     if (path === "/version") return { status: 200, body: { gitVersion: "v1.36.0" } };
     if (path === "/apis/extensions.agents.x-k8s.io/v1beta1") {
       return this.hasClaims ? { status: 200, body: {} } : answers.notFound("path", path);
@@ -134,7 +133,7 @@ export class RecordedCluster implements AsyncDisposable {
     return answer;
   }
 
-  #reviewed(body: object): Answer {
+  #review(body: object): Answer {
     const { resourceAttributes: wanted } = (
       body as { spec: { resourceAttributes: Record<string, string> } }
     ).spec;

@@ -13,12 +13,12 @@ import { RecordedStore } from "./recorded-store.ts";
 
 const streams = { stdin: 0, stdout: 1, status: 3 } as const;
 
-/** The pods of a recorded cluster, with a scheduler and a kubelet. */
+/** The pods of a recorded cluster, with the behavior of a scheduler and a kubelet. */
 export class RecordedPods implements AsyncDisposable {
   readonly store = new RecordedStore("pods");
-  /** Pods as they were asked for. */
+  /** All pods that were created, as they were requested. */
   readonly made: V1Pod[] = [];
-  /** What becomes of a pod that was made. */
+  /** Called for each new pod. By default, runs it. */
   live: (pod: Stored) => Promise<void> | void = (pod) => this.run(pod);
   readonly #folder: string;
   readonly #running = new Map<string, BwrapProcess>();
@@ -47,7 +47,7 @@ export class RecordedPods implements AsyncDisposable {
     return answer;
   }
 
-  /** As a kubelet does: the container is made, then it runs. */
+  /** Creates and runs the container of a pod, as a kubelet does. */
   async run(pod: Stored): Promise<void> {
     const { name } = pod.metadata;
     this.become(name, statuses.creating);
@@ -67,18 +67,18 @@ export class RecordedPods implements AsyncDisposable {
     if (pod !== undefined) this.store.put({ ...pod, status });
   }
 
-  /** What runs is ended, and this is told of it. */
+  /** Ends a pod and sets its status. */
   async end(name: string, status: object): Promise<void> {
     this.become(name, status);
     await this.#running.get(name)?.kill();
   }
 
-  /** How many run. */
+  /** How many pods run. */
   get running(): number {
     return this.#running.size;
   }
 
-  /** Breaks the connections to their streams. */
+  /** Breaks the connections to the streams of all pods. */
   disconnect(): void {
     for (const connection of this.#attached.clients) connection.terminate();
   }
@@ -100,7 +100,7 @@ export class RecordedPods implements AsyncDisposable {
   }
 }
 
-/** As `stdinOnce` has it: what runs has no input any more once the connection is gone. */
+/** Connects a process to an attach request. Closing the connection closes standard input, as `stdinOnce` requires. */
 function connect(connection: WebSocket, { input, output, ended }: BwrapProcess): void {
   connection.on("message", (message: Buffer) => {
     if (message[0] === streams.stdin) input.write(message.subarray(1));
@@ -111,15 +111,15 @@ function connect(connection: WebSocket, { input, output, ended }: BwrapProcess):
     output.pause();
     connection.send(Buffer.concat([Buffer.of(streams.stdout), chunk]), () => output.resume());
   });
-  const tell = () => {
+  const sendStatus = () => {
     const status = JSON.stringify({ metadata: {}, status: "Success" });
     connection.send(Buffer.concat([Buffer.of(streams.status), Buffer.from(status)]));
     connection.close(1000);
   };
-  void ended.then(tell);
+  void ended.then(sendStatus);
 }
 
-/** What was asked for as a pod is one: times are texts on the wire. */
+/** Returns a stored object as a pod. Only its times differ, which JSON represents as text. */
 function podOf(stored: Stored): V1Pod {
   return stored as object;
 }

@@ -13,13 +13,13 @@ export interface Stored {
   status?: object;
 }
 
-/** Objects of one kind, with versions and watches. */
+/** Stores objects of one kind, with resource versions and watches. */
 export class RecordedStore {
   readonly objects = new Map<string, Stored>();
   readonly #kind: string;
   readonly #watches = new Set<{ readonly name: string; readonly response: ServerResponse }>();
   #version = 1;
-  /** Whether watches say what changes. */
+  /** Whether watches omit all changes. */
   isSilent = false;
 
   constructor(kind: string) {
@@ -52,14 +52,14 @@ export class RecordedStore {
   put(object: Stored, type: "ADDED" | "MODIFIED" = "MODIFIED"): void {
     object.metadata.resourceVersion = String(++this.#version);
     this.objects.set(object.metadata.name, object);
-    this.#tell(type, object);
+    this.#notify(type, object);
   }
 
   remove(name: string): void {
     const object = this.objects.get(name);
     if (object === undefined) return;
     this.objects.delete(name);
-    this.#tell("DELETED", object);
+    this.#notify("DELETED", object);
   }
 
   watch(query: URLSearchParams, response: ServerResponse): void {
@@ -69,21 +69,21 @@ export class RecordedStore {
     const watch = { name, response };
     this.#watches.add(watch);
     response.once("close", () => this.#watches.delete(watch));
-    // What has changed between the look and this.
+    // Report a change between the read and the watch.
     const object = this.objects.get(name);
     if (object === undefined) return void response.end();
     if (object.metadata.resourceVersion !== query.get("resourceVersion")) {
-      this.#tell("MODIFIED", object);
+      this.#notify("MODIFIED", object);
     }
     setTimeout(() => response.end(), Number(query.get("timeoutSeconds")) * 1_000).unref();
   }
 
-  /** Tells watches something, as it is. */
-  say(type: string, object: object): void {
+  /** Sends an event to all watches. */
+  sendEvent(type: string, object: object): void {
     for (const { response } of this.#watches) response.write(line(type, object));
   }
 
-  #tell(type: string, object: Stored): void {
+  #notify(type: string, object: Stored): void {
     if (this.isSilent) return;
     for (const { name, response } of this.#watches) {
       if (name === object.metadata.name) response.write(line(type, object));
