@@ -76,7 +76,7 @@ describe.skipIf(skipReason !== "")(`a result says how a command ended${skipReaso
     [
       "signal",
       { command: ["prlimit", "--cpu=1:2", "python3", "-c", "while True: pass"] },
-      { stderr: "[ended because it used more processor time than it may]" },
+      { stderr: "[ended because it exceeded its processor time]" },
     ],
     [
       "timeout",
@@ -86,7 +86,7 @@ describe.skipIf(skipReason !== "")(`a result says how a command ended${skipReaso
     [
       "output_limit",
       shell("echo why >&2; sleep 0.1; yes"),
-      { stderr: "why\n\n[ended because it wrote more output than it may]" },
+      { stderr: "why\n\n[ended because it exceeded its output limit]" },
     ],
     ["exit", { command: ["no-such-program"] }, { exit_code: 127 }],
   ])("%s: %j", async (reason, args, told) => {
@@ -112,7 +112,7 @@ describe.skipIf(skipReason !== "")(`a result says how a command ended${skipReaso
     ["many long arguments", ["echo", ...Array.from({ length: 900 }, () => "x".repeat(10_000))]],
   ])("also when it could not begin: %s", async (_, command) => {
     await expect(workspace.call(runCommand, { command })).rejects.toThrow(
-      "longer than a command may be",
+      "the command is too long",
     );
   });
 });

@@ -12,13 +12,13 @@ import { SandboxGone } from "./sandbox-gone.ts";
 
 const signalBase = 128;
 
-/** What an agent is told of a call. */
+/** Settings of a call that the agent applies. */
 export interface CallSettings {
-  /** Where the workspace lies, in which it begins. */
+  /** Folder of the workspace, in which the command starts. */
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
   readonly limits: Readonly<Record<string, readonly [soft: number, hard: number]>>;
-  /** Socket of the proxy to which the call's way out leads. Absent: there is none. */
+  /** Socket of the proxy for the call. Default: no network. */
   readonly proxy?: string;
 }
 
@@ -30,17 +30,17 @@ const endOf = z.object({
 });
 const settlementOf = z.object({ clean: z.boolean() });
 
-/** One command in a sandbox, from its start until the sandbox is at rest again. */
+/** Runs one command in a sandbox, from its start until the sandbox has cleaned up after it. */
 export class AgentCall {
   readonly #link: AgentLink;
   readonly #events: ExecEvents;
   readonly #input: CallInput;
-  readonly #patience: CallDeadlines;
+  readonly #deadlines: CallDeadlines;
   readonly #command: SandboxCommand;
   readonly #began = performance.now();
   readonly #killsBefore: number;
   readonly #settled = Promise.withResolvers<boolean>();
-  #hasBegun = false;
+  #hasStarted = false;
   #isOver = false;
   #outputBytes = 0;
   #stopped: EndReason | undefined;
@@ -51,43 +51,43 @@ export class AgentCall {
     this.#events = new ExecEvents(link);
     this.#killsBefore = link.memoryKills();
     this.#input = new CallInput((kind, content) => link.send(kind, content));
-    this.#patience = new CallDeadlines({
+    this.#deadlines = new CallDeadlines({
       onTimeout: () => this.stop("timeout"),
       onUnresponsive: () => void link.kill(),
     });
     link.listen({
-      onFrame: (frame) => this.#hear(frame),
-      onGone: (complaint) => this.#gone(complaint),
+      onFrame: (frame) => this.#onFrame(frame),
+      onGone: (complaint) => this.#onGone(complaint),
     });
     const { argv, program } = command;
     const call = { ...terms, argv, program, env: { ...terms.env, ...command.env } };
     link.send(toAgent.call, Buffer.from(JSON.stringify(call)));
   }
 
-  /** What happens, up to the end. */
+  /** Yields the events of the command, up to its end. */
   events(): AsyncIterable<ExecEvent> {
     return this.#events.read();
   }
 
-  /** Resolves when the sandbox is at rest: whether nothing is left of this command. */
+  /** Resolves when the sandbox has cleaned up, with whether nothing of this command is left. */
   get settled(): Promise<boolean> {
     return this.#settled.promise;
   }
 
-  /** Ends the command, unless it has ended. Should the agent not do so in time, the sandbox is ended as a whole. */
+  /** Ends the command if it still runs. If the agent does not end it in time, ends the whole sandbox. */
   stop(reason: EndReason): void {
     if (this.#isOver) return;
     this.#stopped ??= reason;
-    if (!this.#hasBegun) return void this.#link.kill();
+    if (!this.#hasStarted) return void this.#link.kill();
     this.#link.send(toAgent.stop);
-    this.#patience.stopping();
+    this.#deadlines.stopRequested();
   }
 
-  #hear({ kind, content }: Frame): void {
-    this.#patience.heard();
+  #onFrame({ kind, content }: Frame): void {
+    this.#deadlines.messageReceived();
     switch (kind) {
       case fromAgent.started:
-        return this.#begun();
+        return this.#onStarted();
       case fromAgent.stdout:
         return this.#out("stdout", content);
       case fromAgent.stderr:
@@ -99,17 +99,17 @@ export class AgentCall {
       case fromAgent.alive:
         return this.#events.push({ kind: "keepalive" });
       case fromAgent.end:
-        return this.#ended(endOf.parse(JSON.parse(content.toString())));
+        return this.#onEnd(endOf.parse(JSON.parse(content.toString())));
       case fromAgent.settled:
-        this.#patience[Symbol.dispose]();
+        this.#deadlines[Symbol.dispose]();
         this.#link.stopListening();
         return this.#settled.resolve(settlementOf.parse(JSON.parse(content.toString())).clean);
     }
   }
 
-  #begun(): void {
-    this.#hasBegun = true;
-    this.#patience.begun(this.#command.limits.timeoutMs);
+  #onStarted(): void {
+    this.#hasStarted = true;
+    this.#deadlines.commandStarted(this.#command.limits.timeoutMs);
     this.#input.sendAll(this.#command.stdin).catch((error: unknown) => {
       this.#events.push({ kind: "failed", error });
       this.stop("sandbox_lost");
@@ -122,18 +122,18 @@ export class AgentCall {
     this.#events.push({ kind: "out", stream, bytes });
   }
 
-  #ended({ code, signal, too_long: isTooLong = false, oom = false }: z.infer<typeof endOf>): void {
+  #onEnd({ code, signal, too_long: isTooLong = false, oom = false }: z.infer<typeof endOf>): void {
     if (isTooLong) return this.#fail(tooLong());
     const own = oom ? "oom" : signal === undefined ? "exit" : "signal";
     this.#finish(own, signal === undefined ? code : signalBase + signal);
   }
 
-  #gone(complaint: string): void {
-    this.#patience[Symbol.dispose]();
+  #onGone(complaint: string): void {
+    this.#deadlines[Symbol.dispose]();
     this.#settled.resolve(false);
-    if (this.#hasBegun || this.#stopped !== undefined)
+    if (this.#hasStarted || this.#stopped !== undefined)
       return this.#finish("sandbox_lost", undefined);
-    const problem = `the sandbox could not be started: ${complaint || "it ended at once"}`;
+    const problem = `the sandbox did not start: ${complaint || "it ended at once"}`;
     this.#fail(new SandboxGone(problem));
   }
 
@@ -141,27 +141,26 @@ export class AgentCall {
     if (this.#isOver) return;
     const isOutOfMemory = this.#link.memoryKills() > this.#killsBefore;
     const reason = this.#stopped ?? (isOutOfMemory ? "oom" : own);
-    // The signal by which we end a command says nothing of the command.
-    const told = this.#stopped === undefined ? code : undefined;
+    // The exit code of a command that we ended only reports our own signal.
+    const ownCode = this.#stopped === undefined ? code : undefined;
     const durationMs = performance.now() - this.#began;
-    this.#over();
-    this.#events.push({ kind: "end", reason, code: told, durationMs });
+    this.#close();
+    this.#events.push({ kind: "end", reason, code: ownCode, durationMs });
   }
 
   #fail(error: Failure): void {
     if (this.#isOver) return;
-    this.#over();
+    this.#close();
     this.#events.push({ kind: "failed", error });
   }
 
-  #over(): void {
+  #close(): void {
     this.#isOver = true;
     this.#input[Symbol.dispose]();
   }
 }
 
 function tooLong(): Failure {
-  const problem =
-    "the command is longer than a command may be; put what is long into a file of the workspace";
+  const problem = "the command is too long; put long arguments into a file of the workspace";
   return new Failure("invalid", ErrorReason.INVALID_REQUEST, problem);
 }

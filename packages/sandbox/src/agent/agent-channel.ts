@@ -1,13 +1,13 @@
 import type { Readable, Writable } from "node:stream";
 
-/** A running agent, as whoever started it sees it. */
+/** A running agent, as a driver supplies it. */
 export interface AgentChannel {
   readonly input: Writable;
   readonly output: Readable;
-  /** Ends the sandbox with everything in it; resolves when it is gone. */
+  /** Ends the sandbox with all its processes. Resolves when it is gone. */
   kill(): Promise<void>;
-  /** Resolves when it is gone and its output is read: what it complained of. */
+  /** Resolves with the error output when the sandbox is gone and its output is read. */
   readonly ended: Promise<string>;
-  /** How many processes the kernel has ended because memory was full. Absent: nobody counts. */
+  /** Returns how many processes the kernel has killed because memory was full. Absent if the driver cannot count them. */
   memoryKills?(): number;
 }

@@ -2,27 +2,27 @@ import type { AgentChannel } from "./agent-channel.ts";
 import type { Frame } from "./frames.ts";
 import { FrameReader, frameOf } from "./frames.ts";
 
-/** Who hears an agent. */
+/** Receives the frames of an agent. */
 export interface AgentListener {
   onFrame(frame: Frame): void;
-  /** The agent and its sandbox are gone: what was complained of. */
+  /** The agent and its sandbox are gone, with this error output. */
   onGone(complaint: string): void;
 }
 
 const noListener: AgentListener = { onFrame: () => undefined, onGone: () => undefined };
 
-/** The connection to one agent. Whatever comes from it is given to the one who listens. */
+/** The connection to one agent. Passes its frames to the current listener. */
 export class AgentLink {
   readonly #channel: AgentChannel;
   readonly #reader = new FrameReader();
-  /** No more than one, so that a call that is over is not kept as long as its sandbox. */
+  /** One listener only, so that a finished call is not kept in memory as long as its sandbox. */
   #listener = noListener;
   #complaint: string | undefined;
 
   constructor(channel: AgentChannel) {
     this.#channel = channel;
     for (const each of [channel.input, channel.output]) each.on("error", () => undefined);
-    channel.output.on("data", (chunk: Buffer) => this.#hear(chunk));
+    channel.output.on("data", (chunk: Buffer) => this.#onData(chunk));
     void channel.ended.then((complaint) => {
       this.#complaint = complaint;
       return this.#listener.onGone(complaint);
@@ -33,7 +33,7 @@ export class AgentLink {
     return this.#complaint !== undefined;
   }
 
-  /** In place of whoever has listened before. Of an agent that is gone he hears as well, a moment later. */
+  /** Replaces the listener. If the agent is already gone, the listener is called in a microtask. */
   listen(listener: AgentListener): void {
     this.#listener = listener;
     const complaint = this.#complaint;
@@ -64,11 +64,11 @@ export class AgentLink {
     return this.#channel.kill();
   }
 
-  #hear(chunk: Buffer): void {
+  #onData(chunk: Buffer): void {
     try {
       for (const frame of this.#reader.read(chunk)) this.#listener.onFrame(frame);
     } catch {
-      // No agent speaks like that: the sandbox is not ours any more.
+      // The agent does not send such frames, so foreign code must have taken over the sandbox.
       void this.kill();
     }
   }

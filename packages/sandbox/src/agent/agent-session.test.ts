@@ -12,8 +12,8 @@ setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 const never = new AbortController().signal;
 
-/** A frame of an agent. */
-function said(kind: string, content: object): Buffer {
+/** Encodes a frame of an agent. */
+function agentFrame(kind: string, content: object): Buffer {
   const text = Buffer.from(JSON.stringify(content));
   const head = Buffer.alloc(5);
   head.writeUInt32BE(text.length);
@@ -21,17 +21,17 @@ function said(kind: string, content: object): Buffer {
   return Buffer.concat([head, text]);
 }
 
-/** A session whose agent does nothing, and does it well. */
+/** A session whose agent reports success for each command and runs nothing. */
 function idleSession(): AgentSession {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const ended = Promise.withResolvers<string>();
   const reader = new FrameReader();
   input.on("data", (chunk: Buffer) => {
     for (const { kind } of reader.read(chunk)) {
-      if (kind === toAgent.call) output.write(said(fromAgent.started, {}));
+      if (kind === toAgent.call) output.write(agentFrame(fromAgent.started, {}));
       if (kind !== toAgent.inputEnd) continue;
-      output.write(said(fromAgent.end, { code: 0 }));
-      output.write(said(fromAgent.settled, { clean: true }));
+      output.write(agentFrame(fromAgent.end, { code: 0 }));
+      output.write(agentFrame(fromAgent.settled, { clean: true }));
     }
   });
   const kill = () => {
@@ -46,8 +46,8 @@ function idleSession(): AgentSession {
   });
 }
 
-/** Runs a command and gives what would keep its input from being forgotten. */
-async function given(session: AgentSession): Promise<WeakRef<Uint8Array>> {
+/** Runs a command and returns a weak reference to its input. */
+async function runWithInput(session: AgentSession): Promise<WeakRef<Uint8Array>> {
   const stdin = new Uint8Array(1_000);
   const limits = { ...defaultLimits, timeoutMs: 60_000 };
   const events = await Array.fromAsync(session.exec({ argv: ["cat"], stdin, limits }, never));
@@ -56,17 +56,17 @@ async function given(session: AgentSession): Promise<WeakRef<Uint8Array>> {
   return new WeakRef(stdin);
 }
 
-test("a session keeps nothing of a command that is over", async () => {
+test("a session keeps no reference to a finished command", async () => {
   await using session = idleSession();
   const inputs = [];
-  for (let count = 0; count < 10; count++) inputs.push(await given(session));
+  for (let count = 0; count < 10; count++) inputs.push(await runWithInput(session));
   await immediate();
   collectGarbage();
   expect(inputs.filter((input) => input.deref() !== undefined)).toEqual([]);
 });
 
-test("a command of an agent that is gone does not begin, and others may run it", async () => {
+test("a command for a dead agent is rejected as not started, so another sandbox may run it", async () => {
   const session = idleSession();
   await session[Symbol.asyncDispose]();
-  await expect(given(session)).rejects.toBeInstanceOf(SandboxGone);
+  await expect(runWithInput(session)).rejects.toBeInstanceOf(SandboxGone);
 });

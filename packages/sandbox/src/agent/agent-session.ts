@@ -1,4 +1,5 @@
 import { ErrorReason } from "@reeve/contracts/error";
+import { onAbort } from "@reeve/platform/async/on-abort";
 import { Failure } from "@reeve/platform/failure";
 import type { ExecEvent, SandboxCommand, SandboxLimits, SandboxSession } from "../port.ts";
 import { programs } from "../programs/programs.ts";
@@ -10,10 +11,10 @@ import { toAgent } from "./frames.ts";
 import { proxyEnvironment, proxySocket } from "./proxy-environment.ts";
 import { SandboxGone } from "./sandbox-gone.ts";
 
-/** An agent without a word from its toolhost for that long ends itself, and its sandbox with it. */
+/** An agent that hears nothing from its toolhost for this long ends itself and its sandbox. */
 const abandonedS = 900;
 
-/** What the code of agents imports most, and our own programs need. */
+/** Modules that the agent preloads: those that code imports most often, and those of our own programs. */
 const imports = [
   "json ast linecache traceback stat fnmatch re math datetime collections itertools functools",
   "typing dataclasses pathlib csv random statistics",
@@ -22,16 +23,17 @@ const imports = [
 export interface AgentSessionOptions {
   readonly sessionId: string;
   readonly channel: AgentChannel;
-  /** Folders and files, beside the workspace, that commands can write to. They are emptied after each. */
+  /** Folders and files besides the workspace that commands can write. They are emptied after each command. */
   readonly scratchPaths: readonly string[];
-  /** Whether the socket of a proxy is mounted, by which commands with a network reach it. */
+  /** Whether the socket of a proxy is mounted, for commands with network access. */
   readonly hasProxy?: boolean;
+  /** Returns the settings of a call with these limits. */
   settingsFor(limits: SandboxLimits): CallSettings;
-  /** Resolves with true once the workspace holds more than it may, and with false when `signal` aborts. */
+  /** Resolves with true once the workspace exceeds its limits, and with false when `signal` aborts. */
   watchDiskLimit?(limits: SandboxLimits, signal: AbortSignal): Promise<boolean>;
 }
 
-/** A sandbox in which our agent is the first process. */
+/** A sandbox whose first process is our agent. */
 export class AgentSession implements SandboxSession {
   readonly sessionId: string;
   readonly #link: AgentLink;
@@ -52,7 +54,7 @@ export class AgentSession implements SandboxSession {
     if (this.#isBusy) throw busy(this.sessionId);
     this.#isBusy = true;
     try {
-      if (!(await this.#settled)) throw new SandboxGone(`the sandbox ${this.sessionId} is used up`);
+      if (!(await this.#settled)) throw new SandboxGone(`the sandbox ${this.sessionId} has ended`);
       if (signal.aborted) {
         yield { kind: "start" };
         yield { kind: "end", reason: "cancelled", code: undefined, durationMs: 0 };
@@ -72,26 +74,24 @@ export class AgentSession implements SandboxSession {
 
   async *#run(command: SandboxCommand, signal: AbortSignal): AsyncIterable<ExecEvent> {
     const { limits, readOnly = false } = command;
-    const call = new AgentCall(this.#link, command, this.#termsOf(command));
+    const call = new AgentCall(this.#link, command, this.#settingsFor(command));
     this.#settled = call.settled;
-    const cancel = () => call.stop("cancelled");
-    signal.addEventListener("abort", cancel, { once: true });
-    const over = new AbortController();
-    if (!readOnly) void this.#measure(call, limits, over.signal);
+    using _ = onAbort(signal, () => call.stop("cancelled"));
+    const end = new AbortController();
+    if (!readOnly) void this.#measure(call, limits, end.signal);
     try {
       yield* call.events();
     } finally {
-      over.abort();
-      signal.removeEventListener("abort", cancel);
-      // For a reader who has gone away before the end.
-      cancel();
+      end.abort();
+      // The reader may have stopped before the end.
+      call.stop("cancelled");
     }
   }
 
-  #termsOf({ limits, network }: SandboxCommand): CallSettings {
-    const terms = this.#options.settingsFor(limits);
-    if (network === undefined || this.#options.hasProxy !== true) return terms;
-    return { ...terms, env: { ...terms.env, ...proxyEnvironment }, proxy: proxySocket };
+  #settingsFor({ limits, network }: SandboxCommand): CallSettings {
+    const settings = this.#options.settingsFor(limits);
+    if (network === undefined || this.#options.hasProxy !== true) return settings;
+    return { ...settings, env: { ...settings.env, ...proxyEnvironment }, proxy: proxySocket };
   }
 
   async #measure(call: AgentCall, limits: SandboxLimits, signal: AbortSignal): Promise<void> {
@@ -104,6 +104,6 @@ export class AgentSession implements SandboxSession {
 }
 
 function busy(sessionId: string): Failure {
-  const problem = `the sandbox ${sessionId} runs another command`;
+  const problem = `the sandbox ${sessionId} already runs a command`;
   return new Failure("unavailable", ErrorReason.UNAVAILABLE, problem);
 }

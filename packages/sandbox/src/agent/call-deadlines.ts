@@ -1,52 +1,55 @@
-/** How long a sandbox may take to begin a command. */
+/** How long a sandbox may take to start a command. */
 const startMs = 20_000;
-/** How long an agent may take to end one. */
+/** How long an agent may take to end a command. */
 const stopMs = 3_000;
-/** An agent says something every few seconds while a command runs. */
+/** How long an agent may be silent. It sends a message every few seconds while a command runs. */
 const silenceMs = 60_000;
 
 export interface DeadlineHandlers {
-  /** The command has used up its time. */
+  /** The command has reached its time limit. */
   onTimeout(): void;
-  /** The agent does not answer any more. */
+  /** The agent does not answer. */
   onUnresponsive(): void;
 }
 
-/** How long is waited for a command and for its agent. */
+/** Watches the time limit of a command, and that its agent answers. */
 export class CallDeadlines implements Disposable {
-  readonly #waits: DeadlineHandlers;
-  #silence: NodeJS.Timeout;
-  #timeout: NodeJS.Timeout | undefined;
+  readonly #handlers: DeadlineHandlers;
+  #agentTimer: NodeJS.Timeout;
+  #commandTimer: NodeJS.Timeout | undefined;
   #isStopping = false;
 
-  constructor(waits: DeadlineHandlers) {
-    this.#waits = waits;
-    this.#silence = setTimeout(() => waits.onUnresponsive(), startMs);
+  constructor(handlers: DeadlineHandlers) {
+    this.#handlers = handlers;
+    this.#agentTimer = setTimeout(() => handlers.onUnresponsive(), startMs);
   }
 
-  begun(timeoutMs: number): void {
-    this.#timeout = setTimeout(() => this.#waits.onTimeout(), timeoutMs);
-    this.#await(silenceMs);
+  /** The command has started, with this time limit. */
+  commandStarted(timeoutMs: number): void {
+    this.#commandTimer = setTimeout(() => this.#handlers.onTimeout(), timeoutMs);
+    this.#restart(silenceMs);
   }
 
-  heard(): void {
-    // An agent that is to end a command is not waited for longer because of what the command still says.
-    if (!this.#isStopping) this.#silence.refresh();
+  /** The agent has sent a message. */
+  messageReceived(): void {
+    // Output of the command must not extend the time that the agent has to end it.
+    if (!this.#isStopping) this.#agentTimer.refresh();
   }
 
-  stopping(): void {
+  /** The agent was told to end the command. */
+  stopRequested(): void {
     if (this.#isStopping) return;
     this.#isStopping = true;
-    this.#await(stopMs);
+    this.#restart(stopMs);
   }
 
   [Symbol.dispose](): void {
-    clearTimeout(this.#timeout);
-    clearTimeout(this.#silence);
+    clearTimeout(this.#commandTimer);
+    clearTimeout(this.#agentTimer);
   }
 
-  #await(ms: number): void {
-    clearTimeout(this.#silence);
-    this.#silence = setTimeout(() => this.#waits.onUnresponsive(), ms);
+  #restart(ms: number): void {
+    clearTimeout(this.#agentTimer);
+    this.#agentTimer = setTimeout(() => this.#handlers.onUnresponsive(), ms);
   }
 }

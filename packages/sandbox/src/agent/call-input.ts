@@ -1,11 +1,11 @@
 import type { SandboxCommand } from "../port.ts";
 import { toAgent } from "./frames.ts";
 
-/** How much of the input is on its way at a time, so that the agent never has to keep more. */
+/** How much input may be in transit, which limits what the agent has to buffer. */
 const windowBytes = 2 ** 18;
 const partBytes = 2 ** 16;
 
-/** The standard input of a command, given as fast as the command takes it. */
+/** Sends the standard input of a command as fast as the command reads it. */
 export class CallInput implements Disposable {
   readonly #send: (kind: "I" | "E", content?: Uint8Array) => void;
   #room = windowBytes;
@@ -16,9 +16,9 @@ export class CallInput implements Disposable {
     this.#send = send;
   }
 
-  /** Gives all of it. A command that does not read it is no mistake; what the source throws is thrown. */
-  async sendAll(from: SandboxCommand["stdin"]): Promise<void> {
-    const chunks = from === undefined ? [] : from instanceof Uint8Array ? [from] : from;
+  /** Sends all input. A command that does not read it is not an error. Rejects with an error of the source. */
+  async sendAll(source: SandboxCommand["stdin"]): Promise<void> {
+    const chunks = source === undefined ? [] : source instanceof Uint8Array ? [source] : source;
     for await (const chunk of chunks) {
       for (let at = 0; at < chunk.length; at += partBytes) {
         const part = chunk.subarray(at, at + partBytes);
@@ -30,6 +30,7 @@ export class CallInput implements Disposable {
     if (!this.#isOver) this.#send(toAgent.inputEnd);
   }
 
+  /** Reports that the command has read `bytes`. */
   consumed(bytes: number): void {
     this.#room += bytes;
     this.#wake.resolve();
@@ -40,7 +41,7 @@ export class CallInput implements Disposable {
     this.#wake.resolve();
   }
 
-  /** False once the command is over. */
+  /** Waits until the window has room. Returns false once the command is over. */
   async #hasRoom(bytes: number): Promise<boolean> {
     while (!this.#isOver && this.#room < bytes) {
       await this.#wake.promise;

@@ -4,7 +4,7 @@ import type { CallSettings } from "./agent-call.ts";
 const reservedPerUsed = 4;
 const openFiles = 1_024;
 
-/** All that a command finds in its environment, beside the folder in which it begins. */
+/** The whole environment of a command, besides PWD. */
 export const environment: Readonly<Record<string, string>> = {
   PATH: "/usr/local/bin:/usr/bin:/bin",
   HOME: "/workspace",
@@ -12,14 +12,14 @@ export const environment: Readonly<Record<string, string>> = {
   LANG: "C.UTF-8",
 };
 
-function both(most: number): readonly [number, number] {
-  return [most, most];
+function both(limit: number): readonly [number, number] {
+  return [limit, limit];
 }
 
 /**
- * The limits that the kernel holds for each process of a call. Where memory is counted for all of them together, programs
- * may reserve more addresses than they use; where processes are counted by their user beyond the sandbox, their number is
- * not limited here.
+ * Returns the limits that the kernel applies to each process of a call. If the memory of all processes together is limited
+ * elsewhere, a process may reserve more address space than it may use. If the kernel would count processes of the same user
+ * outside the sandbox, their number is not limited here.
  */
 export function callLimits(
   { memoryBytes, processes, fileBytes, timeoutMs }: SandboxLimits,
@@ -34,7 +34,7 @@ export function callLimits(
     RLIMIT_NOFILE: both(openFiles),
     RLIMIT_CORE: both(0),
     RLIMIT_MEMLOCK: both(0),
-    // The first of the two ends a process by a signal of its own, which tells why.
+    // The soft limit sends SIGXCPU, which identifies the reason; the hard limit would send SIGKILL.
     RLIMIT_CPU: [cpuSeconds, cpuSeconds + 1],
   };
 }

@@ -1,6 +1,6 @@
 import type { ExecEvent } from "../port.ts";
 
-/** How much output waits for its reader before the command is held up. */
+/** How much output may wait for its reader before the source is paused. */
 const maxWaitingBytes = 1 << 20;
 
 interface Failed {
@@ -8,13 +8,12 @@ interface Failed {
   readonly error: unknown;
 }
 
-/** What can be told to wait. */
 export interface PausableSource {
   pause(): unknown;
   resume(): unknown;
 }
 
-/** Events of a command on their way to whoever reads them, who holds up their source when he does not. */
+/** Queues the events of a command for one reader, and pauses their source while the reader is slow. */
 export class ExecEvents {
   readonly #source: PausableSource;
   readonly #waiting: (ExecEvent | Failed)[] = [{ kind: "start" }];
@@ -27,7 +26,7 @@ export class ExecEvents {
     this.#source = source;
   }
 
-  /** Nothing waits for a reader who has gone away. */
+  /** Adds an event. Ignored once the reader has stopped. */
   push(event: ExecEvent | Failed): void {
     if (this.#isRead) return;
     if (event.kind === "out") {
@@ -38,7 +37,7 @@ export class ExecEvents {
     this.#wake.resolve();
   }
 
-  /** The events up to the end. Throws what a failure was. */
+  /** Yields the events up to the end. Throws the error of a failure. */
   async *read(): AsyncIterable<ExecEvent> {
     try {
       for (;;) {

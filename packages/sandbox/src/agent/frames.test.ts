@@ -4,7 +4,7 @@ import { FrameReader, frameOf, toAgent } from "./frames.ts";
 
 const kinds = Object.values(toAgent);
 
-test("messages come out as they went in, however their bytes fall", () => {
+test("messages are decoded as they were encoded, however their bytes are split", () => {
   const message = fc.tuple(fc.constantFrom(...kinds), fc.uint8Array({ maxLength: 40 }));
   fc.assert(
     fc.property(fc.array(message), fc.array(fc.integer({ min: 1, max: 12 })), (messages, cuts) => {
@@ -22,7 +22,7 @@ test("messages come out as they went in, however their bytes fall", () => {
   );
 });
 
-test("a message that no agent sends is not waited for", () => {
+test("an oversized message is refused at its header", () => {
   const endless = Buffer.from([255, 255, 255, 255, 88]);
   expect(() => [...new FrameReader().read(endless)]).toThrow("a message of 4294967295 bytes");
 });

@@ -1,4 +1,4 @@
-/** Messages to the agent. Its program has the same table. */
+/** Messages to the agent. The agent's program has the same table. */
 export const toAgent = {
   call: "C",
   input: "I",
@@ -7,7 +7,7 @@ export const toAgent = {
   programs: "P",
 } as const;
 
-/** Messages of the agent. */
+/** Messages from the agent. */
 export const fromAgent = {
   ready: "R",
   started: "B",
@@ -26,10 +26,10 @@ export interface Frame {
 }
 
 const headBytes = 5;
-/** The agent is our program, but whatever can be wrong with it, its messages do not fill our memory. */
+/** The agent is our program, but a broken or compromised one must not fill our memory. */
 const maxBytes = 2 ** 20;
 
-/** One message as bytes: its length, a letter, and what it holds. */
+/** Encodes a message: the length of its content, a letter for its kind, and the content. */
 export function frameOf(
   kind: (typeof toAgent)[keyof typeof toAgent],
   content: Uint8Array = new Uint8Array(),
@@ -40,12 +40,12 @@ export function frameOf(
   return Buffer.concat([head, content]);
 }
 
-/** Cuts a stream of bytes into messages. */
+/** Splits a stream of bytes into messages. */
 export class FrameReader {
   #waiting: Buffer[] = [];
   #bytes = 0;
 
-  /** The messages that are whole with this chunk. Throws for what no agent says. */
+  /** Yields the messages that this chunk completes. Throws if a message is longer than the agent sends. */
   *read(chunk: Buffer): Iterable<Frame> {
     this.#waiting.push(chunk);
     this.#bytes += chunk.length;
@@ -66,6 +66,6 @@ export class FrameReader {
 function lengthOf(bytes: Buffer): number | undefined {
   if (bytes.length < headBytes) return undefined;
   const length = bytes.readUInt32BE(0);
-  if (length > maxBytes) throw new Error(`the agent sends a message of ${length} bytes`);
+  if (length > maxBytes) throw new Error(`the agent sent a message of ${length} bytes`);
   return length;
 }

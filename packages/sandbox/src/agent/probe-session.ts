@@ -11,33 +11,36 @@ print(json.dumps({"agent": agent, "files": os.listdir()}))`;
 
 const answer = z.object({ agent: z.string(), files: z.array(z.string()) });
 
-/** What a probe came to: the agent as bytecode of the interpreter inside and what lies in the workspace, or what went wrong. */
+/** Result of a probe: the agent as bytecode of the sandbox's interpreter and the files of the workspace, or the error. */
 export type SessionProbe = z.infer<typeof answer> | { readonly problem: string };
 
-/** Makes a sandbox and has it compile the agent, so that later ones need not. No foreign code has run in it. It may take 20 seconds, or `withinMs`. */
+/**
+ * Starts a sandbox and compiles the agent in it, so that later sandboxes start faster. The bytecode can be trusted, because
+ * no foreign code runs in that sandbox. Fails after `timeoutMs`, by default 20 seconds.
+ */
 export async function probeSession(
   driver: Pick<SandboxDriver, "open">,
   python: string,
   workspaceDir: string,
   signal: AbortSignal,
-  withinMs = probeMs,
+  timeoutMs = probeMs,
 ): Promise<SessionProbe> {
-  const until = AbortSignal.any([signal, AbortSignal.timeout(withinMs)]);
+  const until = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   const spec = { ...defaultLimits, workspaceDir, readOnly: true };
   try {
     await using session = await driver.open(spec, until);
     const limits = { ...defaultLimits, timeoutMs: probeMs };
     const argv = [python, "-I", "-c", compile, agentProgram];
-    let said = "";
+    let output = "";
     for await (const event of session.exec({ argv, readOnly: true, limits }, until)) {
-      if (event.kind === "out") said += Buffer.from(event.bytes).toString("utf8");
+      if (event.kind === "out") output += Buffer.from(event.bytes).toString("utf8");
     }
-    const parsed = answer.safeParse(jsonOf(said));
-    return parsed.success ? parsed.data : { problem: `a probe failed: ${said.trim()}` };
+    const parsed = answer.safeParse(jsonOf(output));
+    return parsed.success ? parsed.data : { problem: `the probe failed: ${output.trim()}` };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof Failure) return { problem: error.message };
-    if (until.aborted) return { problem: `a probe took longer than ${withinMs / 1_000} s` };
+    if (until.aborted) return { problem: `the probe took longer than ${timeoutMs / 1_000} s` };
     throw error;
   }
 }

@@ -1,20 +1,20 @@
-/** Where the folder with the socket of the proxy is mounted in a sandbox. */
+/** Mount point of the folder with the proxy socket in a sandbox. */
 export const proxyMount = "/run/reeve";
 
-/** The socket, as the agent finds it. */
+/** Path of the proxy socket in a sandbox. */
 export const proxySocket = `${proxyMount}/proxy`;
 
-/** Port of the sandbox's own loopback that the agent carries to the socket. Its program has the same. */
+/** Loopback port of the sandbox that the agent forwards to the socket. The agent's program has the same number. */
 const port = 3128;
 const address = `http://127.0.0.1:${port}`;
-const here = "localhost,127.0.0.1,::1";
+const noProxy = "localhost,127.0.0.1,::1";
 
-/** What tells programs of the proxy: each of them looks for its own spelling. */
+/** Environment variables that announce the proxy, in both spellings that programs look for. */
 export const proxyEnvironment: Readonly<Record<string, string>> = {
   HTTP_PROXY: address,
   HTTPS_PROXY: address,
-  NO_PROXY: here,
+  NO_PROXY: noProxy,
   http_proxy: address,
   https_proxy: address,
-  no_proxy: here,
+  no_proxy: noProxy,
 };

@@ -1,13 +1,13 @@
 import { constants } from "node:os";
 import type { ExecEnd, OutputStream, Sandbox, SandboxCommand } from "../port.ts";
 
-/** All that a command gave. */
+/** The end and the output of a command. */
 export interface Collected {
   readonly end: ExecEnd;
   text(stream: OutputStream): string;
 }
 
-/** Runs a command to its end and keeps its output, which the command's own limit bounds. */
+/** Runs a command to its end and collects its output as text, up to the output limit of the command. */
 export async function collect(
   sandbox: Sandbox,
   command: SandboxCommand,
@@ -17,7 +17,7 @@ export async function collect(
   return { end, text: (stream) => bytes(stream).toString("utf8") };
 }
 
-/** The same, for output that is no text. */
+/** Runs a command to its end and collects its output as bytes, up to the output limit of the command. */
 export async function collectBytes(sandbox: Sandbox, command: SandboxCommand, signal: AbortSignal) {
   const chunks: Record<OutputStream, Uint8Array[]> = { stdout: [], stderr: [], result: [] };
   let end: ExecEnd = { kind: "end", reason: "sandbox_lost", code: undefined, durationMs: 0 };
@@ -28,23 +28,23 @@ export async function collectBytes(sandbox: Sandbox, command: SandboxCommand, si
   return { end, bytes: (stream: OutputStream) => Buffer.concat(chunks[stream]) };
 }
 
-/** How a command ended otherwise than by itself, told to the model; undefined when it ended by itself. */
+/** Returns how a command was ended, as text for the model; undefined if it exited by itself. */
 export function endNote({ reason, code }: ExecEnd, timeoutMs: number): string | undefined {
   switch (reason) {
     case "exit":
       return undefined;
     case "signal":
       return code === 128 + constants.signals.SIGXCPU
-        ? "ended because it used more processor time than it may"
+        ? "ended because it exceeded its processor time"
         : `ended by signal ${(code ?? 128) - 128}`;
     case "timeout":
       return `ended after the time limit of ${timeoutMs / 1_000} s`;
     case "oom":
-      return "ended because it used more memory than it may";
+      return "ended because it exceeded its memory limit";
     case "output_limit":
-      return "ended because it wrote more output than it may";
+      return "ended because it exceeded its output limit";
     case "disk_limit":
-      return "ended because the workspace is larger than it may be, or has folders that cannot be measured";
+      return "ended because the workspace exceeded its size limit, or has folders that cannot be measured";
     case "cancelled":
       return "cancelled";
     case "sandbox_lost":

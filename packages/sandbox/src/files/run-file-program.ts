@@ -5,13 +5,13 @@ import { collect, endNote } from "./collect.ts";
 const defaultTimeoutMs = 30_000;
 const refusedCode = 2;
 
-/** What became of a file operation; a refusal is told to the model. */
+/** Outcome of a file operation. The reason of a refusal is text for the model. */
 export type FileOutcome = { readonly end: ExecEnd } & (
   | { readonly kind: "done"; readonly text: string }
   | { readonly kind: "refused"; readonly reason: string }
 );
 
-/** The command by which one of our programs does something to the files of a workspace. */
+/** Returns the command that runs one of our programs on the files of a workspace. */
 export function fileCommand(
   program: SandboxProgram,
   request: Readonly<Record<string, unknown>>,
@@ -23,7 +23,7 @@ export function fileCommand(
   };
 }
 
-/** Runs such a command. What it had found when it was ended from outside is told with the reason. */
+/** Runs a command of `fileCommand`. If it is ended early, the reason includes its output so far. */
 export async function runFileProgram(
   sandbox: Sandbox,
   command: SandboxCommand,
@@ -35,5 +35,5 @@ export async function runFileProgram(
   if (end.code === refusedCode && complaint !== "")
     return { kind: "refused", reason: complaint, end };
   const note = endNote(end, command.limits.timeoutMs) ?? complaint.split("\n").at(-1);
-  return { kind: "refused", reason: `${text("stdout")}[${note ?? "nothing is known"}]`, end };
+  return { kind: "refused", reason: `${text("stdout")}[${note ?? "unknown error"}]`, end };
 }

@@ -4,12 +4,12 @@ import type { Sandbox, SandboxCommand } from "../port.ts";
 import { defaultLimits, filesOnly } from "../port.ts";
 import { fileCommand, runFileProgram } from "./run-file-program.ts";
 
-/** How long the making of a snapshot may take, or its laying out. */
+/** How long creating or restoring a snapshot may take. */
 export const archiveTimeoutMs = 600_000;
-/** What an archive adds to each file and folder. */
+/** Overhead of an archive for each file and folder. */
 const overheadBytes = 4_096;
 
-/** How large the archive of a workspace can be that keeps to its quota. */
+/** Returns the maximum size of an archive of a workspace within its quota. */
 export function maxArchiveBytes({
   bytes,
   files,
@@ -21,8 +21,8 @@ export function maxArchiveBytes({
 }
 
 /**
- * The workspace as a tar stream, made inside the sandbox. Throws a Failure with reason TOO_LARGE when it holds more than it
- * may, as a rule before the first byte.
+ * Yields the workspace as a tar stream, created inside the sandbox. Throws a Failure with reason TOO_LARGE if the workspace
+ * exceeds the given size, usually before the first byte.
  */
 export async function* snapshotWorkspace(
   sandbox: Sandbox,
@@ -37,7 +37,7 @@ export async function* snapshotWorkspace(
     if (event.kind === "out" && event.stream === "stdout") yield event.bytes;
     else if (event.kind === "out") complaint += Buffer.from(event.bytes).toString("utf8");
     else if (event.kind === "end" && (event.reason !== "exit" || event.code !== 0)) {
-      const why = `no snapshot was made: ${complaint.trim() || event.reason}`;
+      const why = `cannot create a snapshot: ${complaint.trim() || event.reason}`;
       throw event.reason === "sandbox_lost" || event.reason === "cancelled"
         ? new Failure("unavailable", ErrorReason.UNAVAILABLE, why)
         : new Failure("exhausted", ErrorReason.TOO_LARGE, why);
@@ -46,8 +46,8 @@ export async function* snapshotWorkspace(
 }
 
 /**
- * Lays a snapshot into the workspace, inside the sandbox. Without isolation links that lead out of the workspace are left
- * out. Throws a Failure when it does not fit there.
+ * Restores a snapshot into the workspace, inside the sandbox. Without isolation, links that lead out of the workspace are
+ * left out. Throws a Failure if the snapshot cannot be restored.
  */
 export async function restoreWorkspace(
   sandbox: Sandbox,
@@ -59,16 +59,16 @@ export async function restoreWorkspace(
   const command = fileCommand("workspace_archive", { operation: "restore", links_out });
   const outcome = await runFileProgram(sandbox, { ...command, stdin: archive, limits }, signal);
   if (outcome.kind === "done") return;
-  const problem = `the snapshot was not laid in: ${outcome.reason}`;
+  const problem = `cannot restore the snapshot: ${outcome.reason}`;
   throw new Failure("invalid", ErrorReason.INVALID_REQUEST, problem);
 }
 
-/** Takes everything out of the workspace, inside the sandbox. Throws a Failure when something stays. */
+/** Deletes all files of the workspace, inside the sandbox. Throws a Failure if some remain. */
 export async function clearWorkspace(sandbox: Sandbox, signal: AbortSignal): Promise<void> {
   const limits = { ...defaultLimits, timeoutMs: archiveTimeoutMs };
   const command = fileCommand("workspace_archive", { operation: "clear" });
   const outcome = await runFileProgram(sandbox, { ...command, limits }, signal);
   if (outcome.kind === "done") return;
-  const problem = `the workspace was not cleared: ${outcome.reason}`;
+  const problem = `cannot clear the workspace: ${outcome.reason}`;
   throw new Failure("internal", ErrorReason.INTERNAL, problem);
 }

@@ -5,7 +5,7 @@ import type { Sandbox } from "../port.ts";
 import { never } from "@reeve/calls/test/support/call-bench";
 import { listEntries } from "./workspace-entries.ts";
 
-/** A sandbox whose programs write this to standard error, and end with this code. */
+/** A sandbox whose programs write `text` to standard error and exit with `code`. */
 function ending(code: number, text: string): Sandbox {
   return {
     isolation: "memory",
@@ -18,9 +18,9 @@ function ending(code: number, text: string): Sandbox {
 
 const list = create(ListOperationSchema, { most: 10 });
 
-test("a client reads what our program complains of, and not how it broke", async () => {
+test("a client gets the error message of the program, but not its traceback", async () => {
   const complaining = listEntries(ending(2, "in is not a folder\n"), list, never);
   await expect(complaining).rejects.toThrow("in is not a folder");
   const breaking = listEntries(ending(1, "Traceback: /srv/agent.py\n"), list, never);
-  await expect(breaking).rejects.toThrow(/^the files could not be looked at: exit code 1$/);
+  await expect(breaking).rejects.toThrow(/^cannot read the files: exit code 1$/);
 });

@@ -20,7 +20,7 @@ const listed = z.object({
 });
 const described = z.object({ size: z.number(), version: z.string() });
 
-/** Files of a workspace, in the order of the bytes of their paths. Throws a Failure when there is no such folder. */
+/** Returns files of a workspace, sorted by the bytes of their paths. Throws a Failure if the folder does not exist. */
 export async function listEntries(
   sandbox: Sandbox,
   { path, recursive, after, most }: ListOperation,
@@ -36,7 +36,7 @@ export async function listEntries(
   return { entries, next: found.next };
 }
 
-/** A part of a file. Throws a Failure when there is none, or it is not the version that was read before. */
+/** Returns a part of a file. Throws a Failure if the file does not exist, or is not the given version. */
 export async function readPart(
   sandbox: Sandbox,
   { path, offset, mostBytes, version }: ReadOperation,
@@ -62,13 +62,13 @@ async function output(
   if (end.reason === "exit" && end.code === 0) return bytes("stdout");
   const complaint = bytes("stderr").toString("utf8").trim();
   if (end.code === refusedCode && complaint !== "") throw refusalOf(complaint);
-  // What else is written there is of no use to a client, and may tell it of what is ours.
+  // Other error output is useless to a client and may reveal internals of the toolhost.
   const how = end.reason === "exit" ? `exit code ${end.code ?? "unknown"}` : end.reason;
-  const problem = `the files could not be looked at: ${how}`;
+  const problem = `cannot read the files: ${how}`;
   throw new Failure("unavailable", ErrorReason.UNAVAILABLE, problem);
 }
 
-/** What our own programs complain of, as a failure of its kind. */
+/** Returns the Failure for an error message of our own programs, which it recognizes by its text. */
 export function refusalOf(complaint: string): Failure {
   const { FILE_NOT_FOUND, INVALID_REQUEST, REVISION_CONFLICT } = ErrorReason;
   if (complaint.endsWith("does not exist"))

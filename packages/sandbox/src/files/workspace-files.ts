@@ -5,14 +5,14 @@ import { defaultLimits } from "../port.ts";
 import type { FileOutcome } from "./run-file-program.ts";
 import { fileCommand, runFileProgram } from "./run-file-program.ts";
 
-/** How much of a file one read gives. */
+/** Maximum text that one read returns. */
 export const maxReadBytes = 1_000_000;
-/** How large a file may be of which a part is replaced. */
+/** Maximum size of a file to edit. */
 const maxEditBytes = 10_000_000;
 
 const longTimeoutMs = 300_000;
 
-/** Lines of a text file of the workspace: `limit` of them after the first `offset`. */
+/** Reads lines of a text file of the workspace: `limit` lines after the first `offset` lines. */
 export async function readText(
   sandbox: Sandbox,
   {
@@ -32,7 +32,7 @@ export async function readText(
   return await runFileProgram(sandbox, { ...command(request), readOnly: true }, signal);
 }
 
-/** Writes a whole file of the workspace, and the folders on its way. */
+/** Writes a whole file of the workspace, and creates its parent folders. */
 export async function writeFile(
   sandbox: Sandbox,
   path: string,
@@ -45,8 +45,8 @@ export async function writeFile(
 }
 
 /**
- * Replaces the first occurrence of a text in a file of the workspace, all of it or nothing. Refused when the text does not
- * occur, or not as often as `expected`, where that is given.
+ * Replaces the first occurrence of a text in a file of the workspace, atomically. Refused if the text does not occur, or if
+ * `expected` is given and differs from the number of occurrences.
  */
 export async function editText(
   sandbox: Sandbox,
@@ -67,7 +67,7 @@ export async function editText(
   return await runFileProgram(sandbox, { ...command(request), stdin }, signal);
 }
 
-/** The bytes of a file of the workspace. Throws a Failure when there is none, or it has more than `maxBytes`. */
+/** Yields the bytes of a file of the workspace. Throws a Failure if it does not exist or has more than `maxBytes`. */
 export async function* dumpFile(
   sandbox: Sandbox,
   path: string,
@@ -87,9 +87,13 @@ export async function* dumpFile(
 function throwUnlessDone(end: ExecEnd, path: string, maxBytes: number, complaint: string): void {
   if (end.reason === "exit" && end.code === 0) return;
   if (end.reason === "output_limit") {
-    throw new Failure("exhausted", ErrorReason.TOO_LARGE, `${path} is over ${maxBytes} bytes`);
+    throw new Failure(
+      "exhausted",
+      ErrorReason.TOO_LARGE,
+      `${path} is larger than ${maxBytes} bytes`,
+    );
   }
-  const why = complaint.trim() || `${path} could not be read: ${end.reason}`;
+  const why = complaint.trim() || `cannot read ${path}: ${end.reason}`;
   throw new Failure("invalid", ErrorReason.INVALID_REQUEST, why);
 }
 

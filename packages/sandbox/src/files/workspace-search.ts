@@ -3,10 +3,10 @@ import { defaultLimits } from "../port.ts";
 import type { FileOutcome } from "./run-file-program.ts";
 import { fileCommand, runFileProgram } from "./run-file-program.ts";
 
-/** How large a file may be that is searched. */
+/** Maximum size of a file to search. Larger files are skipped. */
 export const maxSearchedBytes = 10_000_000;
 
-/** One search, as the program in the sandbox takes it. Paths that come out are relative to the workspace. */
+/** A search request for the program in the sandbox. It returns paths relative to the workspace. */
 export type SearchRequest =
   | {
       readonly operation: "list";
@@ -23,15 +23,15 @@ export type SearchRequest =
   | {
       readonly operation: "grep";
       readonly path: string;
-      /** As Python's `re` understands it, whatever the host has: the same pattern finds the same everywhere. */
+      /** Regular expression of Python's `re`, so that it has the same matches on every host. */
       readonly pattern: string;
-      /** Only files that it takes. */
+      /** Searches only files that match this pattern. */
       readonly glob: string | null;
       readonly ignore_case: boolean;
       readonly most: number;
     };
 
-/** Looks for files, or for lines in them. A search that takes longer than `timeoutMs` is ended, and gives what it found. */
+/** Searches for files, or for lines in files. A search that exceeds `timeoutMs` is ended, and returns what it found so far. */
 export async function searchWorkspace(
   sandbox: Sandbox,
   request: SearchRequest,

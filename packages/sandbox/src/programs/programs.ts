@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SandboxProgram } from "../port.ts";
 
-/** The text of our own Python programs, which run inside the sandbox. Parts that several of them share stand first. */
+/** Source of our own Python programs, which run inside the sandbox. Shared parts come first. */
 export const programs = {
   execute_code: programOf("execute_code"),
   workspace_files: programOf("workspace_paths", "workspace_drafts", "workspace_files"),
@@ -11,7 +11,7 @@ export const programs = {
   workspace_archive: programOf("workspace_paths", "workspace_archive"),
 } as const satisfies Record<SandboxProgram, string>;
 
-/** The first process of a sandbox, which runs all others. */
+/** Source of the agent, the first process of a sandbox, which runs all commands. */
 export const agentProgram = programOf(
   "agent_host",
   "agent_cleanup",
@@ -20,7 +20,7 @@ export const agentProgram = programOf(
   "agent",
 );
 
-/** What a sandbox runs until it is given the agent. */
+/** Source of the program that a sandbox runs until it receives the agent. */
 export const bootstrapProgram = programOf("bootstrap");
 
 function programOf(...parts: readonly string[]): string {
