@@ -62,10 +62,11 @@ describe("the owner of a run", () => {
   });
 });
 
+const read = (name: string) => readFileSync(join(import.meta.dirname, name), "utf8");
+
 test.each(["owned-run.ts", "claim-run.ts"])(
   "the invariants of %s name tests that exist",
   (file) => {
-    const read = (name: string) => readFileSync(join(import.meta.dirname, name), "utf8");
     const cited = [...read(file).matchAll(/Test: (\S+\.test\.ts), "(.+)"$/gm)];
     expect(cited.length).toBeGreaterThanOrEqual(8);
     for (const [, name = "", title = ""] of cited) expect(read(name)).toContain(`"${title}"`);

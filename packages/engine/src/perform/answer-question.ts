@@ -9,10 +9,10 @@ import type { RunState } from "../domain/state/run-state.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { callKey } from "./call-tool.ts";
 
-/** How often a journal is tried again when its toolhost writes at the same time. */
+/** How often the append is repeated when the toolhost is first. */
 const maxAttempts = 50;
 
-/** Tells a running call what became of its question, once. One that has ended meanwhile is told nothing. */
+/** Appends the answer to a question of a call to the journal of the call, once. Does nothing when the call has ended. */
 export async function* answerQuestion(
   state: RunState,
   { call, approval }: Extract<Effect, { kind: "answer_question" }>,
@@ -28,16 +28,18 @@ export async function* answerQuestion(
   let tail = emptyTail;
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const known = await journal.read(key, tail, signal);
-    const isOver = known.events.some(
+    const isDone = known.events.some(
       ({ fact }) =>
         fact.case === "result" ||
         fact.case === "cancelled" ||
         (fact.case === "answer" && fact.value.questionId === value.questionId),
     );
-    if (isOver) return;
+    if (isDone) return;
     tail = known.tail;
     const outcome = await journal.append(key, tail, [answer], signal);
     if (outcome.kind === "appended") return yield [];
   }
-  throw new Error(`call ${key.call} could not be answered: its toolhost wrote first each time`);
+  throw new Error(
+    `call ${key.call} got no answer to its question: its toolhost was first in ${maxAttempts} attempts`,
+  );
 }

@@ -13,7 +13,7 @@ import type { RunPorts } from "../ports/run-ports.ts";
 import { charactersOf, modelRequest } from "./model-request.ts";
 import { WholeCharacters } from "./whole-characters.ts";
 
-/** Calls the model once, and yields what it says as it says it, then its turn, or why there is none. */
+/** Calls the model once. Yields its text as it arrives, and then its turn, or the reason why it gave none. */
 export async function* callModel(
   state: RunState,
   { scope, call, frame: frameId }: Extract<Effect, { kind: "call_model" }>,
@@ -25,7 +25,7 @@ export async function* callModel(
   try {
     const request = modelRequest(state, frame, call);
     const provider = providerOf(request.model.provider, ports);
-    let said = "";
+    let answer = "";
     const whole = { text: new WholeCharacters(), reasoning: new WholeCharacters() };
     for await (const part of provider.stream(request, signal)) {
       if (part.kind === "turn") {
@@ -38,12 +38,14 @@ export async function* callModel(
         };
         yield storable(
           scope,
-          isSummary ? summaryFacts(state, frame, taken, said) : modelTurnFacts(state, frame, taken),
+          isSummary
+            ? summaryFacts(state, frame, taken, answer)
+            : modelTurnFacts(state, frame, taken),
         );
         return;
       }
-      if (part.kind === "text") said += part.text;
-      // A summary is for the next prompt and for nobody's eyes while it is written.
+      if (part.kind === "text") answer += part.text;
+      // A summary is not streamed: only the next prompt contains it.
       if (isSummary) continue;
       const text = whole[part.kind].take(part.text);
       if (text !== "") yield [textPart(scope, part.kind, text)];
@@ -62,10 +64,10 @@ export async function* callModel(
   }
 }
 
-/** A turn takes one batch, with room for what follows from it at once. */
+/** A turn is one batch, with room for the facts that follow from it. */
 const maxTurnBytes = 700 * 1024;
 
-/** The facts of an answer; of one that no log can hold, what it cost and that it is none: the next would be as large. */
+/** Returns the facts of an answer. If they exceed a batch, returns its usage and a failure: a retry would be as large. */
 function storable(scope: Scope, facts: readonly Fact[]): readonly Fact[] {
   const bytes = facts.reduce((sum, fact) => sum + bytesOf(fact), 0);
   if (bytes <= maxTurnBytes) return facts;

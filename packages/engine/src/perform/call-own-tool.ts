@@ -11,7 +11,7 @@ import type { RunPorts } from "../ports/run-ports.ts";
 import { retrieveArtifact } from "./retrieve-artifact.ts";
 import { inOwnToolSpan } from "../tracing/own-tool-span.ts";
 
-/** Carries out a call of a tool of the runtime that needs something outside of the run. Made again, it does the same. */
+/** Executes a call of a tool of the runtime that needs more than the run's state. Idempotent. */
 export async function* callOwnTool(
   state: RunState,
   { scope, call }: Extract<Effect, { kind: "call_own_tool" }>,

@@ -21,8 +21,8 @@ import { republishLostRequest } from "./republish-lost-request.ts";
 type CallTool = Extract<Effect, { kind: "call_tool" }>;
 
 /**
- * Has a toolhost execute the call, or attaches to one that does, and yields its progress and its result. Asking again for
- * a call that is under way or finished executes nothing: its journal says what stands.
+ * Has a toolhost execute the call, or attaches to a call in progress, and yields its progress and its result. A repetition
+ * executes nothing twice: the journal of the call decides.
  */
 export async function* callTool(
   state: RunState,
@@ -33,13 +33,12 @@ export async function* callTool(
   const request = requestFor(state, effect);
   const key = callKey(state, effect.call.call.callId);
   const queue = await ports.toolCalls(effect.tool.pool);
-  const sequence = (await isUnasked(state, key, ports, signal))
+  const sequence = (await isNew(state, key, ports, signal))
     ? await queue.publish(request, { dedupeId: key.call }, signal)
     : undefined;
   const end = new AbortController();
   const bounded = AbortSignal.any([signal, end.signal]);
-  const keeping = republishLostRequest({ key, request, queue, sequence }, ports, bounded);
-  keeping.catch(() => undefined);
+  republishLostRequest({ key, request, queue, sequence }, ports, bounded).catch(() => undefined);
   try {
     for await (const { events } of ports.journal.follow(key, 0, signal)) {
       const facts = events.flatMap((event) => factsOf(state, effect, event, ports.clock.now()));
@@ -47,12 +46,12 @@ export async function* callTool(
       if (events.some(endsCall)) return;
     }
   } finally {
-    end.abort(new DOMException("the call is over", "AbortError"));
+    end.abort(new DOMException("the call has ended", "AbortError"));
   }
 }
 
-/** Whether no toolhost has the call yet. The first owner of a run knows that without a look. */
-async function isUnasked(
+/** Whether the journal of the call is empty. For the first owner of a run it always is. */
+async function isNew(
   { head: { claim } }: RunState,
   key: CallKey,
   { journal }: RunPorts,
@@ -63,7 +62,7 @@ async function isUnasked(
   return known.events.length === 0;
 }
 
-/** Where the journal of a call of this run is. */
+/** Returns the key of the journal of a call of this run. */
 export function callKey(state: RunState, callId: string): CallKey {
   return { tenant: state.head.created?.tenant ?? "", run: state.head.runId, call: callId };
 }
@@ -93,33 +92,33 @@ function requestFor(state: RunState, { call, tool }: CallTool): ToolCallRequest 
 function factsOf(
   state: RunState,
   { scope, call, tool }: CallTool,
-  journalled: ToolCallFact,
+  entry: ToolCallFact,
   nowMs: number,
 ): readonly Fact[] {
-  switch (journalled.fact.case) {
+  switch (entry.fact.case) {
     case "started":
       return [];
     case "cancelled": {
-      const content = `the call was cancelled: ${journalled.fact.value.reason}`;
+      const content = `the call was cancelled: ${entry.fact.value.reason}`;
       return [
         toolResultFact(call, scope, refusedResult(call, content, ToolStatus.ERROR, nowMs), nowMs),
       ];
     }
     case "progress":
       return showsProgress(state, tool)
-        ? [fact(scope, { case: "mcpProgress", value: journalled.fact.value })]
+        ? [fact(scope, { case: "mcpProgress", value: entry.fact.value })]
         : [];
     case "question":
-      return requestAnswer(state, call, journalled.fact.value, scope, nowMs);
+      return requestAnswer(state, call, entry.fact.value, scope, nowMs);
     case "answer":
       return [];
     case "result": {
-      const { value } = journalled.fact;
+      const { value } = entry.fact;
       const content = truncateToBytes(value.content, limitsOf(state).resultBytes);
       return [toolResultFact(call, scope, { ...value, content }, nowMs)];
     }
     case undefined:
-      // Facts of a newer toolhost only show more; a result is always one that we know.
+      // A newer toolhost may append other kinds of facts for display; this version knows every kind of result.
       return [];
   }
 }

@@ -15,7 +15,7 @@ import { systemPrompt } from "../domain/model/system-prompt.ts";
 import type { ModelRequest } from "../ports/model-provider.ts";
 import { ModelFailure } from "../ports/model-provider.ts";
 
-/** What a model is asked: for the next turn of a frame, or for a summary of the older part of its conversation. */
+/** Returns the request for the next turn of a frame, or for a summary of the older part of its conversation. */
 export function modelRequest(state: RunState, frame: Frame, call: ModelCall): ModelRequest {
   const model = modelOf(state, frame);
   const spec = state.head.created?.spec;
@@ -44,24 +44,24 @@ export function modelRequest(state: RunState, frame: Frame, call: ModelCall): Mo
     ...common,
     instructions: systemPrompt(state, frame),
     messages: promptFor(state, frame),
-    tools: shownTools(frame, spec.injectedToolArgs),
+    tools: exposedTools(frame, spec.injectedToolArgs),
     temperature: spec.temperature,
     maxTokens: spec.maxTokens,
   };
 }
 
-/** Every tool asks for the injected arguments but the one whose arguments are the result of a subtask. */
-function shownTools(
+/** Adds the injected arguments to every tool except `finish_subtask`, whose arguments are the result of the subtask. */
+function exposedTools(
   { tools }: Frame,
   injected: Readonly<Record<string, string>>,
 ): readonly ToolDescriptor[] {
   const finish = tools.get(finishSubtaskName);
   const others = [...tools.values()].filter((tool) => tool !== finish);
-  const shown = exposeTools(others, injected);
-  return finish === undefined ? shown : [...shown, finish];
+  const exposed = exposeTools(others, injected);
+  return finish === undefined ? exposed : [...exposed, finish];
 }
 
-/** The reading length of a request, for an estimate of what it costs. */
+/** Returns the reading length of a request, from which its tokens are estimated. */
 export function charactersOf({ instructions, messages }: ModelRequest): number {
   return messages.reduce((sum, message) => {
     switch (message.role) {

@@ -8,7 +8,7 @@ import { callModel } from "./call-model.ts";
 import { callOwnTool } from "./call-own-tool.ts";
 import { callTool } from "./call-tool.ts";
 
-/** Performs an effect: the only part of a run that is not a pure function. Yields the facts that come of it. */
+/** Performs an effect, and yields its facts: the only part of a run that is not a pure function. */
 export function perform(
   state: RunState,
   effect: Effect,

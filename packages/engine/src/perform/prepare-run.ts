@@ -16,8 +16,8 @@ import type { RunState } from "../domain/state/run-state.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 
 /**
- * Resolves everything that the run works with into one fact, so that a later owner sees what the first one saw. What
- * cannot be resolved ends the run with the reason: all or nothing.
+ * Returns one fact with all resolved inputs of the run, so that a later owner sees what the first one saw. If any of them
+ * cannot be resolved, returns the facts that end the run with the reason.
  */
 export async function prepareRun(
   state: RunState,
@@ -47,7 +47,7 @@ async function prepared(
   const { limits, executor, planner, ...belt } = resolveAgent(spec, ports.catalogs(), place);
   const { tools } = belt;
   const warnings = place.isEditor ? [...belt.warnings, noEditor] : belt.warnings;
-  if (warnings.length > 0) ports.logger.warn({ runId, warnings }, "agent is suspicious");
+  if (warnings.length > 0) ports.logger.warn({ runId, warnings }, "agent spec has warnings");
   const history = await historyFor(runId, created, limits, ports, signal);
   const capabilities = capabilitiesOf(executor);
   const planning = planner && capabilitiesOf(planner);
@@ -68,7 +68,7 @@ async function prepared(
   });
 }
 
-/** The conversation of the thread up to this run. */
+/** Returns the conversation of the thread before this run. */
 async function historyFor(
   runId: string,
   { tenant, threadId }: RunCreated,
@@ -81,7 +81,7 @@ async function historyFor(
   return windowHistory(state, runId, budgets?.maxHistoryTokens ?? defaultHistoryTokens);
 }
 
-/** What is remembered of the user and fits the input, as one note. */
+/** Returns the memories of the user that match the input, as one note. */
 async function recalledFor(
   { tenant, startedBy, input, memoryEnabled }: RunCreated,
   { memory }: RunPorts,
@@ -93,7 +93,7 @@ async function recalledFor(
   return told === "" ? [] : [told];
 }
 
-/** What a model is able to do: what is registered of it, or else whatever its provider is. */
+/** Returns the capabilities that are registered for the model, or else those of its provider. */
 function capabilitiesOf({ model, provider }: ResolvedModel): ProviderCapabilities | undefined {
   return model.capabilities ?? provider.capabilities;
 }

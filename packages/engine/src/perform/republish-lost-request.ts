@@ -3,45 +3,52 @@ import type { CallKey } from "@reeve/jetstream/log/call-journal";
 import { endsCall } from "@reeve/jetstream/log/call-journal";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
+import { Backoff } from "@reeve/platform/async/retry/backoff";
 import type { RunPorts } from "../ports/run-ports.ts";
 
-/** How long a call may be quiet before it is looked at whether its request is still there; doubled with each look. */
-const firstLookMs = 10_000;
-const longestMs = 120_000;
+/** The delays before each check; they double up to the maximum. */
+const checks = { firstDelayMs: 10_000, maxDelayMs: 120_000 };
 
-/** A call that was asked for. */
+/** A tool call whose request was published. */
 export interface RequestedCall {
   readonly key: CallKey;
   readonly request: ToolCallRequest;
   readonly queue: Pick<WorkQueue<ToolCallRequest>, "publish" | "holds">;
-  /** Place of its request in the queue; undefined: somebody else asked. */
+  /** The sequence of its request in the queue. Undefined: another owner published it. */
   readonly sequence: number | undefined;
 }
 
 /**
- * Asks again for a call without a result whose request is gone from the queue: no host would ever take it, or take it over.
- * Looks until `signal` aborts or the call has ended.
+ * Publishes the request of a call again when the call has no result and its request is gone from the queue, because then no
+ * host would ever start the call or take it over. Checks until the call has ended; throws the signal's reason on abort.
  */
 export async function republishLostRequest(
   { key, request, queue, sequence }: RequestedCall,
   { journal, clock, logger }: RunPorts,
   signal: AbortSignal,
 ): Promise<void> {
-  let asked = sequence;
-  for (let delayMs = firstLookMs; ; delayMs = Math.min(delayMs * 2, longestMs)) {
-    await clock.sleep(delayMs, signal);
+  let published = sequence;
+  const backoff = new Backoff(checks);
+  for (;;) {
+    await clock.sleep(backoff.next(), signal);
     try {
       const { events } = await journal.read(key, emptyTail, signal);
       if (events.some(endsCall)) return;
-      const places = [startedBy(events), asked].filter((place) => place !== undefined);
-      const held = await Promise.all(places.map((place) => queue.holds(place, signal)));
+      const known = [startedBy(events), published].filter((request) => request !== undefined);
+      const held = await Promise.all(known.map((request) => queue.holds(request, signal)));
       if (held.includes(true)) continue;
-      const dedupeId = `${key.call}:after:${places.at(-1) ?? 0}`;
-      asked = await queue.publish(request, { dedupeId }, signal);
-      logger.warn({ runId: key.run, callId: key.call }, "request of a call was gone; asked again");
+      const dedupeId = `${key.call}:after:${known.at(-1) ?? 0}`;
+      published = await queue.publish(request, { dedupeId }, signal);
+      logger.warn(
+        { runId: key.run, callId: key.call },
+        "the request of a tool call was gone from its queue; published it again",
+      );
     } catch (error) {
       signal.throwIfAborted();
-      logger.warn({ err: error, callId: key.call }, "call could not be looked after");
+      logger.warn(
+        { err: error, runId: key.run, callId: key.call },
+        "checking the request of a tool call failed; checking again later",
+      );
     }
   }
 }

@@ -5,10 +5,10 @@ import type { RunState } from "../domain/state/run-state.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 
 const defaultBytes = 20_000;
-/** What the line below a part may take. */
+/** Room for the line below a part. */
 const noteBytes = 200;
 
-/** What a model reads of an artifact of its run, from `offset` on. */
+/** Returns a part of an artifact of the run as text, from `offset` on, with a note that says how to read on. */
 export async function retrieveArtifact(
   state: RunState,
   args: JsonObject,
@@ -26,17 +26,24 @@ export async function retrieveArtifact(
     return { content, isError: true };
   }
   const offset = typeof args["offset"] === "number" ? args["offset"] : 0;
-  const most = Math.max(1, limitsOf(state).resultBytes - noteBytes);
-  const limit = Math.min(typeof args["limit"] === "number" ? args["limit"] : defaultBytes, most);
-  const read = await part(artifacts.read(tenant, artifactId, signal), offset, limit + longest);
-  const { text, taken } = shown(read, limit, most);
+  const maxTextBytes = Math.max(1, limitsOf(state).resultBytes - noteBytes);
+  const limit = Math.min(
+    typeof args["limit"] === "number" ? args["limit"] : defaultBytes,
+    maxTextBytes,
+  );
+  const read = await part(
+    artifacts.read(tenant, artifactId, signal),
+    offset,
+    limit + maxCharacterBytes,
+  );
+  const { text, taken } = decoded(read, limit, maxTextBytes);
   const total = artifact.sizeBytes;
   const end = Math.min(offset, total) + taken;
   const note = `[bytes ${Math.min(offset, total)} to ${end} of ${total}${end < total ? `; read on with offset ${end}` : ""}]`;
   return { content: `${text}\n${note}`, isError: false };
 }
 
-/** What the run made or was given; artifacts of others in the tenant are not its model's to read. */
+/** Whether the run created the artifact or was given it. A model may not read the tenant's other artifacts. */
 function isOfRun({ head: { runId, created }, offloaded }: RunState, artifact: Artifact): boolean {
   const given = created?.files.some(({ artifactId }) => artifactId === artifact.artifactId);
   return artifact.runId === runId || given === true || offloaded.has(artifact.artifactId);
@@ -61,21 +68,22 @@ async function part(
 }
 
 /** The bytes of the longest character. */
-const longest = 4;
+const maxCharacterBytes = 4;
 
 /**
- * At most `limit` of the bytes as a text of at most `most`, and how many they are: they end with a whole character, and have
- * at least one. Bytes that are no text are shown as what stands for them, which takes more than they do.
+ * Decodes at most `limit` of the bytes into a text of at most `maxTextBytes`, and returns it with the number of decoded
+ * bytes. They end with a whole character, and include at least one. Invalid bytes become replacement characters, which are
+ * longer than the bytes.
  */
-function shown(
+function decoded(
   bytes: Uint8Array,
   limit: number,
-  most: number,
+  maxTextBytes: number,
 ): { readonly text: string; readonly taken: number } {
   let taken = wholeCharacters(bytes, limit);
   let text = textOf(bytes.subarray(0, taken));
-  for (let size = Buffer.byteLength(text); size > most; size = Buffer.byteLength(text)) {
-    const fewer = wholeCharacters(bytes, Math.max(1, Math.floor((taken * most) / size)));
+  for (let size = Buffer.byteLength(text); size > maxTextBytes; size = Buffer.byteLength(text)) {
+    const fewer = wholeCharacters(bytes, Math.max(1, Math.floor((taken * maxTextBytes) / size)));
     if (fewer >= taken) break;
     taken = fewer;
     text = textOf(bytes.subarray(0, taken));
@@ -83,15 +91,15 @@ function shown(
   return { text, taken };
 }
 
-/** How many of the first `most` bytes are whole characters; those of one at least. */
-function wholeCharacters(bytes: Uint8Array, most: number): number {
-  if (bytes.length <= most) return bytes.length;
-  let end = most;
-  while (end > 0 && most - end < longest && isInside(bytes[end])) end--;
-  // Bytes that are no text begin and end anywhere.
-  if (isInside(bytes[end])) return most;
+/** Returns how many of the first `max` bytes are whole characters; at least the bytes of one. */
+function wholeCharacters(bytes: Uint8Array, max: number): number {
+  if (bytes.length <= max) return bytes.length;
+  let end = max;
+  while (end > 0 && max - end < maxCharacterBytes && isInside(bytes[end])) end--;
+  // Bytes that are not text may be split anywhere.
+  if (isInside(bytes[end])) return max;
   if (end > 0) return end;
-  end = most;
+  end = max;
   while (end < bytes.length && isInside(bytes[end])) end++;
   return end;
 }

@@ -1,8 +1,8 @@
-/** Puts a text that comes in parts together again, so that no part ends within a character: a log would lose both halves. */
+/** Moves a surrogate at the end of a part of a text to the next part, because the log would lose half a character. */
 export class WholeCharacters {
   #held = "";
 
-  /** What of the text up to now can be shown, and was not yet. */
+  /** Returns `part` with the surrogate that the part before ended with, and without the one that it ends with. */
   take(part: string): string {
     const text = this.#held + part;
     const last = text.charCodeAt(text.length - 1);

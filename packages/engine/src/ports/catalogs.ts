@@ -1,7 +1,7 @@
 import type { ModelCatalog } from "@reeve/contracts/agent";
 import type { ToolCatalog } from "@reeve/contracts/tool";
 
-/** What the deployment offers at this moment. */
+/** The tools and models that the deployment offers now. */
 export interface Catalogs {
   readonly tools: readonly ToolCatalog[];
   readonly models: ModelCatalog;

@@ -4,28 +4,28 @@ import type { ModelTurn, PromptMessage } from "../domain/model/model.ts";
 
 export type { ModelToolCall, ModelTurn, ModelUsage, PromptMessage } from "../domain/model/model.ts";
 
-/** A model as a stream: what it says while it says it, then the whole turn. */
+/** Calls models of one provider, and streams their answers. */
 export interface ModelProvider {
   readonly descriptor: ProviderDescriptor;
-  /** The format of `ModelTurn.messageJson`, of which providers of the same API have the same. */
+  /** The format of `ModelTurn.messageJson`. Providers of the same API share it. */
   readonly format: string;
   /**
-   * Calls the model once. Yields parts as they come and exactly one `turn` as the last value. Throws a ModelFailure when
-   * no answer can be had, and the signal's reason when `signal` aborts; retrying is the caller's business.
+   * Calls the model once, without retries. Yields parts as they arrive, and exactly one `turn` as the last value. Throws a
+   * ModelFailure when there is no complete answer, and the signal's reason when `signal` aborts.
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
 }
 
 export interface ModelRequest {
   readonly model: ModelSpec;
-  /** The system prompt; empty: none. */
+  /** The system prompt. Empty: none. */
   readonly instructions: string;
   readonly messages: readonly PromptMessage[];
-  /** The tools as the model sees them. Empty: it is called without tools. */
+  /** The tools as the model sees them. Empty: a call without tools. */
   readonly tools: readonly ToolDescriptor[];
   /** Whether the model may call several tools in one turn. */
   readonly parallelToolCalls: boolean;
-  /** Undefined: the provider's default. */
+  /** Undefined: the default of the provider. */
   readonly temperature: number | undefined;
   readonly maxTokens: number | undefined;
 }
@@ -46,29 +46,29 @@ export type ModelFailureReason =
 
 export interface ModelFailureOptions extends ErrorOptions {
   readonly retryAfterMs?: number | undefined;
-  /** Default: as the reason has it. */
+  /** Default: follows from the reason. */
   readonly retryable?: boolean | undefined;
 }
 
-/** A model that gave no answer, and what may be done about it. */
+/** Thrown when a model gives no answer. Says why, and whether a retry may help. */
 export class ModelFailure extends Error {
   override readonly name = "ModelFailure";
   readonly reason: ModelFailureReason;
-  /** How long the provider asked to wait before another attempt; undefined: it did not say. */
+  /** How long the provider asked to wait before a retry. Undefined: it did not ask. */
   readonly retryAfterMs: number | undefined;
-  /** Whether another attempt of the same request may succeed. */
+  /** Whether a retry of the same request may succeed. */
   readonly retryable: boolean;
 
   constructor(reason: ModelFailureReason, message: string, options: ModelFailureOptions = {}) {
     super(message, options);
     this.reason = reason;
     this.retryAfterMs = options.retryAfterMs;
-    this.retryable = options.retryable ?? passing.has(reason);
+    this.retryable = options.retryable ?? temporary.has(reason);
   }
 }
 
-/** What passes by itself; of anything else another attempt would meet the same. */
-const passing: ReadonlySet<ModelFailureReason> = new Set([
+/** Reasons that are temporary. A retry after any other reason would fail in the same way. */
+const temporary: ReadonlySet<ModelFailureReason> = new Set([
   "rate_limited",
   "unavailable",
   "malformed",

@@ -11,25 +11,25 @@ import type { Catalogs } from "./catalogs.ts";
 import type { Clock } from "@reeve/platform/async/clock";
 import type { ModelProvider } from "./model-provider.ts";
 
-/** Everything outside of a run that its worker needs. */
+/** Everything outside of a run that its worker uses. */
 export interface RunPorts {
   readonly log: RunLog;
   readonly journal: CallJournal;
-  /** The queue of a pool of toolhosts. */
+  /** Opens the request queue of a pool of toolhosts. */
   toolCalls(pool: string): Promise<Pick<WorkQueue<ToolCallRequest>, "publish" | "holds">>;
   catalogs(): Catalogs;
   provider(name: string): ModelProvider | undefined;
   readonly artifacts: Pick<ArtifactStore, "get" | "read">;
   readonly memory: LongTermMemory;
   readonly threads: ThreadLog;
-  /** Where runs are dispatched whose turn has come, and where the messages lie by which runs are owned. */
+  /** The queue of dispatch messages: to dispatch the next run of a thread, and to see whether a run's owner has its message. */
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish" | "holds">;
   readonly clock: Clock;
-  /** Is told how many runs are driven, whenever that changes. Absent: nobody wants to know. */
+  /** Called with the number of runs in progress whenever it changes. */
   reportActiveRuns?(runs: number): void;
-  /** Name of this worker, unique to the life of its process. */
+  /** The name of this worker, unique for the lifetime of its process. */
   readonly worker: string;
-  /** How often an owner says that it is alive, in milliseconds. */
+  /** The interval in which an owner extends its dispatch message, in milliseconds. */
   readonly heartbeatMs: number;
   readonly logger: Logger;
 }

@@ -6,13 +6,13 @@ import type { RunState } from "../domain/state/run-state.ts";
 import type { DispatchDelivery } from "../ports/ownership.ts";
 
 /**
- * The span of a claim, short as it is: what a worker does with the run stands below it, and it is exported also when that
- * worker is killed. It is in the trace of the run, whoever dispatched it, below the dispatch where that is in the trace
- * too, and linked to the claim before. A claim that does not come to be is never ended, and so never exported.
+ * Starts the span of a claim. It is the parent of all spans of the worker for this run, and short, so that it is exported
+ * even if the worker is killed. It belongs to the trace of the run: below the dispatch if that is part of the same trace,
+ * and linked to the previous claim. The span of a claim that fails is never ended, and so never exported.
  */
 export function startClaimSpan(state: RunState, ticket: DispatchDelivery, worker: string): Span {
   const before = state.head.claim?.traceparent ?? "";
-  // A run that began when nothing was traced stays in the trace of its first claim that was.
+  // A run that was created without tracing belongs to the trace of its first traced claim.
   const run = (state.head.created?.traceparent ?? "") || before;
   const dispatch = ticket.traceparent ?? "";
   const isInside = isSameTrace(dispatch, run);

@@ -10,16 +10,15 @@ import { liveFrames } from "../domain/state/run-state.ts";
 import { agentAttributes, agentNameOf } from "./in-run-span.ts";
 
 /**
- * Spans of the planner and of the subtasks of a run that this worker drives, each from its first effect here until it is
- * over, so that calls of models and tools stand below whoever makes them. Made in the span of the run; without one it does
- * nothing.
+ * The spans of a run's planner and subtasks, each from its first effect in this worker until its frame ends, as parents of
+ * the spans of their model and tool calls. Create it inside the span of the run; without a traced span it does nothing.
  */
 export class FrameSpans implements Disposable {
   readonly #root: Context = context.active();
   readonly #isTraced = isTraced(trace.getActiveSpan());
   readonly #open = new Map<string, { readonly span: Span; readonly context: Context }>();
 
-  /** The facts of an effect, performed in the span of its frame. */
+  /** Performs an effect in the span of its frame, and returns its facts. */
   within(
     state: RunState,
     effect: Effect,
@@ -30,7 +29,7 @@ export class FrameSpans implements Disposable {
     return iterateIn(within, context.with(within, perform));
   }
 
-  /** Ends the spans of frames that are over. */
+  /** Ends the spans of frames that have ended. */
   observe(state: RunState): void {
     if (this.#open.size === 0) return;
     const live = new Set(liveFrames(state).map(({ id }) => id));

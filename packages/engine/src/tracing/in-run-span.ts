@@ -6,7 +6,7 @@ import type { RunState } from "../domain/state/run-state.ts";
 import type { RunRelease } from "../ports/ownership.ts";
 import { RunStatus } from "@reeve/contracts/run";
 
-/** Drives a run in the span of its agent, below the claim, from there to where the run rests: never while it waits. */
+/** Drives a claimed run in a span of its agent below the claim. The span ends when the run is released, so it never covers a wait. */
 export async function inRunSpan(
   state: RunState,
   drive: () => Promise<RunRelease>,
@@ -15,13 +15,13 @@ export async function inRunSpan(
   const parent = contextFrom(state.head.claim?.traceparent ?? "");
   const name = `${operations.invokeAgent} ${agentNameOf(state)}`;
   return await inSpan(name, options, parent, async (span) => {
-    const rest = await drive();
-    tellRest(span, rest);
-    return rest;
+    const release = await drive();
+    recordRelease(span, release);
+    return release;
   });
 }
 
-/** What spans of an agent say of it. */
+/** Returns the attributes of an agent's spans. */
 export function agentAttributes(state: RunState): Attributes {
   const { created, runId } = state.head;
   return {
@@ -35,7 +35,7 @@ export function agentAttributes(state: RunState): Attributes {
   };
 }
 
-/** The id: the name of an agent is for people, and need not be short. */
+/** Returns the agent's id: its display name may be long. */
 export function agentNameOf({ head: { created } }: RunState): string {
   return created?.agentId ?? "";
 }
@@ -47,7 +47,7 @@ function modelAttributes({ head: { prepared } }: RunState): Attributes {
     : { [attributes.provider]: model.provider, [attributes.requestModel]: model.upstreamName };
 }
 
-function tellRest(span: Span, { kind, state }: RunRelease): void {
+function recordRelease(span: Span, { kind, state }: RunRelease): void {
   span.setAttribute(attributes.runRelease, kind);
   if (kind !== "ended" || state.head.status !== RunStatus.ERROR) return;
   span.setStatus({ code: SpanStatusCode.ERROR });

@@ -4,7 +4,7 @@ import { attributes, operations } from "@reeve/platform/telemetry/span-names";
 import { inSpan } from "@reeve/platform/telemetry/spans";
 import type { ToolCall, ToolResult } from "@reeve/contracts/tool";
 
-/** Executes a call of a tool of the runtime in a span. */
+/** Executes a call of a runtime tool in a span. */
 export async function inOwnToolSpan<Result extends Pick<ToolResult, "content" | "isError">>(
   { callId, name, arguments: args }: ToolCall,
   execute: () => Promise<Result>,

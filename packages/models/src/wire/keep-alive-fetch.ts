@@ -31,8 +31,7 @@ export function keepAliveFetch(idleTimeoutMs: number): typeof fetch {
     if (typeof body !== "string") throw new TypeError("the body of the request is not text");
     const options: Parameters<typeof request>[1] = {
       dispatcher,
-      // The SDKs use the methods of HTTP.
-      method: method as Dispatcher.HttpMethod,
+      method,
       headers: Object.fromEntries(new Headers(headers)),
       body,
       signal,
