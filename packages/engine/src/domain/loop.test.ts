@@ -156,7 +156,7 @@ describe("a run", () => {
       injectedArgs: { origin: "console" },
     });
     run.result(0);
-    const unit = run.frame().units.at(-1);
+    const unit = run.frame().units.newest?.value;
     expect(unit?.kind === "turn" && unit.calls[0]?.result?.metadata?.injectedArgs).toEqual({
       origin: "console",
     });

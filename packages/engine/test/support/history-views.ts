@@ -9,6 +9,7 @@ import { requiredDispatch } from "@reeve/run/head/ownership";
 import { turnEnded } from "@reeve/run/thread/turn-ended";
 import { treeOf } from "@reeve/run/tree/execution-tree";
 import { callsToRelease, nextEffects, openWaits } from "../../src/domain/next-effects.ts";
+import { unitsOf } from "../../src/domain/state/units.ts";
 import { apply } from "../../src/domain/state/apply.ts";
 import type { Frame } from "../../src/domain/state/frame.ts";
 import type { RunState } from "../../src/domain/state/run-state.ts";
@@ -64,13 +65,14 @@ function ofLoop(state: RunState): Views {
   };
 }
 
-function ofFrame({ id, depth, step, stepOpen, units, compaction, calls, outcome }: Frame): Views {
+function ofFrame(frame: Frame): Views {
+  const { id, depth, step, stepOpen, compaction, calls, outcome } = frame;
   return {
     id,
     depth,
     step,
     stepOpen,
-    units: units.map((unit) => unit.kind),
+    units: unitsOf(frame).map(({ kind }) => kind),
     compaction: compaction ?? null,
     calls: calls.map(({ call, result }) => ({ id: call.callId, result: result?.content ?? null })),
     outcome: outcome?.kind ?? null,

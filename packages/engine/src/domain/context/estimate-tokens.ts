@@ -6,6 +6,7 @@ import {
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { viewOf } from "../state/conversation.ts";
 import type { Call, Frame, Unit } from "../state/frame.ts";
+import { unitsOf } from "../state/units.ts";
 
 /** Tokens of a text of this reading length. */
 export function tokensOf(characters: number): number {
@@ -17,14 +18,15 @@ export function tokensOf(characters: number): number {
  * it when nothing was counted since the conversation was made smaller, is estimated.
  */
 export function estimateTokens(frame: Frame, systemPrompt: string): number {
-  const { measured, units } = frame;
+  const { measured } = frame;
+  const units = unitsOf(frame);
   if (measured !== undefined) {
     const last = measured.withResults ? undefined : units[measured.units - 1];
     const results = last?.kind === "turn" ? resultCharacters(last.calls) : 0;
     const after = units.slice(measured.units).reduce((sum, unit) => sum + charactersOf(unit), 0);
     return measured.tokens + tokensOf(results + after);
   }
-  const view = viewOf(frame);
+  const view = viewOf(units, frame.compaction);
   const fixed =
     readingLength(systemPrompt) + readingLength(view.summary) + schemaCharacters(frame.tools);
   return tokensOf(view.units.reduce((sum, unit) => sum + charactersOf(unit), fixed));

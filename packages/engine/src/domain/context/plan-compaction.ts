@@ -1,5 +1,5 @@
-import { latestUserIndex } from "../state/conversation.ts";
 import type { Frame, Unit } from "../state/frame.ts";
+import { unitsFrom, unitsOf } from "../state/units.ts";
 import { charactersOf, estimateTokens, tokensOf } from "./estimate-tokens.ts";
 
 /** Tokens that a summary is given when a conversation may have `limit`. */
@@ -17,12 +17,13 @@ export function unitsToRemove(
   systemPrompt: string,
   limit: number,
 ): number | undefined {
-  const { units, compaction } = frame;
-  const user = latestUserIndex(units);
-  const already = compaction?.removed ?? 0;
+  const units = unitsOf(frame);
+  const user = frame.units.latestUser;
+  const already = frame.compaction?.removed ?? 0;
   const scale = scaleOf(frame, systemPrompt);
   const kept = user === undefined ? [] : units.slice(user, user + 1);
-  const bare = scale * uncounted({ ...frame, units: kept, compaction: undefined }, systemPrompt);
+  const alone = { ...frame, units: unitsFrom(kept), compaction: undefined };
+  const bare = scale * uncounted(alone, systemPrompt);
   if (bare > limit) return undefined;
   const sizeOf = (unit: Unit) => scale * tokensOf(charactersOf(unit));
   const newest = units.at(-1);
@@ -51,7 +52,7 @@ export function tokensAfter(
   removed: number,
   summary: string,
 ): number {
-  const user = latestUserIndex(frame.units);
+  const user = frame.units.latestUser;
   const kept = user !== undefined && user < removed ? user : undefined;
   const after = { ...frame, compaction: { removed, kept, summary } };
   return Math.ceil(scaleOf(frame, systemPrompt) * uncounted(after, systemPrompt));

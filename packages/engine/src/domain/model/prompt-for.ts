@@ -6,13 +6,14 @@ import { plannerId } from "../state/frame.ts";
 import type { PromptMessage } from "./model.ts";
 import { planNote } from "../planner/planner-prompt.ts";
 import type { RunState } from "../state/run-state.ts";
+import { unitsOf } from "../state/units.ts";
 
 /**
  * The conversation that the model of a frame reads: what was given, then each turn verbatim with the results of its calls
  * in the order of the calls. What the runtime adds stands in notes, apart from what anybody said.
  */
 export function promptFor(state: RunState, frame: Frame): readonly PromptMessage[] {
-  const view = viewOf(frame);
+  const view = viewOf(unitsOf(frame), frame.compaction);
   const messages: PromptMessage[] = [];
   if (view.summary !== "") {
     messages.push({ role: "user", text: `[summary of the conversation so far]\n${view.summary}` });

@@ -1,9 +1,9 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ContextChanged, ModelCallStarted, ModelTurn, RunEvent } from "@reeve/contracts/run";
 import { ModelCallPurpose, StepState } from "@reeve/contracts/run";
-import { latestUserIndex } from "./conversation.ts";
 import type { Call, Frame, ModelCall, TurnUnit } from "./frame.ts";
 import { plannerId } from "./frame.ts";
+import { withNewest, withUnit } from "./units.ts";
 import { recordQuestion } from "../calls/questions.ts";
 
 /** What one event means to the loop of model turns. Events that mean nothing to it return the same frame. */
@@ -16,7 +16,7 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
         : { ...frame, stepOpen: false };
     case "messageInjected": {
       const text = event.value.message?.text ?? "";
-      return { ...frame, units: [...frame.units, { kind: "user", text, isInput: false }] };
+      return { ...frame, units: withUnit(frame.units, { kind: "user", text, isInput: false }) };
     }
     case "modelCallStarted":
       return beginModelCall(frame, event.value, sequence);
@@ -144,7 +144,7 @@ function streaming(call: ModelCall, sequence: number): ModelCall {
 
 function takeTurn(frame: Frame, turn: ModelTurn): Frame {
   const unit: TurnUnit = { kind: "turn", turn, text: frame.text, calls: frame.calls };
-  const units = [...frame.units, unit];
+  const units = withUnit(frame.units, unit);
   const tokens = turn.contextTokens;
   return {
     ...frame,
@@ -157,7 +157,7 @@ function takeTurn(frame: Frame, turn: ModelTurn): Frame {
 
 function compact(frame: Frame, changed: ContextChanged): Frame {
   const { removedMessages, summary, afterTokens } = changed;
-  const user = latestUserIndex(frame.units);
+  const user = frame.units.latestUser;
   return {
     ...frame,
     compaction: {
@@ -180,10 +180,10 @@ function amendModelCall(frame: Frame, amend: (call: ModelCall) => ModelCall): Fr
 
 function amendCall(frame: Frame, callId: string | undefined, amend: (call: Call) => Call): Frame {
   const calls = frame.calls.map((call) => (call.call.callId === callId ? amend(call) : call));
-  const last = frame.units.at(-1);
+  const newest = frame.units.newest?.value;
   const units =
-    last?.kind === "turn" && frame.hasTurn
-      ? [...frame.units.slice(0, -1), { ...last, calls }]
+    newest?.kind === "turn" && frame.hasTurn
+      ? withNewest(frame.units, { ...newest, calls })
       : frame.units;
   return { ...frame, calls, units };
 }

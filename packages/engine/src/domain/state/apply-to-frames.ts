@@ -5,6 +5,7 @@ import { initialUnits } from "./conversation.ts";
 import type { Frame } from "./frame.ts";
 import { newFrame, plannerId, rootId } from "./frame.ts";
 import type { RunState } from "./run-state.ts";
+import { noUnits, unitsFrom } from "./units.ts";
 import { outcomeOf, taskKey } from "../subtasks/outcome.ts";
 import { openSubtask } from "../subtasks/open-subtask.ts";
 import { plannerTools } from "../planner/planner-tools.ts";
@@ -84,7 +85,7 @@ function frameOf({ frames }: RunState, { phase, parentId }: RunEvent): Frame | u
 function prepared(state: RunState, value: RunPrepared): RunState {
   const { created } = state.head;
   const tools = new Map(value.tools.map((tool) => [tool.name, tool]));
-  const units = created === undefined ? [] : initialUnits(created, value);
+  const units = created === undefined ? noUnits : unitsFrom(initialUnits(created, value));
   const root = newFrame({ id: rootId, depth: 0, subtask: undefined, tools, units });
   const frames = new Map([[rootId, root]]);
   if (created?.spec?.planningEnabled === true) {
@@ -106,7 +107,7 @@ function subtaskEnded(state: RunState, ended: SubtaskChanged): RunState {
   if (frame === undefined) return state;
   const { outcome, content } = outcomeOf(frame, ended);
   // Only the outcome is still needed.
-  const over = { ...frame, outcome, units: [], calls: [], modelCall: undefined };
+  const over = { ...frame, outcome, units: noUnits, calls: [], modelCall: undefined };
   const caller = state.frames.get(frame.subtask?.parent ?? "");
   if (caller === undefined) return withFrame(state, over);
   const pendingMemory = new Map(caller.pendingMemory).set(taskKey(frame.id), content);

@@ -35,12 +35,6 @@ function pastUnits(history: readonly HistoryMessage[]): readonly Unit[] {
   return units;
 }
 
-/** Where the latest message of the user is. */
-export function latestUserIndex(units: readonly Unit[]): number | undefined {
-  const index = units.findLastIndex(({ kind }) => kind === "user");
-  return index === -1 ? undefined : index;
-}
-
 /** What a model still sees of the conversation. */
 export interface View {
   /** What stands for that which was taken out; empty: nothing does. */
@@ -48,7 +42,7 @@ export interface View {
   readonly units: readonly Unit[];
 }
 
-export function viewOf({ units, compaction }: Pick<Frame, "units" | "compaction">): View {
+export function viewOf(units: readonly Unit[], compaction: Frame["compaction"]): View {
   if (compaction === undefined) return { summary: "", units };
   const { removed, kept, summary } = compaction;
   const stays = kept === undefined ? [] : units.slice(kept, kept + 1);

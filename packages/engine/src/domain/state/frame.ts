@@ -4,6 +4,7 @@ import type { ModelCallFailed, ModelCallPurpose, ModelTurn } from "@reeve/contra
 import { Phase } from "@reeve/contracts/run";
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import type { ToolCall, ToolDescriptor, ToolResult } from "@reeve/contracts/tool";
+import type { Linked } from "@reeve/run/head/linked";
 import type { Scope } from "./fact.ts";
 
 /** One loop of model turns: the root's, a subtask's, or the planner's. Never changed in place. */
@@ -19,7 +20,7 @@ export interface Frame {
   readonly step: number;
   readonly stepOpen: boolean;
   /** The conversation: what was given, then turns, and messages that were injected between them. */
-  readonly units: readonly Unit[];
+  readonly units: Units;
   /** What was taken out of the conversation to make it smaller. */
   readonly compaction: Compaction | undefined;
   /** Whether the conversation was made smaller in the open step. */
@@ -80,6 +81,14 @@ export type Unit =
   /** A turn of an earlier run of the thread, and the results of its calls. */
   | { readonly kind: "past"; readonly messages: readonly HistoryMessage[] }
   | TurnUnit;
+
+/** The units of a conversation. Never changed in place; units.ts builds and reads them. */
+export interface Units {
+  readonly newest: Linked<Unit> | undefined;
+  readonly length: number;
+  /** Index of the latest message of the user. */
+  readonly latestUser: number | undefined;
+}
 
 export interface TurnUnit {
   readonly kind: "turn";

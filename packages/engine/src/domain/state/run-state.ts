@@ -3,6 +3,7 @@ import type { RunHead } from "@reeve/run/head/run-head";
 import { emptyHead } from "@reeve/run/head/run-head";
 import type { Frame } from "./frame.ts";
 import { newFrame, plannerId, rootId } from "./frame.ts";
+import { noUnits } from "./units.ts";
 import type { WorkedTime } from "./worked-time.ts";
 import { noWorkedTime } from "./worked-time.ts";
 
@@ -45,7 +46,10 @@ export const initialState: RunState = {
   head: emptyHead,
   idleClaims: 0,
   frames: new Map([
-    [rootId, newFrame({ id: rootId, depth: 0, subtask: undefined, tools: new Map(), units: [] })],
+    [
+      rootId,
+      newFrame({ id: rootId, depth: 0, subtask: undefined, tools: new Map(), units: noUnits }),
+    ],
   ]),
   plan: undefined,
   memory: new Map(),

@@ -5,6 +5,7 @@ import type { Fact } from "../state/fact.ts";
 import type { Call, Frame } from "../state/frame.ts";
 import { scopeOf } from "../state/frame.ts";
 import { refuse, toolResultFact } from "../calls/tool-result.ts";
+import { unitsOf } from "../state/units.ts";
 
 /** How often a subtask may call `finish_subtask` again after an invalid call. */
 const maxRetries = 3;
@@ -32,8 +33,8 @@ export function isFinished({ calls }: Frame): boolean {
 }
 
 /** Whether the subtask has been told often enough what is wrong with its result. */
-export function isOutOfRetries({ units }: Frame): boolean {
-  const invalid = units.flatMap((unit) =>
+export function isOutOfRetries(frame: Frame): boolean {
+  const invalid = unitsOf(frame).flatMap((unit) =>
     unit.kind === "turn"
       ? unit.calls.filter(({ call, result }) => call.name === finishSubtaskName && result?.isError)
       : [],

@@ -4,6 +4,7 @@ import type { Frame, Job } from "../state/frame.ts";
 import { newFrame } from "../state/frame.ts";
 import { childTools } from "./child-tools.ts";
 import { jobsOf } from "./jobs-of.ts";
+import { unitsFrom } from "../state/units.ts";
 
 /** The frame of a subtask as it begins. Undefined when the caller never made such a call. */
 export function openSubtask(parent: Frame, began: SubtaskChanged): Frame | undefined {
@@ -16,7 +17,7 @@ export function openSubtask(parent: Frame, began: SubtaskChanged): Frame | undef
     depth: parent.depth + 1,
     subtask: { parent: parent.id, callId, index, job },
     tools: childTools(parent, job),
-    units: [{ kind: "user", text: inputOf(job), isInput: true }],
+    units: unitsFrom([{ kind: "user", text: inputOf(job), isInput: true }]),
   });
 }
 

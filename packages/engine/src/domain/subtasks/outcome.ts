@@ -1,7 +1,8 @@
 import type { SubtaskChanged } from "@reeve/contracts/run";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import { approvedCall } from "../calls/approved-call.ts";
-import type { Frame, Outcome } from "../state/frame.ts";
+import type { Frame, Outcome, Unit } from "../state/frame.ts";
+import { findNewest } from "@reeve/run/head/linked";
 
 /** The key under which the memory of the run keeps what a subtask came to. */
 export function taskKey(subtaskId: string): string {
@@ -27,6 +28,7 @@ export function outcomeOf(
 
 /** The last thing that the subtask said: a turn may end it without a word. */
 function lastText({ units }: Frame): string {
-  const turn = units.findLast((unit) => unit.kind === "turn" && unit.text.trim() !== "");
+  const spoke = (unit: Unit) => unit.kind === "turn" && unit.text.trim() !== "";
+  const turn = findNewest(units.newest, spoke);
   return turn?.kind === "turn" ? turn.text : "";
 }
