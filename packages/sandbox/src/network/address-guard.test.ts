@@ -35,7 +35,7 @@ describe("an MCP server", () => {
     },
   );
 
-  test("is reached where its operator says so, and nowhere else", () => {
+  test("is reached at an address that its operator allows, and at no other blocked one", () => {
     const opened = new AddressGuard(["127.0.0.1", "169.254.10.0/24"]);
     expect(opened.permits("127.0.0.1")).toBe(true);
     expect(opened.permits("127.0.0.2")).toBe(false);
@@ -43,7 +43,7 @@ describe("an MCP server", () => {
     expect(opened.permits("169.254.169.254")).toBe(false);
   });
 
-  test("is not reached at an address of this host, as long as it has it, unless its operator says so", () => {
+  test("is not reached at a current address of this host unless its operator allows it", () => {
     let addresses = ["203.0.113.7", "2001:db8::7"];
     const own = () => addresses;
     const [closed, opened] = [["198.51.100.0/24"], ["203.0.113.0/24"]].map(
@@ -60,7 +60,7 @@ describe("an MCP server", () => {
     expect(closed?.permits("203.0.113.8")).toBe(false);
   });
 
-  test("is not reached at what the interfaces of this host have", () => {
+  test("is not reached at the addresses of this host's interfaces", () => {
     const own = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
     expect(own.filter(({ address }) => guard.permits(address))).toEqual([]);
   });
@@ -74,7 +74,7 @@ describe("an MCP server", () => {
     expect(() => guard.assertUrl(new URL(url))).toThrow(/is not permitted/);
   });
 
-  test("is not reached by a name that leads to this host", async () => {
+  test("is not reached by a name that resolves to this host", async () => {
     const { promise, resolve } = Promise.withResolvers<Error | null>();
     guard.lookup("localhost", { all: true }, (error) => resolve(error));
     expect(String(await promise)).toMatch(/localhost is at (127\.0\.0\.1|::1), which is not/);

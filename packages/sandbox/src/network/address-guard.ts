@@ -5,8 +5,8 @@ import { networkInterfaces } from "node:os";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 
-/** This host by itself, its links, everybody at once, and where clouds tell machines their secrets. */
-const closed = [
+/** Always blocked: this host, link-local, multicast, and broadcast addresses, and the metadata services of clouds. */
+const blockedRanges = [
   ["0.0.0.0", 8],
   ["127.0.0.0", 8],
   ["169.254.0.0", 16],
@@ -20,7 +20,7 @@ const closed = [
   ["ff00::", 8],
   ["fd00:ec2::254", 128],
   ["fd20:ce::254", 128],
-  // IPv4 addresses in other words: compatible, translated twice, and over 6to4.
+  // IPv4 addresses embedded in IPv6: compatible, translated (SIIT and NAT64), and 6to4.
   ["::", 96],
   ["::ffff:0:0:0", 96],
   ["64:ff9b::", 96],
@@ -28,7 +28,7 @@ const closed = [
   ["2002::", 16],
 ] as const;
 
-/** Networks of houses, offices, providers and clusters, and ways into them. */
+/** Private networks of homes, offices, providers, and clusters, and tunnels into them. */
 export const privateRanges = [
   ["10.0.0.0", 8],
   ["172.16.0.0", 12],
@@ -40,27 +40,30 @@ export const privateRanges = [
   ["2001::", 32],
 ] as const;
 
-type Answered = (
+type LookupCallback = (
   error: NodeJS.ErrnoException | null,
   address: string | LookupAddress[],
   family?: number,
 ) => void;
 
-/** Holds the addresses of one server against those that nobody is to reach unless an operator says so. */
+/** Checks addresses against those that are blocked unless an operator allows them. */
 export class AddressGuard {
-  readonly #closed: BlockList;
-  readonly #open: BlockList;
+  readonly #blocked: BlockList;
+  readonly #allowed: BlockList;
   readonly #own: () => readonly string[];
 
-  /** `more` is closed beside what always is, which the addresses are that this host has at the moment: `own`. */
+  /**
+   * `allowed` takes precedence over all blocked addresses. `more` is blocked in addition to the default ranges and to the
+   * current addresses of this host, `own`.
+   */
   constructor(
     allowed: readonly string[],
     more: typeof privateRanges | readonly [] = [],
     own: () => readonly string[] = ownAddresses,
   ) {
     this.#own = own;
-    this.#closed = listOf([...closed, ...more]);
-    this.#open = listOf(
+    this.#blocked = listOf([...blockedRanges, ...more]);
+    this.#allowed = listOf(
       allowed.map((range) => {
         const [address = "", bits] = range.split("/");
         return [address, bits === undefined ? bitsOf(address) : Number(bits)];
@@ -71,28 +74,28 @@ export class AddressGuard {
   permits(address: string): boolean {
     if (isIP(address) === 0 || address.includes("%")) return false;
     const family = isIP(address) === 6 ? "ipv6" : "ipv4";
-    return this.#open.check(address, family) || !this.#isClosed(address, family);
+    return this.#allowed.check(address, family) || !this.#isBlocked(address, family);
   }
 
-  /** Throws a Failure when the host of a URL is an address that is not permitted. A name is looked at when it resolves. */
+  /** Throws a Failure if the host of a URL is an address that is not permitted. A name is checked when it resolves. */
   assertUrl(url: URL): void {
     const host = url.hostname.replace(/^\[|\]$/g, "");
     if (isIP(host) > 0 && !this.permits(host)) throw notPermitted(host, host);
   }
 
-  /** Resolves a name for a connection, to addresses that are permitted; one that is not refuses the name. */
-  readonly lookup = (hostname: string, options: LookupOptions, answered: Answered): void => {
+  /** Resolves a name for a connection, as `dns.lookup`. Fails if any of its addresses is not permitted. */
+  readonly lookup = (hostname: string, options: LookupOptions, callback: LookupCallback): void => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
       const forbidden = addresses?.find(({ address }) => !this.permits(address));
-      if (error !== null) answered(error, []);
-      else if (forbidden !== undefined) answered(notPermitted(hostname, forbidden.address), []);
-      else if (options.all === true) answered(null, addresses);
-      else answered(null, addresses[0]?.address ?? "", addresses[0]?.family);
+      if (error !== null) callback(error, []);
+      else if (forbidden !== undefined) callback(notPermitted(hostname, forbidden.address), []);
+      else if (options.all === true) callback(null, addresses);
+      else callback(null, addresses[0]?.address ?? "", addresses[0]?.family);
     });
   };
 
-  #isClosed(address: string, family: "ipv4" | "ipv6"): boolean {
-    if (this.#closed.check(address, family)) return true;
+  #isBlocked(address: string, family: "ipv4" | "ipv6"): boolean {
+    if (this.#blocked.check(address, family)) return true;
     return listOf(this.#own().map((own) => [own, bitsOf(own)])).check(address, family);
   }
 }
@@ -104,7 +107,7 @@ function ownAddresses(): readonly string[] {
 }
 
 function notPermitted(host: string, address: string): Failure {
-  const problem = `${host} is at ${address}, which is not permitted; the server's allow_addresses can permit it`;
+  const problem = `${host} is at ${address}, which is not permitted; add it to the server's allow_addresses to permit it`;
   return new Failure("denied", ErrorReason.INVALID_REQUEST, problem);
 }
 

@@ -3,26 +3,26 @@ import type { Duplex } from "node:stream";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { NetworkUse } from "../port.ts";
 
-/** Connections of a call at a time, and altogether. */
-const maxAtOnce = 32;
+/** Maximum number of open connections of a call. */
+const maxOpen = 32;
+/** Maximum number of connections of a call, open and closed. */
 const maxConnections = 1_000;
-/** How long a connection may be silent. */
-const silentMs = 120_000;
+const idleTimeoutMs = 120_000;
 
-/** Where a connection was to go; undefined: nowhere that can be named. */
+/** Destination of a connection. */
 export interface Target {
   readonly host: string;
   readonly port: number;
 }
 
-/** What one call moves over the network: bounded, logged by connection, and over when the call is. */
+/** Limits the network traffic of one call, logs one line for each connection, and ends all connections with the call. */
 export class CallTraffic implements Disposable {
   readonly #use: NetworkUse;
   readonly #maxBytes: number;
   readonly #log: Pick<Logger, "info">;
   readonly #open = new Set<Connection>();
   readonly #end = new AbortController();
-  #begun = 0;
+  #count = 0;
   #bytes = 0;
 
   constructor(use: NetworkUse, maxBytes: number, log: Pick<Logger, "info">) {
@@ -36,13 +36,16 @@ export class CallTraffic implements Disposable {
     return this.#end.signal;
   }
 
-  /** A new connection, or undefined when there are so many that no more is said of any. */
+  /**
+   * Registers a connection. `target` is undefined if the request has no valid one. Returns undefined beyond the maximum
+   * number of connections, so that the log cannot be flooded.
+   */
   open(target: Target | undefined): Connection | undefined {
-    this.#begun++;
-    if (this.#begun > maxConnections + 1) return undefined;
+    this.#count++;
+    if (this.#count > maxConnections + 1) return undefined;
     const connection = new Connection(target, {
-      moved: (bytes) => this.#moved(bytes),
-      over: (record) => {
+      onBytes: (bytes) => this.#addBytes(bytes),
+      onEnd: (record) => {
         this.#open.delete(connection);
         const { runId, callId } = this.#use;
         this.#log.info({ runId, callId, ...record }, "sandbox connection");
@@ -52,16 +55,16 @@ export class CallTraffic implements Disposable {
     return connection;
   }
 
-  /** Why a connection may not be made, whatever its target. */
+  /** Returns why the call may open no further connection, whatever its target; undefined if it may. */
   refusal(): string | undefined {
     if (this.#bytes > this.#maxBytes) {
-      return `this call has moved more than the ${this.#maxBytes} bytes that it may`;
+      return `this call has exceeded its limit of ${this.#maxBytes} bytes`;
     }
-    if (this.#begun > maxConnections) {
-      return `this call has made more than ${maxConnections} connections; nothing more is said of further ones`;
+    if (this.#count > maxConnections) {
+      return `this call has exceeded its limit of ${maxConnections} connections; further ones are not logged`;
     }
-    return this.#open.size > maxAtOnce
-      ? `this call has more than ${maxAtOnce} connections at a time`
+    return this.#open.size > maxOpen
+      ? `this call has exceeded its limit of ${maxOpen} open connections`
       : undefined;
   }
 
@@ -70,64 +73,65 @@ export class CallTraffic implements Disposable {
     for (const connection of this.#open) connection.end("the call is over");
   }
 
-  #moved(bytes: number): void {
+  #addBytes(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes <= this.#maxBytes) return;
     for (const connection of this.#open) connection.end("too many bytes");
   }
 }
 
-interface Watcher {
-  moved(bytes: number): void;
-  over(record: Readonly<Record<string, unknown>>): void;
+interface ConnectionObserver {
+  onBytes(bytes: number): void;
+  onEnd(record: Readonly<Record<string, unknown>>): void;
 }
 
-/** One connection of a call, from what was asked for to the one line that is logged of it. */
+/** One connection of a call, from its request to its log line. */
 export class Connection {
   readonly #target: Target | undefined;
-  readonly #watcher: Watcher;
+  readonly #observer: ConnectionObserver;
   readonly #began = performance.now();
   readonly #ends: Duplex[] = [];
   #sent = 0;
   #received = 0;
-  #isOver = false;
+  #isClosed = false;
 
-  constructor(target: Target | undefined, watcher: Watcher) {
+  constructor(target: Target | undefined, observer: ConnectionObserver) {
     this.#target = target;
-    this.#watcher = watcher;
+    this.#observer = observer;
   }
 
-  /** What goes out, and what comes back. */
+  /** Counts bytes that the call sends or receives. */
   count(direction: "sent" | "received", bytes: number): void {
     if (direction === "sent") this.#sent += bytes;
     else this.#received += bytes;
-    this.#watcher.moved(bytes);
+    this.#observer.onBytes(bytes);
   }
 
-  /** Streams that end with it at the latest, and with which it ends when they break or are silent. */
+  /** Ties streams to the connection: they are destroyed when it ends, and it ends if they break or are idle for too long. */
   attach(...ends: readonly Duplex[]): void {
     for (const each of ends) {
       this.#ends.push(each);
       each.on("error", () => this.end("broken off"));
-      if (each instanceof Socket) each.setTimeout(silentMs, () => this.end("silent for too long"));
-      if (this.#isOver) each.destroy();
+      if (each instanceof Socket) each.setTimeout(idleTimeoutMs, () => this.end("idle timeout"));
+      if (this.#isClosed) each.destroy();
     }
   }
 
-  /** It is not made: it may not be, or nobody answers. */
+  /** Records that the connection was refused, or that the target did not answer. */
   fail(outcome: "refused" | "failed", reason: string): void {
-    this.#over(outcome, reason);
+    this.#close(outcome, reason);
   }
 
+  /** Ends the connection and destroys its streams. */
   end(reason: string): void {
-    this.#over("allowed", reason);
+    this.#close("allowed", reason);
     for (const each of this.#ends) each.destroy();
   }
 
-  #over(outcome: "allowed" | "refused" | "failed", reason: string): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#watcher.over({
+  #close(outcome: "allowed" | "refused" | "failed", reason: string): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#observer.onEnd({
       ...this.#target,
       outcome,
       reason,

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { request as ask } from "node:http";
+import { request as send } from "node:http";
 import type { Socket } from "node:net";
 import type { Connection } from "./call-traffic.ts";
 
-/** What concerns one connection only, and is not passed on to the next. */
-const ofOneHop = [
+/** Hop-by-hop headers, which a proxy does not forward. */
+const hopByHop = [
   "connection",
   "keep-alive",
   "proxy-authenticate",
@@ -16,74 +16,74 @@ const ofOneHop = [
   "upgrade",
 ];
 
-/** What says where a request ends and whom it is for: no connection may claim it for itself. */
-const ofTheRequest = ["content-length", "host", "transfer-encoding"];
+/** Headers that define the end and the target of a request. The header `connection` must not declare them hop-by-hop. */
+const essential = ["content-length", "host", "transfer-encoding"];
 
-interface Outward {
+interface Outbound {
   readonly url: URL;
   readonly socket: Socket;
   readonly connection: Connection;
 }
 
-/** Why a request cannot be passed on as it is meant. Undefined: it can be. */
+/** Returns why a request is ambiguous without its hop-by-hop headers; undefined if it is not. */
 export function ambiguityOf({ headers }: IncomingMessage): string | undefined {
-  const named = namedOf(headers).find((name) => ofTheRequest.includes(name));
-  return named && `the header connection names ${named}, without which the request is another one`;
+  const named = connectionHeaders(headers).find((name) => essential.includes(name));
+  return named && `the header connection names ${named}, which must be forwarded`;
 }
 
-/** Passes a plain request on over a connection of its own, and the answer back. Redirects are the client's to follow. */
+/** Forwards a plain request over its own connection, and returns the response. The client follows redirects itself. */
 export function forwardRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  { url, socket, connection }: Outward,
+  { url, socket, connection }: Outbound,
 ): void {
   if (response.destroyed) return connection.end("closed");
-  const asking = ask({
-    // Without an agent, which would make connections of its own.
+  const forwarded = send({
+    // An agent would open other connections.
     createConnection: () => socket,
     method: request.method ?? "GET",
     path: `${url.pathname}${url.search}`,
-    // Whatever the client says there, the host is the one that was looked at.
-    headers: { ...passedOn(request.headers), ...framing(request), host: url.host },
+    // The checked host replaces the header of the client.
+    headers: { ...endToEnd(request.headers), ...framing(request), host: url.host },
     setHost: false,
   });
   const breakOff = () => {
     connection.end("broken off");
     if (response.headersSent) return void response.destroy();
-    response.writeHead(502, { connection: "close" }).end("the other side has broken off\n");
+    response.writeHead(502, { connection: "close" }).end("the server broke the connection\n");
   };
-  asking.on("error", breakOff);
-  // Nobody has asked for another protocol.
-  asking.once("upgrade", breakOff);
-  asking.once("response", (answer) => {
-    answer.on("data", ({ length }: Buffer) => connection.count("received", length));
-    answer.on("error", () => response.destroy());
+  forwarded.on("error", breakOff);
+  // The header `upgrade` is not forwarded, so no server may answer with another protocol.
+  forwarded.once("upgrade", breakOff);
+  forwarded.once("response", (received) => {
+    received.on("data", ({ length }: Buffer) => connection.count("received", length));
+    received.on("error", () => response.destroy());
     try {
-      response.writeHead(answer.statusCode ?? 502, passedOn(answer.headers));
-      answer.pipe(response);
+      response.writeHead(received.statusCode ?? 502, endToEnd(received.headers));
+      received.pipe(response);
     } catch {
-      // A server may answer what no server may.
-      asking.destroy(new Error("the answer cannot be passed on"));
+      // The server sent an invalid status or header, which Node accepts but does not send.
+      forwarded.destroy(new Error("the response cannot be forwarded"));
     }
   });
   response.once("close", () => connection.end("closed"));
   request.on("data", ({ length }: Buffer) => connection.count("sent", length));
-  request.once("error", () => asking.destroy());
-  request.pipe(asking);
+  request.once("error", () => forwarded.destroy());
+  request.pipe(forwarded);
 }
 
-/** A body without a length is sent on in chunks, whatever the method. */
+/** Forwards a chunked body as chunks; for some methods, Node would not by default. */
 function framing({ headers }: IncomingMessage): IncomingHttpHeaders {
   return headers["transfer-encoding"] === undefined ? {} : { "transfer-encoding": "chunked" };
 }
 
-function passedOn(headers: IncomingHttpHeaders): IncomingHttpHeaders {
-  const dropped = new Set([...ofOneHop, ...namedOf(headers)]);
+function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  const dropped = new Set([...hopByHop, ...connectionHeaders(headers)]);
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.has(name)));
 }
 
-/** The headers that are of one connection because it says so. */
-function namedOf({ connection = "" }: IncomingHttpHeaders): readonly string[] {
+/** Returns the headers that the header `connection` declares hop-by-hop. */
+function connectionHeaders({ connection = "" }: IncomingHttpHeaders): readonly string[] {
   return connection
     .toLowerCase()
     .split(",")

@@ -3,33 +3,33 @@ import { includesEntry, parseNetworkEntry } from "@reeve/agent/spec/network-entr
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 
-/** What the operator of a toolhost permits its sandboxes, and how much of it. */
+/** Network access that the operator of a toolhost permits its sandboxes. */
 export interface NetworkPolicy {
-  /** The most that an agent may be given. Empty: nothing. */
+  /** Hosts and ports that agents may request. Empty: none. */
   readonly allow: readonly NetworkEntry[];
-  /** Addresses and ranges that may be reached although they are of this host, of its links or of private networks. */
+  /** Addresses and ranges that may be reached although they are local, link-local, or private. */
   readonly ranges: readonly string[];
-  /** Bytes of all connections of one call together, in both directions. */
+  /** Maximum bytes of all connections of one call together, in both directions. */
   readonly maxBytes: number;
 }
 
-/** What an agent asks for, when all of it is permitted. Throws a Failure that names what is not. */
+/** Parses the network entries of an agent. Throws a Failure that names all entries beyond the policy. */
 export function permittedEntries(
   wanted: readonly string[],
   { allow }: Pick<NetworkPolicy, "allow">,
 ): readonly NetworkEntry[] {
   const entries = wanted.map((text) => {
     const entry = parseNetworkEntry(text, "agent");
-    if (entry === undefined) throw denied(`"${text}" is no host:port or *.host:port`);
+    if (entry === undefined) throw denied(`"${text}" is not of the form host:port or *.host:port`);
     return entry;
   });
   const refused = entries.filter((entry) => !allow.some((outer) => includesEntry(outer, entry)));
   if (refused.length === 0) return entries;
-  const asked = refused.map(({ text }) => text).join(", ");
-  const most = allow.map(({ text }) => text).join(", ") || "nothing";
+  const requested = refused.map(({ text }) => text).join(", ");
+  const permitted = allow.map(({ text }) => text).join(", ") || "nothing";
   throw denied(
-    `the agent asks for ${asked}, beyond what its operator permits, which is ${most}; ` +
-      "take it out of deep_agent.network.allow, or have REEVE_NETWORK_ALLOW of the toolhost permit it",
+    `the agent requests ${requested}, but its operator permits only ${permitted}; ` +
+      "remove it from deep_agent.network.allow, or add it to REEVE_NETWORK_ALLOW of the toolhost",
   );
 }
 

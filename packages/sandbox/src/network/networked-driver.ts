@@ -19,15 +19,15 @@ import { SandboxProxy } from "./sandbox-proxy.ts";
 export interface NetworkedDriverOptions {
   readonly policy: NetworkPolicy;
   readonly identity: Identity;
-  /** Below which the sockets of proxies lie. */
+  /** Returns the parent folder of the proxies' sockets. */
   readonly folder: () => string;
   readonly resolve: ResolveHost;
   readonly log: Pick<Logger, "info">;
 }
 
 /**
- * A driver whose sandboxes reach the network as far as their spec asks for it and the operator permits, by a proxy for each
- * of them. Without a wish they are those of the driver itself, which has no network to give.
+ * Adds network access to the sandboxes of another driver, which have none. A sandbox whose spec requests network access that
+ * the operator permits gets its own proxy. Other sandboxes are unchanged.
  */
 export class NetworkedDriver implements SandboxDriver {
   readonly #driver: SandboxDriver;
@@ -49,10 +49,10 @@ export class NetworkedDriver implements SandboxDriver {
   }
 
   async open(spec: SessionSpec, signal: AbortSignal): Promise<SandboxSession> {
-    const wanted = spec.network ?? [];
-    if (wanted.length === 0) return await this.#driver.open(spec, signal);
+    const requested = spec.network ?? [];
+    if (requested.length === 0) return await this.#driver.open(spec, signal);
     const { policy, identity, folder: below, log } = this.#options;
-    const entries = permittedEntries(wanted, policy);
+    const entries = permittedEntries(requested, policy);
     await using opening = new AsyncDisposableStack();
     const folder = opening.use(await proxyFolder(below(), identity));
     const proxy = opening.use(

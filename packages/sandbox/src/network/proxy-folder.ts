@@ -5,16 +5,16 @@ import type { Identity } from "../host/identity.ts";
 import { isOwnerGone, machineIdHash, ownerName } from "../host/owner.ts";
 import { privateFolder } from "../host/workspace-root.ts";
 
-/** A folder for the socket of one proxy, which sandboxes may enter. */
+/** A folder with the socket of one proxy, to mount into a sandbox. */
 export interface ProxyFolder extends AsyncDisposable {
   readonly path: string;
-  /** Has the socket made by `listen`, at a path that is short enough for one, and gives it to the sandboxes. */
+  /** Calls `listen` with a path that is short enough for a socket, and then lets sandboxes use the socket. */
   publish(listen: (path: string) => Promise<void>): Promise<void>;
 }
 
 const name = "proxy";
 
-/** Makes one below a folder, and takes away those of toolhosts of this machine that are gone. */
+/** Creates a proxy folder below `below`, and deletes those of dead toolhosts of this machine. Disposing deletes it. */
 export async function proxyFolder(below: string, identity: Identity): Promise<ProxyFolder> {
   const parent = privateFolder(below, identity);
   await sweep(parent);
@@ -24,7 +24,7 @@ export async function proxyFolder(below: string, identity: Identity): Promise<Pr
   return {
     path,
     publish: async (listen) => {
-      // A data folder may have a longer path than a socket can.
+      // The path of a data folder may exceed the maximum length of a socket path.
       await listen(`/proc/self/fd/${handle.fd}/${name}`);
       await chmod(join(path, name), 0o600);
       if (identity.isDedicated) await chown(join(path, name), identity.uid, identity.gid);

@@ -1,29 +1,29 @@
 import type { Duplex } from "node:stream";
 import { normalizeHost } from "@reeve/agent/spec/network-entry";
 import type { Target } from "./call-traffic.ts";
-import type { HostConnection } from "./reach-host.ts";
+import type { HostConnection } from "./connect-to-host.ts";
 
 const defaultPort = 80;
 
-/** Where `CONNECT host:port` leads. Undefined: it is not written so. */
+/** Returns the target of `CONNECT host:port`; undefined if it is malformed. */
 export function targetOfTunnel(authority: string): Target | undefined {
   const [, written = "", port = ""] =
     /^(\[[0-9a-fA-F:.]+\]|[^:[\]]+):(\d{1,5})$/.exec(authority) ?? [];
   return targetOf(written, Number(port));
 }
 
-/** Where a plain request leads. */
+/** Returns the target of a plain request; undefined if it is not valid. */
 export function targetOfUrl(url: URL): Target | undefined {
   return targetOf(url.hostname, url.port === "" ? defaultPort : Number(url.port));
 }
 
-/** Tells a client that asked for a tunnel why there is none. Its end of the reason is where programs show it. */
-export function answerTunnel(
+/** Answers a refused or failed CONNECT. The status line carries the reason as well, because most programs show only that. */
+export function refuseTunnel(
   client: Duplex,
   { kind, reason }: Exclude<HostConnection, { kind: "open" }>,
 ): void {
   const status =
-    kind === "refused" ? "403 Refused by the network policy of the agent" : "502 Not reached";
+    kind === "refused" ? "403 Refused by the network policy of the agent" : "502 Host unreachable";
   const body = Buffer.from(`${reason}\n`);
   const head = [
     `HTTP/1.1 ${status}`,

@@ -6,15 +6,15 @@ import { permitsHost } from "@reeve/agent/spec/network-entry";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { NetworkUse } from "../port.ts";
 import { AddressGuard, privateRanges } from "./address-guard.ts";
-import { Turns } from "@reeve/platform/async/turns";
+import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 import type { Connection, Target } from "./call-traffic.ts";
 import { CallTraffic } from "./call-traffic.ts";
 import { forwardRequest, ambiguityOf } from "./forward-request.ts";
 import type { Lookups } from "./lookups.ts";
-import type { HostConnection, RouteOptions } from "./reach-host.ts";
-import { connectToHost } from "./reach-host.ts";
-import { pipeTunnel } from "./carry-tunnel.ts";
-import { answerTunnel, targetOfTunnel, targetOfUrl } from "./proxy-messages.ts";
+import type { HostConnection, RouteOptions } from "./connect-to-host.ts";
+import { connectToHost } from "./connect-to-host.ts";
+import { pipeTunnel } from "./pipe-tunnel.ts";
+import { refuseTunnel, targetOfTunnel, targetOfUrl } from "./proxy-messages.ts";
 
 const maxSockets = 64;
 const headersMs = 15_000;
@@ -28,21 +28,21 @@ export interface SandboxProxyOptions {
 }
 
 /**
- * The proxy of one sandbox, by which alone its commands reach what they may: tunnels by CONNECT, and plain HTTP by absolute
- * addresses. Whatever comes while no call is under way is closed at once.
+ * The HTTP proxy of one sandbox, the only way to the network for its commands. Supports tunnels by CONNECT and plain requests
+ * with absolute URLs. Connections outside of a call are closed at once.
  */
 export class SandboxProxy implements AsyncDisposable {
   readonly #options: SandboxProxyOptions;
-  readonly #way: RouteOptions;
+  readonly #route: RouteOptions;
   readonly #server = createServer({ headersTimeout: headersMs, requestTimeout: 0 });
   #traffic: CallTraffic | undefined;
 
   constructor(options: SandboxProxyOptions) {
     const guard = new AddressGuard(options.ranges, privateRanges);
     this.#options = options;
-    this.#way = { guard, lookups: options.lookups, turns: new Turns() };
+    this.#route = { guard, lookups: options.lookups, lookupMutex: new Semaphore(1) };
     this.#server.maxConnections = maxSockets;
-    // Whatever breaks there breaks that connection, and nothing else.
+    // An error must end its own connection only.
     this.#server.on("request", (request, response) => {
       for (const each of [request, response]) each.on("error", () => undefined);
       this.#forward(request, response).catch(() => request.socket.destroy());
@@ -54,7 +54,7 @@ export class SandboxProxy implements AsyncDisposable {
     this.#server.on("clientError", (_, client) => client.destroy());
   }
 
-  /** Listens on a socket of the file system. */
+  /** Listens on a Unix socket. */
   async listen(path: string): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#server.on("error", reject);
@@ -62,7 +62,7 @@ export class SandboxProxy implements AsyncDisposable {
     await promise;
   }
 
-  /** Serves one call until the end of it, with which all its connections end. */
+  /** Serves one call. Disposing ends the call and all its connections. */
   serve(use: NetworkUse): Disposable {
     const { maxBytes, log } = this.#options;
     const traffic = new CallTraffic(use, maxBytes, log);
@@ -89,9 +89,9 @@ export class SandboxProxy implements AsyncDisposable {
     const connection = this.#traffic?.open(target);
     if (connection === undefined) return void client.destroy();
     connection.attach(client);
-    const reached = await this.#reach(target, connection);
-    if (reached.kind !== "open") return answerTunnel(client, reached);
-    pipeTunnel(connection, { client, head, socket: reached.socket });
+    const connected = await this.#connect(target, connection);
+    if (connected.kind !== "open") return refuseTunnel(client, connected);
+    pipeTunnel(connection, { client, head, socket: connected.socket });
   }
 
   async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -104,30 +104,30 @@ export class SandboxProxy implements AsyncDisposable {
       connection.fail("refused", problem);
       return answer(response, 400, problem);
     }
-    const reached = await this.#reach(target, connection);
-    if (reached.kind === "open" && url !== null) {
+    const connected = await this.#connect(target, connection);
+    if (connected.kind === "open" && url !== null) {
       try {
-        return forwardRequest(request, response, { url, socket: reached.socket, connection });
+        return forwardRequest(request, response, { url, socket: connected.socket, connection });
       } catch (error) {
         connection.end("broken off");
         throw error;
       }
     }
-    if (reached.kind === "open") return;
-    answer(response, reached.kind === "refused" ? 403 : 502, reached.reason);
+    if (connected.kind === "open") return;
+    answer(response, connected.kind === "refused" ? 403 : 502, connected.reason);
   }
 
-  async #reach(target: Target | undefined, connection: Connection): Promise<HostConnection> {
+  async #connect(target: Target | undefined, connection: Connection): Promise<HostConnection> {
     const { entries } = this.#options;
     const traffic = this.#traffic;
     const refusal = traffic?.refusal() ?? refusalOf(target, entries);
-    const reached: HostConnection =
+    const connected: HostConnection =
       refusal !== undefined || target === undefined || traffic === undefined
-        ? { kind: "refused", reason: refusal ?? "no call is under way" }
-        : await connectToHost(target.host, target.port, this.#way, traffic.signal);
-    if (reached.kind === "open") connection.attach(reached.socket);
-    else connection.fail(reached.kind, reached.reason);
-    return reached;
+        ? { kind: "refused", reason: refusal ?? "no call is in progress" }
+        : await connectToHost(target.host, target.port, this.#route, traffic.signal);
+    if (connected.kind === "open") connection.attach(connected.socket);
+    else connection.fail(connected.kind, connected.reason);
+    return connected;
   }
 }
 
@@ -141,10 +141,10 @@ function refusalOf(
   entries: readonly NetworkEntry[],
 ): string | undefined {
   if (target === undefined) {
-    return "only http:// addresses, and CONNECT to host:port, are understood here";
+    return "this proxy supports only http:// URLs and CONNECT host:port";
   }
   const { host, port } = target;
   if (permitsHost(entries, host, port)) return undefined;
   const list = entries.map(({ text }) => text).join(", ");
-  return `${host}:${port} is not among what this agent may reach: ${list}`;
+  return `${host}:${port} is not among the hosts that this agent may reach: ${list}`;
 }

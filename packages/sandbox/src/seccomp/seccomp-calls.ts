@@ -1,29 +1,29 @@
-/** Numbers of system calls on one processor architecture. */
+/** Numbers of system calls on one architecture. */
 export interface SyscallTable {
-  /** AUDIT_ARCH_*, by which the kernel tells the architecture. */
+  /** AUDIT_ARCH_* of the architecture. */
   readonly audit: number;
   readonly clone: number;
   readonly socket: number;
   readonly ioctl: number;
   readonly personality: number;
-  /** Calls that are not permitted. */
+  /** Calls that fail with EPERM. */
   readonly deniedCalls: readonly number[];
-  /** Calls that are answered as missing, so that programs fall back. */
+  /** Calls that fail with ENOSYS, so that programs use their fallback. */
   readonly missingCalls: readonly number[];
 }
 
-/** What denied calls are answered with. */
+/** Error numbers of refused calls. */
 export const errors = { EPERM: 1, ENOSYS: 38, EAFNOSUPPORT: 97 } as const;
-/** CLONE_NEWNS, CGROUP, UTS, IPC, USER, PID, NET and TIME. */
+/** The flags CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, and NEWTIME. */
 export const newNamespaces = 0x7e02_0080;
-/** Families of sockets that are permitted. */
+/** Permitted socket families. */
 export const families = { unix: 1, inet: 2, inet6: 10 } as const;
-/** TIOCSTI and TIOCLINUX put words into a terminal, for somebody else to be run. */
+/** TIOCSTI and TIOCLINUX inject input into a terminal, which its shell would execute. */
 export const terminalInjections = [0x5412, 0x541c] as const;
 
 type Numbers = readonly [x64: number | undefined, arm64: number | undefined];
 
-/** Calls that are not permitted, by name. */
+/** Calls that fail with EPERM, by name. */
 export const denied: Readonly<Record<string, Numbers>> = {
   ptrace: [101, 117],
   process_vm_readv: [310, 270],
@@ -94,8 +94,8 @@ export const denied: Readonly<Record<string, Numbers>> = {
 };
 
 /**
- * clone3 hides its flags behind a pointer, where no filter can read them; io_uring passes by every filter; a message queue
- * outlives whoever made it, and cannot be found.
+ * Calls that fail with ENOSYS, by name. clone3 passes its flags by a pointer, which a filter cannot read; io_uring bypasses
+ * filters; a message queue outlives its creator and cannot be listed.
  */
 export const missing: Readonly<Record<string, Numbers>> = {
   clone3: [435, 435],
@@ -105,7 +105,7 @@ export const missing: Readonly<Record<string, Numbers>> = {
   io_uring_register: [427, 427],
 };
 
-/** By Node's name of the architecture. */
+/** System calls by Node's name of the architecture. */
 export const syscallTables: Readonly<Record<string, SyscallTable>> = {
   x64: {
     audit: 0xc000_003e,

@@ -16,19 +16,19 @@ interface Profile {
 
 const { syscalls } = seccompProfile("x64") as Profile;
 
-/** Calls that are answered so whatever their arguments. */
+/** Calls that fail with `errno` for all arguments. */
 function refused(errno: number): readonly string[] {
   return syscalls
     .filter(({ errnoRet, args }) => errnoRet === errno && args === undefined)
     .flatMap(({ names }) => names);
 }
 
-test("refuses whatever the program of bubblewrap refuses, with the same answers", () => {
+test("refuses the same calls as the program for bubblewrap, with the same errors", () => {
   expect(refused(1)).toEqual(Object.keys(denied));
   expect(refused(38)).toEqual(Object.keys(missing));
 });
 
-test("refuses every family of sockets but unix and inet", () => {
+test("refuses all socket families except unix and inet", () => {
   const families = syscalls
     .filter(({ names }) => names.includes("socket"))
     .map(({ args }) => args?.[0]?.valueTwo);
@@ -36,24 +36,24 @@ test("refuses every family of sockets but unix and inet", () => {
   for (const netlinkPacketVsock of [16, 17, 40]) expect(families).toContain(netlinkPacketVsock);
 });
 
-test("refuses each kind of new namespace by itself", () => {
+test("refuses each kind of new namespace", () => {
   const clones = syscalls.filter(({ names }) => names.includes("clone"));
   const flags = clones.map(({ args }) => args?.[0]?.valueTwo ?? 0);
   expect(flags.reduce((all, flag) => all | flag, 0)).toBe(0x7e02_0080);
 });
 
-test("refuses every personality but the usual one and the question for the present one", () => {
+test("refuses all personalities except the default and the query of the current one", () => {
   const rules = syscalls.filter(({ names }) => names.includes("personality"));
   const isRefused = (persona: number) =>
     rules.some(({ args: [arg] = [] }) => {
       const mask = BigInt(arg?.value ?? 0);
       return (BigInt(persona) & mask) === BigInt(arg?.valueTwo ?? 0);
     });
-  const refusedOnes = [1, 0x0040000, 0x0400000, 0x8000_0000, 0xffff_fffe, 0x7fff_ffff, 0xfff7_ffff];
-  expect(refusedOnes.filter((persona) => !isRefused(persona))).toEqual([]);
+  const examples = [1, 0x0040000, 0x0400000, 0x8000_0000, 0xffff_fffe, 0x7fff_ffff, 0xfff7_ffff];
+  expect(examples.filter((persona) => !isRefused(persona))).toEqual([]);
   expect([0, 0xffff_ffff].filter(isRefused)).toEqual([]);
 });
 
-test("is not made up for an architecture that is not known", () => {
+test("is undefined for an unknown architecture", () => {
   expect(seccompProfile("mips")).toBeUndefined();
 });

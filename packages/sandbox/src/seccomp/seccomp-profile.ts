@@ -7,7 +7,7 @@ import {
   terminalInjections,
 } from "./seccomp-calls.ts";
 
-/** A rule of the seccomp profiles of container engines. */
+/** A rule of a container engine's seccomp profile. */
 interface Rule {
   readonly names: readonly string[];
   readonly action: "SCMP_ACT_ERRNO";
@@ -25,14 +25,14 @@ const architectures: Readonly<Record<string, string>> = {
   arm64: "SCMP_ARCH_AARCH64",
 };
 
-/** The kernel knows of fewer families of sockets, and answers for the others by itself. */
+/** An upper bound of socket families; the kernel refuses larger numbers itself. */
 const maxFamilies = 64;
 const lowerHalf = 0xffff_ffff;
 const bits = Array.from({ length: 32 }, (_, bit) => 2 ** bit);
 
 /**
- * The filter of system calls as container engines take it: the same one as the program of bubblewrap, in rules that can
- * only compare for equality. Undefined when the architecture is none that we know.
+ * Returns the seccomp profile for container engines. It refuses the same calls as `seccompProgram`, by rules that can only
+ * compare for equality. Undefined if the architecture is unknown.
  */
 export function seccompProfile(architecture: string): object | undefined {
   const own = architectures[architecture];
@@ -43,11 +43,12 @@ export function seccompProfile(architecture: string): object | undefined {
   const syscalls: readonly Rule[] = [
     { names: Object.keys(missing), action: "SCMP_ACT_ERRNO", errnoRet: errors.ENOSYS },
     { names: Object.keys(denied), action: "SCMP_ACT_ERRNO", errnoRet: errors.EPERM },
-    // One rule for each bit, because none can say "any of these".
+    // One rule for each bit, because a rule cannot match "any of these bits".
     ...bits
       .filter((bit) => bit & newNamespaces)
       .map((bit) => when("clone", { index: 0, mask: bit, value: bit }, errors.EPERM)),
-    // Zero is the usual one, and all bits ask for the present one: any other has a bit that is set before one that is not.
+    // Permits personality 0, the default, and all bits, which query the current one. Any other value has a set bit followed by a
+    // clear one.
     ...bits.map((bit, at) => {
       const mask = bit + (bits[(at + 1) % bits.length] ?? 0);
       return when("personality", { index: 0, mask, value: bit }, errors.EPERM);

@@ -6,19 +6,19 @@ const kill = 0x80000000;
 const errno = (number: number) => 0x00050000 + number;
 const audit = { x64: 0xc000003e, arm64: 0xc00000b7 };
 
-/** Runs the program as the kernel does: 32-bit loads from the description of a call. */
+/** Runs the program as the kernel does, with 32-bit loads from the data of a system call. */
 function verdict(
   architecture: "x64" | "arm64",
   call: number,
   args: readonly number[] = [],
-  seen: number = audit[architecture],
+  actualAudit: number = audit[architecture],
 ): number {
   const program = seccompProgram(architecture);
   if (program === undefined) throw new Error("no program");
   const view = new DataView(program.buffer);
   const words = new Map([
     [0, call],
-    [4, seen],
+    [4, actualAudit],
     ...args.map((value, index) => [16 + index * 8, value] as const),
   ]);
   let accumulator = 0;
@@ -36,8 +36,8 @@ function verdict(
   throw new Error("the program ran off its end");
 }
 
-describe("the filter of system calls", () => {
-  test("permits what programs live on", () => {
+describe("the seccomp filter", () => {
+  test("permits the calls that all programs need", () => {
     for (const call of [0, 1, 3, 9, 59, 60, 231, 257]) expect(verdict("x64", call)).toBe(allow);
     for (const call of [56, 57, 63, 64, 93, 221]) expect(verdict("arm64", call)).toBe(allow);
   });
@@ -59,14 +59,14 @@ describe("the filter of system calls", () => {
     expect(verdict("arm64", arm64)).toBe(errno(1));
   });
 
-  test("answers clone3 and io_uring as missing", () => {
+  test("reports clone3 and io_uring as missing", () => {
     for (const call of [425, 426, 427, 435]) {
       expect(verdict("x64", call)).toBe(errno(38));
       expect(verdict("arm64", call)).toBe(errno(38));
     }
   });
 
-  test("permits clone for threads and children, not for namespaces", () => {
+  test("permits clone for threads and processes, but not for namespaces", () => {
     for (const [architecture, clone] of [
       ["x64", 56],
       ["arm64", 220],
@@ -81,24 +81,24 @@ describe("the filter of system calls", () => {
     }
   });
 
-  test("permits sockets of unix and inet only", () => {
+  test("permits only unix and inet sockets", () => {
     for (const family of [1, 2, 10]) expect(verdict("x64", 41, [family])).toBe(allow);
     for (const family of [0, 16, 17, 38, 40]) expect(verdict("x64", 41, [family])).toBe(errno(97));
   });
 
-  test("refuses to type into a terminal, and other personalities", () => {
+  test("refuses terminal injection and other personalities", () => {
     expect(verdict("x64", 16, [0, 0x5413])).toBe(allow);
     expect(verdict("x64", 16, [0, 0x5412])).toBe(errno(1));
     expect(verdict("x64", 135, [0xffffffff])).toBe(allow);
     expect(verdict("x64", 135, [0x40000])).toBe(errno(1));
   });
 
-  test("ends who calls by another architecture, and knows no x32", () => {
+  test("kills a process that uses another architecture, and reports x32 calls as missing", () => {
     expect(verdict("x64", 1, [], 0x40000003)).toBe(kill);
     expect(verdict("x64", 0x40000000 + 1)).toBe(errno(38));
   });
 
-  test("is there for known architectures only", () => {
+  test("exists for known architectures only", () => {
     expect(seccompProgram("mips")).toBeUndefined();
     expect(seccompProgram("x64")?.length).toBeLessThan(4096 * 8);
   });

@@ -7,7 +7,7 @@ import {
   terminalInjections,
 } from "./seccomp-calls.ts";
 
-/** One instruction of classic BPF. */
+/** An instruction of classic BPF. */
 interface Instruction {
   readonly code: number;
   readonly jt: number;
@@ -19,23 +19,23 @@ const loadWord = 0x20;
 const andWith = 0x54;
 const jumpIfEqual = 0x15;
 const jumpIfAtLeast = 0x35;
-const giveBack = 0x06;
+const returnVerdict = 0x06;
 
-/** Offsets in the kernel's `seccomp_data`; of an argument the lower half, on a little-endian machine. */
+/** Offsets in the kernel's `seccomp_data`. Those of arguments select the lower half, on a little-endian machine. */
 const offsets = { call: 0, architecture: 4, first: 16, second: 24 } as const;
 
 const allow = 0x7fff_0000;
 const killProcess = 0x8000_0000;
 const errno = (number: number) => 0x0005_0000 | number;
 
-/** Calls of the x32 ABI have this bit. */
+/** This bit marks calls of the x32 ABI. */
 const x32 = 0x4000_0000;
 const personalities = [0, 0xffff_ffff];
 
 /**
- * The filter of system calls of a sandbox, as bwrap takes it: denies what reaches the kernel's wider surface (namespaces,
- * mounts, tracing, keys, BPF, io_uring), and sockets of other families than unix and inet. Undefined when the
- * architecture is none that we know; `architecture` is Node's name of it.
+ * Returns the seccomp filter for bwrap, as a BPF program. It refuses calls that widen the attack surface of the kernel
+ * (namespaces, mounts, tracing, keys, BPF, io_uring), and all sockets except unix and inet. `architecture` is Node's name of
+ * it; undefined if it is unknown.
  */
 export function seccompProgram(architecture: string): Uint8Array | undefined {
   const calls = syscallTables[architecture];
@@ -80,7 +80,7 @@ function load(offset: number): Instruction {
 }
 
 function answer(verdict: number): Instruction {
-  return { code: giveBack, jt: 0, jf: 0, k: verdict };
+  return { code: returnVerdict, jt: 0, jf: 0, k: verdict };
 }
 
 function ifEqual(value: number, then: readonly Instruction[]): readonly Instruction[] {

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { connect, isIP } from "node:net";
+import type { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 import type { AddressGuard } from "./address-guard.ts";
-import type { Turns } from "@reeve/platform/async/turns";
 import type { Lookups } from "./lookups.ts";
 
 /** How long one address may take to accept a connection. */
@@ -12,36 +12,36 @@ const maxAddresses = 8;
 export interface RouteOptions {
   readonly guard: AddressGuard;
   readonly lookups: Lookups;
-  /** Lookups hold a thread that files need as well: those of one sandbox take turns. */
-  readonly turns: Turns;
+  /** Serializes the lookups of one sandbox, because each holds a thread that file operations need as well. */
+  readonly lookupMutex: Semaphore;
 }
 
-/** A connection, or why there is none. */
+/** A connection, or the reason why there is none. */
 export type HostConnection =
   | { readonly kind: "open"; readonly socket: Socket }
   | { readonly kind: "refused" | "failed"; readonly reason: string };
 
 /**
- * Connects to a host. Its name is resolved once, and the connection goes to an address that was looked at: whatever the name
- * says a moment later leads nowhere else. One address that is closed refuses the name.
+ * Connects to a host. Resolves its name once and connects to an address that was checked, so a changed name (DNS rebinding)
+ * leads nowhere else. Refuses the host if any of its addresses is blocked.
  */
 export async function connectToHost(
   host: string,
   port: number,
-  { guard, lookups, turns }: RouteOptions,
+  { guard, lookups, lookupMutex }: RouteOptions,
   signal: AbortSignal,
 ): Promise<HostConnection> {
   let addresses: readonly string[];
   try {
-    addresses = isIP(host) > 0 ? [host] : await lookups.addresses(host, turns, signal);
+    addresses = isIP(host) > 0 ? [host] : await lookups.addresses(host, lookupMutex, signal);
   } catch (error) {
     return { kind: "failed", reason: `${host} has no address: ${codeOf(error)}` };
   }
-  const closed = addresses.find((address) => !guard.permits(address));
-  if (closed !== undefined) {
-    const at = closed === host ? host : `${host} is at ${closed}, which`;
-    const remedy = "only REEVE_NETWORK_RANGES of the toolhost can open it";
-    return { kind: "refused", reason: `${at} is closed to sandboxes; ${remedy}` };
+  const blocked = addresses.find((address) => !guard.permits(address));
+  if (blocked !== undefined) {
+    const subject = blocked === host ? host : `${host} is at ${blocked}, which`;
+    const remedy = "only REEVE_NETWORK_RANGES of the toolhost can permit it";
+    return { kind: "refused", reason: `${subject} is blocked for sandboxes; ${remedy}` };
   }
   let problem = "it has no address";
   for (const address of addresses.slice(0, maxAddresses)) {
@@ -57,7 +57,7 @@ export async function connectToHost(
       if (signal.aborted) break;
     }
   }
-  return { kind: "failed", reason: `${host}:${port} is not reached: ${problem}` };
+  return { kind: "failed", reason: `cannot connect to ${host}:${port}: ${problem}` };
 }
 
 function codeOf(error: unknown): string {

@@ -4,22 +4,22 @@ import type { Connection } from "./call-traffic.ts";
 
 interface Tunnel {
   readonly client: Duplex;
-  /** What the client has said already. */
+  /** Bytes that the client sent after its request. */
   readonly head: Buffer;
   readonly socket: Socket;
 }
 
 /**
- * Carries a tunnel both ways until both ends, which the connection holds, are closed. What one end has said reaches the other
- * before it closes.
+ * Pipes a tunnel in both directions until both sockets are closed. Bytes of one end reach the other before it closes. Both
+ * sockets must be attached to the connection.
  */
 export function pipeTunnel(connection: Connection, { client, head, socket }: Tunnel): void {
   if (client.destroyed) return connection.end("closed");
-  let left = 2;
+  let open = 2;
   for (const each of [client, socket]) {
     each.once("close", () => {
-      left--;
-      if (left === 0) connection.end("closed");
+      open--;
+      if (open === 0) connection.end("closed");
     });
   }
   client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
