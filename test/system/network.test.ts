@@ -84,7 +84,7 @@ urllib.request.urlopen("http://localhost:${port}/").read().decode()`;
     await agent("greedy", [`localhost:${port}`, "example.org:443"]);
     const { content, isError } = await resultOf(deployment, "greedy");
     expect(isError).toBe(true);
-    expect(content).toMatch(/^no network: the agent asks for example\.org:443/);
+    expect(content).toMatch(/^no network: the agent requests example\.org:443/);
   });
 
   test("is refused by field when they are none, or nothing of it could use them", async () => {

@@ -7,7 +7,7 @@ const driver = new BubblewrapDriver(identity);
 const report = await driver.probe(AbortSignal.timeout(60_000));
 const hidden = ["/etc/shadow", "/etc/passwd", "/root", "/home", "/var", "/run", "/sys"];
 
-// Without bubblewrap there is nothing to attack; the reason is in the name of what is skipped.
+// Without bubblewrap, the tests are skipped with the reason in their title.
 if (report.works)
   sandboxContract("bubblewrap", {
     driver,

@@ -6,15 +6,15 @@ import { controlGroups } from "../src/bubblewrap/control-groups.ts";
 import { defaultLimits } from "../src/port.ts";
 
 const groups = controlGroups();
-const why = groups === undefined ? " (skipped: no control groups can be made here)" : "";
+const why = groups === undefined ? " (skipped: control groups cannot be created here)" : "";
 
 test.skipIf(groups === undefined)(
-  `a control group that cannot be taken away is told, and taken away once it can be${why}`,
+  `a busy control group is reported, and removed once it is free${why}`,
   async () => {
     if (groups === undefined) return;
     const name = `test-${randomUUID()}`;
     groups.open(name, defaultLimits);
-    // A group with another one below it is busy.
+    // A group with a child group is busy.
     const below = globSync(`/sys/fs/cgroup/{,memory/,pids/}reeve/${name}`).map((folder) =>
       join(folder, "below"),
     );

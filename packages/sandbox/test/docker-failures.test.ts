@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-/** The options of the driver, with others. */
+/** Returns the driver options of the test engine, with changes. */
 function options(other: Partial<DockerOptions> = {}): DockerOptions {
   if ("why" in engine) throw new Error(engine.why);
   return { ...engine.options, ...other };
@@ -42,21 +42,21 @@ async function api(path: string): Promise<unknown> {
   return await new Engine(options().address).post(path, undefined, signal);
 }
 
-/** Runs a command that goes on for long, and has something happen once it writes. */
-async function meanwhile(
+/** Runs a long command, calls `disrupt` once it writes, and returns how it ended. */
+async function runWhile(
   session: Pick<SandboxSession | Sandbox, "exec">,
-  happen: () => unknown,
+  disrupt: () => unknown,
   { timeoutMs = 60_000, until = signal }: { timeoutMs?: number; until?: AbortSignal } = {},
 ): Promise<Collected["end"]["reason"]> {
   const argv = ["/bin/sh", "-c", "echo ready; exec sleep 600"];
   for await (const event of session.exec({ argv, limits: limitsOf({ timeoutMs }) }, until)) {
-    if (event.kind === "out") await happen();
+    if (event.kind === "out") await disrupt();
     if (event.kind === "end") return event.reason;
   }
-  throw new Error("there was no end");
+  throw new Error("the command has no end event");
 }
 
-/** A driver whose engine can be made to stand still. */
+/** Creates a driver whose engine can be frozen or cut off. */
 async function behindProxy() {
   const own = await temporaryFolder();
   const proxy = await EngineProxy.start(own.path, options().address ?? "");
@@ -71,7 +71,7 @@ async function behindProxy() {
   };
 }
 
-/** What a driver leaves in the engine of these tests. */
+/** Returns the names of all sandboxes in the test engine. */
 async function containers(): Promise<readonly string[]> {
   const records = await new DockerDriver(options()).list(signal);
   return records.map(({ sessionId }) => sessionId);
@@ -79,17 +79,17 @@ async function containers(): Promise<readonly string[]> {
 
 describe.skipIf("why" in engine)(`a container${why}`, () => {
   // Requirement: HOST-9
-  test("that is killed in the middle of a command ends it as lost", async () => {
+  test("that is killed during a command ends it as lost", async () => {
     await using session = await new DockerDriver(options()).open(spec(), signal);
     const kill = () => api(`/containers/${session.sessionId}/kill`);
-    expect(await meanwhile(session, kill)).toBe("sandbox_lost");
+    expect(await runWhile(session, kill)).toBe("sandbox_lost");
     await vi.waitFor(async () => expect(await containers()).not.toContain(session.sessionId));
   });
 
-  test("that is paused is ended with the time of its command", async () => {
+  test("that is paused is ended at the time limit of its command", async () => {
     await using session = await new DockerDriver(options()).open(spec(), signal);
     const pause = () => api(`/containers/${session.sessionId}/pause`);
-    expect(await meanwhile(session, pause, { timeoutMs: 500 })).toBe("timeout");
+    expect(await runWhile(session, pause, { timeoutMs: 500 })).toBe("timeout");
     await vi.waitFor(async () => expect(await containers()).not.toContain(session.sessionId));
   });
 
@@ -100,11 +100,11 @@ describe.skipIf("why" in engine)(`a container${why}`, () => {
       await api(`/containers/${session.sessionId}/pause`);
       stop.abort();
     };
-    expect(await meanwhile(session, pause, { until: stop.signal })).toBe("cancelled");
+    expect(await runWhile(session, pause, { until: stop.signal })).toBe("cancelled");
     await vi.waitFor(async () => expect(await containers()).not.toContain(session.sessionId));
   });
 
-  test("that was killed while it was idle is replaced, and nobody notices", async () => {
+  test("that was killed while it was idle is replaced without an error", async () => {
     const driver = new DockerDriver(options());
     await using warm = new WarmSandboxes(driver, { idleMs: 300_000, maxIdle: 4 });
     const box = warm.sandboxFor(workspaceDir);
@@ -119,7 +119,7 @@ describe.skipIf("why" in engine)(`a container${why}`, () => {
 });
 
 describe.skipIf("why" in engine)(
-  `a container that cannot be made says why and what helps${why}`,
+  `a container that cannot start is reported with its reason and a remedy${why}`,
   () => {
     test.each<[string, Partial<DockerOptions>, Parameters<typeof spec>[0], RegExp]>([
       [
@@ -131,23 +131,23 @@ describe.skipIf("why" in engine)(
       ["without memory", {}, { memoryBytes: 4_096 }, /memory.*end others/s],
       ["with an unknown runtime", { runtime: "runmoon" }, {}, /runtime.*REEVE_SANDBOX_RUNTIME/s],
       [
-        "over files that the engine does not see",
+        "with a workspace that the engine does not see",
         {},
         { workspaceDir: "/nowhere" },
         /\/nowhere.*same machine/s,
       ],
       [
-        "by nobody",
+        "without an engine",
         { address: "unix:///nowhere.sock" },
         {},
         /nowhere\.sock does not answer.*DOCKER_HOST/s,
       ],
-    ])("%s", async (_, other, wishes, problem) => {
-      const opening = new DockerDriver(options(other)).open(spec(wishes), signal);
+    ])("%s", async (_, other, otherSpec, problem) => {
+      const opening = new DockerDriver(options(other)).open(spec(otherSpec), signal);
       await expect(opening).rejects.toThrow(problem);
     });
 
-    test("at the start of a toolhost too, with the runtimes that there are", async () => {
+    test("also by a probe, with the available runtimes", async () => {
       const report = await new DockerDriver(options({ runtime: "runmoon" })).probe(signal);
       expect(report).toMatchObject({
         works: false,
@@ -160,31 +160,31 @@ describe.skipIf("why" in engine)(
 
 describe.skipIf("why" in engine)(`an engine${why}`, () => {
   // Requirement: HOST-9
-  test("that goes away ends commands as lost, and calls go on when it is back", async () => {
+  test("that goes away ends commands as lost, and runs commands again when it is back", async () => {
     await using own = await behindProxy();
     await using warm = new WarmSandboxes(own.driver, { idleMs: 300_000, maxIdle: 4 });
     const box = warm.sandboxFor(workspaceDir);
-    expect(await meanwhile(box, () => own.proxy.cut())).toBe("sandbox_lost");
+    expect(await runWhile(box, () => own.proxy.cut())).toBe("sandbox_lost");
     const print = { argv: ["echo", "fine"], limits: limitsOf() };
     await expect(collect(box, print, signal)).rejects.toThrow(/does not answer.*start it/);
     await own.proxy.listen();
     expect((await collect(box, print, signal)).text("stdout")).toBe("fine\n");
   });
 
-  test("that stops answering keeps no command longer than its time, and what it waits for an end", async () => {
+  test("that stops answering does not extend the time limit of a command", async () => {
     await using own = await behindProxy();
     await using session = await own.driver.open(spec(), signal);
-    const reason = await meanwhile(session, () => own.proxy.freeze(), { timeoutMs: 500 });
+    const reason = await runWhile(session, () => own.proxy.freeze(), { timeoutMs: 500 });
     expect(reason).toBe("timeout");
   });
 
-  test("that stops answering while a sandbox is made does not keep whoever cancels", async () => {
+  test("that stops answering during a start does not delay an abort", async () => {
     await using own = await behindProxy();
     await (await own.driver.open(spec(), signal))[Symbol.asyncDispose]();
     own.proxy.freeze();
     const stop = new AbortController();
     const opening = own.driver.open(spec(), stop.signal);
-    stop.abort(new DOMException("not wanted", "AbortError"));
-    await expect(opening).rejects.toThrow("not wanted");
+    stop.abort(new DOMException("no longer needed", "AbortError"));
+    await expect(opening).rejects.toThrow("no longer needed");
   });
 });

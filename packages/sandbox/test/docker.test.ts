@@ -20,7 +20,7 @@ else {
   sandboxContract("docker", { driver, identity, bounds, inside: "/workspace", hidden });
 }
 
-/** The home of uid 0 on this machine. */
+/** Returns the home folder of uid 0 on this machine. */
 function administratorHome(): string {
   const accounts = readFileSync("/etc/passwd", "utf8").split("\n");
   const home = accounts.map((line) => line.split(":")).find(([, , uid]) => uid === "0")?.[5];

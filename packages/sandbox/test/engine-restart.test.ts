@@ -16,12 +16,12 @@ const given = await testEngine();
 const why = "why" in given ? given.why : whyNoOwnEngine();
 
 test.skipIf(why !== undefined)(
-  `an engine that is killed and started again costs the commands under way, and leaves nothing of them${why === undefined ? "" : ` (skipped: ${why})`}`,
+  `a killed and restarted engine loses the running commands and leaves nothing of them${why === undefined ? "" : ` (skipped: ${why})`}`,
   async ({ skip }) => {
     if ("why" in given) return;
     const { options } = given;
     await using own = await OwnEngine.start(options.image, options.address);
-    if (own === undefined) return skip("no engine can be started here");
+    if (own === undefined) return skip("this machine cannot start an engine");
     await using folder = await temporaryFolder();
     await chmod(folder.path, 0o777);
     const driver = new DockerDriver({ ...options, address: own.address });
@@ -40,15 +40,15 @@ test.skipIf(why !== undefined)(
     await own.start();
     expect((await collect(box, print, signal)).text("stdout")).toBe("fine\n");
     const log = { info: () => undefined, warn: () => undefined };
-    const reaping = new AbortController();
-    const reaped = sweepSessions(driver, 200, log, reaping.signal);
+    const sweep = new AbortController();
+    const swept = sweepSessions(driver, 200, log, sweep.signal);
     await vi.waitFor(async () => {
       expect(processesWith(mark)).toEqual([]);
       const records = await driver.list(signal);
       const ours = records.filter(({ sessionId }) => sessionId.includes(ownerName() ?? ""));
       expect(ours).toHaveLength(1);
     }, 20_000);
-    reaping.abort();
-    await reaped;
+    sweep.abort();
+    await swept;
   },
 );

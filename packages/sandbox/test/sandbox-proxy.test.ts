@@ -33,8 +33,8 @@ afterAll(() => {
   server.close();
 });
 
-/** A proxy that serves a call, in which every name is where `resolve` says. */
-async function proxied(resolve: ResolveHost) {
+/** Starts a proxy that serves a call, with `resolve` for all names. */
+async function startProxy(resolve: ResolveHost) {
   await using starting = new AsyncDisposableStack();
   const folder = starting.use(await temporaryFolder());
   const { log, logged } = recordingLog();
@@ -57,8 +57,8 @@ async function proxied(resolve: ResolveHost) {
   return {
     logged,
     call,
-    /** A connection of a client, which has said something. */
-    said: (text: string) => {
+    /** Connects a client that sends `text`. */
+    send: (text: string) => {
       const client = connect(path);
       client.on("error", () => undefined).write(text);
       return client;
@@ -67,27 +67,27 @@ async function proxied(resolve: ResolveHost) {
   };
 }
 
-const here: ResolveHost = () => Promise.resolve(["127.0.0.1"]);
+const resolveLocally: ResolveHost = () => Promise.resolve(["127.0.0.1"]);
 
-/** A name server that is told when it is asked, and answers when it is told. */
-function slowly() {
-  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<string[]>()];
+/** A resolver that reports a request, and answers when the test calls `answer`. */
+function slowResolver() {
+  const [requested, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<string[]>()];
   const resolve: ResolveHost = () => {
-    asked.resolve();
+    requested.resolve();
     return answered.promise;
   };
-  return { resolve, asked: asked.promise, answer: () => answered.resolve(["127.0.0.1"]) };
+  return { resolve, requested: requested.promise, answer: () => answered.resolve(["127.0.0.1"]) };
 }
 
 describe("the proxy of a sandbox", () => {
   test.each([
     `CONNECT slow.test:443 HTTP/1.1\r\n\r\n`,
     `GET http://slow.test/ HTTP/1.1\r\nhost: slow.test\r\n\r\n`,
-  ])("ends while a name server does not answer: %j", async (text) => {
-    const slow = slowly();
-    const proxy = await proxied(slow.resolve);
-    const client = proxy.said(text);
-    await slow.asked;
+  ])("can be disposed during a pending lookup: %j", async (text) => {
+    const slow = slowResolver();
+    const proxy = await startProxy(slow.resolve);
+    const client = proxy.send(text);
+    await slow.requested;
     const closed = once(client, "close");
     client.resume();
     await proxy[Symbol.asyncDispose]();
@@ -96,12 +96,12 @@ describe("the proxy of a sandbox", () => {
   });
 
   test.each(["content-length", "transfer-encoding", "host"])(
-    "refuses a request whose connection claims its %s",
+    "refuses a request whose connection header names its %s",
     async (name) => {
-      await using proxy = await proxied(here);
+      await using proxy = await startProxy(resolveLocally);
       const body = name === "transfer-encoding" ? "2\r\nab\r\n0\r\n\r\n" : "ab";
       const length = name === "transfer-encoding" ? `${name}: chunked` : "content-length: 2";
-      const client = proxy.said(
+      const client = proxy.send(
         `POST http://a.test:${port}/ HTTP/1.1\r\nhost: a.test\r\n${length}\r\nconnection: X-Own, ${name}\r\n\r\n${body}`,
       );
       const answer = (await buffer(client)).toString();
@@ -111,23 +111,23 @@ describe("the proxy of a sandbox", () => {
     },
   );
 
-  test("passes on a request whose connection claims what is its own", async () => {
-    await using proxy = await proxied(here);
-    const client = proxy.said(
+  test("forwards a request whose connection header names other headers", async () => {
+    await using proxy = await startProxy(resolveLocally);
+    const client = proxy.send(
       `POST http://a.test:${port}/ HTTP/1.1\r\nhost: a.test\r\ncontent-length: 2\r\nconnection: close, x-own\r\n\r\nab`,
     );
     expect((await buffer(client)).toString()).toMatch(/^HTTP\/1\.1 200 [^]*POST ab/);
   });
 
-  test("leaves no connection to a host whose client went away before it was reached", async () => {
-    const slow = slowly();
-    await using proxy = await proxied(slow.resolve);
-    const client = proxy.said(`GET http://a.test:${port}/ HTTP/1.1\r\nhost: a.test\r\n\r\n`);
-    await slow.asked;
+  test("closes the connection to a host if the client left before it was open", async () => {
+    const slow = slowResolver();
+    await using proxy = await startProxy(slow.resolve);
+    const client = proxy.send(`GET http://a.test:${port}/ HTTP/1.1\r\nhost: a.test\r\n\r\n`);
+    await slow.requested;
     client.destroy();
     await once(client, "close");
-    // Whoever has answered this one knows that the other has gone.
-    const later = proxy.said(
+    // Once this request is answered, the proxy has noticed that the other client left.
+    const later = proxy.send(
       `GET http://127.0.0.1:${port}/ HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`,
     );
     expect((await buffer(later)).toString()).toMatch(/^HTTP\/1\.1 200 /);

@@ -25,8 +25,8 @@ const bubblewrap = new BubblewrapDriver(identity);
 const report = await bubblewrap.probe(signal);
 const { memoryBytes, processes } = defaultLimits;
 
-/** Workspaces of runs as a toolhost has them, with spare sandboxes. */
-async function toolhost(driver: SandboxDriver) {
+/** Opens workspace storage with spare sandboxes, as a toolhost does. */
+async function openStorage(driver: SandboxDriver) {
   await using starting = new AsyncDisposableStack();
   const folder = starting.use(await temporaryFolder()).path;
   await chmod(folder, 0o711);
@@ -40,17 +40,17 @@ async function toolhost(driver: SandboxDriver) {
       log,
     }),
   );
-  const own = async () =>
+  const ownRecords = async () =>
     (await spares.list(signal)).filter(({ sessionId }) => sessionId.includes(`${process.pid}.`));
   // Two sandboxes, and a folder for each.
-  await vi.waitFor(async () => expect(await own()).toHaveLength(4), 30_000);
+  await vi.waitFor(async () => expect(await ownRecords()).toHaveLength(4), 30_000);
   const warm = starting.use(new WarmSandboxes(spares, { idleMs: 300_000, maxIdle: 4 }));
-  const place = new HostWorkspaceStorage({ id: "here", root, identity, hasSpares: true }, warm);
+  const storage = new HostWorkspaceStorage({ id: "here", root, identity, hasSpares: true }, warm);
   const resources = starting.move();
   return {
     root,
-    own,
-    place,
+    ownRecords,
+    storage,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }
@@ -61,13 +61,13 @@ describe.each([
   ["docker", "why" in engine ? undefined : engine.driver, "why" in engine ? engine.why : ""],
 ] as const)("a spare sandbox of %s", (_, driver, why) => {
   test.skipIf(driver === undefined)(
-    `is given to a new run, which sees its own files, keeps its bounds and finds them again${why && ` (skipped: ${why})`}`,
+    `is used by a new run, which has its own files and limits and finds its files again${why && ` (skipped: ${why})`}`,
     async () => {
       if (driver === undefined) return;
-      await using host = await toolhost(driver);
-      const before = await host.own();
-      const box = host.place.sandbox("acme", "run_1");
-      expect(await host.place.isEmpty("acme", "run_1")).toBe(true);
+      await using host = await openStorage(driver);
+      const before = await host.ownRecords();
+      const box = host.storage.sandbox("acme", "run_1");
+      expect(await host.storage.isEmpty("acme", "run_1")).toBe(true);
       await writeFile(box, "in/a.txt", Buffer.from("given"), signal);
       const sh = (script: string, limits = {}) =>
         collect(box, { argv: ["/bin/sh", "-c", script], limits: limitsOf(limits) }, signal);
@@ -76,24 +76,24 @@ describe.each([
       );
       const path = join(host.root, "acme/run_1/files");
       expect(readFileSync(join(path, "b.txt"), "utf8")).toBe("made\n");
-      // What is over it now is one of those that waited.
-      const kept = (await host.own()).filter(({ sessionId }) =>
+      // One of the two spares is in use now: its sandbox is still listed, its spare folder is not.
+      const remaining = (await host.ownRecords()).filter(({ sessionId }) =>
         before.some((each) => each.sessionId === sessionId),
       );
-      expect(kept).toHaveLength(3);
+      expect(remaining).toHaveLength(3);
       const { end } = await sh("head -c 30000000 /dev/zero > big; sleep 60", {
         workspaceBytes: 10 * 2 ** 20,
       });
       expect(end.reason).toBe("disk_limit");
-      const other = host.place.sandbox("acme", "run_2");
+      const other = host.storage.sandbox("acme", "run_2");
       const looking = { argv: ["ls", "-A", "/workspace"], limits: limitsOf() };
       expect((await collect(other, looking, signal)).text("stdout")).toBe("");
-      // Another one over the workspace that is there.
+      // A read-only command needs another sandbox over the existing workspace.
       const reading = { argv: ["cat", "b.txt"], readOnly: true, limits: limitsOf() };
       expect((await collect(box, reading, signal)).text("stdout")).toBe("made\n");
-      expect(await host.place.list()).toHaveLength(2);
-      await host.place.remove("acme", "run_1", signal);
-      expect(host.place.has("acme", "run_1")).toBe(false);
+      expect(await host.storage.list()).toHaveLength(2);
+      await host.storage.remove("acme", "run_1", signal);
+      expect(host.storage.has("acme", "run_1")).toBe(false);
     },
   );
 });

@@ -9,16 +9,16 @@ const identity = sandboxIdentity(64_017);
 const unbounded = { memory: false, processes: false };
 const driver = new UnsafeLocalDriver(identity);
 
-test("an unsafe-local sandbox does not say that it isolates", async () => {
+test("an unsafe-local sandbox does not claim to isolate", async () => {
   expect(await driver.probe()).toMatchObject({ works: true, isolates: false });
 });
 
 test.each([
   ["once", "86397.25", "os.kill(agent, signal.SIGSTOP); time.sleep(600)"],
-  ["for good", "86397.75", "while True: os.kill(agent, signal.SIGSTOP)"],
-])("a call that holds up its agent %s ends with its time", async (_, mark, holding) => {
+  ["again and again", "86397.75", "while True: os.kill(agent, signal.SIGSTOP)"],
+])("a call that stops its agent %s ends at its time limit", async (_, mark, stopping) => {
   await using bench = await sandboxBench({ driver, identity, bounds: unbounded, hidden: [] });
-  const code = `import os, signal, time\nagent = os.getppid()\n${holding}`;
+  const code = `import os, signal, time\nagent = os.getppid()\n${stopping}`;
   const { end } = await bench.run(["python3", "-I", "-c", code, mark], { timeoutMs: 1_000 });
   expect(end).toMatchObject({ reason: "timeout", code: undefined });
   await vi.waitFor(() => expect(processesWith(mark)).toEqual([]), 10_000);

@@ -76,7 +76,7 @@ except OSError as error: print(error)`;
   test("refuses a call of an agent that asks for more, and says what is permitted", async () => {
     const content = await printed("run_1-1-3", ["*.example.org:443", "example.com:443"]);
     expect(content).toMatch(
-      /^no network: the agent asks for example\.com:443, beyond what .* localhost:\d+, \*\.example\.org:443; .*REEVE_NETWORK_ALLOW/,
+      /^no network: the agent requests example\.com:443, but its operator permits only .*localhost:\d+, \*\.example\.org:443; .*REEVE_NETWORK_ALLOW/,
     );
   });
 });

@@ -5,14 +5,14 @@ import type { ProviderTls } from "../src/tools/providers/provider-config.ts";
 import { providerConfig } from "../src/tools/providers/provider-config.ts";
 import { ToolProvider } from "../src/tools/providers/tool-provider.ts";
 import { contextOf } from "./support/call-context.ts";
-import type { Identified } from "@reeve/sandbox/test/support/certificates";
+import type { CertifiedKey } from "@reeve/sandbox/test/support/certificates";
 import { Authority } from "@reeve/sandbox/test/support/certificates";
 import { ProviderServer } from "./support/provider-server.ts";
 
 const log = createLogger("test", "silent");
 let authority: Authority;
-let server: Identified;
-let client: Identified;
+let server: CertifiedKey;
+let client: CertifiedKey;
 
 beforeAll(async () => {
   authority = await Authority.create();

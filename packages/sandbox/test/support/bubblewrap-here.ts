@@ -5,14 +5,14 @@ import { defaultLimits } from "../../src/port.ts";
 
 const bubblewrap = new BubblewrapDriver(sandboxIdentity(64_017));
 
-/** The reason why bubblewrap does not work on this machine, for the titles of skipped tests. Empty if it works. */
-export const skipReason = await probed();
+/** Why bubblewrap does not work on this machine, for the titles of skipped tests. Empty if it works. */
+export const skipReason = await probe();
 
 export function commandOf(...argv: readonly string[]): SandboxCommand {
   return { argv, limits: { ...defaultLimits, timeoutMs: 30_000 } };
 }
 
-async function probed(): Promise<string> {
+async function probe(): Promise<string> {
   const report = await bubblewrap.probe(AbortSignal.timeout(30_000));
   return report.works ? "" : ` (skipped: ${report.reason})`;
 }

@@ -1,4 +1,4 @@
-// The generator of certificates finds its parts by it.
+// The certificate generator requires this polyfill.
 import "reflect-metadata";
 import { webcrypto } from "node:crypto";
 import {
@@ -12,13 +12,13 @@ import type { X509Certificate } from "@peculiar/x509";
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const hourMs = 3_600_000;
 
-/** A certificate and its key, in PEM. */
-export interface Identified {
+/** A certificate and its key, in PEM format. */
+export interface CertifiedKey {
   readonly cert: Buffer;
   readonly key: Buffer;
 }
 
-/** Somebody whom nobody trusts yet, who says for an hour who others are. */
+/** A certificate authority for tests. Its certificates are valid for an hour. */
 export class Authority {
   readonly ca: Buffer;
   readonly #certificate: X509Certificate;
@@ -36,7 +36,7 @@ export class Authority {
     const keys = await newKeys();
     const certificate = await X509CertificateGenerator.createSelfSigned({
       serialNumber: "01",
-      name: "CN=authority of the tests",
+      name: "CN=test authority",
       ...validity(),
       keys,
       signingAlgorithm: algorithm,
@@ -45,7 +45,8 @@ export class Authority {
     return new Authority(certificate, keys);
   }
 
-  async certify(name: string): Promise<Identified> {
+  /** Issues a certificate for a DNS name. */
+  async certify(name: string): Promise<CertifiedKey> {
     const keys = await newKeys();
     this.#serial++;
     const certificate = await X509CertificateGenerator.create({

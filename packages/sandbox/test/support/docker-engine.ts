@@ -6,7 +6,7 @@ import type { DockerOptions } from "../../src/docker/driver.ts";
 import { DockerDriver } from "../../src/docker/driver.ts";
 import type { ProbeReport } from "../../src/port.ts";
 
-/** The container engine of these tests, or why there is none. */
+/** The container engine of the tests. */
 export interface TestEngine {
   readonly options: DockerOptions & { readonly address: string };
   readonly identity: Identity;
@@ -15,14 +15,14 @@ export interface TestEngine {
 }
 
 /**
- * Only an engine that somebody points out by `DOCKER_HOST` is asked. Where `REEVE_ENGINE` is `required`, one that is not
- * there, or does not work, fails the tests in place of skipping them.
+ * Returns the engine at `DOCKER_HOST`, or why the tests cannot use it. Throws in the second case if `REEVE_ENGINE` is
+ * `required`, so that the tests fail instead of being skipped.
  */
 export async function testEngine(): Promise<TestEngine | { readonly why: string }> {
   const identity = sandboxIdentity(64_017);
   const address = process.env["DOCKER_HOST"];
   const image = process.env["REEVE_SANDBOX_IMAGE"] ?? "reeve-sandbox:latest";
-  if (address === undefined) return without("DOCKER_HOST names no container engine");
+  if (address === undefined) return without("DOCKER_HOST is not set");
   const options = { identity, address, image, probeDir: tmpdir };
   const driver = new DockerDriver(options);
   const report = await driver.probe(AbortSignal.timeout(60_000));
@@ -32,5 +32,5 @@ export async function testEngine(): Promise<TestEngine | { readonly why: string 
 
 function without(why: string): { readonly why: string } {
   if (process.env["REEVE_ENGINE"] !== "required") return { why };
-  throw new Error(`REEVE_ENGINE=required says that there is a container engine: ${why}`);
+  throw new Error(`REEVE_ENGINE=required, but the tests cannot use a container engine: ${why}`);
 }

@@ -3,7 +3,7 @@ import type { Server, Socket } from "node:net";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 
-/** A way to a container engine that can be made to stand still, or to break off, as if the engine did. */
+/** A proxy in front of a container engine, which can freeze or break all connections as if the engine did. */
 export class EngineProxy implements AsyncDisposable {
   readonly address: string;
   readonly #path: string;
@@ -28,11 +28,11 @@ export class EngineProxy implements AsyncDisposable {
         });
         from.pipe(to);
       }
-      if (this.#isFrozen) this.#still(near, far);
+      if (this.#isFrozen) this.#stop(near, far);
     });
   }
 
-  /** `target` as in `DOCKER_HOST`, a Unix socket. */
+  /** Starts a proxy for a Unix socket. `target` has the format of `DOCKER_HOST`. */
   static async start(folder: string, target: string): Promise<EngineProxy> {
     const proxy = new EngineProxy(join(folder, "engine.sock"), target.replace("unix://", ""));
     await proxy.listen();
@@ -44,18 +44,18 @@ export class EngineProxy implements AsyncDisposable {
     await once(this.#server, "listening");
   }
 
-  /** How many connections there are, those to whoever calls and those to the engine. */
+  /** How many connections are open, to clients and to the engine together. */
   get connections(): number {
     return this.#sockets.size;
   }
 
-  /** Nothing goes through any more, and nobody is told. */
+  /** Stops forwarding without closing any connection. */
   freeze(): void {
     this.#isFrozen = true;
-    this.#still(...this.#sockets);
+    this.#stop(...this.#sockets);
   }
 
-  /** Nobody listens any more, and whoever was connected is no longer. */
+  /** Stops listening and closes all connections. */
   async cut(): Promise<void> {
     const closed = once(this.#server, "close");
     this.#server.close();
@@ -67,7 +67,7 @@ export class EngineProxy implements AsyncDisposable {
     if (this.#server.listening) await this.cut();
   }
 
-  #still(...sockets: readonly Socket[]): void {
+  #stop(...sockets: readonly Socket[]): void {
     for (const socket of sockets) {
       socket.unpipe();
       socket.pause();

@@ -14,15 +14,15 @@ import { Engine } from "../../src/docker/engine.ts";
 const run = promisify(execFile);
 const signal = AbortSignal.timeout(100_000);
 
-/** Why no engine of our own can be started here; undefined where one can. */
+/** Returns why the tests cannot start their own engine; undefined if they can. */
 export function whyNoOwnEngine(): string | undefined {
-  if (process.geteuid?.() !== 0) return "only root starts an engine";
+  if (process.geteuid?.() !== 0) return "only root can start an engine";
   const folders = (process.env["PATH"] ?? "").split(":").concat("/usr/sbin");
   const has = (program: string) => folders.some((folder) => existsSync(join(folder, program)));
-  return ["dockerd", "containerd", "docker"].every(has) ? undefined : "there is no dockerd";
+  return ["dockerd", "containerd", "docker"].every(has) ? undefined : "dockerd is not installed";
 }
 
-/** A container engine that nobody else uses, to be killed and started again. It has one image of another engine. */
+/** A private container engine that tests can kill and restart. It has one image of another engine. */
 export class OwnEngine implements AsyncDisposable {
   readonly address: string;
   readonly #folder: string;
@@ -33,7 +33,7 @@ export class OwnEngine implements AsyncDisposable {
     this.address = `unix://${join(folder, "engine.sock")}`;
   }
 
-  /** Undefined where none can be started, unless `REEVE_ENGINE` says that it must. */
+  /** Starts an engine. Returns undefined if that fails, or throws if `REEVE_ENGINE` is `required`. */
   static async start(image: string, from: string): Promise<OwnEngine | undefined> {
     const engine = new OwnEngine(await mkdtemp(join(tmpdir(), "reeve-engine-")));
     try {
@@ -58,11 +58,11 @@ export class OwnEngine implements AsyncDisposable {
 
   async start(): Promise<void> {
     const path = (name: string) => join(this.#folder, name);
-    const places = ["--data-root", path("data"), "--exec-root", path("run")];
-    const rest = ["--pidfile", path("pid"), "-H", this.address, "--log-level", "fatal"];
-    const alone = ["--iptables=false", "--ip6tables=false", "--bridge=none"];
+    const folders = ["--data-root", path("data"), "--exec-root", path("run")];
+    const identity = ["--pidfile", path("pid"), "-H", this.address, "--log-level", "fatal"];
+    const noNetwork = ["--iptables=false", "--ip6tables=false", "--bridge=none"];
     const environment = { PATH: `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin` };
-    this.#engine = spawn("dockerd", [...places, ...rest, ...alone], {
+    this.#engine = spawn("dockerd", [...folders, ...identity, ...noNetwork], {
       stdio: "ignore",
       env: environment,
     });
@@ -72,10 +72,10 @@ export class OwnEngine implements AsyncDisposable {
     });
   }
 
-  /** As a power cut would end the engine alone: what runs in containers is not asked. */
+  /** Kills the engine, but not its containers. */
   async kill(): Promise<void> {
     await this.#end("SIGKILL");
-    // The next one takes what they name for alive, as long as nobody has reaped it.
+    // The next engine would take the named processes for alive until they are reaped.
     for (const name of ["pid", "run/containerd/containerd.pid"]) {
       await rm(join(this.#folder, name), { force: true });
     }
@@ -83,9 +83,8 @@ export class OwnEngine implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#end("SIGTERM");
-    // What an engine has left that did not end in order: its containerd, and a shim for each container.
-    for (const pid of processesNaming(this.#folder)) endIfThere(pid);
-    // What a killed engine had mounted is nobody's.
+    // A killed engine leaves its containerd, a shim for each container, and its mounts.
+    for (const pid of processesNaming(this.#folder)) killIfAlive(pid);
     const mounts = readFileSync("/proc/self/mounts", "utf8").split("\n");
     for (const mount of mounts.map((line) => line.split(" ")[1] ?? "").toReversed()) {
       if (mount.startsWith(`${this.#folder}/`)) await run("umount", ["-l", mount]);
@@ -102,15 +101,15 @@ export class OwnEngine implements AsyncDisposable {
   }
 }
 
-function endIfThere(pid: number): void {
+function killIfAlive(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended since.
+    // The process has ended.
   }
 }
 
-/** Ids of processes with a folder of ours in their arguments. */
+/** Returns the ids of processes with `folder` in their arguments. */
 function processesNaming(folder: string): readonly number[] {
   return globSync("/proc/[0-9]*/cmdline").flatMap((path) => {
     try {

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 
-/** Commands of this machine's processes that have `word` as an argument. */
+/** Returns the command lines of this machine's processes that have `word` as an argument. */
 export function processesWith(word: string): readonly string[] {
   return globSync("/proc/[0-9]*/cmdline").flatMap((path) => {
     try {

@@ -5,10 +5,10 @@ import type { SandboxSession } from "../../../src/port.ts";
 import type { HostTest, SandboxBench } from "./sandbox-bench.ts";
 import { limitsOf, signal } from "./sandbox-bench.ts";
 
-/** The agent is the first process of every sandbox: what code can do to it, and by it to the calls that follow. */
+/** Tests the agent, the first process of every sandbox: what code can do to it, and through it to later calls. */
 export function agentContract(bench: () => SandboxBench, hostTest: HostTest = test): void {
   describe("has an agent that", () => {
-    test("nobody can look into", async () => {
+    test("code cannot inspect", async () => {
       const code = `
 import os
 for path in ["mem", "maps", "environ", "fd", "cwd/x", "root/etc", "task/1/mem", "stack", "syscall", "auxv"]:
@@ -24,7 +24,7 @@ print("done")`;
       expect(await bench().python(code)).toBe("done");
     });
 
-    test("no signal ends or holds up", async () => {
+    test("code cannot end or stop by signals", async () => {
       await using session = await bench().open();
       const code = `
 import os
@@ -36,9 +36,9 @@ print("still here")`;
       expect((await inside(session, "print('again')")).text("stdout")).toBe("again\n");
     });
 
-    test("nobody can speak for", async () => {
+    test("code cannot impersonate", async () => {
       await using session = await bench().open();
-      // As the agent would tell that the call has ended well.
+      // The message with which the agent would report success.
       const code = `
 import json, os
 content = json.dumps({"code": 0, "seconds": 0}).encode()
@@ -51,7 +51,7 @@ os._exit(7)`;
       expect((await inside(session, "print('again')")).text("stdout")).toBe("again\n");
     });
 
-    hostTest("leaves nothing of a call for the next one but the workspace", async () => {
+    hostTest("leaves nothing but the workspace to the next call", async () => {
       await using session = await bench().open();
       const leaving = `
 import os, socket, time
@@ -76,7 +76,7 @@ except ConnectionRefusedError: print("nobody listens")`;
       );
     });
 
-    test("gives the next call its folders with the rights that they had", async () => {
+    test("restores the permissions of its folders for the next call", async () => {
       await using session = await bench().open();
       const look = "import os\nfor f in ['/tmp', '/dev/shm']: print(oct(os.stat(f).st_mode))\n";
       const close = "for f in ['/tmp', '/dev/shm']: open(f + '/x', 'w'); os.chmod(f, 0o100)";
@@ -89,25 +89,28 @@ except ConnectionRefusedError: print("nobody listens")`;
     });
 
     test.each([
-      ["objects of System V", "import ctypes; print(ctypes.CDLL(None).semget(0, 1, 0o1600) >= 0)"],
+      ["System V IPC objects", "import ctypes; print(ctypes.CDLL(None).semget(0, 1, 0o1600) >= 0)"],
       [
-        "other limits for the agent",
+        "a change of the agent's resource limits",
         "import resource as r; r.prlimit(1, r.RLIMIT_NOFILE, (9, 9)); print(True)",
       ],
-      ["another priority of the agent", "import os; os.setpriority(0, 1, 9); print(True)"],
-      ["more than can be taken away", "for n in range(3000): open(f'/tmp/{n}', 'w')\nprint(True)"],
+      ["a change of the agent's priority", "import os; os.setpriority(0, 1, 9); print(True)"],
       [
-        "what cannot be taken away",
+        "more files than the cleanup can delete",
+        "for n in range(3000): open(f'/tmp/{n}', 'w')\nprint(True)",
+      ],
+      [
+        "files that the cleanup cannot delete",
         "import os; os.makedirs('/tmp/a/b'); os.chmod('/tmp/a', 0); print(True)",
       ],
-    ])("is not used again after %s", async (_, code) => {
+    ])("is not reused after %s", async (_, code) => {
       await using session = await bench().open();
       expect((await inside(session, code)).text("stdout")).toBe("True\n");
       expect(await session.settled()).toBe(false);
       await expect(inside(session, "print(1)")).rejects.toMatchObject({ kind: "unavailable" });
     });
 
-    test("begins each call with an interpreter that no call has touched", async () => {
+    test("starts each call with a fresh interpreter", async () => {
       const { box } = bench();
       const poison = "import builtins, json\nbuiltins.len = json.dumps = lambda *_: 'poisoned'\n1";
       const draw = "import random\nrandom.random()";
@@ -127,5 +130,5 @@ except ConnectionRefusedError: print("nobody listens")`;
 
 function inside(session: SandboxSession, code: string): Promise<Collected> {
   const command = { argv: ["python3", "-I", "-c", code], limits: limitsOf() };
-  return collect({ isolation: "", exec: (...given) => session.exec(...given) }, command, signal);
+  return collect({ isolation: "", exec: (...args) => session.exec(...args) }, command, signal);
 }

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { HostTest, SandboxBench } from "./sandbox-bench.ts";
 
-/** What of the machine a command can use up. */
+/** Tests how much of the machine a command can use. */
 export function boundsContract(bench: () => SandboxBench, hostTest: HostTest = test): void {
   // Requirement: KIT-8
-  describe("bounds", () => {
-    test("its processes, without harm to other sandboxes", async () => {
+  describe("limits", () => {
+    test("the number of processes, without harm to other sandboxes", async () => {
       const code = `
 import os
 made = 0
@@ -22,7 +22,7 @@ os._exit(0)`;
       expect((await bomb).text("stdout")).toBe("True 11\n");
     });
 
-    hostTest("its memory, whether as one process or as many", async () => {
+    hostTest("the memory of one process and of many together", async () => {
       const { run, bounds } = bench();
       const limits = { memoryBytes: 128 * 2 ** 20 };
       const one = await run(["python3", "-I", "-c", "b = b'x' * (300 * 2 ** 20)"], limits);
@@ -40,7 +40,7 @@ os.wait()`;
       expect((await run(["python3", "-I", "-c", many], limits)).end.reason).toBe("oom");
     });
 
-    test("and tells of memory once, not of the calls that follow", async () => {
+    test("memory, and reports it only for the call that exceeded it", async () => {
       const { run } = bench();
       const limits = { memoryBytes: 128 * 2 ** 20 };
       await run(["python3", "-I", "-c", "b = b'x' * (300 * 2 ** 20)"], limits);
@@ -48,7 +48,7 @@ os.wait()`;
       expect(end).toMatchObject({ reason: "exit", code: 0 });
     });
 
-    hostTest("the size of a file, of temporary files and of the workspace", async () => {
+    hostTest("the size of a file, of temporary files, and of the workspace", async () => {
       const { run, python } = bench();
       const big = "f = open('big', 'wb')\nfor _ in range(100): f.write(bytes(2 ** 20)); f.flush()";
       expect(await python(big, { fileBytes: 10 * 2 ** 20 })).toMatch(/File too large|^$/);
@@ -63,7 +63,7 @@ time.sleep(60)`;
       await run(["/bin/sh", "-c", "rm -f big part*"]);
     });
 
-    test("its open files, and dumps no core", async () => {
+    test("the number of open files, and core dumps to none", async () => {
       const code =
         "import resource as r; print(r.getrlimit(r.RLIMIT_NOFILE), r.getrlimit(r.RLIMIT_CORE))";
       expect(await bench().python(code)).toBe("(1024, 1024) (0, 0)");

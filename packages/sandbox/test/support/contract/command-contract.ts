@@ -9,10 +9,10 @@ import { writeFile } from "../../../src/files/workspace-files.ts";
 import type { HostTest, SandboxBench } from "./sandbox-bench.ts";
 import { limitsOf, signal } from "./sandbox-bench.ts";
 
-/** Commands: what goes in and out, and how they end. */
+/** Tests commands: their input, their output, and how they end. */
 export function commandContract(bench: () => SandboxBench, hostTest: HostTest = test): void {
   describe("runs a command", () => {
-    test("in the workspace, with what it is given", async () => {
+    test("in the workspace, with its input", async () => {
       const argv = ["/bin/sh", "-c", "pwd; cat; echo lost >&2; exit 3"];
       const command = { argv, stdin: Buffer.from("given"), limits: limitsOf() };
       const { end, text } = await collect(bench().box, command, signal);
@@ -21,13 +21,13 @@ export function commandContract(bench: () => SandboxBench, hostTest: HostTest = 
       expect(text("stderr")).toBe("lost\n");
     });
 
-    test("that has a longer name than a pipe holds, and tells only the beginning of it", async () => {
+    test("whose name exceeds a pipe buffer, and reports only the beginning of the name", async () => {
       const { end, text } = await bench().run(["A".repeat(100_000)]);
       expect(end).toMatchObject({ reason: "exit", code: 126 });
       expect(text("stderr")).toMatch(/^A{200}: File name too long\n$/);
     });
 
-    test("as events: its start, what it writes, one end", async () => {
+    test("and yields its start, its output, and one end", async () => {
       const kinds: string[] = [];
       const argv = ["/bin/sh", "-c", "echo one; echo two >&2"];
       for await (const event of bench().box.exec({ argv, limits: limitsOf() }, signal)) {
@@ -46,14 +46,14 @@ export function commandContract(bench: () => SandboxBench, hostTest: HostTest = 
       expect(Buffer.concat(chunks).equals(stdin)).toBe(true);
     });
 
-    test("that does not read what it is given", async () => {
+    test("that does not read its input", async () => {
       const stdin = Buffer.alloc(3_000_000);
       const command = { argv: ["true"], stdin, limits: limitsOf() };
       const { end } = await collect(bench().box, command, signal);
       expect(end).toMatchObject({ reason: "exit", code: 0 });
     });
 
-    test("and fails with its source when what it is given breaks off", async () => {
+    test("and rejects with the error of its input", async () => {
       const stdin = (async function* () {
         yield Buffer.from("half");
         throw new Error("the source broke");
@@ -62,7 +62,7 @@ export function commandContract(bench: () => SandboxBench, hostTest: HostTest = 
       await expect(collect(bench().box, command, signal)).rejects.toThrow("the source broke");
     });
 
-    test("once only, though what it is given breaks off as a lost sandbox would", async () => {
+    test("only once if its input fails with the same kind of error as a lost sandbox", async () => {
       const { box, run } = bench();
       await run(["true"]);
       const stdin = (async function* () {
@@ -72,7 +72,7 @@ export function commandContract(bench: () => SandboxBench, hostTest: HostTest = 
       await expect(writeFile(box, "whole.txt", stdin, signal)).rejects.toThrow("the store is away");
     });
 
-    test("for as long as its reader takes, without keeping what he has not read", async () => {
+    test("at the speed of its reader, with back-pressure", async () => {
       const argv = ["head", "-c", "30000000", "/dev/zero"];
       const limits = limitsOf({ outputBytes: 40_000_000 });
       let bytes = 0;
@@ -85,7 +85,7 @@ export function commandContract(bench: () => SandboxBench, hostTest: HostTest = 
   });
 
   describe("ends a command", () => {
-    hostTest("with its time, and everything that it started with it", async () => {
+    hostTest("at its time limit, with all its processes", async () => {
       const { run, workspace } = bench();
       const argv = [
         "/bin/sh",
@@ -95,20 +95,20 @@ export function commandContract(bench: () => SandboxBench, hostTest: HostTest = 
       const { end } = await run(argv, { timeoutMs: 1_000 });
       expect(end).toMatchObject({ reason: "timeout", code: undefined });
       const left = await readFile(join(workspace, "alive"), "utf8");
-      // Whatever still ran would have written by the time another command has run.
+      // A surviving process would write while another command runs.
       await run(["true"]);
       expect(await readFile(join(workspace, "alive"), "utf8")).toBe(left);
     });
 
     // Requirement: KIT-8
-    test("by itself, and what it has left behind with it", async () => {
+    test("together with the processes that outlive it", async () => {
       const script = "(setsid sleep 300 > /dev/null 2>&1 &); (setsid sleep 300 &); echo done";
       const { end, text } = await bench().run(["/bin/sh", "-c", script]);
       expect(end).toMatchObject({ reason: "exit", code: 0 });
       expect(text("stdout")).toBe("done\n");
     });
 
-    test("that nobody wants any more", async () => {
+    test("when its signal aborts", async () => {
       const stop = new AbortController();
       const argv = ["/bin/sh", "-c", "echo ready; sleep 60"];
       let reason = "";
@@ -119,7 +119,7 @@ export function commandContract(bench: () => SandboxBench, hostTest: HostTest = 
       expect(reason).toBe("cancelled");
     });
 
-    hostTest("whose reader goes away", async () => {
+    hostTest("when its reader stops", async () => {
       const { box, run, workspace } = bench();
       const argv = ["/bin/sh", "-c", "while :; do date +%s%N | tee alive; done"];
       for await (const event of box.exec({ argv, limits: limitsOf() }, signal)) {
@@ -131,14 +131,14 @@ export function commandContract(bench: () => SandboxBench, hostTest: HostTest = 
       expect(await readFile(join(workspace, "alive"), "utf8")).toBe(left);
     });
 
-    test("that writes too much, and keeps what came before", async () => {
+    test("at its output limit, and keeps the output before it", async () => {
       const { end, text } = await bench().run(["yes"], { outputBytes: 100_000 });
       expect(end.reason).toBe("output_limit");
       expect(text("stdout").length).toBeLessThanOrEqual(100_000);
       expect(text("stdout").startsWith("y\ny\n")).toBe(true);
     });
 
-    test("that a signal ends, and tells which", async () => {
+    test("that a signal killed, and reports the signal", async () => {
       const { end } = await bench().run(["/bin/sh", "-c", "kill -USR1 $$; sleep 60"]);
       expect(end).toMatchObject({ reason: "signal", code: 138 });
     });

@@ -12,12 +12,12 @@ import { filesOnly } from "../../../src/port.ts";
 import type { HostTest, SandboxBench } from "./sandbox-bench.ts";
 import { signal } from "./sandbox-bench.ts";
 
-/** An entry of a forged archive, as a line of Python. */
+/** Returns a line of Python that adds an entry to a forged archive. */
 const file = (name: string) => `    add("${name}")\n`;
 const link = (name: string, to: string, kind = "SYMTYPE") =>
   `    add("${name}", type=tarfile.${kind}, linkname="${to}")\n`;
 
-/** Goes down to where no path leads at once, and writes a file there or reads it. */
+/** Returns Python that writes (`w`) or reads (`r`) a file so deep that its path exceeds PATH_MAX. */
 const walk = (end: string) => `
 import os
 here = os.open(".", os.O_RDONLY)
@@ -27,13 +27,13 @@ for _ in range(30):
 fd = os.open("deep", os.${end === "w" ? "O_WRONLY | os.O_CREAT" : "O_RDONLY"}, dir_fd=here)
 ${end === "w" ? 'os.write(fd, b"deep")' : "print(os.read(fd, 10).decode())"}`;
 
-/** Files of a workspace, read and written inside. */
+/** Tests file operations on a workspace. */
 export function filesContract(bench: () => SandboxBench, hostTest: HostTest = test): void {
   const read = (path: string) =>
     readText(bench().box, { path, offset: 0, limit: undefined }, signal);
 
   describe("has files that", () => {
-    test("are written with their folders and read back, whole or in lines", async () => {
+    test("are written with their parent folders and read as a whole or by lines", async () => {
       const { box } = bench();
       await writeFile(box, "a/b/c.txt", Buffer.from("one\ntwo\nthree"), signal);
       expect(await read("a/b/c.txt")).toMatchObject({ kind: "done", text: "one\ntwo\nthree" });
@@ -51,7 +51,7 @@ export function filesContract(bench: () => SandboxBench, hostTest: HostTest = te
       ["nothing", "does not exist"],
       ["binary", "not a text file"],
       ["", "empty"],
-    ])("are refused when the path is %s", async (path, reason) => {
+    ])("cannot be read at the path %j", async (path, reason) => {
       const prepare =
         "ln -sfn /usr/bin/env out; mkdir -p folder; mkfifo pipe; printf '\\0' > binary";
       await bench().run(["/bin/sh", "-c", prepare]);
@@ -61,7 +61,7 @@ export function filesContract(bench: () => SandboxBench, hostTest: HostTest = te
       });
     });
 
-    test("are not written through links that lead out", async () => {
+    test("cannot be written through links that lead out of the workspace", async () => {
       const { run, box } = bench();
       await run(["/bin/sh", "-c", "ln -sfn /tmp away; ln -sfn /tmp/x gone"]);
       for (const path of ["away/x", "gone"]) {
@@ -70,19 +70,16 @@ export function filesContract(bench: () => SandboxBench, hostTest: HostTest = te
       }
     });
 
-    hostTest(
-      "are refused when they are too large, unless lines of them are asked for",
-      async () => {
-        const { box, workspace } = bench();
-        await writeFile(box, "large.csv", Buffer.from("0123456789\n".repeat(200_000)), signal);
-        expect(await read("large.csv")).toMatchObject({ kind: "refused" });
-        const some = { path: "large.csv", offset: 199_999, limit: 5 };
-        expect(await readText(box, some, signal)).toMatchObject({ text: "0123456789\n" });
-        expect(existsSync(join(workspace, "large.csv"))).toBe(true);
-      },
-    );
+    hostTest("cannot be read if they are too large, unless by lines", async () => {
+      const { box, workspace } = bench();
+      await writeFile(box, "large.csv", Buffer.from("0123456789\n".repeat(200_000)), signal);
+      expect(await read("large.csv")).toMatchObject({ kind: "refused" });
+      const some = { path: "large.csv", offset: 199_999, limit: 5 };
+      expect(await readText(box, some, signal)).toMatchObject({ text: "0123456789\n" });
+      expect(existsSync(join(workspace, "large.csv"))).toBe(true);
+    });
 
-    hostTest("are taken along as a stream, and laid in again", async () => {
+    hostTest("survive a snapshot and its restore", async () => {
       const { box, run, workspace } = bench();
       const prepare =
         "rm -rf *; mkdir d; echo kept > d/f; chmod 700 d/f; ln -s d/f link; ln -s /etc/x away; mkfifo pipe";
@@ -94,7 +91,7 @@ export function filesContract(bench: () => SandboxBench, hostTest: HostTest = te
         await rm(join(workspace, name), { recursive: true });
       await restoreWorkspace(box, Buffer.concat(archive), signal);
       const shown = await run(["/bin/sh", "-c", "cat link; readlink away; stat -c %a d/f; ls"]);
-      // Where links that lead out were of use to nobody but an attack, they are left out.
+      // Without isolation, links that lead out are left out, because only attacks would use them.
       const [away, list] = box.isolation === filesOnly ? ["", ""] : ["/etc/x\n", "away\n"];
       expect(shown.text("stdout")).toBe(`kept\n${away}700\n${list}d\nlink\n`);
     });
@@ -110,7 +107,7 @@ export function filesContract(bench: () => SandboxBench, hostTest: HostTest = te
         "a hard link by an earlier link",
         link("out", "..") + link("stolen", "out/run_b/secret.txt", "LNKTYPE"),
       ],
-    ])("are not laid in by way of %s", async (_, entries) => {
+    ])("cannot be restored outside of the workspace through %s", async (_, entries) => {
       const { box, run, folder } = bench();
       const before = await readdir(folder);
       const forge = `
@@ -124,33 +121,33 @@ ${entries}`;
       const archive = (await run(["python3", "-I", "-c", forge])).text("stdout");
       await run(["/bin/sh", "-c", "rm -rf out"]);
       const refusal = await restoreWorkspace(box, Buffer.from(archive), signal).catch(String);
-      // Without the link, which is left out there, what goes by it lies within.
-      const fine = box.isolation === filesOnly ? [undefined] : [];
+      // Without isolation, the link is left out, so the restore succeeds inside the workspace.
+      const succeeds = box.isolation === filesOnly ? [undefined] : [];
       const why = /outside the workspace|Not a directory|Too many levels|does not exist/;
-      expect([...fine, expect.stringMatching(why)]).toContainEqual(refusal);
+      expect([...succeeds, expect.stringMatching(why)]).toContainEqual(refusal);
       const left = await run(["/bin/sh", "-c", "ls -d /tmp/planted stolen; rm -rf out"]);
       expect(left.text("stdout")).toBe("");
       expect(await readdir(folder)).toEqual(before);
     });
 
-    test("are not taken along when they are too large", async () => {
+    test("cannot be snapshotted beyond the size limit", async () => {
       const { box, run } = bench();
       await run([
         "/bin/sh",
         "-c",
         "head -c 2500000 /dev/zero > half; head -c 2500000 /dev/zero > large",
       ]);
-      let given = 0;
+      let bytes = 0;
       const take = async () => {
         const archive = snapshotWorkspace(box, { bytes: 3_000_000, files: 100 }, signal);
-        for await (const { length } of archive) given += length;
+        for await (const { length } of archive) bytes += length;
       };
       await expect(take()).rejects.toMatchObject({ kind: "exhausted" });
-      expect(given).toBe(0);
+      expect(bytes).toBe(0);
       await run(["rm", "half", "large"]);
     });
 
-    test("go into an archive and out of it however long their paths are", async () => {
+    test("survive a snapshot and its restore with paths of any length", async () => {
       const { box, run } = bench();
       await run(["python3", "-I", "-c", walk("w")]);
       const archive = await Array.fromAsync(
@@ -163,7 +160,7 @@ ${entries}`;
       await run(["/bin/sh", "-c", "mkdir d; echo kept > d/f"]);
     });
 
-    test("are laid in without the names of one that is missing", async () => {
+    test("are restored without hard links to missing files", async () => {
       const { box, run } = bench();
       const forge = `
 import io, sys, tarfile
@@ -176,7 +173,7 @@ with tarfile.open(fileobj=sys.stdout.buffer, mode="w|") as archive:
       expect(shown.text("stdout")).toBe("x");
     });
 
-    hostTest("are not laid in outside of the workspace, whatever an archive says", async () => {
+    hostTest("cannot be restored outside of the workspace by their names", async () => {
       const { box, run, workspace } = bench();
       const forge = `
 import io, sys, tarfile

@@ -14,17 +14,17 @@ import ctypes, platform
 libc = ctypes.CDLL(None, use_errno=True)
 SYS = {"x86_64": {"clone": 56, "bpf": 321, "keyctl": 250}, "aarch64": {"clone": 220, "bpf": 280, "keyctl": 219}}[platform.machine()]`;
 
-/** What code inside cannot see, reach or become. */
+/** Tests what code in a sandbox cannot see, reach, or become. */
 export function isolationContract(bench: () => SandboxBench, hidden: readonly string[]): void {
   // Requirement: KIT-8
   describe("keeps code from", () => {
-    test.each(hidden)("%s of the host", async (path) => {
+    test.each(hidden)("seeing %s of the host", async (path) => {
       const code = `import os; print(os.path.exists(${JSON.stringify(path)}))`;
       expect(await bench().python(code)).toBe("False");
     });
 
     // Requirement: RES-11
-    test("the workspace of another run, by whatever way", async () => {
+    test("reading the workspace of another run, through links or /proc", async () => {
       const { workspace, folder, python } = bench();
       await symlink("../run_b/secret.txt", join(workspace, "up"));
       await symlink(join(folder, "run_b/secret.txt"), join(workspace, "absolute"));
@@ -35,7 +35,7 @@ export function isolationContract(bench: () => SandboxBench, hidden: readonly st
       }
     });
 
-    test("the environment of the toolhost, in whatever process", async () => {
+    test("reading the environment of the toolhost, in any process", async () => {
       const code = `
 import glob, os
 print(sorted(os.environ))
@@ -49,7 +49,7 @@ for path in glob.glob("/proc/[0-9]*/environ"):
       expect(text("stdout")).not.toContain(secret);
     });
 
-    test("all processes but its own", async () => {
+    test("seeing processes other than its own", async () => {
       const code =
         "import os; print([p for p in os.listdir('/proc') if p.isdigit()] == ['1', str(os.getpid())])";
       expect(await bench().python(code)).toBe("True");
@@ -63,7 +63,7 @@ for path in glob.glob("/proc/[0-9]*/environ"):
       },
     );
 
-    test("the network, this machine included", async () => {
+    test("reaching the network, including this machine", async () => {
       const server = createServer().listen(0, "0.0.0.0");
       await once(server, "listening");
       const { port } = server.address() as AddressInfo;
@@ -89,7 +89,7 @@ for path in glob.glob("/proc/[0-9]*/environ"):
       expect(await bench().python(`${libc}\nprint(${call}, ctypes.get_errno())`)).toBe("-1 1");
     });
 
-    test("io_uring, clone3 and other families of sockets, as if they were not there", async () => {
+    test("using io_uring, clone3, and other socket families, which appear unsupported", async () => {
       const { python } = bench();
       const missing = `print([(libc.syscall(n, 0, 0), ctypes.get_errno()) for n in (425, 435)])`;
       expect(await python(`${libc}\n${missing}`)).toBe("[(-1, 38), (-1, 38)]");
@@ -98,7 +98,7 @@ for path in glob.glob("/proc/[0-9]*/environ"):
       expect(await python("import socket; socket.socketpair(); print('fine')")).toBe("fine");
     });
 
-    test("privileges, and from being root", async () => {
+    test("having capabilities or being root", async () => {
       const status = await bench().python("print(open('/proc/self/status').read())");
       expect(status).toMatch(/^CapEff:\t0000000000000000$/m);
       expect(status).toMatch(/^CapBnd:\t0000000000000000$/m);
@@ -107,7 +107,7 @@ for path in glob.glob("/proc/[0-9]*/environ"):
       expect(status).not.toMatch(/^Uid:\t0\t/m);
     });
 
-    test("any descriptor of the toolhost", async () => {
+    test("inheriting descriptors of the toolhost", async () => {
       const code = `
 import os
 held = {fd: os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") if int(fd) > 3 and os.path.exists(f"/proc/self/fd/{fd}")}
@@ -115,14 +115,14 @@ print({fd: what for fd, what in held.items() if what != "/dev/null"})`;
       expect(await bench().python(code)).toBe("{}");
     });
 
-    test("writing into a workspace that is mounted read-only", async () => {
+    test("writing to a workspace that is mounted read-only", async () => {
       const command = { argv: ["touch", "/workspace/x"], limits: limitsOf(), readOnly: true };
       const { end, text } = await collect(bench().box, command, signal);
       expect(end.code).toBe(1);
       expect(text("stderr")).toContain("Read-only file system");
     });
 
-    test("being taken for a module of the interpreter", async () => {
+    test("shadowing modules of the interpreter", async () => {
       const { workspace, box, python } = bench();
       await writeFile(join(workspace, "json.py"), "raise SystemExit('hijacked')");
       expect(await python("import json; print(json.dumps(1))")).toBe("1");

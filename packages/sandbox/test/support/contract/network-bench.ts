@@ -14,7 +14,7 @@ import type { SandboxBench } from "./sandbox-bench.ts";
 import { limitsOf, signal } from "./sandbox-bench.ts";
 
 export const maxBytes = 4_000_000;
-/** Where the names of the tests are, in the order in which they are looked up. */
+/** Addresses of the names in the tests. */
 const names: Readonly<Record<string, readonly string[]>> = {
   "good.test": ["127.0.0.1"],
   "a.sub.test": ["127.0.0.1"],
@@ -24,10 +24,10 @@ const names: Readonly<Record<string, readonly string[]>> = {
   "nowhere.test": [],
 };
 
-/** What a test asks by a proxy, as programs do that know of nothing but their environment. */
+/** Python functions that send requests through the proxy, as programs do that only know their environment. */
 export const ask = `
 import os, urllib.request, urllib.error
-# What goes to this host without a proxy is tried by others.
+# Other tests cover requests to this host without a proxy.
 for name in ("no_proxy", "NO_PROXY"): os.environ.pop(name, None)
 def ask(url, **more):
     try:
@@ -45,20 +45,20 @@ def tunnel(host, port):
     except OSError as error: return f"broken: {error}"
 `;
 
-/** Sandboxes with a network, in which a server of this machine has names. */
+/** Sandboxes with network access, in which names resolve to a server of this machine. */
 export interface NetworkBench extends AsyncDisposable {
   readonly port: number;
-  /** One line for each connection. */
+  /** Log lines, one for each connection. */
   readonly logged: readonly LogLine[];
-  /** The names that were looked up, in their order. */
+  /** Names in the order of their lookups. */
   readonly lookedUp: readonly string[];
-  /** Runs a command, and gives all that it printed. In words of it PORT is the port of the server. */
+  /** Runs a command and returns its output. PORT in its arguments is replaced by the port of the server. */
   output(
     command: Pick<SandboxCommand, "argv">,
     allow: readonly string[],
     callId?: string,
   ): Promise<string>;
-  /** The same for Python. */
+  /** Runs Python code in the same way, with the functions of `ask`. */
   python(code: string, allow: readonly string[], callId?: string): Promise<string>;
 }
 
@@ -80,7 +80,7 @@ export async function networkBench(bench: SandboxBench): Promise<NetworkBench> {
     folder: () => join(folder, "network"),
     resolve: (host) => {
       lookedUp.push(host);
-      // The second answer of this one is another, as of a name that is bound again.
+      // The second lookup of this name returns another address, as in DNS rebinding.
       const isAgain = lookedUp.filter((each) => each === host).length > 1;
       if (host === "rebinding.test") return Promise.resolve([isAgain ? "10.0.0.1" : "127.0.0.1"]);
       return Promise.resolve(names[host] ?? []);
@@ -107,7 +107,7 @@ export async function networkBench(bench: SandboxBench): Promise<NetworkBench> {
   };
 }
 
-/** What no server may answer. */
+/** Invalid answers by path. */
 const brokenAnswers: Readonly<Record<string, string>> = {
   "/odd-status": "HTTP/1.1 099 Odd\r\ncontent-length: 0\r\n\r\n",
   "/no-http": "who are you?\r\n\r\n",

@@ -16,41 +16,41 @@ import { defaultLimits } from "../../../src/port.ts";
 import type { TestAPI } from "vitest";
 import { temporaryFolder } from "../temporary-folder.ts";
 
-/** A driver that is held to the contract. */
+/** A driver that the contract tests. */
 export interface DriverUnderTest {
   readonly driver: SandboxDriver;
   readonly identity: Identity;
   readonly bounds: Bounds;
-  /** Where the workspace lies inside; as outside when it is not told. */
+  /** Path of the workspace inside the sandbox. Default: the same as on the host. */
   readonly inside?: string;
-  /** Paths that no sandbox of it has. */
+  /** Paths of the host that sandboxes do not see. */
   readonly hidden: readonly string[];
-  /** What runs the commands of the tests, over the same workspace, where the driver itself runs none. */
+  /** Runs the commands of the tests over the same workspace, if the driver itself runs none. */
   readonly commands?: SandboxDriver;
 }
 
-/** A test that looks at the workspace from the host, or counts on what the host bounds; left out for sandboxes elsewhere. */
+/** A test that needs the workspace or the limits of this host. Skipped for sandboxes on other hosts. */
 export type HostTest = TestAPI | ReturnType<TestAPI["skipIf"]>;
 
 export const secret = "the-secret-of-the-host";
-const warmth = { idleMs: 300_000, maxIdle: 4 };
+const warmOptions = { idleMs: 300_000, maxIdle: 4 };
 export const signal = AbortSignal.timeout(300_000);
 
-/** Two workspaces of two runs, each with a secret, and sandboxes over the first. */
+/** The workspaces of two runs, each with a secret, and sandboxes over the first. */
 export interface SandboxBench extends AsyncDisposable, Omit<DriverUnderTest, "commands"> {
   readonly folder: string;
   readonly workspace: string;
   readonly inside: string;
   readonly box: Sandbox;
-  /** A sandbox of its own over the workspace. */
+  /** Opens a new sandbox over the workspace. */
   open(): Promise<SandboxSession>;
   run(argv: readonly string[], limits?: Partial<SandboxLimits>): Promise<Collected>;
-  /** Runs Python and gives what it printed, or the last line of its complaint. */
+  /** Runs Python code and returns its output, or the last line of its error output. */
   python(code: string, limits?: Partial<SandboxLimits>): Promise<string>;
 }
 
-export async function sandboxBench(contender: DriverUnderTest): Promise<SandboxBench> {
-  const { driver, identity } = contender;
+export async function sandboxBench(tested: DriverUnderTest): Promise<SandboxBench> {
+  const { driver, identity } = tested;
   const resources = new AsyncDisposableStack();
   const folder = resources.use(await temporaryFolder()).path;
   await chmod(folder, 0o711);
@@ -63,16 +63,16 @@ export async function sandboxBench(contender: DriverUnderTest): Promise<SandboxB
   }
   const workspace = join(folder, "run_a");
   const warm = resources.use(
-    driver.keepsWorkspace === "session" ? sessions(driver) : new WarmSandboxes(driver, warmth),
+    driver.keepsWorkspace === "session" ? sessions(driver) : new WarmSandboxes(driver, warmOptions),
   );
   const box = warm.sandboxFor(workspace);
-  const others = contender.commands && new WarmSandboxes(contender.commands, warmth);
+  const others = tested.commands && new WarmSandboxes(tested.commands, warmOptions);
   const commands = others === undefined ? box : resources.use(others).sandboxFor(workspace);
   const run: SandboxBench["run"] = (argv, limits = {}) =>
     collect(commands, { argv, limits: limitsOf(limits) }, signal);
   return {
-    ...contender,
-    inside: contender.inside ?? workspace,
+    ...tested,
+    inside: tested.inside ?? workspace,
     folder,
     workspace,
     box,
@@ -86,15 +86,15 @@ export async function sandboxBench(contender: DriverUnderTest): Promise<SandboxB
   };
 }
 
-/** Sandboxes that keep their workspaces to themselves: one for each folder, made anew when it is gone. */
+/** Sandboxes that keep their own workspaces: one session for each folder, replaced when it is gone. */
 function sessions(driver: SandboxDriver): Pick<WarmSandboxes, "sandboxFor"> & AsyncDisposable {
-  const place = new SessionWorkspaceStorage(driver, warmth);
+  const storage = new SessionWorkspaceStorage(driver, warmOptions);
   return {
     sandboxFor: (folder) => ({
       isolation: driver.name,
-      exec: (command, until) => place.sandbox("acme", folder).exec(command, until),
+      exec: (command, until) => storage.sandbox("acme", folder).exec(command, until),
     }),
-    [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => storage[Symbol.asyncDispose](),
   };
 }
 

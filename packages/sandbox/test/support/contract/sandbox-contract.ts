@@ -12,81 +12,77 @@ import type { DriverUnderTest, SandboxBench } from "./sandbox-bench.ts";
 import { sandboxBench } from "./sandbox-bench.ts";
 import { sessionContract } from "./session-contract.ts";
 
-/** What is promised even without isolation. */
-export function commandsContract(name: string, contender: DriverUnderTest): void {
+/** Tests what every driver guarantees, even without isolation. */
+export function commandsContract(name: string, tested: DriverUnderTest): void {
   describe(`a ${name} sandbox`, () => {
-    const given = benchFor(contender);
-    commandContract(given);
-    filesContract(given);
-    sessionContract(given);
+    const bench = benchFor(tested);
+    commandContract(bench);
+    filesContract(bench);
+    sessionContract(bench);
   });
 }
 
-/** What is promised where nothing but our own programs over files runs. */
-export function filesOnlyContract(name: string, contender: DriverUnderTest): void {
+/** Tests what a driver guarantees that runs only our own file programs. */
+export function filesOnlyContract(name: string, tested: DriverUnderTest): void {
   describe(`${name}, instead of a sandbox`, () => {
-    filesContract(benchFor(contender));
+    filesContract(benchFor(tested));
   });
 }
 
-/** What every driver that isolates promises. Without a contender its tests are skipped, and `why` is in their names. */
-export function sandboxContract(
-  name: string,
-  contender: DriverUnderTest | undefined,
-  why = "",
-): void {
-  describe.skipIf(contender === undefined)(`a ${name} sandbox${why}`, () => {
-    const given = benchFor(contender);
-    commandContract(given);
-    isolationContract(given, contender?.hidden ?? []);
-    agentContract(given);
+/** Tests what every driver with isolation guarantees. Without a driver, skips the tests with `why` in their titles. */
+export function sandboxContract(name: string, tested: DriverUnderTest | undefined, why = ""): void {
+  describe.skipIf(tested === undefined)(`a ${name} sandbox${why}`, () => {
+    const bench = benchFor(tested);
+    commandContract(bench);
+    isolationContract(bench, tested?.hidden ?? []);
+    agentContract(bench);
     describe("with a proxy", () => {
-      networkContracts(given);
+      networkContracts(bench);
     });
-    boundsContract(given);
-    filesContract(given);
-    sessionContract(given);
+    boundsContract(bench);
+    filesContract(bench);
+    sessionContract(bench);
   });
 }
 
-function networkContracts(given: () => SandboxBench): void {
+function networkContracts(bench: () => SandboxBench): void {
   let network: NetworkBench | undefined;
   beforeAll(async () => {
-    network = await networkBench(given());
+    network = await networkBench(bench());
   });
   afterAll(() => network?.[Symbol.asyncDispose]());
   const ready = () => {
     if (network === undefined) throw new Error("the network is not ready");
     return network;
   };
-  networkContract(given, ready);
+  networkContract(bench, ready);
   networkBoundsContract(ready);
 }
 
 /**
- * What every driver promises whose sandboxes keep their workspaces to themselves. What needs the workspace on the host is
- * skipped; what sandboxes isolate is the cluster's.
+ * Tests what every driver guarantees whose sandboxes keep their own workspaces. Skips tests that need the workspace on this
+ * host, and the isolation, which the cluster provides.
  */
 export function sessionWorkspaceContract(
   name: string,
-  contender: DriverUnderTest | undefined,
+  tested: DriverUnderTest | undefined,
   why = "",
 ): void {
-  describe.skipIf(contender === undefined)(`a ${name} sandbox${why}`, () => {
-    const given = benchFor(contender);
+  describe.skipIf(tested === undefined)(`a ${name} sandbox${why}`, () => {
+    const bench = benchFor(tested);
     const onHost = test.skip;
-    commandContract(given, onHost);
-    agentContract(given, onHost);
-    boundsContract(given, onHost);
-    filesContract(given, onHost);
-    sessionContract(given);
+    commandContract(bench, onHost);
+    agentContract(bench, onHost);
+    boundsContract(bench, onHost);
+    filesContract(bench, onHost);
+    sessionContract(bench);
   });
 }
 
-function benchFor(contender: DriverUnderTest | undefined): () => SandboxBench {
+function benchFor(tested: DriverUnderTest | undefined): () => SandboxBench {
   let bench: SandboxBench | undefined;
   beforeAll(async () => {
-    if (contender !== undefined) bench = await sandboxBench(contender);
+    if (tested !== undefined) bench = await sandboxBench(tested);
   });
   afterAll(() => bench?.[Symbol.asyncDispose]());
   return () => {

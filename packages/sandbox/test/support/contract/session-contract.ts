@@ -7,10 +7,10 @@ import { processesWith } from "../processes-with.ts";
 import type { SandboxBench } from "./sandbox-bench.ts";
 import { limitsOf, signal } from "./sandbox-bench.ts";
 
-/** Sandboxes as things that are made, found and ended. */
+/** Tests how sandboxes are started, listed, and ended. */
 export function sessionContract(bench: () => SandboxBench): void {
   describe("as a session", () => {
-    test("is listed while it is there, and is nobody's orphan", async () => {
+    test("is listed while it exists, and not as an orphan", async () => {
       const { driver, open } = bench();
       const session = await open();
       const { sessionId } = session;
@@ -21,7 +21,7 @@ export function sessionContract(bench: () => SandboxBench): void {
       }, 10_000);
     });
 
-    test("is lost when somebody destroys it, and its command is told so", async () => {
+    test("ends its command as lost when it is destroyed", async () => {
       const { driver, open } = bench();
       const session = await open();
       const argv = ["/bin/sh", "-c", "echo ready; sleep 60"];
@@ -35,7 +35,7 @@ export function sessionContract(bench: () => SandboxBench): void {
       await driver.destroy(session.sessionId, signal);
     });
 
-    test("that is gone is replaced, and the next command does not notice", async () => {
+    test("is replaced without an error if it was destroyed while idle", async () => {
       const { driver, workspace } = bench();
       await using warm = new WarmSandboxes(driver, { idleMs: 300_000, maxIdle: 4 });
       const before = await ids(bench());
@@ -48,7 +48,7 @@ export function sessionContract(bench: () => SandboxBench): void {
       expect(end).toMatchObject({ reason: "exit", code: 0 });
     });
 
-    test("takes one command at a time, one after the other", async () => {
+    test("runs one command at a time", async () => {
       await using session = await bench().open();
       const argv = ["/bin/sh", "-c", "echo ready; sleep 60"];
       for await (const event of session.exec({ argv, limits: limitsOf() }, signal)) {
@@ -60,7 +60,7 @@ export function sessionContract(bench: () => SandboxBench): void {
       expect(await session.settled()).toBe(true);
     });
 
-    test("leaves nothing behind at whatever moment its command is ended", async () => {
+    test("leaves nothing behind, no matter when its command is ended", async () => {
       const { box, driver } = bench();
       const mark = "86399.5";
       const endedAfter = async (turns: number) => {
