@@ -4,7 +4,7 @@ import { DurationSchema, ListValueSchema, ValueSchema } from "@bufbuild/protobuf
 import * as fc from "fast-check";
 
 const anyText = fc.string({ unit: "binary", maxLength: 12 });
-// An object of JavaScript cannot have this name as an ordinary key.
+// A JavaScript object cannot have an ordinary key with this name.
 const anyKey = anyText.filter((text) => text !== "__proto__");
 
 const wellKnown: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
@@ -19,7 +19,7 @@ const wellKnown: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
     .map((json) => fromJson(ValueSchema, json as JsonValue)),
 };
 
-/** Any message of a schema, as what `create` takes: any fields, with any values. */
+/** Generates any message of a schema, in the form that `create` takes: any fields, with any values. */
 export function anyMessage<Schema extends DescMessage>(
   schema: Schema,
 ): fc.Arbitrary<MessageInitShape<Schema>> {

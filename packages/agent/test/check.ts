@@ -7,12 +7,12 @@ import { offer } from "./offer.ts";
 
 export type SpecInit = MessageInitShape<typeof AgentSpecSchema>;
 
-/** Checks a spec that has a name and a model, and what a test gives it. */
+/** Checks a spec that has a name, a model, and the fields of a test. */
 export function check(init: SpecInit, offered = offer): CheckedSpec {
   return checkSpec(create(AgentSpecSchema, { name: "a", model: "default", ...init }), offered);
 }
 
-/** The violations as `field: reason`. */
-export function broken(init: SpecInit): string[] {
+/** Returns the violations of a spec as `field: reason`. */
+export function violationsOf(init: SpecInit): string[] {
   return check(init).violations.map(({ field, reason }) => `${field}: ${reason}`);
 }

@@ -7,7 +7,7 @@ import type { Offer } from "../src/spec/check-spec.ts";
 
 type ToolInit = MessageInitShape<typeof ToolDescriptorSchema>;
 
-/** A tool of a catalog. */
+/** Returns a tool of a catalog. */
 export function tool(name: string, init: ToolInit = {}): ToolInit {
   const properties: JsonObject = { path: { type: "string" } };
   return {
@@ -51,7 +51,7 @@ export const offer: Offer = {
     models: [
       { id: "default", provider: "openai", upstreamName: "gpt-4o", contextWindow: 128_000 },
       { id: "script", provider: "scripted", upstreamName: "hello" },
-      { id: "orphan", provider: "nobody", upstreamName: "x" },
+      { id: "orphan", provider: "unknown", upstreamName: "x" },
     ],
     providers: [
       { name: "openai" },

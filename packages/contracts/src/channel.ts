@@ -4,26 +4,25 @@ import { durationMs } from "@bufbuild/protobuf/wkt";
 import type { Stream } from "./bus.ts";
 import { bucket, channel } from "./bus.ts";
 
-/** The values of a template's placeholders, by name: `{ tenant: "acme", run: "run_1" }`. */
+/** The values of the placeholders of a template, by name: `{ tenant: "acme", run: "run_1" }`. */
 export type Tokens = Readonly<Record<string, string>>;
 
-/** Where a message is published, as its own descriptor declares it. */
+/** Where a message is published, as its descriptor declares. */
 export interface ChannelTemplate {
-  /** The subject for one set of tokens. Throws a RangeError when a token is missing or cannot stand in a subject. */
+  /** Returns the subject for a set of tokens. Throws a RangeError when a token is missing or has characters that a subject cannot. */
   subject(tokens: Tokens): string;
-  /** The subject on which a committed message appears once more. Throws when the channel has none. */
+  /** Returns the subject on which a committed message is republished. Throws when the channel does not republish. */
   liveSubject(tokens: Tokens): string;
-  /** The tokens of a concrete subject, or undefined when it is none of this channel's. */
+  /** Returns the tokens of a concrete subject, or undefined when it does not belong to this channel. */
   tokensOf(subject: string): Tokens | undefined;
-  /** The subject with a wildcard for each token, and the republished one where the channel has one. */
+  /** The subject with a wildcard for each token. */
   readonly wildcard: string;
-  readonly liveWildcard: string | undefined;
-  /** The destination of a republication in JetStream's notation: `live.run.{{wildcard(1)}}.log`. */
+  /** The destination of republished messages in JetStream's notation: `live.run.{{wildcard(1)}}.log`. */
   readonly liveTransform: string | undefined;
   readonly stream: Stream | undefined;
 }
 
-/** Reads the channel that `schema` declares. Throws when it declares none: a mistake in the contracts. */
+/** Returns the channel that `schema` declares. Throws when it declares none, which is a bug in the contracts. */
 export function channelOf(schema: DescMessage): ChannelTemplate {
   if (!hasOption(schema, channel)) throw new Error(`${schema.typeName} declares no channel`);
   const { subject, liveSubject, stream } = getOption(schema, channel);
@@ -36,24 +35,23 @@ export function channelOf(schema: DescMessage): ChannelTemplate {
     },
     tokensOf: (concrete) => match(subject, concrete),
     wildcard: subject.replace(placeholder, "*"),
-    liveWildcard: live?.replace(placeholder, "*"),
     liveTransform: live && transform(live),
     stream,
   };
 }
 
-/** The key-value bucket in which a message is kept, as its own descriptor declares it. */
+/** The key-value bucket that stores a message, as its descriptor declares. */
 export interface BucketTemplate {
   readonly name: string;
-  /** How many versions of a key are kept. */
+  /** How many versions of each key the bucket keeps. */
   readonly history: number;
-  /** How long a version is kept, in milliseconds. Undefined: for ever. */
+  /** How long the bucket keeps a version, in milliseconds. Undefined: forever. */
   readonly maxAgeMs: number | undefined;
   key(tokens: Tokens): string;
   tokensOf(key: string): Tokens | undefined;
 }
 
-/** Reads the bucket that `schema` declares. Throws when it declares none: a mistake in the contracts. */
+/** Returns the bucket that `schema` declares. Throws when it declares none, which is a bug in the contracts. */
 export function bucketOf(schema: DescMessage): BucketTemplate {
   if (!hasOption(schema, bucket)) throw new Error(`${schema.typeName} declares no bucket`);
   const { name, key, history, maxAge } = getOption(schema, bucket);
@@ -73,7 +71,7 @@ function fill(template: string, tokens: Tokens): string {
   return template.replace(placeholder, (_, name: string) => {
     const value = tokens[name];
     if (value === undefined || !token.test(value)) {
-      throw new RangeError(`"${value ?? ""}" cannot stand for ${name} in ${template}`);
+      throw new RangeError(`"${value ?? ""}" is not a valid ${name} for ${template}`);
     }
     return value;
   });

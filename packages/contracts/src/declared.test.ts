@@ -5,7 +5,7 @@ import { messagesWithBucket, messagesWithChannel } from "./declared.ts";
 
 const proto = join(import.meta.dirname, "../../../proto");
 
-test("every channel and every bucket of the contracts is known", () => {
+test("the lists have every channel and every bucket of the contracts", () => {
   const sources = globSync("reeve/*/v1/*.proto", { cwd: proto })
     .map((file) => readFileSync(join(proto, file), "utf8"))
     .join("");

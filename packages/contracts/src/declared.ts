@@ -14,10 +14,10 @@ const messages = [agent, approval, artifact, memory, run, thread, tool, toolhost
   .flatMap((declarations): readonly unknown[] => Object.values(declarations))
   .filter(isMessage);
 
-/** Every message that is published on a channel. */
+/** All messages that declare a channel. */
 export const messagesWithChannel = messages.filter((message) => hasOption(message, channel));
 
-/** Every message that is kept in a key-value bucket. */
+/** All messages that declare a key-value bucket. */
 export const messagesWithBucket = messages.filter((message) => hasOption(message, bucket));
 
 function isMessage(declaration: unknown): declaration is DescMessage {

@@ -1,17 +1,17 @@
 import type { BinaryReadOptions } from "@bufbuild/protobuf";
 
 /**
- * How deep records that are kept in a log may be nested. A reader of messages gives up at a depth of 100, of which a level
- * of JSON takes three: what is deeper would make a log that nobody can read.
+ * How deep JSON in a log may be nested. Readers of messages stop at a depth of 100 by default, and each level of JSON takes three.
+ * Deeper JSON would make the whole log unreadable.
  */
 export const maxJsonDepth = 24;
 
-/** How what is stored is read: whatever was let in once is not to make a whole log unreadable. */
+/** The options for reading stored messages. Their higher limit makes sure that a record which was accepted once can be read. */
 export const storedReadOptions: Partial<BinaryReadOptions> = { recursionLimit: 1_000 };
 
 /**
- * Whether a log can hold a value as it is: no deeper than `levels`, and without numbers beyond all bounds and halves of
- * characters.
+ * Returns whether a log can store a JSON value unchanged: it has at most `levels` levels, and neither infinite numbers, NaN, nor
+ * lone surrogates.
  */
 export function isStorable(value: unknown, levels = maxJsonDepth): boolean {
   if (typeof value === "number") return Number.isFinite(value);

@@ -7,7 +7,7 @@ function created(threadId: string, workspaceScope: string) {
   return create(RunCreatedSchema, { threadId, spec: { deepAgent: { workspaceScope } } });
 }
 
-test("a run has files of its own unless its agent shares them with the thread", () => {
+test("a run has its own workspace unless its agent shares the thread's", () => {
   expect(workspaceIdOf("run_1", created("sales", ""))).toBe("run_1");
   expect(workspaceIdOf("run_1", created("sales", "run"))).toBe("run_1");
   expect(workspaceIdOf("run_1", created("", "thread"))).toBe("run_1");
@@ -15,6 +15,6 @@ test("a run has files of its own unless its agent shares them with the thread", 
   expect(workspaceIdOf("run_1", undefined)).toBe("run_1");
 });
 
-test("no name of a thread makes its files those of a run", () => {
+test("no thread id can name the workspace of a run", () => {
   expect(workspaceIdOf("run_1", created("run_2", "thread"))).not.toBe("run_2");
 });

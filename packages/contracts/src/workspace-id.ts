@@ -3,8 +3,8 @@ import type { RunCreated } from "../gen/reeve/run/v1/run_event_pb.ts";
 const threadPrefix = "thread-";
 
 /**
- * Id of the workspace of a run: its own, or that of its thread where its agent shares files so. The prefix keeps threads,
- * whose ids clients choose, apart from runs.
+ * Returns the id of the workspace of a run: the run's own, or that of its thread if its agent shares files within the thread. The
+ * prefix keeps threads, whose ids clients choose, apart from runs.
  */
 export function workspaceIdOf(
   runId: string,
@@ -14,15 +14,15 @@ export function workspaceIdOf(
   return isShared && created?.threadId ? threadWorkspaceId(created.threadId) : runId;
 }
 
-/** Id of the workspace of a thread. */
+/** Returns the id of the workspace of a thread. */
 export function threadWorkspaceId(threadId: string): string {
   return `${threadPrefix}${threadId}`;
 }
 
-/** The thread whose workspace has this id. Undefined: it is that of a run. */
+/** Returns the thread of a workspace, or undefined when the workspace belongs to a run. */
 export function threadIdOf(workspaceId: string): string | undefined {
   return workspaceId.startsWith(threadPrefix) ? workspaceId.slice(threadPrefix.length) : undefined;
 }
 
-/** In place of a host: whichever toolhost takes the request first. */
+/** Used in place of a host: any toolhost may take the request. */
 export const anyHost = "any";

@@ -104,7 +104,7 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
       kind: "unsupported",
       reason: "UNSUPPORTED_CAPABILITY",
       message:
-        'permission_classes needs sandbox, which the executor "nats" has not here: no toolhost offers an isolating sandbox; start one that has bubblewrap',
+        'permission_classes needs sandbox, which the executor "nats" does not have here: no toolhost offers an isolating sandbox; start one that has bubblewrap',
       fields: ["permission_classes UNSUPPORTED_CAPABILITY"],
       metadata: { executor: "nats" },
     });

@@ -7,9 +7,9 @@ import { offer } from "../../test/offer.ts";
 import type { RunRequirements, BackendName, Capability } from "./execution-backends.ts";
 import { offersSandbox, offersWorkspaces, assertBackendSupports } from "./execution-backends.ts";
 
-function refusalOf(asked: RunRequirements, here: BackendName, ...brought: Capability[]) {
+function failureOf(required: RunRequirements, here: BackendName, ...provided: Capability[]) {
   try {
-    assertBackendSupports(asked, here, new Set(brought));
+    assertBackendSupports(required, here, new Set(provided));
     return undefined;
   } catch (error) {
     return error instanceof Failure ? error : undefined;
@@ -17,7 +17,7 @@ function refusalOf(asked: RunRequirements, here: BackendName, ...brought: Capabi
 }
 
 const executing = create(AgentSpecSchema, { permissionClasses: ["execute"] });
-const asking = create(AgentSpecSchema, { hitlTools: ["run_command"] });
+const needsApproval = create(AgentSpecSchema, { hitlTools: ["run_command"] });
 const everything: RunRequirements = {
   threadId: "t",
   memoryEnabled: true,
@@ -32,8 +32,8 @@ describe("an executor", () => {
     ["nats", "nats"],
     ["local", ""],
     ["local", "local"],
-  ])("is %s for %j", (here, executor) => {
-    expect(refusalOf({ executor }, here)).toBeUndefined();
+  ])("%s accepts the executor %j", (here, executor) => {
+    expect(failureOf({ executor }, here)).toBeUndefined();
   });
 
   // Requirement: DUR-6, DUR-7
@@ -41,12 +41,12 @@ describe("an executor", () => {
     [
       "nats",
       "local",
-      'executor "local" is not here: its runs are started by runAgent, in the process that asks; leave it out, or name "nats"',
+      'executor "local" is not available here: its runs are started by runAgent, in the calling process; leave it out, or name "nats"',
     ],
     [
       "local",
       "nats",
-      'executor "nats" is not here: its runs are started by StartRun of a deployment; leave it out, or name "local"',
+      'executor "nats" is not available here: its runs are started by StartRun of a deployment; leave it out, or name "local"',
     ],
     [
       "nats",
@@ -61,15 +61,15 @@ describe("an executor", () => {
     [
       "nats",
       "Nats",
-      'executor "Nats" is not known; there are nats, local, temporal, a2a; leave it out, or name "nats"',
+      'executor "Nats" does not exist; the executors are nats, local, temporal, a2a; leave it out, or name "nats"',
     ],
     [
       "nats",
       "toString",
-      'executor "toString" is not known; there are nats, local, temporal, a2a; leave it out, or name "nats"',
+      'executor "toString" does not exist; the executors are nats, local, temporal, a2a; leave it out, or name "nats"',
     ],
-  ])("of %s is not %s, which is refused by name", (here, executor, message) => {
-    expect(refusalOf({ executor }, here)).toMatchObject({
+  ])("%s rejects the executor %s by name", (here, executor, message) => {
+    expect(failureOf({ executor }, here)).toMatchObject({
       kind: "unsupported",
       reason: ErrorReason.UNSUPPORTED_CAPABILITY,
       message,
@@ -81,9 +81,9 @@ describe("an executor", () => {
 
 describe("a capability", () => {
   // Requirement: DUR-6
-  test("that a backend lacks is refused by the field that asks for it, all at once and always alike", () => {
-    const refusal = refusalOf(everything, "local");
-    expect(refusal?.violations.map(({ field }) => field)).toEqual([
+  test("that a backend lacks is rejected with the field that requires it, all at once, and the same each time", () => {
+    const failure = failureOf(everything, "local");
+    expect(failure?.violations.map(({ field }) => field)).toEqual([
       "thread_id",
       "memory_enabled",
       "files",
@@ -91,32 +91,32 @@ describe("a capability", () => {
       "hitl_tools",
       "permission_classes",
     ]);
-    expect(refusal?.message).toContain(
-      'thread_id needs threads, which the executor "local" has not here: leave it out, or start the run on a deployment',
+    expect(failure?.message).toContain(
+      'thread_id needs threads, which the executor "local" does not have here: leave it out, or start the run on a deployment',
     );
-    expect(refusalOf(everything, "local")).toEqual(refusal);
+    expect(failureOf(everything, "local")).toEqual(failure);
   });
 
-  test("that a deployment has is not refused there", () => {
-    expect(refusalOf(everything, "nats", "sandbox", "files")).toBeUndefined();
+  test("that a deployment has is accepted there", () => {
+    expect(failureOf(everything, "nats", "sandbox", "files")).toBeUndefined();
   });
 
-  test("that a deployment has only with an isolating toolhost is refused without one", () => {
-    const refusal = refusalOf({ files: [{}], spec: executing }, "nats");
-    expect(refusal?.violations.map(({ field }) => field)).toEqual(["files", "permission_classes"]);
+  test("that needs an isolating toolhost is rejected by a deployment without one", () => {
+    const failure = failureOf({ files: [{}], spec: executing }, "nats");
+    expect(failure?.violations.map(({ field }) => field)).toEqual(["files", "permission_classes"]);
   });
 
-  test("that the surroundings bring along is not lacking", () => {
-    expect(refusalOf({ spec: asking }, "local")).toBeInstanceOf(Failure);
-    expect(refusalOf({ spec: asking }, "local", "approvals")).toBeUndefined();
-    expect(refusalOf({ spec: executing }, "nats")?.message).toBe(
-      'permission_classes needs sandbox, which the executor "nats" has not here: no toolhost offers an isolating sandbox; start one that has bubblewrap',
+  test("that the deployment provides is accepted", () => {
+    expect(failureOf({ spec: needsApproval }, "local")).toBeInstanceOf(Failure);
+    expect(failureOf({ spec: needsApproval }, "local", "approvals")).toBeUndefined();
+    expect(failureOf({ spec: executing }, "nats")?.message).toBe(
+      'permission_classes needs sandbox, which the executor "nats" does not have here: no toolhost offers an isolating sandbox; start one that has bubblewrap',
     );
-    expect(refusalOf({ spec: executing }, "nats", "sandbox")).toBeUndefined();
+    expect(failureOf({ spec: executing }, "nats", "sandbox")).toBeUndefined();
   });
 });
 
-test("a sandbox is offered by toolhosts that isolate and have something to execute", () => {
+test("a sandbox is offered by toolhosts that isolate and have tools that execute code", () => {
   const { tools } = offer;
   expect(offersSandbox(tools)).toBe(true);
   for (const isolation of ["none", "files-only"]) {
@@ -126,7 +126,7 @@ test("a sandbox is offered by toolhosts that isolate and have something to execu
   expect(offersSandbox([])).toBe(false);
 });
 
-test("workspaces are offered by toolhosts that have file tools, with or without isolation", () => {
+test("workspaces are offered by toolhosts with file tools, whether or not they execute code", () => {
   const { tools } = offer;
   expect(offersWorkspaces(tools)).toBe(true);
   const under = (isolation: string) => tools.map((catalog) => ({ ...catalog, isolation }));

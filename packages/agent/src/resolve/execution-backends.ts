@@ -9,15 +9,15 @@ import { executesCode } from "../tools/isolation.ts";
 import { grantedClasses } from "../tools/permission-classes.ts";
 import { unsupportedCapability } from "../spec/unsupported-fields.ts";
 
-/** What a run can ask of whoever carries it out, beyond models and tools that need no sandbox. */
+/** What a run can require of its execution backend, beyond models and tools that need no sandbox. */
 export type Capability =
   "threads" | "long_term_memory" | "files" | "cancel_on_disconnect" | "approvals" | "sandbox";
 
-/** Something that carries out runs. */
+/** A backend that executes runs. */
 interface ExecutionBackend {
-  /** What it has not, unless its surroundings bring it along; and what to do about that. */
+  /** The capabilities that it lacks unless its deployment provides them, each with what the caller can do about that. */
   readonly missing: Readonly<Partial<Record<Capability, string>>>;
-  /** How its runs are started. Undefined: not in this version. */
+  /** How its runs are started. Undefined when this version cannot start them. */
   readonly startedBy: string | undefined;
 }
 
@@ -26,21 +26,21 @@ const elsewhere = "leave it out, or start the run on a deployment";
 const noSandbox = "no toolhost offers an isolating sandbox; start one that has bubblewrap";
 const noWorkspaces = "no toolhost keeps workspaces; start one that has bubblewrap";
 
-/** The execution backends that there are to name. Everything that is not lacking, a backend has. */
+/** The execution backends that a request can name. A backend has every capability that is not listed as missing. */
 const backends = {
   nats: {
     startedBy: "StartRun of a deployment",
     missing: { sandbox: noSandbox, files: noWorkspaces },
   },
   local: {
-    startedBy: "runAgent, in the process that asks",
+    startedBy: "runAgent, in the calling process",
     missing: {
       threads: elsewhere,
       long_term_memory: elsewhere,
       files: elsewhere,
       cancel_on_disconnect: "leave it out: the signal of runAgent cancels the run",
-      approvals: "nobody could ever decide; give runAgent a `decide`",
-      sandbox: "give runAgent `tools` of class execute, `workspaces` and their `isolation`",
+      approvals: "no one could decide; pass `decide` to runAgent",
+      sandbox: "pass `tools` of class execute, `workspaces`, and their `isolation` to runAgent",
     },
   },
   temporal: { startedBy: undefined, missing: {} },
@@ -49,7 +49,7 @@ const backends = {
 
 export type BackendName = keyof typeof backends;
 
-/** What a run asks for, as far as it matters to a backend. */
+/** The parts of a request that require something of a backend. */
 export interface RunRequirements extends Partial<
   Pick<StartRunRequest, "executor" | "threadId" | "memoryEnabled" | "cancelOnDisconnect">
 > {
@@ -58,24 +58,27 @@ export interface RunRequirements extends Partial<
 }
 
 /**
- * Refuses, with a violation for each, what the backend `here` cannot do for a run: to be another backend, or a capability
- * that it lacks and that `surroundings` do not bring along. Nothing is left out in silence.
+ * Throws a Failure if the backend `here` cannot execute a run: because the run names another backend, or needs a capability that
+ * the backend lacks and that is not among `provided`. The Failure has a violation for each, so nothing is silently ignored.
  */
 export function assertBackendSupports(
-  asked: RunRequirements,
+  requirements: RunRequirements,
   here: BackendName,
-  surroundings: ReadonlySet<Capability>,
+  provided: ReadonlySet<Capability>,
 ): void {
-  const violations = [...executorViolations(asked, here), ...missingCapabilities(asked, here, surroundings)];
+  const violations = [
+    ...executorViolations(requirements, here),
+    ...missingCapabilities(requirements, here, provided),
+  ];
   if (violations.length === 0) return;
   const list = violations.map(({ description }) => description).join("; ");
   throw new Failure("unsupported", ErrorReason.UNSUPPORTED_CAPABILITY, list, {
     violations,
-    metadata: { executor: asked.executor || here },
+    metadata: { executor: requirements.executor || here },
   });
 }
 
-/** Whether tools that need an isolating sandbox are offered with one. */
+/** Returns whether toolhosts offer tools that execute code, in a sandbox that isolates it. */
 export function offersSandbox(catalogs: readonly ToolCatalog[]): boolean {
   return catalogs.some(
     ({ isolation, tools }) =>
@@ -84,7 +87,7 @@ export function offersSandbox(catalogs: readonly ToolCatalog[]): boolean {
   );
 }
 
-/** Whether toolhosts keep workspaces, in which a run finds its files. */
+/** Returns whether toolhosts offer workspaces, in which a run finds its files. */
 export function offersWorkspaces(catalogs: readonly ToolCatalog[]): boolean {
   return catalogs.some(
     ({ isolation, tools }) =>
@@ -93,36 +96,39 @@ export function offersWorkspaces(catalogs: readonly ToolCatalog[]): boolean {
   );
 }
 
-function executorViolations({ executor = "" }: RunRequirements, here: BackendName): readonly Violation[] {
+function executorViolations(
+  { executor = "" }: RunRequirements,
+  here: BackendName,
+): readonly Violation[] {
   if (executor === "" || executor === here) return [];
   const known: ExecutionBackend | undefined = Object.entries(backends).find(
     ([name]) => name === executor,
   )?.[1];
-  const why =
+  const problem =
     known === undefined
-      ? `is not known; there are ${Object.keys(backends).join(", ")}`
+      ? `does not exist; the executors are ${Object.keys(backends).join(", ")}`
       : known.startedBy === undefined
         ? "is not available in this version"
-        : `is not here: its runs are started by ${known.startedBy}`;
-  const description = `executor "${executor}" ${why}; leave it out, or name "${here}"`;
+        : `is not available here: its runs are started by ${known.startedBy}`;
+  const description = `executor "${executor}" ${problem}; leave it out, or name "${here}"`;
   return [{ field: "executor", description, reason: unsupportedCapability }];
 }
 
 function missingCapabilities(
-  asked: RunRequirements,
+  requirements: RunRequirements,
   here: BackendName,
-  surroundings: ReadonlySet<Capability>,
+  provided: ReadonlySet<Capability>,
 ): readonly Violation[] {
   const { missing }: ExecutionBackend = backends[here];
-  return requiredCapabilities(asked).flatMap(([capability, field]) => {
+  return requiredCapabilities(requirements).flatMap(([capability, field]) => {
     const remedy = missing[capability];
-    if (remedy === undefined || surroundings.has(capability)) return [];
-    const description = `${field} needs ${capability}, which the executor "${here}" has not here: ${remedy}`;
+    if (remedy === undefined || provided.has(capability)) return [];
+    const description = `${field} needs ${capability}, which the executor "${here}" does not have here: ${remedy}`;
     return [{ field, description, reason: unsupportedCapability }];
   });
 }
 
-/** What is asked for, each with the field that asks. */
+/** Returns the capabilities that a run needs, each with the field that requires it. */
 function requiredCapabilities({
   threadId = "",
   memoryEnabled = false,
@@ -139,7 +145,7 @@ function requiredCapabilities({
     ["approvals", "hitl_tools", (spec?.hitlTools.length ?? 0) > 0],
     ["sandbox", "permission_classes", classes.has(PermissionClass.EXECUTE)],
   ] as const;
-  return all.flatMap(([capability, field, isAsked]) =>
-    isAsked ? [[capability, field] as const] : [],
+  return all.flatMap(([capability, field, isRequired]) =>
+    isRequired ? [[capability, field] as const] : [],
   );
 }

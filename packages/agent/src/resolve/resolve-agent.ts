@@ -14,21 +14,21 @@ import { resolveModel } from "./resolve-model.ts";
 import type { ToolContext } from "../tools/toolbelt.ts";
 import { toolbelt } from "../tools/toolbelt.ts";
 
-/** What a run of an agent works with. */
+/** The limits, models, and tools of a run of an agent. */
 export interface ResolvedAgent {
   readonly limits: Limits;
   readonly executor: ResolvedModel;
-  /** The model of the planner; undefined: nothing is planned. */
+  /** The model of the planner. Undefined when planning is off. */
   readonly planner: ResolvedModel | undefined;
   readonly tools: readonly ToolDescriptor[];
   readonly warnings: readonly string[];
 }
 
 /**
- * Resolves an agent against what a deployment offers, as a run is prepared and, before that, as its start is permitted.
- * Throws a Failure that says what cannot be had: things may have changed since the agent was stored.
+ * Resolves an agent against what a deployment offers: once before a start is accepted, and again when the run is prepared. Throws a
+ * Failure that names what is not available, because the deployment may have changed since the agent was stored.
  */
-export function resolveAgent(spec: AgentSpec, offer: Offer, place: ToolContext): ResolvedAgent {
+export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext): ResolvedAgent {
   const { models } = offer;
   const limits = limitsFor(spec, models.maxima);
   const executor = resolveModel(spec, models);
@@ -37,12 +37,12 @@ export function resolveAgent(spec: AgentSpec, offer: Offer, place: ToolContext):
     const problem = resolved && priceProblem(spec, resolved.model, limits);
     if (problem !== undefined) throw refused(`budgets.max_cost_usd: ${problem}`);
   }
-  const { tools, warnings } = toolbelt(spec, offer.tools, place);
+  const { tools, warnings } = toolbelt(spec, offer.tools, context);
   assertInjected(spec, tools);
   return { limits, executor, planner, tools, warnings };
 }
 
-/** Where a run takes place, as its start says. */
+/** Returns what decides which tools a run can have, from the request that started it. */
 export function toolContextOf({
   chatContext,
   memoryEnabled,
@@ -57,13 +57,13 @@ function plannerOf({ model, planningModel }: AgentSpec, { models }: Offer): Reso
   return resolveModel({ model: planningModel ?? model }, models);
 }
 
-/** A tool may have got a parameter of that name since the agent was stored. */
+/** Throws if a tool has got a parameter with the name of an injected argument since the agent was stored. */
 function assertInjected(spec: AgentSpec, tools: readonly ToolDescriptor[]): void {
   for (const key of Object.keys(spec.injectedToolArgs)) {
     const owner = toolWithParameter(tools, key);
     if (owner === undefined) continue;
     const where = owner.source === runtimeSource ? "" : ` of ${owner.source}`;
-    const message = `injected_tool_args: "${key}" is a parameter of the tool ${owner.name}${where} now; choose another name`;
+    const message = `injected_tool_args: "${key}" is now a parameter of the tool ${owner.name}${where}; choose another name`;
     throw refused(message);
   }
 }

@@ -27,7 +27,7 @@ describe("a model is found", () => {
     });
   });
 
-  test("by a reference, with what the registry knows of it", () => {
+  test("by a reference, with what the registry knows about it", () => {
     expect(resolve("openai:gpt-4o").model.id).toBe("default");
   });
 
@@ -39,14 +39,14 @@ describe("a model is found", () => {
     });
   });
 
-  test("by an id that looks like a reference, first", () => {
+  test("by its id first, even if the id looks like a reference", () => {
     const models = catalogOf([
       { id: "openai:gpt-4o", provider: "scripted", upstreamName: "hello" },
     ]);
     expect(resolve("openai:gpt-4o", models).provider.name).toBe("scripted");
   });
 
-  test("by a reference to what two ids say alike", () => {
+  test("by a reference that matches two identical entries of the registry", () => {
     const models = catalogOf([
       ...catalog.models,
       {
@@ -61,7 +61,7 @@ describe("a model is found", () => {
 });
 
 // Requirement: RES-2
-describe("a model is refused", () => {
+describe("a model is rejected", () => {
   test("when it is neither an id nor a reference", () => {
     for (const name of ["gpt-4o", ":gpt-4o", "openai:", ":"]) {
       expect(() => resolve(name)).toThrow(failure(ErrorReason.MODEL_NOT_FOUND, "MODEL_NOT_FOUND"));
@@ -69,21 +69,21 @@ describe("a model is refused", () => {
   });
 
   test("when its provider is not configured", () => {
-    for (const name of ["orphan", "nobody:x"]) {
+    for (const name of ["orphan", "unknown:x"]) {
       expect(() => resolve(name)).toThrow(
         failure(ErrorReason.PROVIDER_NOT_FOUND, "PROVIDER_NOT_FOUND"),
       );
     }
   });
 
-  test("when its provider serves only others", () => {
+  test("when its provider serves only other models", () => {
     expect(resolve("scripted:report").model.upstreamName).toBe("report");
     expect(() => resolve("scripted:goodbye")).toThrow(
       failure(ErrorReason.MODEL_NOT_FOUND, "MODEL_NOT_FOUND"),
     );
   });
 
-  test("when it could be several", () => {
+  test("when the reference is ambiguous", () => {
     const ambiguous = failure(ErrorReason.MODEL_NOT_FOUND, "AMBIGUOUS_MODEL_REFERENCE");
     const twice = catalogOf([...catalog.models, ...catalog.models]);
     expect(() => resolve("default", twice)).toThrow(ambiguous);

@@ -10,8 +10,9 @@ export interface ResolvedModel {
 }
 
 /**
- * The model that `reference` names: an id of the registry, or `provider:model`. Throws a Failure with reason MODEL_NOT_FOUND
- * or PROVIDER_NOT_FOUND, whose violation names the rule; a reference that fits several different models is one of them.
+ * Returns the model that `reference` names: an id of the registry, or `provider:model`. Throws a Failure with reason
+ * MODEL_NOT_FOUND or PROVIDER_NOT_FOUND, whose violation names the rule. A reference that matches several different models is an
+ * error as well.
  */
 export function resolveModel(
   { model: reference }: { readonly model: string },
@@ -21,7 +22,7 @@ export function resolveModel(
   if (another !== undefined) {
     throw unresolved(
       "AMBIGUOUS_MODEL_REFERENCE",
-      `the model reference "${reference}" is ambiguous: the registry has that id twice; give each model an id of its own`,
+      `the model reference "${reference}" is ambiguous: the registry has two models with that id; give each model a unique id`,
     );
   }
   const model = registered ?? referenced(reference, catalog);
@@ -29,7 +30,7 @@ export function resolveModel(
   if (provider === undefined) {
     throw unresolved(
       "PROVIDER_NOT_FOUND",
-      `model "${reference}" needs the provider "${model.provider}", which is not configured; configured are: ${names(catalog.providers.map(({ name }) => name))}`,
+      `model "${reference}" needs the provider "${model.provider}", which is not configured; the configured providers are: ${names(catalog.providers.map(({ name }) => name))}`,
     );
   }
   const { upstreamNames } = provider;
@@ -47,7 +48,7 @@ function referenced(reference: string, { models }: ModelCatalog): ModelSpec {
   if (separator <= 0 || separator === reference.length - 1) {
     throw unresolved(
       "MODEL_NOT_FOUND",
-      `there is no model "${reference}"; name one of the registry (${names(models.map(({ id }) => id))}) or give a reference provider:model`,
+      `model "${reference}" does not exist; use an id of the registry (${names(models.map(({ id }) => id))}) or a reference of the form provider:model`,
     );
   }
   const provider = reference.slice(0, separator);
@@ -62,7 +63,7 @@ function referenced(reference: string, { models }: ModelCatalog): ModelSpec {
   const ids = names([known, ...others].map(({ id }) => id));
   throw unresolved(
     "AMBIGUOUS_MODEL_REFERENCE",
-    `the model reference "${reference}" is ambiguous: ${ids} of the registry are that model; name one of them`,
+    `the model reference "${reference}" is ambiguous: it matches ${ids} of the registry; use one of these ids`,
   );
 }
 

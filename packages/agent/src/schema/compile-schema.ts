@@ -6,44 +6,44 @@ import { countReferences } from "./count-references.ts";
 import { linearPatterns } from "./linear-patterns.ts";
 import { WorkBudgetExceeded, WorkBudget } from "./work-budget.ts";
 
-/** A JSON Schema that is ready for use, or why it is none. */
+/** A compiled JSON Schema, or the reason why it cannot be used. */
 export type CompiledSchema =
   | {
-      readonly kind: "works";
-      /** What is wrong with a value; `undefined`: it takes too much work to say. */
+      readonly kind: "compiled";
+      /** Returns the errors of a value, or undefined when the validation takes too much work. */
       readonly errorsOf: (value: JsonObject) => readonly ErrorObject[] | undefined;
       /** Patterns that are not checked, because no engine matches them in linear time. */
       readonly unsupported: readonly string[];
     }
-  | { readonly kind: "broken"; readonly problem: string };
+  | { readonly kind: "invalid"; readonly problem: string };
 
-/** Units of work of one validation: characters that a state of a pattern looks at. */
+/** The work of one validation, in units of one character that one state of a pattern reads. */
 const maxWork = 4_000_000;
-/** Characters of a schema as JSON. */
-const maxCharacters = 100_000;
-const maxKnown = 1_000;
+/** The largest schema, in characters of JSON. */
+const maxSchemaCharacters = 100_000;
+const maxCached = 1_000;
 
 const byObject = new WeakMap<JsonObject, CompiledSchema>();
 const byText = new Map<string, CompiledSchema>();
 
-/** Compiles a schema, of draft 7 unless it says 2020-12. One that was compiled before is remembered. */
+/** Compiles a schema, by draft 7 unless its `$schema` names 2020-12. Caches the result. */
 export function compileSchema(schema: JsonObject): CompiledSchema {
-  const before = byObject.get(schema);
-  if (before !== undefined) return before;
+  const cached = byObject.get(schema);
+  if (cached !== undefined) return cached;
   const text = JSON.stringify(schema);
   const compiled = byText.get(text) ?? compileUncached(schema, text.length);
-  if (byText.size >= maxKnown) byText.clear();
+  if (byText.size >= maxCached) byText.clear();
   byText.set(text, compiled);
   byObject.set(schema, compiled);
   return compiled;
 }
 
-/** Each with a validator of its own: one schema's `$id` must not meet another's, of another agent even. */
+/** Creates a validator for each schema, so that the `$id` of one cannot collide with that of another, even of another agent. */
 function compileUncached(schema: JsonObject, characters: number): CompiledSchema {
-  if (characters > maxCharacters) {
+  if (characters > maxSchemaCharacters) {
     return {
-      kind: "broken",
-      problem: `it has ${characters} characters, more than ${maxCharacters}`,
+      kind: "invalid",
+      problem: `it has ${characters} characters, more than ${maxSchemaCharacters}`,
     };
   }
   const work = new WorkBudget(maxWork);
@@ -54,7 +54,7 @@ function compileUncached(schema: JsonObject, characters: number): CompiledSchema
     logger: false,
     code: { regExp: linearPatterns(work, unsupported) },
   };
-  // A validator that is asynchronous would say yes to everything before it has looked.
+  // An asynchronous validator would return a promise, which counts as valid.
   const { $schema, $async: _, ...rest } = schema;
   const is2020 = typeof $schema === "string" && $schema.includes("2020-12");
   try {
@@ -66,13 +66,13 @@ function compileUncached(schema: JsonObject, characters: number): CompiledSchema
         work.reset();
         return validate(value) ? [] : (validate.errors ?? []);
       } catch (error) {
-        // References that lead in a circle end at the one bound or at the other.
+        // Circular references end at one of the two limits: of work, or of the stack.
         if (error instanceof WorkBudgetExceeded || error instanceof RangeError) return undefined;
         throw error;
       }
     };
-    return { kind: "works", errorsOf, unsupported };
+    return { kind: "compiled", errorsOf, unsupported };
   } catch (error) {
-    return { kind: "broken", problem: error instanceof Error ? error.message : String(error) };
+    return { kind: "invalid", problem: error instanceof Error ? error.message : String(error) };
   }
 }

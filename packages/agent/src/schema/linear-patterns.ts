@@ -3,9 +3,9 @@ import { RE2JS } from "re2js";
 import type { WorkBudget } from "./work-budget.ts";
 
 /**
- * How a validator matches patterns: in time proportional to the text, because schemas come from models and from servers of
- * others, and the usual engine needs exponential time for some. A pattern that only a backtracking engine can match (look-around,
- * references back) matches everything, and is added to `unsupported`. Throws for what is no pattern at all.
+ * Returns the engine with which a validator matches patterns in linear time. Schemas come from models and from third-party
+ * servers, and the engine of JavaScript needs exponential time for some patterns. A pattern that only a backtracking engine can
+ * match (lookaround, back-references) matches everything and is added to `unsupported`. Throws for an invalid pattern.
  */
 export function linearPatterns(
   work: WorkBudget,
@@ -20,7 +20,7 @@ export function linearPatterns(
         work.spend(size * text.length);
         return compiled?.test(text) ?? true;
       },
-      // The key under which the validator keeps it.
+      // The validator caches the pattern under this key.
       toString: () => `linear ${pattern}`,
     };
   };
@@ -31,7 +31,7 @@ function compile(pattern: string): RE2JS | undefined {
   try {
     return RE2JS.compile(RE2JS.translateRegExp(pattern));
   } catch {
-    // What is no pattern at all is told by the engine that everybody knows.
+    // An invalid pattern throws here, with the message of JavaScript's own engine.
     void new RegExp(pattern);
     return undefined;
   }

@@ -1,22 +1,22 @@
-/** A bound on what one validation may do, whatever schema and arguments come together. */
+/** A limit on the work of one validation, whatever the schema and the arguments are. */
 export class WorkBudget {
-  readonly #most: number;
-  #left: number;
+  readonly #max: number;
+  #remaining: number;
 
-  constructor(most: number) {
-    this.#most = most;
-    this.#left = most;
+  constructor(max: number) {
+    this.#max = max;
+    this.#remaining = max;
   }
 
-  /** A validation begins. */
+  /** Starts a new validation. */
   reset(): void {
-    this.#left = this.#most;
+    this.#remaining = this.#max;
   }
 
-  /** Throws TooMuchWork once the validation has done more than it may. */
+  /** Counts work. Throws WorkBudgetExceeded when the validation exceeds its limit. */
   spend(units: number): void {
-    this.#left -= units;
-    if (this.#left < 0) throw new WorkBudgetExceeded("the validation takes too much work");
+    this.#remaining -= units;
+    if (this.#remaining < 0) throw new WorkBudgetExceeded("the validation takes too much work");
   }
 }
 

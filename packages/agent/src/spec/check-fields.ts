@@ -6,7 +6,7 @@ import { parseNamePattern } from "../tools/name-pattern.ts";
 import { permissionClassOf } from "../tools/permission-classes.ts";
 import { stringsOf } from "./string-list.ts";
 
-/** What is wrong with single fields beyond what their contract can say. */
+/** Returns the violations of single fields that the rules of the contract cannot express. */
 export function checkFields(spec: AgentSpec): readonly Violation[] {
   return [
     ...rounds(spec),
@@ -30,26 +30,26 @@ function violation(field: string, reason: string, description: string): Violatio
 
 function rounds({ maxRounds, maxSteps }: AgentSpec): readonly Violation[] {
   if (maxRounds === undefined || maxSteps === undefined || maxRounds === maxSteps) return [];
-  const description = `max_steps is another name of max_rounds; they say ${maxSteps} and ${maxRounds}`;
+  const description = `max_steps is another name for max_rounds, but their values are ${maxSteps} and ${maxRounds}`;
   return [violation("max_steps", "CONTRADICTION", description)];
 }
 
-/** `per-message`, or `limit:` with a whole number from 0 to 100, to the letter. */
+/** The value is exactly `per-message`, or `limit:` with an integer from 0 to 100. */
 function budgetAwareness({ budgetAwareness: value }: AgentSpec): readonly Violation[] {
   if (value === undefined || value === "per-message") return [];
   const [, percent] = /^limit:(\d{1,3})$/.exec(value) ?? [];
   if (percent !== undefined && Number(percent) <= 100) return [];
-  const description = `"${value}" is neither per-message nor limit:<n> with a whole n from 0 to 100`;
+  const description = `"${value}" is neither per-message nor limit:<n> with an integer n from 0 to 100`;
   return [violation("budget_awareness", "MALFORMED", description)];
 }
 
-/** Ignored, like the other planning fields, when nothing is planned. */
+/** The planning fields are ignored when planning is off. */
 function planningModel({ planningEnabled, planningModel: value }: AgentSpec): readonly Violation[] {
   if (!planningEnabled || value === undefined || /^\S+$/.test(value)) return [];
-  return [violation("planning_model", "MALFORMED", `"${value}" is no reference of a model`)];
+  return [violation("planning_model", "MALFORMED", `"${value}" is not a model reference`)];
 }
 
-/** Names that every provider accepts for a property of a tool's schema. */
+/** Every provider accepts these names for a property of a tool's schema. */
 function injectedNames({ injectedToolArgs }: AgentSpec): readonly Violation[] {
   return Object.keys(injectedToolArgs)
     .filter((key) => !/^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/.test(key))
@@ -57,7 +57,7 @@ function injectedNames({ injectedToolArgs }: AgentSpec): readonly Violation[] {
       violation(
         `injected_tool_args[${JSON.stringify(key)}]`,
         "MALFORMED",
-        `${JSON.stringify(key)} cannot be the name of a property: letters, digits, "_", "." and "-", at most 64, beginning with a letter or "_"`,
+        `${JSON.stringify(key)} is not a valid property name: use at most 64 letters, digits, "_", ".", and "-", starting with a letter or "_"`,
       ),
     );
 }
@@ -69,7 +69,7 @@ function patterns(field: string, texts: readonly string[]): readonly Violation[]
           violation(
             `${field}[${index}]`,
             "MALFORMED",
-            text === "" ? "a pattern cannot be empty" : `"${text}" ends in an escape of nothing`,
+            text === "" ? "a pattern must not be empty" : `"${text}" ends with an escape character`,
           ),
         ]
       : [],
@@ -89,7 +89,7 @@ function classes({ permissionClasses }: AgentSpec): readonly Violation[] {
           violation(
             `permission_classes[${index}]`,
             "UNKNOWN_CLASS",
-            `there is no permission class "${name}"; there are safe, knowledge, network, workspace_write, execute, editor_mutate, subagent and secrets`,
+            `permission class "${name}" does not exist; the classes are safe, knowledge, network, workspace_write, execute, editor_mutate, subagent, and secrets`,
           ),
         ]
       : [],

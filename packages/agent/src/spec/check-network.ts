@@ -6,27 +6,27 @@ import { grantedClasses, nameOfClass } from "../tools/permission-classes.ts";
 
 const field = "deep_agent.network.allow";
 
-/** What an agent needs to open the network to what it executes. */
-const needed = [PermissionClass.EXECUTE, PermissionClass.NETWORK];
+/** The classes that an agent needs so that code which it executes can use the network. */
+const requiredClasses = [PermissionClass.EXECUTE, PermissionClass.NETWORK];
 
-/** What is wrong with the network that an agent asks for. Whether an operator permits it is known to its toolhosts only. */
+/** Returns the violations of an agent's network settings. Only toolhosts know whether the operator permits them. */
 export function checkNetwork({ deepAgent, permissionClasses }: AgentSpec): readonly Violation[] {
   const allow = deepAgent?.network?.allow ?? [];
   if (allow.length === 0) return [];
   const granted = grantedClasses(permissionClasses, false);
-  const missing = needed.filter((each) => !granted.has(each)).map(nameOfClass);
+  const missing = requiredClasses.filter((each) => !granted.has(each)).map(nameOfClass);
   return [
     ...allow.flatMap((text, index) => malformed(text, index)),
     ...missing.map((name) => ({
       field,
       reason: "CLASS_NOT_GRANTED",
-      description: `only code and commands use it: an agent with a network needs the permission class ${name}; add it to permission_classes`,
+      description: `only code and commands use the network, which needs the permission class ${name}; add it to permission_classes`,
     })),
   ];
 }
 
 function malformed(text: string, index: number): readonly Violation[] {
   if (parseNetworkEntry(text, "agent") !== undefined) return [];
-  const description = `"${text}" is neither host:port nor *.host:port, as example.org:443 or *.example.org:443`;
+  const description = `"${text}" is neither host:port nor *.host:port, such as example.org:443 or *.example.org:443`;
   return [{ field: `${field}[${index}]`, reason: "MALFORMED", description }];
 }

@@ -3,8 +3,8 @@ import { fromJson, ScalarType } from "@bufbuild/protobuf";
 import type { Violation } from "@reeve/platform/failure";
 
 /**
- * Everything that keeps `json` from being a message of `schema`: fields that there are not, and values of the wrong type.
- * The library's own reader stops at the first.
+ * Returns everything that prevents `json` from being a message of `schema`: unknown fields, and values of the wrong type. The
+ * library's own reader stops at the first error.
  */
 export function checkShape(
   schema: DescMessage,
@@ -18,7 +18,7 @@ export function checkShape(
       return [{ field: at, description: unknownField(schema, key), reason: "UNKNOWN_FIELD" }];
     }
     if (key !== field.name && Object.hasOwn(json, field.name)) {
-      const description = `is another spelling of ${field.name}, which is there too`;
+      const description = `is another spelling of ${field.name}, which is present too`;
       return [{ field: at, description, reason: "DUPLICATE_FIELD" }];
     }
     return value === null ? [] : checkField(field, value, at);
@@ -86,19 +86,17 @@ function checkScalar(scalar: ScalarType, value: JsonValue, path: string): readon
     default:
       return typeof value === "number" && Number.isInteger(value) && value >= 0 && value < 2 ** 32
         ? []
-        : [mistyped(path, "a whole number from 0 on")];
+        : [mistyped(path, "a non-negative integer")];
   }
 }
 
-function mistyped(field: string, wanted: string): Violation {
-  return { field, description: `must be ${wanted}`, reason: "MISTYPED" };
+function mistyped(field: string, expected: string): Violation {
+  return { field, description: `must be ${expected}`, reason: "MISTYPED" };
 }
 
 function unknownField(schema: DescMessage, key: string): string {
   const near = schema.fields.find(({ name }) => name.replaceAll("_", "") === key.toLowerCase());
-  return near === undefined
-    ? "there is no such field"
-    : `there is no such field; is it ${near.name}?`;
+  return near === undefined ? "unknown field" : `unknown field; did you mean ${near.name}?`;
 }
 
 function isObject(value: JsonValue): value is JsonObject {

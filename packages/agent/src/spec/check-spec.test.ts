@@ -7,7 +7,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyMessage } from "../../test/any-message.ts";
 import type { SpecInit } from "../../test/check.ts";
-import { broken, check } from "../../test/check.ts";
+import { check, violationsOf } from "../../test/check.ts";
 import { offer, tool } from "../../test/offer.ts";
 import { checkSpec, slugOf } from "./check-spec.ts";
 import { parseSpecFile } from "./spec-file.ts";
@@ -23,7 +23,7 @@ describe("a spec is valid", () => {
   });
 
   // Requirement: CFG-10
-  test("with everything that this version honours", () => {
+  test("with every field that this version supports", () => {
     const { violations, warnings } = check({
       id: "helper",
       instructions: "Help.",
@@ -60,20 +60,20 @@ describe("a spec is valid", () => {
 
 describe("a spec is stored with", () => {
   // Requirement: CFG-14
-  test("max_steps under its one name", () => {
+  test("the value of max_steps in max_rounds", () => {
     const { spec } = check({ maxSteps: 12 });
     expect(spec.maxRounds).toBe(12);
     expect(spec.maxSteps).toBeUndefined();
   });
 
-  test("an id of its name, when it has none", () => {
+  test("an id derived from its name, if it has none", () => {
     expect(check({ name: "Ops Supervisor (v2)" }).spec.id).toBe("ops-supervisor-v2");
     expect(check({ id: "mine", name: "Ops" }).spec.id).toBe("mine");
     expect(slugOf(`--${"x".repeat(62)} y`)).toBe("x".repeat(62));
   });
 
   // Requirement: CFG-12
-  test("defaults unset", () => {
+  test("its defaults left unset", () => {
     const { spec } = check({});
     expect([spec.emitMcpProgress, spec.maxParallelSubagents, spec.maxRounds]).toEqual([
       undefined,
@@ -82,11 +82,11 @@ describe("a spec is stored with", () => {
     ]);
   });
 
-  test("nothing of what was given changed", () => {
-    const given = create(AgentSpecSchema, { name: "a", model: "default", maxSteps: 3 });
-    checkSpec(given, offer);
-    expect(given).toMatchObject({ id: "", maxSteps: 3 });
-    expect(given.maxRounds).toBeUndefined();
+  test("the original message unchanged", () => {
+    const original = create(AgentSpecSchema, { name: "a", model: "default", maxSteps: 3 });
+    checkSpec(original, offer);
+    expect(original).toMatchObject({ id: "", maxSteps: 3 });
+    expect(original.maxRounds).toBeUndefined();
   });
 });
 
@@ -100,7 +100,7 @@ test("the configured example is valid once its tools exist", () => {
   expect(stored).toMatchObject({ id: "ops-supervisor", maxRounds: 12 });
 });
 
-describe("limits of a spec", () => {
+describe("the limits of a spec", () => {
   const maxima = create(LimitsSchema, {
     maxRounds: 30,
     budgets: { maxLlmCalls: 100, maxCostUsd: 2, maxWallClock: { seconds: 600n } },
@@ -115,7 +115,7 @@ describe("limits of a spec", () => {
     }).violations.map(({ field, reason }) => `${field}: ${reason}`);
 
   // Requirement: TURN-5
-  test("may be raised up to what the deployment allows, and no further", () => {
+  test("may be raised up to the maxima of the deployment, but no further", () => {
     expect(within({ maxRounds: 30, budgets: { maxLlmCalls: 100, maxCostUsd: 2 } })).toEqual([]);
     expect(
       within({
@@ -130,17 +130,17 @@ describe("limits of a spec", () => {
     ]);
   });
 
-  test("have to let a run move at all", () => {
-    expect(broken({ budgets: { maxParallel: 0, maxResultBytes: 10 } })).toEqual([
+  test("must let a run make progress", () => {
+    expect(violationsOf({ budgets: { maxParallel: 0, maxResultBytes: 10 } })).toEqual([
       expect.stringContaining("budgets.max_parallel"),
       expect.stringContaining("budgets.max_result_bytes"),
     ]);
   });
 });
 
-describe("of a spec is warned", () => {
+describe("a spec has a warning", () => {
   // Requirement: CFG-5
-  test("that an MCP server has never listed its tools, which then may come to be", () => {
+  test("for an MCP server that has never listed its tools, which therefore may exist", () => {
     const { violations, warnings } = check({
       mcpServers: ["maps"],
       hitlTools: ["mcp__maps__route"],
@@ -153,14 +153,14 @@ describe("of a spec is warned", () => {
   });
 
   // Requirement: CFG-5
-  test("but not of such a tool that the filter removes", () => {
+  test("but a violation for such a tool if the filter removes it", () => {
     const excludedToolPatterns = ["mcp__maps__*"];
     const init = { mcpServers: ["maps"], hitlTools: ["mcp__maps__route"], excludedToolPatterns };
-    expect(broken(init)).toEqual(["hitl_tools[0]: TOOL_NOT_FOUND"]);
+    expect(violationsOf(init)).toEqual(["hitl_tools[0]: TOOL_NOT_FOUND"]);
   });
 
   // Requirement: RES-9
-  test("that a tool which it asks for is left out", () => {
+  test("for a tool that it names and that policy excludes", () => {
     const allowedTools = fromJson(ListValueSchema, ["grep", "execute_code"]);
     expect(check({ allowedTools }).warnings).toEqual([
       expect.stringMatching(/"execute_code": it needs the permission class execute/),
@@ -168,7 +168,7 @@ describe("of a spec is warned", () => {
   });
 });
 
-test("any spec is checked without a fault, and is stored as it would be stored again", () => {
+test("any spec can be checked, and the stored form does not change when it is checked again", () => {
   fc.assert(
     fc.property(anyMessage(AgentSpecSchema), (init) => {
       const checked = checkSpec(create(AgentSpecSchema, init), offer);

@@ -25,16 +25,16 @@ export interface Offer {
 }
 
 export interface CheckedSpec {
-  /** The spec as it is stored: with one name for each thing. */
+  /** The spec in the form in which it is stored: aliases are resolved, and the id is set. */
   readonly spec: AgentSpec;
-  /** Everything that is wrong with it, each with its field. Empty: it is valid. */
+  /** Everything that is wrong with the spec, each with its field. Empty when the spec is valid. */
   readonly violations: readonly Violation[];
   readonly warnings: readonly string[];
 }
 
 const validator = createValidator();
 
-/** Checks a spec against its contract and against what the deployment offers. */
+/** Checks a spec against the rules of its contract and against what the deployment offers. */
 export function checkSpec(given: AgentSpec, offer: Offer): CheckedSpec {
   const spec = normalized(given);
   const belt = beltOf(spec, offer.tools);
@@ -66,7 +66,7 @@ function normalized(given: AgentSpec): AgentSpec {
   return spec;
 }
 
-/** The id that a name stands for: `Ops Supervisor` is `ops-supervisor`. */
+/** Returns the default id of an agent: `ops-supervisor` for the name `Ops Supervisor`. */
 export function slugOf(name: string): string {
   return name
     .toLowerCase()
@@ -78,7 +78,7 @@ export function slugOf(name: string): string {
 
 function idViolations({ id, name }: AgentSpec): readonly Violation[] {
   if (id !== "" || name === "") return [];
-  const description = `is empty, and "${name}" has no letter or digit of which to make one; give one`;
+  const description = `is empty, and "${name}" has no letter or digit to derive it from; set it`;
   return [{ field: "id", description, reason: "REQUIRED" }];
 }
 
@@ -102,7 +102,7 @@ function modelViolations(
   }
 }
 
-/** The planner's model, like the other planning fields, means nothing when nothing is planned. */
+/** The planning fields, such as the planner's model, are ignored when planning is off. */
 function plannerViolations(
   { planningEnabled, planningModel: reference }: AgentSpec,
   models: ModelCatalog,
@@ -114,7 +114,7 @@ function plannerViolations(
   }));
 }
 
-/** A model that cannot be resolved has a violation of its own. */
+/** A model that cannot be resolved is reported by `modelViolations`. */
 function priceViolations(spec: AgentSpec, models: ModelCatalog): readonly Violation[] {
   const { model, planningEnabled, planningModel } = spec;
   const limits = limitsFor(spec, models.maxima);
@@ -137,9 +137,9 @@ function beltOf(
   tools: readonly ToolCatalog[],
 ): Toolbelt & { readonly violations: readonly Violation[] } {
   try {
-    // Whether a run has a memory is decided when it starts: an agent may speak of its tools.
-    const place = { isEditor: false, extraTools: longTermMemoryTools };
-    return { ...toolbelt(spec, tools, place), violations: [] };
+    // Only the start of a run decides whether it has long-term memory, so an agent may always name the memory tools.
+    const context = { isEditor: false, extraTools: longTermMemoryTools };
+    return { ...toolbelt(spec, tools, context), violations: [] };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const violation = { field: "tools", description: error.message, reason: "TOOL_ID_CONFLICT" };
@@ -157,13 +157,13 @@ function hitlViolations(
   return spec.hitlTools.flatMap((name, index) => {
     if (present.has(name)) return [];
     if (isUnlisted(name, spec, catalogs) && isInFilter(name)) return [];
-    const why = excluded.get(name) ?? `it has: ${[...present].join(", ") || "none"}`;
-    const description = `the agent has no tool "${name}"; ${why}`;
+    const reason = excluded.get(name) ?? `its tools are: ${[...present].join(", ") || "none"}`;
+    const description = `the agent does not have the tool "${name}"; ${reason}`;
     return [{ field: `hitl_tools[${index}]`, description, reason: "TOOL_NOT_FOUND" }];
   });
 }
 
-/** Whether this is a tool of a named MCP server that has never listed its tools, and so may come to be. */
+/** Returns whether a tool belongs to a named MCP server that has never listed its tools, so that the tool may exist. */
 function isUnlisted(
   name: string,
   { mcpServers }: AgentSpec,
@@ -183,7 +183,7 @@ function unlistedWarnings(spec: AgentSpec, catalogs: readonly ToolCatalog[]): re
     .map((server) => `mcp_servers: "${server}" has not listed any tools yet`);
   const tools = spec.hitlTools
     .filter((name) => isUnlisted(name, spec, catalogs))
-    .map((name) => `hitl_tools: whether there is a tool "${name}" is not known yet`);
+    .map((name) => `hitl_tools: it is not known yet whether the tool "${name}" exists`);
   return [...servers, ...tools];
 }
 

@@ -9,7 +9,7 @@ const maxima = create(LimitsSchema, {
 });
 
 // Requirement: TURN-5
-test("a run has the limits of its agent, as far as the deployment lets it", () => {
+test("a run has the limits of its agent, but at most the maxima of the deployment", () => {
   const spec = create(AgentSpecSchema, {
     maxRounds: 30,
     budgets: { maxLlmCalls: 80, maxToolCalls: 70, maxWallClock: { seconds: 90n } },
@@ -25,13 +25,13 @@ test("a run has the limits of its agent, as far as the deployment lets it", () =
   });
 });
 
-test("a maximum above what is usual raises nothing for an agent that says nothing", () => {
+test("a maximum above the default does not raise the limits of an agent that sets none", () => {
   const limits = limitsFor(create(AgentSpecSchema), maxima);
   expect(limits.budgets).toMatchObject({ maxLlmCalls: 60, maxToolCalls: 50 });
   expect(limits.maxRounds).toBe(10);
 });
 
-test("without maxima an agent has what it asks for, and says nothing of the rest", () => {
+test("without maxima an agent has the limits that it sets, and no others", () => {
   const spec = create(AgentSpecSchema, { budgets: { maxLlmCalls: 1_000 } });
   const limits = limitsFor(spec, undefined);
   expect(limits.budgets?.maxLlmCalls).toBe(1_000);

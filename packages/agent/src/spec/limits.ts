@@ -7,8 +7,8 @@ import { ErrorReason } from "@reeve/contracts/error";
 import type { Violation } from "@reeve/platform/failure";
 import { parseMessageFile } from "./message-file.ts";
 
-/** The budgets that are numbers: their names here and in a spec, and what holds when nobody says anything. */
-const counted = [
+/** The numeric budgets: their names here and in a spec, and their defaults. */
+const numericBudgets = [
   ["maxDepth", "max_depth", 3],
   ["maxParallel", "max_parallel", 8],
   ["maxSubtasks", "max_subtasks", 32],
@@ -26,12 +26,12 @@ const defaultWallClockMs = 180_000;
 
 const limitsFile = {
   schema: LimitsSchema,
-  noun: "file of limits",
+  noun: "limits file",
   reason: ErrorReason.INVALID_REQUEST,
 };
 
 /**
- * Reads what no agent of a deployment may exceed. Throws a Failure with everything that is wrong with the file.
+ * Reads the limits that no agent of a deployment may exceed. Throws a Failure that lists every error of the file.
  *
  * ```yaml
  * max_rounds: 50
@@ -45,28 +45,30 @@ export function parseLimitsFile(text: string, file: string): Limits {
   return parseMessageFile(limitsFile, text, file);
 }
 
-/** The limits that a run of the agent is prepared with: its own, as far as the deployment's maxima let it. */
+/** Returns the limits for a run of the agent: its own, but at most the maxima of the deployment. */
 export function limitsFor(spec: AgentSpec, maxima: Limits | undefined): Limits {
-  const most = maxima?.budgets;
+  const max = maxima?.budgets;
   const budgets = create(BudgetsSchema, { ...spec.budgets });
-  for (const [name, , usual] of counted) {
-    const value = bounded(budgets[name], most?.[name], usual);
+  for (const [name, , defaultValue] of numericBudgets) {
+    const value = bounded(budgets[name], max?.[name], defaultValue);
     if (value !== undefined) budgets[name] = value;
   }
-  const wallClock = boundedDuration(budgets.maxWallClock, most?.maxWallClock);
+  const wallClock = boundedDuration(budgets.maxWallClock, max?.maxWallClock);
   if (wallClock !== undefined) budgets.maxWallClock = wallClock;
   const maxRounds = bounded(spec.maxRounds, maxima?.maxRounds, defaultRounds);
   return create(LimitsSchema, { budgets, ...(maxRounds !== undefined && { maxRounds }) });
 }
 
-/** Where an agent asks for more than the deployment allows. */
+/** Returns a violation for each limit of an agent that exceeds what the deployment allows. */
 export function limitViolations(spec: AgentSpec, maxima: Limits | undefined): readonly Violation[] {
-  const asked = spec.budgets;
-  const most = maxima?.budgets;
+  const own = spec.budgets;
+  const max = maxima?.budgets;
   const pairs: readonly (readonly [string, number | undefined, number | undefined])[] = [
     ["max_rounds", spec.maxRounds, maxima?.maxRounds],
-    ["budgets.max_wall_clock", secondsOf(asked?.maxWallClock), secondsOf(most?.maxWallClock)],
-    ...counted.map(([name, field]) => [`budgets.${field}`, asked?.[name], most?.[name]] as const),
+    ["budgets.max_wall_clock", secondsOf(own?.maxWallClock), secondsOf(max?.maxWallClock)],
+    ...numericBudgets.map(
+      ([name, field]) => [`budgets.${field}`, own?.[name], max?.[name]] as const,
+    ),
   ];
   return pairs.flatMap(([field, value, maximum]) =>
     value === undefined || maximum === undefined || value <= maximum
@@ -75,28 +77,28 @@ export function limitViolations(spec: AgentSpec, maxima: Limits | undefined): re
           {
             field,
             reason: "ABOVE_MAXIMUM",
-            description: `${value} is more than the ${maximum} that this deployment allows`,
+            description: `${value} exceeds the maximum of this deployment, ${maximum}`,
           },
         ],
   );
 }
 
-/** An agent that says nothing has the usual limit, or the maximum where that is lower. */
+/** Returns the limit for a value that may be unset: the default then, but at most the maximum. */
 function bounded(
-  asked: number | undefined,
+  value: number | undefined,
   maximum: number | undefined,
-  usual: number | undefined,
+  defaultValue: number | undefined,
 ): number | undefined {
-  return maximum === undefined ? asked : Math.min(asked ?? usual ?? maximum, maximum);
+  return maximum === undefined ? value : Math.min(value ?? defaultValue ?? maximum, maximum);
 }
 
 function boundedDuration(
-  asked: Duration | undefined,
+  value: Duration | undefined,
   maximum: Duration | undefined,
 ): Duration | undefined {
-  if (maximum === undefined) return asked;
-  const askedMs = asked === undefined ? defaultWallClockMs : durationMs(asked);
-  return askedMs > durationMs(maximum) ? maximum : asked;
+  if (maximum === undefined) return value;
+  const valueMs = value === undefined ? defaultWallClockMs : durationMs(value);
+  return valueMs > durationMs(maximum) ? maximum : value;
 }
 
 function secondsOf(duration: Duration | undefined): number | undefined {

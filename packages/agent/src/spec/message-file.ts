@@ -6,17 +6,17 @@ import { Failure } from "@reeve/platform/failure";
 import { parseDocument } from "yaml";
 import { checkShape } from "./check-shape.ts";
 
-/** A kind of file: the message that it holds, and how it is called when it is none. */
+/** A kind of file: the message that it holds, and how errors refer to it. */
 export interface FileKind<Schema extends DescMessage> {
   readonly schema: Schema;
-  /** As in "is no agent spec". */
+  /** As in "is not a valid agent spec". */
   readonly noun: string;
   readonly reason: ErrorReason;
 }
 
 /**
- * Reads a message from YAML or JSON (which is YAML), with names in snake_case or camelCase. Throws a Failure with everything
- * that is wrong with its shape: syntax, unknown fields, mistyped fields, each with its path.
+ * Reads a message from YAML or JSON (which is YAML), with names in snake_case or camelCase. Throws a Failure that lists every
+ * error of its shape, each with its path: syntax errors, unknown fields, and values of the wrong type.
  */
 export function parseMessageFile<Schema extends DescMessage>(
   kind: FileKind<Schema>,
@@ -45,14 +45,14 @@ function readMapping(kind: Kind, text: string, file: string): JsonObject {
   try {
     value = document.toJS();
   } catch (error) {
-    // An alias of nothing, or so many that the file would explode.
+    // An alias without an anchor, or so many aliases that the file would expand without limit.
     throw malformed(kind, file, [syntaxError(messageOf(error))]);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    const description = "the file is no mapping of fields";
+    const description = "the file is not a mapping of fields";
     throw malformed(kind, file, [{ field: "", description, reason: "MISTYPED" }]);
   }
-  // YAML without tags of its own gives only JSON.
+  // YAML without custom tags contains only JSON values.
   return value as JsonObject;
 }
 
@@ -68,7 +68,12 @@ function malformed(kind: Kind, file: string, violations: readonly Violation[]): 
   const list = violations.map(({ field, description }) =>
     field === "" ? description : `${field}: ${description}`,
   );
-  return new Failure("invalid", kind.reason, `${file} is no ${kind.noun}: ${list.join("; ")}`, {
-    violations,
-  });
+  return new Failure(
+    "invalid",
+    kind.reason,
+    `${file} is not a valid ${kind.noun}: ${list.join("; ")}`,
+    {
+      violations,
+    },
+  );
 }

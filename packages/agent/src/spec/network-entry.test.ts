@@ -4,7 +4,7 @@ import { normalizeHost, includesEntry, parseNetworkEntry, permitsHost } from "./
 
 function entry(text: string): NetworkEntry {
   const parsed = parseNetworkEntry(text, "operator");
-  if (parsed === undefined) throw new Error(`${text} is no entry`);
+  if (parsed === undefined) throw new Error(`${text} is not an entry`);
   return parsed;
 }
 
@@ -16,7 +16,7 @@ describe("an entry of a network policy", () => {
     ["203.0.113.7:80", "203.0.113.7:80"],
     ["[2001:DB8:0::7]:443", "[2001:db8::7]:443"],
     ["localhost:1", "localhost:1"],
-  ])("may be %s", (text, plain) => {
+  ])("%s is normalized to %s", (text, plain) => {
     expect(parseNetworkEntry(text, "agent")?.text).toBe(plain);
   });
 
@@ -47,15 +47,15 @@ describe("an entry of a network policy", () => {
     "[fe80::1%eth0]:80",
     "2001:db8::7:443",
     `${"a.".repeat(130)}org:443`,
-  ])("of an agent is not %j", (text) => {
+  ])("%j is rejected from an agent", (text) => {
     expect(parseNetworkEntry(text, "agent")).toBeUndefined();
   });
 
-  test.each(["*:443", "*:*", "example.org:*"])("of an operator may be %s", (text) => {
+  test.each(["*:443", "*:*", "example.org:*"])("%s is accepted from an operator", (text) => {
     expect(parseNetworkEntry(text, "operator")?.text).toBe(text);
   });
 
-  test("takes its host and port, and no other", () => {
+  test("permits its host and port, and no other", () => {
     const entries = [entry("example.org:443"), entry("*.example.net:80"), entry("203.0.113.7:1")];
     expect(permitsHost(entries, "example.org", 443)).toBe(true);
     expect(permitsHost(entries, "example.org", 80)).toBe(false);
@@ -92,7 +92,7 @@ describe("an entry of a network policy", () => {
     ["127.1", undefined],
     ["a b", undefined],
     ["", undefined],
-  ])("has the host %j as %s", (written, host) => {
+  ])("the host %j is normalized to %s", (written, host) => {
     expect(normalizeHost(written)).toBe(host);
   });
 });

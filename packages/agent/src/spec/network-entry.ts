@@ -1,60 +1,60 @@
 import { isIP } from "node:net";
 
-/** One line of what may be reached of a network. */
+/** One entry of a list of reachable hosts. */
 export interface NetworkEntry {
-  /** As it was written, in the one way of writing it. */
+  /** The entry in normalized form. */
   readonly text: string;
   readonly host: HostPattern;
-  /** Undefined: any port. */
+  /** Undefined for any port. */
   readonly port: number | undefined;
 }
 
-/** `below` stands for all names below one, which is not among them. */
+/** `below` matches all names below `host`, but not `host` itself. */
 type HostPattern =
   { readonly kind: "any" } | { readonly kind: "name" | "address" | "below"; readonly host: string };
 
-/** Who may be named: an agent names hosts and ports, an operator may also say `*` for all hosts or all ports. */
+/** Who wrote an entry: an agent names hosts and ports; an operator may also write `*` for all hosts or all ports. */
 export type EntryAuthor = "agent" | "operator";
 
 const maxNameLength = 253;
 const label = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/;
-/** What a resolver takes for an address although it is none as it should be written: `127.1`, `0x7f000001`. */
+/** Matches names that a resolver takes for an address although they are not written as one: `127.1`, `0x7f000001`. */
 const numeric = /^(?:\d+|0x[0-9a-f]*)$/;
 
-/** Parses `host:port`, `*.host:port` or `[address]:port`. Undefined when it is none of them. */
-export function parseNetworkEntry(text: string, writer: EntryAuthor): NetworkEntry | undefined {
+/** Parses `host:port`, `*.host:port`, or `[address]:port`. Returns undefined for anything else. */
+export function parseNetworkEntry(text: string, author: EntryAuthor): NetworkEntry | undefined {
   const [, written = "", portText = ""] = /^(\[[^\]]*\]|[^:[\]]*):(\d{1,5}|\*)$/.exec(text) ?? [];
   const host = patternOf(written);
   const port = portText === "*" ? undefined : Number(portText);
   if (host === undefined || portText === "" || (port !== undefined && !isPort(port))) return;
-  if (writer === "agent" && (host.kind === "any" || port === undefined)) return;
+  if (author === "agent" && (host.kind === "any" || port === undefined)) return;
   return { text: `${textOf(host)}:${port ?? "*"}`, host, port };
 }
 
-/** A host as everybody is to write it: a name in lower case without a dot at its end, or an address. Undefined: neither. */
+/** Returns the normalized form of a host: a lowercase name without a trailing dot, or an address. Undefined for anything else. */
 export function normalizeHost(written: string): string | undefined {
   const bare = written.replace(/^\[(.*)\]$/, "$1").toLowerCase();
   if (isIP(bare) > 0) return bare.includes("%") ? undefined : plainAddress(bare);
   return isName(bare.replace(/\.$/, "")) ? bare.replace(/\.$/, "") : undefined;
 }
 
-/** Whether one of the entries takes a host, as `hostOf` gives it, and a port. */
+/** Returns whether one of the entries permits a port of a host, in the form that `normalizeHost` returns. */
 export function permitsHost(entries: readonly NetworkEntry[], host: string, port: number): boolean {
   return entries.some(
-    (entry) => (entry.port === undefined || entry.port === port) && takes(entry.host, host),
+    (entry) => (entry.port === undefined || entry.port === port) && matchesHost(entry.host, host),
   );
 }
 
-/** Whether `outer` permits whatever `inner` does. */
+/** Returns whether `outer` permits everything that `inner` permits. */
 export function includesEntry(outer: NetworkEntry, inner: NetworkEntry): boolean {
   if (outer.port !== undefined && outer.port !== inner.port) return false;
   if (outer.host.kind === "any") return true;
   if (inner.host.kind === "any") return false;
-  if (inner.host.kind !== "below") return takes(outer.host, inner.host.host);
+  if (inner.host.kind !== "below") return matchesHost(outer.host, inner.host.host);
   return outer.host.kind === "below" && `.${inner.host.host}`.endsWith(`.${outer.host.host}`);
 }
 
-function takes(pattern: HostPattern, host: string): boolean {
+function matchesHost(pattern: HostPattern, host: string): boolean {
   if (pattern.kind === "any") return true;
   if (pattern.kind === "below") return isIP(host) === 0 && host.endsWith(`.${pattern.host}`);
   return pattern.host === host;
@@ -68,7 +68,7 @@ function patternOf(written: string): HostPattern | undefined {
   }
   const host = normalizeHost(written);
   if (host === undefined) return undefined;
-  // An address of IPv6 without brackets cannot be told from its port.
+  // An IPv6 address without brackets would be ambiguous: its last group could be a port.
   return { kind: isIP(host) > 0 ? "address" : "name", host };
 }
 
@@ -90,7 +90,7 @@ function isName(host: string): boolean {
   );
 }
 
-/** The shortest way of writing an address, so that equal ones are equal texts. */
+/** Returns the shortest form of an address, so that equal addresses are equal texts. */
 function plainAddress(address: string): string {
   return isIP(address) === 4 ? address : new URL(`http://[${address}]`).hostname.slice(1, -1);
 }

@@ -1,6 +1,9 @@
 import type { AgentSpec, Limits, ModelSpec } from "@reeve/contracts/agent";
 
-/** Why nothing can be called under a cap on cost whose price cannot be reckoned beforehand; undefined: it can be. */
+/**
+ * Returns why a model cannot be used under a cap on cost, or undefined when it can. A cap needs an upper bound of the cost of
+ * each call before the call is made.
+ */
 export function priceProblem(
   { maxTokens }: Pick<AgentSpec, "maxTokens">,
   { id, pricing, maxOutputTokens }: ModelSpec,
@@ -8,9 +11,9 @@ export function priceProblem(
 ): string | undefined {
   if (budgets?.maxCostUsd === undefined) return undefined;
   if (pricing === undefined) {
-    return `model "${id}" has no price; give it one in the registry of models, or take the cap away`;
+    return `model "${id}" has no price; add one to the model registry, or remove the cap`;
   }
   return (maxTokens ?? 0) > 0 || maxOutputTokens > 0
     ? undefined
-    : `nothing says how long an answer of model "${id}" may be; set max_tokens, or max_output_tokens in the registry of models`;
+    : `the length of an answer of model "${id}" has no limit; set max_tokens, or max_output_tokens in the model registry`;
 }

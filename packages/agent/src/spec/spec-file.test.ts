@@ -16,22 +16,22 @@ const example = readFileSync(
 );
 const isSame = (one: AgentSpec, two: AgentSpec): boolean => equals(AgentSpecSchema, one, two);
 
-/** How a text is refused. */
-function refusalOf(text: string): Failure {
+/** Returns the Failure for a text. */
+function failureOf(text: string): Failure {
   try {
     parseSpecFile(text, "agent.yaml");
   } catch (error) {
     if (error instanceof Failure) return error;
     throw error;
   }
-  throw new Error("it was not refused");
+  throw new Error("the text was accepted");
 }
 
-const violationsOf = (text: string): readonly Violation[] => refusalOf(text).violations;
+const violationsOf = (text: string): readonly Violation[] => failureOf(text).violations;
 
 describe("a spec file", () => {
   // Requirement: CFG-14
-  test("is read as YAML or JSON, in either case", () => {
+  test("is read from YAML or JSON, in snake_case or camelCase", () => {
     const spec = create(AgentSpecSchema, { name: "a", maxRounds: 3, hitlTools: ["x"] });
     for (const text of [
       "name: a\nmax_rounds: 3\nhitl_tools: [x]\n",
@@ -44,7 +44,7 @@ describe("a spec file", () => {
   });
 
   // Requirement: CFG-12, CFG-13
-  test("of any spec reads back as the same spec", () => {
+  test("that was written from any spec reads back as the same spec", () => {
     fc.assert(
       fc.property(anyMessage(AgentSpecSchema), (init) => {
         const spec = create(AgentSpecSchema, init);
@@ -58,13 +58,13 @@ describe("a spec file", () => {
   });
 
   // Requirement: CFG-12, CFG-14
-  test("is written in snake_case, without what is unset", () => {
+  test("is written in snake_case, without unset fields", () => {
     const text = formatSpec(create(AgentSpecSchema, { name: "a", emitMcpProgress: false }), "yaml");
     expect(text).toBe("name: a\nemit_mcp_progress: false\n");
   });
 
   // Requirement: CFG-13
-  test("keeps the difference between absent and empty", () => {
+  test("keeps absent and empty apart", () => {
     const empty = parseSpecFile("name: a\nallowed_tools: []\n", "a");
     expect(empty.allowedTools?.values).toEqual([]);
     expect(empty.allowedToolPatterns).toBeUndefined();
@@ -73,7 +73,7 @@ describe("a spec file", () => {
   });
 
   // Requirement: CFG-14
-  test("may be the configured example, word for word", () => {
+  test("can be the configured example, word for word", () => {
     const spec = parseSpecFile(example, "example.json");
     expect(spec).toMatchObject({
       maxSteps: 12,
@@ -85,9 +85,9 @@ describe("a spec file", () => {
   });
 });
 
-describe("of a spec file is told at once", () => {
+describe("a malformed spec file reports", () => {
   // Requirement: CFG-11
-  test("every unknown and every mistyped field, with its path", () => {
+  test("every unknown field and every value of the wrong type, with its path", () => {
     const violations = violationsOf(`
 name: 3
 colour: red
@@ -123,33 +123,33 @@ max_steps: 1.5
     });
   });
 
-  test("in one line that names the file", () => {
-    expect(refusalOf("name: 3\ncolour: red")).toMatchObject({
+  test("everything in one line that names the file", () => {
+    expect(failureOf("name: 3\ncolour: red")).toMatchObject({
       kind: "invalid",
       reason: ErrorReason.INVALID_AGENT,
       message:
-        "agent.yaml is no agent spec: name: must be a string; colour: there is no such field",
+        "agent.yaml is not a valid agent spec: name: must be a string; colour: unknown field",
     });
   });
 
-  test("which field a misspelt one may be", () => {
+  test("a suggestion for a misspelled field", () => {
     expect(violationsOf("maxrounds: 3")).toEqual([
       expect.objectContaining({ description: expect.stringContaining("max_rounds") }),
     ]);
   });
 
-  test("a field that is there in both spellings", () => {
+  test("a field that is present in both spellings", () => {
     expect(violationsOf("max_rounds: 3\nmaxRounds: 4")).toEqual([
       expect.objectContaining({ field: "maxRounds", reason: "DUPLICATE_FIELD" }),
     ]);
   });
 
-  test("what is no YAML, with its place", () => {
+  test("invalid YAML, with its position", () => {
     for (const text of [
       "name: [",
       "name: a\nname: b",
       "name: a\n---\nname: b",
-      "name: *nobody",
+      "name: *missing",
       "name: !secret x",
       "? [1]\n: 2",
       bomb(),
@@ -159,14 +159,14 @@ max_steps: 1.5
     expect(violationsOf("name: a\nname: b")[0]?.description).toContain("line 2");
   });
 
-  test("that it is no mapping", () => {
+  test("content that is not a mapping", () => {
     for (const text of ["", "- a", "just words", "3"]) {
       expect(violationsOf(text)).toMatchObject([{ field: "", reason: "MISTYPED" }]);
     }
   });
 });
 
-/** A small file that would be a large one. */
+/** Returns a small file that expands to a very large one. */
 function bomb(): string {
   const levels = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"];
   for (let level = 1; level < 10; level++) {

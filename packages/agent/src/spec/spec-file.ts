@@ -13,14 +13,14 @@ const agentSpec = {
 };
 
 /**
- * Reads a spec from YAML or JSON (which is YAML), with names in snake_case or camelCase. Throws a Failure with everything
- * that is wrong with its shape: syntax, unknown fields, mistyped fields, each with its path.
+ * Reads a spec from YAML or JSON (which is YAML), with names in snake_case or camelCase. Throws a Failure that lists every error
+ * of its shape, each with its path: syntax errors, unknown fields, and values of the wrong type.
  */
 export function parseSpecFile(text: string, file: string): AgentSpec {
   return parseMessageFile(agentSpec, text, file);
 }
 
-/** Writes a spec in snake_case. Reading it again gives the same spec. */
+/** Formats a spec with names in snake_case. `parseSpecFile` reads it back as the same spec. */
 export function formatSpec(spec: AgentSpec, format: "yaml" | "json"): string {
   const json: JsonValue = toJson(AgentSpecSchema, spec, { useProtoFieldName: true });
   return format === "json"

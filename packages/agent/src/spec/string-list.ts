@@ -1,6 +1,6 @@
 import type { ListValue } from "@bufbuild/protobuf/wkt";
 
-/** The strings of a list that may be absent, and the places of values that are none. */
+/** Returns the strings of a list that may be absent, and the indexes of values that are not strings. */
 export function stringsOf(list: ListValue | undefined): {
   readonly strings: readonly string[];
   readonly others: readonly number[];

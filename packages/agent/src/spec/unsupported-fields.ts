@@ -2,10 +2,10 @@ import type { AgentSpec } from "@reeve/contracts/agent";
 import type { Violation } from "@reeve/platform/failure";
 
 /**
- * What a spec can ask for and this version does not do. Each is refused by name, never ignored; a line is deleted when the
- * product honours its field.
+ * The fields of a spec that this version does not support. A spec that sets one is rejected by the field's name, never accepted
+ * without effect. Delete a line when its field is supported.
  */
-const unsupported: readonly (readonly [field: string, asks: (spec: AgentSpec) => boolean])[] = [
+const unsupported: readonly (readonly [field: string, isSet: (spec: AgentSpec) => boolean])[] = [
   ["plugin_ids", (spec) => spec.pluginIds.length > 0],
   ["sections", (spec) => Object.keys(spec.sections).length > 0],
   ["delegates", (spec) => spec.delegates.length > 0],
@@ -14,9 +14,9 @@ const unsupported: readonly (readonly [field: string, asks: (spec: AgentSpec) =>
 
 export const unsupportedCapability = "UNSUPPORTED_CAPABILITY";
 
-/** The fields of `spec` that this version does not honour. */
+/** Returns a violation for each field of `spec` that this version does not support. */
 export function unsupportedFields(spec: AgentSpec): readonly Violation[] {
-  const fields = unsupported.filter(([, asks]) => asks(spec)).map(([field]) => field);
+  const fields = unsupported.filter(([, isSet]) => isSet(spec)).map(([field]) => field);
   return fields.map((field) => ({
     field,
     description: `${field} is not supported by this version; leave it out`,

@@ -14,7 +14,7 @@ test.each([
   expect(readingLength(text)).toBe(length);
 });
 
-test("is about the same when it is counted in bytes", () => {
+test("the length counted in bytes is about the same", () => {
   const text = "a naïve мир of 漢字";
   expect(readingLengthOfBytes(encoder.encode(text))).toBe(readingLength(text));
 });

@@ -1,9 +1,9 @@
-/** Latin characters of a token, the usual rule of thumb for text. */
+/** How many Latin characters make a token, by the common rule of thumb. */
 export const charactersPerToken = 4;
 
 /**
- * The length of a text as a model reads it, in Latin characters: one of any other script is a token by itself, with which
- * no tokenizer does much better.
+ * Returns the length of a text for a model, in Latin characters. A character of any other script counts as a whole token: no
+ * tokenizer does much better.
  */
 export function readingLength(text: string): number {
   let length = text.length;
@@ -14,7 +14,7 @@ export function readingLength(text: string): number {
   return length;
 }
 
-/** The same of a text in UTF-8. */
+/** Returns the same for a text in UTF-8. */
 export function readingLengthOfBytes(bytes: Uint8Array): number {
   let length = 0;
   for (const byte of bytes) {
@@ -25,10 +25,10 @@ export function readingLengthOfBytes(bytes: Uint8Array): number {
 }
 
 const lastLatin = 0x024f;
-/** First byte of the last Latin characters of two bytes. */
+/** The first byte of the last Latin characters that take two bytes. */
 const lastLatinLead = 0xc9;
 
-/** Latin letters with further marks, and the punctuation of typographers. */
+/** Matches Latin letters with additional marks, and typographic punctuation. */
 function isLatin(code: number): boolean {
   return (code >= 0x1e00 && code <= 0x1eff) || (code >= 0x2000 && code <= 0x206f);
 }

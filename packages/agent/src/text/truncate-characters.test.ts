@@ -7,7 +7,7 @@ test.each([
   ["ab😀cd", 4, "ab😀", "😀cd"],
   ["ab😀cd", 6, "ab😀cd", "ab😀cd"],
   ["😀", 1, "", ""],
-])("of %s at most %i units are whole characters", (text, most, first, last) => {
-  expect(firstCharacters(text, most)).toBe(first);
-  expect(lastCharacters(text, most)).toBe(last);
+])("%s is cut to at most %i units of whole characters", (text, maxLength, first, last) => {
+  expect(firstCharacters(text, maxLength)).toBe(first);
+  expect(lastCharacters(text, maxLength)).toBe(last);
 });

@@ -1,18 +1,18 @@
-/** The beginning of a text, at most `most` units long, none of its characters cut. */
-export function firstCharacters(text: string, most: number): string {
-  if (text.length <= most) return text;
-  return text.slice(0, isLow(text, most) ? most - 1 : most);
+/** Returns the beginning of a text, at maxLength `maxLength` UTF-16 units long, without splitting a character. */
+export function firstCharacters(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  return text.slice(0, isLowSurrogate(text, maxLength) ? maxLength - 1 : maxLength);
 }
 
-/** The end of a text, at most `most` units long, none of its characters cut. */
-export function lastCharacters(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const from = text.length - most;
-  return text.slice(isLow(text, from) ? from + 1 : from);
+/** Returns the end of a text, at maxLength `maxLength` UTF-16 units long, without splitting a character. */
+export function lastCharacters(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const from = text.length - maxLength;
+  return text.slice(isLowSurrogate(text, from) ? from + 1 : from);
 }
 
-/** Whether the second half of a character stands at `index`. */
-function isLow(text: string, index: number): boolean {
+/** Returns whether the unit at `index` is the second half of a surrogate pair. */
+function isLowSurrogate(text: string, index: number): boolean {
   const code = text.charCodeAt(index);
   return code >= 0xdc00 && code <= 0xdfff;
 }

@@ -25,30 +25,33 @@ function specOf({ allowed, allowedPatterns, excluded, excludedPatterns }: Select
 }
 
 const all = ["read_file", "write_file", "grep"];
-const kept = (selection: Selection): string[] => all.filter(catalogFilter(specOf(selection)));
+const filtered = (selection: Selection): string[] => all.filter(catalogFilter(specOf(selection)));
 
-test("allows everything when no field says otherwise", () => {
-  expect(kept({})).toEqual(all);
+test("allows all tools when no field is set", () => {
+  expect(filtered({})).toEqual(all);
 });
 
 // Requirement: RES-8
-test("allows nothing when an allowed field is there and empty", () => {
-  expect(kept({ allowed: [] })).toEqual([]);
-  expect(kept({ allowedPatterns: [] })).toEqual([]);
+test("allows nothing when an allowed field is present and empty", () => {
+  expect(filtered({ allowed: [] })).toEqual([]);
+  expect(filtered({ allowedPatterns: [] })).toEqual([]);
 });
 
-test("allows names and patterns together", () => {
-  expect(kept({ allowed: ["grep"], allowedPatterns: ["read*"] })).toEqual(["read_file", "grep"]);
+test("allows tools by names and patterns together", () => {
+  expect(filtered({ allowed: ["grep"], allowedPatterns: ["read*"] })).toEqual([
+    "read_file",
+    "grep",
+  ]);
 });
 
 // Requirement: RES-8
-test("excludes by name and by pattern, also what is allowed", () => {
-  expect(kept({ excluded: ["grep"] })).toEqual(["read_file", "write_file"]);
-  expect(kept({ allowed: all, excludedPatterns: ["*_file"] })).toEqual(["grep"]);
+test("excludes by name and by pattern, even tools that are allowed", () => {
+  expect(filtered({ excluded: ["grep"] })).toEqual(["read_file", "write_file"]);
+  expect(filtered({ allowed: all, excludedPatterns: ["*_file"] })).toEqual(["grep"]);
 });
 
-test("takes a name for a name: its star is none", () => {
-  expect(kept({ allowed: ["*"] })).toEqual([]);
+test("does not interpret a star in a name", () => {
+  expect(filtered({ allowed: ["*"] })).toEqual([]);
 });
 
 const name = fc.string({ unit: fc.constantFrom("a", "b", "*"), maxLength: 3 });
@@ -59,7 +62,7 @@ const anySelection: fc.Arbitrary<Selection> = fc.record({
   excludedPatterns: fc.array(name),
 });
 
-test("never keeps what is excluded, and never more for one exclusion more", () => {
+test("never keeps an excluded tool, and removes only that tool for another exclusion", () => {
   fc.assert(
     fc.property(anySelection, name, name, (selection, excluded, candidate) => {
       const before = catalogFilter(specOf(selection));
@@ -71,7 +74,7 @@ test("never keeps what is excluded, and never more for one exclusion more", () =
   );
 });
 
-test("keeps no less for one name more that is allowed", () => {
+test("never removes a tool when another name is allowed", () => {
   fc.assert(
     fc.property(anySelection, name, name, (selection, allowed, candidate) => {
       fc.pre(selection.allowed !== undefined);
@@ -84,7 +87,7 @@ test("keeps no less for one name more that is allowed", () => {
 });
 
 // Requirement: RES-9
-test("warns of a name and a pattern that fit nothing, and of a permission rule", () => {
+test("warns of a name and a pattern that match no tool, and of a permission rule", () => {
   const spec = specOf({
     allowed: ["grep", "gerp", "Bash(npm *)"],
     allowedPatterns: ["*"],
@@ -93,6 +96,6 @@ test("warns of a name and a pattern that fit nothing, and of a permission rule",
   expect(filterWarnings(spec, all)).toEqual([
     expect.stringMatching(/^allowed_tools: .*"gerp"/),
     expect.stringMatching(/^allowed_tools: "Bash\(npm \*\)" looks like a permission rule/),
-    expect.stringMatching(/^excluded_tool_patterns: "web_\*" matches no tool/),
+    expect.stringMatching(/^excluded_tool_patterns: "web_\*" currently matches no tool/),
   ]);
 });

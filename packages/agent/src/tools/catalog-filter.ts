@@ -9,8 +9,8 @@ type Selection = Pick<
 >;
 
 /**
- * Whether an agent has a tool of this name: allowed by name or pattern, and excluded by neither. Without any allowed field
- * all are allowed; an empty one allows none. Exclusion wins.
+ * Returns a filter over the names of tools. A tool passes if it is allowed by name or pattern and excluded by neither. If both
+ * allowed fields are absent, all tools are allowed; an empty field allows none. Exclusion wins.
  */
 export function catalogFilter(spec: Selection): (name: string) => boolean {
   const { allowedTools, allowedToolPatterns } = spec;
@@ -31,7 +31,7 @@ function nameSet(
   return (name) => names.has(name) || parsed.some((pattern) => pattern.matches(name));
 }
 
-/** What is suspicious about the names and patterns of a spec, given the tools that there are. */
+/** Returns warnings about names and patterns of a spec that are probably mistakes, given the tools that exist. */
 export function filterWarnings(spec: Selection, tools: readonly string[]): readonly string[] {
   const entries = [
     ["allowed_tools", stringsOf(spec.allowedTools).strings],
@@ -43,15 +43,17 @@ export function filterWarnings(spec: Selection, tools: readonly string[]): reado
     names.flatMap((name) => {
       if (/^\S+\(.*\)$/.test(name)) {
         return [
-          `${field}: "${name}" looks like a permission rule; a filter takes names of tools only`,
+          `${field}: "${name}" looks like a permission rule; a filter takes only names of tools`,
         ];
       }
       if (field.endsWith("patterns")) {
         const pattern = parseNamePattern(name);
-        const isIdle = pattern !== undefined && !tools.some((tool) => pattern.matches(tool));
-        return isIdle ? [`${field}: "${name}" matches no tool that there is now`] : [];
+        const isUnused = pattern !== undefined && !tools.some((tool) => pattern.matches(tool));
+        return isUnused ? [`${field}: "${name}" currently matches no tool`] : [];
       }
-      return tools.includes(name) ? [] : [`${field}: there is no tool "${name}" now`];
+      return tools.includes(name)
+        ? []
+        : [`${field}: the tool "${name}" does not exist at the moment`];
     }),
   );
 }

@@ -6,7 +6,7 @@ import { executesCode } from "./isolation.ts";
 import { runtimeSource } from "./runtime-tools.ts";
 import { grantedClasses, nameOfClass } from "./permission-classes.ts";
 
-/** A tool of a catalog, and the isolation of the toolhosts that offer it. */
+/** A tool of a catalog, with the isolation of the toolhosts that offer it. */
 export interface OfferedTool {
   readonly descriptor: ToolDescriptor;
   readonly isolation: string;
@@ -20,10 +20,13 @@ const disablingFields = new Map<ToolCategory, "filesystem" | "terminal" | "code"
   [ToolCategory.PLANNING, "planning"],
 ]);
 
-/** How deep the schema of a tool may be nested: it is kept in the log of each run that has the tool. */
+/** How deep the schema of a tool may be nested: the log of each run that has the tool stores it. */
 const maxSchemaLevels = 40;
 
-/** Why policy leaves a tool out of an agent, whatever its catalog filter says. Undefined: the agent may have it. */
+/**
+ * Returns a function that gives the reason why policy excludes a tool from an agent, whatever the agent's filter says, or
+ * undefined when the agent may have it.
+ */
 export function exclusionReason(
   spec: AgentSpec,
   isEditor: boolean,
@@ -38,7 +41,7 @@ export function exclusionReason(
       return `it needs the permission class ${nameOfClass(permissionClass)}`;
     }
     if (permissionClass === PermissionClass.EXECUTE && !executesCode(isolation)) {
-      return "its toolhosts have no sandbox to run it in";
+      return "its toolhosts have no sandbox to execute it in";
     }
     const isBuiltIn = source === "builtin" || source === runtimeSource;
     const disabled = isBuiltIn ? disabledCategory(spec, category) : undefined;

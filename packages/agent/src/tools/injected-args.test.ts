@@ -17,7 +17,7 @@ const grep = create(ToolDescriptorSchema, {
 });
 
 // Requirement: INJ-1
-test("a model sees injected arguments as optional strings beside the real ones", () => {
+test("a model sees injected arguments as optional strings beside the real parameters", () => {
   expect(exposeTools([grep], { origin: "who asks" })).toMatchObject([
     {
       name: "grep",
@@ -34,7 +34,7 @@ test("a model sees injected arguments as optional strings beside the real ones",
   ]);
 });
 
-test("a tool without parameters gets a schema for them", () => {
+test("a tool without parameters gets a schema for injected arguments", () => {
   const bare = create(ToolDescriptorSchema, { name: "now" });
   expect(exposeTools([bare], { origin: "who asks" })[0]?.inputSchema).toEqual({
     type: "object",
@@ -50,11 +50,11 @@ test("the tool's own schema is never changed", () => {
 });
 
 // Requirement: INJ-2
-test("what a model gives is parted without a loss", () => {
+test("arguments are split without losing any", () => {
   const anyArgs = fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true });
   fc.assert(
     fc.property(anyArgs, fc.array(fc.string()), (given, others) => {
-      // What fast-check calls a JSON value is one.
+      // A JSON value of fast-check is a JsonObject here.
       const args = given as JsonObject;
       const keys = [...Object.keys(args).filter((_, index) => index % 2 === 0), ...others];
       const { executable, injected } = splitInjected(args, keys);
@@ -65,7 +65,7 @@ test("what a model gives is parted without a loss", () => {
   );
 });
 
-test("a parameter that a tool really has is found", () => {
+test("a parameter that a tool has itself is found", () => {
   expect(toolWithParameter([grep], "path")).toBe(grep);
   expect(toolWithParameter([grep], "origin")).toBeUndefined();
   expect(toolWithParameter([grep], "constructor")).toBeUndefined();

@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 
-/** The tools as a model sees them: copies whose schemas also ask for the injected arguments, as optional strings. */
+/** Returns the tools as the model sees them: copies whose schemas also have the injected arguments, as optional strings. */
 export function exposeTools(
   tools: readonly ToolDescriptor[],
   injected: Readonly<Record<string, string>>,
@@ -20,7 +20,7 @@ export function exposeTools(
   });
 }
 
-/** Parts what the model gave into what the tool gets and what is only recorded. */
+/** Splits the arguments of a call into those that the tool gets and those that are only recorded. */
 export function splitInjected(
   args: JsonObject,
   injectedKeys: readonly string[],
@@ -33,7 +33,7 @@ export function splitInjected(
   };
 }
 
-/** The first tool that really has a parameter of this name, which then cannot be injected. */
+/** Returns the first tool that has a parameter with this name itself. Such an argument cannot be injected. */
 export function toolWithParameter(
   tools: readonly ToolDescriptor[],
   name: string,

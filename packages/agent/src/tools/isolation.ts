@@ -1,7 +1,7 @@
-/** Isolations under which a toolhost runs no code of others: there is none, or only our own programs touch files. */
+/** Isolations under which a toolhost does not execute code of agents: without a sandbox, or with a sandbox for file tools only. */
 const withoutCode: readonly string[] = ["none", "files-only"];
 
-/** Whether toolhosts of this isolation, as their catalog tells it, execute code. */
+/** Returns whether toolhosts with this isolation, as their catalog states it, execute code. */
 export function executesCode(isolation: string): boolean {
   return !withoutCode.includes(isolation);
 }

@@ -4,7 +4,7 @@ import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import { expect, test } from "vitest";
 import { mergeCatalogs } from "./merge-catalogs.ts";
 
-interface Given {
+interface CatalogInit {
   readonly pool?: string;
   readonly host: string;
   readonly isolation?: string;
@@ -20,7 +20,7 @@ function catalog({
   atMs = 0,
   tools,
   source = "",
-}: Given) {
+}: CatalogInit) {
   return create(ToolCatalogSchema, {
     pool,
     host,
@@ -30,13 +30,13 @@ function catalog({
   });
 }
 
-function merged(...given: readonly Given[]): readonly string[] {
-  return mergeCatalogs(given.map(catalog)).flatMap(({ pool, isolation, tools }) =>
+function merged(...catalogs: readonly CatalogInit[]): readonly string[] {
+  return mergeCatalogs(catalogs.map(catalog)).flatMap(({ pool, isolation, tools }) =>
     tools.map(({ name, description }) => `${pool}/${name}: ${description} (${isolation})`),
   );
 }
 
-test("the tools of a pool are those of all its hosts, each once", () => {
+test("a pool has the tools of all its hosts, each once", () => {
   const tools = merged(
     { host: "a", atMs: 1, tools: [["read", "old"]] },
     {
@@ -51,7 +51,7 @@ test("the tools of a pool are those of all its hosts, each once", () => {
   expect(tools).toEqual(["default/read: new (bubblewrap)", "default/search: by b (bubblewrap)"]);
 });
 
-test("a tool comes with the isolation of a host that isolates, where there is one", () => {
+test("a tool comes from a host that isolates, if there is one", () => {
   const tools = merged(
     { host: "a", atMs: 2, isolation: "none", tools: [["run", "bare"]] },
     { host: "b", atMs: 1, tools: [["run", "safe"]] },
@@ -59,7 +59,7 @@ test("a tool comes with the isolation of a host that isolates, where there is on
   expect(tools).toEqual(["default/run: safe (bubblewrap)"]);
 });
 
-test("a name that two pools have stays with both, for others to refuse", () => {
+test("a name that two pools offer stays in both, for the caller to reject", () => {
   const tools = merged(
     { host: "a", tools: [["run", "here"]] },
     { host: "b", pool: "gpu", tools: [["run", "there"]] },
@@ -67,13 +67,13 @@ test("a name that two pools have stays with both, for others to refuse", () => {
   expect(tools).toHaveLength(2);
 });
 
-test("whoever says the same in another order is told the same", () => {
-  const a: Given = { host: "a", tools: [["run", "by a"]] };
-  const b: Given = { host: "b", tools: [["run", "by b"]] };
+test("the order of the catalogs does not change the result", () => {
+  const a: CatalogInit = { host: "a", tools: [["run", "by a"]] };
+  const b: CatalogInit = { host: "b", tools: [["run", "by b"]] };
   expect(merged(a, b)).toEqual(merged(b, a));
 });
 
-test("built-in tools that several pools have are those of the pool `default`", () => {
+test("built-in tools that several pools offer come from the pool `default`", () => {
   const source = "builtin";
   const tools = merged(
     {

@@ -2,14 +2,14 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ToolCatalog } from "@reeve/contracts/tool";
 
 /**
- * What the hosts of each pool offer together. Of a tool that several hosts of one pool have, one says what it is: one that
- * isolates before one that does not, the latest word before an earlier one. Built-in tools, which every pool with sandboxes
- * has, are those of the pool `default`, else of the first by name; any other name that two pools have stays with both, for
- * whoever reads it to refuse.
+ * Merges the catalogs of all hosts, so that each tool of a pool appears once. When several hosts of a pool offer a tool, the
+ * descriptor of a host that isolates wins over that of one that does not, and a later announcement over an earlier one. Built-in
+ * tools, which every pool with sandboxes offers, come from the pool `default`, or else from the first pool by name. Any other name
+ * that two pools offer stays in both, and the caller has to reject it.
  */
 export function mergeCatalogs(catalogs: readonly ToolCatalog[]): readonly ToolCatalog[] {
   const seen = new Set<string>();
-  return catalogs.toSorted(byWord).map((catalog) => {
+  return catalogs.toSorted(byPrecedence).map((catalog) => {
     const tools = catalog.tools.filter((tool) => {
       const known = tool.source === "builtin" ? tool.name : `${catalog.pool} ${tool.name}`;
       if (seen.has(known)) return false;
@@ -20,8 +20,8 @@ export function mergeCatalogs(catalogs: readonly ToolCatalog[]): readonly ToolCa
   });
 }
 
-/** Whose word comes first. */
-function byWord(a: ToolCatalog, b: ToolCatalog): number {
+/** Orders catalogs so that the one whose descriptors win comes first. */
+function byPrecedence(a: ToolCatalog, b: ToolCatalog): number {
   if (a.pool !== b.pool) {
     if (a.pool === defaultPool || b.pool === defaultPool) return a.pool === defaultPool ? -1 : 1;
     return a.pool < b.pool ? -1 : 1;

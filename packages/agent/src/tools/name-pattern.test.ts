@@ -13,7 +13,7 @@ test("is anchored and case-sensitive", () => {
   expect(matches("READ", "read")).toBe(false);
 });
 
-test("has a star for any run of characters, also an empty one", () => {
+test("matches any number of characters with a star, including none", () => {
   for (const name of ["read_file", "read_", "read_a*b\n"]) {
     expect(matches("read_*", name)).toBe(true);
   }
@@ -24,7 +24,7 @@ test("has a star for any run of characters, also an empty one", () => {
   expect(matches("**a", "bca")).toBe(true);
 });
 
-test("takes what follows an escape for itself", () => {
+test("takes an escaped character literally", () => {
   expect(matches(String.raw`a\*`, "a*")).toBe(true);
   expect(matches(String.raw`a\*`, "ab")).toBe(false);
   expect(matches(String.raw`a\\`, "a\\")).toBe(true);
@@ -33,14 +33,14 @@ test("takes what follows an escape for itself", () => {
 });
 
 // Requirement: RES-8
-test("is nothing when it is empty or ends in an escape of nothing", () => {
+test("is invalid when it is empty or ends with an escape character", () => {
   expect(parseNamePattern("")).toBeUndefined();
   expect(parseNamePattern("a\\")).toBeUndefined();
   expect(parseNamePattern(String.raw`a\\\ `.trimEnd())).toBeUndefined();
 });
 
 // Requirement: RES-8
-test("matches exactly what has its literal parts in order", () => {
+test("matches exactly the names that have its literal parts in order", () => {
   const parts = fc.array(fc.string({ unit: fc.constantFrom("a", "b", "*", "\\"), maxLength: 4 }), {
     minLength: 2,
     maxLength: 4,

@@ -1,12 +1,12 @@
-/** A pattern over names of tools: anchored, case-sensitive, `*` for any run of characters, `\` to escape. */
+/** A pattern for names of tools: anchored, case-sensitive, with `*` for any number of characters and `\` as the escape character. */
 export interface NamePattern {
   matches(name: string): boolean;
 }
 
-/** Parses a pattern. Undefined when it is empty or ends in an escape of nothing. */
+/** Parses a pattern. Returns undefined when it is empty or ends with an escape character. */
 export function parseNamePattern(text: string): NamePattern | undefined {
   if (text === "") return undefined;
-  // One entry a piece: a literal character, or undefined for `*`.
+  // Each piece is a literal character, or undefined for `*`.
   const pieces: (string | undefined)[] = [];
   for (let at = 0; at < text.length; at++) {
     const character = text[at] ?? "";
@@ -21,18 +21,18 @@ export function parseNamePattern(text: string): NamePattern | undefined {
   return { matches: (name) => matches(pieces, name) };
 }
 
-/** Goes back to the last star only, so that no name takes more than quadratic time. */
+/** Backtracks to the last star only, so that no name takes more than quadratic time. */
 function matches(pieces: readonly (string | undefined)[], name: string): boolean {
   let piece = 0;
   let at = 0;
   let star = -1;
   let resume = 0;
   while (at < name.length) {
-    const wanted = pieces[piece];
-    if (piece < pieces.length && wanted === undefined) {
+    const expected = pieces[piece];
+    if (piece < pieces.length && expected === undefined) {
       star = piece++;
       resume = at;
-    } else if (wanted !== undefined && wanted === name[at]) {
+    } else if (expected !== undefined && expected === name[at]) {
       piece++;
       at++;
     } else if (star >= 0) {

@@ -1,6 +1,6 @@
 import { PermissionClass, PermissionClassSchema } from "@reeve/contracts/tool";
 
-/** The classes that every agent has. */
+/** The classes that every agent is granted. */
 const defaults: readonly PermissionClass[] = [
   PermissionClass.SAFE,
   PermissionClass.KNOWLEDGE,
@@ -9,23 +9,23 @@ const defaults: readonly PermissionClass[] = [
   PermissionClass.WORKSPACE_WRITE,
 ];
 
-/** The class of a name such as `execute`, or undefined when there is none. */
+/** Returns the class with a name such as `execute`, or undefined when it does not exist. */
 export function permissionClassOf(name: string): PermissionClass | undefined {
-  const wanted = `PERMISSION_CLASS_${name.toUpperCase()}`;
-  const value = PermissionClassSchema.values.find((candidate) => candidate.name === wanted);
+  const enumName = `PERMISSION_CLASS_${name.toUpperCase()}`;
+  const value = PermissionClassSchema.values.find((candidate) => candidate.name === enumName);
   // The numbers of the enum's descriptor are its values.
   return value === undefined || value.number === 0 || name !== name.toLowerCase()
     ? undefined
     : (value.number as PermissionClass);
 }
 
-/** The name of a class, as specs write it. */
+/** Returns the name of a class as specs write it. */
 export function nameOfClass(permissionClass: PermissionClass): string {
   const { name = "" } = PermissionClassSchema.value[permissionClass] ?? {};
   return name.replace("PERMISSION_CLASS_", "").toLowerCase();
 }
 
-/** The classes that an agent has: the default ones, those that its spec grants, and beside an editor that of its tools. */
+/** Returns the classes of an agent: the default ones, those that its spec grants, and in an editor also `editor_mutate`. */
 export function grantedClasses(
   names: readonly string[],
   isEditor: boolean,

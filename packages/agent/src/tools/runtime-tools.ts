@@ -6,14 +6,14 @@ import { PermissionClass, ToolCategory, ToolDescriptorSchema } from "@reeve/cont
 
 export const runSubtaskName = "run_subtask";
 export const parallelSubtasksName = "run_parallel_subtasks";
-/** Only subtasks with a schema have it, and no source may offer a tool of this name. */
+/** Only subtasks with an output schema have this tool. No other source may offer a tool with its name. */
 export const finishSubtaskName = "finish_subtask";
 export const retrieveArtifactName = "retrieve_artifact";
 
-/** Where the tools come from that the runtime itself carries out. */
+/** The source of the tools that the runtime itself executes. */
 export const runtimeSource = "runtime";
 
-/** The most jobs of one call, whatever an agent asks for. */
+/** Upper limit of the jobs of one call, whatever an agent configures. */
 export const maxParallelJobs = 7;
 const defaultParallelJobs = 3;
 
@@ -28,7 +28,7 @@ const outputSchema: JsonObject = {
   description: "JSON Schema of the result. Left out: the result is text.",
 };
 
-/** The tools that the runtime itself gives to an agent, whatever toolhosts there are. Policy and filters hold for them too. */
+/** Returns the tools that the runtime itself offers to an agent, whichever toolhosts exist. Policy and filters apply to them too. */
 export function runtimeTools(spec: AgentSpec): readonly ToolDescriptor[] {
   return [
     runSubtask,
@@ -53,16 +53,16 @@ const runSubtask = runtimeTool(
 );
 
 function runParallelSubtasks({ maxParallelSubagents }: AgentSpec): ToolDescriptor {
-  const most = Math.min(maxParallelSubagents ?? defaultParallelJobs, maxParallelJobs);
+  const maxJobs = Math.min(maxParallelSubagents ?? defaultParallelJobs, maxParallelJobs);
   return runtimeTool(
     parallelSubtasksName,
     PermissionClass.SUBAGENT,
-    `Has up to ${most} independent jobs done at the same time, each by a subtask of its own, and returns one entry for each: its result or its error.`,
+    `Has up to ${maxJobs} independent jobs done at the same time, each by a subtask of its own, and returns one entry for each: its result or its error.`,
     {
       jobs: {
         type: "array",
         minItems: 1,
-        maxItems: most,
+        maxItems: maxJobs,
         items: {
           type: "object",
           properties: {
@@ -134,30 +134,35 @@ const todoTools = [
   ]),
 ].map((tool) => ({ ...tool, category: ToolCategory.PLANNING }));
 
-/** Only runs with `memory_enabled` have them. */
+/** The tools of long-term memory, which only runs with `memory_enabled` have. */
 export const longTermMemoryTools = [
   runtimeTool(
     "remember",
     PermissionClass.KNOWLEDGE,
-    "Remembers a fact about the user for later conversations. For lasting facts and preferences that the user told; never for secrets.",
-    { text: text("The fact, as one sentence that stands by itself.") },
+    "Remembers a fact about the user for later conversations. Use it for lasting facts and preferences that the user told you, never for secrets.",
+    { text: text("The fact, as one sentence that is clear without its context.") },
     ["text"],
   ),
   runtimeTool(
     "recall",
     PermissionClass.KNOWLEDGE,
-    "Finds what is remembered of the user from earlier conversations.",
+    "Searches the memories of the user from earlier conversations.",
     {
-      query: text("Words that the memory is about."),
-      limit: { type: "integer", minimum: 1, maximum: 20, description: "How many; 5 unless given." },
+      query: text("Words to search for."),
+      limit: {
+        type: "integer",
+        minimum: 1,
+        maximum: 20,
+        description: "The maximum number of memories. Default: 5.",
+      },
     },
     ["query"],
   ),
   runtimeTool(
     "forget",
     PermissionClass.KNOWLEDGE,
-    "Forgets something that is remembered of the user.",
-    { memory_id: text("Id of the memory.") },
+    "Deletes a memory of the user.",
+    { memory_id: text("The id of the memory.") },
     ["memory_id"],
   ),
 ];
@@ -165,15 +170,15 @@ export const longTermMemoryTools = [
 export const retrieveArtifact = runtimeTool(
   retrieveArtifactName,
   PermissionClass.KNOWLEDGE,
-  "Reads a part of a result that was too large to be shown as a whole, or of another artifact of this run.",
+  "Reads a part of a result that was too large to be shown in full, or of another artifact of this run.",
   {
-    artifact_id: text("Id of the artifact, as the shortened result names it."),
-    offset: { type: "integer", minimum: 0, description: "The byte to begin at; 0 unless given." },
+    artifact_id: text("The id of the artifact, as given in the shortened result."),
+    offset: { type: "integer", minimum: 0, description: "The byte to start at. Default: 0." },
     limit: {
       type: "integer",
       minimum: 1,
       maximum: 50_000,
-      description: "How many bytes; 20000 unless given.",
+      description: "The number of bytes to read. Default: 20000.",
     },
   },
   ["artifact_id"],

@@ -13,18 +13,18 @@ import { toolbelt } from "./toolbelt.ts";
 function beltOf(spec: MessageInitShape<typeof AgentSpecSchema>, catalogs = offer.tools): Toolbelt {
   return toolbelt(create(AgentSpecSchema, spec), catalogs);
 }
-/** The tools that come from toolhosts. */
+/** Returns the names of the tools that come from toolhosts. */
 const names = ({ tools }: Toolbelt): string[] =>
   tools.filter(({ source }) => source !== runtimeSource).map(({ name }) => name);
-const ownNames = ({ tools }: Toolbelt): string[] =>
+const runtimeNames = ({ tools }: Toolbelt): string[] =>
   tools.filter(({ source }) => source === runtimeSource).map(({ name }) => name);
 
 // Requirement: PERM-3
-test("has the tools of the default classes, by name", () => {
+test("has the tools of the default classes, ordered by name", () => {
   expect(names(beltOf({}))).toEqual(["grep", "publish_report", "read_file", "write_file"]);
 });
 
-test("has tools that execute only when the spec grants it", () => {
+test("has tools that execute code only when the spec grants the class", () => {
   const belt = beltOf({ permissionClasses: ["execute"] });
   expect(names(belt)).toEqual(
     expect.arrayContaining(["execute_code", "run_command", "publish_report"]),
@@ -32,7 +32,7 @@ test("has tools that execute only when the spec grants it", () => {
 });
 
 // Requirement: KIT-9, PERM-3
-test("has none that execute where nothing isolates them, and says so to who asks for one", () => {
+test("has no tools that execute code without isolation, and warns an agent that names one", () => {
   for (const isolation of ["none", "files-only"]) {
     const open = offer.tools.map((catalog) => ({ ...catalog, isolation }));
     const allowedTools = fromJson(ListValueSchema, ["execute_code", "grep"]);
@@ -43,7 +43,7 @@ test("has none that execute where nothing isolates them, and says so to who asks
 });
 
 // Requirement: LOOP-3
-test("has none whose schema is nested so deep that no log of a run could hold it", () => {
+test("has no tool whose schema is nested too deep for the log of a run", () => {
   const nested = (levels: number): JsonObject => (levels === 1 ? {} : { a: nested(levels - 1) });
   const catalog = (levels: number) =>
     create(ToolCatalogSchema, { tools: [tool("deep", { inputSchema: nested(levels) })] });
@@ -62,7 +62,7 @@ test("never has a tool without a class, and secrets only when they are granted",
 });
 
 // Requirement: KIT-5
-test("loses a category that is switched off, and nothing else", () => {
+test("loses only the tools of a category that is switched off", () => {
   const permissionClasses = ["execute"];
   const without = (deepAgent: MessageInitShape<typeof AgentSpecSchema>["deepAgent"]) =>
     names(beltOf({ permissionClasses, deepAgent }));
@@ -76,7 +76,7 @@ test("loses a category that is switched off, and nothing else", () => {
   expect(without({ filesystem: true })).toContain("grep");
 });
 
-test("switches off no tool of another source that bears a built-in name", () => {
+test("keeps a tool of another source with a built-in name when its category is switched off", () => {
   const source = "mcp:files";
   const catalogs = [
     create(ToolCatalogSchema, { isolation: "none", tools: [tool("grep", { source })] }),
@@ -101,7 +101,7 @@ test("has the tools of an MCP server only when the spec names it", () => {
 });
 
 // Requirement: RES-8, PERM-2
-test("is filtered last, and says why each other tool is left out", () => {
+test("applies the filter last, and gives the reason for each excluded tool", () => {
   const belt = beltOf({ excludedToolPatterns: ["*_file"], deepAgent: { terminal: false } });
   expect(names(belt)).toEqual(["grep", "publish_report"]);
   expect(Object.fromEntries(belt.excluded)).toMatchObject({
@@ -112,7 +112,7 @@ test("is filtered last, and says why each other tool is left out", () => {
 });
 
 // Requirement: RES-7
-test("is refused when two sources offer one name", () => {
+test("is rejected when two sources offer the same name", () => {
   const mine = create(ToolCatalogSchema, {
     pool: "gpu",
     tools: [tool("grep", { source: "mcp:x", pool: "gpu" })],
@@ -126,8 +126,8 @@ test("is refused when two sources offer one name", () => {
 });
 
 // Requirement: META-4, KIT-5
-test("has the tools of the runtime itself, under the same policy and filter", () => {
-  expect(ownNames(beltOf({}))).toEqual([
+test("has the tools of the runtime, under the same policy and filter", () => {
+  expect(runtimeNames(beltOf({}))).toEqual([
     "add_todo",
     "complete_todo",
     "list_todos",
@@ -138,21 +138,21 @@ test("has the tools of the runtime itself, under the same policy and filter", ()
     "run_subtask",
     "update_todo_status",
   ]);
-  expect(ownNames(beltOf({ deepAgent: { planning: false } }))).not.toContain("add_todo");
-  expect(ownNames(beltOf({ excludedToolPatterns: ["run_*"] }))).not.toContain("run_subtask");
-  expect(ownNames(beltOf({}, []))).not.toContain("retrieve_artifact");
+  expect(runtimeNames(beltOf({ deepAgent: { planning: false } }))).not.toContain("add_todo");
+  expect(runtimeNames(beltOf({ excludedToolPatterns: ["run_*"] }))).not.toContain("run_subtask");
+  expect(runtimeNames(beltOf({}, []))).not.toContain("retrieve_artifact");
 });
 
 // Requirement: CFG-8, CFG-9, SUB-2
-test("has the tool for parallel subtasks only when the agent allows it, whatever the maximum says", () => {
-  expect(ownNames(beltOf({ maxParallelSubagents: 7 }))).not.toContain("run_parallel_subtasks");
+test("has the tool for parallel subtasks only when the agent allows it, whatever its maximum is", () => {
+  expect(runtimeNames(beltOf({ maxParallelSubagents: 7 }))).not.toContain("run_parallel_subtasks");
   const belt = beltOf({ allowParallelSubagents: true, maxParallelSubagents: 4 });
   const parallel = belt.tools.find(({ name }) => name === "run_parallel_subtasks");
   expect(parallel?.inputSchema).toMatchObject({ properties: { jobs: { maxItems: 4 } } });
 });
 
 // Requirement: PERM-3, CHAT-2
-test("has tools that change what an editor shows only beside an editor", () => {
+test("has tools that change an editor's contents only in an editor", () => {
   const draw = tool("draw", { permissionClass: PermissionClass.EDITOR_MUTATE });
   const catalogs = [create(ToolCatalogSchema, { pool: "ui", tools: [draw] })];
   const inEditor = toolbelt(create(AgentSpecSchema), catalogs, { isEditor: true, extraTools: [] });
@@ -160,7 +160,7 @@ test("has tools that change what an editor shows only beside an editor", () => {
   expect(names(inEditor)).toEqual(["draw"]);
 });
 
-test.each(["run_subtask", "finish_subtask"])("refuses another source's tool %s", (name) => {
+test.each(["run_subtask", "finish_subtask"])("rejects the tool %s of another source", (name) => {
   const catalogs = [create(ToolCatalogSchema, { pool: "other", tools: [tool(name)] })];
   expect(() => beltOf({}, catalogs)).toThrow(`two sources offer the tool ${name}`);
 });

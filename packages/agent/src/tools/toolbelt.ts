@@ -15,69 +15,70 @@ import {
 } from "./runtime-tools.ts";
 import { stringsOf } from "../spec/string-list.ts";
 
-/** The tools of an agent, and what is suspicious about how it chose them. */
+/** The tools of an agent, with warnings about how it selects them. */
 export interface Toolbelt {
-  /** By name. */
+  /** Ordered by name. */
   readonly tools: readonly ToolDescriptor[];
-  /** Why the agent has not the other tools that there are, by name. */
+  /** For each other tool that is offered, by name, why the agent does not have it. */
   readonly excluded: ReadonlyMap<string, string>;
   readonly warnings: readonly string[];
 }
 
-/** Where a run takes place, as far as it decides which tools there are. */
+/** What decides, beside the agent, which tools a run can have. */
 export interface ToolContext {
-  /** Whether it is beside an editor, whose contents tools may change. */
+  /** Whether the run belongs to an editor, whose contents tools may change. */
   readonly isEditor: boolean;
-  /** Tools of the runtime that only some runs have. */
+  /** Tools of the runtime that only some runs have, such as those of long-term memory. */
   readonly extraTools: readonly ToolDescriptor[];
 }
 
-const anyPlace: ToolContext = { isEditor: false, extraTools: [] };
+const defaultContext: ToolContext = { isEditor: false, extraTools: [] };
 
 /**
- * The tools that an agent has: registered, permitted by class, of an MCP server that it names, of a category that it did
- * not switch off, and not filtered out. Throws a Failure with reason TOOL_ID_CONFLICT when two sources offer one name.
+ * Returns the tools of an agent: those that are offered, permitted by class, of an MCP server that the agent names, of a category
+ * that it does not switch off, and not removed by its filter. Throws a Failure with reason TOOL_ID_CONFLICT when two sources
+ * offer a tool with the same name.
  */
 export function toolbelt(
   spec: AgentSpec,
   catalogs: readonly ToolCatalog[],
-  place: ToolContext = anyPlace,
+  context: ToolContext = defaultContext,
 ): Toolbelt {
-  const offered = offeredTools(catalogs, [...runtimeTools(spec), ...place.extraTools]);
-  const why = exclusionReason(spec, place.isEditor);
+  const offered = offeredTools(catalogs, [...runtimeTools(spec), ...context.extraTools]);
+  const policyReasonOf = exclusionReason(spec, context.isEditor);
   const isInFilter = catalogFilter(spec);
   const named = new Set(stringsOf(spec.allowedTools).strings);
   const tools: ToolDescriptor[] = [];
   const excluded = new Map<string, string>();
-  const missed: string[] = [];
+  const missing: string[] = [];
   for (const [name, tool] of offered) {
-    const policy = why(tool);
+    const policyReason = policyReasonOf(tool);
     const reason =
-      policy ?? (isInFilter(name) ? undefined : "the filter of its catalog removes it");
+      policyReason ?? (isInFilter(name) ? undefined : "the agent's tool filter removes it");
     if (reason === undefined) tools.push(tool.descriptor);
     else excluded.set(name, reason);
-    // An agent that asks for a tool by its name, and excludes it nowhere, expects to have it.
-    if (policy !== undefined && named.has(name) && isInFilter(name)) {
-      missed.push(`allowed_tools: the agent has not "${name}": ${policy}`);
+    // An agent that names a tool, and excludes it nowhere, expects to have it.
+    if (policyReason !== undefined && named.has(name) && isInFilter(name)) {
+      missing.push(`allowed_tools: the agent does not have "${name}": ${policyReason}`);
     }
   }
   return {
     tools: tools.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     excluded,
-    warnings: [...filterWarnings(spec, [...offered.keys()]), ...missed],
+    warnings: [...filterWarnings(spec, [...offered.keys()]), ...missing],
   };
 }
 
-/** What the toolhosts offer and, where they offer anything whose result may be large, the way to read all of it. */
+/** Returns the tools of the runtime and of all toolhosts, by name, and the tool that reads large results if any toolhost has tools. */
 function offeredTools(
   catalogs: readonly ToolCatalog[],
-  own: readonly ToolDescriptor[],
+  runtimeOwn: readonly ToolDescriptor[],
 ): ReadonlyMap<string, OfferedTool> {
   const offered = new Map<string, OfferedTool>();
-  const isForeign = catalogs.some(({ tools }) => tools.length > 0);
-  const ofRuntime = { tools: isForeign ? [...own, retrieveArtifact] : own, isolation: "none" };
-  for (const { tools, isolation } of [ofRuntime, ...catalogs]) {
-    for (const descriptor of tools) {
+  const hasToolhostTools = catalogs.some(({ tools }) => tools.length > 0);
+  const tools = hasToolhostTools ? [...runtimeOwn, retrieveArtifact] : runtimeOwn;
+  for (const { tools: offeredHere, isolation } of [{ tools, isolation: "none" }, ...catalogs]) {
+    for (const descriptor of offeredHere) {
       const other = offered.get(descriptor.name);
       if (other !== undefined) throw conflict(other.descriptor, descriptor);
       if (descriptor.name === finishSubtaskName) throw conflict(reserved, descriptor);
@@ -91,12 +92,12 @@ function conflict(first: ToolDescriptor, second: ToolDescriptor): Failure {
   return new Failure(
     "precondition",
     ErrorReason.TOOL_ID_CONFLICT,
-    `two sources offer the tool ${first.name}: ${where(first)} and ${where(second)}; take one away`,
+    `two sources offer the tool ${first.name}: ${sourceOf(first)} and ${sourceOf(second)}; remove one of them`,
     { metadata: { tool: first.name } },
   );
 }
 
-function where({ source, pool }: ToolDescriptor): string {
+function sourceOf({ source, pool }: ToolDescriptor): string {
   return pool === "" ? `the ${source} itself` : `${source} in pool ${pool}`;
 }
 

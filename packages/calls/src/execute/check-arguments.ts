@@ -12,7 +12,7 @@ export type ArgumentCheck = (args: JsonObject) => string | undefined;
 export function argumentCheck(schema: JsonObject | undefined): ArgumentCheck {
   return (args) => {
     const compiled = schema && compileSchema(schema);
-    if (compiled?.kind !== "works") return undefined;
+    if (compiled?.kind !== "compiled") return undefined;
     const errors = compiled.errorsOf(args);
     if (errors === undefined) return "they take too much work to check; make them smaller";
     return errors.length === 0 ? undefined : errors.map(describe).join("; ");
@@ -21,7 +21,7 @@ export function argumentCheck(schema: JsonObject | undefined): ArgumentCheck {
 
 /** Whether this is a valid JSON Schema of an object. */
 export function isObjectSchema(schema: JsonObject): boolean {
-  return schema["type"] === "object" && compileSchema(schema).kind === "works";
+  return schema["type"] === "object" && compileSchema(schema).kind === "compiled";
 }
 
 function describe({ instancePath, message, params }: ErrorObject): string {

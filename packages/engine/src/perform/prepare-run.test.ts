@@ -81,7 +81,7 @@ describe("under a cap on cost", () => {
     const models = [{ id: "priced", provider: "test", upstreamName: "x", pricing }];
     const bench = await new WorkerBench(attentive(), models).create({ ...capped, model: "priced" });
     await bench.drive("w");
-    expect((await why(bench))?.message).toContain("how long an answer");
+    expect((await why(bench))?.message).toContain("the length of an answer");
     const bounded = await new WorkerBench(attentive(), models).create({
       ...capped,
       model: "priced",
@@ -96,7 +96,7 @@ describe("under a cap on cost", () => {
 test("a tool that has got a parameter of the name of an injected argument ends the run with the names of both", async () => {
   const bench = await new WorkerBench(attentive()).create({ injectedToolArgs: { key: "why" } });
   await bench.drive("w");
-  expect((await why(bench))?.message).toMatch(/"key" is a parameter of the tool memory_/);
+  expect((await why(bench))?.message).toMatch(/"key" is now a parameter of the tool memory_/);
 });
 
 // Requirement: PERM-4, CHAT-2

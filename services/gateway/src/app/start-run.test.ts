@@ -246,7 +246,7 @@ describe("a run that could not start is refused at its start", () => {
   test("for a tool that has a parameter by now which the agent injects", async () => {
     expect(await refused({ injectedToolArgs: { title: "why" } })).toMatchObject({
       reason: ErrorReason.INVALID_AGENT,
-      message: expect.stringContaining('"title" is a parameter of the tool'),
+      message: expect.stringContaining('"title" is now a parameter of the tool'),
     });
   });
 });

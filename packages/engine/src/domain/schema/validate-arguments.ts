@@ -11,7 +11,7 @@ export function argumentProblems(tool: ToolDescriptor, args: JsonObject): readon
   if (tool.inputSchema === undefined) return [];
   const compiled = compileSchema(tool.inputSchema);
   // A schema that is none validates nothing: refusing every call would help nobody.
-  if (compiled.kind === "broken") return [];
+  if (compiled.kind === "invalid") return [];
   const errors = compiled.errorsOf(args);
   if (errors === undefined) return ["they take too much work to check; make them smaller"];
   const more = errors.length - maxProblems;
@@ -22,7 +22,7 @@ export function argumentProblems(tool: ToolDescriptor, args: JsonObject): readon
 /** Why something is no JSON Schema that can be held to in full; undefined when it is one. */
 export function schemaProblem(schema: JsonObject): string | undefined {
   const compiled = compileSchema(schema);
-  if (compiled.kind === "broken") return compiled.problem;
+  if (compiled.kind === "invalid") return compiled.problem;
   const [pattern] = compiled.unsupported;
   return pattern === undefined
     ? undefined

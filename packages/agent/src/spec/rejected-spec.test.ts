@@ -4,16 +4,17 @@ import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import { describe, expect, test } from "vitest";
 import type { SpecInit } from "../../test/check.ts";
-import { broken, check } from "../../test/check.ts";
+import { check, violationsOf } from "../../test/check.ts";
 import { offer, tool } from "../../test/offer.ts";
 
-/** Why the first violation is one. */
-const reasonOf = (init: SpecInit): string | undefined => check(init).violations[0]?.description;
+/** Returns the description of the first violation. */
+const descriptionOf = (init: SpecInit): string | undefined =>
+  check(init).violations[0]?.description;
 
-describe("a spec is refused for", () => {
+describe("a spec is rejected for", () => {
   // Requirement: CFG-7, CFG-9, CFG-11, HITL-5
-  test("everything that is wrong with it, at once", () => {
-    const violations = broken({
+  test("all of its errors at once", () => {
+    const violations = violationsOf({
       id: "No Id",
       name: "",
       model: "gpt-9",
@@ -58,9 +59,9 @@ describe("a spec is refused for", () => {
   });
 
   // Requirement: RES-2
-  test("a model or a provider that there is not, or that could be several", () => {
-    expect(broken({ model: "orphan" })).toEqual(["model: PROVIDER_NOT_FOUND"]);
-    expect(broken({ model: "gpt-9" })).toEqual(["model: MODEL_NOT_FOUND"]);
+  test("a missing model or provider, or an ambiguous model", () => {
+    expect(violationsOf({ model: "orphan" })).toEqual(["model: PROVIDER_NOT_FOUND"]);
+    expect(violationsOf({ model: "gpt-9" })).toEqual(["model: MODEL_NOT_FOUND"]);
     const models = { ...offer.models, models: [...offer.models.models, ...offer.models.models] };
     expect(check({}, { ...offer, models }).violations).toMatchObject([
       { field: "model", reason: "AMBIGUOUS_MODEL_REFERENCE" },
@@ -77,20 +78,20 @@ describe("a spec is refused for", () => {
     "",
     "limit:",
     "limit:-1",
-  ])("a budget awareness of %j", (budgetAwareness) => {
-    expect(broken({ budgetAwareness })).toContain("budget_awareness: MALFORMED");
+  ])("the invalid budget awareness %j", (budgetAwareness) => {
+    expect(violationsOf({ budgetAwareness })).toContain("budget_awareness: MALFORMED");
   });
 
   // Requirement: CFG-4
   test.each(["per-message", "limit:0", "limit:100"])(
-    "no budget awareness of %j",
+    "anything but the valid budget awareness %j",
     (budgetAwareness) => {
-      expect(broken({ budgetAwareness })).toEqual([]);
+      expect(violationsOf({ budgetAwareness })).toEqual([]);
     },
   );
 
   // Requirement: TURN-4
-  test("a cap on cost under which its model, or that of its planner, could never be called", () => {
+  test("a cap on cost that its model, or the model of its planner, has no price for", () => {
     const pricing = { inputUsdPerMillion: 1, outputUsdPerMillion: 2 };
     const models = create(ModelCatalogSchema, {
       models: [
@@ -110,23 +111,23 @@ describe("a spec is refused for", () => {
     ]);
   });
 
-  test("a name of which no id can be made", () => {
-    expect(broken({ name: "助手" })).toEqual(["id: REQUIRED"]);
+  test("a name from which no id can be derived", () => {
+    expect(violationsOf({ name: "助手" })).toEqual(["id: REQUIRED"]);
   });
 
   // Requirement: CFG-5, HITL-5
-  test("a tool for approval that it has not, with the reason", () => {
-    expect(reasonOf({ hitlTools: ["run_command"] })).toContain("permission class execute");
-    expect(reasonOf({ hitlTools: ["grep"], excludedTools: ["grep"] })).toContain("filter");
-    expect(reasonOf({ hitlTools: ["gerp"] })).toContain(
-      "it has: add_todo, complete_todo, forget, grep",
+  test("a tool to approve that it does not have, with the reason", () => {
+    expect(descriptionOf({ hitlTools: ["run_command"] })).toContain("permission class execute");
+    expect(descriptionOf({ hitlTools: ["grep"], excludedTools: ["grep"] })).toContain("filter");
+    expect(descriptionOf({ hitlTools: ["gerp"] })).toContain(
+      "its tools are: add_todo, complete_todo, forget, grep",
     );
-    expect(reasonOf({ hitlTools: ["mcp__weather__snow"], mcpServers: ["weather"] })).toContain(
+    expect(descriptionOf({ hitlTools: ["mcp__weather__snow"], mcpServers: ["weather"] })).toContain(
       "mcp__weather__snow",
     );
   });
 
-  test("two sources of one tool", () => {
+  test("a tool that two sources offer", () => {
     const other = create(ToolCatalogSchema, { pool: "b", tools: [tool("grep", { pool: "b" })] });
     const { violations } = check({}, { ...offer, tools: [...offer.tools, other] });
     expect(violations).toMatchObject([{ field: "tools", reason: "TOOL_ID_CONFLICT" }]);
@@ -134,16 +135,16 @@ describe("a spec is refused for", () => {
 });
 
 // Requirement: CFG-10, RES-3, RES-4, RES-5, RES-6, RES-7, RES-10
-describe("a spec is refused by name for what is not honoured yet", () => {
-  const asks: readonly (readonly [string, SpecInit])[] = [
+describe("a spec is rejected for a field that is not supported yet", () => {
+  const unsupported: readonly (readonly [string, SpecInit])[] = [
     ["plugin_ids", { pluginIds: ["p"] }],
     ["sections", { sections: { retry: { kind: { case: "boolValue", value: true } } } }],
     ["delegates", { delegates: ["other"] }],
     ["endpoint", { endpoint: { url: "http://x" } }],
   ];
 
-  test.each(asks)("%s", (field, init) => {
-    expect(broken(init)).toEqual([`${field}: UNSUPPORTED_CAPABILITY`]);
+  test.each(unsupported)("%s", (field, init) => {
+    expect(violationsOf(init)).toEqual([`${field}: UNSUPPORTED_CAPABILITY`]);
     expect(check(init).violations[0]?.description).toContain("not supported");
   });
 });
