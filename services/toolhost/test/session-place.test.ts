@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { BubblewrapDriver } from "@reeve/sandbox/bubblewrap/driver";
 import { sandboxIdentity } from "@reeve/sandbox/host/identity";
 import { SessionWorkspaceStorage } from "@reeve/sandbox/storage/session-workspace-storage";
-import { MemoryHosts, wanted } from "@reeve/toolhost/test/support/memory-workspaces";
+import { MemoryHosts, requestOf } from "@reeve/toolhost/test/support/memory-workspaces";
 import { readText, writeFile } from "@reeve/sandbox/files/workspace-files";
 import type { SandboxDriver, SandboxSession } from "@reeve/sandbox/port";
 import { commandOf } from "@reeve/sandbox/test/support/bubblewrap-here";
@@ -45,12 +45,12 @@ const driver: SandboxDriver = {
 const some = { path: "a.txt", offset: 0, limit: undefined };
 
 async function writes({ keeper }: Pick<ReturnType<MemoryHosts["host"]>, "keeper">, text: string) {
-  await using workspace = await keeper.open(wanted(), signal);
+  await using workspace = await keeper.open(requestOf(), signal);
   await writeFile(workspace.sandbox, "a.txt", Buffer.from(text), signal);
 }
 
 async function reads({ keeper }: Pick<ReturnType<MemoryHosts["host"]>, "keeper">) {
-  await using workspace = await keeper.open(wanted("read_file"), signal);
+  await using workspace = await keeper.open(requestOf("read_file"), signal);
   const outcome = await readText(workspace.sandbox, some, signal);
   const lost = workspace.losses?.lost.length ?? 0;
   return { text: outcome.kind === "done" ? outcome.text : outcome.reason, lost };
@@ -103,7 +103,7 @@ describe.skipIf(!report.works)(`a workspace that lives in a session${why}`, () =
   test("is not given to foreign code that must not write", async () => {
     await using place = newPlace();
     const { keeper } = hosts.hostAt(place, "a");
-    await using workspace = await keeper.open(wanted(), signal);
+    await using workspace = await keeper.open(requestOf(), signal);
     const command = { ...commandOf("true"), readOnly: true };
     const ran = Array.fromAsync(workspace.sandbox.exec(command, signal));
     await expect(ran).rejects.toMatchObject({ kind: "unsupported" });

@@ -9,7 +9,7 @@ import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-st
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { natsWorkspacePeers } from "../src/workspaces/nats-workspace-peers.ts";
 import { openWorkspaces } from "../src/workspaces/open-workspaces.ts";
-import { does, MemoryPlace, wanted } from "./support/memory-workspaces.ts";
+import { does, MemoryStorage, requestOf } from "./support/memory-workspaces.ts";
 import { toolhostConfig } from "../src/config.ts";
 import type { Sandbox, SandboxCommand } from "@reeve/sandbox/port";
 import { temporaryFolder } from "@reeve/sandbox/test/support/temporary-folder";
@@ -27,10 +27,10 @@ beforeAll(async () => {
 
 afterAll(() => resources.disposeAsync());
 
-/** A place where an operation of our own programs waits until it may go on. */
-class SlowPlace extends MemoryPlace {
+/** Storage in which one operation of our programs waits until the test lets it continue. */
+class SlowStorage extends MemoryStorage {
   readonly begun = Promise.withResolvers<void>();
-  readonly mayGoOn = Promise.withResolvers<void>();
+  readonly mayContinue = Promise.withResolvers<void>();
   readonly #slow: string;
 
   constructor(id: string, slow: string) {
@@ -40,10 +40,14 @@ class SlowPlace extends MemoryPlace {
 
   override sandbox(tenant: string, folder: string): Sandbox {
     const { isolation, exec } = super.sandbox(tenant, folder);
-    const slowly = async function* (this: SlowPlace, command: SandboxCommand, until: AbortSignal) {
+    const slowly = async function* (
+      this: SlowStorage,
+      command: SandboxCommand,
+      until: AbortSignal,
+    ) {
       if (command.program !== undefined && command.argv[0]?.includes(`"${this.#slow}"`) === true) {
         this.begun.resolve();
-        await this.mayGoOn.promise;
+        await this.mayContinue.promise;
       }
       yield* exec(command, until);
     }.bind(this);
@@ -51,41 +55,37 @@ class SlowPlace extends MemoryPlace {
   }
 }
 
-/** The workspaces of a toolhost that never saves by itself. */
-async function host(name: string, place: MemoryPlace) {
+/** Opens the workspaces of a toolhost that saves only when it is asked. */
+async function host(name: string, storage: MemoryStorage) {
   const config = toolhostConfig.parse({ REEVE_WORKSPACE_SAVE_MS: "3600000" });
   const artifacts = new MemoryArtifactStore({ maxBytes: 1_000_000 });
-  return await openWorkspaces(
-    { storage: place },
-    { config, nats, artifacts, host: name, log },
-    signal,
-  );
+  return await openWorkspaces({ storage }, { config, nats, artifacts, host: name, log }, signal);
 }
 
-test("a toolhost that ends says that it is saving to whoever wants a workspace meanwhile, and loses nothing", async () => {
-  const place = new SlowPlace("place-b", "snapshot");
-  await using b = await host("b", place);
-  const call = { ...wanted(), id: "run_1" };
-  await using a = await host("a", new MemoryPlace("place-a"));
+test("a toolhost that ends replies that it is saving to a host that needs a workspace, and loses nothing", async () => {
+  const storage = new SlowStorage("storage-b", "snapshot");
+  await using b = await host("b", storage);
+  const call = { ...requestOf(), id: "run_1" };
+  await using a = await host("a", new MemoryStorage("storage-a"));
   {
     await using workspace = await b.open(call, signal);
     await does(workspace, "write", "x", "1");
   }
   const ending = b[Symbol.asyncDispose]();
-  await place.begun.promise;
-  const asked = { tenant: call.tenant, id: call.id, onlyAsk: false };
-  expect(await natsWorkspacePeers(nats).release("b", asked, signal)).toBe("busy");
-  const taking = a.open({ ...wanted("read_file"), id: "run_1" }, signal);
-  place.mayGoOn.resolve();
+  await storage.begun.promise;
+  const request = { tenant: call.tenant, id: call.id, onlyAsk: false };
+  expect(await natsWorkspacePeers(nats).release("b", request, signal)).toBe("busy");
+  const taking = a.open({ ...requestOf("read_file"), id: "run_1" }, signal);
+  storage.mayContinue.resolve();
   await ending;
   await using taken = await taking;
   expect(await does(taken, "read", "x")).toBe("1");
   expect(taken.losses).toBeUndefined();
 });
 
-test("a toolhost that ends saves what a client writes at that moment", async () => {
-  const place = new SlowPlace("place-c", "write");
-  await using c = await host("c", place);
+test("a toolhost that ends saves what a client is writing", async () => {
+  const storage = new SlowStorage("storage-c", "write");
+  await using c = await host("c", storage);
   const operation = {
     case: "write" as const,
     value: { path: "x", source: { case: "content" as const, value: Buffer.from("1") } },
@@ -98,12 +98,15 @@ test("a toolhost that ends saves what a client writes at that moment", async () 
   });
   const { subject } = channelOf(WorkspaceFilesRequestSchema);
   nats.connection.publish(subject({ host: "c" }), toBinary(WorkspaceFilesRequestSchema, request));
-  await place.begun.promise;
+  await storage.begun.promise;
   const ending = c[Symbol.asyncDispose]();
-  place.mayGoOn.resolve();
+  storage.mayContinue.resolve();
   await ending;
-  await using d = await host("d", new MemoryPlace("place-d"));
-  await using taken = await d.open({ ...wanted("read_file"), id: "run_2", runId: "run_2" }, signal);
+  await using d = await host("d", new MemoryStorage("storage-d"));
+  await using taken = await d.open(
+    { ...requestOf("read_file"), id: "run_2", runId: "run_2" },
+    signal,
+  );
   expect(await does(taken, "read", "x")).toBe("1");
   expect(taken.losses).toBeUndefined();
 });

@@ -5,27 +5,31 @@ import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-st
 import { expect, test } from "vitest";
 import type { Workspaces } from "@reeve/calls/ports/workspaces";
 import { answerFiles } from "./answer-files.ts";
-import { Shares } from "@reeve/platform/async/shares";
+import { KeyedSemaphore } from "@reeve/platform/async/coordination/keyed-semaphore";
 import { never } from "../../test/support/memory-workspaces.ts";
 
 const artifacts = new MemoryArtifactStore({ maxBytes: 1_000 });
 
-/** What is answered about a workspace that breaks, and the input files that it was opened with. */
+/** Returns the answer about a workspace that fails to open, and the input files that it was opened with. */
 async function answered(id: string) {
-  const laid: string[] = [];
+  const staged: string[] = [];
   const workspaces: Workspaces = {
     open: ({ files }) => {
-      laid.push(...files.map(({ path }) => path));
-      return Promise.reject(new Error("it is enough to have seen that"));
+      staged.push(...files.map(({ path }) => path));
+      return Promise.reject(new Error("an internal detail"));
     },
   };
-  const shares = new Shares({ all: 1, each: 1, waiting: 1 });
+  const permits = new KeyedSemaphore({ permits: 1, permitsPerKey: 1, maxWaitingPerKey: 1 });
   const log = createLogger("test", "silent");
-  const { outcome } = await answerFiles(askedIn(id), { workspaces, artifacts, shares, log }, never);
-  return { laid, outcome };
+  const { outcome } = await answerFiles(
+    listRequest(id),
+    { workspaces, artifacts, permits, log },
+    never,
+  );
+  return { staged, outcome };
 }
 
-function askedIn(id: string) {
+function listRequest(id: string) {
   return create(WorkspaceFilesRequestSchema, {
     tenant: "acme",
     runId: "run_1",
@@ -34,13 +38,13 @@ function askedIn(id: string) {
   });
 }
 
-test("looking at the files of a run lays in its input files, looking at those of a thread does not", async () => {
-  expect(await answered("run_1")).toMatchObject({ laid: ["data.csv"] });
-  expect(await answered("thread-t1")).toMatchObject({ laid: [] });
+test("listing the files of a run stages its input files, listing those of a thread does not", async () => {
+  expect(await answered("run_1")).toMatchObject({ staged: ["data.csv"] });
+  expect(await answered("thread-t1")).toMatchObject({ staged: [] });
 });
 
-test("an error of ours is answered too, without what it says", async () => {
+test("an internal error is answered too, without its detail", async () => {
   const { outcome } = await answered("run_1");
   expect(outcome).toMatchObject({ case: "refused", value: { kind: "unavailable" } });
-  expect(JSON.stringify(outcome)).not.toContain("it is enough");
+  expect(JSON.stringify(outcome)).not.toContain("internal detail");
 });

@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
+import type { Workspaces } from "@reeve/calls/ports/workspaces";
 import { ErrorReason } from "@reeve/contracts/error";
 import type {
   WorkspaceFilesRequest,
@@ -8,45 +9,48 @@ import type {
 } from "@reeve/contracts/tool";
 import { WorkspaceFilesResponseSchema } from "@reeve/contracts/tool";
 import { threadIdOf } from "@reeve/contracts/workspace-id";
+import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
+import type { KeyedSemaphore } from "@reeve/platform/async/coordination/keyed-semaphore";
 import { Failure } from "@reeve/platform/failure";
 import type { Logger } from "@reeve/platform/telemetry/logger";
-import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
-import { z } from "zod";
-import type { Sandbox } from "@reeve/sandbox/port";
-import type { Workspaces } from "@reeve/calls/ports/workspaces";
-import type { Shares } from "@reeve/platform/async/shares";
 import { listEntries, readPart, refusalOf } from "@reeve/sandbox/files/workspace-entries";
 import { writeFile } from "@reeve/sandbox/files/workspace-files";
+import type { Sandbox } from "@reeve/sandbox/port";
+import { z } from "zod";
 
 export interface FilesPorts {
   readonly workspaces: Workspaces;
   readonly artifacts: Pick<ArtifactStore, "read">;
-  readonly shares: Pick<Shares, "take">;
+  /** Limits concurrent operations, by tenant. */
+  readonly permits: Pick<KeyedSemaphore, "acquire">;
   readonly log: Pick<Logger, "warn">;
 }
 
 type Outcome = NonNullable<MessageInitShape<typeof WorkspaceFilesResponseSchema>["outcome"]>;
 
-const written = z.object({ bytes: z.number() });
+const writeReport = z.object({ bytes: z.number() });
 
-/** Does what a client asks with the files of a workspace. What is wrong with that is an answer too, whatever it is. */
+/** Performs a file operation of a client on a workspace. Every error is an answer too. */
 export async function answerFiles(
   { tenant, runId, workspace, operation }: WorkspaceFilesRequest,
-  { workspaces, artifacts, shares, log }: FilesPorts,
+  { workspaces, artifacts, permits, log }: FilesPorts,
   signal: AbortSignal,
 ): Promise<WorkspaceFilesResponse> {
   const id = workspace?.id || runId;
-  // What a run of a thread was given may have been changed by a later one, which is not undone by looking at it.
+  // A later run of the thread may have changed the input files of this one. Looking at them must not undo that.
   const files = threadIdOf(id) !== undefined ? [] : (workspace?.files ?? []);
-  const wanted = { tenant, id, runId, callId: "", tool: "WriteFile", files };
+  const request = { tenant, id, runId, callId: "", tool: "WriteFile", files };
   try {
-    using _ = await shares.take(tenant, signal);
-    await using open = await workspaces.open(wanted, signal);
+    using permit = await permits.acquire(tenant, signal);
+    if (permit === undefined) throw tooMany();
+    await using open = await workspaces.open(request, signal);
     const outcome = await perform(operation, open.sandbox, { tenant, artifacts }, signal);
     return create(WorkspaceFilesResponseSchema, { outcome });
   } catch (error) {
-    if (!(error instanceof Failure)) log.warn({ err: error, tenant, id }, "files not looked at");
-    const { kind, message, reason } = error instanceof Failure ? error : broken(id);
+    if (!(error instanceof Failure)) {
+      log.warn({ err: error, tenant, id }, "file operation of a client failed");
+    }
+    const { kind, message, reason } = error instanceof Failure ? error : unavailable(id);
     const value = { kind, message, reason };
     return create(WorkspaceFilesResponseSchema, { outcome: { case: "refused", value } });
   }
@@ -66,7 +70,7 @@ async function perform(
     case "write":
       return { case: "writtenBytes", value: await write(operation.value, sandbox, at, signal) };
     case undefined:
-      throw invalid("this toolhost is older than what is asked of it; update it");
+      throw invalid("this toolhost is too old for the requested operation; update it");
   }
 }
 
@@ -76,17 +80,22 @@ async function write(
   { tenant, artifacts }: Pick<FilesPorts, "artifacts"> & { readonly tenant: string },
   signal: AbortSignal,
 ): Promise<bigint> {
-  if (source.case === undefined) throw invalid("it is not said what to write");
+  if (source.case === undefined) throw invalid("the request does not say what to write");
   const content =
     source.case === "content" ? source.value : artifacts.read(tenant, source.value, signal);
   const outcome = await writeFile(sandbox, path, content, signal);
   if (outcome.kind === "refused") throw refusalOf(outcome.reason);
-  return BigInt(written.parse(JSON.parse(outcome.text)).bytes);
+  return BigInt(writeReport.parse(JSON.parse(outcome.text)).bytes);
 }
 
-/** An error of ours, or the end of the time. Whoever asks would wait for long if nothing were answered. */
-function broken(id: string): Failure {
-  const problem = `the files of the workspace ${id} could not be reached; try again, or look at the log of the toolhost`;
+/** For an internal error, and for a timeout. Without an answer the client would wait for long. */
+function unavailable(id: string): Failure {
+  const problem = `the files of the workspace ${id} are unavailable; try again, or look at the log of the toolhost`;
+  return new Failure("unavailable", ErrorReason.UNAVAILABLE, problem);
+}
+
+function tooMany(): Failure {
+  const problem = "too many operations on files of this tenant wait; try again in a few seconds";
   return new Failure("unavailable", ErrorReason.UNAVAILABLE, problem);
 }
 

@@ -1,47 +1,45 @@
+import type { WorkspaceKey, WorkspaceRequest } from "@reeve/calls/ports/workspaces";
 import { bucketOf } from "@reeve/contracts/channel";
+import { ErrorReason } from "@reeve/contracts/error";
 import type { WorkspaceRecord } from "@reeve/contracts/tool";
 import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
-import { ErrorReason } from "@reeve/contracts/error";
-import { Failure } from "@reeve/platform/failure";
-import { patiently } from "@reeve/platform/async/patiently";
 import type { Row } from "@reeve/jetstream/table/port";
-import type { WorkspaceKey } from "@reeve/calls/ports/workspaces";
-import { isUnsaved, withChanges } from "./workspace-record.ts";
-import type { WorkspaceRequest } from "@reeve/calls/ports/workspaces";
+import { abortable } from "@reeve/platform/async/abortable";
+import { neverAborts } from "@reeve/platform/async/never-aborts";
+import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
+import { Failure } from "@reeve/platform/failure";
 import type { WorkspacePorts } from "./workspace-ports.ts";
+import { isUnsaved, withChanges } from "./workspace-record.ts";
 
-/** How long a change of a record waits for a store that is away. */
-const patienceMs = 30_000;
-/** How long a record that was read is believed: less than any other host waits before it takes a workspace without asking. */
-const believedMs = 1_000;
-
-/** Changes belong to calls of different signals: none of them ends those of the others. */
-const never = new AbortController().signal;
+/** How long a change of a record waits for a store that is unavailable. */
+const changeTimeoutMs = 30_000;
+/** How long a record counts as fresh after a read: less than any other host waits before it takes a workspace without a reply. */
+const freshMs = 1_000;
 
 type Change = (record: WorkspaceRecord) => WorkspaceRecord;
 
-/** A workspace that lies here, and its record, which is changed by one compare-and-set at a time. */
+/** A workspace on this host and its record, which is changed by one compare-and-set at a time. */
 export class HeldWorkspace {
   readonly key: WorkspaceKey;
   readonly #ports: WorkspacePorts;
   readonly #pending: { readonly change: Change; readonly done: PromiseWithResolvers<void> }[] = [];
   #row: Row<WorkspaceRecord>;
-  #isChanging = false;
-  #believedUntil: number;
+  #isWriting = false;
+  #freshUntilMs: number;
   /** How many calls use it. */
   users = 0;
-  /** When a client last did something with it, in milliseconds since 1970. 0: never, as far as this process knows. */
+  /** When a client last accessed its files, in milliseconds since 1970. 0: never during the lifetime of this process. */
   clientAccessMs = 0;
-  /** Whether a result is on its way that tells of losses. */
+  /** Whether a call that reports losses is in progress. */
   isReportingLosses = false;
-  /** Resolves when the input files of a run that is named are laid in. */
+  /** Resolves when the input files of a run are staged, by run id. */
   readonly staging = new Map<string, Promise<void>>();
 
   constructor(key: WorkspaceKey, row: Row<WorkspaceRecord>, ports: WorkspacePorts) {
     this.key = key;
     this.#row = row;
     this.#ports = ports;
-    this.#believedUntil = performance.now() + believedMs;
+    this.#freshUntilMs = performance.now() + freshMs;
   }
 
   get record(): WorkspaceRecord {
@@ -52,16 +50,16 @@ export class HeldWorkspace {
     return isUnsaved(this.record);
   }
 
-  /** Whether something is in no snapshot that calls of this host have done. */
+  /** Whether changes that calls of this host made are in no snapshot. */
   get hasOwnUnsavedChanges(): boolean {
-    const { unsaved, laid, savedRevision } = this.record;
+    const { unsaved, laid: staged, savedRevision } = this.record;
     return (
       unsaved.some(({ host }) => host === this.#ports.host) ||
-      laid.some(({ revision, isSaved }) => !isSaved && revision > savedRevision)
+      staged.some(({ revision, isSaved }) => !isSaved && revision > savedRevision)
     );
   }
 
-  /** Names a call in the record that may change files from now on, and gives the revision. */
+  /** Records that a call may change files from now on, and returns the revision that it makes. */
   async recordCall({ callId, tool }: WorkspaceRequest, signal: AbortSignal): Promise<number> {
     const change = { callId, tool, host: this.#ports.host };
     const { now } = this.#ports;
@@ -75,57 +73,54 @@ export class HeldWorkspace {
   }
 
   /**
-   * Changes the record. Changes that come together are written together. Throws a Failure of kind `conflict` when the
-   * workspace is not here any more, and `unavailable` when the store stays away.
+   * Changes the record. Concurrent changes are written together, and a change is written even if `signal` aborts meanwhile.
+   * Throws a Failure of kind `conflict` when the workspace is no longer on this host, and `unavailable` when the store does not
+   * come back in time.
    */
   async change(change: Change, signal: AbortSignal): Promise<void> {
     const done = Promise.withResolvers<void>();
-    const abort = () => done.reject(signal.reason as Error);
-    signal.addEventListener("abort", abort, { once: true });
     this.#pending.push({ change, done });
-    if (!this.#isChanging) void this.#write();
-    try {
-      await done.promise;
-    } finally {
-      signal.removeEventListener("abort", abort);
-    }
+    if (!this.#isWriting) void this.#write();
+    await abortable(done.promise, signal);
   }
 
-  /** Whether the record was seen a moment ago. */
+  /** Whether the record was read or written within the last second. */
   get isFresh(): boolean {
-    return performance.now() < this.#believedUntil;
+    return performance.now() < this.#freshUntilMs;
   }
 
-  /** Whether the workspace is still here, by its record. */
+  /** Whether the workspace is still on this host, according to its record. */
   async isHere(signal: AbortSignal): Promise<boolean> {
     if (this.isFresh) return true;
-    const askedAt = performance.now();
+    const readAtMs = performance.now();
     const row = await this.#ports.records.get(this.#row.key, signal);
-    if (row === undefined || !this.#isOurs(row.record)) return false;
-    // A change of ours that was written meanwhile is the newer one.
+    if (row === undefined || !this.#isOwn(row.record)) return false;
+    // A change of this host may have been written meanwhile; its row is newer.
     if (row.revision > this.#row.revision) this.#row = row;
-    this.#believedUntil = askedAt + believedMs;
+    this.#freshUntilMs = readAtMs + freshMs;
     return true;
   }
 
-  /** Has the record read again before it is believed: the store was away. */
+  /** Has the record read again before the next use, because the store was unavailable. */
   invalidate(): void {
-    this.#believedUntil = 0;
+    this.#freshUntilMs = 0;
   }
 
   async #write(): Promise<void> {
-    this.#isChanging = true;
+    this.#isWriting = true;
     while (this.#pending.length > 0) {
       const batch = this.#pending.splice(0);
       const changes = batch.map(({ change }) => change);
       try {
-        await patiently(() => this.#writeAll(changes), patienceMs, never);
+        const limits = { maxElapsedMs: changeTimeoutMs };
+        // The changes belong to calls with different signals. None of them ends the changes of the others.
+        await retryUnavailable(() => this.#writeAll(changes), limits, neverAborts);
         for (const { done } of batch) done.resolve();
       } catch (error) {
         for (const { done } of batch) done.reject(error);
       }
     }
-    this.#isChanging = false;
+    this.#isWriting = false;
   }
 
   async #writeAll(changes: readonly Change[]): Promise<void> {
@@ -133,33 +128,33 @@ export class HeldWorkspace {
     for (;;) {
       const { key, record, revision } = this.#row;
       const next = changes.reduce((before, change) => change(before), record);
-      const askedAt = performance.now();
-      const row = await records.update(key, next, revision, never);
+      const writtenAtMs = performance.now();
+      const row = await records.update(key, next, revision, neverAborts);
       if (row !== undefined) {
         this.#row = row;
-        this.#believedUntil = askedAt + believedMs;
+        this.#freshUntilMs = writtenAtMs + freshMs;
         return;
       }
-      const there = await records.get(key, never);
-      if (there === undefined || !this.#isOurs(there.record)) {
+      const current = await records.get(key, neverAborts);
+      if (current === undefined || !this.#isOwn(current.record)) {
         this.invalidate();
-        throw this.#isGone();
+        throw this.#takenOver();
       }
-      this.#row = there;
+      this.#row = current;
     }
   }
 
-  #isOurs({ place, folder }: WorkspaceRecord): boolean {
-    return place === this.#ports.place.id && folder === this.record.folder;
+  #isOwn({ place, folder }: WorkspaceRecord): boolean {
+    return place === this.#ports.storage.id && folder === this.record.folder;
   }
 
-  #isGone(): Failure {
-    const problem = `the workspace ${this.key.id} was taken over by another toolhost; what this call did to its files is gone`;
+  #takenOver(): Failure {
+    const problem = `the workspace ${this.key.id} was taken over by another toolhost; the changes of this call to its files are gone`;
     return new Failure("conflict", ErrorReason.UNAVAILABLE, problem);
   }
 }
 
-/** The key of the record of a workspace. */
+/** Returns the key of the record of a workspace. */
 export function recordKeyOf({ tenant, id }: WorkspaceKey): string {
   return bucketOf(WorkspaceRecordSchema).key({ tenant, workspace: id });
 }

@@ -38,7 +38,7 @@ async function writeThread(...facts: readonly ThreadFact[]) {
 
 const stateOfRun = () => Promise.resolve(listed);
 
-function asked(id: string) {
+function isOpen(id: string) {
   return hasOpenRun({ tenant: "acme", id }, { runs, threads, stateOfRun }, never);
 }
 
@@ -50,29 +50,29 @@ const turn = [
   { case: "turnStarted", value: { runId: "run_1" } },
 ] as const;
 
-test("a run goes on that the index does not know, as long as its log does not say otherwise", async () => {
-  expect(await asked("run_1")).toBe(false);
+test("a run that the index does not know is open until its log says otherwise", async () => {
+  expect(await isOpen("run_1")).toBe(false);
   await writeRun(created, parked);
-  expect(await asked("run_1")).toBe(true);
+  expect(await isOpen("run_1")).toBe(true);
 });
 
-test("a run whose log has its end goes on no more", async () => {
+test("a run whose log has its end is not open", async () => {
   await writeRun(created, completed);
-  expect(await asked("run_1")).toBe(false);
+  expect(await isOpen("run_1")).toBe(false);
 });
 
-test("a thread goes on while a run of it waits for a person", async () => {
-  expect(await asked("thread-t")).toBe(false);
+test("a thread is open while one of its runs waits for a person", async () => {
+  expect(await isOpen("thread-t")).toBe(false);
   await writeThread(...turn);
   await writeRun(created, parked);
-  expect(await asked("thread-t")).toBe(true);
+  expect(await isOpen("thread-t")).toBe(true);
 });
 
-test("a thread rests when its turns have ended, or their runs have", async () => {
+test("a thread is not open when its turns have ended, or their runs have", async () => {
   await writeThread(...turn, { case: "turnEnded", value: { runId: "run_1" } });
-  expect(await asked("thread-t")).toBe(false);
+  expect(await isOpen("thread-t")).toBe(false);
   threads = memoryThreadLog();
   await writeThread(...turn);
   listed = "ended";
-  expect(await asked("thread-t")).toBe(false);
+  expect(await isOpen("thread-t")).toBe(false);
 });

@@ -25,9 +25,10 @@ import type { Workspaces } from "@reeve/calls/ports/workspaces";
 import { serveWorkspaceFiles } from "./serve-workspace-files.ts";
 import { answerReleases, natsWorkspacePeers } from "./nats-workspace-peers.ts";
 
-/** How often is looked for workspaces that are done here, and for what nobody needs any more. */
-const evictEveryMs = 3_000;
-const tidyEveryMs = 600_000;
+/** Interval between checks for workspaces to evict. */
+const evictIntervalMs = 3_000;
+/** Interval between sweeps of records, snapshots, and folders. */
+const sweepIntervalMs = 600_000;
 const dayMs = 86_400_000;
 
 export interface WorkspacesOptions {
@@ -43,7 +44,7 @@ type StorageOrRefusal =
   | { readonly storage: WorkspaceStorage }
   | { readonly storage?: undefined; readonly refusal: string };
 
-/** The workspaces of this host. When it is disposed, they are saved, and let go for the others. */
+/** Opens the workspaces of this host. Disposing saves them and releases them to the other hosts. */
 export async function openWorkspaces(
   sandboxes: StorageOrRefusal,
   { config, nats, artifacts, host, log }: WorkspacesOptions,
@@ -56,13 +57,13 @@ export async function openWorkspaces(
       [Symbol.asyncDispose]: () => Promise.resolve(),
     };
   }
-  const { storage: place } = sandboxes;
+  const { storage } = sandboxes;
   await using opening = new AsyncDisposableStack();
   const limits = {
     bytes: config.REEVE_WORKSPACE_BYTES,
     files: config.REEVE_WORKSPACE_FILES,
     saveAfterMs: config.REEVE_WORKSPACE_SAVE_MS,
-    keepMs: Math.min(config.REEVE_WORKSPACE_KEEP_MS, place.idleMs ?? Number.POSITIVE_INFINITY),
+    keepMs: Math.min(config.REEVE_WORKSPACE_KEEP_MS, storage.idleMs ?? Number.POSITIVE_INFINITY),
     retentionMs: config.REEVE_WORKSPACE_DAYS * dayMs,
   };
   const runs = await openTable(nats, RunSchema);
@@ -78,7 +79,7 @@ export async function openWorkspaces(
       bucket: workspaceBucket,
       maxBytes: maxArchiveBytes(limits),
     }),
-    place,
+    storage,
     peers: natsWorkspacePeers(nats),
     artifacts,
     stateOfRun,
@@ -89,17 +90,17 @@ export async function openWorkspaces(
     now: () => Date.now(),
   };
   const keeper = new WorkspaceKeeper(ports);
-  // To the last: a host that waits for a workspace while it is saved here has to hear that, or takes it as it was.
+  // Disposed last: a host that waits for a workspace while it is saved here needs a reply, or takes it unsaved.
   opening.use(answerReleases(nats, ports, keeper));
   opening.defer(connectionStateOf(nats.connection).onChange(() => keeper.invalidate()));
   opening.use(keeper);
   const background = opening.use(new Background(log, signal));
-  background.run((until) => evictWorkspaces(keeper, ports, evictEveryMs, until));
-  background.run((until) => sweepWorkspaces(keeper, ports, tidyEveryMs, until));
+  background.run((until) => evictWorkspaces(keeper, ports, evictIntervalMs, until));
+  background.run((until) => sweepWorkspaces(keeper, ports, sweepIntervalMs, until));
   opening.use(serveWorkspaceFiles(nats, ports, { workspaces: keeper, artifacts }));
   const resources = opening.move();
   return {
-    open: (wanted, until) => keeper.open(wanted, until),
+    open: (request, until) => keeper.open(request, until),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }

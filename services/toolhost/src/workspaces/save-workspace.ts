@@ -1,15 +1,15 @@
 import { randomBytes } from "node:crypto";
 import type { FileChange } from "@reeve/contracts/tool";
-import { withSnapshot } from "./workspace-record.ts";
-import { workspaceSandbox } from "./sandbox/workspace-sandbox.ts";
-import type { HeldWorkspace } from "./held-workspace.ts";
 import { snapshotWorkspace } from "@reeve/sandbox/files/workspace-archive";
+import type { HeldWorkspace } from "./held-workspace.ts";
+import { workspaceSandbox } from "./sandbox/workspace-sandbox.ts";
 import type { WorkspacePorts } from "./workspace-ports.ts";
+import { withSnapshot } from "./workspace-record.ts";
 
 /**
- * Saves a workspace in which no call of this host is running. The snapshot before it is deleted once the record names the
- * new one. A call that begins meanwhile stays unsaved, although some of what it does may be in the snapshot. False: its
- * files are gone from their place, and its record is left as it was, for whoever tells what is lost.
+ * Saves a workspace that no call of this host uses. Deletes the previous snapshot after the record names the new one. Changes of
+ * a call that starts meanwhile stay unsaved, although the snapshot may contain some of them. Returns false when the files are
+ * gone from their storage: the record is then unchanged, and the host that takes the workspace reports the losses.
  */
 export async function saveWorkspace(
   held: HeldWorkspace,
@@ -18,50 +18,50 @@ export async function saveWorkspace(
 ): Promise<boolean> {
   const { snapshots } = ports;
   const { revision, unsaved, unsavedMore } = held.record;
-  const covered = await settled(held, unsaved, ports, signal);
-  const stored = await store(held, ports, signal);
-  if (stored === undefined || !isThere(held, ports)) return false;
+  const covered = await endedChanges(held, unsaved, ports, signal);
+  const stored = await storeSnapshot(held, ports, signal);
+  if (stored === undefined || !hasFiles(held, ports)) return false;
   const { name, bytes } = stored;
   let before = "";
-  // What no record names, because this change is not made, is taken away by the rounds that look for it.
+  // If this change fails, no record names the snapshot, and a sweep deletes it.
   await held.change((record) => {
     before = record.snapshot;
     return withSnapshot(record, { name, bytes, revision, covered, unsavedMore });
   }, signal);
-  // One that stays is taken away in the same way.
+  // A previous snapshot that is not deleted here is deleted by a sweep as well.
   if (before !== "" && before !== name) {
     await snapshots.remove(before, signal).catch(() => undefined);
   }
   return true;
 }
 
-function isThere({ key, record }: HeldWorkspace, { place }: WorkspacePorts): boolean {
-  return place.has(key.tenant, record.folder);
+function hasFiles({ key, record }: HeldWorkspace, { storage }: WorkspacePorts): boolean {
+  return storage.has(key.tenant, record.folder);
 }
 
 /**
- * Puts a snapshot into the store. An empty workspace needs none, which many runs that only compute have. Undefined: there
- * is none to be saved, and an empty one in its place would be taken for it.
+ * Stores a snapshot. An empty workspace needs none: many runs only compute. Returns undefined when the files are gone, because an
+ * empty snapshot would replace the good one.
  */
-async function store(
+async function storeSnapshot(
   held: HeldWorkspace,
   ports: WorkspacePorts,
   signal: AbortSignal,
 ): Promise<{ readonly name: string; readonly bytes: number } | undefined> {
-  const { snapshots, place, limits } = ports;
+  const { snapshots, storage, limits } = ports;
   const { key, record } = held;
   const { tenant, id } = key;
-  const isEmpty = await place.isEmpty(tenant, record.folder);
-  if (!isThere(held, ports)) return undefined;
+  const isEmpty = await storage.isEmpty(tenant, record.folder);
+  if (!hasFiles(held, ports)) return undefined;
   if (isEmpty) return { name: "", bytes: 0 };
   const name = `${tenant}/${id}/${randomBytes(8).toString("hex")}`;
-  const sandbox = workspaceSandbox(place.sandbox(tenant, record.folder), { quota: limits });
+  const sandbox = workspaceSandbox(storage.sandbox(tenant, record.folder), { quota: limits });
   const archive = snapshotWorkspace(sandbox, limits, signal);
   return { name, bytes: await snapshots.write(name, archive, signal) };
 }
 
-/** The changes that have come to their end: ours, and those of hosts at this place that are gone or have no call running. */
-async function settled(
+/** Returns the changes whose calls have ended: those of this host, and those of hosts on this storage that run no call. */
+async function endedChanges(
   held: HeldWorkspace,
   unsaved: readonly FileChange[],
   { peers, host }: WorkspacePorts,
@@ -70,8 +70,8 @@ async function settled(
   const others = new Set(unsaved.map((change) => change.host).filter((other) => other !== host));
   const busy = new Set<string>();
   for (const other of others) {
-    const answer = await peers.release(other, { ...held.key, onlyAsk: true }, signal);
-    if (answer === "busy") busy.add(other);
+    const reply = await peers.release(other, { ...held.key, onlyAsk: true }, signal);
+    if (reply === "busy") busy.add(other);
   }
   return unsaved.filter((change) => !busy.has(change.host));
 }

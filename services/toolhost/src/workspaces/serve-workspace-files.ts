@@ -1,66 +1,59 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { channelOf } from "@reeve/contracts/channel";
-import { anyHost } from "@reeve/contracts/workspace-id";
 import { ErrorReason } from "@reeve/contracts/error";
 import { WorkspaceFilesRequestSchema, WorkspaceFilesResponseSchema } from "@reeve/contracts/tool";
-import { replyToRequests } from "@reeve/platform/nats/reply-to-requests";
+import { anyHost } from "@reeve/contracts/workspace-id";
+import { KeyedSemaphore } from "@reeve/platform/async/coordination/keyed-semaphore";
+import { neverAborts } from "@reeve/platform/async/never-aborts";
+import { settledWithin } from "@reeve/platform/async/settled-within";
+import { TaskSet } from "@reeve/platform/async/task-set";
 import { Failure } from "@reeve/platform/failure";
-import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
+import { replyToRequests } from "@reeve/platform/nats/reply-to-requests";
+import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { FilesPorts } from "./answer-files.ts";
 import { answerFiles } from "./answer-files.ts";
-import { Shares } from "@reeve/platform/async/shares";
 
-/** How many operations are done at a time, how many of one tenant, and how many more of it wait. */
-const atOnce = { all: 16, each: 4, waiting: 60 };
-/** How long one may take with everything: a workspace may have to come from its snapshot first. */
-const maxMs = 110_000;
-/** How long those under way may go on when the host ends. */
+/** How many operations run at a time, how many of one tenant, and how many more of that tenant may wait. */
+const concurrency = { permits: 16, permitsPerKey: 4, maxWaitingPerKey: 60 };
+/** Time limit of one operation. The workspace may have to be restored from its snapshot first. */
+const timeoutMs = 110_000;
+/** How long operations in progress may continue when the host ends. */
 const graceMs = 10_000;
 
 /**
- * Answers what clients ask about files: of workspaces that this host has, and in turn of those that none has. When it is
- * disposed it takes no more, and what is under way comes to its end within ten seconds.
+ * Serves file operations of clients: on workspaces that this host has and, in turn with other hosts, on those that no host has.
+ * When it is disposed, it accepts no more, and those in progress end within ten seconds.
  */
 export function serveWorkspaceFiles(
   { connection }: Pick<Nats, "connection">,
   { host, log }: { readonly host: string; readonly log: Pick<Logger, "warn"> },
-  ports: Omit<FilesPorts, "shares" | "log">,
+  ports: Omit<FilesPorts, "permits" | "log">,
 ): AsyncDisposable {
   const { subject } = channelOf(WorkspaceFilesRequestSchema);
-  const shares = new Shares(atOnce);
+  const permits = new KeyedSemaphore(concurrency);
   const end = new AbortController();
-  const underWay = new Set<Promise<Uint8Array>>();
-  const perform = async (request: Uint8Array) => {
-    const signal = AbortSignal.any([AbortSignal.timeout(maxMs), end.signal]);
-    const asked = fromBinary(WorkspaceFilesRequestSchema, request);
-    return toBinary(
-      WorkspaceFilesResponseSchema,
-      await answerFiles(asked, { ...ports, shares, log }, signal),
-    );
+  const inProgress = new TaskSet();
+  const answer = async (data: Uint8Array) => {
+    const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), end.signal]);
+    const request = fromBinary(WorkspaceFilesRequestSchema, data);
+    const response = await answerFiles(request, { ...ports, permits, log }, signal);
+    return toBinary(WorkspaceFilesResponseSchema, response);
   };
-  const answer = async (request: Uint8Array) => {
-    const performing = perform(request);
-    underWay.add(performing);
-    try {
-      return await performing;
-    } finally {
-      underWay.delete(performing);
-    }
-  };
+  const reply = (data: Uint8Array) => inProgress.add(answer(data));
   const stack = new AsyncDisposableStack();
   stack.defer(async () => {
-    const late = setTimeout(() => end.abort(ending()), graceMs);
-    await Promise.allSettled(underWay);
-    clearTimeout(late);
+    if (await settledWithin(inProgress.settled(), graceMs, neverAborts)) return;
+    end.abort(ending());
+    await inProgress.settled();
   });
-  stack.use(replyToRequests(connection, { subject: subject({ host }), log }, answer));
+  stack.use(replyToRequests(connection, { subject: subject({ host }), log }, reply));
   const group = { subject: subject({ host: anyHost }), group: "toolhosts", log };
-  stack.use(replyToRequests(connection, group, answer));
+  stack.use(replyToRequests(connection, group, reply));
   return stack;
 }
 
 function ending(): Failure {
-  const problem = "the toolhost ends; ask again, and another one answers";
+  const problem = "the toolhost is shutting down; try again, and another toolhost answers";
   return new Failure("unavailable", ErrorReason.DRAINING, problem);
 }

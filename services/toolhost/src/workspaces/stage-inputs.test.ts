@@ -6,9 +6,9 @@ import type { WorkspaceRequest } from "@reeve/calls/ports/workspaces";
 import {
   does,
   MemoryHosts,
-  MemoryPlace,
+  MemoryStorage,
   never,
-  wanted,
+  requestOf,
 } from "../../test/support/memory-workspaces.ts";
 
 let hosts: MemoryHosts;
@@ -23,7 +23,7 @@ async function write(
   { keeper }: Host,
   path: string,
   text: string,
-  call: WorkspaceRequest = wanted(),
+  call: WorkspaceRequest = requestOf(),
 ) {
   await using workspace = await keeper.open(call, never);
   await does(workspace, "write", path, text);
@@ -33,23 +33,23 @@ async function* once(text: string): AsyncIterable<Uint8Array> {
   yield Buffer.from(text);
 }
 
-test("a workspace keeps edits of input files that were saved beside a call that still ran", async () => {
+test("a workspace keeps edits of input files that were saved while another call still ran", async () => {
   const draft = { name: "f", mediaType: "text/plain", runId: "" };
   const { artifactId } = await hosts.artifacts.put("acme", draft, once("given"), never);
   const files = [create(WorkspaceFileSchema, { artifactId, path: "in" })];
-  const disk = new MemoryPlace("disk");
+  const disk = new MemoryStorage("disk");
   const [a, b] = [hosts.hostAt(disk, "a"), hosts.hostAt(disk, "b", { saveAfterMs: 0 })];
-  const running = await a.keeper.open(wanted("run_command", "call-a"), never);
+  const running = await a.keeper.open(requestOf("run_command", "call-a"), never);
   await does(running, "write", "a", "begun");
-  await write(b, "in", "edited", { ...wanted("write_file", "call-b"), files });
+  await write(b, "in", "edited", { ...requestOf("write_file", "call-b"), files });
   await vi.waitFor(async () => expect((await hosts.record())?.snapshot).not.toBe(""));
   hosts.kill("a");
   hosts.kill("b");
-  await using workspace = await hosts.host("c").keeper.open({ ...wanted(), files }, never);
+  await using workspace = await hosts.host("c").keeper.open({ ...requestOf(), files }, never);
   expect(await does(workspace, "read", "in")).toBe("edited");
 });
 
-test("a workspace gets its input files although the call that began to lay them in is cancelled", async () => {
+test("a workspace gets its input files although the call that started to stage them is cancelled", async () => {
   const draft = { name: "f", mediaType: "text/plain", runId: "" };
   const { artifactId } = await hosts.artifacts.put("acme", draft, once("given"), never);
   const files = [create(WorkspaceFileSchema, { artifactId, path: "in" })];
@@ -68,9 +68,9 @@ test("a workspace gets its input files although the call that began to lay them 
       },
     },
   });
-  const cancelled = keeper.open({ ...wanted(), files }, first.signal);
+  const cancelled = keeper.open({ ...requestOf(), files }, first.signal);
   await begun.promise;
-  const second = keeper.open({ ...wanted("read_file"), files }, never);
+  const second = keeper.open({ ...requestOf("read_file"), files }, never);
   first.abort();
   await expect(cancelled).rejects.toThrow("aborted");
   await using workspace = await second;

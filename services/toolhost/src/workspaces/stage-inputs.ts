@@ -1,17 +1,17 @@
-import type { WorkspaceFile } from "@reeve/contracts/tool";
-import { ErrorReason } from "@reeve/contracts/error";
-import { Failure } from "@reeve/platform/failure";
-import { withStagedInputs } from "./workspace-record.ts";
-import type { Sandbox } from "@reeve/sandbox/port";
 import type { WorkspaceRequest } from "@reeve/calls/ports/workspaces";
-import type { HeldWorkspace } from "./held-workspace.ts";
+import { ErrorReason } from "@reeve/contracts/error";
+import type { WorkspaceFile } from "@reeve/contracts/tool";
+import { Failure } from "@reeve/platform/failure";
 import { writeFile } from "@reeve/sandbox/files/workspace-files";
+import type { Sandbox } from "@reeve/sandbox/port";
+import type { HeldWorkspace } from "./held-workspace.ts";
 import type { WorkspacePorts } from "./workspace-ports.ts";
+import { withStagedInputs } from "./workspace-record.ts";
 
 /**
- * Lays the input files of a run into its workspace, once: the record says that it was done, and where it was lost it is
- * done again. They are written by the sandbox itself, so that no link leads elsewhere. Throws a Failure when a path leads
- * out of the workspace, or an artifact is missing.
+ * Writes the input files of a run into its workspace, once: the record says that they are staged, and they are staged again
+ * where they were lost. The sandbox writes them, so that no link leads elsewhere. Throws a Failure when a path leads out of the
+ * workspace, or when an artifact is missing.
  */
 export async function stageInputs(
   held: HeldWorkspace,
@@ -20,28 +20,29 @@ export async function stageInputs(
   ports: Pick<WorkspacePorts, "artifacts" | "now">,
   signal: AbortSignal,
 ): Promise<void> {
-  const isDone = () => files.length === 0 || held.record.laid.some((laid) => laid.runId === runId);
-  // Calls of one run that begin together wait for one of them. That one may be cancelled, which is nobody else's end.
+  const isStaged = () =>
+    files.length === 0 || held.record.laid.some((staged) => staged.runId === runId);
+  // Concurrent calls of one run wait for the first of them. If that one is cancelled, the next one stages the files.
   for (;;) {
-    if (isDone()) return;
+    if (isStaged()) return;
     signal.throwIfAborted();
-    const underWay = held.staging.get(runId);
-    if (underWay === undefined) break;
-    await underWay.catch(() => undefined);
+    const inProgress = held.staging.get(runId);
+    if (inProgress === undefined) break;
+    await inProgress.catch(() => undefined);
   }
-  const laying = (async () => {
-    for (const file of files) await lay(tenant, file, sandbox, ports, signal);
+  const staging = (async () => {
+    for (const file of files) await stageInput(tenant, file, sandbox, ports, signal);
     await held.change((record) => withStagedInputs(record, runId, ports.now()), signal);
   })();
-  held.staging.set(runId, laying);
+  held.staging.set(runId, staging);
   try {
-    await laying;
+    await staging;
   } finally {
     held.staging.delete(runId);
   }
 }
 
-async function lay(
+async function stageInput(
   tenant: string,
   { artifactId, path }: WorkspaceFile,
   sandbox: Sandbox,
@@ -51,13 +52,11 @@ async function lay(
   if (path.startsWith("/") || path.split("/").includes("..")) {
     throw invalid(`the file path ${path} leads out of the workspace`);
   }
-  const outcome = await writeFile(
-    sandbox,
-    path,
-    artifacts.read(tenant, artifactId, signal),
-    signal,
-  );
-  if (outcome.kind === "refused") throw invalid(`${path} could not be laid in: ${outcome.reason}`);
+  const content = artifacts.read(tenant, artifactId, signal);
+  const outcome = await writeFile(sandbox, path, content, signal);
+  if (outcome.kind === "refused") {
+    throw invalid(`the input file ${path} was not written: ${outcome.reason}`);
+  }
 }
 
 function invalid(message: string): Failure {

@@ -3,7 +3,7 @@ import { ThreadEventSchema } from "@reeve/contracts/thread";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { beforeEach, expect, test } from "vitest";
 import type { WorkspaceRequest } from "@reeve/calls/ports/workspaces";
-import { does, MemoryHosts, never, wanted } from "../../test/support/memory-workspaces.ts";
+import { does, MemoryHosts, never, requestOf } from "../../test/support/memory-workspaces.ts";
 import { sweepOnce } from "./sweep-workspaces.ts";
 
 const day = 86_400_000;
@@ -20,22 +20,22 @@ async function write(
   { keeper }: Host,
   path: string,
   text: string,
-  call: WorkspaceRequest = wanted(),
+  call: WorkspaceRequest = requestOf(),
 ) {
   await using workspace = await keeper.open(call, never);
   await does(workspace, "write", path, text);
 }
 
-test("a tidy round keeps the files of a thread on which a run waits for a person", async () => {
+test("a sweep keeps the files of a thread with a run that waits for a person", async () => {
   const host = hosts.host("a");
-  await write(host, "x", "1", { ...wanted(), id: "thread-t" });
+  await write(host, "x", "1", { ...requestOf(), id: "thread-t" });
   await host.keeper[Symbol.asyncDispose]();
   const queued = { case: "turnQueued", value: { runId: "run_1" } } as const;
   const event = create(ThreadEventSchema, { threadId: "t", sequence: 1, event: queued });
   await hosts.threads.append({ tenant: "acme", thread: "t" }, emptyTail, [event], never);
   hosts.listed.set("run_1", "open");
   hosts.nowMs += 8 * day;
-  const { keeper, ports } = hosts.host("tidy");
+  const { keeper, ports } = hosts.host("sweeper");
   await sweepOnce(keeper, ports, never);
   expect(await hosts.record("thread-t")).toBeDefined();
   hosts.listed.set("run_1", "ended");
@@ -43,11 +43,11 @@ test("a tidy round keeps the files of a thread on which a run waits for a person
   expect(await hosts.record("thread-t")).toBeUndefined();
 });
 
-test("a tidy round deletes what rests here unsaved for as long, with its folder", async () => {
-  const { keeper, ports, place } = hosts.host("a");
+test("a sweep deletes an unsaved workspace that was idle for the retention time, with its folder", async () => {
+  const { keeper, ports, storage } = hosts.host("a");
   await write({ keeper }, "x", "1");
   hosts.nowMs = Date.now() + 8 * day;
   await sweepOnce(keeper, ports, never);
   expect(await hosts.record()).toBeUndefined();
-  expect(place.folders.size).toBe(0);
+  expect(storage.folders.size).toBe(0);
 });

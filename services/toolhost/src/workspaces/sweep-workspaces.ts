@@ -1,19 +1,19 @@
 import type { WorkspaceRecord } from "@reeve/contracts/tool";
-import { pause } from "@reeve/platform/async/patiently";
 import type { Row } from "@reeve/jetstream/table/port";
-import { isUnsaved, lastUsedMs } from "./workspace-record.ts";
+import { sleep } from "@reeve/platform/async/sleep";
 import type { StoredWorkspace } from "@reeve/sandbox/storage/workspace-storage";
 import type { WorkspaceKeeper } from "./workspace-keeper.ts";
 import type { WorkspacePorts } from "./workspace-ports.ts";
+import { isUnsaved, lastUsedMs } from "./workspace-record.ts";
 
-/** How long what nobody names may be on its way to being named. */
+/** How long a snapshot or a folder may exist before a record names it. */
 const graceMs = 3_600_000;
-/** How many workspaces of lost hosts at this place are taken up in one round. */
+/** How many workspaces of dead hosts on this storage are adopted in one sweep. */
 const maxAdopted = 20;
 
 /**
- * Every `intervalMs`, until `signal` aborts: deletes records that nobody has used for the retention time, snapshots that no
- * record names, and folders here of workspaces that are elsewhere by now. Takes up those at this place whose host is gone.
+ * Every `intervalMs`, until `signal` aborts: deletes records that were unused for the retention time, snapshots that no record
+ * names, and folders on this storage of workspaces that are elsewhere. Adopts workspaces on this storage whose host is gone.
  */
 export async function sweepWorkspaces(
   keeper: WorkspaceKeeper,
@@ -22,26 +22,26 @@ export async function sweepWorkspaces(
   signal: AbortSignal,
 ): Promise<void> {
   for (;;) {
-    await pause(intervalMs, signal);
+    await sleep(intervalMs, signal);
     await sweepOnce(keeper, ports, signal);
   }
 }
 
-/** One such round. What cannot be done is logged, and done in the next. */
+/** Sweeps once. What fails is logged, and tried again in the next sweep. */
 export async function sweepOnce(
   keeper: WorkspaceKeeper,
   ports: WorkspacePorts,
   signal: AbortSignal,
 ): Promise<void> {
   const { log } = ports;
-  // Objects and folders first: what is named later than they were listed is not mistaken for nobody's.
+  // Objects and folders are listed before the records, so that one that a record names in between is not deleted.
   const objects = await ports.snapshots.list(signal);
-  const folders = await ports.place.list();
+  const folders = await ports.storage.list();
   const rows = await ports.records.list("", signal);
   const kept = new Map<string, WorkspaceRecord>();
   for (const row of rows) {
     const isOver = await isExpired(row, keeper, ports, signal);
-    const isDeleted = isOver && (await deleted(row, ports, signal));
+    const isDeleted = isOver && (await deleteRecord(row, ports, signal));
     if (isDeleted) keeper.drop(row.record);
     else kept.set(row.key, row.record);
   }
@@ -53,10 +53,13 @@ export async function sweepOnce(
   await ports.snapshots.cleanUp(graceMs, signal);
   for (const folder of folders) {
     try {
-      await tidyFolder(folder, kept, keeper, ports, signal);
+      await sweepFolder(folder, kept, keeper, ports, signal);
     } catch (error) {
       signal.throwIfAborted();
-      log.warn({ err: error, folder: folder.folder }, "folder of a workspace not taken away");
+      log.warn(
+        { err: error, tenant: folder.tenant, folder: folder.folder },
+        "folder of a workspace not removed; trying again",
+      );
     }
   }
   const orphans = [...kept.values()].filter((record) => isOrphanHere(record, keeper, ports));
@@ -70,45 +73,47 @@ async function isExpired(
   signal: AbortSignal,
 ): Promise<boolean> {
   if (keeper.isUsed(record) || now() - lastUsedMs(record) <= limits.retentionMs) return false;
-  // A run may wait for a person for longer, and goes on with its files then.
+  // A run may wait for a person for longer than the retention time, and needs its files then.
   return !(await hasOpenRun(record, signal));
 }
 
-async function deleted(
+/** Returns false when the record has changed meanwhile. */
+async function deleteRecord(
   { key, revision, record }: Row<WorkspaceRecord>,
   { records, snapshots, log }: WorkspacePorts,
   signal: AbortSignal,
 ): Promise<boolean> {
   if (!(await records.deleteVersion(key, revision, signal))) return false;
   if (record.snapshot !== "") await snapshots.remove(record.snapshot, signal);
-  log.info({ tenant: record.tenant, id: record.id }, "workspace deleted after its retention");
+  log.info({ tenant: record.tenant, id: record.id }, "workspace deleted after its retention time");
   return true;
 }
 
-async function tidyFolder(
+async function sweepFolder(
   { tenant, folder, changedMs }: StoredWorkspace,
   kept: ReadonlyMap<string, WorkspaceRecord>,
   keeper: WorkspaceKeeper,
-  { place, now }: WorkspacePorts,
+  { storage, now }: WorkspacePorts,
   signal: AbortSignal,
 ): Promise<void> {
   const [id = ""] = folder.split(".", 1);
   const record = kept.get(`${tenant}.${id}`);
-  const isNamed = record?.place === place.id && record.folder === folder;
+  const isNamed = record?.place === storage.id && record.folder === folder;
   if (isNamed || keeper.has({ tenant, id }) || now() - changedMs < graceMs) return;
-  await place.remove(tenant, folder, signal);
+  await storage.remove(tenant, folder, signal);
 }
 
-/** Whether a workspace lies here that another host had, and needs somebody: it is not saved, or nobody takes it away. */
+/** Whether another host left a workspace on this storage that has to be saved, or removed. */
 function isOrphanHere(
   record: WorkspaceRecord,
   keeper: WorkspaceKeeper,
-  { place, host, limits, now }: WorkspacePorts,
+  { storage, host, limits, now }: WorkspacePorts,
 ): boolean {
-  if (record.place !== place.id || record.holder === host || keeper.has(record)) return false;
+  if (record.place !== storage.id || record.holder === host || keeper.has(record)) return false;
   return isUnsaved(record) || now() - lastUsedMs(record) > limits.keepMs;
 }
 
+/** Opens and closes a workspace whose host is gone, so that this host saves it. */
 async function adopt(
   record: WorkspaceRecord,
   keeper: WorkspaceKeeper,
@@ -117,15 +122,15 @@ async function adopt(
 ): Promise<void> {
   const { tenant, id, holder } = record;
   if (holder !== "") {
-    const asked = { tenant, id, onlyAsk: true };
-    if ((await peers.release(holder, asked, signal)) !== "silent") return;
+    const request = { tenant, id, onlyAsk: true };
+    if ((await peers.release(holder, request, signal)) !== "silent") return;
   }
   try {
-    const wanted = { tenant, id, runId: id, callId: "", tool: "", files: [] };
-    await using _ = await keeper.open(wanted, signal);
-    log.info({ tenant, id, from: holder }, "workspace of a lost toolhost taken up");
+    const request = { tenant, id, runId: id, callId: "", tool: "", files: [] };
+    await using _ = await keeper.open(request, signal);
+    log.info({ tenant, id, from: holder }, "workspace of a dead toolhost adopted");
   } catch (error) {
     signal.throwIfAborted();
-    log.warn({ err: error, tenant, id }, "workspace of a lost toolhost not taken up");
+    log.warn({ err: error, tenant, id }, "workspace of a dead toolhost not adopted");
   }
 }

@@ -1,51 +1,51 @@
 import { randomBytes } from "node:crypto";
-import type { WorkspaceRecord } from "@reeve/contracts/tool";
-import { ErrorReason } from "@reeve/contracts/error";
-import { Failure } from "@reeve/platform/failure";
-import { pause } from "@reeve/platform/async/patiently";
-import type { Row } from "@reeve/jetstream/table/port";
 import type { WorkspaceKey } from "@reeve/calls/ports/workspaces";
-import { newRecord, withHolder, withTakeover } from "./workspace-record.ts";
+import { ErrorReason } from "@reeve/contracts/error";
+import type { WorkspaceRecord } from "@reeve/contracts/tool";
+import type { Row } from "@reeve/jetstream/table/port";
+import { Backoff } from "@reeve/platform/async/retry/backoff";
+import { sleep } from "@reeve/platform/async/sleep";
+import { Failure } from "@reeve/platform/failure";
+import { restoreWorkspace } from "@reeve/sandbox/files/workspace-archive";
 import { recordKeyOf } from "./held-workspace.ts";
 import { workspaceSandbox } from "./sandbox/workspace-sandbox.ts";
-import { restoreWorkspace } from "@reeve/sandbox/files/workspace-archive";
 import type { WorkspacePorts } from "./workspace-ports.ts";
+import { newRecord, withHolder, withTakeover } from "./workspace-record.ts";
 
-/** How often somebody else may be first before the call gives up. */
+/** How often other hosts may be first before the call fails. */
 const maxAttempts = 20;
-/** How long another host is left alone that has calls running in the workspace. */
-const firstDelayMs = 50;
-const longestDelayMs = 1_000;
-/** How long it may be busy until the call gives up. */
+/** Delays before a host is asked again whose calls use the workspace. */
+const busyBackoff = { firstDelayMs: 50, maxDelayMs: 1_000 };
+/** How long that host may be busy before the call fails. */
 const maxBusyMs = 600_000;
 
 /**
- * Gets a workspace to this place. One that lies here is used as it is; one that another host has is asked for, for as long
- * as calls are running there, but ten minutes at most; a host that does not answer loses it. What is not in its last snapshot is then gone, and the
- * record says whose changes that were. Nobody uses it before it is whole.
+ * Takes a workspace to this host's storage. Files that are there already are used as they are. Another host that has the
+ * workspace is asked to release it, for as long as its calls use it, but ten minutes at most; a host that does not reply loses
+ * it. Changes that are not in the last snapshot are then lost, and the record lists the calls that made them. Nothing can use the
+ * workspace before it is complete.
  */
 export async function takeWorkspace(
   key: WorkspaceKey,
   ports: WorkspacePorts,
   signal: AbortSignal,
 ): Promise<Row<WorkspaceRecord>> {
-  let delayMs = firstDelayMs;
-  const givesUpMs = ports.now() + maxBusyMs;
+  const backoff = new Backoff(busyBackoff);
+  const deadlineMs = ports.now() + maxBusyMs;
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     signal.throwIfAborted();
     const row = await ports.records.get(recordKeyOf(key), signal);
     if (row !== undefined && !isHere(row.record, key, ports) && hasOtherHolder(row.record, ports)) {
-      const asked = { ...key, onlyAsk: false };
-      const answer = await ports.peers.release(row.record.holder, asked, signal);
-      if (answer === "busy") {
-        if (ports.now() > givesUpMs) throw busy(key, row.record);
-        await pause(delayMs, signal);
-        delayMs = Math.min(delayMs * 2, longestDelayMs);
+      const request = { ...key, onlyAsk: false };
+      const reply = await ports.peers.release(row.record.holder, request, signal);
+      if (reply === "busy") {
+        if (ports.now() > deadlineMs) throw busy(key, row.record);
+        await sleep(backoff.next(), signal);
         attempt = 0;
         continue;
       }
-      // What was released has another version now; what is silent is taken as it was.
-      if (answer === "released" && (await changed(row, ports, signal))) continue;
+      // A release changes the record. The workspace of a silent host is taken as its record says.
+      if (reply === "released" && (await isChanged(row, ports, signal))) continue;
     }
     const taken = await takeVersion(key, row, ports, signal);
     if (taken !== undefined) return taken;
@@ -55,11 +55,11 @@ export async function takeWorkspace(
 }
 
 function busy({ id }: WorkspaceKey, { holder }: WorkspaceRecord): Failure {
-  const problem = `the workspace ${id} is in use at another toolhost, ${holder}, for ten minutes; call again when its calls there have ended`;
+  const problem = `the workspace ${id} has been in use on another toolhost, ${holder}, for ten minutes; call again when its calls there have ended`;
   return new Failure("unavailable", ErrorReason.UNAVAILABLE, problem);
 }
 
-async function changed(
+async function isChanged(
   row: Row<WorkspaceRecord>,
   { records }: WorkspacePorts,
   signal: AbortSignal,
@@ -67,31 +67,31 @@ async function changed(
   return (await records.get(row.key, signal))?.revision !== row.revision;
 }
 
-/** Takes one version of the record. Undefined: there is another one by now. */
+/** Takes one version of the record. Returns undefined when the record has changed. */
 async function takeVersion(
   key: WorkspaceKey,
   row: Row<WorkspaceRecord> | undefined,
   ports: WorkspacePorts,
   signal: AbortSignal,
 ): Promise<Row<WorkspaceRecord> | undefined> {
-  const { records, place, host, now } = ports;
+  const { records, storage, host, now } = ports;
   if (row === undefined) {
-    // What lies here under its name belonged to one that was deleted.
-    const folder = place.has(key.tenant, key.id) ? freshFolder(key) : key.id;
-    const placed = { holder: host, place: place.id, folder };
-    return await records.create(recordKeyOf(key), newRecord(key, placed, now()), signal);
+    // A folder of this name belongs to a workspace that was deleted.
+    const folder = storage.has(key.tenant, key.id) ? newFolder(key) : key.id;
+    const placement = { holder: host, place: storage.id, folder };
+    return await records.create(recordKeyOf(key), newRecord(key, placement, now()), signal);
   }
   const { record, revision } = row;
   if (isHere(record, key, ports)) {
     if (record.holder === host) return row;
     return await records.update(row.key, withHolder(record, host), revision, signal);
   }
-  const folder = freshFolder(key);
+  const folder = newFolder(key);
   try {
-    const isWhole = await lay(key, folder, record, ports, signal);
-    if (isWhole || !(await changed(row, ports, signal))) {
-      const placed = { holder: host, place: place.id, folder };
-      const next = withTakeover(record, placed, !isWhole, now());
+    const isComplete = await restoreSnapshot(key, folder, record, ports, signal);
+    if (isComplete || !(await isChanged(row, ports, signal))) {
+      const placement = { holder: host, place: storage.id, folder };
+      const next = withTakeover(record, placement, !isComplete, now());
       const taken = await records.update(row.key, next, revision, signal);
       if (taken !== undefined) {
         ports.log.info({ ...key, from: record.holder, lost: next.lost.length }, "workspace taken");
@@ -99,39 +99,39 @@ async function takeVersion(
       }
     }
   } catch (error) {
-    await place.remove(key.tenant, folder, signal).catch(() => undefined);
+    await storage.remove(key.tenant, folder, signal).catch(() => undefined);
     throw error;
   }
-  await place.remove(key.tenant, folder, signal);
+  await storage.remove(key.tenant, folder, signal);
   return undefined;
 }
 
-function freshFolder({ id }: WorkspaceKey): string {
+function newFolder({ id }: WorkspaceKey): string {
   return `${id}.${randomBytes(4).toString("hex")}`;
 }
 
-/** Lays the last snapshot into a folder. False: there should be one, and there is none. */
-async function lay(
+/** Restores the last snapshot to a folder. Returns false when the record names a snapshot that is gone. */
+async function restoreSnapshot(
   { tenant }: WorkspaceKey,
   folder: string,
   { snapshot }: WorkspaceRecord,
-  { place, snapshots, limits }: WorkspacePorts,
+  { storage, snapshots, limits }: WorkspacePorts,
   signal: AbortSignal,
 ): Promise<boolean> {
   if (snapshot === "") return true;
   const archive = await snapshots.read(snapshot, signal);
   if (archive === undefined) return false;
-  const sandbox = workspaceSandbox(place.sandbox(tenant, folder), { quota: limits });
+  const sandbox = workspaceSandbox(storage.sandbox(tenant, folder), { quota: limits });
   await restoreWorkspace(sandbox, archive, signal);
   return true;
 }
 
 function isHere(
-  { place: id, folder }: WorkspaceRecord,
+  { place, folder }: WorkspaceRecord,
   { tenant }: WorkspaceKey,
-  { place }: WorkspacePorts,
+  { storage }: WorkspacePorts,
 ): boolean {
-  return id === place.id && place.has(tenant, folder);
+  return place === storage.id && storage.has(tenant, folder);
 }
 
 function hasOtherHolder({ holder }: WorkspaceRecord, { host }: WorkspacePorts): boolean {

@@ -3,9 +3,9 @@ import { takeWorkspace } from "./take-workspace.ts";
 import {
   does,
   MemoryHosts,
-  MemoryPlace,
+  MemoryStorage,
   never,
-  wanted,
+  requestOf,
 } from "../../test/support/memory-workspaces.ts";
 
 let hosts: MemoryHosts;
@@ -16,23 +16,23 @@ beforeEach(() => {
 
 type Host = ReturnType<MemoryHosts["host"]>;
 
-async function write({ keeper }: Host, path: string, text: string, call = wanted()) {
+async function write({ keeper }: Host, path: string, text: string, call = requestOf()) {
   await using workspace = await keeper.open(call, never);
   await does(workspace, "write", path, text);
 }
 
 async function read({ keeper }: Host, path: string) {
-  await using workspace = await keeper.open(wanted("read_file"), never);
+  await using workspace = await keeper.open(requestOf("read_file"), never);
   const content = await does(workspace, "read", path);
   workspace.markLossesReported();
   return { content, lost: workspace.losses?.lost.map(({ callId }) => callId) };
 }
 
 describe("a workspace", () => {
-  test("that two hosts use on one disk goes elsewhere with what both have done", async () => {
-    const disk = new MemoryPlace("disk");
+  test("that two hosts use on one disk moves elsewhere with the changes of both", async () => {
+    const disk = new MemoryStorage("disk");
     const [a, b] = [hosts.hostAt(disk, "a"), hosts.hostAt(disk, "b")];
-    const running = await a.keeper.open(wanted("run_command", "call-a"), never);
+    const running = await a.keeper.open(requestOf("run_command", "call-a"), never);
     await does(running, "write", "a", "begun");
     await write(b, "b", "1");
     const elsewhere = read(hosts.host("c"), "a");
@@ -43,18 +43,18 @@ describe("a workspace", () => {
   });
 
   test.each(["before", "while"])(
-    "whose files vanish %s it is saved keeps its snapshot, and tells of what was not in it",
+    "whose files vanish %s it is saved keeps its snapshot, and reports the changes that are not in it",
     async (when) => {
       const a = hosts.host("a");
       await write(a, "x", "saved");
       await a.keeper.release({ tenant: "acme", id: "run_1" }, false);
       await vi.waitFor(async () => expect(await hosts.record()).toMatchObject({ holder: "" }));
       const before = (await hosts.record())?.snapshot;
-      await write(a, "x", "1", wanted("write_file", "call-x"));
-      if (when === "before") a.place.folders.clear();
+      await write(a, "x", "1", requestOf("write_file", "call-x"));
+      if (when === "before") a.storage.folders.clear();
       else {
         hosts.snapshots.write = () => {
-          a.place.folders.clear();
+          a.storage.folders.clear();
           return Promise.resolve(1);
         };
       }
@@ -67,22 +67,22 @@ describe("a workspace", () => {
     },
   );
 
-  test("that cannot be opened once is let go nevertheless", async () => {
+  test("that failed to open once is released nevertheless", async () => {
     const [a, b] = [hosts.host("a"), hosts.host("b")];
     await write(a, "x", "1");
-    const { sandbox } = a.place;
-    a.place.sandbox = () => {
+    const { sandbox } = a.storage;
+    a.storage.sandbox = () => {
       throw new Error("no sandbox");
     };
-    await expect(a.keeper.open(wanted(), never)).rejects.toThrow("no sandbox");
-    a.place.sandbox = sandbox;
+    await expect(a.keeper.open(requestOf(), never)).rejects.toThrow("no sandbox");
+    a.storage.sandbox = sandbox;
     expect(a.keeper.idle).toHaveLength(1);
     expect(await read(b, "x")).toEqual({ content: "1", lost: undefined });
   });
 
-  test("is not waited for without end when calls go on where it is", async () => {
+  test("is not waited for forever while calls use it elsewhere", async () => {
     const a = hosts.host("a");
-    await using _ = await a.keeper.open(wanted(), never);
+    await using _ = await a.keeper.open(requestOf(), never);
     const { ports } = hosts.host("b");
     const release = () => {
       hosts.nowMs += 6 * 60_000;
@@ -93,9 +93,9 @@ describe("a workspace", () => {
     await expect(taking).rejects.toThrow("another toolhost");
   });
 
-  test("with a call that does not end is not let go as if it were saved by a host that ends", async () => {
+  test("with a call that does not end is not released as if it were saved by a host that ends", async () => {
     const a = hosts.host("a");
-    const late = await a.keeper.open(wanted("write_file", "late"), never);
+    const late = await a.keeper.open(requestOf("write_file", "late"), never);
     await does(late, "write", "x", "1");
     await a.keeper[Symbol.asyncDispose]();
     expect(await hosts.record()).toMatchObject({ holder: "a", unsaved: [{ callId: "late" }] });

@@ -4,9 +4,9 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import {
   does,
   MemoryHosts,
-  MemoryPlace,
+  MemoryStorage,
   never,
-  wanted,
+  requestOf,
 } from "../../test/support/memory-workspaces.ts";
 import { sweepOnce } from "./sweep-workspaces.ts";
 
@@ -18,16 +18,16 @@ beforeEach(() => {
 
 type Host = ReturnType<MemoryHosts["host"]>;
 
-async function write({ keeper }: Host, path: string, text: string, call = wanted()) {
+async function write({ keeper }: Host, path: string, text: string, call = requestOf()) {
   await using workspace = await keeper.open(call, never);
   await does(workspace, "write", path, text);
   return workspace;
 }
 
-async function read({ keeper }: Host, path: string, isTold = true) {
-  await using workspace = await keeper.open(wanted("read_file"), never);
+async function read({ keeper }: Host, path: string, isRecorded = true) {
+  await using workspace = await keeper.open(requestOf("read_file"), never);
   const content = await does(workspace, "read", path);
-  if (isTold) workspace.markLossesReported();
+  if (isRecorded) workspace.markLossesReported();
   return { content, lost: workspace.losses?.lost.map(({ callId }) => callId) };
 }
 
@@ -36,7 +36,7 @@ async function* once(text: string): AsyncIterable<Uint8Array> {
 }
 
 describe("a workspace", () => {
-  test("has a revision more for each call that may write, and none for those that only read", async () => {
+  test("has one more revision for each call that may write, and none for those that only read", async () => {
     const host = hosts.host("a");
     expect((await write(host, "x", "1")).revision).toBe(1);
     await read(host, "x");
@@ -44,7 +44,7 @@ describe("a workspace", () => {
     expect(await hosts.record()).toMatchObject({ holder: "a", revision: 2, savedRevision: 0 });
   });
 
-  test("goes to another host whole, when the one that has it is asked for it", async () => {
+  test("moves to another host complete when its host is asked to release it", async () => {
     const [a, b] = [hosts.host("a"), hosts.host("b")];
     await write(a, "x", "1");
     expect(await read(b, "x")).toEqual({ content: "1", lost: undefined });
@@ -55,7 +55,7 @@ describe("a workspace", () => {
 
   test("is not taken while a call runs there", async () => {
     const [a, b] = [hosts.host("a"), hosts.host("b")];
-    const running = await a.keeper.open(wanted(), never);
+    const running = await a.keeper.open(requestOf(), never);
     await does(running, "write", "x", "1");
     const waiting = read(b, "x");
     await does(running, "write", "x", "2");
@@ -64,33 +64,33 @@ describe("a workspace", () => {
   });
 
   // Requirement: KIT-10
-  test("that a lost host had is as it was saved last; what is missing is told once", async () => {
+  test("of a lost host is as it was last saved; missing changes are reported once", async () => {
     const a = hosts.host("a");
     await write(a, "x", "saved");
     await a.keeper.release({ tenant: "acme", id: "run_1" }, false);
     await vi.waitFor(async () => expect(await hosts.record()).toMatchObject({ savedRevision: 1 }));
-    await write(a, "x", "1", wanted("write_file", "call-x"));
+    await write(a, "x", "1", requestOf("write_file", "call-x"));
     hosts.kill("a");
     const b = hosts.host("b");
-    // A result that did not get through has told nobody.
+    // A result that was not recorded has reported nothing.
     expect(await read(b, "x", false)).toEqual({ content: "saved", lost: ["call-x"] });
     expect(await read(b, "x")).toEqual({ content: "saved", lost: ["call-x"] });
     await vi.waitFor(async () => expect((await hosts.record())?.lost).toEqual([]));
     expect(await read(b, "x")).toEqual({ content: "saved", lost: undefined });
   });
 
-  test("tells of losses in one of the calls that run together", async () => {
+  test("reports losses in one of several concurrent calls", async () => {
     await write(hosts.host("a"), "x", "1");
     hosts.kill("a");
     const b = hosts.host("b");
-    const both = [await b.keeper.open(wanted(), never), await b.keeper.open(wanted(), never)];
+    const both = [await b.keeper.open(requestOf(), never), await b.keeper.open(requestOf(), never)];
     expect(both.filter(({ losses }) => losses !== undefined)).toHaveLength(1);
   });
 
-  test("of a host that comes back too late takes no more changes from it", async () => {
+  test("of a host that comes back too late accepts no more changes from it", async () => {
     const a = hosts.host("a");
     await write(a, "x", "1");
-    const late = await a.keeper.open(wanted(), never);
+    const late = await a.keeper.open(requestOf(), never);
     hosts.kill("a");
     const b = hosts.host("b");
     await write(b, "x", "2");
@@ -100,8 +100,8 @@ describe("a workspace", () => {
     expect(await read(hosts.host("c"), "x")).toMatchObject({ content: "[nothing]" });
   });
 
-  test("is whole for every host that shares the disk, also of one that was killed", async () => {
-    const disk = new MemoryPlace("disk");
+  test("is complete for every host that shares the disk, even after its host was killed", async () => {
+    const disk = new MemoryStorage("disk");
     const [a, b] = [hosts.hostAt(disk, "a"), hosts.hostAt(disk, "b")];
     await write(a, "x", "1");
     expect(await read(b, "x")).toEqual({ content: "1", lost: undefined });
@@ -110,12 +110,12 @@ describe("a workspace", () => {
     expect(await read(hosts.hostAt(disk, "c"), "x")).toEqual({ content: "1", lost: undefined });
   });
 
-  test("that two hosts use on one disk is saved without what still runs on the other", async () => {
-    const disk = new MemoryPlace("disk");
+  test("that two hosts use on one disk is saved without the changes of a call that still runs on the other", async () => {
+    const disk = new MemoryStorage("disk");
     const [a, b] = [hosts.hostAt(disk, "a"), hosts.hostAt(disk, "b", { saveAfterMs: 0 })];
-    const running = await a.keeper.open(wanted("run_command", "call-a"), never);
+    const running = await a.keeper.open(requestOf("run_command", "call-a"), never);
     await does(running, "write", "a", "begun");
-    await write(b, "b", "1", wanted("write_file", "call-b"));
+    await write(b, "b", "1", requestOf("write_file", "call-b"));
     await vi.waitFor(async () => expect((await hosts.record())?.snapshot).not.toBe(""));
     expect((await hosts.record())?.unsaved.map(({ callId }) => callId)).toEqual(["call-a"]);
     await running[Symbol.asyncDispose]();
@@ -126,7 +126,7 @@ describe("a workspace", () => {
     const { artifactId } = await hosts.artifacts.put("acme", draft, once("given"), never);
     const files = [create(WorkspaceFileSchema, { artifactId, path: "in" })];
     const see = async ({ keeper }: Host) => {
-      await using workspace = await keeper.open({ ...wanted("read_file"), files }, never);
+      await using workspace = await keeper.open({ ...requestOf("read_file"), files }, never);
       return [await does(workspace, "read", "in"), workspace.losses];
     };
     const a = hosts.host("a");
@@ -137,7 +137,7 @@ describe("a workspace", () => {
     expect((await see(hosts.host("b")))[0]).toBe("given");
   });
 
-  test("is saved when it rests, and the snapshot before it is deleted", async () => {
+  test("is saved when it is idle, and the previous snapshot is deleted", async () => {
     const host = hosts.host("a", { saveAfterMs: 0 });
     for (const [revision, text] of ["1", "2"].entries()) {
       await write(host, "x", text);
@@ -148,17 +148,17 @@ describe("a workspace", () => {
     await vi.waitFor(async () => expect(await hosts.snapshots.list(never)).toHaveLength(1));
   });
 
-  test("leaves its host when it is taken away, and comes back from its snapshot", async () => {
+  test("leaves its host when it is evicted, and comes back from its snapshot", async () => {
     const host = hosts.host("a");
     await write(host, "x", "1");
     const [held] = host.keeper.idle;
     expect(held && (await host.keeper.evict(held, never))).toBe(true);
-    expect(host.place.folders.size).toBe(0);
+    expect(host.storage.folders.size).toBe(0);
     expect(await hosts.record()).toMatchObject({ holder: "", place: "" });
     expect(await read(host, "x")).toEqual({ content: "1", lost: undefined });
   });
 
-  test("is let go by a host that ends, with all that it has", async () => {
+  test("is released complete by a host that ends", async () => {
     const a = hosts.host("a");
     await write(a, "x", "1");
     await a.keeper[Symbol.asyncDispose]();
@@ -166,7 +166,7 @@ describe("a workspace", () => {
     expect(await read(hosts.host("b"), "x")).toEqual({ content: "1", lost: undefined });
   });
 
-  test("whose snapshot is gone says that everything is", async () => {
+  test("whose snapshot is gone reports that everything is lost", async () => {
     const a = hosts.host("a");
     await write(a, "x", "1");
     await a.keeper[Symbol.asyncDispose]();
@@ -174,65 +174,65 @@ describe("a workspace", () => {
       await hosts.snapshots.remove(name, never);
     }
     const { keeper } = hosts.host("b");
-    await using workspace = await keeper.open(wanted(), never);
+    await using workspace = await keeper.open(requestOf(), never);
     expect(workspace.losses).toMatchObject({ lostSnapshot: true });
   });
 
-  test("that was deleted leaves nothing to the next one of its name", async () => {
+  test("that was deleted leaves nothing to the next workspace of its name", async () => {
     const host = hosts.host("a");
     await write(host, "x", "1");
     await host.keeper[Symbol.asyncDispose]();
     await hosts.records.delete("acme.run_1", never);
-    const next = hosts.hostAt(host.place, "b");
+    const next = hosts.hostAt(host.storage, "b");
     expect(await read(next, "x")).toEqual({ content: "[nothing]", lost: undefined });
   });
 
   // Requirement: PERM-5
-  test.each(["..", "a/b", "", "."])("is not made for a run named %j", async (id) => {
+  test.each(["..", "a/b", "", "."])("is not created for a run named %j", async (id) => {
     const { keeper } = hosts.host("a");
-    await expect(keeper.open({ ...wanted(), id }, never)).rejects.toThrow("not a name");
+    await expect(keeper.open({ ...requestOf(), id }, never)).rejects.toThrow("not a name");
   });
 });
 
-describe("a tidy round", () => {
+describe("a sweep", () => {
   const day = 86_400_000;
 
-  test("deletes what nobody has used for the retention time, but not the files of a run that goes on", async () => {
-    for (const [runId, standing] of [
+  test("deletes workspaces unused for the retention time, but not the files of an open run", async () => {
+    for (const [runId, liveness] of [
       ["run_1", "open"],
       ["run_2", "ended"],
     ] as const) {
-      hosts.listed.set(runId, standing);
+      hosts.listed.set(runId, liveness);
       const host = hosts.host(`of-${runId}`);
-      await write(host, "x", "1", { ...wanted(), id: runId, runId });
+      await write(host, "x", "1", { ...requestOf(), id: runId, runId });
       await host.keeper[Symbol.asyncDispose]();
     }
     hosts.nowMs += 8 * day;
-    const { keeper, ports } = hosts.host("tidy");
+    const { keeper, ports } = hosts.host("sweeper");
     await sweepOnce(keeper, ports, never);
     expect(await hosts.record("run_1")).toBeDefined();
     expect(await hosts.record("run_2")).toBeUndefined();
     expect(await hosts.snapshots.list(never)).toHaveLength(1);
   });
 
-  test("takes away folders of workspaces that are elsewhere, and snapshots that nobody names", async () => {
+  test("removes folders of workspaces that are elsewhere, and snapshots that no record names", async () => {
     const a = hosts.host("a");
     await write(a, "x", "1");
     hosts.kill("a");
     await write(hosts.host("b"), "x", "2");
     await hosts.snapshots.write("acme/run_9/orphan", once("x"), never);
     hosts.nowMs = Date.now() + 2 * 3_600_000;
-    const again = hosts.hostAt(a.place, "a");
+    const again = hosts.hostAt(a.storage, "a");
     await sweepOnce(again.keeper, again.ports, never);
-    expect(a.place.folders.size).toBe(0);
+    expect(a.storage.folders.size).toBe(0);
     expect(await hosts.snapshots.list(never)).toEqual([]);
   });
 
-  test("takes up what a lost host has left on its disk, so that it is saved", async () => {
+  test("adopts workspaces that a dead host left on its disk, and saves them", async () => {
     const a = hosts.host("a");
     await write(a, "x", "1");
     hosts.kill("a");
-    const { keeper, ports } = hosts.hostAt(a.place, "b", { saveAfterMs: 0 });
+    const { keeper, ports } = hosts.hostAt(a.storage, "b", { saveAfterMs: 0 });
     await sweepOnce(keeper, ports, never);
     await vi.waitFor(async () => expect(await hosts.record()).toMatchObject({ savedRevision: 1 }));
   });

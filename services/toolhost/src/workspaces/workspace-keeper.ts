@@ -1,66 +1,88 @@
+// The workspaces on this host. Invariants, each with the test that enforces it (in workspace-keeper.test.ts unless named):
+//
+// W1. A call uses a workspace only while the record names this storage and folder, and this host has read or written the record
+//     within the last second: less than any other host waits before it takes a workspace without a reply.
+//     ("of a host that comes back too late accepts no more changes from it")
+// W2. A command that may write ends only after the record names its call, so that a lost change is always reported.
+//     ("has one more revision for each call that may write, and none for those that only read"; "of a lost host is as it was
+//     last saved; missing changes are reported once")
+// W3. A workspace is released, saved for another host, or evicted only while no call of this host uses it. A call that needs it
+//     meanwhile waits. ("is not taken while a call runs there")
+// W4. Files leave this host only after they are in a snapshot, or after the record lists what is lost. ("leaves its host when it
+//     is evicted, and comes back from its snapshot"; evict-workspaces.test.ts: "a workspace that cannot be saved is given up in
+//     the end, and its losses are reported"; workspace-handover.test.ts: "with a call that does not end is not released as if
+//     it were saved by a host that ends")
+// W5. Of concurrent calls one reports the losses, and they stay in the record until its result is recorded. ("reports losses in
+//     one of several concurrent calls")
+// W6. The input files of a run are staged once, and again only where they were lost. ("gets the input files of a run once, and
+//     again where they were lost")
+import type {
+  OpenWorkspace,
+  WorkspaceKey,
+  WorkspaceRequest,
+  Workspaces,
+} from "@reeve/calls/ports/workspaces";
 import { ErrorReason } from "@reeve/contracts/error";
+import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { Failure } from "@reeve/platform/failure";
-import { patiently } from "@reeve/platform/async/patiently";
-import type { WorkspaceKey } from "@reeve/calls/ports/workspaces";
-import { lastUsedMs, withUse, withHolder } from "./workspace-record.ts";
-import type { OpenWorkspace, WorkspaceRequest, Workspaces } from "@reeve/calls/ports/workspaces";
-import { workspaceSandbox } from "./sandbox/workspace-sandbox.ts";
-import { HeldWorkspace } from "./held-workspace.ts";
-import { stageInputs } from "./stage-inputs.ts";
-import { UsedWorkspace } from "./used-workspace.ts";
-import { WorkspaceSaver } from "./workspace-saver.ts";
-import { takeWorkspace } from "./take-workspace.ts";
 import { archiveTimeoutMs } from "@reeve/sandbox/files/workspace-archive";
+import { HeldWorkspace } from "./held-workspace.ts";
+import { workspaceSandbox } from "./sandbox/workspace-sandbox.ts";
+import { stageInputs } from "./stage-inputs.ts";
+import { takeWorkspace } from "./take-workspace.ts";
+import { UsedWorkspace } from "./used-workspace.ts";
 import type { WorkspacePorts } from "./workspace-ports.ts";
+import { lastUsedMs, withHolder, withUse } from "./workspace-record.ts";
+import { WorkspaceSaver } from "./workspace-saver.ts";
 
-/** How long the saving of all workspaces may take when the host ends. */
+/** How long saving all workspaces may take when the host ends. */
 const drainMs = 60_000;
-/** How long a call waits for its workspace while the store is away. */
-const patienceMs = 30_000;
-/** How exactly the time of the last use is known. */
-const notedEveryMs = 3_600_000;
+/** How long a call waits for its workspace while the store is unavailable. */
+const takeTimeoutMs = 30_000;
+/** Precision of the recorded time of the last use. */
+const usePrecisionMs = 3_600_000;
 
-/** The workspaces that lie at this place and were used by this host: taken when they are wanted, saved when they rest. */
+/** The workspaces that this host has used: taken when a call needs them, saved when they are idle. */
 export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
   readonly #ports: WorkspacePorts;
   readonly #held = new Map<string, HeldWorkspace>();
   readonly #taking = new Map<string, Promise<void>>();
-  /** Workspaces that are let go; whoever wants one waits for that. */
+  /** Workspaces that are being released or evicted. A call that needs one waits. */
   readonly #leaving = new Map<string, Promise<void>>();
-  readonly #saving: WorkspaceSaver;
+  readonly #saver: WorkspaceSaver;
   #isEnding = false;
 
   constructor(ports: WorkspacePorts) {
     this.#ports = ports;
-    this.#saving = new WorkspaceSaver(ports, (held) => this.#forget(held));
+    this.#saver = new WorkspaceSaver(ports, (held) => this.#forget(held));
   }
 
-  async open(wanted: WorkspaceRequest, signal: AbortSignal): Promise<OpenWorkspace> {
-    for (const name of [wanted.tenant, wanted.id, wanted.runId]) refuseUnlessName(name);
-    const held = await this.#acquire(wanted, signal);
-    const end = () => {
+  async open(request: WorkspaceRequest, signal: AbortSignal): Promise<OpenWorkspace> {
+    for (const name of [request.tenant, request.id, request.runId]) assertValidName(name);
+    const held = await this.#acquire(request, signal);
+    const onEnd = () => {
       held.users--;
-      if (wanted.callId === "") held.clientAccessMs = this.#ports.now();
-      if (held.users === 0) this.#saving.scheduleSave(held);
+      if (request.callId === "") held.clientAccessMs = this.#ports.now();
+      if (held.users === 0) this.#saver.scheduleSave(held);
     };
     try {
-      const { place, limits } = this.#ports;
-      const sandbox = place.sandbox(wanted.tenant, held.record.folder);
-      this.#saving.cancelScheduled(held);
-      this.#noteUse(held);
+      const { storage, limits } = this.#ports;
+      const sandbox = storage.sandbox(request.tenant, held.record.folder);
+      this.#saver.cancelScheduled(held);
+      this.#recordUse(held);
       const bounded = workspaceSandbox(sandbox, { quota: limits });
-      await stageInputs(held, wanted, bounded, this.#ports, signal);
-      return new UsedWorkspace(held, wanted, sandbox, { limits, onEnd: end });
+      await stageInputs(held, request, bounded, this.#ports, signal);
+      return new UsedWorkspace(held, request, sandbox, { limits, onEnd });
     } catch (error) {
-      end();
+      onEnd();
       throw error;
     }
   }
 
   /**
-   * Lets a workspace go for another host, after it was saved. False: not yet, because calls are running there or it is
-   * being saved; it is let go by itself when that is done. What cannot be saved is let go all the same: its record says
-   * what is lost then. Whoever wants it here meanwhile waits, and has to take it back.
+   * Releases a workspace to another host after saving it. Returns false while calls use it or it is being saved; once saved, it
+   * is released without another request. A workspace that cannot be saved is released as well: its record lists what is lost
+   * then. A call of this host that needs it meanwhile waits, and has to take it back.
    */
   async release(key: WorkspaceKey, onlyAsk: boolean): Promise<boolean> {
     const name = nameOf(key);
@@ -70,47 +92,47 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
     if (held.users > 0) return false;
     const signal = AbortSignal.timeout(archiveTimeoutMs);
     const isUnsaved = held.isUnsaved;
-    const left = this.#alone(name, () =>
+    const leaving = this.#exclusively(name, () =>
       this.#leave(held, signal).finally(() => this.#forget(held)),
     );
-    const told = left.catch((error: unknown) =>
-      this.#ports.log.warn({ err: error, ...key }, "workspace let go without being saved"),
+    const released = leaving.catch((error: unknown) =>
+      this.#ports.log.warn({ err: error, ...key }, "workspace released without being saved"),
     );
-    if (!isUnsaved) await told;
+    if (!isUnsaved) await released;
     return !isUnsaved;
   }
 
-  /** The workspaces that rest, for those that look after them. */
+  /** The workspaces that no call uses. */
   get idle(): readonly HeldWorkspace[] {
     return [...this.#held.values()].filter(({ users }) => users === 0);
   }
 
-  /** Saves a resting workspace if that is owed, and takes it away from this place. False: it is used again. */
+  /** Saves an idle workspace if it has unsaved changes, and removes it from this host. False: it is used again. */
   async evict(held: HeldWorkspace, signal: AbortSignal): Promise<boolean> {
     const name = nameOf(held.key);
     if (held.users > 0 || this.#leaving.has(name)) return false;
-    return await this.#alone(name, () => this.#saving.evict(held, signal));
+    return await this.#exclusively(name, () => this.#saver.evict(held, signal));
   }
 
-  /** Whether a folder belongs to a workspace that is here, or on its way here. */
+  /** Whether this host has a workspace, or is taking it. */
   has({ tenant, id }: WorkspaceKey): boolean {
     const name = nameOf({ tenant, id });
     return this.#held.has(name) || this.#taking.has(name);
   }
 
-  /** Whether a workspace is used here, or on its way here. */
+  /** Whether a call uses a workspace here, or is taking it. */
   isUsed({ tenant, id }: WorkspaceKey): boolean {
     const name = nameOf({ tenant, id });
     return this.#taking.has(name) || (this.#held.get(name)?.users ?? 0) > 0;
   }
 
-  /** Lets a resting workspace go whose record was deleted. */
+  /** Forgets an idle workspace whose record was deleted. */
   drop({ tenant, id }: WorkspaceKey): void {
     const held = this.#held.get(nameOf({ tenant, id }));
     if (held?.users === 0) this.#forget(held);
   }
 
-  /** Has all records read again before they are believed: the store was away. */
+  /** Has all records read again before their next use, because the store was unavailable. */
   invalidate(): void {
     for (const held of this.#held.values()) held.invalidate();
   }
@@ -120,21 +142,21 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
     const signal = AbortSignal.timeout(drainMs);
     await Promise.allSettled(this.#taking.values());
     await Promise.allSettled([...this.#held.values()].map((held) => this.#leave(held, signal)));
-    await this.#saving[Symbol.asyncDispose]();
+    await this.#saver[Symbol.asyncDispose]();
   }
 
-  /** The workspace, with one user more from the moment on at which it was seen to be here. */
-  async #acquire(wanted: WorkspaceRequest, signal: AbortSignal): Promise<HeldWorkspace> {
-    const name = nameOf(wanted);
+  /** Returns the workspace with one more user. Nothing runs between the check that it is here and the count. */
+  async #acquire(request: WorkspaceRequest, signal: AbortSignal): Promise<HeldWorkspace> {
+    const name = nameOf(request);
     for (;;) {
       signal.throwIfAborted();
       if (this.#isEnding) throw ending();
       const held = this.#held.get(name);
-      // Whoever began it may have been cancelled, which is nobody else's end.
-      const underWay = this.#leaving.get(name) ?? this.#taking.get(name);
-      if (underWay !== undefined) await underWay.catch(() => undefined);
-      else if (held === undefined) await this.#take(wanted, signal);
-      else if (!this.#ports.place.has(wanted.tenant, held.record.folder)) this.#forget(held);
+      // The call that started it may have been cancelled. That must not end this one.
+      const inProgress = this.#leaving.get(name) ?? this.#taking.get(name);
+      if (inProgress !== undefined) await inProgress.catch(() => undefined);
+      else if (held === undefined) await this.#take(request, signal);
+      else if (!this.#ports.storage.has(request.tenant, held.record.folder)) this.#forget(held);
       else if (held.isFresh) {
         held.users++;
         return held;
@@ -146,13 +168,14 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
     const key = { tenant, id };
     const name = nameOf(key);
     const take = async () => {
-      const row = await patiently(
+      const limits = { maxElapsedMs: takeTimeoutMs };
+      const row = await retryUnavailable(
         () => takeWorkspace(key, this.#ports, signal),
-        patienceMs,
+        limits,
         signal,
       );
-      // Made at once, so that it is there for whoever looks.
-      this.#ports.place.sandbox(tenant, row.record.folder);
+      // Creates the folder at once, so that `storage.has` finds it.
+      this.#ports.storage.sandbox(tenant, row.record.folder);
       this.#held.set(name, new HeldWorkspace(key, row, this.#ports));
     };
     const taking = take();
@@ -164,8 +187,8 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
     }
   }
 
-  /** Does something to a resting workspace while nobody can begin to use it. */
-  async #alone<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+  /** Works on an idle workspace while no call can start to use it. */
+  async #exclusively<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
     const working = work();
     this.#leaving.set(
       name,
@@ -181,31 +204,31 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
     }
   }
 
-  /** Reading is use too; to note it now and then is enough. */
-  #noteUse(held: HeldWorkspace): void {
+  /** Reading is use too. Recording it once per hour is enough. */
+  #recordUse(held: HeldWorkspace): void {
     const { now } = this.#ports;
-    if (now() - lastUsedMs(held.record) < notedEveryMs) return;
+    if (now() - lastUsedMs(held.record) < usePrecisionMs) return;
     held
       .change((record) => withUse(record, now()), AbortSignal.timeout(drainMs))
       .catch(() => undefined);
   }
 
   async #leave(held: HeldWorkspace, signal: AbortSignal): Promise<void> {
-    await this.#saving.save(held, signal);
-    // What still runs there is not saved: the record goes on naming it, to be told as lost.
+    await this.#saver.save(held, signal);
+    // Changes of a call that still runs are not saved. The record keeps naming it, so that they are reported as lost.
     if (held.users > 0) return;
     const { host } = this.#ports;
-    const free = (record: HeldWorkspace["record"]) => {
-      // What is unsaved still belongs to calls of a host that shares this place: it is the one to be asked for them.
+    const release = (record: HeldWorkspace["record"]) => {
+      // Unsaved changes belong to calls of a host that shares this storage: that host has to be asked for them.
       const other = record.unsaved.find((change) => change.host !== host)?.host ?? "";
       return record.holder === host ? withHolder(record, other) : record;
     };
-    if (held.record.holder === host) await held.change(free, signal);
+    if (held.record.holder === host) await held.change(release, signal);
     this.#forget(held);
   }
 
   #forget(held: HeldWorkspace): void {
-    this.#saving.cancelScheduled(held);
+    this.#saver.cancelScheduled(held);
     if (this.#held.get(nameOf(held.key)) === held) this.#held.delete(nameOf(held.key));
   }
 }
@@ -214,14 +237,15 @@ function nameOf({ tenant, id }: WorkspaceKey): string {
   return `${tenant}/${id}`;
 }
 
-/** Names become folders and keys, so they may hold nothing that means something there. */
-function refuseUnlessName(name: string): void {
+/** Names become folders and keys, so they must not contain characters that have a meaning there. */
+function assertValidName(name: string): void {
   if (/^[A-Za-z0-9_-]{1,200}$/.test(name)) return;
-  const problem = `"${name}" is not a name of a run or tenant`;
+  const problem = `"${name}" is not a name of a tenant, a run, or a workspace`;
   throw new Failure("invalid", ErrorReason.INVALID_REQUEST, problem);
 }
 
 function ending(): Failure {
-  const problem = "the toolhost ends; call again, and another one has the workspace";
+  const problem =
+    "the toolhost is shutting down; call again, and another toolhost takes the workspace";
   return new Failure("unavailable", ErrorReason.DRAINING, problem);
 }

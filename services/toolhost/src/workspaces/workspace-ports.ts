@@ -1,42 +1,54 @@
+import type { WorkspaceKey } from "@reeve/calls/ports/workspaces";
 import type { WorkspaceRecord } from "@reeve/contracts/tool";
-import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import type { Objects } from "@reeve/jetstream/objects/port";
 import type { Table } from "@reeve/jetstream/table/port";
-import type { WorkspaceKey } from "@reeve/calls/ports/workspaces";
-import type { WorkspacePeers } from "./workspace-holders.ts";
+import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { WorkspaceStorage } from "@reeve/sandbox/storage/workspace-storage";
 
-/** What the keeping of workspaces stands on. */
+/** What the workspaces of a host depend on. */
 export interface WorkspacePorts {
   readonly records: Table<WorkspaceRecord>;
   readonly snapshots: Objects;
-  readonly place: WorkspaceStorage;
+  readonly storage: WorkspaceStorage;
   readonly peers: WorkspacePeers;
-  /** Where input files come from. */
+  /** Provides the input files of runs. */
   readonly artifacts: Pick<ArtifactStore, "read">;
-  /** Whether a run goes on, as far as it is known. */
+  /** Returns whether a run is open, according to the index of runs. */
   stateOfRun(tenant: string, runId: string, signal: AbortSignal): Promise<RunLiveness>;
-  /** Whether a run goes on that has its files in this workspace; read from the logs where it has to be. */
+  /** Whether a run is open whose files are in this workspace. Reads the logs where the index does not know. */
   hasOpenRun(key: WorkspaceKey, signal: AbortSignal): Promise<boolean>;
-  /** Name of this process, unique to its life. */
+  /** Name of this process, unique to its lifetime. */
   readonly host: string;
   readonly limits: WorkspaceLimits;
   readonly log: Pick<Logger, "info" | "warn">;
   now(): number;
 }
 
+/** The other toolhosts that hold workspaces. */
+export interface WorkspacePeers {
+  /** Asks a host to save a workspace and release it. With `onlyAsk`, asks whether calls use it there. */
+  release(
+    host: string,
+    workspace: WorkspaceKey & { readonly onlyAsk: boolean },
+    signal: AbortSignal,
+  ): Promise<ReleaseReply>;
+}
+
+/** The reply of a host that is asked to release a workspace. `silent`: none came in time. */
+type ReleaseReply = "released" | "busy" | "silent";
+
 export interface WorkspaceLimits {
   /** Bytes and number of the files of one workspace. */
   readonly bytes: number;
   readonly files: number;
-  /** How long no call may have run in a workspace before it is saved. */
+  /** How long a workspace must be idle before it is saved. */
   readonly saveAfterMs: number;
-  /** How long a workspace that nobody uses stays where it is once it is saved. */
+  /** How long an idle workspace stays on its host after it was saved. */
   readonly keepMs: number;
   /** How long a snapshot outlives the last use of its workspace. */
   readonly retentionMs: number;
 }
 
-/** `unknown`: there is no run of this id, or nobody has listed it yet. */
+/** `unknown`: there is no run with this id, or the index does not list it yet. */
 export type RunLiveness = "open" | "ended" | "unknown";

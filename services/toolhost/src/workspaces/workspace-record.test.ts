@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { isUnsaved, newRecord, withChanges, withSnapshot } from "./workspace-record.ts";
 
-const placed = { holder: "a", place: "p", folder: "run_1" };
-const empty = newRecord({ tenant: "acme", id: "run_1" }, placed, 0);
+const placement = { holder: "a", place: "p", folder: "run_1" };
+const empty = newRecord({ tenant: "acme", id: "run_1" }, placement, 0);
 const change = (at: number) => ({ callId: `call-${at}`, tool: "write_file", host: "a" });
 
-test("a change beyond those that are named, begun while a snapshot is made, stays unsaved", () => {
+test("an unnamed change that starts while a snapshot is made stays unsaved", () => {
   const full = withChanges(
     empty,
     Array.from({ length: 66 }, (_, at) => change(at)),

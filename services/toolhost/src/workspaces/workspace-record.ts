@@ -1,14 +1,15 @@
 import { clone, create } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
-import type { FileChange, WorkspaceRecord } from "@reeve/contracts/tool";
 import type { Losses, WorkspaceKey } from "@reeve/calls/ports/workspaces";
+import type { FileChange, WorkspaceRecord } from "@reeve/contracts/tool";
 import { FileChangeSchema, LaidRunSchema, WorkspaceRecordSchema } from "@reeve/contracts/tool";
 
-/** How many calls a record names of each sort; of more it says how many. */
+/** How many calls a record names, for unsaved and for lost changes each. It counts the others. */
 const maxNamed = 64;
+/** Of how many runs a record says that their input files are staged. */
 const maxStagedRuns = 64;
 
-/** Where a workspace lies. */
+/** The host that holds a workspace, and where its files are. */
 export interface Placement {
   readonly holder: string;
   readonly place: string;
@@ -17,12 +18,12 @@ export interface Placement {
 
 const nowhere: Placement = { holder: "", place: "", folder: "" };
 
-/** The record of a workspace in which nothing has happened. */
-export function newRecord(key: WorkspaceKey, placed: Placement, nowMs: number): WorkspaceRecord {
-  return create(WorkspaceRecordSchema, { ...key, ...placed, lastUsed: timestampFromMs(nowMs) });
+/** Returns the record of a new workspace. */
+export function newRecord(key: WorkspaceKey, placement: Placement, nowMs: number): WorkspaceRecord {
+  return create(WorkspaceRecordSchema, { ...key, ...placement, lastUsed: timestampFromMs(nowMs) });
 }
 
-/** The record with the changes of calls in it that may be about to happen; each makes a revision. */
+/** Returns the record with changes that calls may be about to make. Each makes a revision. */
 export function withChanges(
   record: WorkspaceRecord,
   changes: readonly Pick<FileChange, "callId" | "tool" | "host">[],
@@ -42,7 +43,7 @@ export function withChanges(
   return next;
 }
 
-/** The record once the input files of a run are in the workspace. They come again by themselves when they are lost. */
+/** Returns the record with the input files of a run staged. If they are lost, they are staged again rather than reported. */
 export function withStagedInputs(
   record: WorkspaceRecord,
   runId: string,
@@ -50,53 +51,54 @@ export function withStagedInputs(
 ): WorkspaceRecord {
   const next = withUse(record, nowMs);
   next.revision++;
-  const others = next.laid.filter((laid) => laid.runId !== runId);
-  const laid = create(LaidRunSchema, { runId, revision: next.revision });
-  next.laid = [...others, laid].slice(-maxStagedRuns);
+  const others = next.laid.filter((staged) => staged.runId !== runId);
+  const staged = create(LaidRunSchema, { runId, revision: next.revision });
+  next.laid = [...others, staged].slice(-maxStagedRuns);
   return next;
 }
 
-/** Whether anything of the workspace is in no snapshot. */
+/** Whether any change of the workspace is in no snapshot. */
 export function isUnsaved(record: WorkspaceRecord): boolean {
   return record.savedRevision < record.revision;
 }
 
-/** A snapshot that was made, and what it is known to hold: all of `covered`, which the record named when it was begun. */
+/** A snapshot that was made, and the changes that it is known to contain. */
 export interface Snapshot {
   readonly name: string;
   readonly bytes: number;
-  /** The revision of the record when it was begun. */
+  /** The revision of the record when the snapshot was started. */
   readonly revision: number;
+  /** The changes of that record that the snapshot contains completely. */
   readonly covered: readonly FileChange[];
-  /** How many changes the record had then without naming them. */
+  /** How many changes that record counted without naming them. */
   readonly unsavedMore: number;
 }
 
-/** The record with a new snapshot. Changes that began since, or that belong to others, stay unsaved. */
+/** Returns the record with a new snapshot. Changes that started later, or that it does not cover, stay unsaved. */
 export function withSnapshot(record: WorkspaceRecord, snapshot: Snapshot): WorkspaceRecord {
   const next = clone(WorkspaceRecordSchema, record);
-  const covered = new Set(snapshot.covered.map(nameOf));
-  next.unsaved = next.unsaved.filter((change) => !covered.has(nameOf(change)));
-  // Those that are not named cannot be told apart: they are saved when nothing else is left.
+  const covered = new Set(snapshot.covered.map(idOf));
+  next.unsaved = next.unsaved.filter((change) => !covered.has(idOf(change)));
+  // Changes that are only counted cannot be told apart. They count as saved when no named one is left.
   if (next.unsaved.length === 0) {
     next.unsavedMore = Math.max(0, next.unsavedMore - snapshot.unsavedMore);
   }
   const firstUnsaved = Math.min(...next.unsaved.map(({ revision }) => revision));
   next.savedRevision = Math.max(next.savedRevision, Math.min(snapshot.revision, firstUnsaved - 1));
-  for (const laid of next.laid) laid.isSaved ||= laid.revision <= snapshot.revision;
+  for (const staged of next.laid) staged.isSaved ||= staged.revision <= snapshot.revision;
   next.snapshot = snapshot.name;
   next.snapshotSize = BigInt(snapshot.bytes);
   return next;
 }
 
-/** The record when the workspace was laid out anew from its snapshot: what was not in there is gone, and to be told. */
+/** Returns the record after the workspace was restored from its snapshot. Changes that are not in it are lost. */
 export function withTakeover(
   record: WorkspaceRecord,
-  placed: Placement,
+  placement: Placement,
   isSnapshotLost: boolean,
   nowMs: number,
 ): WorkspaceRecord {
-  const next = Object.assign(withUse(record, nowMs), placed);
+  const next = Object.assign(withUse(record, nowMs), placement);
   const lost = [...next.lost, ...next.unsaved];
   next.lost = lost.slice(0, maxNamed);
   next.lostMore += next.unsavedMore + lost.length - next.lost.length;
@@ -112,49 +114,50 @@ export function withTakeover(
   return next;
 }
 
-/** The record when the same place is used by another holder, or by none. */
+/** Returns the record with another holder of the same files. Empty: none. */
 export function withHolder(record: WorkspaceRecord, holder: string): WorkspaceRecord {
   return Object.assign(clone(WorkspaceRecordSchema, record), { holder });
 }
 
-/** The record when the workspace lies nowhere but in its snapshot. */
+/** Returns the record of a workspace whose files are only in its snapshot. */
 export function withoutPlace(record: WorkspaceRecord): WorkspaceRecord {
   return Object.assign(clone(WorkspaceRecordSchema, record), nowhere);
 }
 
-/** The record of a workspace that was given up: it lies nowhere but in its snapshot, and what is not in there is gone. */
+/** Returns the record of a workspace that was given up: its files are only in its snapshot, and unsaved changes are lost. */
 export function withoutUnsaved(record: WorkspaceRecord, nowMs: number): WorkspaceRecord {
   return withTakeover(record, nowhere, false, nowMs);
 }
 
-/** What is gone and was not told yet. Undefined: nothing. */
+/** Returns the losses that no result has reported. Undefined: there are none. */
 export function lossesOf({ lost, lostMore, lostSnapshot }: WorkspaceRecord): Losses | undefined {
   return lost.length > 0 || lostMore > 0 || lostSnapshot
     ? { lost, lostMore, lostSnapshot }
     : undefined;
 }
 
-/** The record once these losses were told. */
-export function withReportedLosses(record: WorkspaceRecord, told: Losses): WorkspaceRecord {
+/** Returns the record after these losses were reported. */
+export function withReportedLosses(record: WorkspaceRecord, reported: Losses): WorkspaceRecord {
   const next = clone(WorkspaceRecordSchema, record);
-  const names = new Set(told.lost.map(nameOf));
-  next.lost = next.lost.filter((change) => !names.has(nameOf(change)));
-  next.lostMore = Math.max(0, next.lostMore - told.lostMore);
-  next.lostSnapshot = next.lostSnapshot && !told.lostSnapshot;
+  const ids = new Set(reported.lost.map(idOf));
+  next.lost = next.lost.filter((change) => !ids.has(idOf(change)));
+  next.lostMore = Math.max(0, next.lostMore - reported.lostMore);
+  next.lostSnapshot = next.lostSnapshot && !reported.lostSnapshot;
   return next;
 }
 
-/** When the workspace was last used, in milliseconds since 1970. */
+/** Returns when the workspace was last used, in milliseconds since 1970. */
 export function lastUsedMs({ lastUsed }: WorkspaceRecord): number {
   return lastUsed === undefined ? 0 : timestampMs(lastUsed);
 }
 
+/** Returns the record with `nowMs` as the time of its last use, unless it has a later one. */
 export function withUse(record: WorkspaceRecord, nowMs: number): WorkspaceRecord {
   const next = clone(WorkspaceRecordSchema, record);
   next.lastUsed = timestampFromMs(Math.max(nowMs, lastUsedMs(record)));
   return next;
 }
 
-function nameOf({ callId, host, revision }: FileChange): string {
+function idOf({ callId, host, revision }: FileChange): string {
   return `${callId} ${host} ${revision}`;
 }

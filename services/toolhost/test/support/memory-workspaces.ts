@@ -21,12 +21,12 @@ export const never = new AbortController().signal;
 
 type Files = Map<string, string>;
 
-/** Folders in memory, whose sandboxes know our own programs as far as the tests use them. */
-export class MemoryPlace implements WorkspaceStorage {
+/** Workspace storage in memory. Its sandboxes know those of our programs that the tests use. */
+export class MemoryStorage implements WorkspaceStorage {
   readonly isolation = "memory";
   readonly id: string;
   readonly folders = new Map<string, Files>();
-  /** Why no snapshot is made. Empty: the sandbox is lost over it. Undefined: they are made. */
+  /** Why snapshots fail. Empty: the sandbox is lost. Undefined: they succeed. */
   refusal: string | undefined;
 
   constructor(id: string) {
@@ -103,7 +103,7 @@ export class MemoryHosts {
   readonly records = new MemoryTable<WorkspaceRecord>();
   readonly snapshots = new MemoryObjects({ maxBytes: 1_000_000 });
   readonly artifacts = new MemoryArtifactStore({ maxBytes: 1_000_000 });
-  /** What the index says of runs, and their logs. */
+  /** The index of runs, and their logs. */
   readonly listed = new Map<string, RunLiveness>();
   readonly runs = memoryRunLog();
   readonly threads = memoryThreadLog();
@@ -114,21 +114,21 @@ export class MemoryHosts {
   readonly stateOfRun: WorkspacePorts["stateOfRun"] = (_, runId) =>
     Promise.resolve(this.listed.get(runId) ?? "unknown");
 
-  /** A host with a place of its own. By itself it never saves. Hosts that are killed answer nobody. */
+  /** Returns a host with its own storage, which saves only when it is asked. A host that was killed does not reply. */
   host(name: string, limits: Partial<WorkspaceLimits> = {}) {
-    return this.hostAt(new MemoryPlace(`place-${name}`), name, limits);
+    return this.hostAt(new MemoryStorage(`storage-${name}`), name, limits);
   }
 
-  /** A host at a given place. */
-  hostAt<Place extends WorkspaceStorage>(
-    place: Place,
+  /** Returns a host on the given storage. */
+  hostAt<Storage extends WorkspaceStorage>(
+    storage: Storage,
     name: string,
     limits: Partial<WorkspaceLimits> = {},
   ) {
     const ports: WorkspacePorts = {
       records: this.records,
       snapshots: this.snapshots,
-      place,
+      storage,
       artifacts: this.artifacts,
       host: name,
       stateOfRun: this.stateOfRun,
@@ -153,7 +153,7 @@ export class MemoryHosts {
     };
     const keeper = new WorkspaceKeeper(ports);
     this.#keepers.set(name, keeper);
-    return { keeper, ports, place };
+    return { keeper, ports, storage };
   }
 
   kill(name: string): void {
@@ -167,12 +167,12 @@ export class MemoryHosts {
 
 let calls = 0;
 
-/** A call that wants the workspace of a run. */
-export function wanted(tool = "write_file", callId = `call-${++calls}`) {
+/** Returns the request of a call for the workspace of a run. */
+export function requestOf(tool = "write_file", callId = `call-${++calls}`) {
   return { tenant: "acme", id: "run_1", runId: "run_1", callId, tool, files: [] };
 }
 
-/** Does something in a workspace, and gives what it printed. */
+/** Runs a command in a workspace, and returns its output. */
 export async function does(
   { sandbox }: OpenWorkspace,
   ...argv: readonly ["write", string, string] | readonly ["read", string]
