@@ -9,26 +9,26 @@ import { withdrawQuestions } from "./calls/questions.ts";
 import type { RunState } from "./state/run-state.ts";
 import { hasEnded } from "./state/run-state.ts";
 
-/** Events in their places, and the state after them. */
+/** The events of a batch with their sequences, and the state after them. */
 export interface FactBatch {
   readonly events: readonly RunEvent[];
   readonly state: RunState;
-  /** Whether all that is to follow is among them. */
+  /** Whether the batch includes all facts that follow. */
   readonly isComplete: boolean;
 }
 
-/** How far to go with what follows from facts. */
+/** Which of the facts that follow a batch includes. */
 export interface BatchLimits {
-  /** Facts are placed whole, and of what follows as much as fits. */
+  /** The batch includes all given facts, and as many of those that follow as fit. Default: no limit. */
   readonly maxBytes?: number;
-  /** Nothing is to follow from where a model would be called. */
+  /** The batch ends before a `modelCallStarted` that follows. Default: false. */
   readonly stopsBeforeModelCalls?: boolean;
 }
 
 /**
- * Places `facts` after `state`, and after them everything that follows from them without any effect: facts that are known
- * together are appended together. Nothing is placed after a terminal status. What is beyond `extent` follows from the state
- * that is given back.
+ * Builds the batch of `facts` and of everything that follows from them without an effect, so that facts that are known
+ * together are appended together. Without `facts`, builds the batch of what follows from `state`. Nothing follows a terminal
+ * status. Facts beyond the limits follow from the returned state.
  */
 export function buildBatch(
   state: RunState,
@@ -48,7 +48,7 @@ export function buildBatch(
       for (const placed of [...withdrawQuestions(state, fact), fact]) {
         if (hasEnded(state)) break;
         const event = stamp(state.head.runId, state.head.lastSequence + 1, nowMs, placed);
-        // Nobody asks for the size where nothing bounds it.
+        // The size is computed only if it is limited.
         if (room !== Infinity) room -= toBinary(RunEventSchema, event).length;
         if (room < 0 && !isGiven && events.length > 0) return { events, state, isComplete: false };
         events.push(event);

@@ -9,25 +9,25 @@ import type { RunState } from "./state/run-state.ts";
 import { endSubtask } from "./subtasks/end-subtask.ts";
 import { isFinished, isOutOfRetries, requiresResult } from "./subtasks/finish-subtask.ts";
 
-/** The facts of a frame whose last step was its last: it has answered, or will not any more. Nothing when it goes on. */
+/** Returns the facts that end a frame after a step: it has answered, or is out of retries. None if it continues. */
 export function endIfDone(state: RunState, frame: Frame): readonly Fact[] {
   if (requiresResult(frame)) {
     if (isFinished(frame)) return completeFrame(state, frame);
     return isOutOfRetries(frame) ? failWithoutResult(state, frame) : [];
   }
   const hasAnswered = frame.hasTurn && frame.calls.length === 0;
-  // Who sent a message while the model answered is answered too.
+  // A message that arrived during the answer gets a step as well.
   const isDone = hasAnswered && (frame.id !== rootId || state.head.pendingMessages.size === 0);
   return isDone ? completeFrame(state, frame) : [];
 }
 
-/** The facts of a subtask that did not bring its result into the form that it owes. */
+/** Returns the facts of a subtask that gave no result that fits its schema. */
 export function failWithoutResult(state: RunState, frame: Frame): readonly Fact[] {
   const message = "no call of finish_subtask fitted the schema of the result";
   return failFrame(state, frame, "schema_not_satisfied", message);
 }
 
-/** The facts of a frame that has come to its answer: the end of the run, the result of a subtask, the plan. */
+/** Returns the facts of a frame that has answered: the end of the run, the end of a subtask, or the plan. */
 export function completeFrame(state: RunState, frame: Frame): readonly Fact[] {
   if (frame.id === plannerId) return planned(state, frame);
   if (frame.subtask !== undefined) return [endSubtask(state, frame, frame.subtask)];
@@ -35,8 +35,8 @@ export function completeFrame(state: RunState, frame: Frame): readonly Fact[] {
 }
 
 /**
- * The facts of a frame that cannot go on. At the root that is the end of the run; a subtask only fails for its caller, and
- * without a plan the run goes on.
+ * Returns the facts of a frame that cannot continue. At the root they end the run. The failure of a subtask is an error for
+ * its caller only, and after the failure of the planner the run continues without a plan.
  */
 export function failFrame(
   state: RunState,
@@ -49,7 +49,7 @@ export function failFrame(
   }
   if (frame.subtask !== undefined) {
     const ended = endSubtask(state, frame, frame.subtask, { error, message });
-    // The run goes on, so that no step of it is left open.
+    // The run continues, so the step must not stay open.
     return frame.stepOpen ? [stepCompleted(frame), ended] : [ended];
   }
   return failRun(state, scopeOf(frame), error, message);

@@ -5,7 +5,7 @@ import type { Fact, Scope } from "./state/fact.ts";
 import { fact, rootScope } from "./state/fact.ts";
 import type { RunState } from "./state/run-state.ts";
 
-/** The facts that end a run, as far as they are not told: what it cost, what it did, then its terminal status. */
+/** Returns the facts that end a run, without those that the log already holds: cost, tree, and terminal status. */
 export function endRun(
   { head, ending }: RunState,
   status: RunStatus,
@@ -21,7 +21,7 @@ export function endRun(
   ];
 }
 
-/** The facts that end a run in an error: what failed, what it cost, and its terminal status. */
+/** Returns the facts that end a run with an error: the error, cost, tree, and terminal status. */
 export function failRun(
   state: RunState,
   scope: Scope,

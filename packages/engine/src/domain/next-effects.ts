@@ -12,24 +12,24 @@ import { answeredQuestions } from "./calls/questions.ts";
 import type { RunState } from "./state/run-state.ts";
 import { hasEnded, liveFrames } from "./state/run-state.ts";
 
-/** Something that has to be done outside of the log, to know the next fact. Two effects with one id are the same effect. */
+/** Work outside of the log that yields the next facts. Two effects with the same id are the same effect. */
 export type Effect = {
   readonly id: string;
-  /** Id of the frame that calls for it. */
+  /** The id of the frame that needs it. */
   readonly frame: string;
   readonly scope: Scope;
 } & (
   | { readonly kind: "call_model"; readonly call: ModelCall }
   | { readonly kind: "wait_to_retry"; readonly call: ModelCall; readonly delayMs: number }
-  /** A call for a toolhost. */
+  /** A tool call that a toolhost executes. */
   | { readonly kind: "call_tool"; readonly call: Call; readonly tool: ToolDescriptor }
-  /** A call that the runtime carries out by itself, with something outside of the run. */
+  /** A tool call that the runtime executes itself, and that needs more than the run's state. */
   | { readonly kind: "call_own_tool"; readonly call: Call }
-  /** A running call is told what became of its question. */
+  /** The answer to a question of a tool call in progress. */
   | { readonly kind: "answer_question"; readonly call: Call; readonly approval: Approval }
 );
 
-/** The effects that `state` calls for, and no others: one that is not among them any more is to be stopped. */
+/** Returns the effects that `state` needs. An effect in progress that is not among them has to be aborted. */
 export function nextEffects(state: RunState): readonly Effect[] {
   if (hasEnded(state) || state.head.prepared === undefined) return [];
   const models = liveFrames(state).flatMap((frame) => modelEffects(frame));
@@ -63,7 +63,7 @@ function modelEffects(frame: Frame): readonly Effect[] {
     : [{ ...place, kind: "wait_to_retry", id: `retry:${call.sequence}`, call, delayMs }];
 }
 
-/** What the run waits for that only somebody outside can bring: ids of approvals. */
+/** Returns the ids of the approvals for which the run waits: only external facts complete them. */
 export function openWaits(state: RunState): readonly string[] {
   if (hasEnded(state)) return [];
   return liveFrames(state)
@@ -73,8 +73,8 @@ export function openWaits(state: RunState): readonly string[] {
 }
 
 /**
- * The calls that a run leaves behind when it ends: those that a toolhost may be working on, and those that a worker which
- * has not seen the end might still hand out.
+ * Returns the open calls of an ended run: those that a toolhost may be executing, and those that a worker that has not seen
+ * the end may still publish.
  */
 export function callsToRelease(state: RunState): readonly Call[] {
   return !hasEnded(state)

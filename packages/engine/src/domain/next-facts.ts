@@ -14,16 +14,16 @@ import { hasEnded, liveFrames, rootOf } from "./state/run-state.ts";
 import { turnFacts } from "./calls/turn-facts.ts";
 
 /**
- * The facts that follow from `state` and need nothing from outside. To be applied, and asked again, until there are none:
- * then only effects, or facts from others, move the run on.
+ * Returns the facts that follow from `state` without an effect. Apply them and call it again, until it returns none: then
+ * only effects or external facts can continue the run.
  */
 export function nextFacts(state: RunState, nowMs: number): readonly Fact[] {
   if (hasEnded(state) || state.head.created === undefined || state.head.claim === undefined)
     return [];
-  // Facts that are known together are appended together; should a log hold only some of an end, it is still one.
+  // The facts of an end are one batch. A log that holds only some of them still gets the others.
   if (state.ending !== undefined) return endRun(state, state.ending.status, state.ending.message);
   if (state.exceeded !== undefined) return endOverBudget(state, state.exceeded);
-  if (state.idleClaims > maxIdleClaims) return lost(state);
+  if (state.idleClaims > maxIdleClaims) return workerLost(state);
   if (state.head.prepared === undefined) return [];
   const refused = refusedCalls(state, nowMs);
   if (refused.length > 0) return refused;
@@ -41,7 +41,7 @@ function ofFrame(state: RunState, frame: Frame, nowMs: number): readonly Fact[] 
   return frame.hasTurn ? turnFacts(state, frame, nowMs) : modelCallFacts(state, frame, nowMs);
 }
 
-function lost(state: RunState): readonly Fact[] {
-  const message = `${state.idleClaims} workers in a row took the run and got nowhere; see their logs`;
+function workerLost(state: RunState): readonly Fact[] {
+  const message = `${state.idleClaims} workers in a row claimed the run without progress; see their logs`;
   return failRun(state, scopeOf(rootOf(state)), "worker_lost", message);
 }

@@ -12,21 +12,21 @@ import { promptTokens } from "./model/prompt-tokens.ts";
 import type { RunState } from "./state/run-state.ts";
 import { requiresResult } from "./subtasks/finish-subtask.ts";
 
-/** The facts by which a frame goes on after a step, or ends because it may not. */
+/** Returns the facts that start the next step of a frame, or end it when it is done or out of budget. */
 export function nextStep(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
   const ended = endIfDone(state, frame);
   if (ended.length > 0) return ended;
   const limits = limitsOf(state);
   if (frame.step >= limits.rounds) {
     if (requiresResult(frame)) return failWithoutResult(state, frame);
-    // Nothing at the root belongs to a step any more.
+    // The facts that end the run belong to no step.
     const closed = frame.id === rootId ? { ...frame, step: 0 } : frame;
     const message = `${nameOf(frame)} took ${frame.step} steps without an answer; raise max_rounds or narrow the task`;
     return failFrame(state, closed, "iteration_limit", message);
   }
   const exceeded = exceededBy(state, frame, promptTokens(state, frame), nowMs);
   if (exceeded !== undefined) return overBudget(state, exceeded);
-  // The planner shows no steps; its call of the model begins the next one.
+  // The planner records no steps: a model call starts its next one.
   if (frame.id === plannerId)
     return beforeModelCall(state, { ...frame, isCompacted: false }, nowMs);
   const scope: Scope = { ...rootScope, ...scopeOf(frame), step: frame.step + 1 };
@@ -42,7 +42,7 @@ export function nextStep(state: RunState, frame: Frame, nowMs: number): readonly
   ];
 }
 
-/** What one step takes up of the messages that wait; the next step takes up the rest. */
+/** The size of the messages that one step injects. The next step injects the rest. */
 const maxInjectedBytes = 256 * 1024;
 
 function fitting(inbox: readonly MessageSubmitted[]): readonly MessageSubmitted[] {

@@ -2,24 +2,24 @@ import { durationMs } from "@bufbuild/protobuf/wkt";
 import type { Budgets } from "@reeve/contracts/agent";
 import type { RunState } from "../state/run-state.ts";
 
-/** The limits of one run, all its frames together. */
+/** The limits of one run, including all its frames. */
 export interface Limits {
-  /** Steps of a frame. */
+  /** Steps per frame. */
   readonly rounds: number;
-  /** Depth of subtasks. */
+  /** Depth of nested subtasks. */
   readonly depth: number;
   readonly subtasks: number;
-  /** Calls of models, attempts that failed included. */
+  /** Model calls, including failed attempts. */
   readonly llmCalls: number;
   readonly toolCalls: number;
-  /** Calls of a turn that run at once, and calls of toolhosts that the whole run has under way. */
+  /** Calls of one turn, and calls to toolhosts of the whole run, that are in progress at the same time. */
   readonly parallelCalls: number;
   readonly wallClockMs: number;
-  /** Bytes of a tool result that a model reads. */
+  /** Bytes of one tool result as the model reads it. */
   readonly resultBytes: number;
-  /** Tokens of a conversation. */
+  /** Tokens of one conversation. */
   readonly historyTokens: number;
-  /** Tokens, bytes of results, and US dollars in total; undefined: unlimited. */
+  /** Total tokens, bytes of tool results, and US dollars. Undefined: unlimited. */
   readonly totalTokens: number | undefined;
   readonly totalBytes: number | undefined;
   readonly costUsd: number | undefined;
@@ -42,12 +42,12 @@ const defaults: Limits = {
   costUsd: undefined,
 };
 
-/** Attempts to have one turn answered that the provider may fail. */
+/** How many attempts of one model call the provider may fail. */
 export const maxAttempts = 4;
-/** Claims in a row without progress before a run is given up. */
+/** Claims in a row without progress before the run ends with an error. */
 export const maxIdleClaims = 10;
 
-/** The limits of the run: those it was prepared with; the agent's own in a log that is older than that. */
+/** Returns the limits with which the run was prepared. Older logs have none; then the limits of the agent apply. */
 export function limitsOf({ head: { created, prepared } }: RunState): Limits {
   const rounds = prepared?.limits?.maxRounds ?? created?.spec?.maxRounds ?? defaults.rounds;
   return { ...within(prepared?.limits?.budgets ?? created?.spec?.budgets), rounds };

@@ -10,7 +10,7 @@ import { workedMs } from "../state/worked-time.ts";
 import { limitsOf } from "./limits.ts";
 import { committedUsd, worstCaseUsd } from "./reserve-cost.ts";
 
-/** A budget of the whole run that is used up. */
+/** A budget of the whole run that is exceeded. */
 export interface ExceededBudget {
   readonly reason:
     "subtasks" | "llm_calls" | "tool_calls" | "wall_clock" | "tokens" | "bytes" | "cost";
@@ -18,7 +18,7 @@ export interface ExceededBudget {
   readonly observed: number;
 }
 
-/** What one more call of a model by `frame` would exceed. `promptTokens` is the estimate of what it would read. */
+/** Returns the budget that one more model call of `frame` would exceed. `promptTokens` is the estimated size of its prompt. */
 export function exceededBy(
   state: RunState,
   frame: Frame,
@@ -36,7 +36,7 @@ export function exceededBy(
   ]);
 }
 
-/** What the run has exceeded already, with nothing more done. */
+/** Returns the budget that the run has exceeded already. */
 export function exceededTotal(state: RunState): ExceededBudget | undefined {
   return firstOver([...totals(state), ["cost", limitsOf(state).costUsd, committedUsd(state)]]);
 }
@@ -64,8 +64,8 @@ function costObserved(state: RunState, frame: Frame, promptTokens: number): numb
 }
 
 /**
- * The word that a budget is used up. The end follows from it: what the run did up to then, the refusal of its last calls
- * included, is known once that is told.
+ * Returns the fact that a budget is exceeded. The end of the run follows from it, after the refusals of the last calls, so
+ * that its summary includes them.
  */
 export function overBudget(state: RunState, exceeded: ExceededBudget): readonly Fact[] {
   const { reason, limit, observed } = exceeded;
@@ -73,28 +73,28 @@ export function overBudget(state: RunState, exceeded: ExceededBudget): readonly 
   return [fact(scopeOf(rootOf(state)), { case: "budgetExceeded", value })];
 }
 
-/** The facts of a run that ends because a budget is used up. */
+/** Returns the facts that end a run because a budget is exceeded. */
 export function endOverBudget(
   state: RunState,
   exceeded: Pick<BudgetExceeded, "reason" | "limit" | "observed">,
 ): readonly Fact[] {
-  const message = words.get(exceeded.reason)?.(exceeded) ?? "a budget of the run is used up";
+  const message = messages.get(exceeded.reason)?.(exceeded) ?? "a budget of the run is exceeded";
   return failRun(state, scopeOf(rootOf(state)), "budget_exceeded", message);
 }
 
-/** What a call reads as its result that is refused because a budget is used up. */
+/** Returns the result of a call that is refused because a budget is exceeded. */
 export function budgetRefusal({ reason, limit }: Pick<ExceededBudget, "reason" | "limit">): string {
   return `the run may use ${limit} ${reason.replace("_", " ")} in all, and this would be more`;
 }
 
 const counted = (things: string, setting: string) =>
-  function words({ limit }: Pick<BudgetExceeded, "limit">): string {
+  function message({ limit }: Pick<BudgetExceeded, "limit">): string {
     return `the run may use ${limit} ${things}; raise budgets.${setting} or narrow the task`;
   };
 
-type Words = (exceeded: Pick<BudgetExceeded, "limit" | "observed">) => string;
+type MessageOf = (exceeded: Pick<BudgetExceeded, "limit" | "observed">) => string;
 
-const words: ReadonlyMap<string, Words> = new Map<ExceededBudget["reason"], Words>([
+const messages: ReadonlyMap<string, MessageOf> = new Map<ExceededBudget["reason"], MessageOf>([
   ["subtasks", counted("subtasks", "max_subtasks")],
   ["llm_calls", counted("llm calls", "max_llm_calls")],
   ["tool_calls", counted("tool calls", "max_tool_calls")],

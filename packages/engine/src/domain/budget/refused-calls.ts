@@ -9,9 +9,9 @@ import type { ExceededBudget } from "./over-budget.ts";
 import { budgetRefusal, exceededTotal, overBudget } from "./over-budget.ts";
 
 /**
- * Once a budget of the whole run is used up, no call is handed out any more, in whatever subtask: each that waits reads why.
- * When models have made more calls than the run may make, the run ends with that; for any other budget with its next step,
- * so that calls which are under way come to their results. Nothing while all budgets hold.
+ * Returns refusals of all calls that have not started, in every frame, if a budget of the whole run is exceeded; none while
+ * all budgets hold. Too many tool calls end the run at once. Any other budget ends it at its next step, so that the calls in
+ * progress still get their results.
  */
 export function refusedCalls(state: RunState, nowMs: number): readonly Fact[] {
   const frames = liveFrames(state).filter(({ hasTurn }) => hasTurn);

@@ -4,8 +4,8 @@ import type { RunState } from "../state/run-state.ts";
 import { limitsOf } from "./limits.ts";
 
 /**
- * The most that a call of the frame's model can cost, in US dollars, when it reads `promptTokens`. Undefined: there is no
- * cap, or nothing to reckon with; a run under a cap is not prepared with such a model.
+ * Returns the maximum cost in US dollars of a model call of the frame with a prompt of `promptTokens`. Undefined: the run has
+ * no cost limit, or the model no price; a run with a limit is not prepared with such a model.
  */
 export function worstCaseUsd(
   state: RunState,
@@ -22,7 +22,7 @@ export function worstCaseUsd(
   );
 }
 
-/** What the run has cost, what its calls under way may cost, and what calls that were lost may have cost. */
+/** Returns what the run has cost, plus what its model calls in progress and its lost ones may cost at most. */
 export function committedUsd({ head: { spent }, lostUsd, frames }: RunState): number {
   const open = [...frames.values()].reduce(
     (sum, { modelCall }) => sum + (modelCall?.reservedUsd ?? 0),

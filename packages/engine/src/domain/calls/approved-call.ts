@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { ToolCallSchema } from "@reeve/contracts/tool";
 import type { Call } from "../state/frame.ts";
 
-/** The call as it runs: with the arguments that were approved. */
+/** Returns the call as it executes: with the arguments that a person edited, if any. */
 export function approvedCall({ call, approval }: Call): Call["call"] {
   const edited = approval?.decision?.editedArguments;
   return edited === undefined ? call : create(ToolCallSchema, { ...call, arguments: edited });

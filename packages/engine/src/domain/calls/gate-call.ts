@@ -14,7 +14,7 @@ import type { RunState } from "../state/run-state.ts";
 import { refuse } from "./tool-result.ts";
 import { argumentProblems } from "../schema/validate-arguments.ts";
 
-/** The facts that a call meets before it may run: a refusal, a request for an approval, or what the approval came to. */
+/** Returns the facts that a call needs before it can start: a refusal, or a request for an approval. None if it may start or waits. */
 export function gateCall(
   state: RunState,
   frame: Frame,
@@ -50,12 +50,12 @@ export function gateCall(
   return [];
 }
 
-/** Whether the call waits for a person. */
+/** Whether the call waits for an approval. */
 export function awaitsApproval({ result, approval }: Call): boolean {
   return result === undefined && approval?.state === ApprovalState.PENDING;
 }
 
-/** Whether nothing keeps a call that has passed the gate from running. */
+/** Whether a call that has passed the gate may start. */
 export function isCleared({ result, approval }: Call): boolean {
   return (
     result === undefined && (approval === undefined || approval.state === ApprovalState.APPROVED)

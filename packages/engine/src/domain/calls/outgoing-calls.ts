@@ -7,26 +7,26 @@ import { liveFrames } from "../state/run-state.ts";
 import type { OutgoingCall } from "./schedule-calls.ts";
 import { admitCalls, isSubagent, scheduleCalls } from "./schedule-calls.ts";
 
-/** How many calls of a turn of the frame run together: one by one when its provider does not make calls in parallel. */
+/** Returns how many calls of one turn of the frame run in parallel: 1 if its provider does not support parallel calls. */
 export function parallelCallLimit(state: RunState, frame: Frame): number {
   return capabilitiesOf(state, frame)?.parallelToolCalls === false
     ? 1
     : limitsOf(state).parallelCalls;
 }
 
-/** The calls of the whole run that something outside of it has to carry out, and that have no result. */
+/** Returns the calls of the whole run that need an effect and have no result. */
 export function openCalls(state: RunState): readonly OutgoingCall[] {
   return liveFrames(state).flatMap((frame) =>
     outgoing(frame, frame.calls).filter(({ call }) => call.result === undefined),
   );
 }
 
-/** Those of them that were handed out. */
+/** Returns the open calls that have started. */
 export function callsInProgress(state: RunState): readonly OutgoingCall[] {
   return openCalls(state).filter(({ call }) => call.startedAtMs !== undefined);
 }
 
-/** The calls that may be handed out now. */
+/** Returns the calls that may start now. */
 export function startableCalls(state: RunState): readonly OutgoingCall[] {
   const waiting = liveFrames(state)
     .filter(({ hasTurn, stepOpen }) => hasTurn && stepOpen)

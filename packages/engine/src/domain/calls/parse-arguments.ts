@@ -2,8 +2,9 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { isStorable } from "@reeve/contracts/nesting";
 
 /**
- * The arguments that a model wrote, as an object. Undefined when they are none, or hold what no log can: numbers beyond all
- * bounds, halves of characters, and nesting without end. Some models write nothing at all for a tool without arguments.
+ * Parses the arguments that a model wrote. Undefined if they are no JSON object, or cannot be stored in a log: numbers out of
+ * range, unpaired surrogates, and deep nesting. Empty text is an empty object: some models write it for tools without
+ * arguments.
  */
 export function parseArguments(text: string): JsonObject | undefined {
   if (text.trim() === "") return {};

@@ -11,17 +11,17 @@ import type { Call } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { liveFrames } from "../state/run-state.ts";
 
-/** How long a person has to answer: whoever asks waits with an open connection. */
+/** How long a person has to answer. The server that asks keeps a connection open meanwhile. */
 const defaultMs = 600_000;
 const maxMs = 1_500_000;
 
-/** A question that somebody has answered, or nobody in time. */
+/** A question of a tool that was answered, or that timed out. */
 export interface AnsweredQuestion {
   readonly call: Call;
   readonly approval: Approval;
 }
 
-/** What a tool asks becomes an approval, unless the run knows of it already. */
+/** Returns the approval that asks a person the question of a tool; none if the run already has it. */
 export function requestAnswer(
   { head: { runId, created } }: RunState,
   { call, questions }: Call,
@@ -32,7 +32,7 @@ export function requestAnswer(
   const approvalId = `${call.callId}-${question.questionId}`;
   if (questions.some((known) => known.approvalId === approvalId)) return [];
   const timeout = created?.spec?.approvalPolicy?.timeout;
-  const givenMs = Math.min(timeout === undefined ? defaultMs : durationMs(timeout), maxMs);
+  const timeoutMs = Math.min(timeout === undefined ? defaultMs : durationMs(timeout), maxMs);
   const approval: MessageInitShape<typeof ApprovalSchema> = {
     approvalId,
     runId,
@@ -43,19 +43,19 @@ export function requestAnswer(
     threadId: created?.threadId ?? "",
     requestedBy: created?.startedBy ?? "",
     requestedAt: timestampFromMs(nowMs),
-    expiresAt: timestampFromMs(nowMs + givenMs),
+    expiresAt: timestampFromMs(nowMs + timeoutMs),
     parentId: scope.parentId,
   };
   return [fact(scope, { case: "approval", value: { approval } })];
 }
 
-/** The call with a question as it now stands. */
+/** Returns the call with the current state of a question. */
 export function recordQuestion(call: Call, approval: Approval): Call {
   const others = call.questions.filter(({ approvalId }) => approvalId !== approval.approvalId);
   return { ...call, questions: [...others, approval] };
 }
 
-/** The questions of running calls that have been answered, or will not be. */
+/** Returns the questions of open calls that are no longer pending. */
 export function answeredQuestions(state: RunState): readonly AnsweredQuestion[] {
   return liveFrames(state)
     .flatMap(({ calls }) => calls)
@@ -67,7 +67,7 @@ export function answeredQuestions(state: RunState): readonly AnsweredQuestion[] 
     );
 }
 
-/** What a tool is told of the answer to its question. */
+/** Returns the answer for the tool. */
 export function answerOf({ question, state, decision }: Approval) {
   const questionId = question?.questionId ?? "";
   switch (state) {
@@ -84,7 +84,7 @@ export function answerOf({ question, state, decision }: Approval) {
   }
 }
 
-/** What comes before a fact: the questions of a call whose result it is are not asked any more. */
+/** Returns the withdrawals of a call's pending questions, to be placed before the fact of its result. */
 export function withdrawQuestions(state: RunState, { scope, event }: Fact): readonly Fact[] {
   if (event.case !== "toolResult") return [];
   const callId = event.value.result?.callId;

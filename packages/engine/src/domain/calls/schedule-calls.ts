@@ -5,8 +5,9 @@ import type { Call, Frame } from "../state/frame.ts";
 import { isCleared } from "./gate-call.ts";
 
 /**
- * The calls of a turn that may run now. Parallel-safe ones run together, at most `parallelCalls`; the others, and then the
- * surplus, run one by one in the order of the model; all of them do where only one may run. A call that waits for a person holds up only the serial calls behind it.
+ * Returns the calls of a turn that may run now. At most `parallelCalls` parallel-safe calls run together. All other calls, and
+ * then the parallel-safe ones beyond the limit, run one at a time in the order of the model; with a limit of 1, all calls do.
+ * A call that waits for an approval blocks only the serial calls behind it.
  */
 export function scheduleCalls(
   { calls, tools }: Pick<Frame, "calls" | "tools">,
@@ -16,26 +17,26 @@ export function scheduleCalls(
     const tool = tools.get(call.name);
     return parallelCalls > 1 && tool !== undefined && lockOf(tool) === undefined;
   };
-  const placed = calls.filter(takesPlace);
-  const together = placed.filter(isParallel);
-  const abreast = together.slice(0, parallelCalls);
-  const queue = [...placed.filter((call) => !isParallel(call)), ...together.slice(parallelCalls)];
+  const slotted = calls.filter(occupiesSlot);
+  const parallel = slotted.filter(isParallel);
+  const concurrent = parallel.slice(0, parallelCalls);
+  const queue = [...slotted.filter((call) => !isParallel(call)), ...parallel.slice(parallelCalls)];
   const first = queue.find(({ result }) => result === undefined);
   const serial = first !== undefined && isCleared(first) ? [first] : [];
-  return [...abreast.filter(isCleared), ...serial].slice(0, parallelCalls);
+  return [...concurrent.filter(isCleared), ...serial].slice(0, parallelCalls);
 }
 
-/** A call that had its result without ever running kept no other back; nor does the one that ends a subtask after all others. */
-function takesPlace({ call, startedAtMs, result }: Call): boolean {
+/** Calls that got their result without starting occupy no slot, nor does `finish_subtask`, which runs after all others. */
+function occupiesSlot({ call, startedAtMs, result }: Call): boolean {
   return call.name !== finishSubtaskName && (startedAtMs !== undefined || result === undefined);
 }
 
-/** What a call of the tool holds while it runs. Those that bear no other beside them, and name no lock, share one. */
+/** Returns the lock of the tool's calls. Tools that are not parallel-safe and name no lock share the lock "". */
 function lockOf({ exclusiveLock, parallelSafe }: ToolDescriptor): string | undefined {
   return exclusiveLock === "" && (parallelSafe ?? true) ? undefined : exclusiveLock;
 }
 
-/** Calls that a toolhost, or something else outside of the run, has to carry out. */
+/** A call that needs an effect: a toolhost or the runtime executes it. */
 export interface OutgoingCall {
   readonly frame: Frame;
   readonly call: Call;
@@ -43,8 +44,8 @@ export interface OutgoingCall {
 }
 
 /**
- * Which of `waiting` start now, so that of the whole run at most `parallelCalls` are under way and no lock is held twice.
- * What runs is never put off for something newer.
+ * Returns the calls of `waiting` that may start now, so that at most `parallelCalls` calls of the whole run are in progress and
+ * no lock is held twice. Never interrupts a call in progress.
  */
 export function admitCalls(
   running: readonly OutgoingCall[],
@@ -63,7 +64,7 @@ export function admitCalls(
   return admitted;
 }
 
-/** Whether calls of the tool begin subtasks, which take no place among the calls that are under way. */
+/** Whether the tool controls subtasks. Its calls do not count as calls in progress. */
 export function isSubagent({ permissionClass, source }: ToolDescriptor): boolean {
   return permissionClass === PermissionClass.SUBAGENT && source === "runtime";
 }

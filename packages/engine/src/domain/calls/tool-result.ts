@@ -12,7 +12,7 @@ import type { Fact, Scope } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
 import type { Call } from "../state/frame.ts";
 
-/** The event of a call that never reaches its tool, with what the model reads instead. */
+/** Returns the result fact of a call that is not executed; the model reads `content`. */
 export function refuse(
   call: Call,
   scope: Scope,
@@ -23,7 +23,7 @@ export function refuse(
   return toolResultFact(call, scope, refusedResult(call, content, status, nowMs), nowMs);
 }
 
-/** The result of a call that never reached its tool. */
+/** Returns the result of a call that is not executed. */
 export function refusedResult(
   { call, requestedAtMs }: Call,
   content: string,
@@ -43,7 +43,7 @@ export function refusedResult(
   });
 }
 
-/** The event of a result, with what only the run knows of the call added to its record. */
+/** Returns the fact of a result, and adds the approval, times, and injected arguments that only the run knows. */
 export function toolResultFact(
   pending: Call,
   scope: Scope,

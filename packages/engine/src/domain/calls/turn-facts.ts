@@ -13,7 +13,7 @@ import { aggregateResults } from "../subtasks/aggregate-results.ts";
 import { finishSubtask } from "../subtasks/finish-subtask.ts";
 import { startRemaining, spawnSubtasks } from "../subtasks/spawn-subtasks.ts";
 
-/** What follows for a step whose model has answered: what becomes of its calls, and once all have results, the step's end. */
+/** Returns the facts that follow in a step with a turn: those of its calls, and when all have results, the end of the step. */
 export function turnFacts(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
   const gated = frame.calls.flatMap((call) => gateCall(state, frame, call, nowMs));
   if (gated.length > 0) return gated;
@@ -22,11 +22,11 @@ export function turnFacts(state: RunState, frame: Frame, nowMs: number): readonl
     if (facts.length > 0) return facts;
   }
   if (frame.calls.some(({ result }) => result === undefined)) return [];
-  // The planner shows no steps.
+  // The planner records no steps.
   return frame.id === plannerId ? nextStep(state, frame, nowMs) : [stepCompleted(frame)];
 }
 
-/** What the runtime itself does for a call that is cleared: nothing for one that a toolhost has to carry out. */
+/** Returns the facts of a cleared call that the runtime executes without an effect; none for other calls. */
 function ownFacts(state: RunState, frame: Frame, call: Call, nowMs: number): readonly Fact[] {
   const tool = frame.tools.get(call.call.name);
   if (tool === undefined || !isCleared(call)) return [];

@@ -3,8 +3,8 @@ import type { RunState } from "../state/run-state.ts";
 import { contextLimit } from "./context-limit.ts";
 
 /**
- * What a model is told of its context budget after a turn that brought the conversation to `tokens`. Empty unless the agent
- * asks for it. Stored with the turn, and never reckoned again: the same prompt stays the same.
+ * Returns the note on the context budget after a turn, with which the conversation has `tokens`. Empty unless the agent spec
+ * asks for it. The note is stored with the turn and never computed again, so that the prompt stays the same.
  */
 export function advisoryFor(state: RunState, frame: Frame, tokens: number): string {
   if (state.head.created?.spec?.budgetAwareness !== "per-message") return "";

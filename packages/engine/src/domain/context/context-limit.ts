@@ -4,20 +4,20 @@ import { modelOf } from "../model/model-of.ts";
 import { promptTokens } from "../model/prompt-tokens.ts";
 import type { RunState } from "../state/run-state.ts";
 
-/** How large the conversation of a frame may become, in tokens. */
+/** The maximum size of a frame's conversation, in tokens. */
 export interface ContextLimit {
-  /** The window of the model, or what stands for it when that is not known. */
+  /** The context window of the model, or a default if it is unknown. */
   readonly window: number;
-  /** Above this the conversation is made smaller before the next call of the model. */
+  /** A larger conversation is compacted before the next model call. */
   readonly compactAt: number;
-  /** Whether older messages are summarized, or else left out. */
+  /** Whether compaction summarizes older messages. Otherwise it drops them. */
   readonly summarizes: boolean;
-  /** Whether a conversation that cannot be made small enough ends the run. */
+  /** Whether a conversation that compaction cannot make small enough ends the run. */
   readonly isHard: boolean;
 }
 
-/** The part of the window at which a context policy that names no number begins to summarize. */
-const defaultPart = 0.8;
+/** The share of the window at which a context policy without a number starts to summarize. */
+const defaultShare = 0.8;
 
 export function contextLimit(state: RunState, frame: Frame): ContextLimit {
   const spec = state.head.created?.spec;
@@ -29,8 +29,8 @@ export function contextLimit(state: RunState, frame: Frame): ContextLimit {
   const bounds = [
     historyTokens,
     ...(percent === undefined ? [] : [Math.floor((window * percent) / 100)]),
-    ...(policy === undefined ? [] : [policy.compactAtTokens ?? Math.floor(window * defaultPart)]),
-    // The window is smaller than anybody said: what was refused is what has to become smaller.
+    ...(policy === undefined ? [] : [policy.compactAtTokens ?? Math.floor(window * defaultShare)]),
+    // The provider refused the prompt, so the window is smaller than known: the prompt has to shrink.
     ...(frame.hasOverflowed ? [promptTokens(state, frame)] : []),
   ];
   return {

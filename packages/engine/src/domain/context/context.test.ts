@@ -192,7 +192,7 @@ test("limit:0 completes the run without any call of a model", () => {
   const run = new PlayedRun({ budgetAwareness: "limit:0" }, small);
   expect(run.end).toBe("completed");
   expect(purposes(run)).toEqual([]);
-  expect(run.all("text")[0]?.text).toContain("may have 0");
+  expect(run.all("text")[0]?.text).toContain("the limit is 0");
   expectOrder(run.events);
 });
 

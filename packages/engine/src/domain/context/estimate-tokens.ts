@@ -8,14 +8,14 @@ import { viewOf } from "../state/conversation.ts";
 import type { Call, Frame, Unit } from "../state/frame.ts";
 import { unitsOf } from "../state/units.ts";
 
-/** Tokens of a text of this reading length. */
+/** Returns the estimated tokens of a text of this reading length. */
 export function tokensOf(characters: number): number {
   return Math.ceil(characters / charactersPerToken);
 }
 
 /**
- * How many tokens the next prompt of a frame has. What a provider has counted is taken from it; what came after, or all of
- * it when nothing was counted since the conversation was made smaller, is estimated.
+ * Returns the tokens of the next prompt of a frame: the last count of the provider, plus an estimate of everything after it.
+ * Without a count since the last compaction, estimates the whole prompt.
  */
 export function estimateTokens(frame: Frame, systemPrompt: string): number {
   const { measured } = frame;
@@ -32,7 +32,7 @@ export function estimateTokens(frame: Frame, systemPrompt: string): number {
   return tokensOf(view.units.reduce((sum, unit) => sum + charactersOf(unit), fixed));
 }
 
-/** The reading length of a unit. */
+/** Returns the reading length of a unit. */
 export function charactersOf(unit: Unit): number {
   const before = lengths.get(unit);
   if (before !== undefined) return before;
@@ -41,7 +41,7 @@ export function charactersOf(unit: Unit): number {
   return length;
 }
 
-/** Conversations are measured again and again, and their units never change. */
+/** Conversations are measured often, and their units never change. */
 const lengths = new WeakMap<Unit, number>();
 
 function lengthOf(unit: Unit): number {

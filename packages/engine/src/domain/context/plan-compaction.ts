@@ -2,15 +2,15 @@ import type { Frame, Unit } from "../state/frame.ts";
 import { unitsFrom, unitsOf } from "../state/units.ts";
 import { charactersOf, estimateTokens, tokensOf } from "./estimate-tokens.ts";
 
-/** Tokens that a summary is given when a conversation may have `limit`. */
+/** Returns the tokens of a summary in a conversation of at most `limit` tokens. */
 export function summaryTokens(limit: number): number {
   return Math.min(1_000, Math.floor(limit / 4));
 }
 
 /**
- * How many of the oldest units to take out of a conversation, so that it comes to about half of `limit` tokens: the newest
- * ones that fit stay, and the latest message of the user always does. Undefined: nothing can be taken out, or what has to
- * stay is too large by itself.
+ * Returns how many of the oldest units compaction removes, so that the conversation has about half of `limit` tokens. The
+ * newest units that fit stay, and so does the latest message of the user. Undefined: nothing can be removed, or the part
+ * that has to stay already exceeds the limit.
  */
 export function unitsToRemove(
   frame: Frame,
@@ -28,7 +28,7 @@ export function unitsToRemove(
   const sizeOf = (unit: Unit) => scale * tokensOf(charactersOf(unit));
   const newest = units.at(-1);
   const stays = bare + summaryTokens(limit);
-  // The newest unit is what the model has just learned: it stays when it fits at all.
+  // The newest unit is what the model has just learned; it stays if it fits at all.
   const wanted = stays + (newest === undefined ? 0 : sizeOf(newest));
   let room = Math.max(Math.floor(limit / 2), Math.min(limit, wanted)) - stays;
   let removed = units.length;
@@ -40,12 +40,12 @@ export function unitsToRemove(
     if (room < 0) break;
     removed = index;
   }
-  // Taking out only the user's message, which stays anyway, takes out nothing.
+  // The user's message stays in any case; removing only that removes nothing.
   const taken = units.slice(already, removed).filter((_, offset) => already + offset !== user);
   return taken.length === 0 ? undefined : removed;
 }
 
-/** What the conversation comes to without `removed` of its units and with a summary in their place. */
+/** Returns the tokens of the conversation when a summary replaces `removed` of its units. */
 export function tokensAfter(
   frame: Frame,
   systemPrompt: string,
@@ -62,7 +62,7 @@ function uncounted(frame: Frame, systemPrompt: string): number {
   return estimateTokens({ ...frame, measured: undefined }, systemPrompt);
 }
 
-/** How many tokens of the provider one of the estimate is, as far as it is more than one. */
+/** Returns the ratio of the provider's count to the estimate, at least 1. */
 function scaleOf(frame: Frame, systemPrompt: string): number {
   return Math.max(1, estimateTokens(frame, systemPrompt) / uncounted(frame, systemPrompt));
 }

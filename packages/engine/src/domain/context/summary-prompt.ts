@@ -6,15 +6,15 @@ import { unitsOf } from "../state/units.ts";
 export const summaryInstructions =
   "You are given the older part of a conversation between a user and an agent that works with tools. It is about to be left out. Write what has to be known to go on without it: the goal and its constraints, decisions, facts found with their exact values (names, numbers, paths, ids), what was done and with which outcome, what failed, and what is still open. Write only the summary.";
 
-/** Characters of one message that the summary is made from. */
+/** The characters of each message that the summarizing model reads. */
 const maxCharacters = 4_000;
 
-/** The part of the conversation that is about to be taken out, as one text. */
+/** Returns the part of the conversation that compaction removes, as one text of at most about `maxTokens`. */
 export function transcript(frame: Frame, removed: number, maxTokens: number): string {
   const view = viewOf(unitsOf(frame).slice(0, removed), frame.compaction);
   const before = view.summary === "" ? [] : [`Summary of what was before:\n${view.summary}`];
   const whole = [...before, ...view.units.flatMap(lines)].join("\n\n");
-  // The newest part says most of where the work stands.
+  // The newest part says most about the state of the work.
   return lastCharacters(whole, Math.max(maxCharacters, maxTokens * 3));
 }
 

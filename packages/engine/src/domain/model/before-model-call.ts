@@ -13,8 +13,8 @@ import type { RunState } from "../state/run-state.ts";
 import { systemPrompt } from "./system-prompt.ts";
 
 /**
- * The fact that calls the model of a frame for its next turn; or what comes before it: a budget that ends the run, and a
- * conversation that is made smaller first.
+ * Returns the facts before the next turn of a frame: the start of the model call, or else a compaction that comes first, or
+ * the end because of a budget or the context limit.
  */
 export function beforeModelCall(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
   const tokens = promptTokens(state, frame);
@@ -27,7 +27,7 @@ export function beforeModelCall(state: RunState, frame: Frame, nowMs: number): r
   return startModelCall(state, frame, ModelCallPurpose.ANSWER, 1, nowMs);
 }
 
-/** A call of the frame's model, unless a budget forbids it. */
+/** Returns the start of a model call, or the exceeded budget that forbids it. */
 export function startModelCall(
   state: RunState,
   frame: Frame,
@@ -43,7 +43,7 @@ export function startModelCall(
   return [fact(scopeOf(frame), { case: "modelCallStarted", value })];
 }
 
-/** Has the older part of the conversation summarized, or leaves it out. Nothing when nothing can be taken out. */
+/** Returns the start of a summary of the older part of the conversation, or drops that part. None if nothing can be removed. */
 export function compactConversation(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
   const { compactAt, summarizes } = contextLimit(state, frame);
   const removed = unitsToRemove(frame, systemPrompt(state, frame), compactAt);
@@ -53,7 +53,7 @@ export function compactConversation(state: RunState, frame: Frame, nowMs: number
     : [compactionFact(state, frame, removed, "")];
 }
 
-/** The older part of the conversation is out, and `summary` stands for it. */
+/** Returns the fact that `summary` replaces the `removed` oldest units. */
 export function compactionFact(
   state: RunState,
   frame: Frame,
@@ -72,8 +72,8 @@ export function compactionFact(
 }
 
 /**
- * A conversation that is too large for its limit, whatever is taken out, ends with a word about it as its answer: a run
- * that was told to keep within its context did not fail. To the caller of a subtask it is an error, which it can act on.
+ * Ends a frame whose conversation exceeds its limit even after compaction. The run completes with a text that says so: it was
+ * configured to stay within its context, and did not fail. For the caller of a subtask it is an error that it can handle.
  */
 function stopAtLimit(
   state: RunState,
@@ -81,12 +81,12 @@ function stopAtLimit(
   tokens: number,
   limit: number,
 ): readonly Fact[] {
-  const text = `The context budget is used up: the conversation has about ${tokens} tokens and may have ${limit}, and making it smaller does not bring it below. The work stops here.`;
+  const text = `The context budget is used up: the conversation has about ${tokens} tokens; the limit is ${limit}, and compaction cannot reduce it further. The work stops here.`;
   if (frame.id !== rootId) return failFrame(state, frame, "context_limit", text);
   return [
     fact(scopeOf(frame), { case: "text", value: { text } }),
     stepCompleted(frame),
-    // A message that nobody took up has a step of its own, which ends in the same way.
+    // A message that waits gets another step, which ends in the same way.
     ...(state.head.pendingMessages.size === 0 ? completeFrame(state, frame) : []),
   ];
 }

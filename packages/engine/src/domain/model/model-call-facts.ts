@@ -20,8 +20,8 @@ import type { RunState } from "../state/run-state.ts";
 import { systemPrompt } from "./system-prompt.ts";
 
 /**
- * What follows for a step whose model has not answered: an attempt whose owner was lost is made again at once, one that
- * failed for good ends the frame, and text of either is voided. One that may be repeated waits first: that is an effect.
+ * Returns the facts that follow in a step without a turn. An attempt whose owner was lost is repeated at once, a permanent
+ * failure ends the frame, and the text of either is voided. A retryable failure waits first, which is an effect.
  */
 export function modelCallFacts(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
   const call = frame.modelCall;
@@ -42,22 +42,22 @@ export function modelCallFacts(state: RunState, frame: Frame, nowMs: number): re
   return failFrame(state, frame, reasonOf(status), messageOf(state, frame, call, status));
 }
 
-/** How long to wait before the attempt after `call`, or undefined when there is nothing to wait for. */
+/** Returns the delay before the attempt after `call`; undefined if it has not failed. A delay that the provider asks for wins. */
 export function retryDelayMs(call: ModelCall): number | undefined {
   if (typeof call.status === "string") return undefined;
-  const asked = call.status.retryAfter;
+  const requested = call.status.retryAfter;
   const doubling = Math.min(500 * 2 ** (call.failures - 1), 30_000);
-  return asked === undefined ? doubling : Math.min(durationMs(asked), 300_000);
+  return requested === undefined ? doubling : Math.min(durationMs(requested), 300_000);
 }
 
-/** Nobody can sum up what is to go: it goes without. */
+/** Returns a compaction without a summary, after the summarizing model has failed. */
 function withoutSummary(state: RunState, frame: Frame): Fact {
   const { compactAt } = contextLimit(state, frame);
   const removed = unitsToRemove(frame, systemPrompt(state, frame), compactAt);
   return compactionFact(state, frame, removed ?? frame.compaction?.removed ?? 0, "");
 }
 
-/** Failures of which a client, or whoever runs the deployment, can do something by themselves have reasons of their own. */
+/** The reasons that tell a client or an operator what to do. All others are reported as `provider_failed`. */
 const reasons: ReadonlySet<string> = new Set([
   "context_overflow",
   "rate_limited",

@@ -3,12 +3,12 @@ import type { Frame } from "../state/frame.ts";
 import { plannerId } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 
-/** The model that a frame talks to. */
+/** Returns the model of a frame. */
 export function modelOf({ head: { prepared } }: RunState, { id }: Frame): ModelSpec | undefined {
   return id === plannerId ? (prepared?.planningModel ?? prepared?.model) : prepared?.model;
 }
 
-/** What the provider of the frame's model is able to do; undefined: everything. */
+/** Returns the capabilities of the frame's model. Undefined: it supports everything. */
 export function capabilitiesOf(
   { head: { prepared } }: RunState,
   { id }: Frame,

@@ -16,18 +16,18 @@ import { parseArguments } from "../calls/parse-arguments.ts";
 import type { RunState } from "../state/run-state.ts";
 import { systemPrompt } from "./system-prompt.ts";
 
-/** What a model gave for a call, and what is known of how it was asked. */
+/** The answer to a model call, with what is needed to charge and record it. */
 export interface ReceivedTurn {
   readonly call: ModelCall;
   readonly model: ModelSpec;
   /** The format of the provider's messages. */
   readonly format: string;
   readonly turn: ModelTurn;
-  /** Reading length of the prompt, from which usage is estimated when the provider does not tell. */
+  /** The reading length of the prompt. Usage is estimated from it when the provider reports none. */
   readonly promptCharacters: number;
 }
 
-/** The facts of a whole answer: what it used, its calls in order, and the turn itself. */
+/** Returns the facts of a complete answer: its usage, its calls in order, and the turn. */
 export function modelTurnFacts(
   state: RunState,
   frame: Frame,
@@ -40,7 +40,7 @@ export function modelTurnFacts(
   const injectedKeys = Object.keys(state.head.created?.spec?.injectedToolArgs ?? {});
   const callIds = turn.calls.map((_, index) => `${state.head.runId}-${call.sequence}-${index}`);
   const calls = turn.calls.map((toolCall, index) =>
-    toolCallHappening(toolCall, callIds[index] ?? "", injectedKeys),
+    toolCallEvent(toolCall, callIds[index] ?? "", injectedKeys),
   );
   const modelTurn: EventInit = {
     case: "modelTurn",
@@ -60,7 +60,7 @@ export function modelTurnFacts(
   ];
 }
 
-/** The facts of a summary: what it used, and the conversation in which it stands for the older part. */
+/** Returns the facts of a summary: its usage, and the compaction in which it replaces the older part. */
 export function summaryFacts(
   state: RunState,
   frame: Frame,
@@ -112,7 +112,7 @@ function costOf(usage: ModelUsage, { pricing }: ModelSpec): number | undefined {
   );
 }
 
-function toolCallHappening(
+function toolCallEvent(
   { name, argumentsText }: ModelToolCall,
   callId: string,
   injectedKeys: readonly string[],
@@ -121,7 +121,7 @@ function toolCallHappening(
   if (parsed === undefined) {
     return { case: "toolCall", value: { callId, name, rawArguments: argumentsText } };
   }
-  // The result of a subtask has the fields of its schema and no others: none of them is injected.
+  // The arguments of `finish_subtask` are the result of the subtask; none of them is injected.
   const keys = name === finishSubtaskName ? [] : injectedKeys;
   const { executable, injected } = splitInjected(parsed, keys);
   const hasInjected = Object.keys(injected).length > 0;

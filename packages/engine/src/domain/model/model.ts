@@ -3,18 +3,18 @@ export type PromptMessage =
   | {
       readonly role: "user";
       readonly text: string;
-      /** What the runtime says beside the text, each as a text part of its own after it. */
+      /** Notes of the runtime, each as a separate text part after the text. */
       readonly notes?: readonly string[];
     }
-  /** An earlier answer that a client gave as text. */
+  /** An earlier answer that a client supplied as text. */
   | { readonly role: "assistant"; readonly text: string }
-  /** An earlier turn, verbatim as its provider gave it in `ModelTurn.messageJson`. */
+  /** An earlier turn, verbatim as in `ModelTurn.messageJson`. */
   | {
       readonly role: "verbatim";
       readonly messageJson: string;
-      /** The format of `messageJson`. Absent: that of the provider that is asked. */
+      /** The format of `messageJson`. Absent: the format of the called provider. */
       readonly format?: string;
-      /** What the message said and called, for a provider of another format. */
+      /** The text and the calls of the message, for a provider with another format. */
       readonly text?: string;
       readonly calls?: readonly ModelToolCall[];
     }
@@ -24,21 +24,21 @@ export type PromptMessage =
       readonly name: string;
       readonly content: string;
       readonly isError: boolean;
-      /** What the runtime says beside the content, each as a text part of its own after it. */
+      /** Notes of the runtime, each as a separate text part after the content. */
       readonly notes?: readonly string[];
     };
 
-/** A whole answer. */
+/** A complete answer. */
 export interface ModelTurn {
-  /** The assistant message as JSON, with every field that the provider sent. */
+  /** The assistant message as JSON, with all fields that the provider sent. */
   readonly messageJson: string;
-  /** The provider's word: `stop`, `tool_calls`, `length`, `content_filter`. */
+  /** Why the model stopped: `stop`, `tool_calls`, `length`, `content_filter`, or another reason of the provider. */
   readonly finishReason: string;
-  /** The calls in the order of the message, their arguments as the model wrote them. */
+  /** The calls in the order of the message, with the arguments as the model wrote them. */
   readonly calls: readonly ModelToolCall[];
-  /** Undefined: the provider did not tell. */
+  /** Undefined: the provider reported none. */
   readonly usage: ModelUsage | undefined;
-  /** The model as the provider names it. */
+  /** The provider's name of the model. */
   readonly model: string;
 }
 

@@ -9,8 +9,8 @@ import type { RunState } from "../state/run-state.ts";
 import { unitsOf } from "../state/units.ts";
 
 /**
- * The conversation that the model of a frame reads: what was given, then each turn verbatim with the results of its calls
- * in the order of the calls. What the runtime adds stands in notes, apart from what anybody said.
+ * Returns the conversation that the model of a frame reads: the input, then each turn verbatim with the results of its calls
+ * in the order of the calls. Everything that the runtime adds is in notes, separate from the messages.
  */
 export function promptFor(state: RunState, frame: Frame): readonly PromptMessage[] {
   const view = viewOf(unitsOf(frame), frame.compaction);
@@ -18,16 +18,16 @@ export function promptFor(state: RunState, frame: Frame): readonly PromptMessage
   if (view.summary !== "") {
     messages.push({ role: "user", text: `[summary of the conversation so far]\n${view.summary}` });
   }
-  // What belongs to an answer that no result follows is said with the next message of the user.
-  let held = "";
-  const bearer = bearerOf(view.units);
+  // The note of an answer without calls is added to the next message of the user.
+  let pendingNote = "";
+  const annotated = annotatedUnit(view.units);
   for (const unit of view.units) {
-    const notes = [held, ...(unit === bearer ? notesOf(state, frame) : [])].filter(
+    const notes = [pendingNote, ...(unit === annotated ? notesOf(state, frame) : [])].filter(
       (note) => note !== "",
     );
     if (unit.kind === "user") {
       messages.push({ role: "user", text: unit.text, ...(notes.length > 0 && { notes }) });
-      held = "";
+      pendingNote = "";
     } else messages.push(...messagesOf(unit));
     if (unit.kind === "turn" && unit.calls.length === 0) {
       const reminder = reminderFor(frame, unit);
@@ -38,26 +38,26 @@ export function promptFor(state: RunState, frame: Frame): readonly PromptMessage
           text: reminder,
           ...(advisory !== "" && { notes: [advisory] }),
         });
-      } else held = unit.turn.advisory;
+      } else pendingNote = unit.turn.advisory;
     }
   }
   return messages;
 }
 
-/** The message beside which the notes on the whole task stand: the input, or after it was taken out the next of the user. */
-function bearerOf(units: readonly Unit[]): Unit | undefined {
+/** Returns the message with the notes on the whole task: the input, or the next user message if compaction removed the input. */
+function annotatedUnit(units: readonly Unit[]): Unit | undefined {
   const ofUser = units.filter((unit) => unit.kind === "user");
   return ofUser.find(({ isInput }) => isInput) ?? ofUser[0];
 }
 
-/** What stands beside the input: the plan, and what is remembered of the user. */
+/** Returns the notes on the whole task: memories of the user, and the plan. */
 function notesOf(state: RunState, { id, subtask }: Frame): readonly string[] {
   if (subtask !== undefined) return [];
   const recalled = state.head.prepared?.recalled ?? [];
   return [...recalled, id === plannerId ? "" : planNote(state.plan)];
 }
 
-/** A subtask that owes a result of a certain form does not end by talking. */
+/** Returns the reminder for a subtask that answered with text although its result has a schema. */
 function reminderFor({ tools }: Frame, { calls }: TurnUnit): string | undefined {
   return calls.length === 0 && tools.has(finishSubtaskName)
     ? `Call ${finishSubtaskName} with the result to end this subtask; go on if it is not done.`

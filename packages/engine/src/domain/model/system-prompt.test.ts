@@ -41,7 +41,7 @@ describe("a subtask is told", () => {
     const [a = ""] = run.subtasks;
     run.turnIn(a, [subtask("b")]);
     const b = run.subtasks.at(-1) ?? "";
-    expect(of(run, a)).toContain("nobody can be asked");
+    expect(of(run, a)).toContain("you cannot ask questions");
     expect(of(run, a)).toContain("call run_subtask");
     expect(of(run, b)).not.toContain("run_subtask");
   });

@@ -7,15 +7,15 @@ import { numberArgument, errorResult, successResult, textArgument } from "./own-
 const maxKeyCharacters = 128;
 const maxValueCharacters = 65_536;
 const maxEntries = 200;
-/** Keys that only subtasks write, by ending. */
-const reserved = "task:";
+/** The prefix of the keys that hold results of subtasks. */
+const reservedPrefix = "task:";
 
 export function memoryList({ memory }: RunState): OwnResult {
   const entries = [...memory].map(([key, value]) => ({ key, characters: value.length }));
   return successResult(JSON.stringify(entries));
 }
 
-/** A part of an entry that is as long as a result may be; the rest by its offset. */
+/** Returns as much of an entry as fits into a result, with the offset of the rest. */
 export function memoryRead(state: RunState, args: JsonObject): OwnResult {
   const key = textArgument(args, "key");
   const value = state.memory.get(key);
@@ -25,8 +25,8 @@ export function memoryRead(state: RunState, args: JsonObject): OwnResult {
   }
   const offset = numberArgument(args, "offset") ?? 0;
   // A character has at most three bytes in UTF-8, a pair of surrogates four.
-  const most = Math.max(1, Math.floor((limitsOf(state).resultBytes - noteBytes) / 3));
-  const part = wellFormed(value.slice(offset, offset + most));
+  const maxCharacters = Math.max(1, Math.floor((limitsOf(state).resultBytes - noteBytes) / 3));
+  const part = wellFormed(value.slice(offset, offset + maxCharacters));
   const end = offset + part.length;
   return successResult(
     end >= value.length
@@ -37,7 +37,7 @@ export function memoryRead(state: RunState, args: JsonObject): OwnResult {
 
 const noteBytes = 100;
 
-/** Without the half of a character that the end of a part may leave. */
+/** Removes an unpaired surrogate from the end of a part. */
 function wellFormed(part: string): string {
   return part.length > 1 && /[\uD800-\uDBFF]$/.test(part) ? part.slice(0, -1) : part;
 }
@@ -48,9 +48,9 @@ export function memoryWrite({ memory }: RunState, args: JsonObject): OwnResult {
   if (key === "" || key.length > maxKeyCharacters) {
     return errorResult(`a key has 1 to ${maxKeyCharacters} characters; this one has ${key.length}`);
   }
-  if (key.startsWith(reserved)) {
+  if (key.startsWith(reservedPrefix)) {
     return errorResult(
-      `keys that begin with ${reserved} are for results of subtasks; choose another`,
+      `keys that begin with ${reservedPrefix} are for results of subtasks; choose another`,
     );
   }
   if (value.length > maxValueCharacters) {

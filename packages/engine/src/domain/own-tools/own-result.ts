@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { EventInit } from "../state/fact.ts";
 
-/** What a tool of the runtime itself comes to: what the model reads, and what changes in the run before it does. */
+/** The result of a runtime tool, and the events that change the run before it. */
 export interface OwnResult {
   readonly content: string;
   readonly isError: boolean;

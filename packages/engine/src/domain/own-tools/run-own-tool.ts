@@ -16,7 +16,7 @@ import { memoryList, memoryRead, memoryWrite } from "./memory-tools.ts";
 import type { OwnResult } from "./own-result.ts";
 import { addTodo, completeTodo, listTodos, updateTodoStatus } from "./todo-tools.ts";
 
-/** The tools whose result follows from the run alone. */
+/** The tools whose result follows from the state of the run alone. */
 const pure: Readonly<Record<string, (state: RunState, args: JsonObject) => OwnResult>> = {
   memory_list: memoryList,
   memory_read: memoryRead,
@@ -27,12 +27,12 @@ const pure: Readonly<Record<string, (state: RunState, args: JsonObject) => OwnRe
   complete_todo: completeTodo,
 };
 
-/** Whether the result of the tool needs nothing from outside. */
+/** Whether the tool needs no effect. */
 export function isPure({ name, source }: ToolDescriptor): boolean {
   return source === runtimeSource && Object.hasOwn(pure, name);
 }
 
-/** What a call of such a tool changes in the run, and its result. */
+/** Returns the changes that a call of such a tool makes to the run, and its result. */
 export function runOwnTool(
   state: RunState,
   frame: Frame,

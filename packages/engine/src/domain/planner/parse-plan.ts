@@ -1,12 +1,12 @@
 import { firstCharacters } from "@reeve/agent/text/truncate-characters";
 
-/** The most steps of a plan, and characters of one. */
+/** The limits of a plan, and of each of its steps. */
 const maxSteps = 50;
 const maxCharacters = 2_000;
 
 /**
- * The ordered steps that a planner's answer holds: an array of strings, or an object with `steps`, as JSON; else the items
- * of its numbered or dashed list. An explicit empty array is an empty plan. Undefined: nothing in it can be used.
+ * Returns the ordered steps in a planner's answer: a JSON array of strings or object with `steps`, or else the items of a
+ * numbered or dashed list. An explicit empty array is an empty plan. Undefined: the answer has no steps.
  */
 export function parsePlan(text: string): readonly string[] | undefined {
   const steps = jsonSteps(text) ?? listItems(text);
@@ -42,21 +42,21 @@ function stepsIn(json: string): readonly string[] | undefined {
     typeof value === "object" && value !== null && "steps" in value ? value.steps : value;
   if (!Array.isArray(list)) return undefined;
   const items: readonly unknown[] = list;
-  const steps = items.map(wordsOf);
+  const steps = items.map(textOfStep);
   return steps.every((step) => step !== undefined) ? steps : undefined;
 }
 
-/** Models write a step as a text, or as an object that describes it. */
-function wordsOf(item: unknown): string | undefined {
+/** Models write a step as a string, or as an object with a description. */
+function textOfStep(item: unknown): string | undefined {
   if (typeof item === "string") return item;
   if (typeof item !== "object" || item === null) return undefined;
-  const words = ["step", "description", "title", "task", "text"]
+  const text = ["step", "description", "title", "task", "text"]
     .map((key) => (item as Readonly<Record<string, unknown>>)[key])
     .find((value) => typeof value === "string");
-  return typeof words === "string" ? words : undefined;
+  return typeof text === "string" ? text : undefined;
 }
 
-/** Lines that go on under an item belong to it. */
+/** Indented lines below an item belong to it. */
 function listItems(text: string): readonly string[] | undefined {
   const items: string[] = [];
   for (const line of text.split("\n")) {

@@ -6,13 +6,13 @@ const builtIn =
 const format =
   'Answer with the plan alone, as JSON: {"steps": ["first step", "second step"]}. If no plan is needed, answer {"steps": []}.';
 
-/** What the planner is told: the agent's own words for it, or the built-in ones, and the form of its answer. */
+/** Returns the planner's part of the system prompt: the agent's or the built-in instructions, and the format of the answer. */
 export function plannerPrompt(spec: AgentSpec | undefined): string {
-  const words = spec?.planningInstructions ?? "";
-  return `${words === "" ? builtIn : words}\n\n${format}`;
+  const instructions = spec?.planningInstructions ?? "";
+  return `${instructions === "" ? builtIn : instructions}\n\n${format}`;
 }
 
-/** How the plan is told to the one who carries it out. Empty: there is none. */
+/** Returns the note that shows the plan to the executing model; empty without a plan. */
 export function planNote(steps: readonly string[] | undefined): string {
   if (steps === undefined || steps.length === 0) return "";
   const list = steps.map((step, index) => `${index + 1}. ${step}`).join("\n");

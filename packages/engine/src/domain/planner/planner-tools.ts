@@ -2,7 +2,7 @@ import type { RunPrepared } from "@reeve/contracts/run";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionClass } from "@reeve/contracts/tool";
 
-/** The tools of the planner: the executor's, without those that begin subtasks. Planning is to stay a look ahead. */
+/** Returns the tools of the planner: those of the executor without those that start subtasks, so that it only explores. */
 export function plannerTools({
   tools,
   planningCapabilities,

@@ -12,7 +12,7 @@ import type { RunState } from "../state/run-state.ts";
 import { toolResultFact } from "../calls/tool-result.ts";
 import { taskKey } from "./outcome.ts";
 
-/** The result of a call whose subtasks have all ended; nothing before that. */
+/** Returns the result of a call when all its subtasks have ended; none before. */
 export function aggregateResults(
   state: RunState,
   frame: Frame,
@@ -38,14 +38,14 @@ export function aggregateResults(
   return [toolResultFact(call, scopeOf(frame), result, nowMs)];
 }
 
-interface Ended {
+interface EndedSubtask {
   readonly id: string;
   readonly outcome: Outcome;
 }
 
 type Contents = Pick<ToolResult, "content" | "isError"> & { readonly structured?: JsonObject };
 
-function single(ended: Ended | undefined, maxBytes: number): Contents {
+function single(ended: EndedSubtask | undefined, maxBytes: number): Contents {
   if (ended === undefined) return { content: "", isError: true };
   const { id, outcome } = ended;
   if (outcome.kind === "failed") {
@@ -60,15 +60,15 @@ function single(ended: Ended | undefined, maxBytes: number): Contents {
   };
 }
 
-/** One entry for each job, in their order. The call failed only if every job did. */
-function entries(outcomes: readonly Ended[], maxBytes: number): Contents {
-  const list = (maxText: number): readonly JsonObject[] =>
-    outcomes.map(({ id, outcome }, index) => entryOf(index, id, outcome, maxText));
-  let maxText = maxBytes;
-  let content = JSON.stringify(list(maxText));
-  while (byteLength(content) > maxBytes && maxText > smallestText) {
-    maxText = Math.floor(maxText * 0.7);
-    content = JSON.stringify(list(maxText));
+/** Returns one entry per job, in their order. The call failed only if every job failed. */
+function entries(outcomes: readonly EndedSubtask[], maxBytes: number): Contents {
+  const list = (maxTextBytes: number): readonly JsonObject[] =>
+    outcomes.map(({ id, outcome }, index) => entryOf(index, id, outcome, maxTextBytes));
+  let maxTextBytes = maxBytes;
+  let content = JSON.stringify(list(maxTextBytes));
+  while (byteLength(content) > maxBytes && maxTextBytes > minTextBytes) {
+    maxTextBytes = Math.floor(maxTextBytes * 0.7);
+    content = JSON.stringify(list(maxTextBytes));
   }
   return {
     content: truncateToBytes(content, maxBytes),
@@ -76,19 +76,23 @@ function entries(outcomes: readonly Ended[], maxBytes: number): Contents {
   };
 }
 
-const smallestText = 200;
+const minTextBytes = 200;
 
-function entryOf(index: number, id: string, outcome: Outcome, maxText: number): JsonObject {
+function entryOf(index: number, id: string, outcome: Outcome, maxTextBytes: number): JsonObject {
   if (outcome.kind === "failed") {
     const { error, message } = outcome;
-    return { index, status: "error", error: { error, message: truncateToBytes(message, maxText) } };
+    return {
+      index,
+      status: "error",
+      error: { error, message: truncateToBytes(message, maxTextBytes) },
+    };
   }
   const { payload, content } = outcome;
-  const fits = payload !== undefined && byteLength(content) <= maxText;
-  return { index, status: "success", result: fits ? payload : cut(content, id, maxText) };
+  const fits = payload !== undefined && byteLength(content) <= maxTextBytes;
+  return { index, status: "success", result: fits ? payload : cut(content, id, maxTextBytes) };
 }
 
-/** Whoever reads a part is told where the whole is. */
+/** Cuts a result, and says where the complete one is. */
 function cut(content: string, id: string, maxBytes: number): string {
   if (byteLength(content) <= maxBytes) return content;
   const note = `\n[cut; the whole is in the shared memory under ${taskKey(id)}]`;

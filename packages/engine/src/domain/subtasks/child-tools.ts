@@ -4,25 +4,24 @@ import { PermissionClass, ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import type { Frame, Job } from "../state/frame.ts";
 
-/** Classes that stay with the run itself. */
-const notForChildren: ReadonlySet<PermissionClass> = new Set([
+/** The permission classes that only the root has. */
+const rootOnly: ReadonlySet<PermissionClass> = new Set([
   PermissionClass.SECRETS,
   PermissionClass.EDITOR_MUTATE,
 ]);
 
-/** The tools that a frame may give to its subtasks, by name. */
+/** Returns the tools that a frame may give to its subtasks, by name. */
 export function inheritableTools({
   tools,
 }: Pick<Frame, "tools">): ReadonlyMap<string, ToolDescriptor> {
   return new Map(
     [...tools].filter(
-      ([name, { permissionClass }]) =>
-        name !== finishSubtaskName && !notForChildren.has(permissionClass),
+      ([name, { permissionClass }]) => name !== finishSubtaskName && !rootOnly.has(permissionClass),
     ),
   );
 }
 
-/** The tools of a subtask: what it was given, and with a schema the one that ends it. */
+/** Returns the tools of a subtask: those of its job, and `finish_subtask` if its result has a schema. */
 export function childTools(
   parent: Pick<Frame, "tools">,
   { tools: names, outputSchema }: Job,

@@ -7,7 +7,7 @@ import type { RunState } from "../state/run-state.ts";
 import { frameOf } from "../state/run-state.ts";
 import { outcomeOf } from "./outcome.ts";
 
-/** The end of a subtask, as its caller sees it: with what it said or finished with, or with what failed. */
+/** Returns the fact that a subtask has ended, with its result or its failure. */
 export function endSubtask(
   state: RunState,
   frame: Frame,

@@ -7,10 +7,10 @@ import { scopeOf } from "../state/frame.ts";
 import { refuse, toolResultFact } from "../calls/tool-result.ts";
 import { unitsOf } from "../state/units.ts";
 
-/** How often a subtask may call `finish_subtask` again after an invalid call. */
+/** How many invalid calls of `finish_subtask` a subtask may repeat. */
 const maxRetries = 3;
 
-/** The result of a call that ends a subtask; it takes its turn after all other calls of the step. */
+/** Returns the result of a call of `finish_subtask`, after all other calls of the step have results. */
 export function finishSubtask(frame: Frame, call: Call, nowMs: number): readonly Fact[] {
   const isFinished = frame.calls.some(isAccepted);
   if (isFinished) {
@@ -22,17 +22,17 @@ export function finishSubtask(frame: Frame, call: Call, nowMs: number): readonly
   return [toolResultFact(call, scopeOf(frame), result, nowMs)];
 }
 
-/** Whether the frame is a subtask whose result has a form, so that nothing but a call of `finish_subtask` ends it. */
+/** Whether the frame is a subtask whose result has a schema: only a call of `finish_subtask` ends it. */
 export function requiresResult({ subtask }: Frame): boolean {
   return subtask?.job.outputSchema !== undefined;
 }
 
-/** Whether the subtask has finished by a call that fits its schema. */
+/** Whether a call of `finish_subtask` was accepted. */
 export function isFinished({ calls }: Frame): boolean {
   return calls.some(isAccepted);
 }
 
-/** Whether the subtask has been told often enough what is wrong with its result. */
+/** Whether the subtask has used all retries of an invalid `finish_subtask`. */
 export function isOutOfRetries(frame: Frame): boolean {
   const invalid = unitsOf(frame).flatMap((unit) =>
     unit.kind === "turn"

@@ -3,7 +3,7 @@ import type { ToolCall } from "@reeve/contracts/tool";
 import { parallelSubtasksName } from "@reeve/agent/tools/runtime-tools";
 import type { Job } from "../state/frame.ts";
 
-/** The jobs that a call asks for, as its arguments say once they hold to the schema of the tool. */
+/** Returns the jobs in the arguments of a call, which fit the schema of the tool. */
 export function jobsOf({ name, arguments: args = {} }: ToolCall): readonly Job[] {
   if (name !== parallelSubtasksName) return [singleJob(args)];
   const { jobs } = args;
@@ -35,10 +35,10 @@ function oneOfMany(args: JsonObject): Job {
 
 const titleCharacters = 80;
 
-/** The first line of a task, for people. */
+/** Returns the first line of a task, shortened for display. */
 function titleOf(task: string): string {
   const [line = ""] = task.trim().split("\n", 1);
-  // A character has at most two units: one more than so many is more than fit.
+  // A character has at most two UTF-16 units, so one unit more shows that the line is too long.
   const characters = Array.from(line.slice(0, titleCharacters * 2 + 1));
   return characters.length <= titleCharacters
     ? line
@@ -49,7 +49,7 @@ function textOf(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : "";
 }
 
-/** Null is what some models write for an argument that they leave out. */
+/** Some models write null for an omitted argument. */
 function namesOf(value: JsonValue | undefined): readonly string[] | undefined {
   return Array.isArray(value) ? value.map(textOf) : undefined;
 }

@@ -6,9 +6,9 @@ import { childTools } from "./child-tools.ts";
 import { jobsOf } from "./jobs-of.ts";
 import { unitsFrom } from "../state/units.ts";
 
-/** The frame of a subtask as it begins. Undefined when the caller never made such a call. */
-export function openSubtask(parent: Frame, began: SubtaskChanged): Frame | undefined {
-  const { subtaskId, callId, index } = began;
+/** Returns the frame of a subtask at its start. Undefined if the caller has no such call. */
+export function openSubtask(parent: Frame, started: SubtaskChanged): Frame | undefined {
+  const { subtaskId, callId, index } = started;
   const call = parent.calls.find((candidate) => candidate.call.callId === callId);
   const job = call === undefined ? undefined : jobsOf(approvedCall(call))[index];
   if (job === undefined) return undefined;

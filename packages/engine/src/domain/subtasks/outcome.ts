@@ -4,12 +4,12 @@ import { approvedCall } from "../calls/approved-call.ts";
 import type { Frame, Outcome, Unit } from "../state/frame.ts";
 import { findNewest } from "@reeve/run/head/linked";
 
-/** The key under which the memory of the run keeps what a subtask came to. */
+/** Returns the key of a subtask's result in the memory of the run. */
 export function taskKey(subtaskId: string): string {
   return `task:${subtaskId}`;
 }
 
-/** What a subtask came to when it ended so, and the text that tells it. */
+/** Returns the outcome of a subtask that ended with this error or, if it is empty, with a result; and its text. */
 export function outcomeOf(
   frame: Frame,
   { error, message }: Pick<SubtaskChanged, "error" | "message">,
@@ -26,7 +26,7 @@ export function outcomeOf(
   return { outcome: { kind: "done", content, payload }, content };
 }
 
-/** The last thing that the subtask said: a turn may end it without a word. */
+/** Returns the last text of the subtask: its last turn may have none. */
 function lastText({ units }: Frame): string {
   const spoke = (unit: Unit) => unit.kind === "turn" && unit.text.trim() !== "";
   const turn = findNewest(units.newest, spoke);

@@ -15,7 +15,7 @@ import { schemaProblem } from "../schema/validate-arguments.ts";
 import { inheritableTools } from "./child-tools.ts";
 import { jobsOf } from "./jobs-of.ts";
 
-/** The subtasks of a call begin, all of them; or the whole call is refused, before any does. */
+/** Returns the starts of all subtasks of a call, or the refusal of the whole call. */
 export function spawnSubtasks(
   state: RunState,
   frame: Frame,
@@ -26,8 +26,8 @@ export function spawnSubtasks(
   const jobs = jobsOf(approvedCall(call));
   const problem = problemOf(state, frame, jobs);
   if (problem !== undefined) {
-    const told = truncateToBytes(problem, limitsOf(state).resultBytes);
-    return [refuse(call, scope, told, ToolStatus.ERROR, nowMs)];
+    const content = truncateToBytes(problem, limitsOf(state).resultBytes);
+    return [refuse(call, scope, content, ToolStatus.ERROR, nowMs)];
   }
   const limit = limitsOf(state).subtasks;
   const observed = state.head.spent.subtasks + jobs.length;
@@ -39,7 +39,7 @@ export function spawnSubtasks(
   return startRemaining(state, frame, call);
 }
 
-/** The subtasks of a call that have not begun, in their order. */
+/** Returns the starts of those subtasks of a call that have not started, in their order. */
 export function startRemaining({ frames }: RunState, frame: Frame, call: Call): readonly Fact[] {
   const { callId, name } = call.call;
   return jobsOf(approvedCall(call)).flatMap(({ title }, index) => {
@@ -75,7 +75,7 @@ function jobProblems({ instructions, tools, outputSchema }: Job, safe: readonly 
   ];
 }
 
-/** Its properties are the arguments of a tool, so that it has to be a schema of an object. */
+/** The schema has to describe an object: its properties become the arguments of `finish_subtask`. */
 function outputProblems(schema: JsonObject | undefined): readonly string[] {
   if (schema === undefined) return [];
   const problem = schemaProblem(schema);
