@@ -43,7 +43,7 @@ test("memories are added, listed, searched and forgotten", async () => {
   expect(await memories(["forget", memoryId])).toEqual({
     code: 1,
     said: "",
-    noted: `error: nothing is remembered as ${memoryId}\n`,
+    noted: `error: memory ${memoryId} not found; list the memories for their ids\n`,
   });
 });
 

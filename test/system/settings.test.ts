@@ -48,7 +48,7 @@ test.each([
     ["REEVE_NATS_URL", "REEVE_LOG_LEVEL", "REEVE_INTERNAL_TOKEN"],
   ],
 ])(
-  "%s tells all settings that are missing or wrong at once, and starts nothing",
+  "%s reports all missing and invalid settings together, and starts nothing",
   async (service, settings, named) => {
     const { lines, code } = await startWith(service, { ...wrong, ...settings });
     expect(code).toBe(2);
@@ -59,7 +59,7 @@ test.each([
   },
 );
 
-test("a service whose port is taken says so and ends, and does not wait for its store", async () => {
+test("a service whose port is in use reports that and exits, without waiting for its store", async () => {
   const taken = createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");
   // A TCP listener has an address and a port.

@@ -7,7 +7,7 @@ import {
 } from "@reeve/platform/process/settings";
 import { z } from "zod";
 
-/** `token=tenant/subject`, separated by commas. */
+/** A comma-separated list of `token=tenant/subject`. */
 const tokens = z.string().transform((text, context): ReadonlyMap<string, Principal> => {
   const principals = new Map<string, Principal>();
   for (const entry of text.split(",").map((part) => part.trim())) {
@@ -15,9 +15,9 @@ const tokens = z.string().transform((text, context): ReadonlyMap<string, Princip
     const [, token, tenant, subject] =
       /^([^=\s]{8,})=([a-z0-9][a-z0-9-]{0,62})\/([^\s/,]{1,128})$/.exec(entry) ?? [];
     if (token === undefined || tenant === undefined || subject === undefined) {
-      // The entry itself is a secret.
+      // The message does not quote the entry, which contains a secret.
       context.addIssue(
-        "an entry is not token=tenant/subject with a token of at least 8 characters",
+        "has an entry that is not token=tenant/subject with a token of at least 8 characters",
       );
       return z.NEVER;
     }
@@ -31,12 +31,12 @@ export const gatewayConfig = z
   .object({
     ...commonSettings,
     REEVE_LISTEN: listenAddress.prefault("127.0.0.1:4680"),
-    /** Bearer tokens and who has them. Without any, a token for development is made and printed. */
+    /** The bearer tokens and their principals. Default: a generated development token, which is logged. */
     REEVE_TOKENS: tokens.prefault(""),
     REEVE_APPROVALS_URL: z.url().default("http://127.0.0.1:4681"),
-    /** What gateway and approvals share; approvals refuses every other caller. */
+    /** The secret that the gateway and approvals share; approvals refuses all other callers. */
     REEVE_INTERNAL_TOKEN: z.string().min(16).optional(),
-    /** The largest artifact, in bytes. */
+    /** The maximum size of an artifact, in bytes. */
     REEVE_MAX_ARTIFACT_BYTES: z.coerce
       .number()
       .int()

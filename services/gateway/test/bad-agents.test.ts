@@ -23,21 +23,21 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
   const client = () => bench.as(protocol, `Bearer ${tokens.acme}`);
 
   // Requirement: RES-2
-  test("an agent that there is not is refused by name", async () => {
-    const started = client().runs.startRun({ agentId: "nobody", input: "hello" });
+  test("an unknown agent is refused with its id", async () => {
+    const started = client().runs.startRun({ agentId: "unknown", input: "hello" });
     const refusal = {
       kind: "not_found",
       reason: "AGENT_NOT_FOUND",
-      message: "there is no agent nobody; create it first",
-      metadata: { agent_id: "nobody" },
+      message: "agent unknown not found; create it first",
+      metadata: { agent_id: "unknown" },
       fields: [],
     };
     expect(await refusalOf(started)).toEqual(refusal);
-    expect(await refusalOf(client().agents.getAgent({ agentId: "nobody" }))).toEqual(refusal);
+    expect(await refusalOf(client().agents.getAgent({ agentId: "unknown" }))).toEqual(refusal);
   });
 
   // Requirement: CFG-11
-  test("everything that is wrong with a spec is said at once, each thing with its path", async () => {
+  test("all violations of a spec are reported together, each with its path", async () => {
     const spec = create(AgentSpecSchema, {
       id: "Not An Id",
       model: "nobody:model",
@@ -68,7 +68,7 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
     ]);
   });
 
-  test("a spec that is missing is said to be", async () => {
+  test("a missing spec is reported", async () => {
     expect(await refusalOf(client().agents.createAgent({}))).toMatchObject({
       kind: "invalid",
       reason: "INVALID_AGENT",
@@ -77,7 +77,7 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
   });
 
   // Requirement: CFG-10, DUR-6, DUR-7
-  test("what this version does not do is refused by the name of its field", async () => {
+  test("an unsupported feature is refused with the name of its field", async () => {
     const spec = { ...specOf("ambitious"), pluginIds: ["p"], delegates: ["other"] };
     expect(await refusalOf(client().agents.createAgent({ spec }))).toMatchObject({
       kind: "unsupported",
@@ -98,7 +98,7 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
   });
 
   // Requirement: DUR-6
-  test("a run whose tools need a sandbox is refused where nobody offers one", async () => {
+  test("a run whose tools need a sandbox is refused if no toolhost offers one", async () => {
     const started = client().runs.startRun({ agentId: "executes", input: "hello" });
     expect(await refusalOf(started)).toMatchObject({
       kind: "unsupported",
@@ -110,7 +110,7 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
     });
   });
 
-  test("a model that there is not is refused by name", async () => {
+  test("an unknown model is refused by name", async () => {
     const spec = { ...specOf("stranded"), model: "nothing" };
     expect(await refusalOf(client().agents.createAgent({ spec }))).toMatchObject({
       kind: "invalid",
@@ -119,7 +119,7 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
     });
   });
 
-  test("an id that is taken, and a revision that is not there, are refused", async () => {
+  test("an existing id and a wrong revision are refused", async () => {
     const { agents } = client();
     expect(await refusalOf(agents.createAgent({ spec: specOf("known") }))).toMatchObject({
       kind: "exists",
@@ -133,7 +133,7 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
       reason: "REVISION_CONFLICT",
       metadata: { agent_id: "known", revision: "1" },
     });
-    expect(await refusalOf(agents.updateAgent({ spec: specOf("nobody") }))).toMatchObject({
+    expect(await refusalOf(agents.updateAgent({ spec: specOf("unknown") }))).toMatchObject({
       kind: "not_found",
       reason: "AGENT_NOT_FOUND",
     });

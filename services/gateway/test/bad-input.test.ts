@@ -2,7 +2,7 @@ import { RunStatus } from "@reeve/contracts/run";
 import { Role } from "@reeve/contracts/thread";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { BenchWithAgent } from "./support/bench-with-agent.ts";
-import { noRun, openBenchWithAgent } from "./support/bench-with-agent.ts";
+import { unknownRun, openBenchWithAgent } from "./support/bench-with-agent.ts";
 import type { Protocol } from "./support/clients.ts";
 import { protocols, refusalOf } from "./support/clients.ts";
 import { tokens } from "./support/gateway-bench.ts";
@@ -20,22 +20,24 @@ afterAll(async () => {
 describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
   const client = () => bench.as(protocol, `Bearer ${tokens.acme}`);
 
-  test("a run that there is not is refused by name, whatever is asked of it", async () => {
+  test("an unknown run is refused with its id, by every method", async () => {
     const { runs } = client();
     const refusal = {
       kind: "not_found",
       reason: "RUN_NOT_FOUND",
-      message: `there is no run ${noRun}`,
-      metadata: { run_id: noRun },
+      message: `run ${unknownRun} not found`,
+      metadata: { run_id: unknownRun },
       fields: [],
     };
-    expect(await refusalOf(runs.getRun({ runId: noRun }))).toEqual(refusal);
-    expect(await refusalOf(runs.watchRun({ runId: noRun }))).toEqual(refusal);
-    expect(await refusalOf(runs.cancelRun({ runId: noRun }))).toEqual(refusal);
-    expect(await refusalOf(runs.sendMessage({ runId: noRun, text: "hello" }))).toEqual(refusal);
+    expect(await refusalOf(runs.getRun({ runId: unknownRun }))).toEqual(refusal);
+    expect(await refusalOf(runs.watchRun({ runId: unknownRun }))).toEqual(refusal);
+    expect(await refusalOf(runs.cancelRun({ runId: unknownRun }))).toEqual(refusal);
+    expect(await refusalOf(runs.sendMessage({ runId: unknownRun, text: "hello" }))).toEqual(
+      refusal,
+    );
   });
 
-  test("every field of a request that breaks its contract is said at once", async () => {
+  test("all invalid fields of a request are reported together", async () => {
     const labels = Object.fromEntries(Array.from({ length: 33 }, (_, at) => [`label-${at}`, ""]));
     const started = client().runs.startRun({
       agentId: "Known",
@@ -55,7 +57,7 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
     ]);
   });
 
-  test("files that would leave the workspace, collide or do not exist are refused", async () => {
+  test("files that would leave the workspace, collide, or do not exist are refused", async () => {
     const artifactId = "art_0123456789abcdef";
     const paths = ["../up", "/etc/passwd", "a//b", "twice.csv", "twice.csv"];
     const files = paths.map((path) => ({ artifactId, path }));
@@ -71,18 +73,18 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
     ]);
   });
 
-  test("a sequence beyond the end is out of range, and says where the end is", async () => {
+  test("a sequence beyond the end is out of range, and the refusal has the last sequence", async () => {
     const runId = await bench.queued();
     expect(await refusalOf(client().runs.watchRun({ runId, afterSequence: 9 }))).toEqual({
       kind: "out_of_range",
       reason: "SEQUENCE_BEYOND_END",
-      message: `run ${runId} has 1 events; there is none after 9`,
+      message: `run ${runId} has only 1 events; sequence 9 is beyond the end`,
       metadata: { run_id: runId, last_sequence: "1" },
       fields: [],
     });
   });
 
-  test("a message that is too large is refused with what is too large", async () => {
+  test("a message that is too large is refused with the reason", async () => {
     const huge = "x".repeat(5 * 1024 * 1024);
     const started = client().runs.startRun({ agentId: "known", input: huge });
     expect(await refusalOf(started)).toMatchObject({ kind: "exhausted", reason: "TOO_LARGE" });
@@ -102,16 +104,16 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
     ["a wrong token", "Bearer token-of-nobody"],
     ["a token that is cut", `Bearer ${tokens.acme.slice(0, -1)}`],
     ["another scheme", `Basic ${tokens.acme}`],
-  ])("whoever has %s is refused", async (_, authorization) => {
+  ])("a request with %s is refused", async (_, authorization) => {
     const { runs, agents } = bench.as(protocol, authorization);
     const refusal = { kind: "unauthenticated", reason: "UNAUTHENTICATED", fields: [] };
-    expect(await refusalOf(runs.getRun({ runId: noRun }))).toMatchObject(refusal);
-    expect(await refusalOf(runs.watchRun({ runId: noRun }))).toMatchObject(refusal);
+    expect(await refusalOf(runs.getRun({ runId: unknownRun }))).toMatchObject(refusal);
+    expect(await refusalOf(runs.watchRun({ runId: unknownRun }))).toMatchObject(refusal);
     expect(await refusalOf(runs.startRun({}))).toMatchObject(refusal);
     expect(await refusalOf(agents.createAgent({}))).toMatchObject(refusal);
   });
 
-  test("a page token that no page gave is refused", async () => {
+  test("an invalid page token is refused", async () => {
     const refusal = {
       kind: "invalid",
       reason: "INVALID_REQUEST",
@@ -122,7 +124,7 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
     expect(await refusalOf(threads.listThreads({ pageToken: "nonsense" }))).toMatchObject(refusal);
   });
 
-  test("approvals that is away is unavailable, and everything else goes on", async () => {
+  test("without the approvals service, approvals are unavailable and everything else works", async () => {
     const { approvals, runs } = client();
     const refusal = { kind: "unavailable", reason: "UNAVAILABLE" };
     expect(await refusalOf(approvals.listApprovals({}))).toMatchObject(refusal);
@@ -131,7 +133,7 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
     expect((await runs.getRun({ runId: await bench.queued() })).run?.status).toBe(RunStatus.QUEUED);
   });
 
-  test("an artifact that there is not is refused by name", async () => {
+  test("an unknown artifact is refused with its id", async () => {
     for (const artifactId of ["art_0123456789abcdef", "../../etc", "*", "a.b"]) {
       expect(await refusalOf(client().artifacts.downloadArtifact({ artifactId }))).toMatchObject({
         kind: "not_found",
@@ -141,19 +143,19 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
     }
   });
 
-  test("an artifact that is larger than is accepted is refused", async () => {
+  test("an artifact over the size limit is refused", async () => {
     const content = new Uint8Array(1_001);
     const { artifacts } = client();
     const refusal = { kind: "exhausted", reason: "TOO_LARGE" };
     const stored = artifacts.createArtifact({ header: { name: "a" }, content });
     expect(await refusalOf(stored)).toMatchObject(refusal);
     expect(await refusalOf(artifacts.uploadArtifact(largeUpload()))).toMatchObject(refusal);
-    // The connection serves the next request.
-    expect((await artifacts.listArtifacts({ runId: noRun })).artifacts).toEqual([]);
+    // The connection is still usable.
+    expect((await artifacts.listArtifacts({ runId: unknownRun })).artifacts).toEqual([]);
   });
 });
 
-/** More than a connection holds while nobody reads it. */
+/** Larger than the buffers of a connection that is not read. */
 async function* largeUpload() {
   yield { part: { case: "header", value: { name: "a" } } } as const;
   for (let sent = 0; sent < 8; sent++) {
@@ -161,7 +163,7 @@ async function* largeUpload() {
   }
 }
 
-/** Posts what no client of ours would. */
+/** Posts a request that no client library would send. */
 function post(path: string, body: string, contentType = "application/json") {
   const headers = { "content-type": contentType, authorization: `Bearer ${tokens.acme}` };
   return fetch(`${bench.url}/${path}`, { method: "POST", headers, body });
@@ -179,19 +181,19 @@ describe("plain HTTP", () => {
   });
 
   // Requirement: PERM-2
-  test("that says what there is not, such as a list of tools, is carried out without it", async () => {
+  test("with an unknown field, such as a list of tools, is accepted without the field", async () => {
     const body = '{"agentId":"known","input":"x","tools":["run_command"]}';
     const response = await post("reeve.run.v1.RunService/StartRun", body);
     expect(response.status).toBe(200);
   });
 
-  test("to a method or a path that there is not is told so", async () => {
+  test("to an unknown method or path is not found", async () => {
     for (const path of ["reeve.run.v1.RunService/Explode", "reeve.run.v9.Nothing/At", "nothing"]) {
       expect((await post(path, "{}")).status).toBe(404);
     }
   });
 
-  test("with another media type is told so", async () => {
+  test("with another media type is refused", async () => {
     const response = await post("reeve.run.v1.RunService/StartRun", "hello", "text/plain");
     expect(response.status).toBe(415);
   });

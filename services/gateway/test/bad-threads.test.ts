@@ -21,7 +21,7 @@ afterAll(async () => {
 describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
   const client = () => bench.as(protocol, `Bearer ${tokens.acme}`);
 
-  test("a thread that there is not is refused by name, whatever is asked of it", async () => {
+  test("an unknown thread is refused with its id, by every method", async () => {
     const { threads } = client();
     const refusal = {
       kind: "not_found",
@@ -43,14 +43,14 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
       expect(await refusalOf(threads.getThread({ threadId }))).toMatchObject(refusal);
       expect(await refusalOf(threads.listThreadMessages({ threadId }))).toMatchObject(refusal);
       expect(await refusalOf(threads.deleteThread({ threadId }))).toMatchObject(refusal);
-      // Without an id there is no thread, and a run needs none.
+      // A run without a thread id is valid.
       if (threadId === "") return;
       const request = { agentId: "known", input: "hello", threadId };
       expect(await refusalOf(runs.startRun(request))).toMatchObject(refusal);
     },
   );
 
-  test("what means nothing beside a thread, or without one, is refused by the name of its field", async () => {
+  test("a field that is not valid with a thread, or without one, is refused by its name", async () => {
     const { runs } = client();
     const request = { agentId: "known", input: "hello" };
     const alone = runs.startRun({ ...request, onBusy: OnBusy.QUEUE });
@@ -73,7 +73,7 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
     );
   });
 
-  test("a thread that is busy says with which run, and cannot be deleted", async () => {
+  test("the refusal of a busy thread has its active run, and the thread cannot be deleted", async () => {
     const { runs, threads } = client();
     const threadId = `busy-${randomUUID()}`;
     const request = { agentId: "known", input: "hello", threadId };
@@ -87,7 +87,7 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
     expect(await refusalOf(threads.deleteThread({ threadId }))).toMatchObject(refusal);
   });
 
-  test("a page of the messages of a thread wants a token of such a page", async () => {
+  test("a page of messages is refused with a token of another list", async () => {
     const threadId = `paged-${randomUUID()}`;
     await client().runs.startRun({ agentId: "known", input: "hello", threadId });
     const { threads } = client();

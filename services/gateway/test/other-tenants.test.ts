@@ -17,7 +17,7 @@ afterAll(async () => {
 
 describe("the runs of another tenant", () => {
   // Requirement: RES-11
-  test("are not there, by whichever way", async () => {
+  test("are not found by any method", async () => {
     const runId = await bench.queued();
     const refusal = { kind: "not_found", reason: "RUN_NOT_FOUND" };
     expect(await refusalOf(bench.globex.runs.getRun({ runId }))).toMatchObject(refusal);
@@ -30,7 +30,7 @@ describe("the runs of another tenant", () => {
     expect((await bench.acme.runs.getRun({ runId })).run?.status).toBe(RunStatus.QUEUED);
   });
 
-  test("and its threads are not there either, and a thread of the same id is another one", async () => {
+  test("and its threads are not found, and a thread with the same id is another thread", async () => {
     const request = { agentId: "known", input: "hello", threadId: "shared" };
     await bench.acme.runs.startRun(request);
     const refusal = { kind: "not_found", reason: "THREAD_NOT_FOUND" };
@@ -43,7 +43,7 @@ describe("the runs of another tenant", () => {
     expect((await threads.listThreads({})).threads).toEqual([]);
   });
 
-  test("do not share their request ids, agents or artifacts", async () => {
+  test("do not share their request ids, agents, or artifacts", async () => {
     const requestId = randomUUID();
     const request = { agentId: "known", input: "hello", requestId };
     const { run } = await bench.acme.runs.startRun(request);

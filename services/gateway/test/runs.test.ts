@@ -4,7 +4,7 @@ import { RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
 import { Role } from "@reeve/contracts/thread";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { BenchWithAgent } from "./support/bench-with-agent.ts";
-import { noRun, openBenchWithAgent } from "./support/bench-with-agent.ts";
+import { unknownRun, openBenchWithAgent } from "./support/bench-with-agent.ts";
 import { refusalOf } from "./support/clients.ts";
 
 let bench: BenchWithAgent;
@@ -25,14 +25,14 @@ const request = () => ({
 });
 
 describe("a request id", () => {
-  test("that comes again with the same content is the same run", async () => {
+  test("that is repeated with the same content returns the same run", async () => {
     const first = request();
     const { run } = await bench.acme.runs.startRun(first);
     const again = await bench.acme.runs.startRun({ ...first, labels: { a: "1", b: "2" } });
     expect(again.run).toEqual(run);
   });
 
-  test("that comes many times at once is one run", async () => {
+  test("that is sent many times concurrently starts one run", async () => {
     const same = request();
     const started = await Promise.all(
       Array.from({ length: 8 }, () => bench.acme.runs.startRun(same)),
@@ -42,7 +42,7 @@ describe("a request id", () => {
     expect((await bench.acme.runs.getRun({ runId })).run?.lastSequence).toBe(1);
   });
 
-  test("that comes with other content is refused with the run that has it", async () => {
+  test("that is repeated with other content is refused with the id of the run", async () => {
     const first = request();
     const { run } = await bench.acme.runs.startRun(first);
     const others = [
@@ -68,7 +68,7 @@ describe("a request id", () => {
 });
 
 describe("a run", () => {
-  test("that is cancelled is so for everybody, and is cancelled only once", async () => {
+  test("that is cancelled is cancelled for every client, and only once", async () => {
     const runId = await bench.queued();
     const first = await bench.acme.runs.cancelRun({ runId, reason: "enough" });
     expect(first.run?.status).toBe(RunStatus.CANCELLED);
@@ -87,7 +87,7 @@ describe("a run", () => {
     expect(statuses).toEqual([RunStatus.CANCELLED]);
   });
 
-  test("that is cancelled many times at once has one cancellation", async () => {
+  test("that is cancelled many times concurrently has one cancellation", async () => {
     const runId = await bench.queued();
     await Promise.all(Array.from({ length: 8 }, () => bench.acme.runs.cancelRun({ runId })));
     expect((await bench.acme.runs.getRun({ runId })).run).toMatchObject({
@@ -96,7 +96,7 @@ describe("a run", () => {
     });
   });
 
-  test("that ended otherwise can neither be cancelled nor spoken to", async () => {
+  test("that has completed accepts neither a cancellation nor a message", async () => {
     const runId = await bench.queued();
     await bench.append(runId, { case: "status", value: { status: RunStatus.COMPLETED } });
     const refusal = {
@@ -110,7 +110,7 @@ describe("a run", () => {
     );
   });
 
-  test("takes a message with one id only once", async () => {
+  test("accepts a message with the same id only once", async () => {
     const runId = await bench.queued();
     const message = { runId, text: "hi", messageId: "m-1" };
     const first = await bench.acme.runs.sendMessage(message);
@@ -119,7 +119,7 @@ describe("a run", () => {
     expect((await bench.acme.runs.getRun({ runId })).run?.lastSequence).toBe(2);
   });
 
-  test.each(["", " ", "\n\t"])("takes no message without a word: %j", async (text) => {
+  test.each(["", " ", "\n\t"])("refuses a blank message: %j", async (text) => {
     const runId = await bench.queued();
     expect(await refusalOf(bench.acme.runs.sendMessage({ runId, text }))).toMatchObject({
       kind: "invalid",
@@ -127,7 +127,7 @@ describe("a run", () => {
     });
   });
 
-  test.each([noRun.toUpperCase(), "run_*", "run_a.b", "..", "run_>"])(
+  test.each([unknownRun.toUpperCase(), "run_*", "run_a.b", "..", "run_>"])(
     "has no such id as %s",
     async (runId) => {
       expect(await refusalOf(bench.acme.runs.getRun({ runId }))).toMatchObject({

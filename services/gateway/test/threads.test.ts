@@ -17,7 +17,7 @@ import { openGatewayBench, tokens } from "./support/gateway-bench.ts";
 
 const signal = AbortSignal.timeout(110_000);
 let bench: GatewayBench;
-/** Two gateways over the same server. */
+/** Two gateways with the same NATS server. */
 let gateways: readonly Clients[];
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ afterAll(async () => {
 
 function gateway(index = 0): Clients {
   const one = gateways[index % gateways.length];
-  if (one === undefined) throw new Error("there is no gateway");
+  if (one === undefined) throw new Error("a gateway is missing");
   return one;
 }
 
@@ -44,13 +44,13 @@ async function start(threadId: string, index: number, onBusy: OnBusy): Promise<R
   return (await gateway(index).runs.startRun(request)).run;
 }
 
-/** Starts 20 runs at once, over both gateways. */
+/** Starts 20 runs concurrently, over both gateways. */
 function startMany(threadId: string, onBusy: OnBusy) {
   const starting = Array.from({ length: 20 }, (_, index) => start(threadId, index, onBusy));
   return Promise.allSettled(starting);
 }
 
-/** A worker that answers each run that it is given, until `isEnough`. Returns the runs in the order of its work. */
+/** Runs a worker that completes each run it receives, until `isEnough`. Returns the runs in order. */
 async function workUntil(isEnough: (done: readonly string[]) => boolean): Promise<string[]> {
   const { nats } = bench;
   const dispatch = await openDispatchQueue(nats, { ackWaitMs: 5_000, isConsumer: true });
@@ -85,7 +85,7 @@ async function workUntil(isEnough: (done: readonly string[]) => boolean): Promis
   return done;
 }
 
-/** Asks until the answer is as it will be: indexes follow the logs with a short delay. */
+/** Repeats a request until its result is as expected: indexes follow the logs with a short delay. */
 async function eventually<Answer>(
   ask: () => Promise<Answer>,
   isAsMeant: (answer: Answer) => boolean,
@@ -99,7 +99,7 @@ async function eventually<Answer>(
 }
 
 // Requirement: CHAT-7
-test("of many that start at once over two gateways, one has its turn and nothing is there of the others", async () => {
+test("of many concurrent starts over two gateways, one gets the turn and the others leave nothing behind", async () => {
   const outcomes = await startMany("reject", OnBusy.REJECT);
   const accepted = outcomes.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
   expect(accepted).toHaveLength(1);
@@ -109,7 +109,7 @@ test("of many that start at once over two gateways, one has its turn and nothing
   await workUntil((done) => done.includes(run?.runId ?? ""));
 });
 
-test("all that queue over two gateways have their turn, in the order in which they were accepted", async () => {
+test("all runs that queue over two gateways get their turn, in the order of acceptance", async () => {
   const outcomes = await startMany("queue", OnBusy.QUEUE);
   expect(outcomes.every(({ status }) => status === "fulfilled")).toBe(true);
   const { thread } = await gateway().threads.getThread({ threadId: "queue" });
@@ -129,7 +129,7 @@ test("all that queue over two gateways have their turn, in the order in which th
 });
 
 // Requirement: CHAT-7
-test("of many that interrupt over two gateways, exactly one is left", async () => {
+test("of many concurrent interrupts over two gateways, exactly one run remains", async () => {
   await start("hurry", 99, OnBusy.REJECT);
   const outcomes = await startMany("hurry", OnBusy.INTERRUPT);
   const runs = outcomes.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
@@ -144,7 +144,7 @@ test("of many that interrupt over two gateways, exactly one is left", async () =
   await workUntil((done) => done.includes(thread?.activeRunId ?? ""));
 });
 
-test("the indexes follow: the thread is listed, and so are its runs", async () => {
+test("the indexes list the thread and its runs", async () => {
   const run = await start("listed", 0, OnBusy.REJECT);
   const { threads } = await eventually(
     () => gateway(1).threads.listThreads({}),
@@ -166,7 +166,7 @@ test("the indexes follow: the thread is listed, and so are its runs", async () =
   expect(await refusalOf(again)).toMatchObject({ reason: "THREAD_NOT_FOUND" });
 });
 
-test("more than a hundred that wait are refused", async () => {
+test("more than a hundred queued runs are refused", async () => {
   await start("full", 0, OnBusy.REJECT);
   const outcomes = await Promise.allSettled(
     Array.from({ length: 110 }, (_, index) => start("full", index, OnBusy.QUEUE)),

@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 afterAll(() => bench[Symbol.asyncDispose]());
 
-/** One of the gateways, by turns. */
+/** Returns the gateways in alternation. */
 const gateway = (turn: number): Clients => gateways[turn % 2 === 0 ? 0 : 1];
 
 async function started(more: { readonly requestId?: string; readonly input?: string } = {}) {
@@ -34,7 +34,7 @@ async function started(more: { readonly requestId?: string; readonly input?: str
   return run?.runId ?? "";
 }
 
-/** Everything that a watch gives, from a gateway and after a sequence. */
+/** Collects the messages of a watch, from a gateway and after a sequence. */
 async function watched(runId: string, turn = 0, afterSequence = 0): Promise<RunEvent[]> {
   const events: RunEvent[] = [];
   const detailed = { case: "detailed", value: true } as const;
@@ -56,7 +56,7 @@ describe("two gateways", () => {
     expect(new Set(runs.map(({ run }) => run?.runId)).size).toBe(1);
   });
 
-  test("cancel a run once while others speak to it, and nothing follows its end", async () => {
+  test("cancel a run once during concurrent messages, and nothing follows its end", async () => {
     const runId = await started();
     const cancelling = Array.from({ length: 8 }, (_, turn) =>
       gateway(turn).runs.cancelRun({ runId, reason: "enough" }),
@@ -85,7 +85,7 @@ describe("two gateways", () => {
     expect(events.filter((event) => kindOf(event) === "messageSubmitted")).toHaveLength(taken);
   });
 
-  test("list what the logs say", async () => {
+  test("list the runs that the logs have", async () => {
     const runIds = await Promise.all(Array.from({ length: 20 }, () => started()));
     await Promise.all(
       runIds.map(async (runId, turn) => {
@@ -107,7 +107,7 @@ describe("two gateways", () => {
 });
 
 // Requirement: EVT-4
-test("a client that comes back fifty times, anywhere and at either gateway, misses and repeats nothing", async () => {
+test("a client that resumes fifty times, anywhere and at either gateway, misses and repeats nothing", async () => {
   const runId = await started();
   const length = 120;
   const writing = (async () => {
@@ -120,7 +120,7 @@ test("a client that comes back fifty times, anywhere and at either gateway, miss
   let after = 0;
   let isOver = false;
   for (let turn = 0; !isOver; turn++) {
-    // Leaves after some events, in the middle of a message too; the last ones stay to the end.
+    // Leaves after some events, sometimes within a message; the last watches stay to the end.
     const most = turn < 50 ? (turn * 7) % 5 : Infinity;
     const request = { runId, afterSequence: after };
     let count = 0;
@@ -146,7 +146,7 @@ test("a client that comes back fifty times, anywhere and at either gateway, miss
   }
 });
 
-test("a stream goes on without a gap when the store is killed in the middle of it", async () => {
+test("a stream continues without a gap after the store is killed", async () => {
   const runId = await started();
   const watching = watched(runId, 0);
   await bench.append(runId, { case: "step", value: { state: StepState.STARTED } });
@@ -159,7 +159,7 @@ test("a stream goes on without a gap when the store is killed in the middle of i
   expect((await other).map(kindOf)).toEqual(kinds);
 });
 
-test("requests that come while the store is away are answered when it is back", async () => {
+test("requests during an outage of the store are answered after it", async () => {
   const runId = await started();
   const asked: Promise<unknown>[] = [];
   await bench.restartNats(async () => {
@@ -176,8 +176,8 @@ test("requests that come while the store is away are answered when it is back", 
   expect(answers.map(({ status }) => status)).toEqual(asked.map(() => "fulfilled"));
 });
 
-describe("the largest that is accepted", () => {
-  test("request is stored whole, and comes back", async () => {
+describe("the maximum size of a", () => {
+  test("request is stored completely, and returned", async () => {
     const labels = Object.fromEntries(
       Array.from({ length: 32 }, (_, index) => [`${index}`.padStart(63, "k"), "🙂".repeat(256)]),
     );
@@ -199,7 +199,7 @@ describe("the largest that is accepted", () => {
       .toEqual(labels);
   });
 
-  test("is exceeded by one label, one byte or one message more", async () => {
+  test("request is exceeded by one more label, byte, or message", async () => {
     const many = Object.fromEntries(Array.from({ length: 33 }, (_, index) => [`${index}`, ""]));
     const long = "x".repeat(262_145);
     const runId = await started();
@@ -216,7 +216,7 @@ describe("the largest that is accepted", () => {
   });
 });
 
-test("an upload that is cut in the middle leaves neither an artifact nor a byte", async () => {
+test("an interrupted upload leaves neither an artifact nor content", async () => {
   const streams = (await jetstreamManager(bench.nats.connection)).streams;
   const stored = async () => (await streams.info("OBJ_artifacts-bytes")).state.messages;
   const before = await stored();
@@ -224,11 +224,11 @@ test("an upload that is cut in the middle leaves neither an artifact nor a byte"
   async function* half() {
     yield { part: { case: "header", value: { name: "a" } } } as const;
     yield { part: { case: "chunk", value: new Uint8Array(500) } } as const;
-    leave.abort(new Error("the client is gone"));
+    leave.abort(new Error("the client disconnected"));
     await new Promise(() => undefined);
   }
   const cut = gateway(0).artifacts.uploadArtifact(half(), { signal: leave.signal });
-  await expect(cut).rejects.toThrow("the client is gone");
+  await expect(cut).rejects.toThrow("the client disconnected");
   await expect.poll(stored).toBe(before);
   expect((await gateway(1).artifacts.listArtifacts({})).artifacts).toEqual([]);
 });

@@ -22,7 +22,7 @@ export const settingBreaks: readonly Break[] = [
       (container(find("Deployment", "gateway")).env = container(
         find("Deployment", "gateway"),
       ).env.filter(({ name }: Broken) => name !== "REEVE_TOKENS")),
-    "REEVE_TOKENS: is needed",
+    "REEVE_TOKENS: is required",
   ],
   [
     "settings",

@@ -38,7 +38,7 @@ describe("an agent", () => {
     });
   });
 
-  test("of many that are created at once under one id is one", async () => {
+  test("is created once by many concurrent requests with one id", async () => {
     const ports = memoryPorts();
     const outcomes = await Promise.allSettled(
       Array.from({ length: 8 }, () => createAgent(ports, "acme", specOf("writer"), never)),
@@ -46,7 +46,7 @@ describe("an agent", () => {
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   });
 
-  test("keeps the time of its creation when it is replaced", async () => {
+  test("keeps its creation time when it is replaced", async () => {
     const ports = await withAgents("writer");
     const before = await getAgent(ports, "acme", "writer", never);
     const spec = specOf("writer", { instructions: "write" });
@@ -56,7 +56,7 @@ describe("an agent", () => {
     expect(await getAgent(ports, "acme", "writer", never)).toEqual(agent);
   });
 
-  test("is replaced only at the revision that was seen", async () => {
+  test("is replaced only at the given revision", async () => {
     const ports = await withAgents("writer");
     await updateAgent(ports, "acme", specOf("writer"), 1, never);
     await expect(updateAgent(ports, "acme", specOf("writer"), 1, never)).rejects.toMatchObject({
@@ -71,7 +71,7 @@ describe("an agent", () => {
     expect((await getAgent(ports, "acme", "writer", never)).revision).toBe(3);
   });
 
-  test("is replaced at whichever revision by everybody who does not mind", async () => {
+  test("is replaced at any revision by requests without a revision", async () => {
     const ports = await withAgents("writer");
     const stored = await Promise.all(
       Array.from({ length: 8 }, () => updateAgent(ports, "acme", specOf("writer"), 0, never)),
@@ -80,7 +80,7 @@ describe("an agent", () => {
     expect(revisions).toEqual([2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
-  test("that is gone is not found, and its id is free", async () => {
+  test("that is deleted is not found, and its id is free", async () => {
     const ports = await withAgents("writer");
     await deleteAgent(ports, "acme", "writer", never);
     const refusal = { kind: "not_found", reason: ErrorReason.AGENT_NOT_FOUND };
@@ -93,7 +93,7 @@ describe("an agent", () => {
   });
 
   // Requirement: CFG-11, HITL-5
-  test("that is not valid is never stored, and everything that is wrong is said with its path", async () => {
+  test("that is invalid is not stored, and all violations are reported with their paths", async () => {
     const ports = memoryPorts();
     const broken = specOf("writer", { model: "nothing", budgetAwareness: "limit:101" });
     await expect(createAgent(ports, "acme", broken, never)).rejects.toMatchObject({
@@ -115,7 +115,7 @@ describe("an agent", () => {
     expect((await getAgent(ports, "acme", "writer", never)).revision).toBe(1);
   });
 
-  test("is nobody's but its tenant's", async () => {
+  test("is visible only to its tenant", async () => {
     const ports = await withAgents("writer");
     const refusal = { kind: "not_found" };
     await expect(getAgent(ports, "globex", "writer", never)).rejects.toMatchObject(refusal);
@@ -125,7 +125,7 @@ describe("an agent", () => {
 });
 
 describe("the list of agents", () => {
-  test("has pages that neither hide nor repeat what comes or goes in between", async () => {
+  test("has pages that neither hide nor repeat agents when others are created or deleted in between", async () => {
     const ports = await withAgents("a", "b", "d", "e");
     const first = await idsOf(ports, "acme", { pageSize: 2, pageToken: "" });
     expect(first.ids).toEqual(["a", "b"]);
@@ -136,7 +136,7 @@ describe("the list of agents", () => {
     expect(rest).toEqual({ ids: ["c", "d", "e"], nextPageToken: "" });
   });
 
-  test("shows nothing of another tenant to whoever has its page token", async () => {
+  test("shows nothing of another tenant for that tenant's page token", async () => {
     const ports = await withAgents("a", "b", "c");
     const { nextPageToken } = await idsOf(ports, "acme", { pageSize: 1, pageToken: "" });
     await createAgent(ports, "globex", specOf("z"), never);

@@ -16,13 +16,13 @@ type AgentPorts = Pick<GatewayPorts, "agents" | "offer">;
 
 const { key: agentKey } = bucketOf(AgentSchema);
 
-/** An agent that was stored, and what is suspicious about it. */
+/** A stored agent, with the warnings about its spec. */
 export interface StoredAgent {
   readonly agent: Agent;
   readonly warnings: readonly string[];
 }
 
-/** Stores a new agent, if it is valid and its id is free. */
+/** Stores a new agent. Throws a Failure if its spec is invalid or its id is taken. */
 export async function createAgent(
   { agents, offer }: AgentPorts,
   tenant: string,
@@ -37,15 +37,15 @@ export async function createAgent(
   throw new Failure(
     "exists",
     ErrorReason.AGENT_EXISTS,
-    `agent ${spec.id} exists; update it instead`,
+    `agent ${spec.id} already exists; update it instead`,
     { metadata: { agent_id: spec.id } },
   );
 }
 
-/** How often an update of whichever revision is there gives way to others. */
+/** The maximum number of attempts of an update without a revision, each after a concurrent update won. */
 const maxAttempts = 20;
 
-/** Replaces an agent, if it is valid and still at `revision` (0: whichever). */
+/** Replaces an agent. Throws a Failure if its spec is invalid, or it is not at `revision` (0 matches any revision). */
 export async function updateAgent(
   { agents, offer }: AgentPorts,
   tenant: string,
@@ -59,8 +59,8 @@ export async function updateAgent(
     const row = await agents.get(key, signal);
     if (row === undefined) throw agentNotFound(spec.id);
     const { record: before } = row;
-    const isWanted = revision === 0 || revision === before.revision;
-    if (!isWanted || attempt > maxAttempts) throw changed(spec.id, before.revision);
+    const isExpected = revision === 0 || revision === before.revision;
+    if (!isExpected || attempt > maxAttempts) throw revisionConflict(spec.id, before.revision);
     const agent = create(AgentSchema, {
       spec,
       revision: before.revision + 1,
@@ -93,7 +93,7 @@ export async function deleteAgent(
   await agents.delete(agentKey({ tenant, agent: agentId }), signal);
 }
 
-/** A page of the agents of a tenant, by id. */
+/** Returns a page of a tenant's agents, ordered by id. */
 export async function listAgents(
   { agents }: Pick<GatewayPorts, "agents">,
   tenant: string,
@@ -110,7 +110,7 @@ export async function listAgents(
   );
 }
 
-/** What is wrong with a spec, with paths as the request has them. */
+/** Checks a spec against what the deployment offers. Paths of violations are relative to the spec. */
 export function checkAgent(
   given: AgentSpec | undefined,
   { offer }: Pick<GatewayPorts, "offer">,
@@ -125,7 +125,7 @@ function validSpec(
   const checked = checkAgent(given, ports);
   if (checked === undefined) {
     const violation = { field: "spec", description: "is required", reason: "REQUIRED" };
-    throw new Failure("invalid", ErrorReason.INVALID_AGENT, "the request has no spec", {
+    throw new Failure("invalid", ErrorReason.INVALID_AGENT, "the request has no spec; send one", {
       violations: [violation],
     });
   }
@@ -146,16 +146,16 @@ function agentNotFound(agentId: string): Failure {
   return new Failure(
     "not_found",
     ErrorReason.AGENT_NOT_FOUND,
-    `there is no agent ${agentId}; create it first`,
+    `agent ${agentId} not found; create it first`,
     { metadata: { agent_id: agentId } },
   );
 }
 
-function changed(agentId: string, revision: number): Failure {
+function revisionConflict(agentId: string, revision: number): Failure {
   return new Failure(
     "conflict",
     ErrorReason.REVISION_CONFLICT,
-    `agent ${agentId} was changed meanwhile and is at revision ${revision}; read it and decide again`,
+    `agent ${agentId} was changed concurrently and is now at revision ${revision}; read it and retry`,
     { metadata: { agent_id: agentId, revision: String(revision) } },
   );
 }

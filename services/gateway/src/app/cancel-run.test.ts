@@ -36,7 +36,7 @@ function publish() {
 }
 
 describe("cancelling a run", () => {
-  test("is one batch: who asked, what it cost, what it did, and the end", async () => {
+  test("is one batch: the request, the cost, the execution tree, and the end", async () => {
     const ports = await withRun(
       claimed,
       { case: "modelCallStarted", value: { attempt: 1 } },
@@ -60,7 +60,7 @@ describe("cancelling a run", () => {
     expect(ports.dispatch.length).toBe(1);
   });
 
-  test("succeeds after a thousand large calls: what it did is told as far as a batch has room", async () => {
+  test("succeeds after a thousand large calls, with a tree that is cut to fit into the batch", async () => {
     const ports = await withRun(claimed);
     for (let index = 0; index < 1_000; index++) {
       const call = { callId: `${runId}-${index}-0`, name: "grep" };
@@ -80,7 +80,7 @@ describe("cancelling a run", () => {
     expect(nodes).toHaveLength(1_000);
   });
 
-  test("knows no cost when a model without a price was called", async () => {
+  test("has no cost if a model without a price was called", async () => {
     const ports = await withRun(
       { case: "usage", value: { inputTokens: 1, costUsd: 0.5 } },
       { case: "usage", value: { inputTokens: 1 } },
@@ -91,7 +91,7 @@ describe("cancelling a run", () => {
     expect(cost?.costUsd).toBeUndefined();
   });
 
-  test("again, or many times at once, changes nothing more", async () => {
+  test("again, or many times concurrently, changes nothing more", async () => {
     const ports = await withRun();
     await Promise.all(Array.from({ length: 8 }, () => cancelRun(ports, ann, request, never)));
     await cancelRun(ports, ann, { runId, reason: "later" }, never);
@@ -99,7 +99,7 @@ describe("cancelling a run", () => {
     expect(ports.dispatch.length).toBe(1);
   });
 
-  test("withdraws the calls that are out, whether or not a worker lives, and no others", async () => {
+  test("withdraws the open calls, with or without a live worker, and no others", async () => {
     const done = { case: "toolResult", value: { result: { callId: "ended" } } } as const;
     const ports = await withRun(claimed, out("ended"), out("first"), done, out("second"));
     await Promise.all([1, 2, 3].map(() => cancelRun(ports, ann, request, never)));
@@ -114,7 +114,7 @@ describe("cancelling a run", () => {
     ]);
   });
 
-  test("again makes up for a dispatch that was lost", async () => {
+  test("again repeats a lost dispatch", async () => {
     const ports = await withRun(claimed, { case: "runParked", value: {} });
     const lost = cancelRun(
       { ...ports, dispatch: { publish, holds: async () => false } },
@@ -133,7 +133,7 @@ describe("cancelling a run", () => {
     ]);
   });
 
-  test("gives the place in the thread to the next, also when not all that the run had out can be withdrawn", async () => {
+  test("starts the next run of the thread, even if not all open calls can be withdrawn", async () => {
     const ports = memoryPorts();
     await storeAgent(ports, "writer");
     const started = async (requestId: string) => {
@@ -160,7 +160,7 @@ describe("cancelling a run", () => {
     expect(events.at(-1)?.event).toMatchObject({ case: "turnStarted", value: { runId: second } });
   });
 
-  test("loses to an owner that ends the run first", async () => {
+  test("is refused if the owner ends the run first", async () => {
     const ports = await withRun(claimed);
     let isFirst = true;
     const racing: RunLog = {
@@ -181,7 +181,7 @@ describe("cancelling a run", () => {
     expect(ports.dispatch.length).toBe(0);
   });
 
-  test("is refused of a run that there is not, or of another tenant", async () => {
+  test("is refused for an unknown run, and for one of another tenant", async () => {
     const ports = await withRun();
     const refusal = { kind: "not_found", reason: ErrorReason.RUN_NOT_FOUND };
     const unknown = { runId: "run_unknown00", reason: "" };

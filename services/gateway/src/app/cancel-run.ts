@@ -11,8 +11,8 @@ import { runNotFound, readRun, runKeyOf } from "./read-run.ts";
 type CancelPorts = Pick<GatewayPorts, "log" | "journal" | "dispatch" | "threads">;
 
 /**
- * Cancels a run, and gives its place in its thread, if it has one, to the next. Throws a Failure of kind `not_found` when
- * there is no such run, and `precondition` when it has ended otherwise.
+ * Cancels a run. If the run is in a thread, ends its turn, so that the next run of the thread starts. Throws a Failure of kind
+ * `not_found` if the run does not exist, and `precondition` if it has ended without a cancellation.
  */
 export async function cancelRun(
   ports: CancelPorts,
@@ -23,8 +23,8 @@ export async function cancelRun(
   const key = runKeyOf(tenant, runId);
   const by = { requestedBy: subject, reason };
   const head = await cancelRunOf(ports, key, by, signal).catch(async (error: unknown) => {
-    // The run may be cancelled all the same, and others wait for its place.
-    await leaveThread(ports, key, signal).catch(() => undefined);
+    // The run may be cancelled in spite of the error, and the next run of the thread waits for its turn.
+    await endTurnIfCancelled(ports, key, signal).catch(() => undefined);
     throw error;
   });
   if (head.created === undefined) throw runNotFound(runId);
@@ -33,7 +33,11 @@ export async function cancelRun(
   return head;
 }
 
-async function leaveThread(ports: CancelPorts, key: RunKey, signal: AbortSignal): Promise<void> {
+async function endTurnIfCancelled(
+  ports: CancelPorts,
+  key: RunKey,
+  signal: AbortSignal,
+): Promise<void> {
   const head = await readRun(ports.log, key, signal);
   if (head.status === RunStatus.CANCELLED) await endTurnOf(ports, key, head, signal);
 }

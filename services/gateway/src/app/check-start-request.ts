@@ -6,17 +6,17 @@ import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
 import type { GatewayPorts } from "./gateway-ports.ts";
 
-/** What the input and the messages before it may have together, in bytes. */
+/** The maximum total size of the input and the messages, in bytes. */
 const maxBytes = 262_144;
 
-/** Refuses a request that asks for what this version does not do, or that cannot be carried out. */
+/** Throws a Failure for a request that this version does not support, or that is invalid. Lists all violations. */
 export async function checkStartRequest(
   { artifacts }: Pick<GatewayPorts, "artifacts">,
   tenant: string,
   request: StartRunRequest,
   signal: AbortSignal,
 ): Promise<void> {
-  // Whether there are workspaces at this moment matters only to a run that is new.
+  // Files always pass here: whether a toolhost offers workspaces is checked later, and only for a new run.
   assertBackendSupports(request, "nats", new Set(["files"]));
   const violations = [
     ...conversationViolations(request),
@@ -37,19 +37,19 @@ function conversationViolations({ input, messages }: StartRunRequest): readonly 
     Buffer.byteLength(input),
   );
   if (bytes <= maxBytes) return [];
-  const description = `input and messages have ${bytes} bytes together; at most ${maxBytes} are accepted`;
+  const description = `input and messages have ${bytes} bytes in total; the maximum is ${maxBytes}`;
   return [{ field: "messages", description, reason: "TOO_LARGE" }];
 }
 
-/** The conversation of a thread is its own: a client adds to it and does not bring another one. */
+/** A thread has its own conversation, so a request on a thread cannot bring messages. */
 function threadViolations({ threadId, onBusy, messages }: StartRunRequest): readonly Violation[] {
   if (threadId === "") {
     if (onBusy === OnBusy.UNSPECIFIED) return [];
-    const description = "means something only with a thread_id";
+    const description = "is only valid with a thread_id";
     return [{ field: "on_busy", description, reason: "CONTRADICTION" }];
   }
   if (messages.length === 0) return [];
-  const description = "cannot be given beside a thread_id: the thread has the conversation";
+  const description = "is not valid with a thread_id: the thread has the conversation";
   return [{ field: "messages", description, reason: "CONTRADICTION" }];
 }
 
@@ -59,11 +59,11 @@ function pathViolations({ files }: StartRunRequest): readonly Violation[] {
     const field = `files[${index}].path`;
     const parts = path.split("/");
     if (parts.some((part) => part === "" || part === "." || part === "..") || path.includes("\0")) {
-      const description = `"${path}" is no clean path relative to the workspace`;
+      const description = `"${path}" is not a normalized path relative to the workspace`;
       return [{ field, description, reason: "MALFORMED" }];
     }
     if (seen.has(path))
-      return [{ field, description: `"${path}" is given twice`, reason: "REPEATED" }];
+      return [{ field, description: `"${path}" is repeated`, reason: "REPEATED" }];
     seen.add(path);
     return [];
   });
@@ -83,7 +83,7 @@ async function missingArtifacts(
       ? [
           {
             field: `files[${index}].artifact_id`,
-            description: `there is no artifact ${files[index]?.artifactId ?? ""}; upload it first`,
+            description: `artifact ${files[index]?.artifactId ?? ""} not found; upload it first`,
             reason: "NOT_FOUND",
           },
         ]

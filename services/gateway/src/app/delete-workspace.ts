@@ -4,18 +4,18 @@ import { bucketOf } from "@reeve/contracts/channel";
 import type { Objects } from "@reeve/jetstream/objects/port";
 import type { Table } from "@reeve/jetstream/table/port";
 
-/** What is kept of workspaces. */
-export interface Workspaces {
+/** The stored parts of workspaces: their records and snapshots. */
+export interface StoredWorkspaces {
   readonly records: Pick<Table<WorkspaceRecord>, "get" | "delete">;
   readonly snapshots: Pick<Objects, "remove">;
 }
 
 /**
- * Deletes a workspace with its snapshot. The folder on a toolhost, which nobody is led to any more, is taken away by
- * that toolhost in its time. One that is not there is no mistake.
+ * Deletes the record and the snapshot of a workspace. Its toolhost sweeps the directory later, because no record refers to it
+ * any longer. A missing workspace is not an error.
  */
 export async function deleteWorkspace(
-  { records, snapshots }: Workspaces,
+  { records, snapshots }: StoredWorkspaces,
   { tenant, id }: { readonly tenant: string; readonly id: string },
   signal: AbortSignal,
 ): Promise<void> {

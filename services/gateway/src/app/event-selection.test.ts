@@ -4,16 +4,16 @@ import { EventFamiliesSchema, EventFamily, RunEventSchema, RunStatus } from "@re
 import { describe, expect, test } from "vitest";
 import { endsRun, eventSelection } from "./event-selection.ts";
 
-/** One event of every kind that the contract has, by its name. */
+/** One event of every kind in the contract, by its name. */
 const kinds = (RunEventSchema.oneofs[0]?.fields ?? []).map(({ localName }) => localName);
 
 function eventOf(kind: string, status: RunStatus = RunStatus.RUNNING) {
   const value = kind === "status" ? { status } : {};
-  // The names come out of the contract itself.
+  // The names come from the contract itself.
   return create(RunEventSchema, { event: { case: kind, value } as never });
 }
 
-/** The kinds of events that a selection lets through. */
+/** Returns the kinds of events that a selection includes. */
 function shown(selection: WatchRunRequest["selection"], status: RunStatus = RunStatus.RUNNING) {
   const isWanted = eventSelection(selection);
   return kinds.filter((kind) => isWanted(eventOf(kind, status)));
@@ -36,7 +36,7 @@ const detail = [
 
 describe("a selection of events", () => {
   // Requirement: EVT-1
-  test("shows everything but records, which is the same as all detail", () => {
+  test("includes everything except records by default, and with all details", () => {
     expect(everything).toEqual(shown({ case: "detailed", value: true }));
     expect(everything).not.toContain("runCreated");
     expect(everything).not.toContain("modelTurn");
@@ -57,7 +57,7 @@ describe("a selection of events", () => {
   });
 
   // Requirement: EVT-5
-  test("without detail shows what a person reads", () => {
+  test("without details includes what a person reads", () => {
     const narrow = shown({ case: "detailed", value: false });
     expect(everything.filter((kind) => !narrow.includes(kind)).toSorted()).toEqual(
       detail.toSorted(),
@@ -65,7 +65,7 @@ describe("a selection of events", () => {
   });
 
   test.each([RunStatus.COMPLETED, RunStatus.ERROR, RunStatus.CANCELLED])(
-    "without detail shows a status only when it is the end: %i",
+    "without details includes a status only if it is terminal: %i",
     (status) => {
       expect(shown({ case: "detailed", value: false }, status)).toContain("status");
       expect(endsRun(eventOf("status", status))).toBe(true);
@@ -73,7 +73,7 @@ describe("a selection of events", () => {
   );
 
   // Requirement: EVT-5
-  test("by families shows exactly those, and none for none", () => {
+  test("by families includes exactly those, and nothing for no families", () => {
     expect(only()).toEqual([]);
     expect(only(EventFamily.TEXT, EventFamily.USAGE).toSorted()).toEqual(["text", "usage"]);
     expect(only(EventFamily.RECORD)).toContain("runCreated");
@@ -81,7 +81,7 @@ describe("a selection of events", () => {
   });
 
   // Requirement: EVT-7
-  test("takes an event of a newer version for a record", () => {
+  test("treats an event of a newer version as a record", () => {
     const unknown = create(RunEventSchema, {});
     expect(eventSelection({ case: undefined })(unknown)).toBe(false);
     expect(endsRun(unknown)).toBe(false);

@@ -3,7 +3,7 @@ import type { RunEvent, WatchRunRequest } from "@reeve/contracts/run";
 import { EventFamily, family, RunEventSchema } from "@reeve/contracts/run";
 import { isTerminal } from "@reeve/run/head/run-status";
 
-/** The family of each kind of event, as the contract declares it; a kind without one is a record. */
+/** The family of each kind of event, from the contract. A kind without a family is a record. */
 const families: ReadonlyMap<string, EventFamily> = new Map(
   (RunEventSchema.oneofs[0]?.fields ?? []).map((field) => [
     field.localName,
@@ -11,7 +11,7 @@ const families: ReadonlyMap<string, EventFamily> = new Map(
   ]),
 );
 
-/** Whether a family is part of the concise selection: what people read, without detail. */
+/** Whether a family is part of the concise selection: what people read, without details. */
 const isConcise: Readonly<Record<EventFamily, boolean>> = {
   [EventFamily.UNSPECIFIED]: false,
   [EventFamily.STATUS]: false,
@@ -34,14 +34,14 @@ const isConcise: Readonly<Record<EventFamily, boolean>> = {
   [EventFamily.RECORD]: false,
 };
 
-/** Whether an event is streamed to a client that asked for `selection`. */
+/** Returns a predicate for the events that a client with this `selection` receives. */
 export function eventSelection(
   selection: WatchRunRequest["selection"],
 ): (event: RunEvent) => boolean {
   switch (selection.case) {
     case "families": {
-      const wanted = new Set(selection.value.families);
-      return (event) => wanted.has(familyOf(event));
+      const selected = new Set(selection.value.families);
+      return (event) => selected.has(familyOf(event));
     }
     case "detailed":
       if (!selection.value) return (event) => isConcise[familyOf(event)] || endsRun(event);
@@ -52,7 +52,7 @@ export function eventSelection(
   return (event) => familyOf(event) !== EventFamily.RECORD;
 }
 
-/** Whether an event is the terminal status. */
+/** Whether an event is the terminal status of its run. */
 export function endsRun({ event }: RunEvent): boolean {
   return event.case === "status" && isTerminal(event.value.status);
 }

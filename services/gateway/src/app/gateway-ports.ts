@@ -9,27 +9,27 @@ import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import type { LongTermMemory } from "@reeve/memory/long-term-memory";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import type { Table } from "@reeve/jetstream/table/port";
-import type { Workspaces } from "./delete-workspace.ts";
+import type { StoredWorkspaces } from "./delete-workspace.ts";
 import type { RunLists } from "./list-runs.ts";
 
-/** Everything outside of the gateway that its calls need. */
+/** The stores and queues that the gateway's methods use. */
 export interface GatewayPorts {
   readonly log: RunLog;
   readonly logEnds: RunTailReader;
-  /** The journals of tool calls, for those that a cancelled run leaves behind. */
+  /** The journals of tool calls, to withdraw the open calls of a cancelled run. */
   readonly journal: Pick<CallJournal, "read" | "append">;
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish" | "holds">;
   readonly agents: Table<Agent>;
-  /** The index of runs: follows their logs with a short delay. */
+  /** The index of runs. It follows their logs with a short delay. */
   readonly runs: Table<Run>;
   readonly runLists: RunLists;
   readonly artifacts: ArtifactStore;
   readonly memory: LongTermMemory;
   readonly threads: ThreadLog;
-  /** The index of threads: follows their logs with a short delay. */
+  /** The index of threads. It follows their logs with a short delay. */
   readonly threadIndex: Table<Thread>;
   /** The workspaces of runs and threads. */
-  readonly workspaces: Workspaces;
-  /** What the deployment offers at this moment. */
+  readonly workspaces: StoredWorkspaces;
+  /** Returns the tools and models that the deployment currently offers. */
   offer(): Offer;
 }

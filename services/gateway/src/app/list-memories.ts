@@ -6,7 +6,7 @@ import type { LongTermMemory, MemoryOwner } from "@reeve/memory/long-term-memory
 import type { Page, PageRequest } from "@reeve/jetstream/table/page";
 import { pageOf } from "@reeve/jetstream/table/page";
 
-/** A page of what is remembered of somebody, the latest first. What is forgotten in between hides nothing else. */
+/** Returns a page of a user's memories, latest first. A memory that is deleted between two pages hides no other memory. */
 export async function listMemories(
   memory: LongTermMemory,
   owner: MemoryOwner,

@@ -7,7 +7,7 @@ import { listRuns } from "./list-runs.ts";
 
 const never = new AbortController().signal;
 
-/** Runs of `acme`, by the last letter of their ids and in the order of their creation. */
+/** Creates runs of `acme`, by the last letter of their ids and in the order of their creation. */
 async function withRuns(letters: string) {
   const { runs, runLists } = memoryPorts();
   for (const [index, letter] of Array.from(letters).entries()) {
@@ -33,11 +33,11 @@ async function listed(
   return { letters: items.map(({ runId }) => runId.at(-1)).join(""), nextPageToken };
 }
 
-test("runs are listed newest first, those of one moment by id", async () => {
+test("runs are listed newest first, and by id within one millisecond", async () => {
   expect((await listed(await withRuns("abcde"))).letters).toBe("edcba");
 });
 
-test("pages neither hide nor repeat what begins in between", async () => {
+test("pages neither hide nor repeat runs that start in between", async () => {
   const known = await withRuns("abcde");
   const first = await listed(known, { pageSize: 2 });
   const newer = create(RunSchema, {
@@ -51,7 +51,7 @@ test("pages neither hide nor repeat what begins in between", async () => {
   expect(third.nextPageToken).toBe("");
 });
 
-test("only what was asked for is listed", async () => {
+test("only matching runs are listed", async () => {
   const known = await withRuns("abcde");
   expect((await listed(known, { agentId: "odd" })).letters).toBe("db");
   expect((await listed(known, { threadId: "t" })).letters).toBe("eca");

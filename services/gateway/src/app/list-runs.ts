@@ -5,18 +5,18 @@ import { ListView } from "@reeve/jetstream/table/list-view";
 import type { Page } from "@reeve/jetstream/table/page";
 import type { Table } from "@reeve/jetstream/table/port";
 
-/** What a list of runs is chosen by. */
+/** The fields by which lists of runs are filtered. */
 type RunFacet = Readonly<Pick<Run, "agentId" | "threadId" | "status">>;
 
-/** Lists of runs, newest first, from the index. */
+/** Filtered lists of the indexed runs, newest first. */
 export type RunLists = ListView<typeof RunSchema, RunFacet>;
 
-/** Lists of the runs in an index, until `signal` aborts. */
+/** Opens the lists of an index of runs. They follow the index until `signal` aborts. */
 export function openRunLists(runs: Table<Run>, signal: AbortSignal): RunLists {
   return new ListView(runs, RunSchema, { facetOf, orderOf, direction: "descending" }, signal);
 }
 
-/** A page of the runs of a tenant, newest first. */
+/** Returns a page of a tenant's runs, newest first. */
 export async function listRuns(
   lists: RunLists,
   tenant: string,
@@ -24,11 +24,11 @@ export async function listRuns(
   signal: AbortSignal,
 ): Promise<Page<Run>> {
   const statuses = new Set<RunStatus>(request.statuses);
-  const isWanted = ({ agentId, threadId, status }: RunFacet) =>
+  const matches = ({ agentId, threadId, status }: RunFacet) =>
     (request.agentId === "" || agentId === request.agentId) &&
     (request.threadId === "" || threadId === request.threadId) &&
     (statuses.size === 0 || statuses.has(status));
-  return await lists.page(tenant, request, isWanted, signal);
+  return await lists.page(tenant, request, matches, signal);
 }
 
 function facetOf({ agentId, threadId, status }: Run): RunFacet {

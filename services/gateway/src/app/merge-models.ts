@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import type { ModelCatalog } from "@reeve/contracts/agent";
 import { ModelCatalogSchema } from "@reeve/contracts/agent";
 
-/** The models of all deployments as one catalog. */
+/** Merges the model catalogs of all runtimes into one. */
 export function mergeModels(catalogs: readonly ModelCatalog[]): ModelCatalog {
   const maxima = catalogs.find((catalog) => catalog.maxima !== undefined)?.maxima;
   return create(ModelCatalogSchema, {

@@ -5,16 +5,16 @@ import { emptyHead, foldHead } from "@reeve/run/head/run-head";
 import type { RunKey, RunLog } from "@reeve/jetstream/log/run-log";
 import { Failure } from "@reeve/platform/failure";
 
-/** Whether an id can be one of a run at all; others would not even name a log. */
-const possible = /^run_[a-z0-9]{8,64}$/;
+/** The format of run ids. Other texts may not even be valid in the subject of a log. */
+const runIdPattern = /^run_[a-z0-9]{8,64}$/;
 
-/** The key of a run of the tenant. Throws a Failure of kind `not_found` for an id that no run can have. */
+/** Returns the key of a tenant's run. Throws a Failure of kind `not_found` for an id that no run can have. */
 export function runKeyOf(tenant: string, run: string): RunKey {
-  if (!possible.test(run)) throw runNotFound(run);
+  if (!runIdPattern.test(run)) throw runNotFound(run);
   return { tenant, run };
 }
 
-/** The run as it stands. Throws a Failure of kind `not_found` when there is none. */
+/** Reads the current state of a run. Throws a Failure of kind `not_found` if the run does not exist. */
 export async function readRun(log: RunLog, key: RunKey, signal: AbortSignal): Promise<RunHead> {
   const { events } = await log.read(key, emptyTail, signal);
   if (events.length === 0) throw runNotFound(key.run);
@@ -22,7 +22,7 @@ export async function readRun(log: RunLog, key: RunKey, signal: AbortSignal): Pr
 }
 
 export function runNotFound(run: string): Failure {
-  return new Failure("not_found", ErrorReason.RUN_NOT_FOUND, `there is no run ${run}`, {
+  return new Failure("not_found", ErrorReason.RUN_NOT_FOUND, `run ${run} not found`, {
     metadata: { run_id: run },
   });
 }

@@ -8,7 +8,7 @@ import { listThreadMessages } from "./read-threads.ts";
 const never = new AbortController().signal;
 const key = { tenant: "acme", thread: "x" };
 
-/** A thread of 50 turns, each of which called a hundred tools. */
+/** A thread of 50 turns, each with a hundred tool calls. */
 async function longThread() {
   const ports = memoryPorts();
   const preview = "a".repeat(500);
@@ -37,7 +37,7 @@ async function longThread() {
   return ports;
 }
 
-test("pages of long messages are as small as clients take them, and give each once", async () => {
+test("pages of long messages stay below the message limit of clients, and have each message once", async () => {
   const ports = await longThread();
   const runs: string[] = [];
   let pageToken = "";

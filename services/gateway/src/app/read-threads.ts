@@ -19,7 +19,7 @@ import type { GatewayPorts } from "./gateway-ports.ts";
 
 type Ports = Pick<GatewayPorts, "threads" | "threadIndex" | "log">;
 
-/** The thread as it stands. Throws a Failure of kind `not_found` when there is none, or none any more. */
+/** Reads the current state of a thread. Throws a Failure of kind `not_found` if it does not exist or is deleted. */
 export async function getThread(
   { threads }: Pick<Ports, "threads">,
   key: ThreadKey,
@@ -31,7 +31,7 @@ export async function getThread(
   return row;
 }
 
-/** A page of the threads of a tenant, the one that changed last first. */
+/** Returns a page of a tenant's threads, most recently changed first. */
 export async function listThreads(
   { threadIndex }: Pick<Ports, "threadIndex">,
   tenant: string,
@@ -52,8 +52,8 @@ export async function listThreads(
 }
 
 /**
- * A page of what was said in a thread, oldest first. Whoever has seen the end of a run finds its messages here, also in the
- * moment before its turn is ended.
+ * Returns a page of a thread's messages, oldest first. A client that has seen the end of a run finds the run's messages here,
+ * even in the moment before the run's turn ends in the thread.
  */
 export async function listThreadMessages(
   { threads, log }: Pick<Ports, "threads" | "log">,
@@ -65,19 +65,19 @@ export async function listThreadMessages(
   if (state.sequence === 0 || state.isDeleted) throw noSuchThread(key.thread);
   const numbered = threadMessages(state).map((message, index) => ({
     message,
-    place: place(index),
+    position: positionOf(index),
   }));
   const { items, nextPageToken } = pageOf(
     numbered,
     page,
-    (item) => item.place,
+    (item) => item.position,
     (own, previous) => own > previous,
     ({ message }) => toBinary(ThreadMessageSchema, message).length,
   );
   return { items: items.map(({ message }) => message), nextPageToken };
 }
 
-/** The thread as it will be as soon as somebody ends the turn of a run that has ended. */
+/** Returns the state of the thread with the turn of a run that has ended also ended. */
 async function withEndedRun(
   log: RunLog,
   { tenant }: ThreadKey,
@@ -102,6 +102,6 @@ function keyOf({ updatedAt, threadId }: Thread): string {
   return `${String(ms).padStart(15, "0")}.${threadId}`;
 }
 
-function place(index: number): string {
+function positionOf(index: number): string {
   return String(index).padStart(10, "0");
 }

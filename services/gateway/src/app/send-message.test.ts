@@ -20,7 +20,7 @@ const message = (text: string, messageId = "") => ({ runId, text, messageId });
 
 describe("a message", () => {
   // Requirement: EVT-6
-  test("is in the log of its run at once, with who sent it", async () => {
+  test("is in the log of its run at once, with its sender", async () => {
     const ports = await withRun();
     const sent = await sendMessage(ports, ann, message("look left"), never);
     const { events } = await ports.log.read({ tenant: "acme", run: runId }, emptyTail, never);
@@ -37,7 +37,7 @@ describe("a message", () => {
     });
   });
 
-  test("wakes a run that rests, and disturbs no other", async () => {
+  test("wakes a parked run, and no other", async () => {
     const busy = await withRun({ case: "runClaimed", value: { worker: "w" } });
     await sendMessage(busy, ann, message("hi"), never);
     expect(busy.dispatch.length).toBe(0);
@@ -46,7 +46,7 @@ describe("a message", () => {
     expect(resting.dispatch.length).toBe(1);
   });
 
-  test("with one id is sent once, also when it is sent many times at once", async () => {
+  test("with one id is sent once, even by many concurrent requests", async () => {
     const ports = await withRun();
     const sent = await Promise.all(
       Array.from({ length: 8 }, () => sendMessage(ports, ann, message("hi", "m"), never)),
@@ -55,7 +55,7 @@ describe("a message", () => {
     expect(await kindsOf(ports.log, runId)).toEqual(["runCreated", "messageSubmitted"]);
   });
 
-  test("is refused where a hundred wait, or two mebibytes, until some were taken up", async () => {
+  test("is refused while a hundred messages, or two mebibytes, are pending", async () => {
     const refusal = { kind: "exhausted", reason: ErrorReason.INBOX_FULL };
     const many = await withRun();
     for (let n = 0; n < 100; n++) await sendMessage(many, ann, message("hi", `m${n}`), never);
@@ -69,7 +69,7 @@ describe("a message", () => {
     await sendMessage(large, ann, message("hi"), never);
   });
 
-  test("with an id that another one has is refused, not lost in silence", async () => {
+  test("with the id of another message is refused, not silently lost", async () => {
     const ports = await withRun();
     await sendMessage(ports, ann, message("left", "m"), never);
     await sendMessage(ports, ann, message("on", "n"), never);
@@ -79,14 +79,14 @@ describe("a message", () => {
     });
   });
 
-  test("without an id is another one each time", async () => {
+  test("without an id is a new message each time", async () => {
     const ports = await withRun();
     const first = await sendMessage(ports, ann, message("hi"), never);
     const second = await sendMessage(ports, ann, message("hi"), never);
     expect(second.sequence).toBe(first.sequence + 1);
   });
 
-  test("that was sent before the end is answered after it; a new one is refused", async () => {
+  test("that was sent before the end returns its result after it; a new message is refused", async () => {
     const ports = await withRun();
     const sent = await sendMessage(ports, ann, message("hi", "m"), never);
     await appendFacts(ports.log, runId, {
@@ -102,7 +102,7 @@ describe("a message", () => {
 
   // Requirement: EVT-6
   test.each(["", " ", "\t\n", "\u00a0", "\u2003\u3000", "\ufeff"])(
-    "must say something: %j does not",
+    "must not be blank: %j is refused",
     async (text) => {
       const ports = await withRun();
       await expect(sendMessage(ports, ann, message(text), never)).rejects.toMatchObject({
@@ -112,7 +112,7 @@ describe("a message", () => {
     },
   );
 
-  test("may have any character, and is kept as it is", async () => {
+  test("may contain any character, and is stored unchanged", async () => {
     const ports = await withRun();
     const text = "a\0b 🙂 \u202e ﷽";
     await sendMessage(ports, ann, message(text, "*.> \0 .."), never);
@@ -120,7 +120,7 @@ describe("a message", () => {
     expect(events.at(-1)?.event).toMatchObject({ value: { message: { text } } });
   });
 
-  test("to a run of another tenant finds nothing, and writes nothing there", async () => {
+  test("to a run of another tenant is not found, and writes nothing there", async () => {
     const ports = await withRun();
     const gus = { tenant: "globex", subject: "gus" };
     await expect(sendMessage(ports, gus, message("hi"), never)).rejects.toMatchObject({

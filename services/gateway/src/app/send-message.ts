@@ -14,13 +14,13 @@ import { runNotFound, runKeyOf } from "./read-run.ts";
 
 export interface SentMessage {
   readonly messageId: string;
-  /** Its place in the log. */
+  /** The sequence of its event in the log of the run. */
   readonly sequence: number;
 }
 
 /**
- * Sends a message into a run. The same id again is answered as the first time, and sends nothing; with another text it is
- * refused.
+ * Sends a message to a run. Idempotent by message id: repeating the request returns the first result and sends nothing; the
+ * same id with another text is refused.
  */
 export async function sendMessage(
   ports: Pick<GatewayPorts, "log" | "dispatch">,
@@ -54,7 +54,7 @@ function hasSent(head: RunHead, messageId: string, text: string): boolean {
   throw new Failure(
     "exists",
     ErrorReason.REQUEST_ID_REUSED,
-    `message id ${messageId} was used in run ${head.runId} with another text; choose a new id`,
+    `message id ${messageId} was already used in run ${head.runId} with another text; use a new id`,
     { metadata: { run_id: head.runId } },
   );
 }

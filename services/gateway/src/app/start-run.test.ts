@@ -45,8 +45,8 @@ async function createdIn({ log }: MemoryPorts, run: string) {
   return events[0]?.event.case === "runCreated" ? events[0].event.value : undefined;
 }
 
-describe("a run that is started", () => {
-  test("is in its log with all that it is made from, and is dispatched", async () => {
+describe("a started run", () => {
+  test("is in its log with its complete input, and is dispatched", async () => {
     const ports = await withAgent();
     const { runId, status } = await start(ports, { requestId: "r", labels: { a: "1" } });
     expect(status).toBe(RunStatus.QUEUED);
@@ -64,14 +64,14 @@ describe("a run that is started", () => {
   });
 
   // Requirement: RES-1, RES-11
-  test("keeps the spec with which it began", async () => {
+  test("keeps the spec that it started with", async () => {
     const ports = await withAgent();
     const { runId } = await start(ports);
     await storeAgent(ports, "writer", { instructions: "changed" });
     expect((await createdIn(ports, runId))?.spec?.instructions).toBe("");
   });
 
-  test("is one run for one request id, however often and at once it is asked for", async () => {
+  test("is one run for one request id, however many requests are sent concurrently", async () => {
     const ports = await withAgent();
     const started = await Promise.all(
       Array.from({ length: 8 }, () => start(ports, { requestId: "r" })),
@@ -82,7 +82,7 @@ describe("a run that is started", () => {
     expect(ports.dispatch.length).toBe(1);
   });
 
-  test("is the same run for ever, also when its agent is gone and it has ended", async () => {
+  test("is the same run forever, even after its agent is deleted and it has ended", async () => {
     const ports = await withAgent();
     const { runId } = await start(ports, { requestId: "r" });
     await appendFacts(ports.log, runId, {
@@ -94,7 +94,7 @@ describe("a run that is started", () => {
     expect(again).toMatchObject({ runId, status: RunStatus.COMPLETED });
   });
 
-  test("is the same whatever the order of its labels, and another with anything else", async () => {
+  test("is the same for any order of labels, and another for any other change", async () => {
     const ports = await withAgent();
     const request = { requestId: "r", labels: { b: "2", a: "1" } };
     const { runId } = await start(ports, request);
@@ -115,11 +115,11 @@ describe("a run that is started", () => {
   });
 
   test.each(["", "t"])(
-    "is one of those that are asked for at once under one id, in thread %j: the others are refused",
+    "is one of several concurrent requests under one id, in thread %j; the others are refused",
     async (threadId) => {
       const ports = await withAgent();
       const onBusy = threadId === "" ? OnBusy.UNSPECIFIED : OnBusy.QUEUE;
-      // One that the others have to wait for, where there is a thread.
+      // The active run of the thread, if there is one.
       await start(ports, { threadId });
       const outcomes = await Promise.allSettled(
         ["a", "b", "c"].map((input) => start(ports, { requestId: "r", threadId, onBusy, input })),
@@ -133,7 +133,7 @@ describe("a run that is started", () => {
     },
   );
 
-  test("is dispatched by a repetition when its first dispatch was lost", async () => {
+  test("is dispatched by a repeated request if the first dispatch was lost", async () => {
     const ports = await withAgent();
     const lost = start(
       { ...ports, dispatch: { publish, holds: async () => false } },
@@ -163,7 +163,7 @@ describe("a run that is started", () => {
     expect((await start(ports, { requestId })).runId).toBe(runId);
   });
 
-  test("shares its request id with no other tenant", async () => {
+  test("does not share its request id with other tenants", async () => {
     const ports = await withAgent();
     const { runId } = await start(ports, { requestId: "r" });
     const gus = { tenant: "globex", subject: "gus" };
@@ -177,11 +177,11 @@ describe("a run that is started", () => {
   });
 });
 
-describe("a run that could not start", () => {
-  test("is refused, and leaves nothing behind", async () => {
+describe("a run that cannot start now", () => {
+  test("is refused and leaves nothing behind", async () => {
     const ports = await withAgent();
     await storeAgent(ports, "stranded", { model: "gone" });
-    await expect(start(ports, { agentId: "nobody" })).rejects.toMatchObject({ kind: "not_found" });
+    await expect(start(ports, { agentId: "unknown" })).rejects.toMatchObject({ kind: "not_found" });
     await expect(start(ports, { agentId: "stranded" })).rejects.toBeInstanceOf(Failure);
     await expect(start(ports, { executor: "temporal" })).rejects.toMatchObject({
       kind: "unsupported",
@@ -197,7 +197,7 @@ async function* bytes() {
   yield await Promise.resolve(Buffer.from("a,b"));
 }
 
-test("a run with files is refused where nobody has a workspace for them, and is the same run once it began", async () => {
+test("a new run with files is refused if no toolhost offers workspaces; a repeated request returns its run", async () => {
   const ports = await withAgent();
   const draft = { name: "data.csv", mediaType: "text/csv", runId: "" };
   const { artifactId } = await ports.artifacts.put("acme", draft, bytes(), never);
@@ -217,7 +217,7 @@ test("a run with files is refused where nobody has a workspace for them, and is 
   expect((await start(ports, request)).runId).toBe(runId);
 });
 
-/** How the start of an agent with this spec is refused, of which the log knows nothing. */
+/** Starts an agent with this spec, and returns the refusal. The log stays empty. */
 async function refused(spec: Parameters<typeof storeAgent>[2]): Promise<unknown> {
   const ports = memoryPorts();
   await storeAgent(ports, "writer", spec);
@@ -226,9 +226,9 @@ async function refused(spec: Parameters<typeof storeAgent>[2]): Promise<unknown>
   return failure;
 }
 
-describe("a run that could not start is refused at its start", () => {
+describe("a run that cannot start is refused", () => {
   // Requirement: TURN-4
-  test("under a cap on cost, for a model without a price", async () => {
+  test("for a model without a price, under a cost limit", async () => {
     const spec = { budgets: { maxCostUsd: 1 } };
     expect(await refused(spec)).toMatchObject({
       kind: "precondition",
@@ -237,13 +237,13 @@ describe("a run that could not start is refused at its start", () => {
   });
 
   // Requirement: CFG-2
-  test("for a planner whose model is gone", async () => {
+  test("for a planner whose model no longer exists", async () => {
     const spec = { planningEnabled: true, planningModel: "gone" };
     expect(await refused(spec)).toMatchObject({ reason: ErrorReason.MODEL_NOT_FOUND });
   });
 
   // Requirement: CFG-7
-  test("for a tool that has a parameter by now which the agent injects", async () => {
+  test("for a tool that now has a parameter that the agent injects", async () => {
     expect(await refused({ injectedToolArgs: { title: "why" } })).toMatchObject({
       reason: ErrorReason.INVALID_AGENT,
       message: expect.stringContaining('"title" is now a parameter of the tool'),

@@ -30,8 +30,8 @@ import { checkStartRequest } from "./check-start-request.ts";
 import { startTurn } from "./start-turn.ts";
 
 /**
- * Starts a run: durable when it returns. The id follows from tenant and request id, so that the same request is the same
- * run for ever, and the same id with another request is refused.
+ * Starts a run. The run is durable when this returns. Idempotent by request id: the run id is derived from the tenant and the
+ * request id, so that a repeated request always returns the same run; the same id with another request is refused.
  */
 export async function startRun(
   ports: GatewayPorts,
@@ -43,7 +43,7 @@ export async function startRun(
   const requestId = request.requestId === "" ? randomUUID() : request.requestId;
   const key: RunKey = { tenant, run: runIdOf(tenant, requestId) };
   const requestHash = hashOf(request);
-  // An id that was made just now has no run yet.
+  // A generated id cannot have a run yet.
   const known =
     request.requestId === "" ? undefined : await knownRun(ports, key, requestHash, signal);
   if (known !== undefined) return known;
@@ -85,7 +85,7 @@ async function append(
   });
   const outcome = await ports.log.append(key, emptyTail, [created], signal);
   if (outcome.kind === "conflict") {
-    // The same request at the same time: the other one won, and says what the run is.
+    // A concurrent request with the same id created the run first.
     return (
       (await knownRun(ports, key, value.requestHash, signal)) ??
       (await readRun(ports.log, key, signal))
@@ -95,7 +95,10 @@ async function append(
   return foldHead(emptyHead, [created]);
 }
 
-/** The run that a request with this id has started before, dispatched once more in case its first one died before it did. */
+/**
+ * Returns the run that an earlier request with this id started. Dispatches it again, in case the earlier gateway died before
+ * it did. Returns undefined if there is no such run.
+ */
 async function knownRun(
   ports: GatewayPorts,
   key: RunKey,
@@ -112,7 +115,7 @@ async function knownRun(
   return head;
 }
 
-/** Refuses a request whose id another one has. */
+/** Throws a Failure if the run was started by a different request with the same id. */
 function assertSame({ created, runId }: RunHead, requestHash: Uint8Array): void {
   if (Buffer.compare(created?.requestHash ?? new Uint8Array(), requestHash) === 0) return;
   throw reusedRequestId(created?.requestId ?? "", runId);
@@ -123,7 +126,7 @@ function dispatch({ dispatch: queue }: GatewayPorts, { tenant, run }: RunKey, si
   return queue.publish(message, { dedupeId: `${run}:start` }, signal);
 }
 
-/** What could not start is refused now, with the reason, instead of failing later. */
+/** Resolves the agent without running it, so that a run that cannot start is refused now instead of failing later. */
 function assertResolvable(
   { offer }: GatewayPorts,
   { spec }: Agent,
@@ -140,7 +143,7 @@ function assertResolvable(
   resolveAgent(spec, offered, toolContextOf(request));
 }
 
-/** 130 bits of a digest in lower-case base32, which can stand in a subject. */
+/** Returns a run id with 130 bits of a digest in lower-case base32, which is valid in a NATS subject. */
 function runIdOf(tenant: string, requestId: string): string {
   const digest = createHash("sha256").update(`${tenant}\n${requestId}`).digest();
   const alphabet = "abcdefghijklmnopqrstuvwxyz234567";
@@ -159,7 +162,7 @@ function runIdOf(tenant: string, requestId: string): string {
   return `run_${id}`;
 }
 
-/** A digest of everything but the id itself; maps in one order, whatever the client's. */
+/** Returns a digest of the request without its id. Labels are sorted, so that their order does not matter. */
 function hashOf(request: StartRunRequest): Uint8Array {
   const labels = Object.fromEntries(
     Object.entries(request.labels).toSorted(([a], [b]) => (a < b ? -1 : 1)),

@@ -39,7 +39,7 @@ function start(ports: GatewayPorts, init: MessageInitShape<typeof StartRunReques
   return startRun(ports, ann, request, never);
 }
 
-/** A worker takes a run and answers. */
+/** Completes a run as a worker does. */
 async function answer(ports: MemoryPorts, run: string, text: string): Promise<void> {
   await appendFacts(
     ports.log,
@@ -54,7 +54,7 @@ async function answer(ports: MemoryPorts, run: string, text: string): Promise<vo
 }
 
 describe("a run on a thread", () => {
-  test("begins the thread and has its turn", async () => {
+  test("creates the thread and gets its turn", async () => {
     const ports = await portsWithAgent();
     const { runId } = await start(ports);
     expect(await getThread(ports, { tenant: "acme", thread: "t1" }, never)).toMatchObject({
@@ -65,7 +65,7 @@ describe("a run on a thread", () => {
     expect(ports.dispatch.length).toBe(1);
   });
 
-  test("asked for again with the same id is the same run and the same turn", async () => {
+  test("requested again with the same id is the same run and the same turn", async () => {
     const ports = await portsWithAgent();
     const first = await start(ports, { requestId: "r1" });
     const again = await start(ports, { requestId: "r1" });
@@ -74,7 +74,7 @@ describe("a run on a thread", () => {
   });
 
   // Requirement: CHAT-4
-  test("leaves its messages to people: what was asked, and the answer with what was done", async () => {
+  test("leaves its messages in the thread: the input, and the answer with its tool calls", async () => {
     const ports = await portsWithAgent();
     const { runId } = await start(ports);
     await answer(ports, runId, "hi");
@@ -92,7 +92,7 @@ describe("a run on a thread", () => {
     ]);
   });
 
-  test("leaves them as soon as it has ended, also before its turn is ended", async () => {
+  test("leaves them as soon as it has ended, even before its turn has ended", async () => {
     const ports = await portsWithAgent();
     const { runId } = await start(ports);
     const thread = { tenant: "acme", thread: "t1" };
@@ -127,7 +127,7 @@ describe("a run on a thread", () => {
 
 // Requirement: CHAT-7
 describe("a run on a busy thread", () => {
-  test("is refused unless it asks otherwise, and is nowhere to be found then", async () => {
+  test("is refused by default, and leaves nothing behind", async () => {
     const ports = await portsWithAgent();
     const { runId } = await start(ports);
     await expect(start(ports, { requestId: "second" })).rejects.toMatchObject({
@@ -138,7 +138,7 @@ describe("a run on a busy thread", () => {
     expect(new Set(ports.log.batches.map(({ key }) => key.run))).toEqual(new Set([runId]));
   });
 
-  test("waits its turn when it asks to, and begins when the one before it has ended", async () => {
+  test("waits for its turn if it queues, and starts when the previous run has ended", async () => {
     const ports = await portsWithAgent();
     const { runId: first } = await start(ports);
     const { runId: second, status } = await start(ports, { onBusy: OnBusy.QUEUE });
@@ -151,7 +151,7 @@ describe("a run on a busy thread", () => {
     expect(ports.dispatch.length).toBe(2);
   });
 
-  test("that interrupts ends the one under way and those that wait", async () => {
+  test("that interrupts ends the active run and the queued ones", async () => {
     const ports = await portsWithAgent();
     const { runId: first } = await start(ports);
     const { runId: second } = await start(ports, { onBusy: OnBusy.QUEUE });
@@ -166,7 +166,7 @@ describe("a run on a busy thread", () => {
     }
   });
 
-  test("is free again when its run is cancelled", async () => {
+  test("can start when the active run is cancelled", async () => {
     const ports = await portsWithAgent();
     const { runId } = await start(ports);
     await cancelRun(ports, ann, { runId, reason: "" }, never);
@@ -176,7 +176,7 @@ describe("a run on a busy thread", () => {
     });
   });
 
-  test("takes exactly one of many that come at once over several gateways", async () => {
+  test("is accepted exactly once from many concurrent requests over several gateways", async () => {
     const ports = await portsWithAgent();
     const outcomes = await Promise.allSettled(
       Array.from({ length: 20 }, (_, index) => start({ ...ports }, { requestId: `r${index}` })),
@@ -195,7 +195,7 @@ describe("a request id on a thread", () => {
     ["another input", { input: "other" }],
     ["another thread", { threadId: "t2" }],
     ["no thread", { threadId: "" }],
-  ])("that comes twice at once, the second time with %s, is one run", async (_, other) => {
+  ])("that is sent twice concurrently, the second time with %s, is one run", async (_, other) => {
     const ports = await portsWithAgent();
     const outcomes = await Promise.allSettled([
       start(ports, { requestId: "r1" }),
@@ -207,7 +207,7 @@ describe("a request id on a thread", () => {
     expect(runs.size).toBe(1);
   });
 
-  test("that was refused for the thread was busy is free to come again", async () => {
+  test("that was refused because the thread was busy can be used again", async () => {
     const ports = await portsWithAgent();
     const { runId } = await start(ports, { requestId: "r1" });
     await expect(start(ports, { requestId: "r2" })).rejects.toMatchObject({
@@ -218,7 +218,7 @@ describe("a request id on a thread", () => {
   });
 });
 
-test("a waiting run can be looked at and cancelled; the one behind it has its turn", async () => {
+test("a queued run can be read and cancelled; the next one gets its turn", async () => {
   const ports = await portsWithAgent();
   const { runId: first } = await start(ports);
   const { runId: second } = await start(ports, { onBusy: OnBusy.QUEUE });
@@ -230,12 +230,12 @@ test("a waiting run can be looked at and cancelled; the one behind it has its tu
   expect(await getThread(ports, thread, never)).toMatchObject({ queuedRunIds: [third] });
   await answer(ports, first, "hi");
   expect(await getThread(ports, thread, never)).toMatchObject({ activeRunId: third });
-  // What was withdrawn was never said.
+  // The withdrawn run has no messages in the thread.
   const { items } = await listThreadMessages(ports, thread, page, never);
   expect(items.map(({ runId }) => runId)).toEqual([first, first]);
 });
 
-test("starting a run on an idle thread costs one reading and one writing of its log", async () => {
+test("starting a run on an idle thread costs one read and one append of its log", async () => {
   const ports = await portsWithAgent();
   const { runId } = await start(ports);
   await answer(ports, runId, "hi");
@@ -249,7 +249,7 @@ test("starting a run on an idle thread costs one reading and one writing of its 
   expect(acts).toEqual(["read", "append"]);
 });
 
-test("a thread of another tenant is not there", async () => {
+test("a thread of another tenant is not found", async () => {
   const ports = await portsWithAgent();
   await start(ports);
   await expect(getThread(ports, { tenant: "other", thread: "t1" }, never)).rejects.toMatchObject({

@@ -7,7 +7,7 @@ import type { WhenBusy } from "@reeve/run/thread/queue-turn";
 import { startTurn as startTurnOf } from "@reeve/run/thread/start-turn";
 import type { GatewayPorts } from "./gateway-ports.ts";
 
-/** Starts a run as a turn of its thread. */
+/** Starts a run as a turn of its thread. `onBusy` decides what happens if the thread has an active run. */
 export async function startTurn(
   ports: GatewayPorts,
   { tenant, run: runId }: RunKey,

@@ -2,10 +2,10 @@ import { counter } from "@reeve/platform/telemetry/metrics";
 
 const resumes = counter({
   name: "reeve_stream_resumes_total",
-  help: "Streams of events that clients asked for from a later place than the beginning.",
+  help: "Event streams that clients requested from a sequence after the first.",
 });
 
-/** Counts a stream that goes on after `sequence`, if it does. */
+/** Counts a stream after `sequence`, unless it starts at the beginning. */
 export function countResume(sequence: number): void {
   if (sequence > 0) resumes.inc();
 }

@@ -24,7 +24,7 @@ async function* requests(...parts: readonly Part[]) {
 
 async function* cut() {
   yield* requests(header, chunk("half"));
-  throw new Error("the client is gone");
+  throw new Error("the client disconnected");
 }
 
 const emptyStore = () => new MemoryArtifactStore({ maxBytes: 1_000_000 });
@@ -49,7 +49,7 @@ async function downloaded(store: ArtifactStore, artifactId: string, tenant = "ac
 }
 
 describe("an upload", () => {
-  test("comes back whole, in chunks that every client accepts", async () => {
+  test("is downloaded completely, in chunks that every client accepts", async () => {
     const store = emptyStore();
     const text = "0123456789".repeat(60_000);
     const parts = [header, chunk(text.slice(0, 7)), chunk(""), chunk(text.slice(7))];
@@ -65,7 +65,7 @@ describe("an upload", () => {
     ["begins with bytes", [chunk("a")]],
     ["has two headers", [header, chunk("a"), header]],
     ["has a part that says nothing", [header, { case: undefined }]],
-  ])("that %s is refused, and nothing stays", async (_, parts) => {
+  ])("that %s is refused, and leaves nothing", async (_, parts) => {
     const store = emptyStore();
     await expect(uploadArtifact(store, "acme", requests(...parts), never)).rejects.toMatchObject({
       kind: "invalid",
@@ -74,15 +74,17 @@ describe("an upload", () => {
     expect((await listed(store)).ids).toEqual([]);
   });
 
-  test("that is cut in the middle leaves nothing", async () => {
+  test("that is interrupted leaves nothing", async () => {
     const store = emptyStore();
-    await expect(uploadArtifact(store, "acme", cut(), never)).rejects.toThrow("the client is gone");
+    await expect(uploadArtifact(store, "acme", cut(), never)).rejects.toThrow(
+      "the client disconnected",
+    );
     expect((await listed(store)).ids).toEqual([]);
   });
 });
 
 describe("the list of artifacts", () => {
-  test("has pages that give everything once", async () => {
+  test("has pages with each artifact once", async () => {
     const store = emptyStore();
     for (let count = 0; count < 7; count++) {
       await uploadArtifact(store, "acme", requests(header, chunk(`${count}`)), never);
@@ -99,7 +101,7 @@ describe("the list of artifacts", () => {
     expect(seen).toHaveLength(7);
   });
 
-  test("goes on after the last one that was shown, also when that one is not there", async () => {
+  test("continues after the last one of the previous page, even if that one was deleted", async () => {
     const all = ["c", "a", "b"].map((letter, index) =>
       create(ArtifactSchema, {
         artifactId: `art_${letter.repeat(32)}`,
@@ -113,7 +115,7 @@ describe("the list of artifacts", () => {
 });
 
 test.each(["art_0123456789abcdef0123456789abcdef", "*", ">", "../x", "a.b", " ", "\0"])(
-  "there is no artifact %j",
+  "artifact %j is not found",
   async (artifactId) => {
     await expect(downloaded(emptyStore(), artifactId)).rejects.toMatchObject({
       kind: "not_found",
@@ -123,7 +125,7 @@ test.each(["art_0123456789abcdef0123456789abcdef", "*", ">", "../x", "a.b", " ",
   },
 );
 
-test("an artifact of another tenant is not there", async () => {
+test("an artifact of another tenant is not found", async () => {
   const store = emptyStore();
   const { artifactId } = await uploadArtifact(store, "acme", requests(header), never);
   await expect(downloaded(store, artifactId, "globex")).rejects.toMatchObject({

@@ -13,10 +13,10 @@ import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import type { Page } from "@reeve/jetstream/table/page";
 import { pageOf } from "@reeve/jetstream/table/page";
 
-/** How many bytes go into one message of a download. */
+/** The maximum size of a chunk of a download, in bytes. */
 const chunkBytes = 256 * 1024;
 
-/** Stores what a client streams: first the header, then chunks. */
+/** Stores an artifact from a client's stream: the header first, then the chunks. */
 export async function uploadArtifact(
   artifacts: ArtifactStore,
   tenant: string,
@@ -26,20 +26,24 @@ export async function uploadArtifact(
   const parts = requests[Symbol.asyncIterator]();
   const first = await parts.next();
   if (first.done === true || first.value.part.case !== "header") {
-    throw malformed("the first message of an upload is its header");
+    throw malformed("the upload does not start with a header; send the header first");
   }
   const header = first.value.part.value;
   async function* chunks(): AsyncIterable<Uint8Array> {
     for (let next = await parts.next(); next.done !== true; next = await parts.next()) {
       const { part } = next.value;
-      if (part.case !== "chunk") throw malformed("only the first message of an upload is a header");
+      if (part.case !== "chunk") {
+        throw malformed(
+          "the upload has a message that is not a chunk; send one header, then chunks",
+        );
+      }
       yield part.value;
     }
   }
   return await storeArtifact(artifacts, tenant, header, chunks(), signal);
 }
 
-/** Stores one file. */
+/** Stores an artifact. */
 export function storeArtifact(
   artifacts: ArtifactStore,
   tenant: string,
@@ -50,19 +54,19 @@ export function storeArtifact(
   return artifacts.put(tenant, { name, mediaType, runId: "" }, content, signal);
 }
 
-/** The file: its description, then its bytes in chunks. */
+/** Yields an artifact: its description first, then its content in chunks. */
 export async function* downloadArtifact(
   artifacts: ArtifactStore,
   tenant: string,
   artifactId: string,
   signal: AbortSignal,
 ): AsyncIterable<DownloadArtifactResponse> {
-  // An id that cannot stand in a key is the id of nothing.
+  // An id that is not valid in a key cannot exist.
   const artifact = /^art_[a-z0-9]{16,64}$/.test(artifactId)
     ? await artifacts.get(tenant, artifactId, signal)
     : undefined;
   if (artifact === undefined) {
-    const message = `there is no artifact ${artifactId}`;
+    const message = `artifact ${artifactId} not found`;
     throw new Failure("not_found", ErrorReason.ARTIFACT_NOT_FOUND, message, {
       metadata: { artifact_id: artifactId },
     });
@@ -76,7 +80,7 @@ export async function* downloadArtifact(
   }
 }
 
-/** A page of the artifacts of a tenant, oldest first. */
+/** Returns a page of a tenant's artifacts, oldest first. */
 export async function listArtifacts(
   artifacts: ArtifactStore,
   tenant: string,
@@ -84,11 +88,11 @@ export async function listArtifacts(
   signal: AbortSignal,
 ): Promise<Page<Artifact>> {
   const all = await artifacts.list(tenant, signal);
-  const wanted = all.filter(({ runId }) => request.runId === "" || runId === request.runId);
-  return pageOf(wanted, request, keyOf, (key, previous) => key > previous);
+  const matching = all.filter(({ runId }) => request.runId === "" || runId === request.runId);
+  return pageOf(matching, request, keyOf, (key, previous) => key > previous);
 }
 
-/** Sorts as the store does: by the time of creation, and by id within one moment. */
+/** The store's own order: by creation time, then by id. */
 function keyOf({ createdAt, artifactId }: Artifact): string {
   const { seconds = 0n, nanos = 0 } = createdAt ?? {};
   return `${String(seconds).padStart(12, "0")}.${String(nanos).padStart(9, "0")}.${artifactId}`;

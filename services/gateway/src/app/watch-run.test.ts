@@ -36,7 +36,7 @@ async function stored(upTo = events.length) {
   return log;
 }
 
-/** Never ticks. */
+/** Never resolves. */
 const silent = (_: number, signal: AbortSignal) =>
   new Promise<void>((_resolve, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
@@ -62,7 +62,7 @@ async function watched(
 const sequences = (messages: readonly WatchUpdate[]) =>
   messages.flatMap((message) => message.events.map(({ sequence }: RunEvent) => sequence));
 
-test("everything but records is streamed, up to the terminal status", async () => {
+test("everything except records is streamed, up to the terminal status", async () => {
   const messages = await watched();
   expect(sequences(messages)).toEqual([3, 4, 5, 6, 7]);
   expect(messages.at(-1)?.throughSequence).toBe(7);
@@ -72,7 +72,7 @@ async function ends(...asked: Parameters<typeof watched>) {
   return (await watched(...asked)).map(({ endStatus }) => endStatus);
 }
 
-test("the last message, and no other, says how the run ended", async () => {
+test("only the last message has the final status", async () => {
   const { COMPLETED } = RunStatus;
   expect((await ends()).at(-1)).toBe(COMPLETED);
   expect(await ends({ afterSequence: 7 })).toEqual([COMPLETED]);
@@ -83,7 +83,7 @@ test("the last message, and no other, says how the run ended", async () => {
 });
 
 // Requirement: EVT-5
-test("a narrowed stream has what a person reads, and the terminal status", async () => {
+test("a stream without details has what a person reads, and the terminal status", async () => {
   expect(sequences(await watched({ selection: { case: "detailed", value: false } }))).toEqual([
     5, 7,
   ]);
@@ -93,7 +93,7 @@ function only(families: EventFamily[]): Promise<readonly WatchUpdate[]> {
   return watched({ selection: { case: "families", value: { families } } });
 }
 
-test("exactly the named families are streamed, and none for none", async () => {
+test("exactly the selected families are streamed, and nothing for no families", async () => {
   expect(sequences(await only([EventFamily.RECORD, EventFamily.USAGE]))).toEqual([1, 2, 6]);
   const none = await only([]);
   expect(sequences(none)).toEqual([]);
@@ -101,7 +101,7 @@ test("exactly the named families are streamed, and none for none", async () => {
 });
 
 // Requirement: EVT-4
-test("a client that comes back gets what it has not seen, also after the end", async () => {
+test("a client that resumes receives what it has not seen, even after the end", async () => {
   expect(sequences(await watched({ afterSequence: 5 }))).toEqual([6, 7]);
   expect(await watched({ afterSequence: 7 })).toMatchObject([{ events: [], throughSequence: 7 }]);
 });
@@ -113,7 +113,7 @@ test("a sequence beyond the end, an unknown run and another tenant's run are ref
   await expect(watched({}, "other")).rejects.toMatchObject({ kind: "not_found" });
 });
 
-test("a silent run is told to live", async () => {
+test("a silent run sends heartbeats", async () => {
   const wanted = create(RequestSchema, { runId: key.run });
   const messages = watchRun(
     { log: await stored(5), sleep: () => Promise.resolve() },
@@ -129,7 +129,7 @@ test("a silent run is told to live", async () => {
   expect(sequences(seen)).toEqual([3, 4, 5]);
 });
 
-test("a long history comes in messages that every client accepts", async () => {
+test("a long history is split into messages that every client accepts", async () => {
   const log = memoryRunLog();
   const text = "x".repeat(300_000);
   const long = [
@@ -151,14 +151,14 @@ test("a long history comes in messages that every client accepts", async () => {
 });
 
 // Requirement: EVT-4
-test("a client that asked for nothing of what goes on hears how far it went", async () => {
+test("a client that selects none of the events receives heartbeats with the current sequence", async () => {
   const log = await stored(3);
   const wanted = create(RequestSchema, {
     runId: key.run,
     selection: { case: "families", value: { families: [] } },
   });
   const { promise: ticked, resolve: tick } = Promise.withResolvers<void>();
-  // The first wait alone ever ends: whoever begins another at each event never comes to a heartbeat.
+  // Only the first sleep ends: an implementation that sleeps anew for each event would never send a heartbeat.
   const { promise: waiting, resolve: waits } = Promise.withResolvers<void>();
   let isFirst = true;
   const sleep = (delayMs: number, signal: AbortSignal) => {

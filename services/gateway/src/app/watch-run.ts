@@ -7,36 +7,38 @@ import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunHead } from "@reeve/run/head/run-head";
 import { emptyHead, foldHead } from "@reeve/run/head/run-head";
 import type { RunKey, RunLog } from "@reeve/jetstream/log/run-log";
+import type { Clock } from "@reeve/platform/async/clock";
 import { Failure } from "@reeve/platform/failure";
 import { withHeartbeats } from "@reeve/platform/async/with-heartbeats";
 import { endsRun, eventSelection } from "./event-selection.ts";
 import { runNotFound, runKeyOf } from "./read-run.ts";
 
-/** What a client gets at a time. */
+/** A message of a watch. */
 export interface WatchUpdate {
   readonly events: readonly RunEvent[];
-  /** Nothing that was asked for is missing up to this sequence. */
+  /** The client has all selected events up to this sequence. */
   readonly throughSequence: number;
-  /** How the run ended, when nothing follows any more. */
+  /** The final status of the run, in the last message only. */
   readonly endStatus?: RunStatus;
 }
 
 export interface WatchPorts {
   readonly log: RunLog;
-  /** A tick that comes again and again, for heartbeats. */
-  sleep(delayMs: number, signal: AbortSignal): Promise<void>;
+  /** For the interval between heartbeats. */
+  sleep: Clock["sleep"];
 }
 
-/** How long a stream is silent before it says that it lives. */
+/** The time without a message after which a stream sends a heartbeat. */
 const heartbeatMs = 5_000;
-/** What the events of one message may have together; clients of gRPC accept 4 MiB unless told otherwise. */
+/** The maximum total size of a message's events. gRPC clients accept 4 MiB by default. */
 const maxBytes = 1024 * 1024;
-/** How many events that were read are kept for a client to take them. */
-const maxHeld = 200;
+/** The maximum number of past events that are kept in memory for a client. */
+const maxHeldEvents = 200;
 
 /**
- * The events of a run after a sequence, each once and in order, until its terminal status; then nothing. An empty message
- * now and then says that nothing is missing.
+ * Yields the selected events of a run after a sequence, each once and in order, up to the terminal status. An empty message is
+ * a heartbeat: it says that nothing is missing up to its `throughSequence`. Throws a Failure of kind `not_found` if the run
+ * does not exist, and `out_of_range` for a sequence beyond the end of the log.
  */
 export async function* watchRun(
   { log, sleep }: WatchPorts,
@@ -56,14 +58,14 @@ export async function* watchRun(
     yield { events: [], throughSequence: afterSequence, endStatus: status };
     return;
   }
-  const isWanted = eventSelection(selection);
+  const isSelected = eventSelection(selection);
   let throughSequence = afterSequence;
-  // Silence is what the client hears, however much goes on that it did not ask for.
-  async function* wanted(until: AbortSignal): AsyncIterable<WatchUpdate> {
+  // Heartbeats depend on what the client receives, so events that it did not select must not count as messages.
+  async function* selected(until: AbortSignal): AsyncIterable<WatchUpdate> {
     for await (const { events, tail } of following(read, log, key, until)) {
       const end = events.find(endsRun);
-      const shown = end === undefined ? events : events.slice(0, events.indexOf(end) + 1);
-      const chosen = shown.filter(isWanted);
+      const visible = end === undefined ? events : events.slice(0, events.indexOf(end) + 1);
+      const chosen = visible.filter(isSelected);
       if (end?.event.case === "status") {
         yield {
           events: chosen,
@@ -74,24 +76,24 @@ export async function* watchRun(
       else yield { events: chosen, throughSequence: tail.sequence };
     }
   }
-  for await (const next of withHeartbeats(wanted, (until) => sleep(heartbeatMs, until), signal)) {
+  for await (const next of withHeartbeats(selected, (until) => sleep(heartbeatMs, until), signal)) {
     if (next === "heartbeat") {
       yield { events: [], throughSequence };
       continue;
     }
-    yield* portions(next);
+    yield* splitBySize(next);
     if (next.endStatus !== undefined) return;
     ({ throughSequence } = next);
   }
 }
 
-/** Where a watcher begins: after a tail, with what was missed up to there, or after a sequence from the store. */
+/** The start of a watch: the past events that the client missed, and the tail or sequence after which to follow the log. */
 interface WatchStart {
   missed: readonly RunEvent[];
   readonly after: Tail | number;
 }
 
-/** The run as it stands, and where somebody begins who has seen it up to `sequence`. */
+/** Reads the current state of the run, and where to start for a client that has seen its events up to `sequence`. */
 async function readStart(
   log: RunLog,
   key: RunKey,
@@ -102,10 +104,10 @@ async function readStart(
   if (events.length === 0) throw runNotFound(key.run);
   const { lastSequence, endSequence, status } = foldHead(emptyHead, events);
   const missed = events.slice(sequence);
-  // Much is read again, in parts, instead of being held for a client that may be slow.
-  const beginning =
-    missed.length > maxHeld ? { missed: [], after: sequence } : { missed, after: tail };
-  return { lastSequence, endSequence, status, ...beginning };
+  // Many events are read again, in parts, instead of being held in memory for a client that may be slow.
+  const start =
+    missed.length > maxHeldEvents ? { missed: [], after: sequence } : { missed, after: tail };
+  return { lastSequence, endSequence, status, ...start };
 }
 
 async function* following(
@@ -123,10 +125,10 @@ async function* following(
 }
 
 /**
- * The same in messages that every client accepts: one over the limit of a client would end its stream, and again at each
- * attempt to watch on.
+ * Splits an update into messages that every client accepts. A message over a client's limit would end its stream, and end it
+ * again each time the client resumes.
  */
-function* portions({ events, ...rest }: WatchUpdate): Iterable<WatchUpdate> {
+function* splitBySize({ events, ...rest }: WatchUpdate): Iterable<WatchUpdate> {
   let portion: RunEvent[] = [];
   let bytes = 0;
   for (const event of events) {
@@ -146,7 +148,7 @@ function beyondEnd(runId: string, afterSequence: number, lastSequence: number): 
   return new Failure(
     "out_of_range",
     ErrorReason.SEQUENCE_BEYOND_END,
-    `run ${runId} has ${lastSequence} events; there is none after ${afterSequence}`,
+    `run ${runId} has only ${lastSequence} events; sequence ${afterSequence} is beyond the end`,
     { metadata: { run_id: runId, last_sequence: String(lastSequence) } },
   );
 }

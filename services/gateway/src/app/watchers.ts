@@ -6,7 +6,7 @@ import { cancelRun } from "./cancel-run.ts";
 import type { GatewayPorts } from "./gateway-ports.ts";
 import { readRun, runKeyOf } from "./read-run.ts";
 
-/** The streams that watch runs through this gateway, by tenant and run. */
+/** Counts the streams that watch each run through this gateway. */
 export class Watchers {
   readonly #counts = new Map<string, number>();
 
@@ -15,7 +15,7 @@ export class Watchers {
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
   }
 
-  /** Whether nobody else is left. */
+  /** Removes a watcher. Returns whether it was the last one of the run. */
   leave({ tenant }: Principal, runId: string): boolean {
     const key = `${tenant}.${runId}`;
     const left = (this.#counts.get(key) ?? 1) - 1;
@@ -25,7 +25,7 @@ export class Watchers {
   }
 }
 
-/** Cancels a run that asked to end with its last watcher. One that has ended stays as it is. */
+/** Cancels a run that was started with `cancel_on_disconnect`. Does nothing for any other run, or one that has ended. */
 export async function cancelUnwatched(
   ports: GatewayPorts,
   principal: Principal,
@@ -35,7 +35,7 @@ export async function cancelUnwatched(
   const head = await readRun(ports.log, runKeyOf(principal.tenant, runId), signal);
   if (head.created?.cancelOnDisconnect !== true || isTerminal(head.status)) return;
   try {
-    await cancelRun(ports, principal, { runId, reason: "nobody watches it any more" }, signal);
+    await cancelRun(ports, principal, { runId, reason: "its last watcher disconnected" }, signal);
   } catch (error) {
     if (!(error instanceof Failure) || error.reason !== ErrorReason.RUN_ENDED) throw error;
   }

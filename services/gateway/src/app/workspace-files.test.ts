@@ -9,22 +9,22 @@ import { listFiles } from "./workspace-files.ts";
 
 const never = new AbortController().signal;
 const run = { tenant: "acme", runId: "run_00000001" };
-const all = { path: "", recursive: true, most: 10, after: "" };
+const all = { path: "", recursive: true, maxEntries: 10, after: "" };
 
-/** What is saved of the files, and which toolhosts count as living. */
-interface Surroundings {
+/** The revision of the unsaved changes, and the toolhosts that are present. */
+interface State {
   readonly revision?: number;
   readonly present?: readonly string[];
 }
 
-/** A run whose workspace `holder` has, and toolhosts of which those of `living` answer. */
+/** Creates a run whose workspace `holder` holds; only the toolhosts in `living` answer. */
 async function portsWith(
   holder: string,
   living: readonly string[],
-  { revision = 0, present = [] }: Surroundings = {},
+  { revision = 0, present = [] }: State = {},
 ) {
   const { log, workspaces } = memoryPorts();
-  const asked: (readonly [string, WorkspaceFilesRequest])[] = [];
+  const requested: (readonly [string, WorkspaceFilesRequest])[] = [];
   await appendFacts(log, run.runId, { case: "runCreated", value: { tenant: "acme" } });
   const record = create(WorkspaceRecordSchema, { tenant: "acme", id: run.runId, holder, revision });
   await workspaces.records.put(`acme.${run.runId}`, record, never);
@@ -32,46 +32,46 @@ async function portsWith(
     log,
     records: workspaces.records,
     requestFiles: (host, request) => {
-      asked.push([host, request]);
+      requested.push([host, request]);
       const outcome = { case: "list" as const, value: { entries: [{ path: host }] } };
       const answer = create(WorkspaceFilesResponseSchema, { outcome });
       return Promise.resolve(living.includes(host) ? answer : undefined);
     },
     isPresent: (host) => Promise.resolve(present.includes(host)),
   };
-  return { ports, asked };
+  return { ports, requested };
 }
 
-test("the toolhost that has the files is asked for them", async () => {
+test("the request goes to the toolhost that holds the files", async () => {
   const { ports } = await portsWith("host-a", ["host-a", anyHost]);
   expect((await listFiles(ports, run, all, never)).entries).toMatchObject([{ path: "host-a" }]);
 });
 
-test("when that one is gone any other is, for the tenant of the credential", async () => {
-  const { ports, asked } = await portsWith("host-a", [anyHost]);
+test("if that toolhost is gone, the request goes to any other, for the tenant of the credential", async () => {
+  const { ports, requested } = await portsWith("host-a", [anyHost]);
   expect((await listFiles(ports, run, all, never)).entries).toMatchObject([{ path: anyHost }]);
-  expect(asked.map(([host]) => host)).toEqual(["host-a", anyHost]);
-  expect(asked[1]?.[1]).toMatchObject({ tenant: "acme", workspace: { id: run.runId } });
+  expect(requested.map(([host]) => host)).toEqual(["host-a", anyHost]);
+  expect(requested[1]?.[1]).toMatchObject({ tenant: "acme", workspace: { id: run.runId } });
   const other = listFiles(ports, { ...run, tenant: "other" }, all, never);
   await expect(other).rejects.toMatchObject({ kind: "not_found" });
 });
 
-test("nobody else is asked for what is not saved while the one that has it counts as living", async () => {
+test("unsaved files are not requested from another toolhost while their holder is present", async () => {
   const unsaved = { revision: 1, present: ["host-a"] };
-  const { ports, asked } = await portsWith("host-a", [anyHost], unsaved);
+  const { ports, requested } = await portsWith("host-a", [anyHost], unsaved);
   await expect(listFiles(ports, run, all, never)).rejects.toMatchObject({ kind: "unavailable" });
-  expect(asked.map(([host]) => host)).toEqual(["host-a"]);
+  expect(requested.map(([host]) => host)).toEqual(["host-a"]);
 });
 
 test.each([
-  ["is saved", { revision: 0, present: ["host-a"] }],
-  ["was of one that is gone", { revision: 1, present: [] }],
-])("another one is asked for what %s", async (_, given) => {
+  ["are saved", { revision: 0, present: ["host-a"] }],
+  ["were held by a toolhost that is gone", { revision: 1, present: [] }],
+])("files that %s are requested from another toolhost", async (_, given) => {
   const { ports } = await portsWith("host-a", [anyHost], given);
   expect((await listFiles(ports, run, all, never)).entries).toMatchObject([{ path: anyHost }]);
 });
 
-test("without any it is said that there is none", async () => {
+test("without any toolhost, the request is unavailable", async () => {
   const { ports } = await portsWith("host-a", []);
   await expect(listFiles(ports, run, all, never)).rejects.toMatchObject({ kind: "unavailable" });
 });

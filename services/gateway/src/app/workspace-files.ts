@@ -23,8 +23,9 @@ import type { Table } from "@reeve/jetstream/table/port";
 import type { GatewayPorts } from "./gateway-ports.ts";
 import { readRun, runKeyOf } from "./read-run.ts";
 
-/** How many bytes are asked for at a time; an answer has to fit into a message of the bus. */
+/** The maximum size of a part of a file, in bytes. The reply has to fit into a NATS message. */
 const partBytes = 256 * 1024;
+/** The failure kinds of a toolhost that are passed on; others become `unavailable`. */
 const kinds: ReadonlySet<string> = new Set([
   "not_found",
   "invalid",
@@ -33,56 +34,66 @@ const kinds: ReadonlySet<string> = new Set([
   "unavailable",
 ] satisfies FailureKind[]);
 
-/** What files are reached by. */
+/** The ports for access to the files of workspaces. */
 export interface FilesPorts {
   readonly log: GatewayPorts["log"];
   readonly records: Pick<Table<WorkspaceRecord>, "get">;
-  /** Asks a toolhost. Undefined: there is none of this name. Throws a Failure of kind `unavailable` when it does not answer. */
+  /**
+   * Sends a request to a toolhost. Returns undefined if no such toolhost is connected. Throws a Failure of kind
+   * `unavailable` if the toolhost does not answer.
+   */
   requestFiles(
     host: string,
     request: WorkspaceFilesRequest,
     signal: AbortSignal,
   ): Promise<WorkspaceFilesResponse | undefined>;
-  /** Whether a toolhost counts as living, by what it has said of itself. */
+  /** Whether a toolhost is alive, by its presence record. */
   isPresent(host: string, signal: AbortSignal): Promise<boolean>;
 }
 
 type Operation = MessageInitShape<typeof WorkspaceFilesRequestSchema>["operation"];
 
-/** Files of a run. Throws a Failure of kind `not_found` when there is no such run, or it has no files yet. */
+/** Lists the files of a run. Throws a Failure of kind `not_found` if the run does not exist or has no files yet. */
 export async function listFiles(
   ports: FilesPorts,
   run: { readonly tenant: string; readonly runId: string },
-  list: {
+  {
+    maxEntries,
+    ...list
+  }: {
     readonly path: string;
     readonly recursive: boolean;
-    readonly most: number;
-    after: string;
+    readonly maxEntries: number;
+    readonly after: string;
   },
   signal: AbortSignal,
 ): Promise<FileList> {
-  const ask = await openFiles(ports, run, signal);
-  const outcome = await ask({ case: "list", value: list }, signal);
+  const request = await openFiles(ports, run, signal);
+  const value = { ...list, most: maxEntries };
+  const outcome = await request({ case: "list", value }, signal);
   if (outcome.case === "list") return outcome.value;
   throw unexpected(outcome.case);
 }
 
-/** A file of a run: what it is, then its bytes. Throws a Failure of kind `conflict` when it changes meanwhile. */
+/**
+ * Reads a file of a run: yields its description first, then its content in chunks. Throws a Failure of kind `conflict` if the
+ * file changes during the read.
+ */
 export async function* readFile(
   ports: FilesPorts,
   tenant: string,
   { runId, path, offset, length }: ReadFileRequest,
   signal: AbortSignal,
 ): AsyncIterable<ReadFileResponse> {
-  const ask = await openFiles(ports, { tenant, runId }, signal);
+  const request = await openFiles(ports, { tenant, runId }, signal);
   let version = "";
   let at = offset;
   let end: bigint | undefined;
   do {
-    const left = end === undefined ? (length ?? BigInt(partBytes)) : end - at;
-    const maxBytes = left < BigInt(partBytes) ? Number(left) : partBytes;
+    const remaining = end === undefined ? (length ?? BigInt(partBytes)) : end - at;
+    const maxBytes = remaining < BigInt(partBytes) ? Number(remaining) : partBytes;
     const value = { path, offset: at, mostBytes: maxBytes, version };
-    const outcome = await ask({ case: "read", value }, signal);
+    const outcome = await request({ case: "read", value }, signal);
     if (outcome.case !== "part") throw unexpected(outcome.case);
     const { content, sizeBytes } = outcome.value;
     if (end === undefined) {
@@ -97,30 +108,30 @@ export async function* readFile(
   } while (at < end);
 }
 
-/** Writes a file of a run, and gives its size. */
+/** Writes a file of a run, and returns its size in bytes. */
 export async function writeFile(
   ports: FilesPorts,
   run: { readonly tenant: string; readonly runId: string },
   write: Extract<Operation, { case?: "write" }>["value"],
   signal: AbortSignal,
 ): Promise<bigint> {
-  const ask = await openFiles(ports, run, signal);
-  const outcome = await ask({ case: "write", value: write }, signal);
+  const request = await openFiles(ports, run, signal);
+  const outcome = await request({ case: "write", value: write }, signal);
   if (outcome.case === "writtenBytes") return outcome.value;
   throw unexpected(outcome.case);
 }
 
-type Ask = (
+type SendOperation = (
   operation: NonNullable<Operation>,
   signal: AbortSignal,
 ) => Promise<WorkspaceFilesResponse["outcome"]>;
 
-/** A way to ask whoever has the files of a run. */
+/** Returns a function that sends operations to the toolhost with the files of a run. */
 async function openFiles(
   ports: FilesPorts,
   { tenant, runId }: { readonly tenant: string; readonly runId: string },
   signal: AbortSignal,
-): Promise<Ask> {
+): Promise<SendOperation> {
   const { created } = await readRun(ports.log, runKeyOf(tenant, runId), signal);
   const id = workspaceIdOf(runId, created);
   const key = bucketOf(WorkspaceRecordSchema).key({ tenant, workspace: id });
@@ -131,14 +142,14 @@ async function openFiles(
     const request = create(WorkspaceFilesRequestSchema, { tenant, runId, workspace, operation });
     const { holder = "", revision = 0, savedRevision = 0 } = row?.record ?? {};
     const held = holder === "" ? undefined : await ports.requestFiles(holder, request, until);
-    // Whoever is asked instead may take the workspace without what is not saved.
+    // Any other toolhost would restore the last snapshot, without the changes that are not saved yet.
     if (held === undefined && savedRevision < revision && (await ports.isPresent(holder, until))) {
-      throw notHeard(runId);
+      throw holderUnreachable(runId);
     }
-    const answer = held ?? (await ports.requestFiles(anyHost, request, until));
-    if (answer === undefined) throw noToolhost();
-    if (answer.outcome.case === "refused") throw refusal(answer.outcome.value);
-    return answer.outcome;
+    const response = held ?? (await ports.requestFiles(anyHost, request, until));
+    if (response === undefined) throw noToolhost();
+    if (response.outcome.case === "refused") throw refusal(response.outcome.value);
+    return response.outcome;
   };
 }
 
@@ -159,26 +170,26 @@ function isKnown(kind: string): kind is FailureKind {
 }
 
 function noFiles(runId: string): Failure {
-  const problem = `run ${runId} has no files: no tool has asked for any yet, or they were deleted after their retention`;
-  return new Failure("not_found", ErrorReason.FILE_NOT_FOUND, problem, {
+  const message = `run ${runId} has no files: no tool has used its workspace yet, or the files were deleted after their retention`;
+  return new Failure("not_found", ErrorReason.FILE_NOT_FOUND, message, {
     metadata: { run_id: runId },
   });
 }
 
-function notHeard(runId: string): Failure {
-  const problem = `the toolhost that has the files of run ${runId} is not reached at the moment, and some of them are nowhere else; try again in a few seconds`;
-  return new Failure("unavailable", ErrorReason.UNAVAILABLE, problem, {
+function holderUnreachable(runId: string): Failure {
+  const message = `the toolhost with the files of run ${runId} is unreachable, and has changes that are not saved yet; try again in a few seconds`;
+  return new Failure("unavailable", ErrorReason.UNAVAILABLE, message, {
     metadata: { run_id: runId },
   });
 }
 
 function noToolhost(): Failure {
-  const problem =
-    "no toolhost with a sandbox answers, and files are reached by one only; start one, or try again in a few seconds";
-  return new Failure("unavailable", ErrorReason.UNAVAILABLE, problem);
+  const message =
+    "no toolhost with a sandbox answers, and only such a toolhost can access files; start one, or try again in a few seconds";
+  return new Failure("unavailable", ErrorReason.UNAVAILABLE, message);
 }
 
 function unexpected(outcome: string | undefined): Failure {
-  const problem = `a toolhost gave "${outcome ?? "nothing known"}" for an answer; it is of another version`;
-  return new Failure("unavailable", ErrorReason.UNAVAILABLE, problem);
+  const message = `a toolhost returned the unexpected outcome "${outcome ?? "unknown"}"; run the same version of Reeve in all services`;
+  return new Failure("unavailable", ErrorReason.UNAVAILABLE, message);
 }

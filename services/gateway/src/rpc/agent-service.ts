@@ -11,6 +11,7 @@ import {
 } from "../app/agents.ts";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
 
+/** Returns the handlers of AgentService. */
 export function agentService(
   ports: Pick<GatewayPorts, "agents" | "offer">,
 ): ServiceImpl<typeof AgentService> {

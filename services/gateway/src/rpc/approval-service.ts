@@ -4,7 +4,7 @@ import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { principalHeaders } from "@reeve/platform/rpc/internal-principal";
 import { principalOf } from "@reeve/platform/rpc/principal";
 
-/** Forwards calls to approvals, with the principal that this gateway authenticated. */
+/** Returns the handlers of ApprovalService: they forward each call to approvals, with the authenticated principal. */
 export function approvalService(
   approvals: Client<typeof ApprovalService>,
   internalToken: string | undefined,

@@ -11,6 +11,7 @@ import {
   uploadArtifact,
 } from "../app/transfer-artifacts.ts";
 
+/** Returns the handlers of ArtifactService. */
 export function artifactService(artifacts: ArtifactStore): ServiceImpl<typeof ArtifactService> {
   return {
     uploadArtifact: async (requests, context) => {
@@ -19,10 +20,10 @@ export function artifactService(artifacts: ArtifactStore): ServiceImpl<typeof Ar
     },
     createArtifact: async ({ header = create(ArtifactHeaderSchema), content }, context) => {
       const { tenant } = principalOf(context);
-      async function* once() {
+      async function* chunks() {
         yield content;
       }
-      return { artifact: await storeArtifact(artifacts, tenant, header, once(), context.signal) };
+      return { artifact: await storeArtifact(artifacts, tenant, header, chunks(), context.signal) };
     },
     downloadArtifact: ({ artifactId }, context) =>
       downloadArtifact(artifacts, principalOf(context).tenant, artifactId, context.signal),

@@ -8,11 +8,12 @@ import { listMemories } from "../app/list-memories.ts";
 
 const defaultLimit = 10;
 
+/** Returns the handlers of MemoryService. */
 export function memoryService(memory: LongTermMemory): ServiceImpl<typeof MemoryService> {
   return {
     createMemory: async ({ text, requestId }, context) => {
-      const said = { runId: "", requestId };
-      return { memory: await memory.remember(ownerOf(context), text, said, context.signal) };
+      const source = { runId: "", requestId };
+      return { memory: await memory.remember(ownerOf(context), text, source, context.signal) };
     },
     listMemories: async (request, context) => {
       const owner = ownerOf(context);
@@ -20,8 +21,8 @@ export function memoryService(memory: LongTermMemory): ServiceImpl<typeof Memory
       return { memories: [...items], nextPageToken };
     },
     recallMemories: async ({ query, limit }, context) => {
-      const most = limit === 0 ? defaultLimit : limit;
-      const found = await memory.find(ownerOf(context), query, most, context.signal);
+      const maxMemories = limit === 0 ? defaultLimit : limit;
+      const found = await memory.find(ownerOf(context), query, maxMemories, context.signal);
       return { memories: [...found.memories], latest: [...found.latest] };
     },
     deleteMemory: async ({ memoryId }, context) => {
@@ -29,7 +30,7 @@ export function memoryService(memory: LongTermMemory): ServiceImpl<typeof Memory
       throw new Failure(
         "not_found",
         ErrorReason.MEMORY_NOT_FOUND,
-        `nothing is remembered as ${memoryId}`,
+        `memory ${memoryId} not found; list the memories for their ids`,
         { metadata: { memory_id: memoryId } },
       );
     },

@@ -3,6 +3,7 @@ import { treeOf } from "@reeve/run/tree/execution-tree";
 import { fitTree } from "@reeve/run/tree/fit-tree";
 import type { RunService } from "@reeve/contracts/run";
 import { runOf } from "@reeve/run/head/run-head";
+import type { Clock } from "@reeve/platform/async/clock";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { serverDraining } from "@reeve/platform/rpc/server-draining";
 import { principalOf } from "@reeve/platform/rpc/principal";
@@ -16,19 +17,19 @@ import { startRun } from "../app/start-run.ts";
 import { countResume } from "../app/stream-metrics.ts";
 import { watchRun } from "../app/watch-run.ts";
 
-/** How long the cancellation of a run that nobody watches may take. */
+/** The timeout of the cancellation of a run that lost its last watcher. */
 const cancelMs = 30_000;
+/** Well below the default message limit of gRPC clients, 4 MiB. */
+const maxTreeBytes = 1024 * 1024;
 
 export interface WatchContext {
-  sleep(delayMs: number, signal: AbortSignal): Promise<void>;
-  /** Aborts when the gateway itself goes away: a stream that it ends was not given up by its client. */
+  sleep: Clock["sleep"];
+  /** Aborts when the gateway shuts down: the streams that it ends then were not left by their clients. */
   readonly ending: AbortSignal;
   readonly log: Logger;
 }
 
-/** A tree stays below what clients of gRPC accept. */
-const maxTreeBytes = 1024 * 1024;
-
+/** Returns the handlers of RunService. */
 export function runService(
   ports: GatewayPorts,
   { sleep, ending, log }: WatchContext,
@@ -46,7 +47,7 @@ export function runService(
       let through = request.afterSequence;
       watchers.enter(principal, runId);
       countResume(request.afterSequence);
-      // A client that leaves ends the iteration from outside: neither the loop comes to its end, nor does anything fail.
+      // Stays true if the client leaves: that ends the generator at a `yield`, without an error and without the end of the loop.
       let isLeft = true;
       try {
         for await (const { events, ...rest } of watched) {
@@ -61,9 +62,13 @@ export function runService(
       } finally {
         const isLast = watchers.leave(principal, runId);
         if (isLast && isLeft && !ending.aborted) {
-          // The stream is gone: nobody is left to be told what becomes of this.
+          // Not awaited: the stream has ended, so no client would receive the error.
           cancelUnwatched(ports, principal, runId, AbortSignal.timeout(cancelMs)).catch(
-            (error: unknown) => log.warn({ err: error, runId }, "unwatched run not cancelled"),
+            (error: unknown) =>
+              log.warn(
+                { err: error, runId },
+                "unwatched run was not cancelled; cancel it manually",
+              ),
           );
         }
       }

@@ -7,6 +7,7 @@ import { deleteWorkspace } from "../app/delete-workspace.ts";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
 import { getThread, listThreadMessages, listThreads } from "../app/read-threads.ts";
 
+/** Returns the handlers of ThreadService. */
 export function threadService(
   ports: Pick<
     GatewayPorts,

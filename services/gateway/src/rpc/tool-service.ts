@@ -2,6 +2,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { ToolService } from "@reeve/contracts/tool";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
 
+/** Returns the handlers of ToolService. */
 export function toolService({
   offer,
 }: Pick<GatewayPorts, "offer">): ServiceImpl<typeof ToolService> {

@@ -6,16 +6,17 @@ import { principalOf } from "@reeve/platform/rpc/principal";
 import type { FilesPorts } from "../app/workspace-files.ts";
 import { listFiles, readFile, writeFile } from "../app/workspace-files.ts";
 
-const defaultPage = 100;
-const largestPage = 1_000;
+const defaultPageSize = 100;
+const maxPageSize = 1_000;
 
+/** Returns the handlers of WorkspaceService. */
 export function workspaceService(ports: FilesPorts): ServiceImpl<typeof WorkspaceService> {
   return {
     listFiles: async ({ runId, path, recursive, pageSize, pageToken }, context) => {
       const { tenant } = principalOf(context);
-      if (!/^([0-9a-f]{2})*$/.test(pageToken)) throw badToken();
-      const most = Math.min(pageSize || defaultPage, largestPage);
-      const list = { path, recursive, most, after: pageToken };
+      if (!/^([0-9a-f]{2})*$/.test(pageToken)) throw invalidPageToken();
+      const maxEntries = Math.min(pageSize || defaultPageSize, maxPageSize);
+      const list = { path, recursive, maxEntries, after: pageToken };
       const found = await listFiles(ports, { tenant, runId }, list, context.signal);
       return { entries: found.entries, nextPageToken: found.next };
     },
@@ -29,7 +30,7 @@ export function workspaceService(ports: FilesPorts): ServiceImpl<typeof Workspac
   };
 }
 
-function badToken(): Failure {
-  const problem = "page_token is not one that this service gave";
-  return new Failure("invalid", ErrorReason.INVALID_REQUEST, problem);
+function invalidPageToken(): Failure {
+  const message = "page_token is invalid; use the next_page_token of the previous response";
+  return new Failure("invalid", ErrorReason.INVALID_REQUEST, message);
 }

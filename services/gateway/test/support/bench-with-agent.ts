@@ -6,16 +6,16 @@ import { clientsOf } from "./clients.ts";
 import type { GatewayBench } from "./gateway-bench.ts";
 import { openGatewayBench, tokens } from "./gateway-bench.ts";
 
-/** The id of a run that there is not. */
-export const noRun = "run_doesnotexist";
+/** The id of a run that does not exist. */
+export const unknownRun = "run_doesnotexist";
 
-/** A gateway at which the tenant `acme` has the agent `known`. */
+/** A gateway with an agent `known` of the tenant `acme`. */
 export interface BenchWithAgent extends GatewayBench {
   readonly acme: Clients;
   readonly globex: Clients;
-  /** Clients that speak a protocol, with an authorization of any kind. */
+  /** Creates clients for a protocol, with any authorization header. */
   as(protocol: Protocol, authorization: string | undefined): Clients;
-  /** Starts a run of `acme` that waits for a runtime; its id. */
+  /** Starts a run of `acme` that waits for a runtime, and returns its id. */
   queued(): Promise<string>;
 }
 
@@ -40,7 +40,7 @@ export async function openBenchWithAgent(): Promise<BenchWithAgent> {
   };
 }
 
-/** A spec that the gateway accepts. */
+/** Returns a valid spec. */
 export function specOf(id: string): AgentSpec {
   return create(AgentSpecSchema, { id, name: id, model: "known" });
 }

@@ -13,7 +13,7 @@ import { reasonName, failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
 
-/** The protocols that the gateway speaks, each as its clients speak it. */
+/** A client transport for each protocol of the gateway. */
 export const protocols = {
   "Connect with JSON": (baseUrl: string): Transport =>
     createConnectTransport({ baseUrl, httpVersion: "1.1", useBinaryFormat: false }),
@@ -28,7 +28,7 @@ export const protocols = {
 
 export type Protocol = keyof typeof protocols;
 
-/** The services of a gateway, for whoever has `token`. */
+/** Clients of the services of a gateway. */
 export interface Clients {
   readonly agents: Client<typeof AgentService>;
   readonly approvals: Client<typeof ApprovalService>;
@@ -65,7 +65,7 @@ export function clientsOf(
   };
 }
 
-/** What a client learns of a refusal. */
+/** The parts of a refusal that a client receives. */
 export interface Refusal {
   readonly kind: string;
   readonly reason: string;
@@ -74,7 +74,7 @@ export interface Refusal {
   readonly fields: readonly string[];
 }
 
-/** The refusal of a call. Throws when the call succeeds. */
+/** Returns the refusal of a call. Throws if the call succeeds. */
 export async function refusalOf(call: Promise<unknown> | AsyncIterable<unknown>): Promise<Refusal> {
   try {
     if (Symbol.asyncIterator in call) for await (const _ of call);
@@ -84,5 +84,5 @@ export async function refusalOf(call: Promise<unknown> | AsyncIterable<unknown>)
     const fields = violations.map(({ field, reason }) => `${field} ${reason}`);
     return { kind, reason: reasonName(reason), message, metadata: { ...metadata }, fields };
   }
-  throw new Error("the call was not refused");
+  throw new Error("the call succeeded");
 }

@@ -21,7 +21,7 @@ import { startGateway } from "../../src/serve.ts";
 const log = createLogger("test", "silent");
 const never = new AbortController().signal;
 
-/** Who the clients of a test are. */
+/** The tokens of the clients in a test. */
 export const tokens = {
   acme: "token-of-acme",
   /** Another user of the same tenant. */
@@ -29,14 +29,14 @@ export const tokens = {
   globex: "token-of-globex",
 } as const;
 
-/** A gateway with a NATS server of its own, a model and a few tools; no runtime takes its runs, and approvals is away. */
+/** A gateway with its own NATS server, a model, and a tool. There is no runtime and no approvals service. */
 export interface GatewayBench extends AsyncDisposable {
   readonly url: string;
-  /** Writes what only a runtime would, at the end of the log of a run of `acme`. */
+  /** Appends facts, as a runtime does, to the log of a run of `acme`. */
   append(run: string, ...facts: readonly ExternalFact[]): Promise<void>;
-  /** Starts another gateway with a connection of its own; its address. */
+  /** Starts another gateway with its own connection, and returns its URL. */
   startAnother(): Promise<string>;
-  /** Ends the NATS server without a warning, does `meanwhile`, and starts it again. */
+  /** Kills the NATS server, runs `meanwhile`, and starts the server again. */
   restartNats(meanwhile?: () => Promise<void>): Promise<void>;
   readonly nats: Nats;
 }
@@ -52,7 +52,7 @@ export async function openGatewayBench(): Promise<GatewayBench> {
   const config = gatewayConfig.parse({
     REEVE_LISTEN: "127.0.0.1:0",
     REEVE_TOKENS: `${tokens.acme}=acme/ann,${tokens.acmeToo}=acme/bob,${tokens.globex}=globex/ann`,
-    // Nothing listens there.
+    // Nothing listens on this port.
     REEVE_APPROVALS_URL: "http://127.0.0.1:1",
     REEVE_MAX_ARTIFACT_BYTES: "1000",
   });
@@ -69,7 +69,7 @@ export async function openGatewayBench(): Promise<GatewayBench> {
         create(RunEventSchema, { runId: run, sequence: tail.sequence + 1 + index, event }),
       );
       const outcome = await runs.append(key, tail, events, never);
-      if (outcome.kind === "conflict") throw new Error(`somebody else wrote to ${run}`);
+      if (outcome.kind === "conflict") throw new Error(`another writer appended to ${run}`);
     },
     async startAnother() {
       const second = resources.use(await connectNats(server.url, { name: "second", log }, never));

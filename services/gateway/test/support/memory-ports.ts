@@ -23,7 +23,7 @@ import { openRunLists } from "../../src/app/list-runs.ts";
 
 const never = new AbortController().signal;
 
-/** Who asks in the tests of the gateway. */
+/** The principal in the tests of the gateway. */
 export const ann = { tenant: "acme", subject: "ann" } as const;
 
 export interface MemoryPorts extends GatewayPorts {
@@ -38,7 +38,7 @@ export interface MemoryPorts extends GatewayPorts {
   };
 }
 
-/** The ports of a gateway in memory, with one model. */
+/** Creates the ports of a gateway in memory, with one model. */
 export function memoryPorts(): MemoryPorts {
   const models = create(ModelCatalogSchema, {
     models: [{ id: "known", provider: "scripted", upstreamName: "known" }],
@@ -86,10 +86,10 @@ export async function appendFacts(
     create(RunEventSchema, { runId: run, sequence: tail.sequence + 1 + index, event }),
   );
   const outcome = await log.append(key, tail, events, never);
-  if (outcome.kind === "conflict") throw new Error(`somebody else wrote to ${run}`);
+  if (outcome.kind === "conflict") throw new Error(`another writer appended to ${run}`);
 }
 
-/** The kinds of the events of a run of `acme`, in order. */
+/** Returns the kinds of the events of a run of `acme`, in order. */
 export async function kindsOf(log: MemoryLog<RunKey, RunEvent>, run: string): Promise<string[]> {
   const { events } = await log.read({ tenant: "acme", run }, emptyTail, never);
   return events.map(({ event }) => event.case ?? "unknown");

@@ -2,7 +2,7 @@ import type { Thread } from "@reeve/contracts/thread";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { repairThread } from "@reeve/run/thread/repair-thread";
 import type { GatewayPorts } from "../gateway-ports.ts";
-import { sideBySide } from "../side-by-side.ts";
+import { runTogether } from "@reeve/platform/async/run-together";
 
 type Ports = Pick<GatewayPorts, "threads" | "threadIndex" | "log" | "journal" | "dispatch">;
 
@@ -53,7 +53,7 @@ export async function repairThreads(
       }
     }
   };
-  await sideBySide([watch, repairDue], signal);
+  await runTogether([watch, repairDue], signal);
 }
 
 function note(open: Map<string, Open>, key: string, thread: Thread, nowMs: number): void {

@@ -5,7 +5,7 @@ import type { RunKey, RunTailReader } from "@reeve/jetstream/log/run-log";
 import { isParked } from "@reeve/run/head/ownership";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Table } from "@reeve/jetstream/table/port";
-import { sideBySide } from "../side-by-side.ts";
+import { runTogether } from "@reeve/platform/async/run-together";
 import type { SweepRecord, SweepPorts } from "./sweep-run.ts";
 import { sweepParked, sweepRun, emptySweepRecord } from "./sweep-run.ts";
 
@@ -63,7 +63,7 @@ export async function sweepRuns(
       await sweepDue(open, ports, clock, log, until);
     }
   };
-  await sideBySide([watch, sweep], signal);
+  await runTogether([watch, sweep], signal);
 }
 
 function note(open: Map<string, Open>, rowKey: string, run: Run, nowMs: number): void {

@@ -1,0 +1,52 @@
+import { mergeCatalogs } from "@reeve/agent/tools/merge-catalogs";
+import { AgentSchema, ModelCatalogSchema } from "@reeve/contracts/agent";
+import { MemorySchema } from "@reeve/contracts/memory";
+import { RunSchema } from "@reeve/contracts/run";
+import { ThreadSchema } from "@reeve/contracts/thread";
+import { ToolCatalogSchema, WorkspaceRecordSchema } from "@reeve/contracts/tool";
+import { openCallJournal, openRunLog, openThreadLog } from "@reeve/jetstream/log/open";
+import { openObjects } from "@reeve/jetstream/objects/nats";
+import { openArtifactStore } from "@reeve/jetstream/objects/nats-artifact-store";
+import { workspaceBucket } from "@reeve/jetstream/objects/workspace-store";
+import { openDispatchQueue } from "@reeve/jetstream/queue/nats";
+import { openLiveView } from "@reeve/jetstream/table/live-view";
+import { openTable } from "@reeve/jetstream/table/nats";
+import { LongTermMemory } from "@reeve/memory/long-term-memory";
+import { systemClock } from "@reeve/platform/async/clock";
+import type { Nats } from "@reeve/platform/nats/connect-nats";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import type { GatewayPorts } from "./app/gateway-ports.ts";
+import { openRunLists } from "./app/list-runs.ts";
+import { mergeModels } from "./app/merge-models.ts";
+import type { GatewayConfig } from "./config.ts";
+
+/** Opens the ports of a gateway on NATS. Their live views follow NATS until `signal` aborts. */
+export async function openPorts(
+  config: GatewayConfig,
+  { nats, log }: { readonly nats: Nats; readonly log: Logger },
+  signal: AbortSignal,
+): Promise<GatewayPorts> {
+  const tools = await openLiveView(await openTable(nats, ToolCatalogSchema), log, signal);
+  const models = await openLiveView(await openTable(nats, ModelCatalogSchema), log, signal);
+  const runs = await openTable(nats, RunSchema);
+  const runLog = await openRunLog(nats);
+  return {
+    log: runLog,
+    logEnds: runLog,
+    journal: await openCallJournal(nats),
+    dispatch: await openDispatchQueue(nats, { ackWaitMs: config.REEVE_ACK_WAIT_MS }),
+    agents: await openTable(nats, AgentSchema),
+    runs,
+    runLists: openRunLists(runs, signal),
+    artifacts: await openArtifactStore(nats, { maxBytes: config.REEVE_MAX_ARTIFACT_BYTES }),
+    memory: new LongTermMemory(await openTable(nats, MemorySchema), systemClock.now),
+    threads: await openThreadLog(nats),
+    threadIndex: await openTable(nats, ThreadSchema),
+    workspaces: {
+      records: await openTable(nats, WorkspaceRecordSchema),
+      // The gateway only deletes snapshots, and writes none.
+      snapshots: await openObjects(nats, { bucket: workspaceBucket, maxBytes: 0 }),
+    },
+    offer: () => ({ tools: mergeCatalogs(tools()), models: mergeModels(models()) }),
+  };
+}

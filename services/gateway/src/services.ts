@@ -1,0 +1,84 @@
+import type { DescService } from "@bufbuild/protobuf";
+import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
+import { createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { AgentService } from "@reeve/contracts/agent";
+import { ApprovalService } from "@reeve/contracts/approval";
+import { ArtifactService } from "@reeve/contracts/artifact";
+import { bucketOf } from "@reeve/contracts/channel";
+import { MemoryService } from "@reeve/contracts/memory";
+import { RunService } from "@reeve/contracts/run";
+import { ThreadService } from "@reeve/contracts/thread";
+import { ToolService, WorkspaceService } from "@reeve/contracts/tool";
+import { ToolhostPresenceSchema } from "@reeve/contracts/toolhost";
+import { openTable } from "@reeve/jetstream/table/nats";
+import { systemClock } from "@reeve/platform/async/clock";
+import type { Nats } from "@reeve/platform/nats/connect-nats";
+import { traceClientRequests } from "@reeve/platform/rpc/rpc-spans";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import type { GatewayPorts } from "./app/gateway-ports.ts";
+import type { FilesPorts } from "./app/workspace-files.ts";
+import type { GatewayConfig } from "./config.ts";
+import { agentService } from "./rpc/agent-service.ts";
+import { approvalService } from "./rpc/approval-service.ts";
+import { artifactService } from "./rpc/artifact-service.ts";
+import { memoryService } from "./rpc/memory-service.ts";
+import { runService } from "./rpc/run-service.ts";
+import { threadService } from "./rpc/thread-service.ts";
+import { toolService } from "./rpc/tool-service.ts";
+import { workspaceService } from "./rpc/workspace-service.ts";
+import { toolhostFiles } from "./toolhost-files.ts";
+
+/** An RPC service with its handlers. */
+export interface RegisteredService {
+  readonly service: DescService;
+  register(router: ConnectRouter): void;
+}
+
+/**
+ * Returns all RPC services of the gateway. To add a service, add it to this list; to add a method, add its handler to the
+ * service's file in `rpc/`. `ending` aborts when the gateway shuts down.
+ */
+export async function gatewayServices(
+  config: GatewayConfig,
+  { ports, nats, log }: { readonly ports: GatewayPorts; readonly nats: Nats; readonly log: Logger },
+  ending: AbortSignal,
+): Promise<readonly RegisteredService[]> {
+  const watchContext = { sleep: systemClock.sleep, ending, log };
+  const files = await filesPorts(ports, nats);
+  const approvals = createClient(
+    ApprovalService,
+    createGrpcTransport({
+      baseUrl: config.REEVE_APPROVALS_URL,
+      interceptors: [traceClientRequests()],
+    }),
+  );
+  return [
+    registered(RunService, runService(ports, watchContext)),
+    registered(AgentService, agentService(ports)),
+    registered(ArtifactService, artifactService(ports.artifacts)),
+    registered(MemoryService, memoryService(ports.memory)),
+    registered(ThreadService, threadService(ports)),
+    registered(ToolService, toolService(ports)),
+    registered(WorkspaceService, workspaceService(files)),
+    registered(ApprovalService, approvalService(approvals, config.REEVE_INTERNAL_TOKEN)),
+  ];
+}
+
+function registered<Service extends DescService>(
+  service: Service,
+  handlers: ServiceImpl<Service>,
+): RegisteredService {
+  return { service, register: (router) => void router.service(service, handlers) };
+}
+
+async function filesPorts(ports: GatewayPorts, nats: Nats): Promise<FilesPorts> {
+  const presence = await openTable(nats, ToolhostPresenceSchema);
+  const { key } = bucketOf(ToolhostPresenceSchema);
+  return {
+    log: ports.log,
+    records: ports.workspaces.records,
+    requestFiles: toolhostFiles(nats),
+    isPresent: async (host, signal) => (await presence.get(key({ host }), signal)) !== undefined,
+  };
+}
