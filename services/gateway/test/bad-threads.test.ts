@@ -26,7 +26,7 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
     const refusal = {
       kind: "not_found",
       reason: "THREAD_NOT_FOUND",
-      message: "there is no thread t0; it comes to be with the first run that is started on it",
+      message: "thread t0 does not exist; start a run on it to create it",
       metadata: { thread_id: "t0" },
       fields: [],
     };

@@ -5,12 +5,12 @@ import type { RunLog } from "../../src/log/run-log.ts";
 import { appended, freshRun, texts } from "./facts.ts";
 import { range } from "./log-contract.ts";
 
-/** What a log lets a foreign writer do beside an owner that never pauses. */
+/** What a log guarantees to an external writer while the owner appends without pause. */
 export function commitContract(where: string, writers: () => readonly [RunLog, RunLog]): void {
   describe(`commits of others in a log ${where}`, () => {
     const signal = AbortSignal.timeout(100_000);
 
-    test("lets foreign facts in while the owner writes at full speed", async () => {
+    test("lets external facts in while the owner writes at full speed", async () => {
       const [log, other] = writers();
       const key = freshRun();
       const stop = new AbortController();

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Dispatch } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
 import { ErrorReason } from "@reeve/contracts/error";
@@ -37,8 +39,8 @@ async function runWith(...facts: readonly ExternalFact[]) {
 const shared = memoryRunLog();
 commitContract("in memory", () => [shared, shared]);
 
-describe("a foreign fact", () => {
-  test("is stamped and follows what stands", async () => {
+describe("an external fact", () => {
+  test("gets its time and follows the log", async () => {
     const { log, dispatch, key } = await runWith(created, claimed);
     const head = await appendExternal({ log, dispatch }, key, submitOnce("m1"), signal);
     expect(head.lastSequence).toBe(3);
@@ -51,8 +53,25 @@ describe("a foreign fact", () => {
     expect(event?.time).toBeDefined();
   });
 
+  test("is one batch with the other facts of its decision", async () => {
+    const { log, dispatch, key } = await runWith(created, claimed);
+    const sizes: number[] = [];
+    const counting: RunLog = {
+      append: (of, tail, events, within) => {
+        sizes.push(events.length);
+        return log.append(of, tail, events, within);
+      },
+      read: (...args) => log.read(...args),
+      follow: (...args) => log.follow(...args),
+    };
+    const both = () => [submitted("m1"), submitted("m2")];
+    const head = await appendExternal({ log: counting, dispatch }, key, both, signal);
+    expect(sizes).toEqual([2]);
+    expect(head.lastSequence).toBe(4);
+  });
+
   // Requirement: HITL-6
-  test("disturbs no owner, but wakes a run that rests, once for each time that it was parked", async () => {
+  test("leaves an owner alone, and wakes a parked run once for each park", async () => {
     const { log, dispatch, key } = await runWith(created, claimed);
     await appendExternal({ log, dispatch }, key, submitOnce("m1"), signal);
     expect(dispatch.length).toBe(0);
@@ -76,7 +95,7 @@ describe("a foreign fact", () => {
     expect(dispatch.length).toBe(1);
   });
 
-  test("wakes nobody when nothing is to be said of a run that rests", async () => {
+  test("does not wake a parked run when the decision is to append nothing", async () => {
     const { log, dispatch, key } = await runWith(created, claimed, parked);
     const head = await appendExternal({ log, dispatch }, key, () => [], signal);
     expect(head.status).toBe(RunStatus.WAITING);
@@ -94,7 +113,7 @@ describe("a foreign fact", () => {
     });
   });
 
-  test("is decided again on what somebody else wrote first", async () => {
+  test("is decided again when another writer was first", async () => {
     const { log, dispatch, key } = await runWith(created, claimed);
     let isFirst = true;
     const racing: RunLog = {
@@ -105,15 +124,15 @@ describe("a foreign fact", () => {
         }
         return log.append(of, tail, events, within);
       },
-      read: (...asked) => log.read(...asked),
-      follow: (...asked) => log.follow(...asked),
+      read: (...args) => log.read(...args),
+      follow: (...args) => log.follow(...args),
     };
     await expect(
       appendExternal({ log: racing, dispatch }, key, submitOnce("m1"), signal),
     ).rejects.toMatchObject({ reason: ErrorReason.RUN_ENDED });
   });
 
-  test("is refused by whoever decides", async () => {
+  test("is refused when its decision throws", async () => {
     const { log, dispatch, key } = await runWith(created);
     const refusal = new Failure("denied", ErrorReason.PERMISSION_DENIED, "not yours");
     const decide = () => {
@@ -121,4 +140,11 @@ describe("a foreign fact", () => {
     };
     await expect(appendExternal({ log, dispatch }, key, decide, signal)).rejects.toBe(refusal);
   });
+});
+
+test("the invariants of external appends name tests that exist", () => {
+  const read = (name: string) => readFileSync(join(import.meta.dirname, name), "utf8");
+  const cited = [...read("append-external.ts").matchAll(/Test: (\S+\.ts), "(.+)"$/gm)];
+  expect(cited).toHaveLength(7);
+  for (const [, name = "", title = ""] of cited) expect(read(name)).toContain(`"${title}"`);
 });

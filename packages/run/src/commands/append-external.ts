@@ -1,20 +1,42 @@
+/**
+ * How a writer that does not own a run appends to its log: a client, the approvals service, a timer. Its invariants:
+ *
+ * E1. A decision sees every event before its facts. The append names the tail up to which the head is folded; if another
+ *     writer was first, the decision is made again on the new head.
+ *     Test: append-external.test.ts, "is decided again when another writer was first"
+ * E2. The facts of one decision are one batch.
+ *     Test: append-external.test.ts, "is one batch with the other facts of its decision"
+ * E3. No external fact follows the terminal status.
+ *     Test: append-external.test.ts, "is refused after the end"
+ * E4. A run that is parked before the append is dispatched after it, once per park. A run with an owner is not dispatched:
+ *     the owner follows the log.
+ *     Test: append-external.test.ts, "leaves an owner alone, and wakes a parked run once for each park"
+ * E5. Repeating a command publishes the dispatch that a crash lost, although the facts are already in the log.
+ *     Test: append-external.test.ts, "wakes the run when it is repeated after its dispatch was lost"
+ * E6. A parked run without new facts is not dispatched.
+ *     Test: append-external.test.ts, "does not wake a parked run when the decision is to append nothing"
+ * E7. A busy owner does not keep external facts out: after a lost append the writer follows the log, so it learns of a
+ *     batch at the same moment as its writer.
+ *     Test: ../../../jetstream/test/support/commit-contract.ts, "lets external facts in while the owner writes at full speed"
+ */
+
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { Dispatch, RunEvent } from "@reeve/contracts/run";
-import { DispatchSchema, RunEventSchema, RunStatusSchema } from "@reeve/contracts/run";
-import { Failure } from "@reeve/platform/failure";
+import { DispatchSchema, RunEventSchema } from "@reeve/contracts/run";
 import type { EventRange } from "@reeve/jetstream/log/port";
-import { inRunTrace } from "./in-run-trace.ts";
 import { emptyTail } from "@reeve/jetstream/log/port";
-import type { RunHead } from "../head/run-head.ts";
-import { emptyHead, foldHead } from "../head/run-head.ts";
-import { isTerminal } from "../head/run-status.ts";
 import type { RunKey, RunLog } from "@reeve/jetstream/log/run-log";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
+import { Failure } from "@reeve/platform/failure";
+import type { RunHead } from "../head/run-head.ts";
+import { emptyHead, foldHead } from "../head/run-head.ts";
+import { isTerminal, statusName } from "../head/run-status.ts";
+import { inRunTrace } from "./in-run-trace.ts";
 
-/** What somebody who does not own the run wants to say in its log. */
+/** A fact that a writer appends to the log of a run that it does not own. */
 export type ExternalFact = NonNullable<MessageInitShape<typeof RunEventSchema>["event"]>;
 
 export interface AppendExternalPorts {
@@ -22,13 +44,14 @@ export interface AppendExternalPorts {
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish">;
 }
 
+/** Appends that may lose to other writers before the command fails. */
 const maxAttempts = 1_000;
 
 /**
- * Appends facts from outside to the log of a run. `decide` sees the run as it stands and says what to append: nothing when
- * it stands already; it throws a Failure to refuse. It is asked again whenever somebody else wrote first. A run that rests
- * is dispatched, so that some worker takes up the facts; a repetition makes up for a dispatch that was lost. Returns the
- * head with the facts in it.
+ * Appends external facts to the log of a run. `decide` gets the current head and returns the facts to append; none if the
+ * log has them already. It throws a Failure to refuse, and is called again whenever another writer was first. A parked run
+ * is dispatched so that a worker takes up the facts. May be repeated. Returns the head with the facts in it. Throws a
+ * Failure with the reason RUN_ENDED when there are facts to append and the run has ended.
  */
 export async function appendExternal(
   { log, dispatch }: AppendExternalPorts,
@@ -38,8 +61,8 @@ export async function appendExternal(
 ): Promise<RunHead> {
   let head = emptyHead;
   let attempts = 0;
-  for await (const stretch of standings(log, key, signal)) {
-    head = foldHead(head, stretch.events);
+  for await (const range of currentAndNext(log, key, signal)) {
+    head = foldHead(head, range.events);
     const facts = decide(head);
     if (facts.length === 0) {
       await wake(dispatch, key, head, signal);
@@ -48,35 +71,35 @@ export async function appendExternal(
     if (isTerminal(head.status)) throw runHasEnded(key, head);
     const events = eventsOf(key, head, facts);
     const before = head;
-    const told = await inRunTrace(before, events, async () => {
-      const outcome = await log.append(key, stretch.tail, events, signal);
+    const after = await inRunTrace(before, events, async () => {
+      const outcome = await log.append(key, range.tail, events, signal);
       if (outcome.kind !== "appended") return undefined;
-      const after = foldHead(before, events);
-      await wake(dispatch, key, after, signal);
-      return after;
+      const appended = foldHead(before, events);
+      await wake(dispatch, key, appended, signal);
+      return appended;
     });
-    if (told !== undefined) return told;
+    if (after !== undefined) return after;
     if (++attempts === maxAttempts) break;
   }
   throw new Failure(
     "unavailable",
     ErrorReason.UNAVAILABLE,
-    `run ${key.run} is written to without a pause; try again`,
+    `run ${key.run} was not written: other writers were first in ${maxAttempts} attempts; try again`,
   );
 }
 
 /**
- * The run as it stands, and again each time that somebody writes. Following gives each commit at the moment at which its
- * writer learns of it too, so that the next append is a fair race; reading again would lose it to a busy owner for ever.
+ * Yields the log as it is now, then each new batch. Reading again after a lost append would always lose to a busy owner:
+ * following yields a batch when its writer learns of it too, so the next append is a fair race.
  */
-async function* standings(
+async function* currentAndNext(
   log: RunLog,
   key: RunKey,
   signal: AbortSignal,
 ): AsyncIterable<EventRange<RunEvent>> {
-  const now = await log.read(key, emptyTail, signal);
-  yield now;
-  yield* log.follow(key, now.tail.sequence, signal);
+  const current = await log.read(key, emptyTail, signal);
+  yield current;
+  yield* log.follow(key, current.tail.sequence, signal);
 }
 
 function eventsOf(
@@ -90,7 +113,7 @@ function eventsOf(
   );
 }
 
-/** Dispatches a run that rests and has facts that no worker has seen. */
+/** Dispatches a parked run that has facts since its park. */
 async function wake(
   dispatch: AppendExternalPorts["dispatch"],
   { tenant, run }: RunKey,
@@ -102,8 +125,8 @@ async function wake(
   await dispatch.publish(message, { dedupeId: `${run}:${parkedAt}` }, signal);
 }
 
-/** The refusal of a fact that comes after the end. */
+/** Returns the refusal of a fact that would follow the terminal status. */
 export function runHasEnded({ run }: RunKey, { status }: RunHead): Failure {
-  const name = RunStatusSchema.value[status]?.localName.toLowerCase() ?? "ended";
-  return new Failure("precondition", ErrorReason.RUN_ENDED, `run ${run} has ended: ${name}`);
+  const message = `run ${run} has ended: ${statusName(status) || "ended"}`;
+  return new Failure("precondition", ErrorReason.RUN_ENDED, message);
 }

@@ -6,12 +6,12 @@ import { Failure } from "@reeve/platform/failure";
 import type { CallJournal, CallKey } from "@reeve/jetstream/log/call-journal";
 import { emptyTail } from "@reeve/jetstream/log/port";
 
-/** How often a journal is tried again when its toolhost writes at the same time. */
+/** Appends that may lose to the toolhost before the command fails. */
 const maxAttempts = 50;
 
 /**
- * Withdraws a call: one that waits never starts, one under way is ended by its toolhost. One that has come to its end, or
- * was withdrawn before, stays as it is.
+ * Cancels a tool call: a call that waits never starts, and the toolhost ends a call in progress. A call that has its result
+ * or is cancelled already stays as it is.
  */
 export async function cancelCall(
   journal: Pick<CallJournal, "read" | "append">,
@@ -35,6 +35,6 @@ export async function cancelCall(
   throw new Failure(
     "unavailable",
     ErrorReason.UNAVAILABLE,
-    `call ${key.call} could not be cancelled: its toolhost wrote first each time`,
+    `call ${key.call} was not cancelled: its toolhost was first in ${maxAttempts} attempts; try again`,
   );
 }

@@ -16,10 +16,10 @@ export interface CancelPorts extends AppendExternalPorts {
 }
 
 /**
- * Cancels a run: when it returns, the run is cancelled for everybody and the calls that it had handed out are withdrawn,
- * whether or not a worker has it. What else it had under way is ended by its owner, or by whoever takes the dispatch.
- * Returns the run as it then stands: one that has ended before is left as it is, and of one that does not exist the head
- * is empty.
+ * Cancels a run. When it returns, every reader of the log sees the run as cancelled and its outstanding tool calls are
+ * cancelled too, with or without an owner. The owner, or the worker that takes the dispatch, ends everything else in
+ * progress. Returns the resulting head: a run that has ended before stays as it is, and the head of a run that does not
+ * exist is empty.
  */
 export async function cancelRun(
   ports: CancelPorts,
@@ -45,21 +45,23 @@ export async function cancelRun(
     const message = create(DispatchSchema, { tenant: key.tenant, runId: key.run });
     await Promise.all([
       ports.dispatch.publish(message, { dedupeId: `${key.run}:cancel` }, signal),
-      withdrawCalls(ports, key, head, signal),
+      cancelOutstandingCalls(ports, key, head, signal),
     ]);
   }
   return head;
 }
 
-/** The calls that toolhosts may have. The run's owner does the same: but it may be dead, and the calls alive. */
-async function withdrawCalls(
+/** Cancels the calls that toolhosts may execute. The owner does so too, but it may be dead while the calls are alive. */
+async function cancelOutstandingCalls(
   { journal }: CancelPorts,
   key: RunKey,
   { outstandingCalls }: RunHead,
   signal: AbortSignal,
 ): Promise<void> {
-  const withdrawn = { reason: "the run ended: cancelled", time: timestampNow() };
+  const cancellation = { reason: "the run ended: cancelled", time: timestampNow() };
   await Promise.all(
-    [...outstandingCalls].map((call) => cancelCall(journal, { ...key, call }, withdrawn, signal)),
+    [...outstandingCalls].map((call) =>
+      cancelCall(journal, { ...key, call }, cancellation, signal),
+    ),
   );
 }

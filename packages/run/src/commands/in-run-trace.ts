@@ -14,9 +14,9 @@ import {
 import type { RunHead } from "../head/run-head.ts";
 
 /**
- * Does `work`, by which events from outside reach a run, in a span in the trace of that run: however long it has waited, the
- * span is as short as the work. It is linked to the request that brings the events, which is in a trace of its own, and to
- * the claim before. For a run that is not traced there is no span.
+ * Runs `work`, which brings external events to a run, in a span of the run's trace. The span is as short as the work,
+ * however long the run has waited. It links to the request that brings the events, which has its own trace, and to the last
+ * claim. A run without a trace gets no span.
  */
 export async function inRunTrace<Result>(
   { created, claim }: RunHead,
@@ -33,6 +33,7 @@ export async function inRunTrace<Result>(
   return await inSpan(nameOf(events), options, parent, work);
 }
 
+/** Names of spans by the kind of their first event; other kinds share one name. */
 const names: Partial<Record<NonNullable<RunEvent["event"]["case"]>, string>> = {
   approval: "resolve_approval",
   cancelRequested: "cancel_run",
@@ -40,7 +41,7 @@ const names: Partial<Record<NonNullable<RunEvent["event"]["case"]>, string>> = {
 };
 
 function nameOf([first]: readonly RunEvent[]): string {
-  return (first?.event.case && names[first.event.case]) ?? "tell_run";
+  return (first?.event.case && names[first.event.case]) ?? "append_external";
 }
 
 function described(events: readonly RunEvent[]): Attributes {

@@ -2,32 +2,32 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import type { RunHead } from "../head/run-head.ts";
 
-/** Refuses a message that says nothing. */
+/** Throws a Failure for a message without text. */
 export function assertNotBlank(runId: string, text: string): void {
-  // The pattern of the contract knows only the blanks of ASCII.
+  // The pattern of the contract covers only ASCII whitespace.
   if (text.trim() !== "") return;
-  const message = `a message to run ${runId} must say something; it has only blanks`;
+  const message = `the message to run ${runId} is blank; send some text`;
   throw new Failure("invalid", ErrorReason.INVALID_REQUEST, message, {
-    violations: [{ field: "text", description: "has only blanks", reason: "EMPTY" }],
+    violations: [{ field: "text", description: "is blank", reason: "EMPTY" }],
   });
 }
 
-/** What may wait in a run for its next step: beyond that nobody is reading. */
-const maxUntaken = 100;
-const maxUntakenBytes = 2 * 1024 * 1024;
+/** Limits of the messages that wait in a run for its next step. */
+const maxPending = 100;
+const maxPendingBytes = 2 * 1024 * 1024;
 
-/** Refuses a message for which there is no room among those that wait in the run. */
+/** Throws a Failure for a message that exceeds the limits of the messages that wait in the run. */
 export function assertInboxRoom({ runId, pendingMessages }: RunHead, text: string): void {
   const waiting = [...pendingMessages.values()].reduce(
     (sum, { message }) => sum + Buffer.byteLength(message?.text ?? ""),
     0,
   );
-  if (pendingMessages.size < maxUntaken && waiting + Buffer.byteLength(text) <= maxUntakenBytes)
+  if (pendingMessages.size < maxPending && waiting + Buffer.byteLength(text) <= maxPendingBytes)
     return;
   throw new Failure(
     "exhausted",
     ErrorReason.INBOX_FULL,
-    `${pendingMessages.size} messages wait in run ${runId} for its next step, and at most ${maxUntaken} with ${maxUntakenBytes} bytes may; send this one when some were taken up`,
+    `run ${runId} has ${pendingMessages.size} pending messages; its limit is ${maxPending} messages and ${maxPendingBytes} bytes; try again after its next step`,
     { metadata: { run_id: runId } },
   );
 }

@@ -10,19 +10,19 @@ import { Failure } from "@reeve/platform/failure";
 import type { ThreadState } from "./thread-state.ts";
 import { emptyThread, foldThread } from "./thread-state.ts";
 
-/** Something that is to be said in the log of a thread. */
+/** An event of a thread that is not in its log yet. */
 export type ThreadFact = NonNullable<MessageInitShape<typeof ThreadEventSchema>["event"]>;
 
-/** A thread as somebody saw it, and the place from which to read on. */
+/** The state of a thread at the tail of its log up to which it is folded. */
 export interface ThreadView {
   readonly state: ThreadState;
   readonly tail: Tail;
 }
 
-/** How often others may write first. */
+/** Appends that may lose to other writers before the command fails. */
 const maxAttempts = 1_000;
 
-/** The thread as it stands. */
+/** Returns the current state of a thread. */
 export async function readThread(
   threads: ThreadLog,
   key: ThreadKey,
@@ -32,7 +32,7 @@ export async function readThread(
   return state;
 }
 
-/** The thread as it stands, of which `before` is known. */
+/** Returns the current view of a thread. Reads only what follows `before`. */
 export async function refreshThread(
   threads: ThreadLog,
   key: ThreadKey,
@@ -44,8 +44,9 @@ export async function refreshThread(
 }
 
 /**
- * Appends to the log of a thread what `decide` says of it as it was seen: nothing when it stands already. It is asked again
- * whenever somebody else wrote first, and throws a Failure to refuse. Returns the thread with the facts in it.
+ * Appends to the log of a thread. `decide` gets the current state and returns the facts to append; none if the log has them
+ * already. It throws a Failure to refuse, and is called again whenever another writer was first. Returns the view with the
+ * facts in it.
  */
 export async function appendThread(
   threads: ThreadLog,
@@ -77,6 +78,6 @@ export async function appendThread(
   throw new Failure(
     "unavailable",
     ErrorReason.UNAVAILABLE,
-    `thread ${key.thread} is written to without a pause; try again`,
+    `thread ${key.thread} was not written: other writers were first in ${maxAttempts} attempts; try again`,
   );
 }

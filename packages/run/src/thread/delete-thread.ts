@@ -8,8 +8,8 @@ import type { ThreadState } from "./thread-state.ts";
 import { openTurns } from "./thread-state.ts";
 
 /**
- * Deletes a thread in which nothing is under way. Its runs stay, and so does its log, which nobody is shown any more. Throws
- * a Failure of kind `not_found` when there is no such thread, and `precondition` while a run is under way or waits.
+ * Deletes a thread that has no open turns. Its runs and its log are kept, but clients no longer see the thread. Throws a
+ * Failure of kind `not_found` for a thread that does not exist, and `precondition` while a run is in progress or waits.
  */
 export async function deleteThread(
   ports: ThreadPorts,
@@ -18,7 +18,7 @@ export async function deleteThread(
   signal: AbortSignal,
 ): Promise<void> {
   const seen: ThreadView = await refreshThread(ports.threads, key, undefined, signal);
-  // A run that ended a moment ago may still have its turn.
+  // The turn of a run that has just ended may still be open.
   if (openTurns(seen.state).length > 0) await settleFrom(ports, key, seen, signal);
   const now = await refreshThread(ports.threads, key, seen, signal);
   const decide = (state: ThreadState) => {

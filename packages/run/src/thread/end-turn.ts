@@ -9,8 +9,9 @@ import { turnOf } from "./thread-state.ts";
 import { runOfTurn } from "./turn-run.ts";
 
 /**
- * Ends the turn of a run that has ended, and begins the next one; a run that still waited is withdrawn, and the others go
- * on waiting. For whoever appended the end of the run; nothing happens when that is done already, or the run goes on.
+ * Ends the turn of a run that has ended and starts the next turn. A run that ended while it waited loses its place; the
+ * other runs keep waiting. The writer of the run's terminal status calls this. Does nothing if the turn has ended already,
+ * or if the run continues.
  */
 export async function endTurn(
   ports: ThreadPorts,

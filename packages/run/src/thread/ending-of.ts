@@ -5,7 +5,7 @@ import { turnOf } from "./thread-state.ts";
 import { turnEnded } from "./turn-ended.ts";
 import type { TurnRun } from "./turn-run.ts";
 
-/** What is to be said of a turn whose run has ended, or is not its own; nothing when somebody has said it. */
+/** Returns the decision that ends a turn whose run has ended or is not its own. It appends nothing if the turn has ended. */
 export function endingOf(
   { runId }: Turn,
   run: TurnRun,
@@ -14,7 +14,7 @@ export function endingOf(
     const turn = turnOf(state, runId);
     if (turn === undefined || turn.ended !== undefined) return [];
     const isOther = run.kind === "other";
-    // A turn that never came adds nothing to the conversation.
+    // A turn that never started adds nothing to the conversation.
     const value =
       isOther || !turn.isStarted
         ? { runId, outcome: TurnOutcome.CANCELLED }

@@ -7,24 +7,24 @@ import type { ThreadPorts } from "./thread-ports.ts";
 import type { ThreadState } from "./thread-state.ts";
 import { activeTurn, turnOf, waitingTurns } from "./thread-state.ts";
 
-/** The most turns of a thread that wait. */
+/** Turns of a thread that may wait. */
 const maxWaiting = 100;
-/** Whoever interrupts finds room behind a full queue, which is about to be emptied. */
+/** An interrupting run may exceed the limit, because it empties the queue. */
 const maxWithInterrupting = 2 * maxWaiting;
 
-/** What happens to a run whose thread is busy: it is refused, waits its turn, or takes the place of those before it. */
+/** What happens to a run whose thread is busy: it is refused, waits for its turn, or cancels the runs before it. */
 export type WhenBusy = "reject" | "queue" | "interrupt";
 
 export interface QueuedRun {
   readonly runId: string;
-  /** The first fact of its log. */
+  /** The first fact of the run's log. */
   readonly runCreated: Any;
   readonly whenBusy: WhenBusy;
 }
 
 /**
- * Gives a run its place in a thread: its turn begins when none is under way, else it waits or is refused. A run that has
- * its place already keeps it. Nothing is stored of a run that is refused.
+ * Gives a run its place in a thread: its turn starts if the thread is idle; otherwise the run waits or is refused. A run
+ * that has a place keeps it. A refused run leaves nothing in the log.
  */
 export function queueTurn(
   { threads }: Pick<ThreadPorts, "threads">,
@@ -52,8 +52,8 @@ function placeOf(
     ];
   }
   if (whenBusy === "reject") {
-    const waysOut = "wait for its end, or start with on_busy ON_BUSY_QUEUE or ON_BUSY_INTERRUPT";
-    throw busyThread(thread, ahead.runId, waysOut);
+    const remedy = "wait for its end, or start with on_busy ON_BUSY_QUEUE or ON_BUSY_INTERRUPT";
+    throw busyThread(thread, ahead.runId, remedy);
   }
   const interrupts = whenBusy === "interrupt";
   if (waiting.length >= (interrupts ? maxWithInterrupting : maxWaiting)) {

@@ -9,8 +9,8 @@ import { waitingTurns } from "./thread-state.ts";
 import { runOfTurn } from "./turn-run.ts";
 
 /**
- * Does all that `settleThread` does, and looks at the runs that wait as well: one that was never written is written, one
- * that was cancelled is withdrawn. For whoever looks after threads; costs a look at the log of every waiting run.
+ * Settles a thread, its waiting runs included: writes the runs that were never written and ends the turns of cancelled
+ * ones. Used by sweeps, because it reads the log of every waiting run.
  */
 export async function repairThread(
   ports: ThreadPorts,

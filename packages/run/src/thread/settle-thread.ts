@@ -14,14 +14,13 @@ import type { ThreadState, Turn } from "./thread-state.ts";
 import { activeTurn, interruptingTurn, waitingTurns } from "./thread-state.ts";
 import { runCreatedOf, runOfTurn } from "./turn-run.ts";
 
-/** Each turn takes a few rounds: it is cancelled, ended, and the next one begins. */
+/** Each turn takes a few rounds: cancel, end, start the next. */
 const maxRounds = 2_000;
 
 /**
- * Does everything that a thread is owed, whoever began it and died: a turn whose run has ended is ended, the next one
- * begins, its run is written if nobody has and dispatched if nobody took it; those that an interrupting turn wants out of
- * its way are cancelled. May be called at any time by anybody, any number of times at once. Returns the state that then
- * stands.
+ * Completes every change of a thread that another process began and did not finish: ends the turn of a run that has ended,
+ * starts the next turn, writes its run if it is missing, dispatches the run if no worker has it, and cancels the runs that
+ * an interrupting turn replaces. Any process may call this at any time and concurrently. Returns the resulting state.
  */
 export async function settleThread(
   ports: ThreadPorts,
@@ -36,7 +35,7 @@ export async function settleThread(
   );
 }
 
-/** As `settleThread`, of a thread that was seen already. */
+/** Settles a thread from a view of it. */
 export async function settleFrom(
   ports: ThreadPorts,
   key: ThreadKey,
@@ -46,28 +45,28 @@ export async function settleFrom(
   let seen = from;
   for (let round = 0; round < maxRounds; round++) {
     const { state } = seen;
-    // Turns begin in order: only the foremost can be owed anything.
+    // Turns start in order, so only the first open one can be incomplete.
     const turn = activeTurn(state) ?? waitingTurns(state)[0];
     if (turn === undefined) return state;
     const next = await move(ports, key, seen, turn, signal);
-    if (next === "rests") return state;
+    if (next === "settled") return state;
     seen = next;
   }
   throw new Failure(
     "unavailable",
     ErrorReason.UNAVAILABLE,
-    `thread ${key.thread} changes without a pause; try again`,
+    `thread ${key.thread} was not settled within ${maxRounds} rounds; try again`,
   );
 }
 
-/** Brings the foremost turn one act further. `rests`: it is its worker's now. */
+/** Takes the first open turn one step further. `settled`: the next step is up to a worker. */
 async function move(
   ports: ThreadPorts,
   key: ThreadKey,
   seen: ThreadView,
   turn: Turn,
   signal: AbortSignal,
-): Promise<ThreadView | "rests"> {
+): Promise<ThreadView | "settled"> {
   const run = await runOfTurn(ports, key, turn, signal);
   if (run.kind === "other" || isTerminal(run.head.status)) {
     const ending = endingOf(turn, run);
@@ -89,14 +88,14 @@ async function move(
     return await appendThread(ports.threads, key, seen, beginning, signal);
   }
   if (run.head.claim === undefined) await offerTurn(ports, key, turn.runId, signal);
-  return "rests";
+  return "settled";
 }
 
 function isBefore({ turns }: ThreadState, one: Turn, other: Turn): boolean {
   return turns.indexOf(one) < turns.indexOf(other);
 }
 
-/** Offers the run of a turn that begins to the workers. */
+/** Dispatches the run of a turn that starts. */
 export async function dispatchTurn(
   { dispatch }: Pick<ThreadPorts, "dispatch">,
   key: ThreadKey,
@@ -107,7 +106,7 @@ export async function dispatchTurn(
   await dispatch.publish(message, { dedupeId }, signal);
 }
 
-/** Sees to it that the workers are offered a run that none of them has; once, however often it is said within a short time. */
+/** Ensures that the dispatch of a run without an owner is in the queue; once, however often this is repeated at short intervals. */
 async function offerTurn(
   { dispatch }: Pick<ThreadPorts, "dispatch">,
   key: ThreadKey,

@@ -15,9 +15,9 @@ import { turnOf } from "./thread-state.ts";
 import { runCreatedOf, runOfTurn, writeRunOfTurn } from "./turn-run.ts";
 
 /**
- * Starts a run as a turn of its thread. Its place in the thread is written first, with all that the run is made from: a
- * run that is refused leaves nothing behind, and one that was accepted comes to be whoever dies. The same run again has
- * the place that it has; with another request behind it, it is refused.
+ * Starts a run as a turn of its thread. Its place in the thread is written first, with everything that the run is made
+ * from: a refused run leaves nothing behind, and an accepted run is started even if this process dies. Repeating the same
+ * request returns the same run; a different request with the same id is refused.
  */
 export async function startTurn(
   ports: ThreadPorts,
@@ -30,7 +30,7 @@ export async function startTurn(
   const isNew = turnOf(before.state, run.runId) === undefined;
   const seen = await placed(ports, key, before, run, signal);
   const turn = turnOf(seen.state, run.runId);
-  if (turn === undefined) throw new Error(`run ${run.runId} has no place in ${key.thread}`);
+  if (turn === undefined) throw new Error(`run ${run.runId} has no turn in thread ${key.thread}`);
   if (!isSame(turn, created)) throw reusedRequestId(created.requestId, run.runId);
   const write = isNew ? writeRunOfTurn : runOfTurn;
   const own = await write(ports, key, turn, signal);
@@ -39,7 +39,7 @@ export async function startTurn(
     throw reusedRequestId(created.requestId, run.runId);
   }
   if (isNew && turn.isStarted) await dispatchTurn(ports, key, run.runId, signal);
-  // Whoever ends the turn before it sees that it waits.
+  // The writer that ends the turn before it starts this one.
   else if (!isNew || run.whenBusy === "interrupt") await settleFrom(ports, key, seen, signal);
   return own.head;
 }
@@ -56,7 +56,7 @@ async function placed(
   } catch (error) {
     if (!(error instanceof Failure) || error.reason !== ErrorReason.THREAD_BUSY) throw error;
   }
-  // A run that ended a moment ago may still have its turn.
+  // The turn of a run that has just ended may still be open.
   await settleFrom(ports, key, seen, signal);
   return await queueTurn(
     ports,
@@ -68,6 +68,6 @@ async function placed(
 }
 
 function isSame(turn: Turn, { requestHash, threadId }: RunCreated): boolean {
-  const stands = runCreatedOf(turn);
-  return stands.threadId === threadId && Buffer.compare(stands.requestHash, requestHash) === 0;
+  const queued = runCreatedOf(turn);
+  return queued.threadId === threadId && Buffer.compare(queued.requestHash, requestHash) === 0;
 }

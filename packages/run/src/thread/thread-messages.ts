@@ -3,7 +3,7 @@ import type { ThreadMessage } from "@reeve/contracts/thread";
 import { Role, ThreadMessageSchema } from "@reeve/contracts/thread";
 import type { ThreadState, Turn } from "./thread-state.ts";
 
-/** The messages of a thread as people read them: what was said to the agent, and its answer with what it did. */
+/** Returns the messages of a thread as people read them: the user's messages, and the agent's answers with their trees. */
 export function threadMessages({ turns }: ThreadState): readonly ThreadMessage[] {
   return turns.flatMap(messagesOf);
 }

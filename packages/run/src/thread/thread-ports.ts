@@ -4,11 +4,11 @@ import type { RunLog } from "@reeve/jetstream/log/run-log";
 import type { ThreadLog } from "@reeve/jetstream/log/thread-log";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 
-/** What threads stand on. */
+/** The stores that threads need. */
 export interface ThreadPorts {
   readonly threads: ThreadLog;
   readonly log: RunLog;
-  /** The calls of runs, which are withdrawn when another run takes the place of theirs. */
+  /** Tool calls: those of interrupted runs are cancelled. */
   readonly journal: CancelPorts["journal"];
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish" | "holds">;
 }

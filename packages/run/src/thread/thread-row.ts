@@ -10,8 +10,8 @@ import { Failure } from "@reeve/platform/failure";
 const titleCharacters = 200;
 
 /**
- * A thread as clients see it, after `events`; undefined when it was deleted. Throws a Failure when a newer version wrote one
- * of them.
+ * Returns a thread as clients see it after `events`; undefined for a deleted one. Throws a Failure for an event that only a
+ * newer version knows.
  */
 export function threadRow(before: Thread, events: readonly ThreadEvent[]): Thread | undefined {
   const row = clone(ThreadSchema, before);
@@ -23,7 +23,7 @@ export function threadRow(before: Thread, events: readonly ThreadEvent[]): Threa
   return row;
 }
 
-/** The row of a thread of which nothing is known. */
+/** Returns the row of a thread before its first event. */
 export function emptyRow(threadId: string): Thread {
   return create(ThreadSchema, { threadId });
 }
@@ -60,8 +60,8 @@ function apply(row: Thread, { event, time, sequence, threadId }: ThreadEvent): v
 }
 
 function titleOf({ runCreated }: TurnQueued): string {
-  const asked = runCreated && anyUnpack(runCreated, RunCreatedSchema);
-  return previewOf(asked?.input ?? "", titleCharacters);
+  const created = runCreated && anyUnpack(runCreated, RunCreatedSchema);
+  return previewOf(created?.input ?? "", titleCharacters);
 }
 
 function without(runIds: readonly string[], runId: string): string[] {

@@ -3,16 +3,16 @@ import { ErrorReason } from "@reeve/contracts/error";
 import type { ThreadEvent, TurnEnded, TurnQueued } from "@reeve/contracts/thread";
 import { Failure } from "@reeve/platform/failure";
 
-/** What the log of a thread says. Never changed in place. */
+/** The fold of a thread's log. Never changed in place. */
 export interface ThreadState {
-  /** Sequence of the last event; 0: there is no such thread. */
+  /** Sequence of the last event; 0: the thread does not exist. */
   readonly sequence: number;
-  /** All turns, in the order in which their runs were accepted. */
+  /** All turns in the order in which their runs were accepted. */
   readonly turns: readonly Turn[];
   readonly isDeleted: boolean;
 }
 
-/** A run's place in a thread. */
+/** The place of a run in a thread. */
 export interface Turn {
   readonly runId: string;
   readonly queued: TurnQueued;
@@ -24,7 +24,7 @@ export interface Turn {
 
 export const emptyThread: ThreadState = { sequence: 0, turns: [], isDeleted: false };
 
-/** The state after `events`. Throws a Failure when a newer version wrote one of them. */
+/** Returns the state after `events`. Throws a Failure for an event that only a newer version knows. */
 export function foldThread(before: ThreadState, events: readonly ThreadEvent[]): ThreadState {
   if (events.length === 0) return before;
   const turns = new Map(before.turns.map((turn) => [turn.runId, turn]));
@@ -66,22 +66,22 @@ export function foldThread(before: ThreadState, events: readonly ThreadEvent[]):
   return { sequence, turns: [...turns.values()], isDeleted };
 }
 
-/** The turn that is under way. */
+/** Returns the turn in progress. */
 export function activeTurn({ turns }: ThreadState): Turn | undefined {
   return turns.find(({ isStarted, ended }) => isStarted && ended === undefined);
 }
 
-/** The turns that wait, in order. */
+/** Returns the waiting turns in order. */
 export function waitingTurns({ turns }: ThreadState): readonly Turn[] {
   return turns.filter(({ isStarted, ended }) => !isStarted && ended === undefined);
 }
 
-/** The turns that are under way or wait, in order. */
+/** Returns the turns that are in progress or wait, in order. */
 export function openTurns({ turns }: ThreadState): readonly Turn[] {
   return turns.filter(({ ended }) => ended === undefined);
 }
 
-/** The turn that wants all open ones before it out of its way. When several do, the last of them. */
+/** Returns the last open turn that cancels all open turns before it. */
 export function interruptingTurn(state: ThreadState): Turn | undefined {
   return openTurns(state).findLast(({ queued }) => queued.interrupts);
 }

@@ -12,10 +12,10 @@ import { isTerminal } from "../head/run-status.ts";
 import { fitHistory } from "./history/fit-history.ts";
 import { turnHistory } from "./history/turn-history.ts";
 
-/** What the parts may take at most, in bytes; together well below the largest message of the bus. */
-const most = { messages: 512 * 1024, output: 128 * 1024, tree: 128 * 1024, error: 4_096 };
+/** Maximum sizes of the parts in bytes; their sum is well below the largest message of the bus. */
+const maxBytes = { messages: 512 * 1024, output: 128 * 1024, tree: 128 * 1024, error: 4_096 };
 
-/** What a run that has ended leaves to its thread; the same whoever says it, and small enough for its log. */
+/** Returns what an ended run leaves to its thread. Every writer gets the same result, and it fits the log of the thread. */
 export function turnEnded(
   runId: string,
   events: readonly RunEvent[],
@@ -25,15 +25,15 @@ export function turnEnded(
   return {
     runId,
     outcome: outcomes.get(head.status) ?? TurnOutcome.UNSPECIFIED,
-    messages: [...fitHistory(turnHistory(own), most.messages)],
-    output: truncateToBytes(outputOf(head), most.output),
-    executionTree: fitTree(treeOf(head.tree), most.tree),
+    messages: [...fitHistory(turnHistory(own), maxBytes.messages)],
+    output: truncateToBytes(outputOf(head), maxBytes.output),
+    executionTree: fitTree(treeOf(head.tree), maxBytes.tree),
     cost: costSummaryOf(head.cost ?? head.spent),
-    error: truncateToBytes(head.error?.message ?? "", most.error),
+    error: truncateToBytes(head.error?.message ?? "", maxBytes.error),
   };
 }
 
-/** Records that follow the end say nothing about it. */
+/** Records that follow the terminal status are not part of the turn. */
 function untilEnd(events: readonly RunEvent[]): readonly RunEvent[] {
   const end = events.findIndex(
     ({ event }) => event.case === "status" && isTerminal(event.value.status),

@@ -11,20 +11,20 @@ import { Failure } from "@reeve/platform/failure";
 import type { ThreadPorts } from "./thread-ports.ts";
 import type { Turn } from "./thread-state.ts";
 
-/** The run of a turn. `other`: another request of the same id came first, and the run is not the turn's. */
+/** The run of a turn. `other`: a different request with the same id was first, so the run does not belong to the turn. */
 export type TurnRun =
   | { readonly kind: "own"; readonly head: RunHead; readonly events: readonly RunEvent[] }
   | { readonly kind: "other" };
 
-/** What a turn says that its run is. Throws a Failure when it says nothing: a fault of whoever wrote it. */
+/** Returns what the run of a turn is made from. Throws a Failure if the turn does not have it, which is a fault of its writer. */
 export function runCreatedOf({ runId, queued }: Turn): RunCreated {
   const created = queued.runCreated && anyUnpack(queued.runCreated, RunCreatedSchema);
   if (created !== undefined) return created;
-  const message = `turn ${runId} does not say what its run is`;
+  const message = `the turn of run ${runId} does not contain its run_created`;
   throw new Failure("internal", ErrorReason.INTERNAL, message);
 }
 
-/** The run of a turn as it stands; written first if nobody has. Whoever writes it writes the very same. */
+/** Returns the run of a turn. Writes the run first if it is missing; every writer writes the same event. */
 export async function runOfTurn(
   { log }: Pick<ThreadPorts, "log">,
   { tenant }: ThreadKey,
@@ -37,7 +37,7 @@ export async function runOfTurn(
   return await writeRunOfTurn({ log }, { tenant }, turn, signal);
 }
 
-/** As `runOfTurn`, for a run of which nothing is expected to be written yet. */
+/** As `runOfTurn`, for a run that is probably missing: appends before it reads. */
 export async function writeRunOfTurn(
   { log }: Pick<ThreadPorts, "log">,
   { tenant }: Pick<ThreadKey, "tenant">,

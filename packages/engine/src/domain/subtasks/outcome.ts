@@ -28,7 +28,10 @@ export function outcomeOf(
 
 /** Returns the last text of the subtask: its last turn may have none. */
 function lastText({ units }: Frame): string {
-  const spoke = (unit: Unit) => unit.kind === "turn" && unit.text.trim() !== "";
-  const turn = findNewest(units.newest, spoke);
+  const turn = findNewest(units.newest, hasText);
   return turn?.kind === "turn" ? turn.text : "";
+}
+
+function hasText(unit: Unit): boolean {
+  return unit.kind === "turn" && unit.text.trim() !== "";
 }

@@ -4,20 +4,20 @@ import type { HistoryMessage } from "@reeve/contracts/thread";
 import { HistoryMessageSchema } from "@reeve/contracts/thread";
 import { bytesOf } from "./history-length.ts";
 
-/** Makes a message shorter; the very same message when there is nothing to gain. */
+/** Shortens a message. Returns the same object if it is short enough. */
 type Cut = (message: HistoryMessage) => HistoryMessage;
 
-/** What is done, in this order, until the messages fit; each to the oldest messages first. */
+/** Cuts that are applied in this order until the messages fit, each to the oldest messages first. */
 const cuts: readonly Cut[] = [
   (message) => cutResult(message, 2_000),
-  (message) => cutSaid(message, 2_000),
+  (message) => cutText(message, 2_000),
   (message) => cutResult(message, 200),
-  (message) => cutSaid(message, 200),
+  (message) => cutText(message, 200),
 ];
 
 /**
- * The messages of a turn so that they take at most `maxBytes`: the oldest results are cut first, then what was said, and
- * at last the oldest calls are left out with their results. What was cut says so; the log of the run has all of it.
+ * Reduces the messages of a turn to at most `maxBytes`: cuts the oldest results first, then texts, and finally drops the
+ * oldest calls with their results. Cut content says so; the log of the run has everything.
  */
 export function fitHistory(
   messages: readonly HistoryMessage[],
@@ -40,11 +40,11 @@ export function fitHistory(
 }
 
 function note(left: number): HistoryMessage {
-  const text = `[${left} older messages are left out]`;
+  const text = `[${left} older messages were dropped]`;
   return create(HistoryMessageSchema, { message: { case: "user", value: { text } } });
 }
 
-/** What is newest, from where no result lacks its call, behind a word about what is missing. */
+/** Returns the newest messages, starting where no result lacks its call, after a note about the dropped ones. */
 function withoutOldest(
   messages: readonly HistoryMessage[],
   maxBytes: number,
@@ -68,8 +68,8 @@ function cutResult(history: HistoryMessage, kept: number): HistoryMessage {
   return create(HistoryMessageSchema, { message: { case: "toolResult", value } });
 }
 
-/** A turn that is cut is no longer what its provider sent: it is told by its text and its calls. */
-function cutSaid(history: HistoryMessage, kept: number): HistoryMessage {
+/** A cut turn no longer is what its provider sent, so only its text and calls are kept. */
+function cutText(history: HistoryMessage, kept: number): HistoryMessage {
   const { message } = history;
   switch (message.case) {
     case "user": {

@@ -3,15 +3,15 @@ import { toBinary } from "@bufbuild/protobuf";
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import { HistoryMessageSchema } from "@reeve/contracts/thread";
 
-/** A message costs its tag and its length too, wherever it stands in a list. */
+/** Bytes of the tag and the length of a message in a list. */
 const overhead = 6;
 
-/** What a message takes in a log, in bytes. */
+/** Returns the size of a message in a log, in bytes. */
 export function bytesOf(message: HistoryMessage): number {
   return toBinary(HistoryMessageSchema, message).length + overhead;
 }
 
-/** What a model reads of a message, as its reading length: a turn verbatim, or what it said and called, never both. */
+/** Returns the reading length of a message. A turn counts verbatim if its provider format is kept, otherwise as text and calls. */
 export function charactersOf({ message }: HistoryMessage): number {
   switch (message.case) {
     case "user":

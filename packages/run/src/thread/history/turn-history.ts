@@ -7,9 +7,9 @@ import { HistoryMessageSchema } from "@reeve/contracts/thread";
 import type { ToolCall, ToolResult } from "@reeve/contracts/tool";
 
 /**
- * What a run adds to the conversation of its thread: the root's own messages, neither those of subtasks nor the planner's.
- * Every call is followed by its result, in the order of the calls; one that has none gets a word that says so. What the
- * agent was saying when the run ended stays.
+ * Returns what a run adds to the conversation of its thread: the messages of the root, without those of subtasks and of
+ * the planner. Results follow their calls in the order of the calls; a call without a result gets one that says so. The
+ * text that the agent was streaming when the run ended is kept.
  */
 export function turnHistory(events: readonly RunEvent[]): readonly HistoryMessage[] {
   const messages: (HistoryMessage | Open)[] = [];
@@ -81,7 +81,7 @@ export function turnHistory(events: readonly RunEvent[]): readonly HistoryMessag
   return messages.map((message) => ("open" in message ? closed(message, results) : message));
 }
 
-/** A call whose result is not looked up yet. */
+/** A call whose result is inserted after the fold. */
 interface Open {
   readonly open: ToolCall;
   readonly providerCallId: string;

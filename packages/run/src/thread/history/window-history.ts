@@ -4,13 +4,13 @@ import { fitHistory } from "./fit-history.ts";
 import { bytesOf, charactersOf } from "./history-length.ts";
 import type { ThreadState } from "../thread-state.ts";
 
-/** What the history in a run's own log may take: well below the largest message of the bus. */
+/** Maximum size of the history in a run's log: well below the largest message of the bus. */
 const maxBytes = 512 * 1024;
 
 /**
- * The conversation of a thread before the turn of `runId`: the turns that ended before it began, oldest first, as many of
- * the newest as come to about `maxTokens`. A turn is there as a whole, or not at all; only the newest, when it alone is
- * over the limit, is there in part, so that a model knows what it was asked last. `maxTokens` 0: nothing.
+ * Returns the conversation of a thread before the turn of `runId`: the newest turns that ended before it and fit in about
+ * `maxTokens`, oldest first. A turn is included as a whole or not at all. Only if the newest turn alone exceeds the limit,
+ * a part of it is included, so that the model knows the last question. `maxTokens` 0: nothing.
  */
 export function windowHistory(
   { turns }: ThreadState,
