@@ -9,77 +9,82 @@ import { Failure } from "@reeve/platform/failure";
 import type { Row, Table } from "@reeve/jetstream/table/port";
 import { latestFirst, rankMemories, updatedAtMs } from "./rank-memories.ts";
 
-/** Of whom something is remembered. */
+/** The user whose memories these are. */
 export interface MemoryOwner {
   readonly tenant: string;
-  /** The subject of a credential, whatever it is made of. */
+  /** The subject of a credential. It may contain any characters. */
   readonly user: string;
 }
 
 const maxTextBytes = 4_096;
-/** What was said last is what words most often fail to find, and three cost little to read. */
+/** The latest memories are the ones that a search by words most often misses, and three cost little to read. */
 const maxLatest = 3;
 const maxAttempts = 10;
 
 const { key: memoryKey } = bucketOf(MemorySchema);
 
-/** Who says something. */
+/** Where a memory comes from. */
 export interface MemoryOrigin {
-  /** The run that does; empty for a person. */
+  /** The run that stores it; empty when a person does. */
   readonly runId: string;
-  /** Of the request or the call: the same again changes nothing. Empty: there is none. */
+  /** The id of the request or the call: repeating it changes nothing. Empty when there is none. */
   readonly requestId: string;
 }
 
-/** What fits a query; when nothing does, the latest instead. */
+/** The result of a search: the memories that match, or the latest ones when none matches. */
 export interface MemorySearch {
-  /** Best first. */
+  /** Ordered by relevance, best first. */
   readonly memories: readonly Memory[];
-  /** At most `maxLatest`, the latest first; empty when anything fits. */
+  /** At most three, the latest first. Empty when any memory matches. */
   readonly latest: readonly Memory[];
 }
 
-/** What is remembered of users. Each owner has memories of their own, and sees no others. */
+/** The long-term memories of users. Each owner sees only their own. */
 export class LongTermMemory {
   readonly #table: Table<Memory>;
   readonly #now: () => number;
-  readonly #most: number;
+  readonly #maxMemories: number;
 
-  /** At most `most` memories are kept of each owner; 1,000 unless given. */
-  constructor(table: Table<Memory>, now: () => number, most = 1_000) {
+  /** Keeps at most `maxMemories` memories of each owner. */
+  constructor(table: Table<Memory>, now: () => number, maxMemories = 1_000) {
     this.#table = table;
     this.#now = now;
-    this.#most = most;
+    this.#maxMemories = maxMemories;
   }
 
   /**
-   * Remembers a text. Its id follows from the text, so that saying the same again brings the memory up to date and makes no
-   * second one, and repeating a request changes nothing. Throws a Failure: `invalid` for an empty or too long text,
-   * `exhausted` when the owner has as many memories as are kept (none is ever dropped for a new one), `denied` when the owner
-   * is nobody.
+   * Stores a text as a memory. The id is derived from the text, so storing the same text again updates the memory instead of
+   * creating a second one, and repeating a request changes nothing. Throws a Failure: `invalid` for an empty or too long text,
+   * `exhausted` when the owner has the maximum number of memories (none is ever dropped for a new one), `denied` when the owner
+   * has no name.
    */
-  async remember(owner: MemoryOwner, text: string, said: MemoryOrigin, signal: AbortSignal): Promise<Memory> {
-    // Half of a pair of surrogates cannot be stored.
-    const words = text.toWellFormed().trim();
-    checkText(words);
-    if (isNobody(owner)) throw nobody();
-    const memoryId = idOf(owner, words);
+  async remember(
+    owner: MemoryOwner,
+    text: string,
+    origin: MemoryOrigin,
+    signal: AbortSignal,
+  ): Promise<Memory> {
+    // A lone surrogate cannot be stored.
+    const wellFormed = text.toWellFormed().trim();
+    checkText(wellFormed);
+    if (isUnnamed(owner)) throw unnamedOwner();
+    const memoryId = idOf(owner, wellFormed);
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const known = await this.#table.get(keyOf(owner, memoryId), signal);
       const memory =
         known === undefined
-          ? await this.#begin(
+          ? await this.#create(
               owner,
-              create(MemorySchema, { memoryId, text: words, ...said }),
+              create(MemorySchema, { memoryId, text: wellFormed, ...origin }),
               signal,
             )
-          : await this.#sayAgain(known, words, said, signal);
+          : await this.#refresh(known, wellFormed, origin, signal);
       if (memory !== undefined) return memory;
     }
     throw busy(memoryId);
   }
 
-  /** What fits a query, best first; nothing when nothing does. */
+  /** Returns the memories that match a query, best first, or none. */
   async recall(
     owner: MemoryOwner,
     query: string,
@@ -89,22 +94,27 @@ export class LongTermMemory {
     return (await this.find(owner, query, limit, signal)).memories;
   }
 
-  /** What fits a query; when nothing does, the latest, for whoever asks in other words than those that were used. */
-  async find(owner: MemoryOwner, query: string, limit: number, signal: AbortSignal): Promise<MemorySearch> {
+  /** Returns the memories that match a query, or else the latest ones, for a query in other words than those of the memory. */
+  async find(
+    owner: MemoryOwner,
+    query: string,
+    limit: number,
+    signal: AbortSignal,
+  ): Promise<MemorySearch> {
     const all = recordsOf(await this.#rows(owner, signal));
     const ranked = await rankMemories(all, query, this.#now(), signal);
     const latest = ranked.length > 0 ? [] : latestFirst(all).slice(0, Math.min(limit, maxLatest));
     return { memories: ranked.slice(0, limit), latest };
   }
 
-  /** Everything, the latest first. */
+  /** Returns all memories of the owner, the latest first. */
   async list(owner: MemoryOwner, signal: AbortSignal): Promise<readonly Memory[]> {
     return latestFirst(recordsOf(await this.#rows(owner, signal)));
   }
 
-  /** False: nothing of this id is remembered. Of several who ask at once, one is told that it was. */
+  /** Deletes a memory. Returns false when it does not exist. Of several concurrent callers, exactly one gets true. */
   async forget(owner: MemoryOwner, memoryId: string, signal: AbortSignal): Promise<boolean> {
-    if (!possibleId.test(memoryId) || isNobody(owner)) return false;
+    if (!validId.test(memoryId) || isUnnamed(owner)) return false;
     const key = keyOf(owner, memoryId);
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const known = await this.#table.get(key, signal);
@@ -114,26 +124,32 @@ export class LongTermMemory {
     throw busy(memoryId);
   }
 
-  /** Undefined: somebody else began the same memory. */
-  async #begin(owner: MemoryOwner, draft: Memory, signal: AbortSignal): Promise<Memory | undefined> {
-    if ((await this.#rows(owner, signal)).length >= this.#most) throw full(this.#most);
+  /** Creates a memory. Returns undefined when another writer has created it. */
+  async #create(
+    owner: MemoryOwner,
+    draft: Memory,
+    signal: AbortSignal,
+  ): Promise<Memory | undefined> {
+    if ((await this.#rows(owner, signal)).length >= this.#maxMemories)
+      throw memoryFull(this.#maxMemories);
     const now = timestampFromMs(this.#now());
     const memory = create(MemorySchema, { ...draft, createdAt: now, updatedAt: now });
     const key = keyOf(owner, draft.memoryId);
     const row = await this.#table.create(key, memory, signal);
     if (row === undefined) return undefined;
-    // Others may have taken the last places meanwhile: whoever came too late goes. An old memory that is said again at this
-    // moment counts as later than this one, so that one too many may stay; that does no harm.
+    // Other writers may have reached the maximum meanwhile; the latest ones are then removed. An old memory that is updated at
+    // this moment counts as later than this one, so one memory too many may stay, which does no harm.
     const rows = await this.#rows(owner, signal);
     const before = rows.filter(({ revision }) => revision < row.revision);
-    if (before.length < this.#most) return memory;
-    if (await this.#table.deleteVersion(key, row.revision, signal)) throw full(this.#most);
-    // Somebody who said the same was told that it is remembered.
+    if (before.length < this.#maxMemories) return memory;
+    if (await this.#table.deleteVersion(key, row.revision, signal))
+      throw memoryFull(this.#maxMemories);
+    // Another writer updated this memory, and was told that it is stored. So it stays.
     return memory;
   }
 
-  /** Undefined: it was changed meanwhile. */
-  async #sayAgain(
+  /** Updates the time and the wording of a memory. Returns undefined when it was changed meanwhile. */
+  async #refresh(
     { key, record, revision }: Row<Memory>,
     text: string,
     { requestId }: MemoryOrigin,
@@ -141,7 +157,7 @@ export class LongTermMemory {
   ): Promise<Memory | undefined> {
     const isRepetition = requestId !== "" && record.requestId === requestId;
     const nowMs = this.#now();
-    // Somebody said it at the same moment, or by a clock that is ahead: the time of a memory does not go back.
+    // Another writer updated it at the same moment, or with a clock that is ahead. The time of a memory never goes back.
     if (isRepetition || updatedAtMs(record) >= nowMs) return record;
     const updatedAt = timestampFromMs(nowMs);
     const memory = create(MemorySchema, { ...record, text, updatedAt, requestId });
@@ -149,7 +165,7 @@ export class LongTermMemory {
   }
 
   async #rows(owner: MemoryOwner, signal: AbortSignal): Promise<readonly Row<Memory>[]> {
-    if (isNobody(owner)) return [];
+    if (isUnnamed(owner)) return [];
     return await this.#table.list(`${owner.tenant}.${userToken(owner)}`, signal);
   }
 }
@@ -158,7 +174,7 @@ function recordsOf(rows: readonly Row<Memory>[]): readonly Memory[] {
   return rows.map(({ record }) => record);
 }
 
-const possibleId = /^mem_[a-z0-9]{8,64}$/;
+const validId = /^mem_[a-z0-9]{8,64}$/;
 
 function checkText(text: string): void {
   const bytes = Buffer.byteLength(text);
@@ -166,16 +182,16 @@ function checkText(text: string): void {
   throw new Failure(
     "invalid",
     ErrorReason.INVALID_REQUEST,
-    `a memory has 1 to ${maxTextBytes} bytes; this one has ${bytes}`,
+    `the text of a memory must have 1 to ${maxTextBytes} bytes; this one has ${bytes}`,
     { violations: [{ field: "text", description: `has ${bytes} bytes`, reason: "LENGTH" }] },
   );
 }
 
-function full(most: number): Failure {
+function memoryFull(maxMemories: number): Failure {
   return new Failure(
     "exhausted",
     ErrorReason.STORAGE_FULL,
-    `${most} memories of a user are kept and no more, and none is dropped by itself; forget some first`,
+    `the user already has ${maxMemories} memories, the maximum, and none is deleted automatically; delete some first`,
   );
 }
 
@@ -183,20 +199,20 @@ function busy(memoryId: string): Failure {
   return new Failure(
     "unavailable",
     ErrorReason.UNAVAILABLE,
-    `memory ${memoryId} is written to without a pause; try again`,
+    `memory ${memoryId} is being written by many callers at once; try again`,
   );
 }
 
-/** Nothing is remembered of nobody: it would be everybody's. */
-function isNobody({ tenant, user }: MemoryOwner): boolean {
+/** Returns whether the owner has no name. Memories without an owner would belong to all users, so none are stored. */
+function isUnnamed({ tenant, user }: MemoryOwner): boolean {
   return tenant === "" || user === "";
 }
 
-function nobody(): Failure {
+function unnamedOwner(): Failure {
   return new Failure(
     "denied",
     ErrorReason.PERMISSION_DENIED,
-    "nobody is named of whom this could be remembered; start the run with the credential of a user",
+    "the credential names no user to whom the memory could belong; start the run with the credential of a user",
   );
 }
 
@@ -204,15 +220,15 @@ function keyOf(owner: MemoryOwner, memory: string): string {
   return memoryKey({ tenant: owner.tenant, user: userToken(owner), memory });
 }
 
-/** A subject may hold any character; a token of a key may not. */
+/** Returns a token of a key for a user, whose name may have characters that a token cannot. */
 function userToken({ user }: MemoryOwner): string {
   return digest("user", user);
 }
 
 function idOf({ tenant, user }: MemoryOwner, text: string): string {
-  // Not NFKC, for which m² is m2: two facts would be one.
-  const same = text.normalize("NFC").toLowerCase().replaceAll(/\s+/g, " ");
-  return `mem_${digest(tenant, user, same)}`;
+  // Not NFKC, which turns m² into m2 and would merge two different facts.
+  const normalized = text.normalize("NFC").toLowerCase().replaceAll(/\s+/g, " ");
+  return `mem_${digest(tenant, user, normalized)}`;
 }
 
 function digest(...parts: readonly string[]): string {

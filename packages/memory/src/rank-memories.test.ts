@@ -20,7 +20,7 @@ const rank = (memories: readonly Memory[], query: string) =>
 const textsFor = async (memories: readonly Memory[], query: string) =>
   (await rank(memories, query)).map(({ text }) => text);
 
-/** No word that every text has ends so. */
+/** No common word has this ending. */
 const word = fc.stringMatching(/^[a-z]{2,7}q$/);
 const sentence = fc.uniqueArray(word, { minLength: 1, maxLength: 12 });
 const age = fc.integer({ min: 0, max: 15_000 });
@@ -31,7 +31,7 @@ test("a memory with more of the query comes before newer ones with less", async 
   expect((await rank([...others, old], "is she allergic to shellfish?"))[0]).toBe(old);
 });
 
-test("an exact match is found before anything newer that has nothing to do with it", async () => {
+test("an exact match is found, and newer memories without words of the query are not", async () => {
   await fc.assert(
     fc.asyncProperty(
       sentence,
@@ -48,7 +48,7 @@ test("an exact match is found before anything newer that has nothing to do with 
   );
 });
 
-test("of alike ones the later comes first, however old both are", async () => {
+test("of equal memories the later comes first, however old both are", async () => {
   await fc.assert(
     fc.asyncProperty(age, fc.integer({ min: 1, max: 90 }), async (ageDays, more) => {
       const older = memoryOf("works at Acme", ageDays + more, "a");
@@ -58,7 +58,7 @@ test("of alike ones the later comes first, however old both are", async () => {
   );
 });
 
-test("of equally old and long ones, the one that has one more word of the query comes first", async () => {
+test("of equally old and long memories, the one with one more word of the query comes first", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uniqueArray(word, { minLength: 4, maxLength: 10 }),
@@ -73,7 +73,7 @@ test("of equally old and long ones, the one that has one more word of the query 
   );
 });
 
-test("a memory that has nothing of the query changes nothing in the order of the others", async () => {
+test("a memory without words of the query does not change the order of the others", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(sentence, age), { maxLength: 12 }),
@@ -92,13 +92,13 @@ test("a memory that has nothing of the query changes nothing in the order of the
   );
 });
 
-test("a clock that is ahead makes no memory worth more than a new one", async () => {
+test("a memory from a clock that is ahead does not rank above a new one because of its time", async () => {
   const ahead = memoryOf("works at Acme", -400, "z");
   const others = [memoryOf("works at Acme and Globex", 0, "b")];
   expect((await rank([...others, ahead], "acme globex"))[0]?.memoryId).toBe("b");
 });
 
-test("words that every text has do not bring up a memory", async () => {
+test("common words do not match a memory", async () => {
   const memories = [memoryOf("The user plays the cello")];
   expect(await rank(memories, "What is the capital of France?")).toEqual([]);
   expect(await rank(memories, "write a table of users")).toEqual([]);
@@ -130,15 +130,15 @@ describe("among realistic memories", () => {
     ["커피 추천", "사용자는 커피를 좋아한다"],
     ["上海的天气", "用户住在上海"],
     ["ВИОЛОНЧЕЛИ", "Пользователь играет на виолончели"],
-  ])("%j brings up the right one first", async (query, text) => {
+  ])("%j ranks the right memory first", async (query, text) => {
     expect((await textsFor(memories, query))[0]).toBe(text);
   });
 
-  test("old facts are still found beside new ones", async () => {
+  test("old facts are found beside new ones", async () => {
     expect(await textsFor(memories, "São Paulo")).toContain("The user lives in São Paulo");
   });
 
-  test("the end of a long memory is read too", async () => {
+  test("words at the end of a long memory match", async () => {
     const long = memoryOf(`${"something else entirely ".repeat(150)} plays the cello`);
     expect(await rank([...memories, long], "cello")).toEqual([long]);
   });
@@ -149,17 +149,17 @@ test.each([
   ["256 KiB", "cello ".repeat(43_690)],
   ["256 KiB without a space", "x".repeat(262_144)],
   ["256 KiB of ideographs", "猫".repeat(87_381)],
-  ["signs of regular expressions", "(.*)+$ [a-z]{1,} \\p{L} ^|?"],
-  ["half a pair of surrogates", "\ud83d \udc00"],
-  ["marks alone", "\u0301\ufe0f\u200d"],
-  ["nothing but NUL", "\0"],
-])("a query of %s is answered", async (_, query) => {
+  ["regular expression syntax", "(.*)+$ [a-z]{1,} \\p{L} ^|?"],
+  ["lone surrogates", "\ud83d \udc00"],
+  ["only marks", "\u0301\ufe0f\u200d"],
+  ["only NUL", "\0"],
+])("a query of %s does not fail", async (_, query) => {
   const cello = memoryOf("plays the cello");
   const found = await rank([cello], query);
   expect(found).toEqual(query.includes("cello") ? [cello] : []);
 });
 
-test("any query and any text are read without a fault", async () => {
+test("any query and any text can be compared", async () => {
   await fc.assert(
     fc.asyncProperty(anyText(60), anyText(60), async (text, query) => {
       const memory = memoryOf(text, 0, "a");
@@ -168,7 +168,7 @@ test("any query and any text are read without a fault", async () => {
   );
 });
 
-test("a thousand of the longest memories leave their turn to others while they are read", async () => {
+test("ranking a thousand of the longest memories lets other work run", async () => {
   const memories = Array.from({ length: 1_000 }, (_, index) =>
     memoryOf(`${"word ".repeat(800)}${index}`, index, `m${index}`),
   );
@@ -187,8 +187,8 @@ test("a thousand of the longest memories leave their turn to others while they a
   expect(turns).toBeGreaterThanOrEqual(40);
 });
 
-test("whoever leaves is not kept waiting for the rest", async () => {
+test("an abort ends the ranking", async () => {
   const gone = AbortSignal.abort(new Error("gone"));
-  const asked = rankMemories([memoryOf("cello")], "cello", now, gone);
-  await expect(asked).rejects.toThrow("gone");
+  const ranking = rankMemories([memoryOf("cello")], "cello", now, gone);
+  await expect(ranking).rejects.toThrow("gone");
 });

@@ -1,25 +1,25 @@
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldTurn } from "node:timers/promises";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Memory } from "@reeve/contracts/memory";
 import { queryWords, wordsOf } from "./words-of.ts";
 
 const halfLifeMs = 30 * 24 * 3_600_000;
-/** What age leaves of the weight of a memory at the least: an old fact is still one. */
-const oldest = 0.3;
+/** The least share of its weight that a memory keeps, however old it is: an old fact is still a fact. */
+const minFreshness = 0.3;
 
-/** How soon a repeated word says nothing more, and how much the length of a memory counts: the usual values of BM25. */
+/** How soon repetitions of a word stop counting, and how much the length of a memory counts: the standard values of BM25. */
 const saturation = 1.2;
 const lengthWeight = 0.75;
 
-/** How many memories are read before others in the process have their turn: some milliseconds at the most. */
-const atATime = 20;
+/** How many memories are read before other work in the process gets a turn: a few milliseconds at most. */
+const batchSize = 20;
 
 /**
- * The memories that have words of the query in them, best first: by how much the words tell (BM25) and how lately they were
- * said, and among alike ones the later. The same memories and query at the same time always come in the same order.
+ * Returns the memories that contain words of the query, best first: by relevance of the words (BM25) and by age, and among equal
+ * ones the later first. The same memories, query, and time always give the same order.
  *
- * Only words of the query are counted, some memories at a time. An index of all words, built anew for each query because
- * any process may have written, would hold up everything else in the process for seconds when somebody has many long ones.
+ * Counts only words of the query, a few memories at a time. An index of all words would have to be built for each query, because
+ * any process may have written, and would block the process for seconds when a user has many long memories.
  */
 export async function rankMemories(
   memories: readonly Memory[],
@@ -27,53 +27,54 @@ export async function rankMemories(
   nowMs: number,
   signal: AbortSignal,
 ): Promise<readonly Memory[]> {
-  const wanted = queryWords(query);
-  if (wanted.size === 0) return [];
-  const counted: Counted[] = [];
+  const queried = queryWords(query);
+  if (queried.size === 0) return [];
+  const counted: WordCounts[] = [];
   for (const memory of memories) {
-    if (counted.length % atATime === 0) await turn();
+    if (counted.length % batchSize === 0) await yieldTurn();
     signal.throwIfAborted();
-    counted.push(countWords(memory, wanted));
+    counted.push(countWords(memory, queried));
   }
-  const telling = tellingOf(counted);
-  const defaultLength = counted.reduce((sum, { length }) => sum + length, 0) / counted.length;
+  const weights = weightsOf(counted);
+  const meanLength = counted.reduce((sum, { length }) => sum + length, 0) / counted.length;
   return counted
     .filter(({ counts }) => counts.size > 0)
     .map((each) => ({
       memory: each.memory,
-      weight: relevance(each, telling, defaultLength) * freshness(each.memory, nowMs),
+      weight: relevance(each, weights, meanLength) * freshness(each.memory, nowMs),
     }))
     .toSorted((a, b) => b.weight - a.weight || byLatest(a.memory, b.memory))
     .map(({ memory }) => memory);
 }
 
-/** The latest first. */
+/** Returns the memories ordered by their last update, the latest first. */
 export function latestFirst(memories: readonly Memory[]): readonly Memory[] {
   return memories.toSorted(byLatest);
 }
 
-/** When a memory was said last, in milliseconds since the epoch. */
+/** Returns when a memory was stored last, in milliseconds since the epoch. */
 export function updatedAtMs({ updatedAt }: Memory): number {
   return updatedAt === undefined ? 0 : timestampMs(updatedAt);
 }
 
-interface Counted {
+/** How often a memory has the words of a query. */
+interface WordCounts {
   readonly memory: Memory;
-  /** How many words it has. */
+  /** How many words the memory has. */
   readonly length: number;
-  /** How often it has each word of the query; without those that it has not. */
+  /** How often it has each word of the query. Words that it does not have are absent. */
   readonly counts: ReadonlyMap<string, number>;
 }
 
-function countWords(memory: Memory, wanted: ReadonlySet<string>): Counted {
+function countWords(memory: Memory, queried: ReadonlySet<string>): WordCounts {
   const words = wordsOf(memory.text);
   const counts = new Map<string, number>();
-  for (const word of words) if (wanted.has(word)) counts.set(word, (counts.get(word) ?? 0) + 1);
+  for (const word of words) if (queried.has(word)) counts.set(word, (counts.get(word) ?? 0) + 1);
   return { memory, length: words.length, counts };
 }
 
-/** How much each word tells: the fewer memories have it, the more. Always more than nothing. */
-function tellingOf(counted: readonly Counted[]): ReadonlyMap<string, number> {
+/** Returns the weight of each word: the fewer memories have it, the higher. Always positive. */
+function weightsOf(counted: readonly WordCounts[]): ReadonlyMap<string, number> {
   const holders = new Map<string, number>();
   for (const { counts } of counted) {
     for (const word of counts.keys()) holders.set(word, (holders.get(word) ?? 0) + 1);
@@ -87,21 +88,21 @@ function tellingOf(counted: readonly Counted[]): ReadonlyMap<string, number> {
 }
 
 function relevance(
-  { counts, length }: Counted,
-  telling: ReadonlyMap<string, number>,
-  defaultLength: number,
+  { counts, length }: WordCounts,
+  weights: ReadonlyMap<string, number>,
+  meanLength: number,
 ): number {
-  const damping = saturation * (1 - lengthWeight + (lengthWeight * length) / defaultLength);
+  const damping = saturation * (1 - lengthWeight + (lengthWeight * length) / meanLength);
   let sum = 0;
   for (const [word, count] of counts) {
-    sum += ((telling.get(word) ?? 0) * count * (saturation + 1)) / (count + damping);
+    sum += ((weights.get(word) ?? 0) * count * (saturation + 1)) / (count + damping);
   }
   return sum;
 }
 
 function freshness(memory: Memory, nowMs: number): number {
   const ageMs = Math.max(0, nowMs - updatedAtMs(memory));
-  return oldest + (1 - oldest) * 2 ** (-ageMs / halfLifeMs);
+  return minFreshness + (1 - minFreshness) * 2 ** (-ageMs / halfLifeMs);
 }
 
 function byLatest(a: Memory, b: Memory): number {

@@ -1,19 +1,19 @@
-/** A letter, or a mark of one, of a script that puts no spaces between words or hangs particles on them. */
+/** Matches letters and marks of scripts that put no spaces between words, or attach particles to them. */
 const spaceless = String.raw`[[\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]&&[\p{L}\p{M}]]`;
 
-const run = new RegExp(`^${spaceless}`, "v");
+const startsSpaceless = new RegExp(`^${spaceless}`, "v");
 const pieces = new RegExp(
   String.raw`${spaceless}+|[[\p{L}\p{N}]--${spaceless}][[\p{L}\p{N}\p{M}]--${spaceless}]*|\p{Extended_Pictographic}`,
   "gv",
 );
 
-/** Marks that may be left out in writing: accents, and the vowels of Hebrew and Arabic. Those of other scripts are letters. */
+/** Marks that writers may leave out: accents, and the vowels of Hebrew and Arabic. Marks of other scripts count as letters. */
 const accents =
   /[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670]/gu;
 
 /**
- * English words that are in every text and tell nothing of it, the ends of their short forms, and the one word that most
- * memories begin with. Words of other languages tell little by how often they occur.
+ * English words that occur in every text, the endings of their contractions, and the word that most memories start with. Common
+ * words of other languages get a low weight because of their frequency.
  */
 const common = new Set(
   `a about all also am an and any are as at be been but by can could d did do does doesn don for from had has have he her
@@ -22,27 +22,27 @@ const common = new Set(
   would you your`.split(/\s+/),
 );
 
-/** Of a query with more characters than this, as much is read at each end: a question stands before or after what it is about. */
+/** Of a longer query, this many characters at each end are read: the question comes before or after the text that it is about. */
 export const endCharacters = 4_096;
 
-/** A memory is shorter than this; a few characters that each stand for a whole sentence are longer when they are unfolded. */
+/** A memory is shorter than this, but a few characters expand to a whole phrase when they are normalized. */
 const maxFolded = 2 * endCharacters;
 
 /**
- * The words of a text as memories are compared by them: without case and accents; of scripts without spaces, each pair of
- * neighbouring characters, and each ideograph. Any text has some, or none.
+ * Returns the words of a text by which memories are compared, without case and accents. For scripts without spaces these are each
+ * pair of adjacent characters, and each ideograph. Accepts any text; the result may be empty.
  */
 export function wordsOf(text: string): readonly string[] {
   const folded = text.normalize("NFKD").replaceAll(accents, "").normalize("NFC").toLowerCase();
   const words: string[] = [];
   for (const [piece] of folded.slice(0, maxFolded).matchAll(pieces)) {
-    if (run.test(piece)) addPairs(piece, words);
+    if (startsSpaceless.test(piece)) addPairs(piece, words);
     else if (!common.has(piece)) words.push(piece);
   }
   return words;
 }
 
-/** The words of a query, each once. However long it is, the work is bounded. */
+/** Returns the distinct words of a query. The work is bounded, however long the query is. */
 export function queryWords(query: string): ReadonlySet<string> {
   if (query.length <= 2 * endCharacters) return new Set(wordsOf(query));
   return new Set([
@@ -60,7 +60,7 @@ function addPairs(piece: string, words: string[]): void {
   }
 }
 
-/** By the code alone: the same question to a regular expression takes most of the time of reading a Chinese text. */
+/** Compares the code only: a regular expression would take more time than all other work on a Chinese text. */
 function isIdeograph(character: string): boolean {
   const code = character.codePointAt(0) ?? 0;
   return (code >= 0x3400 && code <= 0x9fff) || (code >= 0x20000 && code <= 0x3ffff);

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { NatsUnderTest } from "@reeve/jetstream/test/nats-under-test";
 import { startNatsUnderTest } from "@reeve/jetstream/test/nats-under-test";
 import { LongTermMemory } from "../src/long-term-memory.ts";
-import { memoryContract, plainly } from "./memory-contract.ts";
+import { memoryContract, personal } from "./memory-contract.ts";
 
 const never = new AbortController().signal;
 const bucket = "KV_memories";
@@ -25,7 +25,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 memoryContract("in JetStream", () => table);
 
-/** Every message that is stored of memories, as text, oldest first. */
+/** Returns all messages in the bucket of memories, as text, oldest first. */
 async function storedTexts(): Promise<readonly string[]> {
   const { streams } = await jetstreamManager(server.nats.connection);
   const { first_seq: first, last_seq: last } = (await streams.info(bucket)).state;
@@ -38,13 +38,13 @@ async function storedTexts(): Promise<readonly string[]> {
 }
 
 describe("in the store", () => {
-  test("nothing stays of a text that was forgotten, nor of an earlier wording", async () => {
+  test("no trace of a deleted text, or of an earlier wording, remains", async () => {
     let now = 1_000;
     const memory = new LongTermMemory(table, () => now);
     const ann = { tenant: "acme", user: "forgetful" };
-    await memory.remember(ann, "OWES bob a fortune", plainly, never);
+    await memory.remember(ann, "OWES bob a fortune", personal, never);
     now += 1_000;
-    const { memoryId } = await memory.remember(ann, "owes Bob a fortune", plainly, never);
+    const { memoryId } = await memory.remember(ann, "owes Bob a fortune", personal, never);
     const before = (await storedTexts()).join("\n");
     expect(before).toContain("owes Bob a fortune");
     expect(before).not.toContain("OWES bob a fortune");
@@ -52,10 +52,10 @@ describe("in the store", () => {
     expect((await storedTexts()).join("\n")).not.toMatch(/a fortune/i);
   });
 
-  test("one of a thousand of the largest is found", async () => {
+  test("a memory is found among a thousand of the largest", async () => {
     const owner = { tenant: "acme", user: "talkative" };
     const memory = new LongTermMemory(table, () => 1_000);
-    const { memoryId } = await memory.remember(owner, "plays the cello", plainly, never);
+    const { memoryId } = await memory.remember(owner, "plays the cello", personal, never);
     const [row] = (await table.list("acme", never)).filter(({ key }) => key.endsWith(memoryId));
     const prefix = row?.key.slice(0, -memoryId.length) ?? "";
     const others = Array.from({ length: 999 }, (_, index) => {
@@ -66,7 +66,7 @@ describe("in the store", () => {
     await Promise.all(others);
     const found = await memory.recall(owner, "the cello of the user", 10, never);
     expect(found.map((each) => each.memoryId)).toEqual([memoryId]);
-    const refused = memory.remember(owner, "one more", plainly, never);
+    const refused = memory.remember(owner, "one more", personal, never);
     await expect(refused).rejects.toMatchObject({ kind: "exhausted" });
   });
 });
