@@ -14,7 +14,7 @@ import { timesOf, warmUp } from "../measure.ts";
 const times = 9;
 const sizes = [1_000, 10_000];
 
-/** How long it takes to know a run from its log, in process. The floor is to decode the log, which nobody is spared. */
+/** Time to fold the log of a run, in process. The floor is the time to decode the log, which every reader needs too. */
 export const fold: Benchmark = {
   name: "fold",
   async *measure(): AsyncIterable<Figure> {
@@ -52,7 +52,7 @@ async function measured(work: () => unknown) {
   return { values, cpuMs: (user + system) / 1_000 / times };
 }
 
-/** A log of so many events: steps, each with so many parts of text and a call of a tool. */
+/** Returns a log of `size` events: steps, each with `spoken` parts of text and a tool call. */
 function logOf(size: number, spoken: number): readonly RunEvent[] {
   const budgets = { maxLlmCalls: size, maxToolCalls: size };
   const played = new PlayedRun({ maxRounds: size, budgets });

@@ -21,7 +21,7 @@ const approval = (approvalId: string, state: ApprovalState): ExternalFact => ({
 
 const headOf = (...facts: readonly ExternalFact[]) => foldHead(emptyHead, eventsAfter(0, ...facts));
 
-/** An event at a place of its own. */
+/** An event in this step, at this sequence. */
 function placed(
   sequence: number,
   stepNumber: number,
@@ -46,7 +46,7 @@ describe("the status of a run", () => {
     ["is running again when it is claimed", RunStatus.RUNNING, [started, parked, claimed]],
     ["is final", RunStatus.COMPLETED, [started, status(RunStatus.COMPLETED)]],
     [
-      "stays final whatever records follow",
+      "stays final when records follow",
       RunStatus.CANCELLED,
       [started, status(RunStatus.CANCELLED), claimed, parked],
     ],
@@ -56,7 +56,7 @@ describe("the status of a run", () => {
     expect(isTerminal(head.status)).toBe(expected >= RunStatus.COMPLETED);
   });
 
-  test("names the sequence at which it was parked, until somebody claims the run", () => {
+  test("has the sequence at which the run was parked, until the next claim", () => {
     expect(headOf(created, claimed, parked).parkedAt).toBe(3);
     const later = headOf(created, claimed, parked, { case: "messageSubmitted", value: {} });
     expect(later.parkedAt).toBe(3);
@@ -65,14 +65,14 @@ describe("the status of a run", () => {
 });
 
 describe("the output of a run", () => {
-  test("is the text of the last step that had any", () => {
+  test("is the text of the last step that has any", () => {
     expect(outputOf(step(2, 1, "let me "), step(3, 1, "see"))).toBe("let me see");
     expect(outputOf(step(2, 1, "let me see"), step(3, 2, "it is "), step(4, 2, "4"))).toBe(
       "it is 4",
     );
   });
 
-  test("has nothing of subtasks, nor of what was voided", () => {
+  test("excludes subtasks and voided text", () => {
     const voided: ExternalFact = { case: "textVoided", value: { firstSequence: 3 } };
     const parts = [placed(2, 1, text("first")), placed(3, 2, text("wrong"))];
     expect(outputOf(...parts, placed(4, 2, voided))).toBe("first");
@@ -82,7 +82,7 @@ describe("the output of a run", () => {
   });
 });
 
-test("the approvals of a run are the latest of each, pending until they are decided or the run ends", () => {
+test("the head has the latest version of each approval, pending until its decision or the end of the run", () => {
   const head = headOf(
     created,
     approval("a", ApprovalState.PENDING),
@@ -96,7 +96,7 @@ test("the approvals of a run are the latest of each, pending until they are deci
   expect(ended.endSequence).toBe(5);
 });
 
-test("a run keeps its error, its cost and the messages that were sent into it", () => {
+test("a run keeps its error, its cost, and its submitted messages", () => {
   const head = headOf(
     created,
     { case: "messageSubmitted", value: { messageId: "m1" } },
@@ -113,13 +113,13 @@ test("a run keeps its error, its cost and the messages that were sent into it", 
   expect(messageOf(head, "m1")?.sequence).toBe(2);
 });
 
-test("a head is the same whether its log is folded at once or event by event", () => {
+test("folding a log at once and event by event gives the same head", () => {
   const events = eventsAfter(0, created, claimed, started, text("a"), text("b"), parked);
   const singly = events.reduce((head, event) => foldHead(head, [event]), emptyHead);
   expect(singly).toEqual(foldHead(emptyHead, events));
 });
 
-test("an event that a newer version wrote is refused by its sequence", () => {
+test("an event of a newer version is refused with its sequence", () => {
   const unknown = [create(RunEventSchema, { runId: "run_x", sequence: 7 })];
   expect(() => foldHead(emptyHead, unknown)).toThrow(
     expect.objectContaining({

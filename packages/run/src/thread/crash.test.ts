@@ -8,7 +8,7 @@ import { activeTurn } from "./thread-state.ts";
 
 class Crash extends Error {}
 
-/** The ports of a process that dies at its `survived`-th writing: right before it, or right after. */
+/** The ports of a process that dies right before or right after write number `survived`. */
 function mortal(stage: ThreadStage, survived: number, dies: "before" | "after"): ThreadPorts {
   let left = survived;
   const write = async <Result>(act: () => Promise<Result>): Promise<Result> => {
@@ -42,7 +42,7 @@ function mortal(stage: ThreadStage, survived: number, dies: "before" | "after"):
   };
 }
 
-/** Lets a process do something and die on the way. False: it came to its end first. */
+/** Runs a process that dies during its work. False: the work ended before the crash. */
 async function dying(act: () => Promise<unknown>): Promise<boolean> {
   try {
     await act();
@@ -53,7 +53,7 @@ async function dying(act: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Everything that is under way comes to its end, as workers and the repair of the gateways bring it about. */
+/** Workers and the repair of the gateways complete everything in progress. */
 async function playOut(stage: ThreadStage): Promise<readonly string[]> {
   const finished: string[] = [];
   for (;;) {
@@ -67,67 +67,61 @@ async function playOut(stage: ThreadStage): Promise<readonly string[]> {
   }
 }
 
-describe.each(["before", "after"] as const)(
-  "a process that dies right %s one of its writings",
-  (dies) => {
-    test("while it starts a run: the run has its turn, or was never there", async () => {
-      for (let survived = 0; ; survived++) {
-        const stage = new ThreadStage();
-        const ports = mortal(stage, survived, dies);
-        if (!(await dying(() => start(ports, "run_a")))) break;
-        const finished = await playOut(stage);
-        const isKnown = (await stage.state()).turns.length === 1;
-        expect(finished).toEqual(isKnown ? ["run_a"] : []);
-        // The client, who got no answer, asks again.
-        await start(stage, "run_a");
-        expect([...finished, ...(await playOut(stage))]).toEqual(["run_a"]);
-        expect((await stage.state()).turns).toHaveLength(1);
-      }
-    });
+describe.each(["before", "after"] as const)("a process that dies right %s a write", (dies) => {
+  test("while it starts a run: the run gets its turn, or never exists", async () => {
+    for (let survived = 0; ; survived++) {
+      const stage = new ThreadStage();
+      const ports = mortal(stage, survived, dies);
+      if (!(await dying(() => start(ports, "run_a")))) break;
+      const finished = await playOut(stage);
+      const isKnown = (await stage.state()).turns.length === 1;
+      expect(finished).toEqual(isKnown ? ["run_a"] : []);
+      // The client got no answer and repeats its request.
+      await start(stage, "run_a");
+      expect([...finished, ...(await playOut(stage))]).toEqual(["run_a"]);
+      expect((await stage.state()).turns).toHaveLength(1);
+    }
+  });
 
-    test("while it starts a run beside another gateway: both have their turn, one after the other", async () => {
-      for (let survived = 0; ; survived++) {
-        const stage = new ThreadStage();
-        const ports = mortal(stage, survived, dies);
-        const [died] = await Promise.all([
-          dying(() => start(ports, "run_a")),
-          start(stage, "run_b"),
-        ]);
-        const finished = await playOut(stage);
-        const known = (await stage.state()).turns.map(({ runId }) => runId);
-        expect(finished).toEqual(known);
-        expect(known).toContain("run_b");
-        if (!died) break;
-      }
-    });
+  test("while it starts a run beside another gateway: both runs get their turn, one after the other", async () => {
+    for (let survived = 0; ; survived++) {
+      const stage = new ThreadStage();
+      const ports = mortal(stage, survived, dies);
+      const [died] = await Promise.all([dying(() => start(ports, "run_a")), start(stage, "run_b")]);
+      const finished = await playOut(stage);
+      const known = (await stage.state()).turns.map(({ runId }) => runId);
+      expect(finished).toEqual(known);
+      expect(known).toContain("run_b");
+      if (!died) break;
+    }
+  });
 
-    test("while it ends a turn: the turn is ended once, and the next one begins", async () => {
-      for (let survived = 0; ; survived++) {
-        const stage = new ThreadStage();
-        await start(stage, "run_a");
-        await start(stage, "run_b");
-        await stage.finish("run_a");
-        const ports = mortal(stage, survived, dies);
-        const died = await dying(() => settleThread(ports, key, never));
-        expect(await playOut(stage)).toEqual(["run_b"]);
-        const ends = stage.threads.batches
-          .flatMap(({ events }) => events)
-          .filter(({ event }) => event.case === "turnEnded");
-        expect(ends).toHaveLength(2);
-        if (!died) break;
-      }
-    });
+  test("while it ends a turn: the turn ends once, and the next one starts", async () => {
+    for (let survived = 0; ; survived++) {
+      const stage = new ThreadStage();
+      await start(stage, "run_a");
+      await start(stage, "run_b");
+      await stage.finish("run_a");
+      const ports = mortal(stage, survived, dies);
+      const died = await dying(() => settleThread(ports, key, never));
+      expect(await playOut(stage)).toEqual(["run_b"]);
+      const ends = stage.threads.batches
+        .flatMap(({ events }) => events)
+        .filter(({ event }) => event.case === "turnEnded");
+      expect(ends).toHaveLength(2);
+      if (!died) break;
+    }
+  });
 
-    test("while a waiting run is cancelled: the others are not held up", async () => {
-      for (let survived = 0; ; survived++) {
-        const stage = new ThreadStage();
-        for (const runId of ["run_a", "run_b", "run_c"]) await start(stage, runId);
-        await stage.write("run_b", { case: "status", value: { status: RunStatus.CANCELLED } });
-        const ports = mortal(stage, survived, dies);
-        const died = await dying(() => settleThread(ports, key, never));
-        expect(await playOut(stage)).toEqual(["run_a", "run_c"]);
-        if (!died) break;
-      }
-    });
-  },
-);
+  test("while a waiting run is cancelled: the other runs continue", async () => {
+    for (let survived = 0; ; survived++) {
+      const stage = new ThreadStage();
+      for (const runId of ["run_a", "run_b", "run_c"]) await start(stage, runId);
+      await stage.write("run_b", { case: "status", value: { status: RunStatus.CANCELLED } });
+      const ports = mortal(stage, survived, dies);
+      const died = await dying(() => settleThread(ports, key, never));
+      expect(await playOut(stage)).toEqual(["run_a", "run_c"]);
+      if (!died) break;
+    }
+  });
+});

@@ -2,13 +2,13 @@ import { expect, test } from "vitest";
 import { key, never, start, ThreadStage } from "../../test/thread/support.ts";
 import { repairThread } from "./repair-thread.ts";
 
-/** A worker takes what is offered, and the message is gone before the run is claimed. */
+/** A worker takes the dispatch, and the message is lost before the run is claimed. */
 async function loseNext({ queue }: ThreadStage): Promise<void> {
   const end = new AbortController();
   for await (const { acknowledge } of queue.take(1, end.signal)) return acknowledge();
 }
 
-test("the start of a turn whose message is gone from the queue is offered again, each time once", async () => {
+test("a turn whose dispatch is lost is dispatched again, once each time", async () => {
   const stage = new ThreadStage();
   await start(stage, "run_a");
   for (let loss = 0; loss < 2; loss++) {
@@ -19,7 +19,7 @@ test("the start of a turn whose message is gone from the queue is offered again,
   }
 });
 
-test("a turn that a worker has is left to it", async () => {
+test("a turn whose run has an owner is left alone", async () => {
   const stage = new ThreadStage();
   await start(stage, "run_a");
   await loseNext(stage);

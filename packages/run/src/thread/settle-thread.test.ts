@@ -23,24 +23,24 @@ async function cancel(stage: ThreadStage, run: string): Promise<void> {
 const ids = Array.from({ length: 20 }, (_, index) => `run_${index}`);
 
 describe("the first run of a thread", () => {
-  test("has its turn at once, is written and dispatched", async () => {
+  test("gets its turn at once, is written, and is dispatched", async () => {
     const stage = await threadWith("run_a");
     expect(await stage.facts()).toEqual(["turnQueued run_a", "turnStarted run_a"]);
     expect((await stage.events("run_a")).map(({ event }) => event.case)).toEqual(["runCreated"]);
     expect(stage.dispatched).toEqual(["run_a"]);
   });
 
-  test("that is asked for again keeps its place", async () => {
+  test("keeps its place when the request is repeated", async () => {
     const stage = await threadWith("run_a");
     expect((await start(stage, "run_a", "reject")).runId).toBe("run_a");
     expect(await stage.facts()).toHaveLength(2);
   });
 });
 
-describe("a request id that comes again", () => {
+describe("a repeated request id", () => {
   const reused = { kind: "exists", reason: ErrorReason.REQUEST_ID_REUSED };
 
-  test("with another request is refused, also while the first one is on its way", async () => {
+  test("with a different request is refused, even while the first request is in progress", async () => {
     const stage = new ThreadStage();
     const outcomes = await Promise.allSettled([
       start(stage, "run_a", "queue", runCreated("one")),
@@ -51,7 +51,7 @@ describe("a request id that comes again", () => {
     expect((await stage.state()).turns).toHaveLength(1);
   });
 
-  test("for a run outside of the thread is refused, and holds up nobody", async () => {
+  test("of a run outside the thread is refused, and blocks no other run", async () => {
     const stage = await threadWith("run_0");
     await stage.write("run_a", { case: "runCreated", value: { tenant: key.tenant } });
     await expect(start(stage, "run_a", "queue")).rejects.toMatchObject(reused);
@@ -64,8 +64,8 @@ describe("a request id that comes again", () => {
   });
 });
 
-describe("a thread that is busy", () => {
-  test("refuses a run, names the one that is under way, and stores nothing", async () => {
+describe("a busy thread", () => {
+  test("refuses a run, names the run in progress, and stores nothing", async () => {
     const stage = await threadWith("run_a");
     await expect(start(stage, "run_b", "reject")).rejects.toMatchObject({
       kind: "precondition",
@@ -76,14 +76,14 @@ describe("a thread that is busy", () => {
     expect(await stage.events("run_b")).toEqual([]);
   });
 
-  test("is not busy any more when its run has ended, whoever has not said so", async () => {
+  test("is idle when its run has ended, even if its turn has not", async () => {
     const stage = await threadWith("run_a");
     await stage.finish("run_a");
     await start(stage, "run_b", "reject");
     expect(activeTurn(await stage.state())?.runId).toBe("run_b");
   });
 
-  test("lets a run wait, which is written and not dispatched before its turn", async () => {
+  test("queues a run, which is written at once and dispatched at its turn", async () => {
     const stage = await threadWith("run_a", "run_b");
     expect(await stage.events("run_b")).toHaveLength(1);
     expect(stage.dispatched).toEqual(["run_a"]);
@@ -92,7 +92,7 @@ describe("a thread that is busy", () => {
     expect(stage.dispatched).toEqual(["run_a", "run_b"]);
   });
 
-  test("lets no more than a hundred wait, but always lets one interrupt", async () => {
+  test("queues at most a hundred runs, but always accepts an interrupting run", async () => {
     const stage = await threadWith(...Array.from({ length: 101 }, (_, index) => `run_${index}`));
     await expect(start(stage, "run_more")).rejects.toMatchObject({
       kind: "exhausted",
@@ -104,7 +104,7 @@ describe("a thread that is busy", () => {
     expect(waitingTurns(state)).toEqual([]);
   });
 
-  test("withdraws a run that is cancelled while it waits, and it leaves nothing to the conversation", async () => {
+  test("drops a run that is cancelled while it waits, without a trace in the conversation", async () => {
     const stage = await threadWith("run_a", "run_b", "run_c");
     await cancel(stage, "run_b");
     const waiting = waitingTurns(await endTurn(stage, key, "run_b", never));
@@ -119,7 +119,7 @@ describe("a thread that is busy", () => {
     expect(stage.dispatched).toEqual(["run_a", "run_c"]);
   });
 
-  test("passes over a run that was cancelled while it waited when nobody withdrew it", async () => {
+  test("skips a run that was cancelled while it waited, even if its turn was never ended", async () => {
     const stage = await threadWith("run_a", "run_b", "run_c");
     await cancel(stage, "run_b");
     await stage.finish("run_a");
@@ -130,21 +130,21 @@ describe("a thread that is busy", () => {
 });
 
 // Requirement: CHAT-7
-describe("many that start at once", () => {
-  test("with reject: one has its turn, and nothing is there of the others", async () => {
+describe("many concurrent starts", () => {
+  test("with reject: one run gets its turn, and the others leave nothing", async () => {
     const stage = new ThreadStage();
     const outcomes = await Promise.allSettled(ids.map((id) => start(stage, id, "reject")));
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     expect(new Set(stage.log.batches.map(({ key: { run } }) => run)).size).toBe(1);
   });
 
-  test("with queue: all have their turn, in the order in which they were accepted", async () => {
+  test("with queue: all runs get their turn in the order in which they were accepted", async () => {
     const stage = new ThreadStage();
     await Promise.all(ids.map((id) => start(stage, id)));
     const accepted = (await stage.state()).turns.map(({ runId }) => runId);
     const order: string[] = [];
     for (;;) {
-      // Several settle at once, as gateways and workers do.
+      // Several processes settle concurrently, as gateways and workers do.
       const [state] = await Promise.all(
         Array.from({ length: 3 }, () => settleThread(stage, key, never)),
       );
@@ -157,7 +157,7 @@ describe("many that start at once", () => {
     expect(order.toSorted()).toEqual(ids.toSorted());
   });
 
-  test("with interrupt: exactly one is left, the last that was accepted", async () => {
+  test("with interrupt: only the run that was accepted last remains", async () => {
     const stage = await threadWith("run_first");
     await Promise.all(ids.map((id) => start(stage, id, "interrupt")));
     const state = await stage.state();
@@ -172,7 +172,7 @@ describe("many that start at once", () => {
   });
 });
 
-test("a run behind one that interrupts is left in peace", async () => {
+test("a run behind an interrupting run is not cancelled", async () => {
   const stage = await threadWith("run_a");
   await Promise.all([start(stage, "run_b", "interrupt"), start(stage, "run_c", "queue")]);
   const [, , last] = (await stage.state()).turns;
@@ -181,8 +181,8 @@ test("a run behind one that interrupts is left in peace", async () => {
   expect(last?.ended).toBeUndefined();
 });
 
-describe("a thread that is deleted", () => {
-  test("is not there any more, and its id is not used again", async () => {
+describe("a deleted thread", () => {
+  test("no longer exists, and its id is not used again", async () => {
     const stage = await threadWith("run_a");
     await stage.finish("run_a");
     await deleteThread(stage, key, "ann", never);
@@ -192,7 +192,7 @@ describe("a thread that is deleted", () => {
     expect(await stage.events("run_b")).toEqual([]);
   });
 
-  test("was idle: one in which a run is under way or waits stays", async () => {
+  test("was idle: a thread with a run in progress or waiting is not deleted", async () => {
     const stage = await threadWith("run_a", "run_b");
     await expect(deleteThread(stage, key, "ann", never)).rejects.toMatchObject({
       kind: "precondition",
@@ -201,7 +201,7 @@ describe("a thread that is deleted", () => {
     });
   });
 
-  test("was there", async () => {
+  test("existed before", async () => {
     const deleting = deleteThread(new ThreadStage(), key, "ann", never);
     await expect(deleting).rejects.toMatchObject({ reason: ErrorReason.THREAD_NOT_FOUND });
   });

@@ -9,7 +9,7 @@ import { Phase, RunEventSchema } from "@reeve/contracts/run";
 
 type Init = MessageInitShape<typeof RunEventSchema>;
 
-/** The nodes of a run with these events, 10 ms apart. */
+/** The nodes of a run with these events, which are 10 ms apart. */
 function nodesAfter(...inits: readonly Init[]) {
   const events = inits.map((init, index) =>
     create(RunEventSchema, { time: timestampFromMs(1_000 + 10 * index), ...init }),
@@ -31,7 +31,7 @@ const subtask = (subtaskId: string, callId: string, ended: boolean): Init => ({
   },
 });
 
-test("a call is a node, unfinished until it has its result", () => {
+test("a call is a node, unfinished until its result", () => {
   expect(nodesAfter(called("a", "search"))).toMatchObject([
     { id: "a", parentId: "", name: "search", argsPreview: '{"q":"x"}', unfinished: true },
   ]);
@@ -41,7 +41,7 @@ test("a call is a node, unfinished until it has its result", () => {
 });
 
 // Requirement: SUB-11, CHAT-4
-test("the call of one subtask is its node; each of several jobs has a node below their call", () => {
+test("a single subtask shares the node of its call; parallel subtasks have nodes below their call", () => {
   expect(nodesAfter(called("a", "run_subtask"), subtask("a", "a", false))).toMatchObject([
     { id: "a", title: "T" },
   ]);
@@ -59,12 +59,12 @@ test("the call of one subtask is its node; each of several jobs has a node below
   ]);
 });
 
-test("what the planner does is no part of the tree", () => {
+test("the planner is not part of the tree", () => {
   expect(nodesAfter({ ...called("a", "search"), phase: Phase.PLANNER })).toEqual([]);
 });
 
 // Requirement: CHAT-4
-test("a preview has at most 500 characters and cuts none in two", () => {
+test("a preview has at most 500 characters and never splits a character", () => {
   expect(Array.from(previewOf("🙂".repeat(600)))).toHaveLength(500);
   expect(previewOf("🙂".repeat(600)).isWellFormed()).toBe(true);
 });

@@ -2,24 +2,24 @@ import type { AppendOutcome, Log, EventRange } from "@reeve/jetstream/log/port";
 import type { ThreadPorts } from "../../src/thread/thread-ports.ts";
 import type { ThreadStage } from "./support.ts";
 
-/** A process of a simulation. It touches the world only by its ports. */
+/** A process of a simulation. It touches the world only through its ports. */
 export interface Process {
   readonly run: (ports: ThreadPorts) => Promise<void>;
-  /** Whether all that it remembers, once it has looked at the thread or written to it, is the thread as it was then. */
+  /** Whether, after it has read or written the thread, it remembers only the thread as it was then. */
   readonly forgets?: boolean;
 }
 
 export interface Scenario {
-  /** Makes a world as it is before the processes begin. */
+  /** Creates a world as it is before the processes start. */
   readonly setUp: () => Promise<{
     readonly stage: ThreadStage;
     readonly processes: readonly Process[];
   }>;
-  /** Brings a world in which nobody moves any more to its end, and checks it. */
+  /** Completes a world in which no process moves any more, and checks it. */
   readonly check: (stage: ThreadStage, crashed: number | undefined) => Promise<void>;
 }
 
-/** One process takes its next act, or dies in front of it. */
+/** One process takes its next action, or dies before it. */
 interface Choice {
   readonly process: number;
   readonly dies: boolean;
@@ -61,7 +61,7 @@ export async function explore({ setUp, check }: Scenario): Promise<number> {
 type Act = "read" | "append" | "publish";
 
 interface Actor {
-  /** What it learned, in order: that decides where it is, and what it will do. */
+  /** What the process learned, in order: it determines its position and its next actions. */
   learned: string;
   readonly forgets: boolean;
   state: "moves" | "waits" | "done" | "dead";
@@ -73,7 +73,7 @@ class World {
   crashed: number | undefined;
   readonly #stage: ThreadStage;
   readonly #actors: Actor[];
-  /** What each log has, by its name. */
+  /** The content of each log, by its name. */
   readonly #logs = new Map<string, string>();
   #failure: { readonly error: unknown } | undefined;
 
@@ -89,7 +89,7 @@ class World {
     for (const [index, process] of processes.entries()) void this.#run(index, process);
   }
 
-  /** Two worlds of one name cannot be told apart. */
+  /** Two worlds with the same name behave the same. */
   get name(): string {
     const logs = [...this.#logs].map(([log, content]) => `${log}:${content}`).toSorted();
     const actors = this.#actors.map(({ state, learned }) => `${state}:${learned}`);
@@ -100,10 +100,10 @@ class World {
     const waiting = this.#actors.flatMap((actor, process) =>
       actor.state === "waits" ? [{ process, next: actor.next }] : [],
     );
-    // Nobody sees a publication: what others do meanwhile may as well come later.
+    // No process sees a publication, so the actions of others may as well come later.
     const alone = waiting.find(({ next }) => next === "publish");
     return (alone === undefined ? waiting : [alone]).flatMap(({ process, next }) =>
-      // A death in front of a reading is one in front of what follows from it.
+      // A crash before a read equals a crash before the next action.
       this.crashed === undefined && next !== "read"
         ? [
             { process, dies: false },
@@ -122,14 +122,14 @@ class World {
     await this.settled();
   }
 
-  /** Resolves when everybody who lives waits for the next act. */
+  /** Resolves when every living process waits for its next action. */
   async settled(): Promise<void> {
     while (this.#actors.some(({ state }) => state === "moves")) {
       await new Promise(setImmediate);
     }
   }
 
-  /** Throws what a process failed with that was not meant to. */
+  /** Throws the unexpected error of a process. */
   raise(): void {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
@@ -203,7 +203,7 @@ class World {
   }
 }
 
-/** Waits until it is this actor's turn to act. */
+/** Waits until it is this actor's turn. */
 function turn(actor: Actor, act: Act): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   Object.assign(actor, { go: resolve, next: act, state: "waits" } satisfies Partial<Actor>);
@@ -213,7 +213,7 @@ function turn(actor: Actor, act: Act): Promise<void> {
 const conflict = " conflict";
 
 function learn(actor: Actor, isThread: boolean, news: string): void {
-  // After a conflict it still has in mind what it meant to write.
+  // After a conflict it still remembers what it wanted to write.
   const forgets = actor.forgets && isThread && !actor.learned.endsWith(conflict);
   actor.learned = forgets ? news : `${actor.learned} ${news}`;
 }

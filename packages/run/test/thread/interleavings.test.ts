@@ -21,7 +21,7 @@ import type { ThreadPorts } from "../../src/thread/thread-ports.ts";
 import type { Turn } from "../../src/thread/thread-state.ts";
 import { activeTurn, emptyThread, foldThread, turnOf } from "../../src/thread/thread-state.ts";
 
-/** A gateway that is asked to start a run; a refusal is an answer too. */
+/** A gateway that starts a run; a refusal is a valid answer. */
 function starting(runId: string, whenBusy: WhenBusy): Process {
   const run = async (ports: ThreadPorts) => {
     try {
@@ -33,7 +33,7 @@ function starting(runId: string, whenBusy: WhenBusy): Process {
   return { run };
 }
 
-/** A gateway that is asked to cancel a run. */
+/** A gateway that cancels a run. */
 function cancelling(runId: string): Process {
   const run = async (ports: ThreadPorts) => {
     const by = { requestedBy: "ann", reason: "enough" };
@@ -43,7 +43,7 @@ function cancelling(runId: string): Process {
   return { run };
 }
 
-/** A worker that has taken a run: it works, writes the end, and ends the turn. */
+/** A worker that owns a run: it works, appends the end, and ends the turn. */
 function working(runId: string): Process {
   const run = async (ports: ThreadPorts) => {
     await work(ports, runId);
@@ -52,7 +52,7 @@ function working(runId: string): Process {
   return { run, forgets: true };
 }
 
-/** Anybody who looks after the thread. */
+/** A process that settles the thread. */
 const settling: Process = {
   run: async (ports) => void (await settleThread(ports, key, never)),
   forgets: true,
@@ -75,7 +75,7 @@ async function work({ log }: ThreadPorts, run: string): Promise<void> {
   }
 }
 
-/** Workers and the repair of the gateways bring everything to its end; a dispatch that was made is not lost. */
+/** Workers and the repair of the gateways complete everything; a published dispatch is not lost. */
 async function playOut(stage: ThreadStage): Promise<void> {
   for (;;) {
     const state = await repairThread(stage, key, never);
@@ -90,7 +90,7 @@ function isUnderWay({ isStarted, ended }: Turn): boolean {
   return isStarted && ended === undefined;
 }
 
-/** What holds in every world: turns one at a time and in order, nothing twice, nothing left over. */
+/** Holds in every world: one turn at a time, in order, nothing twice, and nothing left over. */
 async function checkThread(stage: ThreadStage): Promise<void> {
   await playOut(stage);
   const { events } = await stage.threads.read(key, emptyTail, never);
@@ -109,13 +109,13 @@ async function checkThread(stage: ThreadStage): Promise<void> {
   const accepted = state.turns.map(({ runId }) => runId);
   expect(begun).toEqual(accepted.filter((runId) => begun.includes(runId)));
   expect(state.turns.every(({ ended }) => ended !== undefined)).toBe(true);
-  // A refused run left nothing; an accepted one was written and has ended.
+  // A refused run leaves nothing; an accepted run is written and has ended.
   const runs = new Set(stage.log.batches.map(({ key: { run } }) => run));
   expect([...runs].toSorted()).toEqual(accepted.toSorted());
   for (const runId of runs) {
     const head = foldHead(emptyHead, await stage.events(runId));
     expect(isTerminal(head.status)).toBe(true);
-    // Only a run whose turn came was ever worked on.
+    // A run is worked on only after its turn started.
     expect(head.claim !== undefined && !begun.includes(runId)).toBe(false);
   }
 }
@@ -124,15 +124,15 @@ async function statusOf(stage: ThreadStage, runId: string): Promise<RunStatus> {
   return foldHead(emptyHead, await stage.events(runId)).status;
 }
 
-/** A thread in which these runs were started one after the other: the first has its turn. */
+/** A thread in which these runs were started one after another; the first has its turn. */
 async function threadWith(...runIds: readonly string[]): Promise<ThreadStage> {
   const stage = new ThreadStage();
   for (const runId of runIds) await start(stage, runId);
   return stage;
 }
 
-describe("whatever the order, and whoever dies in front of whichever act", () => {
-  test("of two that start at once, one is refused, or has its turn after the other", async () => {
+describe("in any order of actions, with a crash before any action", () => {
+  test("of two concurrent starts, one is refused or gets its turn after the other", async () => {
     const ends = await explore({
       setUp: async () => ({
         stage: new ThreadStage(),
@@ -147,7 +147,7 @@ describe("whatever the order, and whoever dies in front of whichever act", () =>
     expect(ends).toBeGreaterThan(10);
   });
 
-  test("two that queue while a worker ends the turn before them both have their turn", async () => {
+  test("two runs that queue while a worker ends the turn before them both get their turn", async () => {
     const ends = await explore({
       setUp: async () => ({
         stage: await threadWith("run_0"),
@@ -162,7 +162,7 @@ describe("whatever the order, and whoever dies in front of whichever act", () =>
     expect(ends).toBeGreaterThan(100);
   });
 
-  test("one that interrupts while a worker ends the turn has the next turn", async () => {
+  test("a run that interrupts while a worker ends the turn gets the next turn", async () => {
     const ends = await explore({
       setUp: async () => ({
         stage: await threadWith("run_0"),
@@ -177,7 +177,7 @@ describe("whatever the order, and whoever dies in front of whichever act", () =>
     expect(ends).toBeGreaterThan(50);
   });
 
-  test("one that interrupts has the turn of those that waited, also when it dies on the way", async () => {
+  test("an interrupting run gets its turn before the waiting runs, even after a crash of its gateway", async () => {
     const ends = await explore({
       setUp: async () => ({
         stage: await threadWith("run_0", "run_1"),
@@ -195,7 +195,7 @@ describe("whatever the order, and whoever dies in front of whichever act", () =>
     expect(ends).toBeGreaterThan(5);
   });
 
-  test("a run that is cancelled while it waits, or begins, never holds up the one behind it", async () => {
+  test("a run that is cancelled while it waits or starts never blocks the next one", async () => {
     const ends = await explore({
       setUp: async () => ({
         stage: await threadWith("run_0", "run_1", "run_2"),
@@ -210,11 +210,11 @@ describe("whatever the order, and whoever dies in front of whichever act", () =>
   });
 });
 
-test("of two that interrupt, the later one has the turn, also when one dies on the way", async () => {
+test("of two interrupting runs the later one gets the turn, even after a crash of a gateway", async () => {
   const ends = await explore({
     setUp: async () => {
       const stage = await threadWith("run_0");
-      // Both have their place, and neither has done anything about those before it.
+      // Both have their place, and neither has cancelled the runs before it yet.
       for (const runId of ["run_a", "run_b"]) {
         const packed = anyPack(RunCreatedSchema, runCreated(runId));
         const place = { runId, runCreated: packed, whenBusy: "interrupt" } as const;

@@ -18,15 +18,15 @@ export const key = { tenant: "acme", thread: "t1" };
 
 export type EventInit = NonNullable<MessageInitShape<typeof RunEventSchema>["event"]>;
 
-/** Everything that threads stand on, in memory. */
+/** The stores of threads, in memory. */
 export class ThreadStage implements ThreadPorts {
   readonly threads = memoryThreadLog();
   readonly log = memoryRunLog();
   readonly journal = memoryCallJournal();
-  /** The runs that were offered to the workers, each once, in the order of their first offer. */
+  /** The dispatched runs, each once, in the order of their first dispatch. */
   readonly dispatched: string[] = [];
   readonly dispatch: ThreadPorts["dispatch"];
-  /** Where what is offered waits for a worker. */
+  /** The dispatch queue. */
   readonly queue = new MemoryWorkQueue<Dispatch>();
 
   constructor() {
@@ -42,7 +42,7 @@ export class ThreadStage implements ThreadPorts {
     };
   }
 
-  /** A worker takes the run and brings it to its end. */
+  /** A worker takes the run and ends it. */
   async finish(runId: string, ...more: readonly EventInit[]): Promise<void> {
     await this.write(runId, { case: "runClaimed", value: { worker: "w", epoch: 1 } }, ...more, {
       case: "status",
@@ -57,7 +57,7 @@ export class ThreadStage implements ThreadPorts {
       create(RunEventSchema, { runId, sequence: tail.sequence + 1 + index, event }),
     );
     const outcome = await this.log.append(run, tail, events, never);
-    if (outcome.kind === "conflict") throw new Error(`somebody else wrote to ${runId}`);
+    if (outcome.kind === "conflict") throw new Error(`another writer was first in the log of ${runId}`);
   }
 
   async events(runId: string): Promise<readonly RunEvent[]> {
@@ -69,7 +69,7 @@ export class ThreadStage implements ThreadPorts {
     return readThread(this.threads, key, never);
   }
 
-  /** The kinds of the facts in the log of the thread, each with its run. */
+  /** The kinds of the events in the log of the thread, each with its run. */
   async facts(): Promise<readonly string[]> {
     const { events } = await this.threads.read(key, emptyTail, never);
     return events.map(({ event }) => {
@@ -88,7 +88,7 @@ export function runCreated(
   return create(RunCreatedSchema, { tenant, threadId, input, requestHash, ...more });
 }
 
-/** What a gateway does to start a run that asks `runId`. */
+/** Starts a run as a gateway does; its input is `runId`. */
 export function start(
   ports: ThreadPorts,
   runId: string,

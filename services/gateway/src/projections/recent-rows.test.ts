@@ -3,7 +3,7 @@ import { RecentRows } from "./recent-rows.ts";
 
 const row = (key: string, revision = 1) => ({ key, revision, record: key });
 
-test("the rows that were written last are held, and no more of them than may be", () => {
+test("the rows that were written last are held, up to the limit", () => {
   const rows = new RecentRows<string>(2);
   for (const key of ["a", "b"]) rows.keep(row(key));
   rows.keep(row("a", 2));

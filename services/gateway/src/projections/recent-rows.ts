@@ -1,19 +1,19 @@
 import type { Row } from "@reeve/jetstream/table/port";
 
 /**
- * The rows that were written last, so that whoever writes one again needs not read it: at most `most`. What somebody else
- * wrote meanwhile shows when the row is compared with the store's.
+ * The rows that were written last, at most `max`, so that the next write of a row needs no read. A row that another process
+ * has written meanwhile is detected by its revision when it is written.
  */
 export class RecentRows<Record> {
-  readonly #most: number;
-  /** In the order in which they were written. */
+  readonly #max: number;
+  /** In the order in which the rows were written. */
   readonly #rows = new Map<string, Row<Record>>();
 
   constructor(max: number) {
-    this.#most = max;
+    this.#max = max;
   }
 
-  /** How many rows are held. */
+  /** Number of rows. */
   get size(): number {
     return this.#rows.size;
   }
@@ -25,7 +25,7 @@ export class RecentRows<Record> {
   keep(row: Row<Record>): void {
     this.#rows.delete(row.key);
     this.#rows.set(row.key, row);
-    if (this.#rows.size <= this.#most) return;
+    if (this.#rows.size <= this.#max) return;
     const [oldest] = this.#rows.keys();
     if (oldest !== undefined) this.#rows.delete(oldest);
   }

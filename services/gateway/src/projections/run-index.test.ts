@@ -28,7 +28,7 @@ const approval = (state: ApprovalState): ExternalFact => ({
 });
 const status = (value: RunStatus): ExternalFact => ({ case: "status", value: { status: value } });
 
-/** The batches of a run that has everything which a list shows. */
+/** The batches of a run with everything that a list shows. */
 const batches: readonly (readonly (ExternalFact & {
   readonly at?: Partial<Pick<RunEvent, "phase" | "parentId">>;
 })[])[] = [
@@ -85,7 +85,7 @@ async function logWith(count = batches.length) {
 const isWanted = ({ events }: Batch) =>
   events.some(({ event }) => event.case && rowKinds.has(event.case));
 
-/** Gives the batches in this order, and tells which were acknowledged. */
+/** Delivers the batches in this order, and returns the acknowledged ones. */
 function feedOf(given: readonly Batch[]) {
   const acknowledged: Batch[] = [];
   const feed: RunFeed = {
@@ -98,23 +98,23 @@ function feedOf(given: readonly Batch[]) {
   return { feed, acknowledged };
 }
 
-/** What the log says of the run, as a list shows it. */
+/** The row of the run according to its log. */
 async function truth(runs: MemoryLog<RunKey, RunEvent>) {
   const { events } = await runs.read(key, emptyTail, never);
   return { ...runOf(foldHead(emptyHead, events)), output: "" };
 }
 
 function read() {
-  return Promise.reject(new Error("nobody reads"));
+  return Promise.reject(new Error("the log must not be read"));
 }
 
 const rowIn = async ({ runs }: Pick<IndexPorts, "runs">) =>
   (await runs.get(`${key.tenant}.${key.run}`, never))?.record;
 
-/** What a row says but for how far the batches that nobody wants have come. */
+/** A row without its last sequence, which depends on batches that are not delivered. */
 const shown = (row: Run | undefined) => row && { ...row, lastSequence: 0 };
 
-test("a row says what the log says, after each batch", async () => {
+test("the row agrees with the log after each batch", async () => {
   for (let count = 1; count <= batches.length; count++) {
     const runs = await logWith(count);
     const { events } = await runs.read(key, emptyTail, never);
@@ -122,7 +122,7 @@ test("a row says what the log says, after each batch", async () => {
   }
 });
 
-test("batches in order make the row without a look into the log", async () => {
+test("batches in order build the row without a read of the log", async () => {
   const runs = await logWith();
   const table = new MemoryTable<Run>();
   const { feed, acknowledged } = feedOf(runs.batches.filter(isWanted));
@@ -131,7 +131,7 @@ test("batches in order make the row without a look into the log", async () => {
   expect(await rowIn({ runs: table })).toEqual(await truth(runs));
 });
 
-test("batches in any order, and more than once, come to the same row, which never grows older", async () => {
+test("batches in any order, and repeated ones, give the same row, which never becomes older", async () => {
   const runs = await logWith();
   const wanted = runs.batches.filter(isWanted);
   const all = await truth(runs);
@@ -154,7 +154,7 @@ test("batches in any order, and more than once, come to the same row, which neve
   );
 });
 
-test("two gateways that share the batches come to the same row", async () => {
+test("two gateways that share the batches give the same row", async () => {
   const runs = await logWith();
   const wanted = runs.batches.filter(isWanted);
   await fc.assert(
@@ -169,7 +169,7 @@ test("two gateways that share the batches come to the same row", async () => {
   );
 });
 
-test("a batch that finds no row, or whose log lags, is not taken for the whole", async () => {
+test("a batch without a row, or with a lagging log, is not taken for the whole run", async () => {
   const runs = await logWith();
   const ports = { runs: new MemoryTable<Run>(), log: runs };
   const last = runs.batches.filter(isWanted).slice(-1);
@@ -182,7 +182,7 @@ test("a batch that finds no row, or whose log lags, is not taken for the whole",
   expect(await rowIn(ports)).toEqual(await truth(runs));
 });
 
-test("a preview is cut between characters", async () => {
+test("a preview never splits a character", async () => {
   const input = `x${"🙂".repeat(300)}`;
   const event = { case: "runCreated", value: { input } } as const;
   const created = create(RunEventSchema, { runId: key.run, sequence: 1, event });

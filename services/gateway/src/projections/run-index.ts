@@ -15,7 +15,7 @@ import { rowAfter, rowKinds, rowOf } from "./run-row.ts";
 
 const { key: runKey } = bucketOf(RunSchema);
 const maxAttempts = 20;
-/** How many rows of runs that are under way are held. */
+/** Rows of runs in progress that are held in memory. */
 const maxRows = 2_000;
 
 export interface IndexPorts {
@@ -24,9 +24,9 @@ export interface IndexPorts {
 }
 
 /**
- * Keeps the index of runs: a projection of their logs, which can be thrown away and made again. Several gateways share the
- * work, so that batches of one run may arrive in any order and more than once: a row never becomes older than it was, and
- * is made anew from the log whenever a batch does not simply follow it.
+ * Maintains the index of runs: a projection of their logs that can be discarded and rebuilt. Several gateways share the
+ * work, so the batches of a run may arrive in any order and more than once. A row never becomes older, and is rebuilt from
+ * the log whenever a batch does not follow it.
  */
 export async function indexRuns(
   feed: RunFeed,
@@ -41,8 +41,8 @@ export async function indexRuns(
       batch.acknowledge();
     } catch (error) {
       if (signal.aborted) return;
-      // Not acknowledged: it comes again.
-      log.warn({ err: error, runId: batch.key.run }, "run could not be indexed; trying again");
+      // Without an acknowledgement the batch is delivered again.
+      log.warn({ err: error, runId: batch.key.run }, "run was not indexed; trying again");
     }
   }
 }
@@ -57,7 +57,7 @@ async function indexBatch(
   const { tenant, run } = batch.key;
   const rowKey = runKey({ tenant, run });
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    // The first batch of a run makes its row, unless it is delivered again.
+    // The first batch of a run creates its row, unless it is a redelivery.
     const isFirst = attempt === 0 && batch.events[0]?.sequence === 1;
     const row = isFirst ? undefined : (recent.get(rowKey) ?? (await runs.get(rowKey, signal)));
     const after =
@@ -73,17 +73,19 @@ async function indexBatch(
     if (written !== undefined) return;
     recent.forget(rowKey);
   }
-  throw new Error(`row of run ${run} changes all the time`);
+  throw new Error(
+    `row of run ${run} was not written: others were first in ${maxAttempts} attempts`,
+  );
 }
 
-/** Whether nothing is written of the run for a while, or ever: such a row is not worth its place. */
+/** Returns whether no write of the row is expected soon, so that it need not be held. */
 function rests({ status }: Run): boolean {
   return status === RunStatus.WAITING || isTerminal(status);
 }
 
 /**
- * The row after a batch that comes after all that the row knows. What lies between them and was not wanted changes nothing;
- * what was wanted and is late makes the row anew when it comes. Undefined: only the log can tell.
+ * Returns the row after a batch that follows its last sequence. Batches between them that the feed does not deliver change
+ * nothing; a late batch rebuilds the row when it arrives. Undefined: the row has to be rebuilt from the log.
  */
 function follow(before: Run | undefined, { events }: RunFeedBatch): Run | undefined {
   const first = events[0]?.sequence ?? 0;
@@ -91,7 +93,7 @@ function follow(before: Run | undefined, { events }: RunFeedBatch): Run | undefi
   return isNext ? events.reduce(rowAfter, before ?? create(RunSchema)) : undefined;
 }
 
-/** The row as the log has it; undefined when there is no such run any more. */
+/** Returns the row according to the log; undefined when the run no longer exists. */
 async function readRow(
   log: Pick<RunLog, "read">,
   key: RunFeedBatch["key"],
@@ -101,7 +103,7 @@ async function readRow(
   const { events, tail } = await log.read(key, emptyTail, signal);
   if (events.length === 0) return undefined;
   if (before !== undefined && tail.sequence < before.lastSequence) {
-    throw new Error(`the log of run ${key.run} is read from a replica that lags`);
+    throw new Error(`the log of run ${key.run} was read from a lagging replica`);
   }
   return rowOf(foldHead(emptyHead, events));
 }

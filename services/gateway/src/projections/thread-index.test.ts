@@ -55,7 +55,7 @@ const conversation = [
   [started("b")],
 ];
 
-/** The index after the whole feed, in the order that `arrange` gives to it. */
+/** The index after the whole feed, in the order of `arrange`. */
 async function indexed(
   threads: Awaited<ReturnType<typeof threadOf>>,
   arrange: (batches: readonly ThreadFeedBatch[]) => readonly ThreadFeedBatch[] = (as) => as,
@@ -80,7 +80,7 @@ async function indexed(
 
 const rowIn = async (index: MemoryTable<Thread>) => (await index.get("acme.t1", never))?.record;
 
-test("the index has what the log of the thread says", async () => {
+test("the index agrees with the log of the thread", async () => {
   const threads = await threadOf(...conversation);
   const row = await rowIn(await indexed(threads));
   expect(row).toMatchObject({
@@ -88,7 +88,7 @@ test("the index has what the log of the thread says", async () => {
     title: "ask a",
     activeRunId: "b",
     queuedRunIds: [],
-    // The run that was withdrawn while it waited had no turn.
+    // The run that was cancelled while it waited had no turn.
     endedTurns: 1,
     lastSequence: 7,
     unsettled: true,
@@ -99,7 +99,7 @@ test("the index has what the log of the thread says", async () => {
   expect(row).toEqual(threadRow(emptyRow("t1"), events));
 });
 
-test("the index comes to the same in whatever order gateways get to the batches, and however often", async () => {
+test("batches in any order, and repeated ones, give the same index", async () => {
   const threads = await threadOf(...conversation);
   const inOrder = await rowIn(await indexed(threads));
   expect(await rowIn(await indexed(threads, (batches) => batches.toReversed()))).toEqual(inOrder);
@@ -107,7 +107,7 @@ test("the index comes to the same in whatever order gateways get to the batches,
   expect(await rowIn(await indexed(threads, (as) => as.slice(3)))).toEqual(inOrder);
 });
 
-test("a thread that was deleted leaves the index, also when an old batch comes again", async () => {
+test("a deleted thread leaves the index, even when an old batch is repeated", async () => {
   const deleted: ThreadFact = { case: "threadDeleted", value: { deletedBy: "ann" } };
   const threads = await threadOf([queued("a"), started("a")], [ended("a")], [deleted]);
   const index = await indexed(threads, (batches) => [...batches, ...batches.slice(0, 2)]);

@@ -29,8 +29,8 @@ export interface ThreadIndexPorts {
 }
 
 /**
- * Keeps the index of threads: a projection of their logs, which can be thrown away and made again. Several gateways share
- * the work; a batch that was seen before changes nothing.
+ * Maintains the index of threads: a projection of their logs that can be discarded and rebuilt. Several gateways share the
+ * work; a repeated batch changes nothing.
  */
 export async function indexThreads(
   ports: ThreadIndexPorts,
@@ -44,8 +44,8 @@ export async function indexThreads(
     } catch (error) {
       if (signal.aborted) return;
       const { tenant, thread } = batch.key;
-      // Not acknowledged: it comes again.
-      log.warn({ err: error, tenant, thread }, "thread could not be indexed; trying again");
+      // Without an acknowledgement the batch is delivered again.
+      log.warn({ err: error, tenant, thread }, "thread was not indexed; trying again");
     }
   }
 }
@@ -59,17 +59,17 @@ async function indexBatch(
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const row = await index.get(rowKey, signal);
     const before = row?.record ?? emptyRow(key.thread);
-    const news = events.filter(({ sequence }) => sequence > before.lastSequence);
-    const [first, last] = [news[0], news.at(-1)];
+    const unseen = events.filter(({ sequence }) => sequence > before.lastSequence);
+    const [first, last] = [unseen[0], unseen.at(-1)];
     if (first === undefined || last === undefined) return;
-    // Without a row the thread may be new, or deleted; behind a gap another gateway is about to write what came before.
+    // Without a row the thread may be new or deleted; after a gap another gateway is about to write the events before it.
     const joins = row !== undefined && first.sequence === before.lastSequence + 1;
     const after = joins
-      ? threadRow(before, news)
+      ? threadRow(before, unseen)
       : threadRow(emptyRow(key.thread), (await threads.read(key, emptyTail, signal)).events);
     if (after === undefined) return await index.delete(rowKey, signal);
     if (after.lastSequence < last.sequence) {
-      throw new Error(`the log of thread ${key.thread} is read from a replica that lags`);
+      throw new Error(`the log of thread ${key.thread} was read from a lagging replica`);
     }
     const written =
       row === undefined
@@ -77,5 +77,7 @@ async function indexBatch(
         : await index.update(rowKey, after, row.revision, signal);
     if (written !== undefined) return;
   }
-  throw new Error(`row of thread ${key.thread} changes all the time`);
+  throw new Error(
+    `row of thread ${key.thread} was not written: others were first in ${maxAttempts} attempts`,
+  );
 }

@@ -6,7 +6,7 @@ import { plannerId } from "./frame.ts";
 import { withNewest, withUnit } from "./units.ts";
 import { recordQuestion } from "../calls/questions.ts";
 
-/** What one event means to the loop of model turns. Events that mean nothing to it return the same frame. */
+/** Applies one event to a frame. Returns the same frame for events that do not concern it. */
 export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
   const { event, sequence } = envelope;
   switch (event.case) {
@@ -59,7 +59,7 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
       return takeTurn(frame, event.value);
     case "toolCall": {
       const call = event.value;
-      const asked = {
+      const pending = {
         startedAtMs: undefined,
         approval: undefined,
         questions: [],
@@ -67,7 +67,7 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
       };
       return {
         ...frame,
-        calls: [...frame.calls, { call, requestedAtMs: msOf(envelope), ...asked }],
+        calls: [...frame.calls, { call, requestedAtMs: msOf(envelope), ...pending }],
       };
     }
     case "toolCallStarted":
@@ -122,7 +122,7 @@ function openStep(frame: Frame, step: number): Frame {
 }
 
 function beginModelCall(frame: Frame, started: ModelCallStarted, sequence: number): Frame {
-  // The planner shows no steps: a call after a whole turn begins its next one.
+  // The planner has no step events: a model call after a complete turn begins its next step.
   const isNextOfPlanner = frame.id === plannerId && (frame.step === 0 || frame.hasTurn);
   const open = isNextOfPlanner ? openStep(frame, frame.step + 1) : frame;
   const modelCall: ModelCall = {
@@ -134,7 +134,7 @@ function beginModelCall(frame: Frame, started: ModelCallStarted, sequence: numbe
     streamedFrom: undefined,
     reservedUsd: started.reservedUsd ?? 0,
   };
-  // Calls of an attempt whose turn was never written were never made.
+  // The calls of an attempt without a turn were never executed.
   return { ...open, modelCall, calls: [], text: "" };
 }
 

@@ -3,7 +3,7 @@ import type { HistoryMessage } from "@reeve/contracts/thread";
 import { Role } from "@reeve/contracts/thread";
 import type { Frame, Unit } from "./frame.ts";
 
-/** The conversation of the root before its first turn: the thread, what the client gave, the input. */
+/** Returns the conversation of the root before its first turn: the history of the thread, the given messages, the input. */
 export function initialUnits(created: RunCreated, { history }: RunPrepared): readonly Unit[] {
   const given = created.messages.map(({ role, text }): Unit =>
     role === Role.ASSISTANT ? { kind: "assistant", text } : { kind: "user", text, isInput: false },
@@ -11,7 +11,7 @@ export function initialUnits(created: RunCreated, { history }: RunPrepared): rea
   return [...pastUnits(history), ...given, { kind: "user", text: created.input, isInput: true }];
 }
 
-/** Messages of earlier turns, the results of calls together with the turn that made them. */
+/** Returns the units of earlier turns; the results of calls are in the unit of their turn. */
 function pastUnits(history: readonly HistoryMessage[]): readonly Unit[] {
   const units: Unit[] = [];
   for (const message of history) {
@@ -35,9 +35,9 @@ function pastUnits(history: readonly HistoryMessage[]): readonly Unit[] {
   return units;
 }
 
-/** What a model still sees of the conversation. */
+/** The part of a conversation that the model still sees. */
 export interface View {
-  /** What stands for that which was taken out; empty: nothing does. */
+  /** Replaces the removed units; empty: nothing does. */
   readonly summary: string;
   readonly units: readonly Unit[];
 }

@@ -4,7 +4,7 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { RunEvent } from "@reeve/contracts/run";
 import { Phase, RunEventSchema } from "@reeve/contracts/run";
 
-/** Where in a run something happens. */
+/** The place of an event in its run. */
 export interface Scope {
   /** The subtask; empty at the root and in the planner. */
   readonly parentId: string;
@@ -16,19 +16,19 @@ export interface Scope {
 
 export const rootScope: Scope = { parentId: "", depth: 0, step: 0, phase: Phase.EXECUTOR };
 
-/** What happens, as the generated constructor of an event takes it. */
+/** The content of an event, as its generated constructor takes it. */
 export type EventInit = Exclude<
   NonNullable<MessageInitShape<typeof RunEventSchema>["event"]>,
   { case: undefined }
 >;
 
-/** An event that has no place in the log yet. */
+/** An event that is not in the log yet. */
 export interface Fact {
   readonly scope: Scope;
   readonly event: EventInit;
 }
 
-/** A part of what the model says. */
+/** Returns a streamed part of a text or of reasoning. */
 export function textPart(scope: Scope, kind: "text" | "reasoning", text: string): Fact {
   const value = { text };
   return { scope, event: kind === "text" ? { case: kind, value } : { case: kind, value } };
@@ -38,12 +38,12 @@ export function fact(scope: Scope, event: EventInit): Fact {
   return { scope, event };
 }
 
-/** How many bytes of a batch a fact takes. */
+/** Returns the size of a fact in a batch, in bytes. */
 export function bytesOf(fact: Fact): number {
   return toBinary(RunEventSchema, stamp("", 1, 0, fact)).length;
 }
 
-/** Gives a fact its place in the log. */
+/** Returns the event of a fact at a place in the log. */
 export function stamp(
   runId: string,
   sequence: number,

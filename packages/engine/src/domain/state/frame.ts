@@ -7,74 +7,74 @@ import type { ToolCall, ToolDescriptor, ToolResult } from "@reeve/contracts/tool
 import type { Linked } from "@reeve/run/head/linked";
 import type { Scope } from "./fact.ts";
 
-/** One loop of model turns: the root's, a subtask's, or the planner's. Never changed in place. */
+/** The state of one loop of model turns: the root, a subtask, or the planner. Never changed in place. */
 export interface Frame {
-  /** The id of the subtask; `rootId` or `plannerId` for the others. */
+  /** Id of the subtask; `rootId` or `plannerId` for the others. */
   readonly id: string;
   readonly depth: number;
-  /** What a subtask was begun with. Undefined: the frame is none. */
+  /** Undefined: the frame is the root or the planner. */
   readonly subtask: Subtask | undefined;
-  /** The tools that the frame has, by name. */
+  /** The tools of the frame, by name. */
   readonly tools: ReadonlyMap<string, ToolDescriptor>;
-  /** Number of the current or last step; 0 before the first. The planner counts too, but shows no steps. */
+  /** Number of the current or last step; 0 before the first. The planner counts steps, but has no step events. */
   readonly step: number;
   readonly stepOpen: boolean;
-  /** The conversation: what was given, then turns, and messages that were injected between them. */
+  /** The conversation: the given messages, then turns, and messages that were injected between them. */
   readonly units: Units;
-  /** What was taken out of the conversation to make it smaller. */
+  /** What was removed from the conversation. */
   readonly compaction: Compaction | undefined;
-  /** Whether the conversation was made smaller in the open step. */
+  /** Whether the conversation was compacted in the open step. */
   readonly isCompacted: boolean;
-  /** Whether the provider refused the conversation of the open step because it is too large for the model. */
+  /** Whether the provider refused the conversation in the open step because it is too large for the model. */
   readonly hasOverflowed: boolean;
-  /** The size of the conversation when a provider last told it. */
+  /** The size of the conversation when a provider last reported it. */
   readonly measured: Measure | undefined;
-  /** The call of a model that the open step waits for. */
+  /** The model call of the open step. */
   readonly modelCall: ModelCall | undefined;
-  /** The calls of the open step, or of the last, in the order of the model. */
+  /** The tool calls of the open or last step, in the order of the model. */
   readonly calls: readonly Call[];
-  /** Whether the open step has its turn, or the last had it. */
+  /** Whether the open or last step has its turn. */
   readonly hasTurn: boolean;
-  /** The text of the open step, as far as it stands. */
+  /** The text of the open step so far, without voided text. */
   readonly text: string;
   /**
-   * What subtasks of the open step came to, by key of the memory. It is read from the next step on, so that none of them
-   * sees what those beside it did, however fast they were.
+   * The outcomes of the open step's subtasks, by key of the memory. They become readable in the next step, so that what a
+   * subtask sees does not depend on how fast its siblings are.
    */
   readonly pendingMemory: ReadonlyMap<string, string>;
   /** How a subtask ended. */
   readonly outcome: Outcome | undefined;
 }
 
-/** Why and how a subtask runs. */
+/** Origin and task of a subtask. */
 export interface Subtask {
-  /** Id of the frame that began it. */
+  /** Id of the frame that began the subtask. */
   readonly parent: string;
   readonly callId: string;
-  /** Its place among the jobs of the call. */
+  /** Index among the jobs of the call. */
   readonly index: number;
   readonly job: Job;
 }
 
-/** What a subtask is asked to do. */
+/** The task of a subtask. */
 export interface Job {
   readonly title: string;
   readonly instructions: string;
   readonly additionalContext: string;
-  /** Names of the tools that it may have. Undefined: all that its parent may give. */
+  /** Names of the tools that the subtask may use. Undefined: all that its parent may pass on. */
   readonly tools: readonly string[] | undefined;
-  /** Schema of its result. Undefined: the result is its last text. */
+  /** JSON Schema of the result. Undefined: the result is the last text. */
   readonly outputSchema: JsonObject | undefined;
-  /** Framing of its system prompt; empty: none. */
+  /** Added to the system prompt; empty: nothing. */
   readonly systemPrompt: string;
 }
 
-/** What a subtask came to. */
+/** The outcome of a subtask. */
 export type Outcome =
   | { readonly kind: "done"; readonly content: string; readonly payload: JsonObject | undefined }
   | { readonly kind: "failed"; readonly error: string; readonly message: string };
 
-/** A part of the conversation that is kept or taken out as a whole: no call is ever parted from its result. */
+/** A part of the conversation that is kept or removed as a whole, so that a call and its result are never separated. */
 export type Unit =
   | { readonly kind: "user"; readonly text: string; readonly isInput: boolean }
   | { readonly kind: "assistant"; readonly text: string }
@@ -98,53 +98,53 @@ export interface TurnUnit {
 }
 
 interface Compaction {
-  /** How many of the oldest units were taken out. */
+  /** Number of the oldest units that were removed. */
   readonly removed: number;
-  /** The unit among them that stays: the latest message of the user at that time. */
+  /** Index of the unit among them that is kept: the latest message of the user at that time. */
   readonly kept: number | undefined;
-  /** What stands for the others; empty: nothing does. */
+  /** Replaces the removed units; empty: nothing does. */
   readonly summary: string;
 }
 
 interface Measure {
-  /** How many units were counted. */
+  /** Number of units that were counted. */
   readonly units: number;
   readonly tokens: number;
-  /** Whether the results of the last of them were counted too. */
+  /** Whether the results of the last unit were counted too. */
   readonly withResults: boolean;
 }
 
-/** An attempt to have a model answer. */
+/** An attempt to get a turn from a model. */
 export interface ModelCall {
   readonly attempt: number;
-  /** How many attempts the provider has failed; those that were lost with their owner are no fault of its. */
+  /** Attempts that the provider failed; attempts that were lost with their owner do not count. */
   readonly failures: number;
   readonly purpose: ModelCallPurpose;
   /** Sequence of its `model_call_started`. */
   readonly sequence: number;
-  /** `due`: another attempt is to be made at once, because the owner was lost or the time to wait is over. */
+  /** `due`: the next attempt starts at once, because the owner was lost or the time to wait is over. */
   readonly status: "in_progress" | "due" | ModelCallFailed;
-  /** Sequence of the first text or reasoning that it streamed. */
+  /** Sequence of the first text or reasoning that was streamed. */
   readonly streamedFrom: number | undefined;
-  /** The most that it may cost, in US dollars; 0 when nothing was reserved. */
+  /** Maximum cost in US dollars; 0: nothing is reserved. */
   readonly reservedUsd: number;
 }
 
-/** A tool call and how far it has come. */
+/** A tool call and its progress. */
 export interface Call {
   readonly call: ToolCall;
-  /** When the model made it, in milliseconds since the epoch. */
+  /** When the model requested the call, in milliseconds since the epoch. */
   readonly requestedAtMs: number;
-  /** When it was handed to its tool; undefined: it was not yet. */
+  /** When the call was handed to its tool; undefined: not yet. */
   readonly startedAtMs: number | undefined;
   readonly approval: Approval | undefined;
-  /** What its tool has asked people, each as it stands. */
+  /** The questions of the tool to people, each in its latest version. */
   readonly questions: readonly Approval[];
   readonly result: ToolResult | undefined;
 }
 
 export const rootId = "";
-/** No subtask has it: their ids begin with that of the run. */
+/** Differs from every id of a subtask: those begin with the id of the run. */
 export const plannerId = "planner";
 
 export function newFrame(
@@ -167,7 +167,7 @@ export function newFrame(
   };
 }
 
-/** Where the frame is. */
+/** Returns the scope of the events of a frame. */
 export function scopeOf({ id, depth, step }: Frame): Scope {
   return id === plannerId
     ? { parentId: "", depth: 0, step: 0, phase: Phase.PLANNER }

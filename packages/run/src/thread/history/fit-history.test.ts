@@ -32,7 +32,7 @@ const calling = (providerCallId: string, text: string, argumentsText: string) =>
 const bytes = (messages: readonly HistoryMessage[]) =>
   messages.reduce((sum, message) => sum + bytesOf(message), 0);
 
-/** The ids of the calls and of the results, each in order. */
+/** The ids of the calls and of the results, in order. */
 function idsOf(messages: readonly HistoryMessage[]) {
   return {
     calls: messages.flatMap(({ message }) =>
@@ -44,12 +44,12 @@ function idsOf(messages: readonly HistoryMessage[]) {
   };
 }
 
-test("what fits is left as it is", () => {
+test("messages that fit are not changed", () => {
   const messages = [user("go"), calling("a", "looking", "{}"), result("a", "found")];
   expect(fitHistory(messages, 10_000)).toEqual(messages);
 });
 
-test("old results are cut before anything that was said", () => {
+test("old results are cut before texts", () => {
   const messages = ["a", "b"].flatMap((id) => [
     calling(id, "y".repeat(4_000), "{}"),
     result(id, "x".repeat(20_000)),
@@ -61,7 +61,7 @@ test("old results are cut before anything that was said", () => {
   expect([fitting[0], ...fitting.slice(2)]).toEqual([messages[0], ...messages.slice(2)]);
 });
 
-test("a turn that is cut is told by its text and calls, whose arguments stay JSON", () => {
+test("a cut turn keeps its text and calls, and their arguments are still JSON", () => {
   const [cut] = fitHistory(
     [calling("a", "z".repeat(9_000), `{"q":"${"z".repeat(9_000)}"}`)],
     5_000,
@@ -73,7 +73,7 @@ test("a turn that is cut is told by its text and calls, whose arguments stay JSO
   });
 });
 
-test("whatever a turn has, it fits, and every call keeps its result right behind it", () => {
+test("any turn fits, and every call is followed by its result", () => {
   const content = fc.integer({ min: 0, max: 30_000 }).map((length) => "é".repeat(length));
   const call = fc.tuple(fc.uuid(), content, content, content);
   fc.assert(
@@ -95,7 +95,7 @@ test("whatever a turn has, it fits, and every call keeps its result right behind
   );
 });
 
-test("the end of the largest turn fits a message of the bus", () => {
+test("the end of the largest turn fits in a message of the bus", () => {
   type Init = NonNullable<MessageInitShape<typeof RunEventSchema>["event"]>;
   const inits: Init[] = [{ case: "runCreated", value: { input: "日".repeat(80_000) } }];
   for (let index = 0; index < 2_000; index++) {

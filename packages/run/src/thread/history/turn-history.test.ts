@@ -54,7 +54,7 @@ const result = (callId: string, content: string): Init => ({
 
 const history = (...inits: readonly Init[]) => inShort(turnHistory(eventsOf(inits)));
 
-test("the input, the answers and the results of their calls, in the order of the calls", () => {
+test("a turn has the input, the answers, and the results in the order of the calls", () => {
   expect(
     history(
       asked,
@@ -81,7 +81,7 @@ test("the input, the answers and the results of their calls, in the order of the
 });
 
 // Requirement: PLAN-3, CHAT-3
-test("nothing of subtasks and nothing of the planner", () => {
+test("subtasks and the planner are excluded", () => {
   expect(
     history(
       asked,
@@ -96,7 +96,7 @@ test("nothing of subtasks and nothing of the planner", () => {
   ).toEqual(["user go", "assistant done []"]);
 });
 
-test("a call that has no result is closed, and what was being said is kept", () => {
+test("a call without a result gets one, and text that was streaming is kept", () => {
   expect(history(asked, begun, call("a"), turn("p0"), begun, text("half an ans"))).toEqual([
     "user go",
     "assistant  [p0]",
@@ -105,14 +105,14 @@ test("a call that has no result is closed, and what was being said is kept", () 
   ]);
 });
 
-test("text that was voided, and calls of an attempt without a turn, are not there", () => {
+test("voided text and the calls of an attempt without a turn are excluded", () => {
   const voided: Init = { event: { case: "textVoided", value: {} } };
   expect(
     history(asked, begun, text("wrong"), call("x"), voided, begun, text("right"), turn()),
   ).toEqual(["user go", "assistant right []"]);
 });
 
-test("a run that failed leaves how it ended, what it had said, and what it did", () => {
+test("a failed run leaves its outcome, its output, and its tree", () => {
   const ended = turnEnded(
     "run_a",
     eventsOf([
@@ -131,7 +131,7 @@ test("a run that failed leaves how it ended, what it had said, and what it did",
   });
 });
 
-test("every call is followed by exactly one result, whatever happened to the run", () => {
+test("every call is followed by exactly one result, in every run", () => {
   const event = fc.oneof(
     fc.constant(begun),
     fc.constant(turn("p0", "p1")),
@@ -158,7 +158,7 @@ test("every call is followed by exactly one result, whatever happened to the run
 const large = (content: string): HistoryMessage =>
   create(HistoryMessageSchema, { message: { case: "toolResult", value: { content } } });
 
-test("a turn that is too large for a log has its oldest results cut first, and says so", () => {
+test("the oldest results of a turn that is too large are cut first, and say so", () => {
   const messages = Array.from({ length: 20 }, () => large("x".repeat(50_000)));
   const fitting = fitHistory(messages, 512 * 1024);
   const bytes = fitting.map((message) => toBinary(HistoryMessageSchema, message).length);

@@ -31,7 +31,7 @@ function textsIn(state: ThreadState, runId: string, maxTokens = 1_000): readonly
 }
 
 describe("the history of a run", () => {
-  test("is what the turns before it left, oldest first", () => {
+  test("has the earlier turns, oldest first", () => {
     const thread = threadOf(
       turn("a", said("one"), said("two")),
       turn("b", said("three")),
@@ -40,7 +40,7 @@ describe("the history of a run", () => {
     expect(textsIn(thread, "c")).toEqual(["one", "two", "three"]);
   });
 
-  test("has nothing of its own turn and of later ones", () => {
+  test("excludes its own turn and later ones", () => {
     const thread = threadOf(
       turn("a", said("one")),
       turn("b", said("two")),
@@ -51,7 +51,7 @@ describe("the history of a run", () => {
   });
 
   // Requirement: DUR-1
-  test("has whole turns only, the newest that fit", () => {
+  test("has only whole turns, the newest that fit", () => {
     const thread = threadOf(
       turn("a", said("a".repeat(40))),
       turn("b", said("b".repeat(40)), said("c".repeat(40))),
@@ -62,7 +62,7 @@ describe("the history of a run", () => {
     expect(textsIn(thread, "d", 29)).toEqual(["d".repeat(40)]);
   });
 
-  test("has the newest turn in part when it alone is over the limit", () => {
+  test("has a part of the newest turn when it alone exceeds the limit", () => {
     const thread = threadOf(turn("a", said("one")), turn("b", said("x".repeat(50_000))), open("c"));
     const [text, ...others] = textsIn(thread, "c", 1_000);
     expect(others).toEqual([]);
@@ -70,20 +70,20 @@ describe("the history of a run", () => {
     expect(text?.length).toBeLessThanOrEqual(4_000);
   });
 
-  test("passes over turns that left nothing", () => {
+  test("skips turns that left nothing", () => {
     expect(textsIn(threadOf(turn("a", said("one")), turn("b"), open("c")), "c")).toEqual(["one"]);
   });
 
-  test("is empty when there is to be none", () => {
+  test("is empty with a limit of 0", () => {
     expect(textsIn(threadOf(turn("a", said("one")), open("b")), "b", 0)).toEqual([]);
   });
 
-  test("stays below the largest message of the bus, whatever the limit", () => {
+  test("is smaller than the largest message of the bus with any limit", () => {
     const thread = threadOf(large("a"), large("b"), large("c"), open("d"));
     expect(textsIn(thread, "d", 10_000_000)).toHaveLength(2);
   });
 
-  test("counts a turn verbatim, or its text and calls, and never both", () => {
+  test("counts a turn verbatim, or its text and calls, never both", () => {
     const messageJson = new TextEncoder().encode("v".repeat(400));
     const value = { text: "t".repeat(400), messageJson, format: "f" };
     const answer = create(HistoryMessageSchema, { message: { case: "assistant", value } });

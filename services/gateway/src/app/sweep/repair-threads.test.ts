@@ -19,7 +19,7 @@ const never = new AbortController().signal;
 const logger = createLogger("test", "silent");
 const key = { tenant: "acme", thread: "t1" };
 
-/** A gateway gives a run its place in the thread, and dies. */
+/** A gateway queues a run in the thread, and dies. */
 async function place(ports: MemoryPorts, runId: string): Promise<void> {
   const created = create(RunCreatedSchema, { tenant: "acme", threadId: "t1", input: runId });
   const runCreated = anyPack(RunCreatedSchema, created);
@@ -27,14 +27,14 @@ async function place(ports: MemoryPorts, runId: string): Promise<void> {
   await queueTurn(ports, key, seen, { runId, runCreated, whenBusy: "queue" }, never);
 }
 
-/** The index gets to know of the thread. */
+/** Adds the thread to the index. */
 async function note(ports: MemoryPorts): Promise<void> {
   const { events } = await ports.threads.read(key, emptyTail, never);
   const row = threadRow(emptyRow("t1"), events);
   if (row !== undefined) await ports.threadIndex.put("acme.t1", row, never);
 }
 
-/** A clock that a test moves: each `pass` lets the repair look once. */
+/** A clock that a test moves: each `pass` lets the repair do one round. */
 class ManualClock implements RepairClock {
   #nowMs = 0;
   #asleep = Promise.withResolvers<{ readonly delayMs: number; readonly wake: () => void }>();
@@ -50,7 +50,7 @@ class ManualClock implements RepairClock {
     await promise;
   }
 
-  /** Resolves when the repair has looked, and sleeps again. */
+  /** Resolves when the repair has done its round and sleeps again. */
   async pass(): Promise<void> {
     const { delayMs, wake } = await this.#asleep.promise;
     this.#asleep = Promise.withResolvers();
@@ -64,14 +64,14 @@ async function repairing(ports: GatewayPorts, passes: number): Promise<void> {
   const clock = new ManualClock();
   const end = new AbortController();
   const repair = repairThreads(ports, clock, logger, end.signal);
-  // The watch has given what is there before the first look.
+  // The watch has delivered the existing rows before the first round.
   await new Promise(setImmediate);
   for (let pass = 0; pass < passes; pass++) await clock.pass();
   end.abort(new Error("enough"));
   await expect(repair).rejects.toThrow("enough");
 }
 
-test("a run whose gateway died before it was written is written and dispatched", async () => {
+test("a run whose gateway died before it wrote the run is written and dispatched", async () => {
   const ports = memoryPorts();
   await place(ports, "run_a");
   await note(ports);
@@ -80,7 +80,7 @@ test("a run whose gateway died before it was written is written and dispatched",
   expect(ports.dispatch.length).toBe(1);
 });
 
-test("a turn whose run has ended makes room for the next, also when nobody said so", async () => {
+test("a turn whose run has ended is ended, and the next one starts", async () => {
   const ports = memoryPorts();
   await place(ports, "run_a");
   await place(ports, "run_b");
@@ -96,7 +96,7 @@ test("a turn whose run has ended makes room for the next, also when nobody said 
   expect(thread).toMatchObject({ activeRunId: "run_b", endedTurns: 1 });
 });
 
-test("a thread that rests is looked at ever more seldom", async () => {
+test("an unchanged thread is repaired at increasing intervals", async () => {
   const ports = memoryPorts();
   await place(ports, "run_a");
   await note(ports);
@@ -114,7 +114,7 @@ test("a thread that rests is looked at ever more seldom", async () => {
   expect(looks).toBe(5);
 });
 
-test("several gateways may look after a thread at once", async () => {
+test("several gateways may repair a thread concurrently", async () => {
   const ports = memoryPorts();
   for (const runId of ["run_a", "run_b", "run_c"]) await place(ports, runId);
   await note(ports);

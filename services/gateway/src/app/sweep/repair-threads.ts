@@ -11,12 +11,12 @@ export interface RepairClock {
   sleep(delayMs: number, signal: AbortSignal): Promise<void>;
 }
 
-/** How often it is seen to what is due; also the time that whoever changed a thread has to finish. */
-const pauseMs = 15_000;
-/** A thread that rests is looked at ever more seldom, down to this. */
-const longestMs = 300_000;
+/** Interval between rounds, and the time after a change of a thread during which its writer may finish. */
+const roundMs = 15_000;
+/** Maximum interval between repairs of a thread. */
+const maxDelayMs = 300_000;
 
-interface Open {
+interface OpenThread {
   readonly threadId: string;
   readonly tenant: string;
   readonly dueMs: number;
@@ -24,9 +24,9 @@ interface Open {
 }
 
 /**
- * Finishes, until `signal` aborts, what others have begun in threads and left: a gateway that died between the place of a
- * run in its thread and the run itself, or a run that has ended and still has its turn. Looks at every thread in which a
- * run is under way or waits, after each of its changes and then ever more seldom. Several gateways may do so at once.
+ * Repairs threads until `signal` aborts: completes what other processes began and did not finish, such as a run that has a
+ * turn and no log, or an ended run whose turn is open. Repairs every thread that has open turns, after each of its changes
+ * and then at increasing intervals. Several gateways may repair concurrently.
  */
 export async function repairThreads(
   ports: Ports,
@@ -34,7 +34,7 @@ export async function repairThreads(
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  const open = new Map<string, Open>();
+  const open = new Map<string, OpenThread>();
   const watch = async (until: AbortSignal) => {
     for await (const change of ports.threadIndex.watch("", until)) {
       if (change.kind === "deleted") open.delete(change.key);
@@ -43,11 +43,11 @@ export async function repairThreads(
   };
   const repairDue = async (until: AbortSignal) => {
     for (;;) {
-      await clock.sleep(pauseMs, until);
+      await clock.sleep(roundMs, until);
       const now = clock.now();
       for (const [key, thread] of open) {
         if (thread.dueMs > now) continue;
-        const delayMs = Math.min(thread.delayMs * 2, longestMs);
+        const delayMs = Math.min(thread.delayMs * 2, maxDelayMs);
         open.set(key, { ...thread, delayMs, dueMs: now + delayMs });
         await repair(ports, thread, log, until);
       }
@@ -56,16 +56,16 @@ export async function repairThreads(
   await runTogether([watch, repairDue], signal);
 }
 
-function note(open: Map<string, Open>, key: string, thread: Thread, nowMs: number): void {
+function note(open: Map<string, OpenThread>, key: string, thread: Thread, nowMs: number): void {
   const [tenant = ""] = key.split(".", 1);
   const { threadId, unsettled } = thread;
   if (!unsettled) open.delete(key);
-  else open.set(key, { threadId, tenant, dueMs: nowMs + pauseMs, delayMs: pauseMs });
+  else open.set(key, { threadId, tenant, dueMs: nowMs + roundMs, delayMs: roundMs });
 }
 
 async function repair(
   ports: Ports,
-  { tenant, threadId }: Open,
+  { tenant, threadId }: OpenThread,
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
@@ -73,6 +73,6 @@ async function repair(
     await repairThread(ports, { tenant, thread: threadId }, signal);
   } catch (error) {
     signal.throwIfAborted();
-    log.warn({ err: error, tenant, threadId }, "thread could not be repaired; trying again later");
+    log.warn({ err: error, tenant, threadId }, "thread was not repaired; trying again later");
   }
 }

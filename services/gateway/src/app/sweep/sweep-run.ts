@@ -19,13 +19,13 @@ export interface SweepPorts {
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish" | "holds">;
 }
 
-/** What one look at a run leaves for the next. */
+/** What one sweep of a run leaves for the next. */
 export interface SweepRecord {
   readonly tail: Tail;
   readonly ownership: Ownership;
-  /** The dispatch that a look before has seen to, and where it lies. */
+  /** The dispatch that an earlier sweep published or found in the queue, and its sequence there. */
   readonly dispatched: { readonly dedupeId: string; readonly sequence: number } | undefined;
-  /** Whether this look found the run forgotten, and dispatched it. */
+  /** Whether this sweep dispatched the run. */
   readonly isDispatched: boolean;
 }
 
@@ -37,8 +37,8 @@ export const emptySweepRecord: SweepRecord = {
 };
 
 /**
- * Looks at a run for the first time of which it is said that it waits: parked and required nothing, its last batch tells all, and
- * no more is read, however much came before. Undefined: the rest of its log has to be read.
+ * Sweeps a run for the first time whose row says that it waits. If its last batch parks the run, it needs no dispatch, and
+ * the rest of its log is not read. Undefined: the log has to be read.
  */
 export async function sweepParked(
   { logEnds }: { readonly logEnds: RunTailReader },
@@ -51,8 +51,8 @@ export async function sweepParked(
 }
 
 /**
- * Dispatches the run if it could move, nobody has it, and no message is in the queue by which somebody would take it. A
- * run whose owner is slow is left alone: the message of a living owner is in the queue.
+ * Dispatches a run that can make progress, has no owner, and has no message in the queue from which a worker would take it.
+ * A run with a slow owner is left alone, because the message of a live owner is in the queue.
  */
 export async function sweepRun(
   ports: SweepPorts,
@@ -76,7 +76,8 @@ export async function sweepRun(
     if (place !== undefined && (await ports.dispatch.holds(place, signal))) return record;
   }
   const message = create(DispatchSchema, { tenant: key.tenant, runId: key.run });
-  // An owner parks the run or ends it before its message goes: what was read before the look at the queue may be old.
+  // An owner parks or ends the run before it acknowledges its message, so the log read before the look at the queue may be
+  // outdated.
   const isNeeded = async () => (await ports.log.read(key, tail, signal)).events.length === 0;
   const { dedupeId } = required;
   const sequence = await publishUntilHeld(ports.dispatch, message, { dedupeId, isNeeded }, signal);

@@ -23,7 +23,7 @@ function claimed(dispatchSequence: number) {
   return { case: "runClaimed", value } as const;
 }
 
-/** A clock that a test moves: each `pass` lets the sweeper have one round. */
+/** A clock that a test moves: each `pass` lets the sweeper do one round. */
 class ManualClock implements SweepClock {
   #nowMs = 0;
   #asleep = Promise.withResolvers<{ readonly delayMs: number; readonly wake: () => void }>();
@@ -48,7 +48,7 @@ class ManualClock implements SweepClock {
   }
 }
 
-/** A run whose log says this, and of which the index knows. */
+/** A run with these facts in its log, and a row in the index. */
 async function withRun(...facts: readonly ExternalFact[]): Promise<MemoryPorts> {
   const ports = memoryPorts();
   await appendFacts(ports.log, run, ...facts);
@@ -60,19 +60,19 @@ async function note(ports: MemoryPorts, runId = run): Promise<void> {
   await ports.runs.put(`acme.${runId}`, create(RunSchema, { runId }), never);
 }
 
-/** A gateway looks after runs for so many rounds of five seconds. */
+/** A gateway sweeps for this many rounds of five seconds. */
 async function sweeping(ports: Parameters<typeof sweepRuns>[0], rounds: number): Promise<void> {
   const { clock, end } = await sweeper(ports);
   for (let round = 0; round < rounds; round++) await clock.pass();
   await end();
 }
 
-/** A gateway that looks after runs when the clock says so. */
+/** A gateway that sweeps when the clock moves. */
 async function sweeper(ports: Parameters<typeof sweepRuns>[0]) {
   const clock = new ManualClock();
   const ending = new AbortController();
   const sweep = sweepRuns(ports, clock, logger, ending.signal);
-  // The watch has given what is there before the first round.
+  // The watch has delivered the existing rows before the first round.
   await new Promise(setImmediate);
   const end = async () => {
     ending.abort(new Error("enough"));
@@ -81,7 +81,7 @@ async function sweeper(ports: Parameters<typeof sweepRuns>[0]) {
   return { clock, end };
 }
 
-/** A worker takes what is offered, and the message is gone. */
+/** A worker takes the dispatch and acknowledges it. */
 async function acknowledgeNext({ dispatch }: MemoryPorts): Promise<number> {
   const end = new AbortController();
   for await (const { sequence, acknowledge } of dispatch.take(1, end.signal)) {
@@ -91,7 +91,7 @@ async function acknowledgeNext({ dispatch }: MemoryPorts): Promise<number> {
   throw new Error("nothing was offered");
 }
 
-test("a run that nobody dispatched is dispatched after a while, by whichever gateway is there", async () => {
+test("a run without a dispatch is dispatched after the grace period, by any gateway", async () => {
   const ports = await withRun(created);
   await sweeping(ports, 1);
   expect(ports.dispatch.length).toBe(0);
@@ -99,13 +99,13 @@ test("a run that nobody dispatched is dispatched after a while, by whichever gat
   expect(ports.dispatch.length).toBe(1);
 });
 
-test("a run that waits for a worker is dispatched once, however long it waits", async () => {
+test("a run that waits for a worker is dispatched only once", async () => {
   const ports = await withRun(created);
   await sweeping(ports, 100);
   expect(ports.dispatch.length).toBe(1);
 });
 
-test("a run whose owner is slow is left alone while the owner's message is in the queue", async () => {
+test("a run with a slow owner is left alone while the owner's message is in the queue", async () => {
   const ports = memoryPorts();
   const message = create(DispatchSchema, { tenant: "acme", runId: run });
   const sequence = await ports.dispatch.publish(message, { dedupeId: "start" }, never);
@@ -118,7 +118,7 @@ test("a run whose owner is slow is left alone while the owner's message is in th
   expect(ports.dispatch.length).toBe(1);
 });
 
-test("a dispatch that is gone too is followed by another", async () => {
+test("a dispatch that is lost too is replaced", async () => {
   const ports = await withRun(created, claimed(7));
   await sweeping(ports, 2);
   expect(await acknowledgeNext(ports)).toBe(1);
@@ -127,7 +127,7 @@ test("a dispatch that is gone too is followed by another", async () => {
   expect(ports.dispatch.length).toBe(1);
 });
 
-test("a run that waits for a person is left alone, until there is a decision that nobody took up", async () => {
+test("a parked run is left alone until it has a decision that no worker took up", async () => {
   const ports = await withRun(created, claimed(7), parkedRun);
   await sweeping(ports, 100);
   expect(ports.dispatch.length).toBe(0);
@@ -145,13 +145,13 @@ test.each<[string, readonly ExternalFact[]]>([
   expect(ports.dispatch.length).toBe(0);
 });
 
-test("several gateways may look after a run at once", async () => {
+test("several gateways may sweep a run concurrently", async () => {
   const ports = await withRun(created, claimed(7));
   await Promise.all([sweeping(ports, 4), sweeping(ports, 4), sweeping(ports, 4)]);
   expect(ports.dispatch.length).toBe(1);
 });
 
-test("a run that rests is looked at ever more seldom, and what it said before is not read again", async () => {
+test("a parked run is swept at increasing intervals, and its log is not read again", async () => {
   const ports = await withRun(created, claimed(7), parkedRun);
   const read: (readonly RunEvent[])[] = [];
   const log = {
@@ -166,7 +166,7 @@ test("a run that rests is looked at ever more seldom, and what it said before is
   expect(read.map(({ length }) => length)).toEqual([3, 0]);
 });
 
-test("after a restart no log is read of a run that waits, but for its last batch", async () => {
+test("after a restart only the last batch of a parked run is read", async () => {
   const ports = memoryPorts();
   await appendFacts(ports.log, run, created, claimed(7));
   await appendFacts(ports.log, run, parkedRun);
@@ -194,7 +194,7 @@ test("after a restart no log is read of a run that waits, but for its last batch
   await end();
 });
 
-test("a run that is said to wait, and has moved since, is looked at as a whole", async () => {
+test("a run whose row is out of date is read from its whole log", async () => {
   const ports = memoryPorts();
   await appendFacts(ports.log, run, created, claimed(7), parkedRun);
   await appendFacts(ports.log, run, approved);
@@ -204,7 +204,7 @@ test("a run that is said to wait, and has moved since, is looked at as a whole",
   expect(ports.dispatch.length).toBe(1);
 });
 
-test("a run that was forgotten just now is found at once, although ten thousand others are due", async () => {
+test("a run that has just lost its dispatch is found at once, although ten thousand others are due", async () => {
   const ports = memoryPorts();
   for (let count = 0; count < 10_000; count++) {
     await appendFacts(ports.log, `run_${count}`, created, claimed(7), parkedRun);
@@ -220,7 +220,7 @@ test("a run that was forgotten just now is found at once, although ten thousand 
   await end();
 });
 
-test("a run that is forgotten is found although as many others change as a round can look at", async () => {
+test("a run without a dispatch is found although each round is filled with other changed runs", async () => {
   const ports = memoryPorts();
   const { clock, end } = await sweeper(ports);
   for (let round = 0; round < 5; round++) {
@@ -236,7 +236,7 @@ test("a run that is forgotten is found although as many others change as a round
   await end();
 });
 
-test("a round looks at two hundred runs at most, and the next goes on with the others", async () => {
+test("a round sweeps at most two hundred runs, and the next continues with the others", async () => {
   const ports = memoryPorts();
   for (let count = 0; count < 250; count++) {
     await appendFacts(ports.log, `run_${count}`, created);

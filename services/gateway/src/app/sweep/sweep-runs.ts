@@ -14,15 +14,15 @@ export interface SweepClock {
   sleep(delayMs: number, signal: AbortSignal): Promise<void>;
 }
 
-/** How often it is seen to what is due. */
+/** Interval between rounds. */
 const roundMs = 5_000;
-/** The time that whoever changed a run has to finish; then it is looked at. */
+/** Time after a change of a run during which its writer may finish; then the run is due. */
 const graceMs = 10_000;
-/** A run that rests is looked at ever more seldom, down to this. */
-const longestMs = 600_000;
-/** How many runs one round looks at; the others stay due. */
+/** Maximum interval between sweeps of a run. */
+const maxDelayMs = 600_000;
+/** Runs that one round sweeps; the others stay due. */
 const maxInRound = 200;
-/** How many of them are those that changed last: they are found however many are due before them. */
+/** Runs of a round that are reserved for the last changed ones, so that a backlog does not delay them. */
 const maxFresh = 100;
 
 interface Ports extends SweepPorts {
@@ -30,19 +30,19 @@ interface Ports extends SweepPorts {
   readonly runs: Pick<Table<Run>, "watch">;
 }
 
-interface Open {
+interface OpenRun {
   readonly key: RunKey;
-  readonly looked: SweepRecord;
-  /** Whether its row says that it waits. */
+  readonly record: SweepRecord;
+  /** Whether its row says that the run waits. */
   readonly waits: boolean;
   readonly dueMs: number;
   readonly delayMs: number;
 }
 
 /**
- * Looks after all runs that have not ended, until `signal` aborts: dispatches those that are forgotten, because whoever
- * stored, woke or owned them died at a bad moment, or because their message is gone. Looks at a run after each of its
- * changes and then ever more seldom. Knows after a restart what it knew before; several gateways may do so at once.
+ * Sweeps all runs that have not ended, until `signal` aborts: dispatches those that lost their dispatch, because the
+ * process that created, woke, or owned them died, or because their message is gone. Sweeps a run after each of its changes
+ * and then at increasing intervals. A restart loses nothing, and several gateways may sweep concurrently.
  */
 export async function sweepRuns(
   ports: Ports,
@@ -50,7 +50,7 @@ export async function sweepRuns(
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  const open = new Map<string, Open>();
+  const open = new Map<string, OpenRun>();
   const watch = async (until: AbortSignal) => {
     for await (const change of ports.runs.watch("", until)) {
       if (change.kind === "deleted") open.delete(change.key);
@@ -66,42 +66,44 @@ export async function sweepRuns(
   await runTogether([watch, sweep], signal);
 }
 
-function note(open: Map<string, Open>, rowKey: string, run: Run, nowMs: number): void {
+function note(open: Map<string, OpenRun>, rowKey: string, run: Run, nowMs: number): void {
   const known = open.get(rowKey);
   open.delete(rowKey);
   if (isTerminal(run.status)) return;
   const [tenant = ""] = rowKey.split(".", 1);
   const key = { tenant, run: run.runId };
-  const looked = known?.looked ?? emptySweepRecord;
+  const record = known?.record ?? emptySweepRecord;
   const waits = run.status === RunStatus.WAITING;
-  open.set(rowKey, { key, looked, waits, dueMs: nowMs + graceMs, delayMs: graceMs });
+  open.set(rowKey, { key, record, waits, dueMs: nowMs + graceMs, delayMs: graceMs });
 }
 
 async function sweepDue(
-  open: Map<string, Open>,
+  open: Map<string, OpenRun>,
   ports: Ports,
   clock: SweepClock,
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
   for (const [rowKey, run] of nextOf(open, clock.now())) {
-    const looked = await lookAt(run, ports, log, signal);
-    // Whatever changed meanwhile is due anew by itself.
+    const record = await sweepOne(run, ports, log, signal);
+    // A run that changed meanwhile is due again.
     if (open.get(rowKey) !== run) continue;
-    if (looked.ownership.endSequence !== undefined) open.delete(rowKey);
+    if (record.ownership.endSequence !== undefined) open.delete(rowKey);
     else {
-      // A change of its row makes it due at once; nothing else is to be looked for often.
-      const delayMs = isParked(looked.ownership) ? longestMs : Math.min(run.delayMs * 2, longestMs);
-      open.set(rowKey, { ...run, looked, delayMs, dueMs: clock.now() + delayMs });
+      // A change of its row makes the run due, so a parked run needs no frequent sweeps.
+      const delayMs = isParked(record.ownership)
+        ? maxDelayMs
+        : Math.min(run.delayMs * 2, maxDelayMs);
+      open.set(rowKey, { ...run, record, delayMs, dueMs: clock.now() + delayMs });
     }
   }
 }
 
-/** What this round looks at: the freshest, newest first, and those that have been due for longest. */
+/** Returns the runs that this round sweeps: the last changed ones, and those that have been due for longest. */
 function nextOf(
-  open: ReadonlyMap<string, Open>,
+  open: ReadonlyMap<string, OpenRun>,
   nowMs: number,
-): readonly (readonly [string, Open])[] {
+): readonly (readonly [string, OpenRun])[] {
   const due = [...open].filter(([, { dueMs }]) => dueMs <= nowMs);
   if (due.length <= maxInRound) return due;
   const fresh = due
@@ -114,8 +116,8 @@ function nextOf(
   return [...fresh, ...longest].slice(0, maxInRound);
 }
 
-async function lookAt(
-  { key, looked, waits }: Open,
+async function sweepOne(
+  { key, record, waits }: OpenRun,
   ports: Ports,
   log: Logger,
   signal: AbortSignal,
@@ -123,14 +125,15 @@ async function lookAt(
   const { tenant, run: runId } = key;
   try {
     const parked =
-      waits && looked === emptySweepRecord ? await sweepParked(ports, key, signal) : undefined;
+      waits && record === emptySweepRecord ? await sweepParked(ports, key, signal) : undefined;
     if (parked !== undefined) return parked;
-    const seen = await sweepRun(ports, key, looked, signal);
-    if (seen.isDispatched) log.info({ tenant, runId }, "run dispatched once more");
-    return seen;
+    const after = await sweepRun(ports, key, record, signal);
+    if (after.isDispatched)
+      log.info({ tenant, runId }, "run without a dispatch was dispatched again");
+    return after;
   } catch (error) {
     signal.throwIfAborted();
-    log.warn({ err: error, tenant, runId }, "run could not be looked after; trying again later");
-    return looked;
+    log.warn({ err: error, tenant, runId }, "run was not swept; trying again later");
+    return record;
   }
 }
