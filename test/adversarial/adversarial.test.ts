@@ -17,14 +17,14 @@ import { printTable, statedVerdicts, writeTable } from "./support/verdict-table.
 import { withoutBoundary } from "./support/without-boundary.ts";
 
 const identity = sandboxIdentity(64_017);
-/** Whoever shows what attacks do without a boundary has no sandboxes that they could harm. */
+/** User of the attacks without a boundary. It differs from that of sandboxes, so they cannot harm any. */
 const unprotected = sandboxIdentity(64_099);
 const address = process.env["DOCKER_HOST"];
 const image = process.env["REEVE_SANDBOX_IMAGE"] ?? "reeve-sandbox:latest";
 const signal = AbortSignal.timeout(900_000);
 const resources = new AsyncDisposableStack();
-/** Why a driver is not attacked, by its name; empty when it is. */
-const absent = new Map<DriverName, string>();
+/** Why a driver is not attacked, by its name. Empty if it is attacked. */
+const skipReasons = new Map<DriverName, string>();
 const found = new Map<DriverName, Map<string, Verdict>>();
 let traps: HostTraps;
 
@@ -54,7 +54,7 @@ describe.each(["outside", "namespace"] as const)("without a boundary, %s", (wher
 
   test.for(attacks)("$id does harm", ({ id, control }, { skip }) => {
     const { except = [], differs } = control;
-    const found = Object.entries(outcomes[id] ?? { nothing: "broken: was not tried" });
+    const found = Object.entries(outcomes[id] ?? { all: "broken: not tried" });
     const harmless = found.filter(([way, outcome]) => outcome !== "harm" && !except.includes(way));
     const broken = found.filter(([, outcome]) => outcome.startsWith("broken"));
     expect(Object.fromEntries(broken)).toEqual({});
@@ -65,10 +65,10 @@ describe.each(["outside", "namespace"] as const)("without a boundary, %s", (wher
 
 for (const driver of drivers) {
   const name = driver.name as DriverName;
-  const report = await reportOf(driver);
+  const report = await probeDriver(driver);
   const why = report.works ? "" : report.reason;
   const bounds = report.works ? report.bounds : undefined;
-  absent.set(name, why);
+  skipReasons.set(name, why);
   describe.skipIf(why !== "")(`against ${name}${why && ` (skipped: ${why})`}`, () => {
     let bench: AttackBench;
 
@@ -92,7 +92,7 @@ for (const driver of drivers) {
       const { needs } = attack;
       skip(
         needs !== undefined && bounds?.[needs] !== true,
-        `${needs} is not counted together here`,
+        `this machine cannot limit ${needs} of all processes together`,
       );
       const verdict = await attack.run(bench);
       found.get(name)?.set(attack.id, verdict);
@@ -101,7 +101,7 @@ for (const driver of drivers) {
       expect(permitted.includes(verdict.kind) || verdict).toBe(true);
     });
 
-    test("docs/security.md says of each attack what became of it", () => {
+    test("the outcomes are those in docs/security.md", () => {
       const verdicts = Object.fromEntries(
         [...(found.get(name) ?? [])].map(([id, { kind }]) => [id, kind]),
       );
@@ -110,14 +110,14 @@ for (const driver of drivers) {
   });
 }
 
-test("a container engine that is required works", () => {
+test("a required container engine works", () => {
   const isRequired = process.env["REEVE_ENGINE"] === "required";
-  expect(isRequired ? absent.get("docker") : "").toBe("");
+  expect(isRequired ? skipReasons.get("docker") : "").toBe("");
 });
 
-/** What a driver says of itself. Only an engine that somebody points out is asked. */
-async function reportOf(driver: SandboxDriver): Promise<ProbeReport> {
+/** Probes a driver. Uses no container engine unless DOCKER_HOST is set. */
+async function probeDriver(driver: SandboxDriver): Promise<ProbeReport> {
   return driver.name === "docker" && address === undefined
-    ? { works: false, reason: "DOCKER_HOST names no container engine", fixes: [] }
+    ? { works: false, reason: "DOCKER_HOST is not set", fixes: [] }
     : await driver.probe(AbortSignal.timeout(60_000));
 }

@@ -18,7 +18,7 @@ import { signals } from "./signals.ts";
 import { survivors } from "./survivors.ts";
 import { toolhost } from "./toolhost.ts";
 
-/** In the order of the table. */
+/** All attacks by category, in the order of the table. */
 export const categories: readonly Category[] = [
   otherFiles,
   secrets,

@@ -15,14 +15,14 @@ export const archives: Category = {
       attempt:
         "restores snapshots with absolute names, .., links that are written through, links to files of others",
       promise: "nothing is written or read outside of the workspace",
-      control: { where: "within", why: "a plain entry of the same archive is laid in" },
+      control: { where: "within", why: "a plain entry of the same archive is restored" },
       run: leadOut,
     },
     {
       id: "archives-with-rights",
       attempt: "restores snapshots with devices, pipes, setuid files and owners",
       promise: "only files, folders and links are restored, without privileges",
-      control: { where: "within", why: "a plain entry of the same archive is laid in" },
+      control: { where: "within", why: "a plain entry of the same archive is restored" },
       run: withRights,
     },
     {
@@ -30,13 +30,13 @@ export const archives: Category = {
       attempt:
         "restores archives that claim terabytes, are compressed, or have headers of a gigabyte",
       promise: "refused or ended, within the limits of a call",
-      control: { where: "within", why: "a plain archive is laid in" },
+      control: { where: "within", why: "a plain archive is restored" },
       run: bombs,
     },
   ],
 };
 
-/** An archive as Python makes it, inside a sandbox. */
+/** Creates an archive with Python in a sandbox. */
 async function archived({ box, signal }: AttackBench, code: string): Promise<Buffer> {
   const script = `
 import io, os, sys, tarfile, gzip, struct
@@ -59,8 +59,8 @@ out.flush()`;
   return Buffer.concat(chunks);
 }
 
-/** Lays an archive in; undefined when that is refused. */
-async function laidIn(bench: AttackBench, archive: Buffer): Promise<string | undefined> {
+/** Restores an archive. Returns the error message if that is refused. */
+async function restore(bench: AttackBench, archive: Buffer): Promise<string | undefined> {
   try {
     await restoreWorkspace(bench.box, archive, bench.signal);
     return undefined;
@@ -87,16 +87,16 @@ async function leadOut(bench: AttackBench): Promise<Verdict> {
   for (const each of bad) {
     await clear(bench);
     const code = `with tarfile.open(fileobj=out, mode="w|") as archive:\n    plain(archive)\n    ${each}`;
-    await laidIn(bench, await archived(bench, code));
+    await restore(bench, await archived(bench, code));
     const names = await readdir(bench.workspace);
-    if (!names.includes("plain")) throw new Error(`nothing of ${each} was laid in`);
+    if (!names.includes("plain")) throw new Error(`nothing of ${each} was restored`);
     const above = await readdir(join(bench.workspace, ".."));
     if (above.includes("harm")) return harmed(each);
     for (const name of names) {
       const found = await lstat(join(bench.workspace, name));
       if (found.isFile() && found.nlink > 1) return harmed(`${each}: a link to a file of others`);
     }
-    // Written through a link, it would be seen by who reads it in the same sandbox before the next call only.
+    // A file in /tmp that was written through a link must not survive until the next call either.
     const argv = ["sh", "-c", "ls /tmp"];
     const { text } = await collect(bench.box, { argv, limits: limitsOf() }, bench.signal);
     if (text("stdout").includes("harm")) return harmed(`${each}: in /tmp of the next call`);
@@ -114,14 +114,14 @@ with tarfile.open(fileobj=out, mode="w|", format=tarfile.PAX_FORMAT) as archive:
         archive.addfile(entry(name, type=kind, devmajor=8, devminor=0, mode=0o666))
     archive.addfile(entry("caps", pax_headers={"SCHILY.xattr.security.capability": "x"}))`;
   await clear(bench);
-  const refusal = await laidIn(bench, await archived(bench, code));
+  const refusal = await restore(bench, await archived(bench, code));
   const names = await readdir(bench.workspace);
-  if (!names.includes("plain")) throw new Error(`nothing was laid in: ${refusal}`);
+  if (!names.includes("plain")) throw new Error(`nothing was restored: ${refusal}`);
   for (const name of names) {
     const found = await lstat(join(bench.workspace, name));
-    if (!found.isFile() && !found.isDirectory()) return harmed(`${name} is no file`);
-    if ((found.mode & 0o6000) !== 0) return harmed(`${name} keeps its rights`);
-    if (found.uid === 0) return harmed(`${name} is root's`);
+    if (!found.isFile() && !found.isDirectory()) return harmed(`${name} is a special file`);
+    if ((found.mode & 0o6000) !== 0) return harmed(`${name} keeps its setuid or setgid bit`);
+    if (found.uid === 0) return harmed(`${name} belongs to root`);
   }
   await clear(bench);
   return stopped;
@@ -129,7 +129,7 @@ with tarfile.open(fileobj=out, mode="w|", format=tarfile.PAX_FORMAT) as archive:
 
 async function bombs(bench: AttackBench): Promise<Verdict> {
   const bad = [
-    // A length that nothing follows, and one that more follows than is there.
+    // Lengths that exceed the content, and a negative length.
     `info = entry("huge", size=2 ** 40); out.write(info.tobuf(tarfile.GNU_FORMAT)); out.write(bytes(2 ** 20))`,
     `info = entry("negative", size=0); b = bytearray(info.tobuf(tarfile.GNU_FORMAT)); b[124:136] = b"\\xff" * 12; out.write(b)`,
     `info = entry("././@PaxHeader", type=tarfile.XHDTYPE, size=2 ** 33); out.write(info.tobuf(tarfile.GNU_FORMAT)); out.write(bytes(2 ** 20))`,
@@ -144,7 +144,7 @@ with tarfile.open(fileobj=out, mode="w|") as archive:
     await clear(bench);
     const archive = await archived(bench, each);
     const began = performance.now();
-    await laidIn(bench, archive);
+    await restore(bench, archive);
     const took = performance.now() - began;
     if (took > 30_000) return harmed(`${each} took ${took} ms`);
     const { text } = await bench.python(
@@ -155,7 +155,7 @@ with tarfile.open(fileobj=out, mode="w|") as archive:
   }
   await clear(bench);
   const fine = `with tarfile.open(fileobj=out, mode="w|") as archive: plain(archive)`;
-  const refusal = await laidIn(bench, await archived(bench, fine));
+  const refusal = await restore(bench, await archived(bench, fine));
   if (refusal !== undefined) throw new Error(`a plain archive is refused: ${refusal}`);
   await clear(bench);
   return stopped;

@@ -7,19 +7,19 @@ import { limitsOf } from "../support/attack-bench.ts";
 const mebibyte = 2 ** 20;
 const within: Control = {
   where: "within",
-  why: "the attack tells how far it came, or is ended for what it is",
+  why: "the attack reports how far it came, or is ended with the matching reason",
 };
 
 interface Exhaustion extends Pick<Attack, "id" | "attempt" | "promise" | "admitted" | "needs"> {
   readonly code: string;
   readonly limits?: PythonOptions["limits"];
-  /** How it may end. By itself, it has to print `bounded`. */
+  /** Permitted end reasons. With `exit`, the code must print `bounded`. */
   readonly ends: readonly EndReason[];
-  /** What another session does meanwhile, which prints 42. */
+  /** Code that another session runs meanwhile. It must print 42. Default: a computation. */
   readonly other?: string;
 }
 
-/** Uses something up, while another session has to work as always, and the next call of the same one too. */
+/** Creates an attack that exhausts a resource. Another session and the next call of the same session must still work. */
 function exhaustion({
   code,
   limits = {},
@@ -52,7 +52,7 @@ async function clear(bench: AttackBench): Promise<void> {
   for await (const _ of bench.box.exec({ argv, limits: limitsOf() }, bench.signal));
 }
 
-/** The same for both drivers. */
+/** Why neither driver stops these attacks. */
 const unmeasured =
   "deleted open files are in no folder that could be measured; they are gone with the call. A file system with a quota limits them";
 const shared =
@@ -101,7 +101,7 @@ import os; os._exit(0)`,
 try: print("filled", len([bytearray(2 ** 20) for _ in range(2_000)]))
 except MemoryError: print("bounded")`,
       limits: { memoryBytes: 128 * mebibyte },
-      // Where processes are bounded one by one, the interpreter notices first.
+      // If memory is limited for each process only, the interpreter raises MemoryError first.
       ends: ["oom", "exit"],
     }),
     exhaustion({

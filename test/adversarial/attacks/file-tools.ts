@@ -24,7 +24,7 @@ export const fileTools: Category = {
       id: "tool-globs",
       attempt: "gives file tools absolute and escaping patterns, hidden in braces",
       promise: "refused, each alternative separately",
-      control: { where: "within", why: "the same patterns without the way out find files" },
+      control: { where: "within", why: "the same patterns inside the workspace find files" },
       run: toolGlobs,
     },
     {
@@ -33,7 +33,7 @@ export const fileTools: Category = {
       promise: "no tool ever reads, lists or searches outside",
       control: {
         where: "within",
-        why: "a reader that resolves the path before it opens it is led out in the same race",
+        why: "a reader that resolves the path before opening it escapes in the same race",
       },
       run: racingRenames,
     },
@@ -41,7 +41,7 @@ export const fileTools: Category = {
       id: "read-only",
       attempt: "writes to a workspace that its agent may only read, by tools and by code",
       promise: "refused",
-      control: { where: "within", why: "the same calls write where they may" },
+      control: { where: "within", why: "the same calls can write to a writable workspace" },
       run: readOnly,
     },
   ],
@@ -90,11 +90,11 @@ open("absolute", "rb").read(1); os.listdir("deep/er/up"); open("proc", "rb").rea
   ];
   const results = await Promise.all(
     calls.map(async ([name, args]) => ({
-      asked: `${name} ${args.path}`,
+      request: `${name} ${args.path}`,
       ...(await host.call(name, args, { runId })),
     })),
   );
-  const accepted = results.filter(({ isError }) => !isError).map(({ asked }) => asked);
+  const accepted = results.filter(({ isError }) => !isError).map(({ request }) => request);
   return accepted.length === 0 ? stopped : harmed(accepted.join(", "));
 }
 
@@ -159,9 +159,11 @@ os.kill(swapper, signal.SIGKILL); os.wait()`;
     seen.push(...results.map(({ content }) => content));
   }
   const { content } = await race;
-  if (content.includes("never led out")) throw new Error("the race leads nobody out");
+  if (content.includes("never led out"))
+    throw new Error("even the naive reader never escaped in the race");
   if (!content.includes("led out")) throw new Error(`the race did not run: ${content}`);
-  if (!seen.join("").includes("mine")) throw new Error("no tool ever read what it may");
+  if (!seen.join("").includes("mine"))
+    throw new Error("no tool ever read the file of the workspace");
   const outside = seen.find((text) => /ld\.so\.conf|glibc|alternatives|binary/.test(text));
   return outside === undefined ? stopped : harmed(outside);
 }
@@ -184,7 +186,7 @@ async function readOnly(bench: AttackBench): Promise<Verdict> {
     const { isError, content } = await host.call(name, args, { runId, settings });
     if (!isError) return harmed(`${name}: ${content}`);
   }
-  const may = await host.call("run_command", { command: write }, { runId });
-  if (may.isError) throw new Error(`nobody can write: ${may.content}`);
+  const control = await host.call("run_command", { command: write }, { runId });
+  if (control.isError) throw new Error(`the control cannot write: ${control.content}`);
   return stopped;
 }

@@ -83,7 +83,7 @@ way("TIOCLINUX", lambda: injected(0x541C))`,
       control: {
         differs: "kernels without the 32-bit entry",
         where: process.arch === "x64" ? "outside" : "none",
-        why: "only x64 has another",
+        why: "only x64 has another calling convention",
         except: ["x32"],
       },
       code: `

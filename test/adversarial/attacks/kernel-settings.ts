@@ -3,7 +3,7 @@ import { probe } from "../support/attack.ts";
 
 const needsRoot = {
   where: "none",
-  why: "it takes root of the machine, as whom no attack is run",
+  why: "it requires root on the machine, and attacks never run as root",
 } as const;
 
 export const kernelSettings: Category = {

@@ -11,7 +11,7 @@ export const lists: Category = {
       attempt:
         "bypasses the list of imports, and tries to reach a secret, host files, the network, a shell",
       promise: "the list is bypassed; the sandbox stops the harm behind it",
-      control: { where: "within", why: "most of the bypasses run, and get at the module" },
+      control: { where: "within", why: "most of the bypasses run and reach the module" },
       run: importList,
     },
     {
@@ -19,7 +19,7 @@ export const lists: Category = {
       attempt: "bypasses the list of commands with interpreters, other names, wrappers, copies",
       promise:
         "the list is bypassed; only files of the run can be deleted, and nothing else can be reached",
-      control: { where: "within", why: "some of the bypasses run, and delete files of the run" },
+      control: { where: "within", why: "some of the bypasses run and delete files of the run" },
       run: commandList,
     },
     {
@@ -28,13 +28,13 @@ export const lists: Category = {
         "submits code that breaks parsers: deep nesting, huge literals, endless sums, lone surrogates, a megabyte of brackets",
       promise:
         "the parser fails in the sandbox, within its limits; the toolhost continues to serve others",
-      control: { where: "within", why: "each is refused or broken by the interpreter" },
+      control: { where: "within", why: "the interpreter refuses each or fails" },
       run: parserBombs,
     },
   ],
 };
 
-/** Ways to the module `os`, of which the list of imports has only `os.path`. */
+/** Ways to reach the module `os`, of which the list of imports permits only `os.path`. */
 const bypasses = [
   "import pathlib\no = pathlib.os",
   "import os.path\no = os",
@@ -96,7 +96,7 @@ tried("agent", lambda: o.kill(1, 9) or o.system("kill -0 1") != 0)
   return worse === undefined ? bounded : harmed(worse);
 }
 
-/** Commands that delete the file `f`, or whatever they are told to. */
+/** Returns commands that delete `file`. */
 const deleters = (file: string): readonly (readonly string[])[] => [
   ["sh", "-c", `rm -rf ${file}`],
   ["bash", "-c", `eval "r""m -rf ${file}"`],
@@ -134,7 +134,7 @@ async function commandList(bench: AttackBench): Promise<Verdict> {
       return isError ? undefined : command.join(" ");
     }),
   );
-  // Nothing to delete is no mistake to some of them.
+  // Some of the commands succeed even if the file does not exist.
   const look = `import os; print([os.path.getsize(p) > 0 for p in ("/usr/bin/env", "/etc/ld.so.cache")])`;
   const left = await host.call(
     "run_command",
@@ -176,9 +176,9 @@ async function parserBombs(bench: AttackBench): Promise<Verdict> {
   );
   const { content, isError } = await host.call("execute_code", { code: "6 * 7" });
   if (isError || !content.includes("42")) return harmed(`the next call: ${content}`);
-  const broken = outcomes.filter((outcome) => outcome.isError).length;
-  if (broken < bombs.length / 2)
-    throw new Error(`only ${broken} of ${bombs.length} broke anything`);
+  const failed = outcomes.filter((outcome) => outcome.isError).length;
+  if (failed < bombs.length / 2)
+    throw new Error(`only ${failed} of ${bombs.length} failed`);
   const lost = outcomes.find(({ metadata }) => metadata?.endReason === "sandbox_lost");
   if (lost !== undefined) return harmed(lost.content);
   const took = performance.now() - began;

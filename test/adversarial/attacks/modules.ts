@@ -17,7 +17,7 @@ export const modules: Category = {
       attempt:
         "places modules, startup files and settings where interpreters look for them: json.py, sitecustomize.py, .pth, pyvenv.cfg",
       promise: "no program of the toolhost loads any of them",
-      control: { where: "within", why: "an interpreter that is not isolated loads them" },
+      control: { where: "within", why: "an interpreter without isolated mode loads them" },
       run: hijackedModules,
     },
     {
@@ -58,20 +58,20 @@ open(packages + "/usercustomize.py", "w").write(harm)
 open("/workspace/pyvenv.cfg", "w").write("home = /workspace\\n")
 open("/workspace/.pythonrc.py", "w").write(harm)`;
   const { end, text } = await bench.python(prepare);
-  if (end.code !== 0) throw new Error(`the files were not laid out: ${text("stderr")}`);
+  if (end.code !== 0) throw new Error(`cannot create the files: ${text("stderr")}`);
   const argv = ["/bin/sh", "-c", "python3 -c 'import fnmatch'; cat hijacked; rm -f hijacked"];
   const control = await collect(bench.box, { argv, limits: limitsOf() }, bench.signal);
   if (!control.text("stdout").includes("fnmatch"))
     throw new Error("no interpreter loads the files");
-  await ownPrograms(bench);
+  await runOwnPrograms(bench);
   const isLoaded = existsSync(mark);
   const clear = { argv: ["/bin/sh", "-c", "rm -rf ./*.py .local pyvenv.cfg"], limits: limitsOf() };
   await collect(bench.box, clear, bench.signal);
   return isLoaded ? harmed("a file of the workspace was loaded") : stopped;
 }
 
-/** Has each program of ours run once. */
-async function ownPrograms({ box, signal }: AttackBench): Promise<void> {
+/** Runs each of our own programs once. */
+async function runOwnPrograms({ box, signal }: AttackBench): Promise<void> {
   const code = "import json, re, os.path\njson.dumps(1)";
   const stdin = Buffer.from(JSON.stringify({ code, allowed_imports: ["json", "re", "os.path"] }));
   const ran = await collect(

@@ -20,7 +20,7 @@ for number, (address, port) in enumerate(given["listeners"]):
       promise: "none of them is reachable",
       control: {
         where: "none",
-        why: "what lies around a machine differs; the other addresses show that connections work",
+        why: "the neighborhood of a machine differs; the other addresses show that connections work",
       },
       code: `
 def sent(address, port):
@@ -91,7 +91,7 @@ way("raw 6", lambda: socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPR
       promise: "only unix and inet are available, also with extra high bits in the number",
       control: {
         where: "none",
-        why: "which of them a kernel has differs; netlink shows that the others are not refused by mistake",
+        why: "kernels support different families; netlink shows that the others are not refused by mistake",
       },
       code: `
 def opened(family, kind): os.close(libc.socket(family, kind, 0)) if libc.socket(family, kind, 0) >= 0 else refuse(ctypes.get_errno())

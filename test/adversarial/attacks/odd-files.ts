@@ -12,7 +12,7 @@ export const oddFiles: Category = {
       id: "special-files",
       attempt: "makes file tools read named pipes, sockets, devices and huge sparse files",
       promise: "refused at once, without waiting",
-      control: { where: "within", why: "the files are there, by their kinds" },
+      control: { where: "within", why: "the files exist with their types" },
       run: specialFiles,
     },
     {
@@ -20,7 +20,7 @@ export const oddFiles: Category = {
       attempt:
         "creates file names with newlines, control characters, lone surrogates, 255 bytes, -rf, and nests 3,000 folders",
       promise: "each is one unambiguous line of a listing, and tools continue to work",
-      control: { where: "within", why: "the listing has them all" },
+      control: { where: "within", why: "the listing contains all of them" },
       run: oddNames,
     },
     {
@@ -35,7 +35,7 @@ export const oddFiles: Category = {
       id: "pattern-bombs",
       attempt: "searches by regular expressions and patterns that take exponential time",
       promise: "the search ends at its time limit; the toolhost continues to serve others",
-      control: { where: "within", why: "it takes all of its time" },
+      control: { where: "within", why: "it reaches its time limit" },
       run: patternBombs,
     },
   ],
@@ -84,9 +84,9 @@ open("bottom", "w").write("needle\\n")`,
   const lines = listed.content.trim().split("\n");
   if (listed.isError || lines.length !== 10)
     return harmed(`${lines.length} lines: ${listed.content}`);
-  // oxlint-disable-next-line no-control-regex -- what must not come through
+  // oxlint-disable-next-line no-control-regex -- the characters that must not be forwarded
   if (/[\x00-\x08\x0b-\x1f\x7f\u202e]/.test(listed.content))
-    return harmed("control characters come through");
+    return harmed("control characters are forwarded");
   const found = await host.call("grep", { path: "odd", pattern: "needle" }, { runId });
   if (found.isError || found.content.trim().split("\n").length !== 10) return harmed(found.content);
   for (const args of [
@@ -149,6 +149,6 @@ async function patternBombs(bench: AttackBench): Promise<Verdict> {
   const slow = found.findIndex(({ end }) => end.reason !== "exit");
   if (slow >= 0) return harmed(`${patterns[slow]} takes too long`);
   const { end } = await bomb;
-  if (end.reason === "exit") throw new Error("the expression was no bomb");
+  if (end.reason === "exit") throw new Error("the expression is not a bomb");
   return end.reason === "timeout" ? bounded : harmed(end.reason);
 }

@@ -67,7 +67,7 @@ way("/etc/shadow content", lambda: open("/etc/shadow").read())`,
       id: "system-files",
       attempt: "changes the interpreter, the C library, and the loader's files",
       promise: "the system is read-only",
-      control: { where: "none", why: "they are root's everywhere" },
+      control: { where: "none", why: "they belong to root on every machine" },
       code: `
 for path in [os.__file__, json.__file__, sys.executable, os.path.realpath("/proc/self/exe"), "/proc/self/exe", "/bin/sh", "/etc/ld.so.cache", "/etc/ld.so.conf"]:
     way("write " + path, lambda: writable(path))
@@ -80,7 +80,7 @@ way("agent's program", lambda: writable("/proc/1/exe"))`,
       id: "descriptors",
       attempt: "looks for file descriptors that the toolhost left open",
       promise: "only the three standard streams and the result are open",
-      control: { where: "within", why: "descriptor 3 is there where it should be" },
+      control: { where: "within", why: "the standard streams are open" },
       code: `
 def held():
     found = {}

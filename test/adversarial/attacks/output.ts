@@ -2,9 +2,9 @@ import type { Attack, Category, Control } from "../support/attack.ts";
 import { bounded, harmed, stopped } from "../support/attack.ts";
 
 const mebibyte = 2 ** 20;
-const within: Control = { where: "within", why: "its output comes through up to the limit" };
+const within: Control = { where: "within", why: "its output is forwarded up to the limit" };
 
-/** Writes without end, of which no more than the limit is passed on. */
+/** Creates an attack that writes endlessly, of which no more than the limit may be forwarded. */
 function flood(id: string, attempt: string, code: string): Attack {
   return {
     id,
@@ -56,7 +56,7 @@ while True: os.write(3, b"x" * 65_536)`,
       id: "closed-output",
       attempt: "closes all streams, its own and those of its descendants, and continues",
       promise: "its real end is reported when it happens",
-      control: { where: "within", why: "the exit code is told" },
+      control: { where: "within", why: "the exit code is reported" },
       run: async (bench) => {
         const code = `
 import os, time

@@ -13,35 +13,35 @@ export const results: Category = {
         "writes a forged report to the result descriptor: success, another duration, another result",
       promise:
         "it can forge only its own result, not how it ended, how long it took, and where it ran",
-      control: { where: "within", why: "the forged words come through" },
+      control: { where: "within", why: "the forged text is forwarded" },
       run: forgedResult,
     },
     {
       id: "forged-progress",
       attempt: "prints text that looks like events, results and notes of the toolhost",
       promise: "it arrives as output of the call, in JSON, and ends nothing",
-      control: { where: "within", why: "the printed words come through" },
+      control: { where: "within", why: "the printed text is forwarded" },
       run: forgedProgress,
     },
     {
       id: "broken-characters",
       attempt: "returns results, output and file names with lone surrogates and invalid UTF-8",
       promise: "the call has a result, and the toolhost continues to work",
-      control: { where: "within", why: "what is whole beside them comes through" },
+      control: { where: "within", why: "the valid text next to them is forwarded" },
       run: brokenCharacters,
     },
     {
       id: "large-results",
       attempt: "returns megabytes: in one line, of zeros, of characters that JSON escapes",
       promise: "the model reads 50,000 bytes at most; the journal accepts the result",
-      control: { where: "within", why: "the result says that it was cut" },
+      control: { where: "within", why: "the result reports that it was truncated" },
       run: largeResults,
     },
     {
       id: "hurried-progress",
       attempt: "writes thousands of lines per second, to flood the run with events",
       promise: "at most four per second are reported",
-      control: { where: "within", why: "progress is told" },
+      control: { where: "within", why: "progress is reported" },
       run: hurriedProgress,
     },
   ],
@@ -129,7 +129,7 @@ async function largeResults(bench: AttackBench): Promise<Verdict> {
     const bytes = Buffer.byteLength(content);
     if (bytes > 51_000) return harmed(`${bytes} bytes of ${code}`);
     if (!metadata?.offloadedArtifactId)
-      throw new Error(`${code} gave little: ${content.slice(0, 300)}`);
+      throw new Error(`${code} returned too little: ${content.slice(0, 300)}`);
   }
   return bounded;
 }
@@ -142,9 +142,9 @@ async function hurriedProgress(bench: AttackBench): Promise<Verdict> {
   const request = await host.send("run_command", { command }, { runId });
   const facts = await factsUntilEnd(host.journal, keyOf(request), bench.signal);
   await wait(0);
-  const told = facts.filter(({ fact }) => fact.case === "progress").length;
+  const reported = facts.filter(({ fact }) => fact.case === "progress").length;
   const result = facts.map(({ fact }) => fact).find((fact) => fact.case === "result");
   const seconds = (result?.value.metadata?.executionTimeMs ?? 0) / 1_000;
-  if (told === 0) throw new Error("no progress is told");
-  return told <= 4 * seconds + 2 ? bounded : harmed(`${told} events in ${seconds} s`);
+  if (reported === 0) throw new Error("no progress was reported");
+  return reported <= 4 * seconds + 2 ? bounded : harmed(`${reported} events in ${seconds} s`);
 }

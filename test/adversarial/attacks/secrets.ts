@@ -27,7 +27,7 @@ way("the agent", lambda: given["canary"] in open(f"/proc/{one}/environ").read())
       id: "own-environment",
       attempt: "looks for unexpected variables in its own environment",
       promise: "only five variables, none of the toolhost",
-      control: { where: "within", why: "PATH is there" },
+      control: { where: "within", why: "PATH is set" },
       code: `
 assert "PATH" in os.environ
 way("variables", lambda: bool(set(os.environ) - {"HOME", "LANG", "PATH", "PWD", "TMPDIR", "LC_CTYPE"}) if given["first"] else True)`,

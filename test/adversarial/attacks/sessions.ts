@@ -14,7 +14,7 @@ export const sessions: Category = {
       id: "kill-everybody",
       attempt: "stops and kills every process that it can, with kill(-1)",
       promise: "it ends only itself; the agent and other sessions continue",
-      control: { where: "within", why: "its own child is ended by it" },
+      control: { where: "within", why: "it kills its own child" },
       run: killEverybody,
     },
     {
@@ -22,14 +22,14 @@ export const sessions: Category = {
       attempt:
         "leaves for the next call: files in /tmp and /dev/shm, limits, a folder, locks, listeners, threads, watches",
       promise: "the next call finds the workspace and nothing else",
-      control: { where: "within", why: "the call itself sees what it leaves" },
+      control: { where: "within", why: "the call itself sees its residue" },
       run: residue,
     },
     {
       id: "changed-agent",
       attempt: "changes what it can of the agent: limits, priority, CPU affinity, System V objects",
       promise: "the sandbox is not used again",
-      control: { where: "within", why: "the kernel takes each change" },
+      control: { where: "within", why: "the kernel accepts each change" },
       run: changedAgent,
     },
     {
@@ -43,7 +43,7 @@ export const sessions: Category = {
       id: "forged-frames",
       attempt: "writes every message of the agent's protocol to every descriptor in reach",
       promise: "the toolhost accepts none of them as the agent's",
-      control: { where: "within", why: "the messages come through, as output" },
+      control: { where: "within", why: "the messages arrive as output" },
       run: forgedFrames,
     },
   ],
@@ -96,7 +96,7 @@ print(json.dumps(seen(), sort_keys=True)); sys_stdout = None
 import sys; sys.stdout.flush(); os._exit(0)`;
   const first = (await bench.python(leaving, { box: session })).text("stdout").split("\n");
   if (first[0] === first[1] || !first[1]?.includes("left") === first[1]?.includes("residue"))
-    throw new Error(`the attack left nothing: ${first.join("\n")}`);
+    throw new Error(`the attack left no residue: ${first.join("\n")}`);
   const { text } = await bench.python(looking, { box: session });
   const second = text("stdout").trim();
   return second === first[0]
@@ -134,7 +134,7 @@ def connected(family, to):
 print(connected(socket.AF_INET, ("127.0.0.1", ${port})), connected(socket.AF_UNIX, "\\0offered"))`;
   const command = { argv: ["python3", "-I", "-c", serve], limits: limitsOf() };
   for await (const event of bench.box.exec(command, bench.signal)) {
-    if (event.kind === "end") throw new Error(`it offered nothing: ${event.reason}`);
+    if (event.kind === "end") throw new Error(`no listener started: ${event.reason}`);
     if (event.kind !== "out") continue;
     if (!Buffer.from(event.bytes).toString().includes("reached")) continue;
     const { text } = await bench.python(reach, { box: bench.otherBox });
@@ -143,7 +143,7 @@ print(connected(socket.AF_INET, ("127.0.0.1", ${port})), connected(socket.AF_UNI
       ? stopped
       : harmed(`${text("stdout")}${text("stderr")} host: ${isReached}`);
   }
-  throw new Error("it offered nothing");
+  throw new Error("no listener started");
 }
 
 async function reaches(port: number): Promise<boolean> {
@@ -172,7 +172,7 @@ open("/workspace/frames", "wb").write(frames)
 os._exit(7)`;
   const { end, text } = await bench.python(code, { box: session });
   const all = [text("stdout"), text("stderr"), text("result")];
-  if (!all.every((each) => each.includes("forged"))) throw new Error("nothing was written");
+  if (!all.every((each) => each.includes("forged"))) throw new Error("no frame was written");
   const next = await bench.python("print('next')", { box: session });
   return end.reason === "exit" && end.code === 7 && next.text("stdout") === "next\n"
     ? stopped

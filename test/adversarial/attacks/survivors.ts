@@ -11,7 +11,7 @@ import { becomes } from "../support/becomes.ts";
 interface Survival {
   readonly id: string;
   readonly attempt: string;
-  /** Starts what is meant to survive; `MARK` stands for a word by which its processes are known. */
+  /** Starts processes that try to survive. `MARK` is replaced by an argument that identifies them. */
   readonly code: string;
   readonly limits?: PythonOptions["limits"];
   /** How the call ends. */
@@ -20,13 +20,13 @@ interface Survival {
 
 let marks = 0;
 
-/** Leaves processes behind. They must have been there, and must be gone when the end of the call is told. */
+/** Creates an attack that leaves processes behind. They must have started, and must be gone when the call has ended. */
 function survival({ id, attempt, code, limits = {}, reason }: Survival): Attack {
   return {
     id,
     attempt,
     promise: "when the end is reported, nothing is left",
-    control: { where: "within", why: "the processes are seen on the host while the call runs" },
+    control: { where: "within", why: "the processes are visible on the host while the call runs" },
     run: async (bench) => {
       const mark = `86390.${process.pid}${marks++}`;
       const argv = ["python3", "-I", "-c", code.replaceAll("MARK", mark)];
@@ -128,7 +128,7 @@ time.sleep(60)`,
       id: "open-and-close",
       attempt: "opens, uses, cancels and closes sandboxes at the same time, at random moments",
       promise: "nothing is left, neither processes nor sandboxes",
-      control: { where: "within", why: "calls that are not cancelled give their output" },
+      control: { where: "within", why: "calls that are not cancelled return their output" },
       run: openAndClose,
     },
   ],
@@ -144,7 +144,8 @@ async function openAndClose(bench: AttackBench): Promise<Verdict> {
   const whole = async () => {
     await using session = await bench.open();
     const { text } = await bench.python("print('whole')", { box: session });
-    if (text("stdout") !== "whole\n") throw new Error(`a call of another broke: ${text("stderr")}`);
+    if (text("stdout") !== "whole\n")
+      throw new Error(`a concurrent call failed: ${text("stderr")}`);
   };
   const cancelled = async (turns: number) => {
     const stop = new AbortController();
@@ -157,7 +158,7 @@ async function openAndClose(bench: AttackBench): Promise<Verdict> {
   const closed = async (turns: number) => {
     const session = await bench.open();
     const running = collect(
-      { isolation: bench.name, exec: (...given) => session.exec(...given) },
+      { isolation: bench.name, exec: (...args) => session.exec(...args) },
       { argv: ["sleep", mark], limits: limitsOf() },
       bench.signal,
     ).catch(() => undefined);
@@ -170,7 +171,7 @@ async function openAndClose(bench: AttackBench): Promise<Verdict> {
   }
   const verdict = await gone(mark);
   if (verdict.kind !== "stopped") return verdict;
-  // Those that are kept warm may stay, or have been replaced.
+  // Idle sandboxes may stay, or may have been replaced.
   const after = await becomes(own, (count) => count <= Math.max(before, 2) + 2);
   return after <= Math.max(before, 2) + 2
     ? stopped

@@ -13,7 +13,7 @@ import { harmed, stopped } from "../support/attack.ts";
 import type { AttackBench } from "../support/attack.ts";
 import { becomes } from "../support/becomes.ts";
 
-/** The last category: the toolhost does not survive it. */
+/** The last category, because it kills the toolhost. */
 export const toolhost: Category = {
   title: "The toolhost",
   attacks: [
@@ -30,14 +30,14 @@ export const toolhost: Category = {
       attempt:
         "opens workspaces for tenants and runs with names such as .., a/b, with NUL, of 300 bytes",
       promise: "refused; no folder is created",
-      control: { where: "within", why: "a plain name is taken" },
+      control: { where: "within", why: "a plain name is accepted" },
       run: hostileNames,
     },
     {
       id: "toolhost-death",
       attempt: "continues as a daemon that ignores signals when its toolhost is killed",
       promise: "all of its processes end with the toolhost",
-      control: { where: "within", why: "the processes are seen on the host before" },
+      control: { where: "within", why: "the processes are visible on the host before" },
       run: toolhostDeath,
     },
   ],
@@ -75,14 +75,14 @@ async function hostileNames(bench: AttackBench): Promise<Verdict> {
   try {
     const root = join(base, "root");
     await mkdir(root);
-    const place = new HostWorkspaceStorage(
+    const storage = new HostWorkspaceStorage(
       { id: "here", root, identity: sandboxIdentity(64_017) },
       { isolation: bench.name, sandboxFor: () => bench.box, endIdle: async () => undefined },
     );
-    const { keeper: workspaces } = new MemoryHosts().hostAt(place, "here");
+    const { keeper: workspaces } = new MemoryHosts().hostAt(storage, "here");
     const open = async (tenant: string, runId: string) => {
-      const wanted = { tenant, id: runId, runId, callId: "", tool: "", files: [] };
-      await using _ = await workspaces.open(wanted, bench.signal);
+      const request = { tenant, id: runId, runId, callId: "", tool: "", files: [] };
+      await using _ = await workspaces.open(request, bench.signal);
     };
     const names = [
       "..",
@@ -142,7 +142,7 @@ subprocess.run(["sleep", "${mark}"])`;
     () => processesWith(mark),
     (found) => found.length >= 2,
   );
-  if (before.length < 2) throw new Error("nothing ran");
+  if (before.length < 2) throw new Error("the processes did not start");
   const { pid = 0 } = host.process;
   host.process.kill("SIGKILL");
   const left = await becomes(
@@ -156,16 +156,18 @@ subprocess.run(["sleep", "${mark}"])`;
     );
   const grouped = await becomes(groups, (found) => found.length === 0);
   if (grouped.length > 0) return harmed(`processes ${grouped.join(", ")}`);
-  // What has no processes any more is taken away by whichever toolhost finds it.
+  // Any toolhost removes sandboxes without processes.
   const orphans = async () =>
     (await bench.driver.list(bench.signal)).filter(({ sessionId }) =>
       sessionId.includes(`${pid}.`),
     );
   const known = await becomes(orphans, (found) => found.every(({ isOrphan }) => isOrphan));
   for (const { sessionId, isOrphan } of known) {
-    if (!isOrphan) return harmed(`${sessionId} is not known for an orphan`);
+    if (!isOrphan) return harmed(`${sessionId} is not listed as an orphan`);
     await bench.driver.destroy(sessionId, bench.signal);
   }
-  const kept = await becomes(orphans, (found) => found.length === 0);
-  return kept.length === 0 ? stopped : harmed(kept.map(({ sessionId }) => sessionId).join(", "));
+  const remaining = await becomes(orphans, (found) => found.length === 0);
+  return remaining.length === 0
+    ? stopped
+    : harmed(remaining.map(({ sessionId }) => sessionId).join(", "));
 }

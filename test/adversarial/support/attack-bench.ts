@@ -20,6 +20,7 @@ export interface BenchOptions {
   readonly toolhost: () => Promise<AttackedToolhost>;
 }
 
+/** Opens a bench with the workspaces of two sessions, and sandboxes of one driver over both. */
 export async function attackBench(options: BenchOptions): Promise<AttackBench> {
   const { name, driver, signal } = options;
   const resources = new AsyncDisposableStack();
@@ -52,7 +53,7 @@ export async function attackBench(options: BenchOptions): Promise<AttackBench> {
       ),
     python: (code, { limits = {}, box: where = box, signal: until = signal } = {}) => {
       const command = { argv: ["python3", "-I", "-c", code], limits: limitsOf(limits) };
-      return collect({ isolation: name, exec: (...given) => where.exec(...given) }, command, until);
+      return collect({ isolation: name, exec: (...args) => where.exec(...args) }, command, until);
     },
     probed: () => (probed ??= probe()),
     toolhost: () => (toolhost ??= options.toolhost()),

@@ -10,7 +10,7 @@ import type { AttackedToolhost } from "./attacked-toolhost.ts";
 import type { DriverName } from "./driver-name.ts";
 import type { Given, Ways } from "./prober.ts";
 
-/** What became of an attack. Bounded: it did what it does, to itself and no further, and was ended. */
+/** Outcome of an attack. `bounded` means that it affected only its own call, within the limits. */
 export type Verdict =
   | { readonly kind: "stopped" }
   | { readonly kind: "bounded" }
@@ -24,39 +24,39 @@ export function harmed(what: string): Verdict {
 }
 
 /**
- * How it is known that an attack would do harm if nothing stopped it, so that a slip in its code is not taken for safety.
- * `outside` and `namespace`: its code is run without the boundary, as a user without rights or as the owner of fresh
- * namespaces, and each way but those in `except` does harm. `within`: the attack itself shows what it rests on.
+ * The control of an attack, which shows that it would do harm without a boundary, so that a bug in its code is not taken for
+ * safety. `outside` and `namespace`: the code runs without a sandbox, as an unprivileged user or as the owner of new
+ * namespaces, and each way does harm, except those in `except`. `within`: the attack checks its own premises.
  */
 export interface Control {
   readonly where: "outside" | "namespace" | "within" | "none";
   readonly except?: readonly string[];
-  /** What is shown within, or why nothing can be. */
+  /** What the attack checks itself, or why there is no control. */
   readonly why?: string;
-  /** What a machine may refuse by itself, or not have; nothing is shown there. */
+  /** A property of some machines that prevents the attack even without a sandbox. The control is skipped there. */
   readonly differs?: string;
 }
 
-/** A driver under attack: two workspaces of two sessions, with sandboxes over both. */
+/** A driver under attack, with the workspaces of two sessions and sandboxes over both. */
 export interface AttackBench extends AsyncDisposable {
   readonly name: DriverName;
   readonly driver: SandboxDriver;
   readonly signal: AbortSignal;
-  /** What there is to be found on the machine. */
+  /** Targets on this machine. */
   readonly given: Given;
-  /** The workspaces of the attacker and of somebody else, as the host sees them. */
+  /** Paths on the host of the workspaces of the attacker and of the other session. */
   readonly workspace: string;
   readonly otherWorkspace: string;
-  /** Sandboxes of the attacker, and of somebody else. */
+  /** Sandboxes of the attacker and of the other session. */
   readonly box: Sandbox;
   readonly otherBox: Sandbox;
-  /** A sandbox of its own over the attacker's workspace. */
+  /** Opens a new sandbox over the attacker's workspace. */
   open(limits?: Partial<SandboxLimits>): Promise<SandboxSession>;
   /** Runs Python in a sandbox of the attacker, or in `box`. */
   python(code: string, options?: PythonOptions): Promise<Collected>;
-  /** What the prober found, which runs once. */
+  /** Returns the outcomes of the prober, which runs once. */
   probed(): Promise<Readonly<Record<string, Ways>>>;
-  /** A toolhost with this driver. */
+  /** Returns a toolhost with this driver, which is started once. */
   toolhost(): Promise<AttackedToolhost>;
 }
 
@@ -66,7 +66,7 @@ export interface PythonOptions {
   readonly signal?: AbortSignal;
 }
 
-/** One attack: what an attacker does, and how that is tried against a driver. */
+/** One attack, and how to try it against a driver. */
 export interface Attack {
   readonly id: string;
   /** What an attacker does. */
@@ -74,23 +74,23 @@ export interface Attack {
   /** What must hold. */
   readonly promise: string;
   readonly control: Control;
-  /** Python for the prober. Absent: the attack is more than one program. */
+  /** Python code for the prober. Absent if the attack needs more than one program. */
   readonly code?: string;
-  /** Throws what the attack itself got wrong. */
+  /** Tries the attack. Throws if the attack itself is broken. */
   run(bench: AttackBench): Promise<Verdict>;
-  /** What has to be bounded for all processes of a sandbox together; not every machine can. */
+  /** A limit for all processes of a sandbox together that the attack needs, and that not every machine supports. */
   readonly needs?: keyof Bounds;
-  /** Of a driver that cannot stop it, why. */
+  /** Why a driver cannot stop the attack, by driver. */
   readonly admitted?: Partial<Record<DriverName, string>>;
 }
 
-/** Attacks with something in common. */
+/** A group of attacks, as in docs/security.md. */
 export interface Category {
   readonly title: string;
   readonly attacks: readonly Attack[];
 }
 
-/** An attack that is a program for the prober. All of them run together, in one call. */
+/** Creates an attack that is code for the prober, which runs all of them in one call. */
 export function probe({
   code,
   ...attack
@@ -106,7 +106,7 @@ function verdictOf(attack: string, outcomes: Ways): Verdict {
   const found = Object.entries(outcomes);
   const broken = found.filter(([, outcome]) => outcome.startsWith("broken"));
   if (found.length === 0 || broken.length > 0)
-    throw new Error(`the attack ${attack} is wrong: ${JSON.stringify(broken)}`);
+    throw new Error(`the attack ${attack} is broken: ${JSON.stringify(broken)}`);
   const ways = found.filter(([, outcome]) => outcome === "harm").map(([way]) => way);
   return ways.length === 0 ? stopped : harmed(ways.join(", "));
 }

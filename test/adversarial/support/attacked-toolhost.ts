@@ -17,16 +17,16 @@ import { startToolhostProcess } from "@reeve/toolhost/test/support/toolhost-proc
 import { factsUntilEnd, keyOf, resultOf } from "@reeve/toolhost/test/support/toolhost";
 import type { DriverName } from "./driver-name.ts";
 
-/** How large a published file may be there. */
+/** Maximum size of a published file. */
 export const maxArtifactBytes = 8_000_000;
 
-/** A toolhost as a process of its own, with a NATS of its own, and a secret in its environment. */
+/** A toolhost in its own process, with its own NATS server and a secret in its environment. */
 export interface AttackedToolhost {
   readonly process: ChildProcess;
   readonly journal: CallJournal;
-  /** Calls a tool in the workspace of a run, and gives what the model would read. */
+  /** Executes a tool call in the workspace of a run, and returns the result that the model would read. */
   call(name: string, args: JsonObject, options?: CallOptions): Promise<ToolResult>;
-  /** Has Python prepare something in the workspace. Throws what it complains of. */
+  /** Prepares a workspace with Python code. Throws its error output if it fails. */
   prepare(runId: string, code: string): Promise<void>;
   /** Sends a request without waiting for its result. */
   send(name: string, args: JsonObject, options?: CallOptions): Promise<ToolCallRequest>;
@@ -37,6 +37,7 @@ export interface CallOptions {
   readonly settings?: Partial<Pick<ToolSettings, "readOnly" | "codeTimeout">>;
 }
 
+/** Starts a toolhost process with the given driver, and with `canary` as its secret. */
 export async function startAttackedToolhost(
   { sandbox, canary }: { readonly sandbox: DriverName; readonly canary: string },
   resources: AsyncDisposableStack,
@@ -44,7 +45,7 @@ export async function startAttackedToolhost(
 ): Promise<AttackedToolhost> {
   const log = createLogger("test", "silent");
   const folder = await mkdtemp(join(tmpdir(), "reeve-attacked-"));
-  // Attacks nest folders deeper than Node can take away.
+  // Attacks nest folders deeper than Node can delete.
   resources.defer(() => void execFileSync("rm", ["-rf", folder]));
   await chmod(folder, 0o711);
   const server = resources.use(
@@ -66,7 +67,7 @@ export async function startAttackedToolhost(
   const send: AttackedToolhost["send"] = async (
     name,
     args,
-    { runId = "run_1", settings: asked } = {},
+    { runId = "run_1", settings: callSettings } = {},
   ) => {
     const callId = `${runId}-${++calls}-0`;
     const request = create(ToolCallRequestSchema, {
@@ -74,7 +75,7 @@ export async function startAttackedToolhost(
       runId,
       call: { callId, name, arguments: args },
       workspace: { id: runId },
-      ...(asked && { settings: asked }),
+      ...(callSettings && { settings: callSettings }),
     });
     await queue.publish(request, { dedupeId: callId }, signal);
     return request;
@@ -89,7 +90,7 @@ export async function startAttackedToolhost(
     prepare: async (runId, code) => {
       const command = ["python3", "-I", "-c", code];
       const { isError, content } = await call("run_command", { command }, { runId });
-      if (isError) throw new Error(`the attack could not be prepared: ${content}`);
+      if (isError) throw new Error(`cannot prepare the attack: ${content}`);
     },
   };
 }

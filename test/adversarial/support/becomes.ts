@@ -1,17 +1,17 @@
 import { setTimeout as wait } from "node:timers/promises";
 
 const maxMs = 15_000;
-const betweenMs = 25;
+const pollMs = 25;
 
-/** The first value that is wanted, or the last one when none came in time. */
+/** Polls a value for 15 seconds at most. Returns the first value that meets the condition, or the last one. */
 export async function becomes<T>(
   value: () => T | Promise<T>,
-  isWanted: (value: T) => boolean,
+  isExpected: (value: T) => boolean,
 ): Promise<T> {
   const until = performance.now() + maxMs;
   for (;;) {
     const found = await value();
-    if (isWanted(found) || performance.now() > until) return found;
-    await wait(betweenMs);
+    if (isExpected(found) || performance.now() > until) return found;
+    await wait(pollMs);
   }
 }

@@ -9,10 +9,10 @@ import { join } from "node:path";
 import process from "node:process";
 import type { Identity } from "@reeve/sandbox/host/identity";
 
-/** What there is on this machine for attacks to find. */
+/** Targets on this machine that attacks try to reach. */
 export interface HostTraps {
   readonly canary: string;
-  /** A file, a folder and a socket that everybody on the machine may use. */
+  /** A file, a folder, and a socket that all users of the machine may use. */
   readonly hostFile: string;
   readonly elsewhere: string;
   readonly socket: string;
@@ -25,7 +25,7 @@ export interface HostTraps {
   readonly engine: string;
 }
 
-/** Lays them out. Everything is gone with `resources`. */
+/** Creates the targets. Disposing `resources` removes them. */
 export async function hostTraps(
   unprivileged: Identity,
   resources: AsyncDisposableStack,
@@ -37,9 +37,9 @@ export async function hostTraps(
   await writeFile(hostFile, "of the host", { mode: 0o644 });
   const socket = join(folder, "socket");
   const abstract = `reeve-attack-${randomBytes(6).toString("hex")}`;
-  for (const path of [socket, `\0${abstract}`]) await listening({ path }, resources);
+  for (const path of [socket, `\0${abstract}`]) await listen({ path }, resources);
   await chmod(socket, 0o777);
-  const { port } = (await listening({ port: 0, host: "::" }, resources)) as AddressInfo;
+  const { port } = (await listen({ port: 0, host: "::" }, resources)) as AddressInfo;
   const addresses = Object.values(networkInterfaces())
     .flatMap((each) => each ?? [])
     .filter(({ scopeid = 0 }) => scopeid === 0)
@@ -58,7 +58,7 @@ export async function hostTraps(
   };
 }
 
-/** Two workspaces of two runs, the second with a secret, for sandboxes of an identity. */
+/** Creates the workspaces of two runs, the second with a secret, for sandboxes of `identity`. */
 export async function workspaces(
   identity: Identity,
   resources: AsyncDisposableStack,
@@ -74,7 +74,7 @@ export async function workspaces(
   return { folder, workspace, secret };
 }
 
-async function listening(
+async function listen(
   where: { readonly path: string } | { readonly port: number; readonly host: string },
   resources: AsyncDisposableStack,
 ): Promise<AddressInfo | string | null> {
@@ -85,7 +85,7 @@ async function listening(
   return server.address();
 }
 
-/** Memory of System V, which is there until somebody takes it away. */
+/** Creates System V shared memory, which exists until it is removed explicitly. */
 async function sharedMemory(
   key: number,
   { uid, gid, isDedicated }: Identity,

@@ -4,29 +4,29 @@ import type { HostTraps } from "./host-traps.ts";
 
 const text = readFileSync(join(import.meta.dirname, "prober.py"), "utf8");
 
-/** The command that tries attacks where it runs. */
+/** Arguments of Python to run the prober. */
 export const proberArguments = ["-I", "-c", text];
 
-/** What attacks are told of where they are. */
+/** The targets of attacks. */
 export interface Given extends HostTraps {
-  /** A folder of their own. */
+  /** The attackers' workspace. */
   readonly workspace: string;
-  /** A file of another session, as the host knows it. */
+  /** Path on the host of a file of another session. */
   readonly secret: string;
-  /** The process that speaks with the toolhost; 0 where there is none. */
+  /** Process id of the agent; 0 without a sandbox. */
   readonly first: number;
 }
 
-/** An attack, as far as the prober needs it. */
+/** The part of an attack that the prober needs. */
 interface Probe {
   readonly id: string;
   readonly code?: string;
 }
 
-/** By each way of an attack: `harm`, `refused: why`, or `broken: why`. */
+/** Outcome of each way of an attack: `harm`, `refused: why`, or `broken: why`. */
 export type Ways = Readonly<Record<string, string>>;
 
-/** What the prober reads. */
+/** Returns the input of the prober. */
 export function proberInput(given: Given, attacks: readonly Probe[]): Buffer {
   const probes = Object.fromEntries(
     attacks.flatMap(({ id, code }) => (code === undefined ? [] : [[id, code]])),
@@ -34,10 +34,10 @@ export function proberInput(given: Given, attacks: readonly Probe[]): Buffer {
   return Buffer.from(JSON.stringify({ given, probes }));
 }
 
-/** What the prober found, by attack. Throws when it said something else. */
+/** Parses the output of the prober: the outcomes by attack. Throws if it is not valid. */
 export function proberOutcomes(stdout: string, stderr: string): Readonly<Record<string, Ways>> {
   try {
-    // The prober is ours, and writes nothing else.
+    // The prober is our own program, so its output needs no validation.
     return JSON.parse(stdout) as Record<string, Ways>;
   } catch (cause) {
     throw new Error(`the prober broke: ${stderr.slice(-2_000)} ${stdout.slice(-2_000)}`, { cause });

@@ -16,11 +16,11 @@ interface Row {
   readonly id: string;
   readonly attempt: string;
   readonly promise: string;
-  /** By driver: the verdict, with the reason where an attack is not stopped. */
+  /** Verdict by driver, with the reason if the attack is not stopped. */
   readonly cells: Readonly<Record<string, string>>;
 }
 
-/** What docs/security.md states, by attack. */
+/** Returns the rows of the table in docs/security.md. */
 export function statedRows(): readonly Row[] {
   const [, table = ""] = readFileSync(page, "utf8").split(begin);
   return (table.split(end)[0] ?? "").split("\n").flatMap((line) => {
@@ -34,21 +34,21 @@ export function statedRows(): readonly Row[] {
   });
 }
 
-/** The verdicts on a driver that docs/security.md states. */
+/** Returns the verdicts of a driver in docs/security.md, by attack. */
 export function statedVerdicts(driver: DriverName): Readonly<Record<string, string>> {
   return Object.fromEntries(
     statedRows().map(({ id, cells }) => [id, (cells[driver] ?? "").split(":")[0] ?? ""]),
   );
 }
 
-/** What a cell of the table says. */
+/** Returns the text of a cell of the table. */
 export function cellOf(attack: Attack, driver: DriverName, verdict: Verdict | undefined): string {
   if (verdict === undefined) return "not tried";
   const reason = attack.admitted?.[driver] ?? (verdict.kind === "not stopped" ? verdict.what : "");
   return verdict.kind === "not stopped" ? `not stopped: ${reason}` : verdict.kind;
 }
 
-/** Attacks by drivers, on the terminal. */
+/** Prints the verdicts as a table to the terminal. */
 export function printTable(found: Found): void {
   const drivers = [...found.keys()];
   const widest = Math.max(
@@ -69,7 +69,7 @@ export function printTable(found: Found): void {
   process.stdout.write(`\n${lines.join("\n")}\n`);
 }
 
-/** The same as Markdown. Drivers that were not attacked keep what was found before. */
+/** Returns the verdicts as Markdown. Drivers that were not attacked keep their verdicts on the page. */
 export function markdownOf(found: Found): string {
   const before = new Map(statedRows().map((row) => [row.id, row.cells]));
   const sections = categories.map(({ title, attacks }) => {
@@ -87,7 +87,7 @@ export function markdownOf(found: Found): string {
   return sections.join("\n");
 }
 
-/** Writes it into docs/security.md when `REEVE_WRITE_SECURITY` is set; otherwise the page is only compared. */
+/** Writes the table to docs/security.md if `REEVE_WRITE_SECURITY` is set. Otherwise a test compares the page. */
 export async function writeTable(found: Found): Promise<void> {
   if (process.env["REEVE_WRITE_SECURITY"] === undefined) return;
   const text = await readFile(page, "utf8");

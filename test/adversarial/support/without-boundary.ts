@@ -8,20 +8,20 @@ import type { Given } from "./prober.ts";
 import { proberArguments, proberInput, proberOutcomes } from "./prober.ts";
 
 const python = "/usr/bin/python3";
-/** The owner of fresh namespaces has all rights there, and none outside. */
+/** Arguments of `unshare` for new namespaces, whose owner has all rights inside and none outside. */
 const ownNamespaces = [
   "--user --map-root-user --mount --uts --ipc --net --pid --cgroup",
   "--fork --kill-child --mount-proc",
 ].flatMap((words) => words.split(" "));
 
-/** Tries attacks with nothing around them, as a user without rights. Never as root. */
+/** Runs attacks without a sandbox, as an unprivileged user. Throws if the user is root. */
 export async function withoutBoundary(
   where: "outside" | "namespace",
   attacks: readonly Attack[],
   given: Given,
   { uid, gid, isDedicated }: Identity,
 ): Promise<Readonly<Record<string, Ways>>> {
-  if (uid === 0) throw new Error("no attack is run as root on the host");
+  if (uid === 0) throw new Error("refusing to run attacks as root on the host");
   const [program, ...args] = [
     ...(where === "namespace" ? ["unshare", ...ownNamespaces] : []),
     python,
