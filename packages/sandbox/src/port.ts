@@ -129,7 +129,7 @@ export const defaultLimits: Omit<SandboxLimits, "timeoutMs"> = {
   workspaceFiles: 100_000,
 };
 
-/** `result` is file descriptor 3, on which our own programs report, apart from the output of foreign code. */
+/** `result` is file descriptor 3, on which our own programs report, apart from the output of untrusted code. */
 export type OutputStream = "stdout" | "stderr" | "result";
 
 export type EndReason =

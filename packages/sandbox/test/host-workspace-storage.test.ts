@@ -79,7 +79,7 @@ describe.skipIf(!report.works)(`workspace storage on a host${why}`, () => {
 });
 
 describe.skipIf(!identity.isDedicated)("the workspace root of a toolhost that runs as root", () => {
-  test("lets sandboxes pass through the data folder, and nobody else", async () => {
+  test("lets sandboxes pass through the data folder, and no other user", async () => {
     const data = join(folder.path, "data");
     await mkdir(data, { mode: 0o700 });
     expect(workspaceRoot(data, identity)).toBe(join(data, "workspaces"));

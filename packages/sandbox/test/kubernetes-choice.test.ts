@@ -36,10 +36,10 @@ function driverFor(other: Partial<KubernetesOptions> = {}): KubernetesDriver {
 
 /** Refuses pods with a RuntimeClass, as a cluster without that class does. */
 function withoutRuntimeClass(name: string): void {
-  const made = cluster.pods.answer.bind(cluster.pods);
+  const answer = cluster.pods.answer.bind(cluster.pods);
   cluster.pods.answer = (method, pod, query, body) => {
     const { runtimeClassName } = (body as { spec?: { runtimeClassName?: string } }).spec ?? {};
-    if (method !== "POST" || runtimeClassName !== name) return made(method, pod, query, body);
+    if (method !== "POST" || runtimeClassName !== name) return answer(method, pod, query, body);
     return Promise.resolve(answers.noRuntimeClass(name));
   };
 }
@@ -80,14 +80,14 @@ describe("the kubernetes driver does not work", () => {
       reason: "the service account lacks rights in namespace reeve: get pods/attach, create pods",
       fixes: ["apply deploy/k8s/components/sandbox"],
     });
-    expect(cluster.pods.made).toEqual([]);
+    expect(cluster.pods.created).toEqual([]);
   });
 
   test.each(["reeve-sandbox:latest", "reeve-sandbox", "registry:5000/reeve-sandbox"])(
     "with the image %s, which has no fixed version",
     async (image) => {
       expect(await driverFor({ image }).probe(signal)).toMatchObject({ works: false });
-      expect(cluster.pods.made).toEqual([]);
+      expect(cluster.pods.created).toEqual([]);
     },
   );
 
@@ -104,13 +104,13 @@ describe.skipIf(skipReason !== "")(`the kubernetes driver works${skipReason}`, (
   test("with gVisor if its RuntimeClass exists", async () => {
     const report = await driverFor().probe(signal);
     expect(report).toMatchObject({ works: true, isolates: true, notes: [] });
-    expect(cluster.pods.made.map(({ spec }) => spec?.runtimeClassName)).toEqual(["gvisor"]);
+    expect(cluster.pods.created.map(({ spec }) => spec?.runtimeClassName)).toEqual(["gvisor"]);
   });
 
   test("without gVisor and without a warning if its RuntimeClass does not exist", async () => {
     withoutRuntimeClass("gvisor");
     expect(await driverFor().probe(signal)).toMatchObject({ works: true, notes: [] });
-    expect(cluster.pods.made.map(({ spec }) => spec?.runtimeClassName)).toEqual([undefined]);
+    expect(cluster.pods.created.map(({ spec }) => spec?.runtimeClassName)).toEqual([undefined]);
   });
 
   test("only with the named RuntimeClass", async () => {
@@ -151,7 +151,7 @@ describe.skipIf(skipReason !== "")(`the kubernetes driver works${skipReason}`, (
     });
     await session[Symbol.asyncDispose]();
     expect(cluster.claims.objects.size).toBe(0);
-    expect(cluster.pods.made).toEqual([]);
+    expect(cluster.pods.created).toEqual([]);
   });
 
   test("only if a claim gets a pod, and otherwise reports the status of the claim", async () => {

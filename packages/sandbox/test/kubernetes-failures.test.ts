@@ -75,7 +75,7 @@ describe("a pod that does not start", () => {
     cluster.pods.live = ({ metadata: { name } }) => cluster.pods.become(name, statuses.creating);
     const stop = new AbortController();
     const opened = driverFor().open(spec, stop.signal);
-    await vi.waitFor(() => expect(cluster.pods.made).toHaveLength(1));
+    await vi.waitFor(() => expect(cluster.pods.created).toHaveLength(1));
     stop.abort(new Error("the caller left"));
     expect(await errorOf(opened)).toBe("the caller left");
     await expectNothingLeft();

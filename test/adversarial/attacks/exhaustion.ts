@@ -34,13 +34,13 @@ function exhaustion({
       const used = bench.python(code, { limits });
       const other = await bench.python(work, { box: bench.otherBox });
       const { end, text } = await used;
-      const said = `${text("stdout").slice(-500)}${text("stderr").slice(-500)}`;
+      const printed = `${text("stdout").slice(-500)}${text("stderr").slice(-500)}`;
       if (other.text("stdout") !== "42\n")
         return harmed(`another session: ${other.text("stderr")}`);
       const next = await bench.python("print('next')");
       if (next.text("stdout") !== "next\n") return harmed(`the next call: ${next.text("stderr")}`);
-      if (!ends.includes(end.reason)) return harmed(`it ended by ${end.reason} ${said}`);
-      if (end.reason === "exit" && !said.includes("bounded")) return harmed(said);
+      if (!ends.includes(end.reason)) return harmed(`it ended by ${end.reason} ${printed}`);
+      if (end.reason === "exit" && !printed.includes("bounded")) return harmed(printed);
       await clear(bench);
       return bounded;
     },
@@ -63,7 +63,7 @@ export const exhaustions: Category = {
   attacks: [
     exhaustion({
       id: "fork-bomb",
-      attempt: "forks endlessly, with children that also fork and that nobody waits for",
+      attempt: "forks endlessly, with children that also fork and are never reaped",
       promise: "64 processes at most, and all of them are gone at the end",
       code: `
 import os, time

@@ -111,7 +111,7 @@ def from_memory():
     fd = call("memfd_create", b"program", 0)
     with open(os.path.realpath(sys.executable), "rb") as source: data = source.read()
     while data: data = data[os.write(fd, data):]
-    # The interpreter is not where it believes to be, so it is told where its library is.
+    # The interpreter is not at its installed path, so PYTHONHOME names its library.
     env = {"PYTHONHOME": sys.base_prefix}
     child = subprocess.run([f"/proc/self/fd/{fd}", "-c", script], pass_fds=[fd], env=env)
     assert child.returncode in (0, 3), child.returncode

@@ -129,8 +129,8 @@ async function commandList(bench: AttackBench): Promise<Verdict> {
   if (ran < 4) throw new Error(`only ${ran} of the bypasses delete anything`);
   const results = await Promise.all(
     targets.flatMap(deleters).map(async (command) => {
-      const asked = { command: [...command] };
-      const { isError } = await host.call("run_command", asked, { runId: "run_commands" });
+      const args = { command: [...command] };
+      const { isError } = await host.call("run_command", args, { runId: "run_commands" });
       return isError ? undefined : command.join(" ");
     }),
   );
@@ -177,8 +177,7 @@ async function parserBombs(bench: AttackBench): Promise<Verdict> {
   const { content, isError } = await host.call("execute_code", { code: "6 * 7" });
   if (isError || !content.includes("42")) return harmed(`the next call: ${content}`);
   const failed = outcomes.filter((outcome) => outcome.isError).length;
-  if (failed < bombs.length / 2)
-    throw new Error(`only ${failed} of ${bombs.length} failed`);
+  if (failed < bombs.length / 2) throw new Error(`only ${failed} of ${bombs.length} failed`);
   const lost = outcomes.find(({ metadata }) => metadata?.endReason === "sandbox_lost");
   if (lost !== undefined) return harmed(lost.content);
   const took = performance.now() - began;

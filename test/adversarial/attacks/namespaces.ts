@@ -128,7 +128,7 @@ def becomes_root(path):
             time.sleep(0.01)
         return status_of(child.pid)["Uid"].split()[1] == "0"
     except PermissionError:
-        # Nobody may look into a process of root's but for this.
+        # Only the status of a root process is readable.
         return status_of(child.pid)["Uid"].split()[1] == "0"
     except (FileNotFoundError, ProcessLookupError):
         return False

@@ -8,7 +8,7 @@ export const network: Category = {
       id: "loopback",
       attempt:
         "connects to services of the host on its loopback, IPv4 and IPv6, and on all of its addresses",
-      promise: "nobody answers",
+      promise: "no connection succeeds",
       control: { where: "outside" },
       code: `
 for number, (address, port) in enumerate(given["listeners"]):
@@ -45,7 +45,7 @@ way("routes", lambda: len(open("/proc/net/route").read().splitlines()) > 1)`,
     probe({
       id: "abstract-sockets",
       attempt: "connects to an abstract Unix socket of the host, which no folder hides",
-      promise: "nobody answers",
+      promise: "no connection succeeds",
       control: { where: "outside" },
       code: `
 def connected():

@@ -35,7 +35,7 @@ export const sessions: Category = {
     {
       id: "listeners",
       attempt: "offers services to other sessions and the host, on addresses and abstract sockets",
-      promise: "nobody else can reach them",
+      promise: "neither the host nor other sessions can reach them",
       control: { where: "within", why: "it reaches them itself" },
       run: listeners,
     },

@@ -112,10 +112,10 @@ async function hostileNames(bench: AttackBench): Promise<Verdict> {
       }
     }
     await open("acme", "run_1");
-    const made = readdirSync(base, { recursive: true }).map(String).toSorted();
+    const created = readdirSync(base, { recursive: true }).map(String).toSorted();
     const expected = ["root", "root/acme", "root/acme/run_1", "root/acme/run_1/files"];
-    const beyond = made.filter((path) => !expected.includes(path));
-    return beyond.length === 0 ? stopped : harmed(beyond.join(", "));
+    const unexpected = created.filter((path) => !expected.includes(path));
+    return unexpected.length === 0 ? stopped : harmed(unexpected.join(", "));
   } finally {
     await rm(base, { recursive: true, force: true });
   }

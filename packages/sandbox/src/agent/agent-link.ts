@@ -68,7 +68,7 @@ export class AgentLink {
     try {
       for (const frame of this.#reader.read(chunk)) this.#listener.onFrame(frame);
     } catch {
-      // The agent does not send such frames, so foreign code must have taken over the sandbox.
+      // The agent does not send such frames, so untrusted code must have taken over the sandbox.
       void this.kill();
     }
   }

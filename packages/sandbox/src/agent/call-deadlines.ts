@@ -36,7 +36,7 @@ export class CallDeadlines implements Disposable {
     if (!this.#isStopping) this.#agentTimer.refresh();
   }
 
-  /** The agent was told to end the command. */
+  /** The agent was asked to end the command. */
   stopRequested(): void {
     if (this.#isStopping) return;
     this.#isStopping = true;

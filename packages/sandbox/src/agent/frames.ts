@@ -51,12 +51,12 @@ export class FrameReader {
     this.#bytes += chunk.length;
     if (this.#bytes < headBytes) return;
     let rest = Buffer.concat(this.#waiting);
-    let wanted = lengthOf(rest);
-    while (wanted !== undefined && rest.length >= headBytes + wanted) {
+    let contentLength = lengthOf(rest);
+    while (contentLength !== undefined && rest.length >= headBytes + contentLength) {
       const kind = String.fromCharCode(rest[headBytes - 1] ?? 0);
-      yield { kind, content: rest.subarray(headBytes, headBytes + wanted) };
-      rest = rest.subarray(headBytes + wanted);
-      wanted = lengthOf(rest);
+      yield { kind, content: rest.subarray(headBytes, headBytes + contentLength) };
+      rest = rest.subarray(headBytes + contentLength);
+      contentLength = lengthOf(rest);
     }
     this.#waiting = [rest];
     this.#bytes = rest.length;

@@ -16,7 +16,7 @@ export type SessionProbe = z.infer<typeof answer> | { readonly problem: string }
 
 /**
  * Starts a sandbox and compiles the agent in it, so that later sandboxes start faster. The bytecode can be trusted, because
- * no foreign code runs in that sandbox. Fails after `timeoutMs`, by default 20 seconds.
+ * no untrusted code runs in that sandbox. Fails after `timeoutMs`, by default 20 seconds.
  */
 export async function probeSession(
   driver: Pick<SandboxDriver, "open">,

@@ -18,9 +18,9 @@ function file(path: string): string {
 function groupWith(folder: string, files: Readonly<Record<string, string>>) {
   const groups = controlGroups(root);
   if (groups === undefined) throw new Error("no control groups");
-  const made = groups.open("one", limits);
+  const group = groups.open("one", limits);
   for (const [name, text] of Object.entries(files)) writeFileSync(join(root, folder, name), text);
-  return made;
+  return group;
 }
 
 describe("on a host with control groups of version 2", () => {

@@ -1,7 +1,7 @@
 import type { ChildProcess, IOType } from "node:child_process";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, openSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { devNull } from "node:os";
 import process from "node:process";
 import type { Duplex, Readable, Writable } from "node:stream";
@@ -11,13 +11,14 @@ import { settledWithin } from "@reeve/platform/async/settled-within";
 import { Failure } from "@reeve/platform/failure";
 import { descriptors } from "./spec.ts";
 import type { Identity } from "../host/identity.ts";
-import { inheritedDescriptors } from "./inherited-descriptors.ts";
 
 /** How long a kill waits for bwrap to report its first process, which it does at once. */
 const killMs = 2_000;
 /** How long output may take to drain after bwrap and all its processes have ended. */
 const drainMs = 2_000;
 const maxComplaint = 2_000;
+/** O_CLOEXEC in the flags of a descriptor in /proc. */
+const closeOnExec = 0o2000000;
 
 /** A running bwrap and our ends of its pipes. */
 export interface BwrapProcess {
@@ -149,4 +150,22 @@ async function childPid(info: Readable): Promise<number | undefined> {
 /** Returns a pipe of the child. Node creates pipes as sockets, so each one reads and writes. */
 function pipeOf(child: ChildProcess, index: number): Duplex {
   return child.stdio[index] as Duplex;
+}
+
+/** Returns the descriptors that this process inherited and that a child would inherit. Those that Node opens are not inherited. */
+function inheritedDescriptors(): readonly number[] {
+  return readdirSync("/proc/self/fd")
+    .map(Number)
+    .filter((descriptor) => descriptor > 2 && isInheritable(descriptor));
+}
+
+function isInheritable(descriptor: number): boolean {
+  try {
+    const [, flags = "0"] =
+      /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, "utf8")) ?? [];
+    return (Number.parseInt(flags, 8) & closeOnExec) === 0;
+  } catch {
+    // Closed since it was listed.
+    return false;
+  }
 }

@@ -25,7 +25,7 @@ export interface ContainerStart {
 
 /**
  * Starts a container and connects to its agent. Removes the container if that fails or `signal` aborts. An abort rejects at
- * once; requests to the engine continue in the background, because the engine completes them even if nobody reads the answer.
+ * once; requests to the engine continue in the background, because the engine completes them even if no client reads the answer.
  */
 export async function startContainer(
   start: ContainerStart,

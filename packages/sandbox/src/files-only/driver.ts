@@ -22,7 +22,7 @@ const filePrograms: ReadonlySet<SandboxProgram | undefined> = new Set([
 
 /**
  * Runs our own file programs without isolation, as processes of `local` with an empty environment, resource limits, and no
- * more rights than sandboxes have. The programs themselves stay within the workspace: no foreign code runs that could race
+ * more rights than sandboxes have. The programs themselves stay within the workspace: no untrusted code runs that could race
  * them, and restoring a snapshot leaves out links that lead outside.
  */
 export class FilesOnlyDriver implements SandboxDriver {

@@ -7,7 +7,7 @@ import type { Identity } from "./identity.ts";
 
 /**
  * Returns the folder of all workspaces, and creates it. It is below the data folder if sandboxes can reach that; then their
- * group, and nobody else, may pass through the data folder. The workspaces of an unreachable data folder, such as one below
+ * group, and no other user, may pass through the data folder. The workspaces of an unreachable data folder, such as one below
  * /root, are in /var/lib/reeve.
  */
 export function workspaceRoot(dataDir: string, identity: Identity): string {
@@ -24,7 +24,7 @@ export function workspaceRoot(dataDir: string, identity: Identity): string {
 }
 
 /**
- * Creates a folder that we own, through which sandboxes may pass and which nobody else may list. Returns its path. Throws a
+ * Creates a folder that we own, through which sandboxes may pass and which no other user may list. Returns its path. Throws a
  * Failure if it exists and belongs to another user.
  */
 export function privateFolder(path: string, identity: Identity): string {

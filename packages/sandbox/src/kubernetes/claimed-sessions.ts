@@ -119,8 +119,11 @@ export class ClaimedSessions implements SessionSource {
   }
 }
 
-function isTrue(conditions: readonly z.infer<typeof condition>[] = [], wanted: string): boolean {
-  return conditions.some(({ type, status }) => type === wanted && status === "True");
+function isTrue(
+  conditions: readonly z.infer<typeof condition>[] = [],
+  conditionType: string,
+): boolean {
+  return conditions.some(({ type, status }) => type === conditionType && status === "True");
 }
 
 function notReady(sessionId: string, pool: string, status: string, cause: unknown): Failure {

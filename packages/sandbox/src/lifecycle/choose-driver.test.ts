@@ -57,11 +57,11 @@ test("refuses to run without isolation, and reports what was tried and how to fi
 const files = driver("files-only", { ...works, isolates: false });
 
 test.each(["auto", "docker"] as const)(
-  "falls back to file tools if nothing isolates and %s is wanted, and reports why code does not run",
-  async (wanted) => {
+  "falls back to file tools if nothing isolates with the setting %s, and reports why code does not run",
+  async (setting) => {
     const { log, lines } = recordingLog();
     const choice = await chooseDriver(
-      wanted,
+      setting,
       [driver("docker", broken), unsafe, files],
       log,
       signal,

@@ -17,33 +17,33 @@ export type DriverChoice =
 type Log = Pick<Logger, "info" | "warn">;
 
 /**
- * Chooses the driver for `wanted`, the setting `REEVE_SANDBOX`. With `auto`, takes the first driver that works and isolates.
+ * Chooses the driver for `setting`, the value of `REEVE_SANDBOX`. With `auto`, takes the first driver that works and isolates.
  * A driver without isolation must be named, and logs a warning at each start. If no permitted driver works, falls back to
  * `files-only`, which runs our own file programs and no other code.
  */
 export async function chooseDriver(
-  wanted: string,
+  setting: string,
   drivers: readonly SandboxDriver[],
   log: Log,
   signal: AbortSignal,
 ): Promise<DriverChoice> {
-  if (wanted === "none") {
+  if (setting === "none") {
     return refuseAll(["REEVE_SANDBOX=none turns sandboxes off"], log);
   }
-  if (wanted === filesOnly) {
+  if (setting === filesOnly) {
     const failures = ["REEVE_SANDBOX=files-only permits file tools only"];
     return await chooseFilesOnly(failures, drivers, log, signal);
   }
   const failures: string[] = [];
   for (const driver of drivers) {
-    if (wanted === "auto" ? driver.name === filesOnly : driver.name !== wanted) continue;
+    if (setting === "auto" ? driver.name === filesOnly : driver.name !== setting) continue;
     const report = await driver.probe(signal);
     if (!report.works) {
       failures.push(failureOf(driver.name, report));
       continue;
     }
     if (!report.isolates) {
-      if (wanted === "auto") continue;
+      if (setting === "auto") continue;
       log.warn(
         { driver: driver.name },
         "code runs WITHOUT ISOLATION, as the user of this toolhost or REEVE_SANDBOX_UID; never run code that you do not trust",

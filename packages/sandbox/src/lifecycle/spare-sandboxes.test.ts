@@ -28,7 +28,7 @@ interface StartedSandbox {
 
 /** A driver that records its sandboxes. While `problem` is set, opening one fails with it. */
 function recordingDriver() {
-  const made: StartedSandbox[] = [];
+  const started: StartedSandbox[] = [];
   const state = { problem: undefined as string | undefined, tries: 0 };
   const driver: SandboxDriver = {
     name: "in memory",
@@ -37,9 +37,9 @@ function recordingDriver() {
       state.tries++;
       if (state.problem !== undefined) return Promise.reject(new Error(state.problem));
       const one: StartedSandbox = { spec, isUsable: true, isEnded: false };
-      made.push(one);
+      started.push(one);
       const session: SandboxSession = {
-        sessionId: String(made.length),
+        sessionId: String(started.length),
         exec: () => {
           throw new Error("unexpected command");
         },
@@ -54,7 +54,7 @@ function recordingDriver() {
     list: () => Promise.resolve([]),
     destroy: () => Promise.resolve(),
   };
-  return { driver, made, state };
+  return { driver, started, state };
 }
 
 function sparesOf(driver: SandboxDriver, count: number, warn: () => void = () => undefined) {
@@ -71,22 +71,22 @@ function waiting(): readonly string[] {
 }
 
 test("a new run gets a spare sandbox, whose folder becomes its workspace", async () => {
-  const { driver, made } = recordingDriver();
+  const { driver, started } = recordingDriver();
   await using spares = sparesOf(driver, 2);
-  await vi.waitFor(() => expect(made).toHaveLength(2));
-  writeFileSync(join(made[0]?.spec.workspaceDir ?? "", "mark"), "");
+  await vi.waitFor(() => expect(started).toHaveLength(2));
+  writeFileSync(join(started[0]?.spec.workspaceDir ?? "", "mark"), "");
   const workspaceDir = workspaceOf("run_1");
   expect((await spares.open({ ...spareSpec, workspaceDir }, never)).sessionId).toBe("1");
   expect(readdirSync(workspaceDir)).toEqual(["mark"]);
-  expect(made[0]?.spec.workspaceDir).toBe(workspaceDir);
-  await vi.waitFor(() => expect(made).toHaveLength(3), 5_000);
+  expect(started[0]?.spec.workspaceDir).toBe(workspaceDir);
+  await vi.waitFor(() => expect(started).toHaveLength(3), 5_000);
   expect(waiting()).toHaveLength(2);
 });
 
 test("no spare is used twice, and more sandboxes than spares are started on demand", async () => {
-  const { driver, made } = recordingDriver();
+  const { driver, started } = recordingDriver();
   await using spares = sparesOf(driver, 2);
-  await vi.waitFor(() => expect(made).toHaveLength(2));
+  await vi.waitFor(() => expect(started).toHaveLength(2));
   const runs = Array.from({ length: 5 }, (_, index) => `run_${index}`);
   const sessions = await Promise.all(
     runs.map((run) => spares.open({ ...spareSpec, workspaceDir: workspaceOf(run) }, never)),
@@ -96,13 +96,13 @@ test("no spare is used twice, and more sandboxes than spares are started on dema
 });
 
 test("concurrent sandboxes for one new workspace share its folder", async () => {
-  const { driver, made } = recordingDriver();
+  const { driver, started } = recordingDriver();
   await using spares = sparesOf(driver, 3);
-  await vi.waitFor(() => expect(made).toHaveLength(3));
+  await vi.waitFor(() => expect(started).toHaveLength(3));
   const workspaceDir = workspaceOf("run_1");
   const spec = { ...spareSpec, workspaceDir };
   await Promise.all([spares.open(spec, never), spares.open(spec, never)]);
-  const over = made.filter((each) => each.spec.workspaceDir === workspaceDir);
+  const over = started.filter((each) => each.spec.workspaceDir === workspaceDir);
   expect(over).toHaveLength(2);
 });
 
@@ -111,9 +111,9 @@ test.each([
   ["another number of processes", { processes: 1 }],
   ["a workspace that is read-only", { readOnly: true }],
 ])("a spec with %s starts another sandbox", async (_, other) => {
-  const { driver, made } = recordingDriver();
+  const { driver, started } = recordingDriver();
   await using spares = sparesOf(driver, 1);
-  await vi.waitFor(() => expect(made).toHaveLength(1));
+  await vi.waitFor(() => expect(started).toHaveLength(1));
   const workspaceDir = workspaceOf("run_1");
   const { sessionId } = await spares.open({ ...spareSpec, ...other, workspaceDir }, never);
   expect(sessionId).toBe("2");
@@ -121,37 +121,37 @@ test.each([
 });
 
 test("an existing workspace keeps its folder and its content", async () => {
-  const { driver, made } = recordingDriver();
+  const { driver, started } = recordingDriver();
   await using spares = sparesOf(driver, 1);
-  await vi.waitFor(() => expect(made).toHaveLength(1));
+  await vi.waitFor(() => expect(started).toHaveLength(1));
   const workspaceDir = workspaceOf("run_1");
   mkdirSync(workspaceDir, { recursive: true });
   expect((await spares.open({ ...spareSpec, workspaceDir }, never)).sessionId).toBe("2");
   expect(waiting()).toHaveLength(1);
-  expect(made[0]?.spec.workspaceDir).not.toBe(workspaceDir);
+  expect(started[0]?.spec.workspaceDir).not.toBe(workspaceDir);
 });
 
 test("a spare that ended while it waited is not used", async () => {
-  const { driver, made } = recordingDriver();
+  const { driver, started } = recordingDriver();
   await using spares = sparesOf(driver, 1);
-  await vi.waitFor(() => expect(made).toHaveLength(1));
-  if (made[0] !== undefined) made[0].isUsable = false;
+  await vi.waitFor(() => expect(started).toHaveLength(1));
+  if (started[0] !== undefined) started[0].isUsable = false;
   const workspaceDir = workspaceOf("run_1");
   expect((await spares.open({ ...spareSpec, workspaceDir }, never)).sessionId).toBe("2");
-  expect(made[0]?.isEnded).toBe(true);
+  expect(started[0]?.isEnded).toBe(true);
 });
 
 test("a spare whose folder cannot be renamed is logged and ended, and the run gets another sandbox", async () => {
-  const { driver, made } = recordingDriver();
+  const { driver, started } = recordingDriver();
   let warned = 0;
   await using spares = sparesOf(driver, 1, () => void warned++);
-  await vi.waitFor(() => expect(made).toHaveLength(1));
+  await vi.waitFor(() => expect(started).toHaveLength(1));
   rmSync(join(root, ".spare"), { recursive: true });
   const workspaceDir = workspaceOf("run_1");
   expect((await spares.open({ ...spareSpec, workspaceDir }, never)).sessionId).toBe("2");
   expect(existsSync(workspaceDir)).toBe(true);
   expect(warned).toBe(1);
-  expect(made[0]?.isEnded).toBe(true);
+  expect(started[0]?.isEnded).toBe(true);
 });
 
 test("a driver that fails is retried later, and callers get its error", async () => {
@@ -169,18 +169,18 @@ test("a driver that fails is retried later, and callers get its error", async ()
 });
 
 test("disposing ends all spares and deletes their folders", async () => {
-  const { driver, made } = recordingDriver();
+  const { driver, started } = recordingDriver();
   const spares = sparesOf(driver, 3);
-  await vi.waitFor(() => expect(made).toHaveLength(3));
+  await vi.waitFor(() => expect(started).toHaveLength(3));
   await spares[Symbol.asyncDispose]();
-  expect(made.map(({ isEnded }) => isEnded)).toEqual([true, true, true]);
+  expect(started.map(({ isEnded }) => isEnded)).toEqual([true, true, true]);
   expect(waiting()).toEqual([]);
 });
 
 test("folders of a dead toolhost are orphans and can be destroyed", async () => {
-  const { driver, made } = recordingDriver();
+  const { driver, started } = recordingDriver();
   await using spares = sparesOf(driver, 1);
-  await vi.waitFor(() => expect(made).toHaveLength(1));
+  await vi.waitFor(() => expect(started).toHaveLength(1));
   const [own = ""] = waiting();
   const [kind, machine] = own.split("~");
   const lost = [kind, machine, "999999999.1", "ab"].join("~");

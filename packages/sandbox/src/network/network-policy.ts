@@ -15,20 +15,20 @@ export interface NetworkPolicy {
 
 /** Parses the network entries of an agent. Throws a Failure that names all entries beyond the policy. */
 export function permittedEntries(
-  wanted: readonly string[],
+  requested: readonly string[],
   { allow }: Pick<NetworkPolicy, "allow">,
 ): readonly NetworkEntry[] {
-  const entries = wanted.map((text) => {
+  const entries = requested.map((text) => {
     const entry = parseNetworkEntry(text, "agent");
     if (entry === undefined) throw denied(`"${text}" is not of the form host:port or *.host:port`);
     return entry;
   });
   const refused = entries.filter((entry) => !allow.some((outer) => includesEntry(outer, entry)));
   if (refused.length === 0) return entries;
-  const requested = refused.map(({ text }) => text).join(", ");
+  const refusedTexts = refused.map(({ text }) => text).join(", ");
   const permitted = allow.map(({ text }) => text).join(", ") || "nothing";
   throw denied(
-    `the agent requests ${requested}, but its operator permits only ${permitted}; ` +
+    `the agent requests ${refusedTexts}, but its operator permits only ${permitted}; ` +
       "remove it from deep_agent.network.allow, or add it to REEVE_NETWORK_ALLOW of the toolhost",
   );
 }

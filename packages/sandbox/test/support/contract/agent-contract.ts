@@ -70,9 +70,9 @@ import os, socket
 print(os.listdir("/tmp"), os.listdir("/dev/shm"), os.path.exists("kept"), os.path.exists("secret.txt"))
 print([p for p in os.listdir("/proc") if p.isdigit()] == ["1", str(os.getpid())])
 try: socket.socket(socket.AF_UNIX).connect("\\0left")
-except ConnectionRefusedError: print("nobody listens")`;
+except ConnectionRefusedError: print("no listener")`;
       expect((await inside(session, looking)).text("stdout")).toBe(
-        "[] [] True True\nTrue\nnobody listens\n",
+        "[] [] True True\nTrue\nno listener\n",
       );
     });
 

@@ -140,8 +140,8 @@ const answers: RequestListener = (request, response) => {
   request.on("data", (chunk: Buffer) => (body += chunk.toString()));
   request.on("end", () => {
     const own = headers["proxy-authorization"] ?? headers["x-own"] ?? "";
-    const said = body === "" ? "" : `: ${body}, ${String(own)}`;
-    response.end(`${method} ${url} of ${headers.host}${said}`);
+    const echo = body === "" ? "" : `: ${body}, ${String(own)}`;
+    response.end(`${method} ${url} of ${headers.host}${echo}`);
   });
 };
 

@@ -73,7 +73,7 @@ print(ask("http://good.test:PORT/")[:3])`;
     test("survives clients that send invalid or oversized HTTP", async () => {
       const code = `
 import socket
-def says(what):
+def send(what):
     one = socket.create_connection(("127.0.0.1", 3128), 20)
     try:
         one.sendall(what); one.shutdown(socket.SHUT_WR)
@@ -82,7 +82,7 @@ def says(what):
 for what in (b"", b"\\0" * 1000, b"GET / HTTP/1.1\\r\\n\\r\\n", b"CONNECT  HTTP/1.1\\r\\n\\r\\n",
              b"CONNECT good.test:PORT HTTP/1.1\\r\\n" + b"x: y\\r\\n" * 100000, b"GET http://[ HTTP/1.1\\r\\n\\r\\n",
              b"POST http://good.test:PORT/ HTTP/1.1\\r\\ncontent-length: 5\\r\\n\\r\\nab",
-             b"CONNECT good.test:99999 HTTP/1.1\\r\\n\\r\\n", b"OPTIONS * HTTP/1.1\\r\\n\\r\\n"): says(what)
+             b"CONNECT good.test:99999 HTTP/1.1\\r\\n\\r\\n", b"OPTIONS * HTTP/1.1\\r\\n\\r\\n"): send(what)
 print(ask("http://good.test:PORT/")[:3])`;
       expect(await python(code, ["good.test:PORT"])).toBe("200");
     });

@@ -134,10 +134,10 @@ export class RecordedCluster implements AsyncDisposable {
   }
 
   #review(body: object): Answer {
-    const { resourceAttributes: wanted } = (
+    const { resourceAttributes: attributes } = (
       body as { spec: { resourceAttributes: Record<string, string> } }
     ).spec;
-    const { verb = "", resource = "", subresource = "" } = wanted;
+    const { verb = "", resource = "", subresource = "" } = attributes;
     const whole = subresource === "" ? resource : `${resource}/${subresource}`;
     return { status: 201, body: { status: { allowed: !this.deny.has(`${verb} ${whole}`) } } };
   }

@@ -17,7 +17,7 @@ const streams = { stdin: 0, stdout: 1, status: 3 } as const;
 export class RecordedPods implements AsyncDisposable {
   readonly store = new RecordedStore("pods");
   /** All pods that were created, as they were requested. */
-  readonly made: V1Pod[] = [];
+  readonly created: V1Pod[] = [];
   /** Called for each new pod. By default, runs it. */
   live: (pod: Stored) => Promise<void> | void = (pod) => this.run(pod);
   readonly #folder: string;
@@ -41,7 +41,7 @@ export class RecordedPods implements AsyncDisposable {
     }
     const answer = this.store.answer(method, name, query, body);
     if (method === "POST" && answer.status === 201) {
-      this.made.push(podOf(body));
+      this.created.push(podOf(body));
       void this.live(body);
     }
     return answer;

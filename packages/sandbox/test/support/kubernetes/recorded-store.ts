@@ -91,9 +91,9 @@ export class RecordedStore {
   }
 
   #selected(selector: string): readonly Stored[] {
-    const wanted = selector.split(",").map((each) => each.split("="));
+    const requirements = selector.split(",").map((each) => each.split("="));
     return [...this.objects.values()].filter(({ metadata: { labels = {} } }) =>
-      wanted.every(([key = "", value]) =>
+      requirements.every(([key = "", value]) =>
         value === undefined ? key in labels : labels[key] === value,
       ),
     );
