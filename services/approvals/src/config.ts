@@ -11,7 +11,7 @@ export const approvalsConfig = z
   .object({
     ...commonSettings,
     REEVE_APPROVALS_LISTEN: listenAddress.prefault("127.0.0.1:4681"),
-    /** What gateway and approvals share; every other caller is refused. */
+    /** The secret that the gateway and approvals share; all other callers are refused. */
     REEVE_INTERNAL_TOKEN: z.string().min(16).optional(),
   })
   .refine(

@@ -11,7 +11,7 @@ import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { RunningServer } from "@reeve/platform/rpc/server";
 import { serve } from "@reeve/platform/rpc/server";
-import { sleep } from "@reeve/platform/async/sleep";
+import { systemClock } from "@reeve/platform/async/clock";
 import { openTable } from "@reeve/jetstream/table/nats";
 import { measureWaits } from "./app/approval-metrics.ts";
 import type { ApprovalPorts } from "./app/approval-ports.ts";
@@ -21,14 +21,17 @@ import { openApprovalLists } from "./app/approval-lists.ts";
 import { projectInbox } from "./projections/project-inbox.ts";
 import { approvalService } from "./rpc/approval-service.ts";
 
-/** Keeps the inbox of approvals, takes decisions and lets approvals expire, until it is disposed. */
+interface ApprovalsDependencies {
+  readonly nats: Nats;
+  readonly log: Logger;
+  /** The open port of the process. Default: approvals opens REEVE_APPROVALS_LISTEN. */
+  readonly listener?: Listener;
+}
+
+/** Starts approvals: it maintains the inbox, accepts decisions, and expires approvals, until it is disposed. */
 export async function startApprovals(
   config: ApprovalsConfig,
-  {
-    nats,
-    log,
-    listener,
-  }: { readonly nats: Nats; readonly log: Logger; readonly listener?: Listener },
+  { nats, log, listener }: ApprovalsDependencies,
   signal: AbortSignal,
 ): Promise<RunningServer> {
   await using starting = new AsyncDisposableStack();
@@ -39,7 +42,7 @@ export async function startApprovals(
     dispatch: await openDispatchQueue(nats, { ackWaitMs: config.REEVE_ACK_WAIT_MS }),
     inbox,
     lists: openApprovalLists(inbox, background.signal),
-    clock: { now: () => Date.now(), sleep },
+    clock: systemClock,
   };
   const server = starting.use(
     await serve(

@@ -45,7 +45,7 @@ afterAll(async () => {
 const runOf = (index: number) => `run_${String(index).padStart(8, "0")}`;
 const approvalOf = (index: number) => `${runOf(index)}-2-0`;
 
-/** A run that is parked with a pending approval. */
+/** Creates a run that is parked with a pending approval. */
 async function park(index: number, expiresMs: number): Promise<void> {
   const run = runOf(index);
   const expiresAt = timestampFromMs(expiresMs);
@@ -66,7 +66,7 @@ async function park(index: number, expiresMs: number): Promise<void> {
   await runLog.append({ tenant: "acme", run }, emptyTail, events, never);
 }
 
-/** Approvals as a process of its own would be: with a connection of its own. */
+/** Starts approvals with its own connection, as in its own process. */
 async function start() {
   await using starting = new AsyncDisposableStack();
   const own = starting.use(await connectNats(server.url, { name: "approvals", log }, never));
@@ -86,7 +86,7 @@ async function start() {
   const resources = starting.move();
   return {
     client,
-    /** Resolves when so many approvals are in the inbox. */
+    /** Resolves when the inbox has `count` approvals. */
     async hasFiled(count: number): Promise<void> {
       const filed = new Set<string>();
       for await (const { approvals } of client.watchApprovals({})) {
@@ -115,14 +115,14 @@ async function start() {
 const isExpiry = ({ event }: RunEvent) =>
   event.case === "approval" && event.value.approval?.state === ApprovalState.TIMED_OUT;
 
-/** Resolves when the log of a run says that its approval expired. */
+/** Resolves when the log of a run has the expiry of its approval. */
 async function expired(index: number): Promise<void> {
   for await (const { events } of runLog.follow({ tenant: "acme", run: runOf(index) }, 0, never)) {
     if (events.some(isExpiry)) return;
   }
 }
 
-/** How many batches of logs approvals was told of, over all its processes. */
+/** Returns the number of batches that the feed delivered to approvals, over all its processes. */
 async function told(): Promise<number> {
   const answer = await nats.connection.request("$JS.API.CONSUMER.INFO.RUNS.approvals-inbox");
   const { delivered } = answer.json<{ readonly delivered: { readonly consumer_seq: number } }>();
@@ -130,7 +130,7 @@ async function told(): Promise<number> {
 }
 
 // Requirement: HITL-6
-test("with many that wait, approvals starts again from its inbox, loses none, and closes what has expired", async () => {
+test("with many pending approvals, a restart resumes from the inbox, loses none, and closes the expired ones", async () => {
   const all = Array.from({ length: waiting }, (_, index) => index);
   const expiring = all.slice(0, 20);
   const waitOn = all.slice(expiring.length);
@@ -151,7 +151,7 @@ test("with many that wait, approvals starts again from its inbox, loses none, an
   }
   expect(await second.listed(ApprovalState.TIMED_OUT)).toEqual(closed);
   expect(await second.listed(ApprovalState.PENDING)).toEqual(waitOn.map(approvalOf));
-  // Told again of what was not acknowledged in time, and of the expiries; not of all that waits.
+  // Redelivers the unacknowledged batches and delivers the expiries, but not all pending approvals again.
   expect((await told()) - before).toBeLessThan(waiting / 2);
   const [decided] = await second.listed(ApprovalState.PENDING);
   const approvalId = decided ?? "";

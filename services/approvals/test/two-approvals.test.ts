@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench[Symbol.asyncDispose]());
 
-/** The states that an approval has had in the log of its run. */
+/** Returns the states of an approval in the log of its run, in order. */
 async function statesOf(approvalId: string): Promise<readonly ApprovalState[]> {
   return (await bench.eventsOf(approvalId)).flatMap(({ event }) =>
     event.case === "approval" && event.value.approval ? [event.value.approval.state] : [],
@@ -26,7 +26,7 @@ const refusalOf = (call: Promise<unknown>): Promise<Failure | undefined> =>
   call.then(() => undefined, failureFrom);
 
 // Requirement: HITL-7
-test("of twenty people at two services exactly one decides, and the others hear who did", async () => {
+test("of twenty people at two services exactly one decides, and the others learn who did", async () => {
   const approvalId = await bench.park();
   const outcomes = await Promise.all(
     Array.from({ length: 20 }, async (_, turn) => {
@@ -48,7 +48,7 @@ test("of twenty people at two services exactly one decides, and the others hear 
   expect(await statesOf(approvalId)).toHaveLength(2);
 });
 
-test("a decision and the end of its run race, and one of them stands", async () => {
+test("a decision and the end of its run race, and exactly one wins", async () => {
   const approvalId = await bench.park();
   const [approvals] = bench.as("ann");
   const ending = bench.append(approvalId, {
@@ -70,7 +70,7 @@ test("a decision and the end of its run race, and one of them stands", async () 
   expect(refusal?.message ?? "its run has ended").toMatch(/its run has ended$/);
 });
 
-test("an approval that two services let expire expires once, and stays closed", async () => {
+test("an approval that two services expire has one expiry, and stays closed", async () => {
   const expiresAt = timestampFromMs(Date.now() + 500);
   const approvalId = await bench.park({ expiresAt });
   await expect
@@ -83,7 +83,7 @@ test("an approval that two services let expire expires once, and stays closed", 
   expect(await statesOf(approvalId)).toHaveLength(2);
 });
 
-test("an approval outlives its store, in which an expiry and a decision are taken up", async () => {
+test("an approval survives a restart of its store, after which it can be decided and expire", async () => {
   const lasting = await bench.park();
   const expiring = await bench.park({ expiresAt: timestampFromMs(Date.now() + 300) });
   await bench.restartNats();
@@ -96,7 +96,7 @@ test("an approval outlives its store, in which an expiry and a decision are take
     .toEqual([ApprovalState.PENDING, ApprovalState.TIMED_OUT]);
 });
 
-test("whoever watches at one service sees what is decided at the other", async () => {
+test("a watch at one service has the decisions of the other", async () => {
   const [approvals, others] = bench.as("ann");
   const approvalId = await bench.park();
   const runId = approvalId.split("-", 1)[0] ?? "";
@@ -109,7 +109,7 @@ test("whoever watches at one service sees what is decided at the other", async (
   expect(seen).toEqual([ApprovalState.PENDING, ApprovalState.REJECTED]);
 });
 
-test("a watch without news says that it lives", async () => {
+test("an idle watch sends heartbeats", async () => {
   const [approvals] = bench.as("nobody", "globex");
   for await (const message of approvals.watchApprovals({})) {
     expect(message.approvals).toEqual([]);
@@ -117,7 +117,7 @@ test("a watch without news says that it lives", async () => {
   }
 });
 
-test("another tenant finds no approval, by whichever way", async () => {
+test("another tenant finds no approval by any method", async () => {
   const approvalId = await bench.park();
   const [approvals] = bench.as("gus", "globex");
   const refusal = { kind: "not_found", reason: ErrorReason.APPROVAL_NOT_FOUND };
@@ -129,7 +129,7 @@ test("another tenant finds no approval, by whichever way", async () => {
 });
 
 test.each(["*", ">", "a.b", "run_00000001", "run_*-2-0", "run_00000001-2-0.x", "\0", "🙂"])(
-  "%j is no approval",
+  "%j is not found",
   async (approvalId) => {
     const [approvals] = bench.as("ann");
     const refusal = { kind: "not_found", reason: ErrorReason.APPROVAL_NOT_FOUND };
@@ -140,7 +140,7 @@ test.each(["*", ">", "a.b", "run_00000001", "run_*-2-0", "run_00000001-2-0.x", "
   },
 );
 
-test("other arguments that are larger than a log takes are refused, and the approval waits on", async () => {
+test("edited arguments over the limit of a log are refused, and the approval stays pending", async () => {
   const approvalId = await bench.park({ allowEditedArguments: true });
   const [approvals] = bench.as("ann");
   const editedArguments = { text: "x".repeat(1_200_000) };

@@ -1,7 +1,7 @@
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 
-/** The run of an approval: its id begins with the run's. Throws a Failure of kind `not_found` for any other text. */
+/** Returns the run id that an approval id begins with. Throws a Failure of kind `not_found` for any other text. */
 export function runOfApproval(approvalId: string): string {
   const [, run] = /^(run_[a-z0-9]{8,64})-\d+-\d+(?:-q\d+-\d+)?$/.exec(approvalId) ?? [];
   if (run === undefined) throw approvalNotFound(approvalId);
@@ -12,7 +12,7 @@ export function approvalNotFound(approvalId: string): Failure {
   return new Failure(
     "not_found",
     ErrorReason.APPROVAL_NOT_FOUND,
-    `there is no approval ${approvalId}`,
+    `approval ${approvalId} not found`,
     { metadata: { approval_id: approvalId } },
   );
 }

@@ -4,13 +4,13 @@ import { ApprovalSchema } from "@reeve/contracts/approval";
 import { ListView } from "@reeve/jetstream/table/list-view";
 import type { Table } from "@reeve/jetstream/table/port";
 
-/** What a list of approvals is chosen by. */
+/** The fields by which lists of approvals are filtered. */
 export type ApprovalFacet = Readonly<Pick<Approval, "runId" | "state">>;
 
-/** Lists of approvals, oldest first, from the inbox. */
+/** Filtered lists of the approvals in the inbox, oldest first. */
 export type ApprovalLists = ListView<typeof ApprovalSchema, ApprovalFacet>;
 
-/** Lists of the approvals in an inbox, until `signal` aborts. */
+/** Opens the lists of an inbox. They follow the inbox until `signal` aborts. */
 export function openApprovalLists(inbox: Table<Approval>, signal: AbortSignal): ApprovalLists {
   return new ListView(inbox, ApprovalSchema, { facetOf, orderOf, direction: "ascending" }, signal);
 }

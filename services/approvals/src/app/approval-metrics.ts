@@ -7,20 +7,20 @@ import type { Change } from "@reeve/jetstream/table/port";
 
 const pending = gauge({
   name: "reeve_approvals_pending",
-  help: "Approvals that nobody has decided, over all runs; each instance of the service tells all of them.",
+  help: "Pending approvals of all runs. Every instance of the service reports the total.",
 });
 const waits = histogram({
   name: "reeve_approval_wait_seconds",
-  help: "Time from the request of an approval to its end, by how it ended.",
+  help: "Time from the request of an approval to its end, by outcome.",
   labels: ["outcome"],
   buckets: [1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400, 604_800],
 });
 
-/** Counts the approvals that are pending, by the changes of the inbox. */
+/** Reports the number of pending approvals as a gauge, from the changes of the inbox. */
 export class PendingApprovals {
   readonly #keys = new Set<string>();
 
-  take(change: Change<Approval>): void {
+  apply(change: Change<Approval>): void {
     if (change.kind === "deleted") this.#keys.delete(change.key);
     else if (change.kind === "written") {
       const { key, record } = change.row;
@@ -31,7 +31,7 @@ export class PendingApprovals {
   }
 }
 
-/** Measures how long the approvals waited that appended events resolve. */
+/** Records the wait of each approval that these appended events resolve. */
 export function measureWaits(events: readonly RunEvent[]): void {
   for (const { event, time } of events) {
     const approval = event.case === "approval" ? event.value.approval : undefined;

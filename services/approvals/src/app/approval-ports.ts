@@ -3,21 +3,16 @@ import type { Dispatch } from "@reeve/contracts/run";
 import type { RunLog } from "@reeve/jetstream/log/run-log";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import type { Table } from "@reeve/jetstream/table/port";
+import type { Clock } from "@reeve/platform/async/clock";
 import type { ApprovalLists } from "./approval-lists.ts";
 
-/** Everything outside that approvals needs. */
+/** The stores, the queue, and the clock that approvals uses. */
 export interface ApprovalPorts {
   readonly log: RunLog;
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish">;
-  /** The inbox: follows the logs of the runs with a short delay. */
+  /** The index of approvals. It follows the logs of the runs with a short delay. */
   readonly inbox: Table<Approval>;
   readonly lists: ApprovalLists;
-  readonly clock: Clock;
-}
-
-export interface Clock {
   /** Milliseconds since the epoch. */
-  now(): number;
-  /** Rejects when the signal aborts. */
-  sleep(delayMs: number, signal: AbortSignal): Promise<void>;
+  readonly clock: Clock;
 }

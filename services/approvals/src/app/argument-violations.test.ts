@@ -6,7 +6,7 @@ const fieldsOf = (args: JsonObject, schema: JsonObject) =>
   argumentViolations("args", args, schema).map(({ field, description }) => [field, description]);
 
 describe("arguments", () => {
-  test("are held against the schema of their tool, each violation with its path", () => {
+  test("are checked against the schema of their tool, with the path of each violation", () => {
     const schema = {
       $schema: "http://json-schema.org/draft-07/schema#",
       type: "object",
@@ -16,7 +16,7 @@ describe("arguments", () => {
     };
     expect(fieldsOf({ kind: "a", list: [1, 2] }, schema)).toEqual([]);
     expect(fieldsOf({ kind: "b", list: [1, "x"], more: 1 }, schema)).toEqual([
-      ["args", "there is no argument more"],
+      ["args", "unknown argument more"],
       ["args.list.1", "must be integer"],
       ["args.kind", "must be equal to one of the allowed values"],
     ]);
@@ -32,7 +32,7 @@ describe("arguments", () => {
     expect(fieldsOf({ a: 1 }, schema)).toEqual([]);
   });
 
-  test("wait for no pattern that backtracks and for no comparison of all with all", () => {
+  test("are not checked against backtracking patterns and quadratic comparisons", () => {
     const schema = {
       properties: {
         text: { type: "string", pattern: "^(a+)+$" },

@@ -3,27 +3,27 @@ import type { Violation } from "@reeve/platform/failure";
 import type { ErrorObject } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 
-/** Characters of a schema as JSON. */
+/** The maximum length of a schema as JSON, in characters. */
 const maxCharacters = 100_000;
-/** Keywords whose check may take longer than anybody waits: schemas come from servers of others. */
-const costly = ["pattern", "patternProperties", "uniqueItems"];
+/** Keywords that can take unbounded time to check. The schemas come from external servers. */
+const costlyKeywords = ["pattern", "patternProperties", "uniqueItems"];
 
 /**
- * What is wrong with the arguments that stand in `field`, by the schema of their tool; nothing when they fit. Only what
- * takes no time to check is checked, and a schema that is none, is very long or refers to parts of itself refuses nothing:
- * the worker of the run looks at everything before the call.
+ * Checks arguments against the schema of their tool, and returns the violations, with paths below `field`. Skips keywords that
+ * are slow to check, and accepts everything for a schema that is invalid, very long, or has references: the worker of the run
+ * checks the arguments completely before the call.
  */
 export function argumentViolations(
   field: string,
   args: JsonObject,
   inputSchema: JsonObject,
 ): readonly Violation[] {
-  // Older dialects differ in nothing that matters for arguments; their `$schema` would only be refused.
+  // Without `$schema`, older dialects are accepted. For arguments they do not differ.
   const { $schema: _dialect, $async: _async, ...schema } = inputSchema;
   const text = JSON.stringify(schema);
   if (text.length > maxCharacters || /"\$(dynamic|recursive)?ref"/i.test(text)) return [];
   try {
-    const validate = quickAjv().compile(schema);
+    const validate = boundedAjv().compile(schema);
     if (validate(args)) return [];
     return (validate.errors ?? []).map((error) => violation(field, error));
   } catch {
@@ -31,19 +31,20 @@ export function argumentViolations(
   }
 }
 
-function quickAjv(): Ajv2020 {
-  // Where a keyword asks which names a pattern covers, it covers all of them.
+/** Returns a validator without the costly keywords. */
+function boundedAjv(): Ajv2020 {
+  // For keywords that use patterns to select names: every pattern matches everything.
   const everything = Object.assign(() => ({ test: () => true }), { code: "everything" });
   const ajv = new Ajv2020({
     strict: false,
     allErrors: true,
     validateFormats: false,
-    // The schema of schemas asks for what is left out here.
+    // The meta-schema uses the keywords that are removed here.
     validateSchema: false,
     logger: false,
     code: { regExp: everything },
   });
-  for (const keyword of costly) ajv.removeKeyword(keyword);
+  for (const keyword of costlyKeywords) ajv.removeKeyword(keyword);
   return ajv;
 }
 
@@ -52,7 +53,7 @@ function violation(field: string, { instancePath, message, params }: ErrorObject
   return {
     field: `${field}${instancePath.replaceAll("/", ".")}`,
     description:
-      typeof extra === "string" ? `there is no argument ${extra}` : (message ?? "is not valid"),
+      typeof extra === "string" ? `unknown argument ${extra}` : (message ?? "is not valid"),
     reason: "SCHEMA",
   };
 }

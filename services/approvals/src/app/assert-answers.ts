@@ -4,7 +4,7 @@ import { isStorable } from "@reeve/contracts/nesting";
 import { Failure } from "@reeve/platform/failure";
 import { argumentViolations } from "./argument-violations.ts";
 
-/** Refuses an answer where nothing is asked, one beside a rejection, and one that does not hold to the question. */
+/** Throws a Failure for an answer to an approval without a question, with a rejection, or against the question's schema. */
 export function assertAnswers(
   { approvalId, question }: Approval,
   { approved, answer, editedArguments }: Decision,
@@ -12,26 +12,29 @@ export function assertAnswers(
   const field = "answer";
   if (question === undefined) {
     if (answer === undefined) return;
-    throw invalid(`approval ${approvalId} asks nothing that could be answered`, field);
+    throw invalid(`approval ${approvalId} has no question; leave the answer out`, field);
   }
   if (editedArguments !== undefined) {
-    throw invalid(`question ${approvalId} has no arguments to edit`, "edited_arguments");
+    const message = `approval ${approvalId} is a question and has no arguments; send an answer instead`;
+    throw invalid(message, "edited_arguments");
   }
   if (!approved) {
     if (answer === undefined) return;
-    throw invalid(`question ${approvalId} is either answered or rejected`, field);
+    const message = `the rejection of question ${approvalId} has an answer; send either of them`;
+    throw invalid(message, field);
   }
   if (answer !== undefined && !isStorable(answer)) {
-    throw invalid(`the answer to question ${approvalId} is nested too deeply`, field);
+    const message = `the answer to question ${approvalId} is nested too deeply or has malformed text; send a simpler one`;
+    throw invalid(message, field);
   }
   const violations = argumentViolations(field, answer ?? {}, question.schema ?? {});
   if (violations.length === 0) return;
   const list = violations.map((found) => `${found.field}: ${found.description}`).join("; ");
-  const message = `the answer to question ${approvalId} does not fit it: ${list}`;
+  const message = `the answer to question ${approvalId} does not match its schema: ${list}`;
   throw new Failure("invalid", ErrorReason.INVALID_REQUEST, message, { violations });
 }
 
 function invalid(message: string, field: string): Failure {
-  const violations = [{ field, description: "is not taken here", reason: "CONTRADICTION" }];
+  const violations = [{ field, description: "is not accepted here", reason: "CONTRADICTION" }];
   return new Failure("invalid", ErrorReason.INVALID_REQUEST, message, { violations });
 }

@@ -7,7 +7,7 @@ import { RunBatchSchema, RunEventSchema, RunStatus } from "@reeve/contracts/run"
 import { QuestionSchema } from "@reeve/contracts/tool";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { describe, expect, test } from "vitest";
-import { ManualClock } from "../../test/support/manual-clock.ts";
+import { ManualClock } from "@reeve/platform/test/support/manual-clock";
 import { ada, approvalId, noon, parkedRun, runKey } from "../../test/support/parked-run.ts";
 import { decideApproval } from "./decide-approval.ts";
 
@@ -19,7 +19,7 @@ function nested(levels: number): JsonObject {
   return levels === 1 ? { a: 1 } : { a: nested(levels - 1) };
 }
 
-/** Somebody approves a call of `list` with other arguments. */
+/** Approves a call of `list` with edited arguments. */
 async function editing(editedArguments: JsonObject) {
   const tools = [{ name: "list", inputSchema: { type: "object" } }];
   const ports = await parkedRun({ allowEditedArguments: true, call: { name: "list" } }, tools);
@@ -41,7 +41,7 @@ describe("a decision", () => {
     expect(ports.dispatch.length).toBe(1);
   });
 
-  test("wins alone, however many decide at once", async () => {
+  test("is made once, however many decide concurrently", async () => {
     const ports = await parkedRun();
     const outcomes = await Promise.allSettled(
       Array.from({ length: 20 }, (_, index) =>
@@ -58,7 +58,7 @@ describe("a decision", () => {
   });
 
   // Requirement: HITL-7
-  test("that is repeated with its id is answered as the first time", async () => {
+  test("that is repeated with its id returns the first result", async () => {
     const ports = await parkedRun();
     const first = await decideApproval(ports, ada, request(false, "d1"), never);
     expect(await decideApproval(ports, ada, request(false, "d1"), never)).toEqual(first);
@@ -67,7 +67,7 @@ describe("a decision", () => {
   });
 
   // Requirement: HITL-8
-  test("may change the arguments only where the agent permits it", async () => {
+  test("may edit the arguments only if the agent permits it", async () => {
     const edited = { editedArguments: { path: "b" } };
     const strict = decideApproval(await parkedRun(), ada, request(true, "", edited), never);
     await expect(strict).rejects.toMatchObject({
@@ -79,7 +79,7 @@ describe("a decision", () => {
     expect(decided.decision?.editedArguments).toEqual({ path: "b" });
   });
 
-  test("with arguments that do not fit the tool is refused with each thing that does not", async () => {
+  test("with arguments that do not match the tool's schema is refused with all violations", async () => {
     const inputSchema = {
       type: "object",
       properties: { path: { type: "string" }, depth: { type: "integer" } },
@@ -95,7 +95,7 @@ describe("a decision", () => {
         kind: "invalid",
         violations: [
           { field: "edited_arguments", description: "must have required property 'path'" },
-          { field: "edited_arguments", description: "there is no argument colour" },
+          { field: "edited_arguments", description: "unknown argument colour" },
           { field: "edited_arguments.depth", description: "must be integer" },
         ],
       },
@@ -105,7 +105,7 @@ describe("a decision", () => {
     expect(decided.state).toBe(ApprovalState.APPROVED);
   });
 
-  test("with arguments nested so deep that nobody could read the log is refused", async () => {
+  test("with arguments that are nested too deeply for a log is refused", async () => {
     const refusal = {
       kind: "invalid",
       violations: [{ field: "edited_arguments", reason: "NOT_STORABLE" }],
@@ -116,7 +116,7 @@ describe("a decision", () => {
     }
   });
 
-  test("with arguments as deep as they may be leaves a log that everybody can read", async () => {
+  test("with arguments at the depth limit leaves a readable log", async () => {
     const { deciding, log } = await editing(nested(24));
     await deciding;
     const { events } = await log.read(runKey, emptyTail, never);
@@ -124,7 +124,7 @@ describe("a decision", () => {
     expect(fromBinary(RunBatchSchema, stored).events).toEqual(events);
   });
 
-  test("that rejects takes no other arguments", async () => {
+  test("that rejects accepts no edited arguments", async () => {
     const ports = await parkedRun({ allowEditedArguments: true });
     const edited = { editedArguments: { path: "b" } };
     await expect(
@@ -132,7 +132,7 @@ describe("a decision", () => {
     ).rejects.toMatchObject({ kind: "invalid", violations: [{ field: "edited_arguments" }] });
   });
 
-  test("answers a question with what holds to it, and nothing else", async () => {
+  test("answers a question only with an answer that matches its schema", async () => {
     const schema = { type: "object", properties: { dish: { type: "string" } }, required: ["dish"] };
     const question = { questionId: "q1-1", message: "which?", schema };
     const asked = () => parkedRun({ question: create(QuestionSchema, question) });
@@ -153,13 +153,13 @@ describe("a decision", () => {
     }
   });
 
-  test("answers nothing where nothing is asked", async () => {
+  test("has no answer for an approval without a question", async () => {
     const given = decideApproval(await parkedRun(), ada, request(true, "", { answer: {} }), never);
-    await expect(given).rejects.toThrow("asks nothing");
+    await expect(given).rejects.toThrow("has no question");
   });
 
   // Requirement: HITL-7
-  test("comes too late at its time, whether or not anything has noticed", async () => {
+  test("is too late at the expiry time, even before the expiry is in the log", async () => {
     const ports = await parkedRun({ expiresAt: timestampFromMs(noon) });
     await expect(decideApproval(ports, ada, request(true), never)).rejects.toMatchObject({
       kind: "precondition",
@@ -170,7 +170,7 @@ describe("a decision", () => {
     expect(events.at(-1)?.event.case).toBe("runParked");
   });
 
-  test("stands that was made before its time, also when it is repeated after", async () => {
+  test("that was made before the expiry is returned by a repetition after it", async () => {
     const ports = await parkedRun({ expiresAt: timestampFromMs(noon + 1) });
     const first = await decideApproval(ports, ada, request(true, "d1"), never);
     expect(first.decision?.decidedAt && timestampMs(first.decision.decidedAt)).toBe(noon);
@@ -193,7 +193,7 @@ describe("a decision", () => {
   });
 
   test.each(["nonsense", "run_abcdefgh-9-9", "run_other123-3-0"])(
-    "on %s finds nothing",
+    "on %s is not found",
     async (id) => {
       const stranger = create(DecideApprovalRequestSchema, { approvalId: id, approved: true });
       const lost = decideApproval(await parkedRun(), ada, stranger, never);
@@ -201,7 +201,7 @@ describe("a decision", () => {
     },
   );
 
-  test("of another tenant finds nothing", async () => {
+  test("of another tenant is not found", async () => {
     const lost = decideApproval(
       await parkedRun(),
       { ...ada, tenant: "other" },

@@ -12,7 +12,8 @@ import { Failure } from "@reeve/platform/failure";
 import type { Principal } from "@reeve/platform/rpc/principal";
 import { assertAnswers } from "./assert-answers.ts";
 import { argumentViolations } from "./argument-violations.ts";
-import type { ApprovalPorts, Clock } from "./approval-ports.ts";
+import type { Clock } from "@reeve/platform/async/clock";
+import type { ApprovalPorts } from "./approval-ports.ts";
 import { approvalNotFound, runOfApproval } from "./approval-id.ts";
 import { approvalOf } from "@reeve/run/head/run-head";
 
@@ -21,9 +22,9 @@ export interface DecidingPorts extends Pick<ApprovalPorts, "log" | "dispatch"> {
 }
 
 /**
- * Decides an approval, by a fact in the log of its run: whoever appends first has decided. The same decision with the same
- * id is answered as the first time; any other is refused with what stands. From the time of its expiry on an approval is
- * closed, whether or not that was written yet.
+ * Decides an approval by appending a fact to the log of its run; the first append wins. Idempotent by decision id: repeating
+ * the same decision returns the first result. Any other decision is refused with the current state. An approval is closed
+ * from its expiry time on, even before the expiry is in the log.
  */
 export async function decideApproval(
   { log, dispatch, clock }: DecidingPorts,
@@ -50,7 +51,7 @@ export async function decideApproval(
       if (approval === undefined) throw approvalNotFound(approvalId);
       if (isRepetition(approval, decision)) return [];
       assertOpen(approval, before, clock.now());
-      if (approval.question === undefined) assertFits(approval, decision, before);
+      if (approval.question === undefined) assertEditedArguments(approval, decision, before);
       assertAnswers(approval, decision);
       const state = decision.approved ? ApprovalState.APPROVED : ApprovalState.REJECTED;
       const decided = create(ApprovalSchema, { ...approval, state, decision });
@@ -63,15 +64,15 @@ export async function decideApproval(
   return decided;
 }
 
-function isRepetition({ decision: stands }: Approval, decision: Decision): boolean {
+function isRepetition({ decision: first }: Approval, decision: Decision): boolean {
   return (
-    stands !== undefined &&
+    first !== undefined &&
     decision.decisionId !== "" &&
-    stands.decisionId === decision.decisionId &&
-    stands.approved === decision.approved &&
-    stands.reason === decision.reason &&
-    isSame(stands.editedArguments, decision.editedArguments) &&
-    isSame(stands.answer, decision.answer)
+    first.decisionId === decision.decisionId &&
+    first.approved === decision.approved &&
+    first.reason === decision.reason &&
+    isSame(first.editedArguments, decision.editedArguments) &&
+    isSame(first.answer, decision.answer)
   );
 }
 
@@ -111,8 +112,8 @@ function closedBecause(state: ApprovalState, { decision, expiresAt }: Approval):
   }
 }
 
-/** Refuses other arguments that would not run: not permitted, with a rejection, or not fit for the tool. */
-function assertFits(
+/** Throws a Failure for edited arguments that are not permitted, come with a rejection, or do not match the tool's schema. */
+function assertEditedArguments(
   { approvalId, agentId, allowEditedArguments, call }: Approval,
   { approved, editedArguments }: Decision,
   { prepared }: RunHead,
@@ -120,22 +121,22 @@ function assertFits(
   if (editedArguments === undefined) return;
   const field = "edited_arguments";
   if (!allowEditedArguments) {
-    const message = `agent ${agentId} does not permit other arguments for approval ${approvalId}; set approval_policy.allow_edited_arguments`;
+    const message = `agent ${agentId} does not permit edited arguments for approval ${approvalId}; set approval_policy.allow_edited_arguments`;
     const description = "are not permitted";
     throw new Failure("precondition", ErrorReason.INVALID_REQUEST, message, {
       violations: [{ field, description, reason: "NOT_PERMITTED" }],
     });
   }
   if (!approved) {
-    const message = `a rejection of approval ${approvalId} takes no other arguments; approve, or leave them out`;
-    const description = "go only with an approval";
+    const message = `the rejection of approval ${approvalId} has edited arguments; approve, or leave them out`;
+    const description = "are only valid with an approval";
     throw new Failure("invalid", ErrorReason.INVALID_REQUEST, message, {
       violations: [{ field, description, reason: "CONTRADICTION" }],
     });
   }
   if (!isStorable(editedArguments)) {
-    const message = `the arguments for approval ${approvalId} are nested deeper than ${maxJsonDepth} levels; give plainer ones`;
-    const description = `are nested deeper than ${maxJsonDepth} levels, or hold what is no text`;
+    const message = `the arguments for approval ${approvalId} are nested deeper than ${maxJsonDepth} levels, or have malformed text; send simpler ones`;
+    const description = `are nested deeper than ${maxJsonDepth} levels, or have malformed text`;
     throw new Failure("invalid", ErrorReason.INVALID_REQUEST, message, {
       violations: [{ field, description, reason: "NOT_STORABLE" }],
     });
@@ -144,6 +145,6 @@ function assertFits(
   const violations = schema ? argumentViolations(field, editedArguments, schema) : [];
   if (violations.length === 0) return;
   const list = violations.map((found) => `${found.field}: ${found.description}`).join("; ");
-  const message = `the arguments for approval ${approvalId} do not fit ${call?.name ?? "its tool"}: ${list}`;
+  const message = `the arguments for approval ${approvalId} do not match the schema of ${call?.name ?? "its tool"}: ${list}`;
   throw new Failure("invalid", ErrorReason.INVALID_REQUEST, message, { violations });
 }

@@ -5,7 +5,7 @@ import { DueTimes } from "./due-times.ts";
 
 const never = new AbortController().signal;
 
-test("what is due is taken once, and the next time is known", () => {
+test("a due key is taken once, and the next due time is known", () => {
   const due = new DueTimes();
   expect(due.next()).toBeUndefined();
   due.set("b", 20);
@@ -19,39 +19,41 @@ test("what is due is taken once, and the next time is known", () => {
   expect(due.next()).toBe(30);
 });
 
-test("what nothing came of is due again, later each time, until something does or it is removed", () => {
+test("a failed key is due again with a growing delay, until it is settled or removed", () => {
   const due = new DueTimes();
-  const rests = () => due.retry("a", 0);
-  expect(Array.from({ length: 8 }, rests)).toEqual(
+  const retryMs = () => due.retry("a", 0);
+  expect(Array.from({ length: 8 }, retryMs)).toEqual(
     [1, 2, 4, 8, 16, 32, 60, 60].map((seconds) => seconds * 1_000),
   );
   expect(due.takeUntil(60_000)).toEqual(["a"]);
   due.settle("a");
-  expect(rests()).toBe(1_000);
+  expect(retryMs()).toBe(1_000);
   due.remove("a");
   expect([due.size, due.retried]).toEqual([0, 0]);
-  expect(rests()).toBe(1_000);
+  expect(retryMs()).toBe(1_000);
 });
 
-test("whoever waits hears of a time that is set", async () => {
+test("setting a time wakes the waiting party", async () => {
   const due = new DueTimes();
   const changed = due.changed(never);
   due.set("a", 10);
   await expect(changed).resolves.toBeUndefined();
 });
 
-test("whoever waits is left alone by what is due later than the next", async () => {
+test("setting a time that is not the earliest does not wake the waiting party", async () => {
   const due = new DueTimes();
   due.set("a", 10);
+  // The earliest time itself counts as a change.
+  await due.changed(never);
   const stop = new AbortController();
   const changed = due.changed(stop.signal);
   due.set("b", 20);
   due.set("c", 10);
-  stop.abort(new Error("nothing came"));
-  await expect(changed).rejects.toThrow("nothing came");
+  stop.abort(new Error("not woken"));
+  await expect(changed).rejects.toThrow("not woken");
 });
 
-test("any number of keys, set, moved and removed, is taken in the order of their times", () => {
+test("any keys that are set, moved, and removed are taken in the order of their times", () => {
   fc.assert(
     fc.property(
       fc.array(
@@ -82,12 +84,12 @@ test("any number of keys, set, moved and removed, is taken in the order of their
   );
 });
 
-test("waiting with a signal that is aborted rejects at once", async () => {
+test("waiting with an aborted signal rejects at once", async () => {
   const gone = AbortSignal.abort(new Error("gone"));
   await expect(new DueTimes().changed(gone)).rejects.toThrow("gone");
 });
 
-test("waiting leaves no listener behind, whichever way it ends", async () => {
+test("waiting leaves no listener behind, however it ends", async () => {
   const due = new DueTimes();
   const stop = new AbortController();
   for (let turn = 0; turn < 3; turn++) {

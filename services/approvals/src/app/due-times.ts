@@ -1,23 +1,25 @@
+import { Wakeup } from "@reeve/platform/async/coordination/wakeup";
+import { delayAfter } from "@reeve/platform/async/retry/backoff";
+
 interface Due {
   readonly key: string;
   readonly dueMs: number;
 }
 
-/** How long a key rests of which nothing came: doubled with each time. */
-const firstRetryMs = 1_000;
-const longestRetryMs = 60_000;
+/** The delays before a failed key is due again. */
+const backoff = { firstDelayMs: 1_000, maxDelayMs: 60_000 };
 
-/** Keys and the times at which they are due, in milliseconds since the epoch. Setting and taking cost little with any number. */
+/** A priority queue of keys by their due times, in milliseconds since the epoch. Setting and taking are O(log n). */
 export class DueTimes {
-  /** What counts of each key. */
+  /** The current entry of each key. */
   readonly #due = new Map<string, Due>();
-  /** A heap, earliest first. What was set again or removed stays in it until it comes to the top, or there is too much of it. */
+  /** A heap, earliest first. It keeps outdated entries until they reach the top, or until there are too many of them. */
   #heap: Due[] = [];
-  /** How long the keys rest next of which nothing came. */
-  readonly #retries = new Map<string, number>();
-  #wake: (() => void) | undefined;
+  /** The number of failures in a row of each failed key. */
+  readonly #failures = new Map<string, number>();
+  readonly #earlier = new Wakeup();
 
-  /** How many keys there are. */
+  /** The number of keys. */
   get size(): number {
     return this.#due.size;
   }
@@ -29,39 +31,40 @@ export class DueTimes {
     this.#due.set(key, due);
     if (this.#heap.length > 2 * this.#due.size + 100) this.#rebuild();
     else this.#push(due);
-    if (next === undefined || dueMs < next) this.#wake?.();
+    if (next === undefined || dueMs < next) this.#earlier.notify();
   }
 
-  /** Sets a key that was taken, and of which nothing came, again, later each time. Returns the delay. */
+  /** Sets a key whose processing failed again, with a delay that doubles with each failure. Returns the delay. */
   retry(key: string, nowMs: number): number {
-    const retryMs = this.#retries.get(key) ?? firstRetryMs;
-    this.#retries.set(key, Math.min(retryMs * 2, longestRetryMs));
-    this.set(key, nowMs + retryMs);
-    return retryMs;
+    const failures = (this.#failures.get(key) ?? 0) + 1;
+    const delayMs = delayAfter(failures, backoff);
+    this.#failures.set(key, failures);
+    this.set(key, nowMs + delayMs);
+    return delayMs;
   }
 
-  /** How many keys are to be tried again. */
+  /** The number of keys whose last processing failed. */
   get retried(): number {
-    return this.#retries.size;
+    return this.#failures.size;
   }
 
-  /** Says that something came of a key that was taken. */
+  /** Marks a key that was taken as processed. */
   settle(key: string): void {
-    this.#retries.delete(key);
+    this.#failures.delete(key);
   }
 
-  /** Forgets the key. */
+  /** Removes a key. */
   remove(key: string): void {
     this.#due.delete(key);
-    this.#retries.delete(key);
+    this.#failures.delete(key);
   }
 
-  /** The time of the next one; undefined when there is none. */
+  /** Returns the earliest due time, or undefined without keys. */
   next(): number | undefined {
     return this.#earliest()?.dueMs;
   }
 
-  /** Takes out what is due at `nowMs`, earliest first. */
+  /** Removes and returns the keys that are due at `nowMs`, earliest first. */
   takeUntil(nowMs: number): readonly string[] {
     const taken: string[] = [];
     for (let due = this.#earliest(); due && due.dueMs <= nowMs; due = this.#earliest()) {
@@ -72,19 +75,12 @@ export class DueTimes {
     return taken;
   }
 
-  /** Resolves when an earlier time is set than any before; one party at a time may wait. Rejects with the signal's reason. */
+  /**
+   * Resolves when a time was set that is earlier than all others, also before this call. Only one party at a time may wait.
+   * Rejects with the signal's reason.
+   */
   async changed(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const abort = () => reject(signal.reason as Error);
-    this.#wake = resolve;
-    signal.addEventListener("abort", abort, { once: true });
-    try {
-      await promise;
-    } finally {
-      this.#wake = undefined;
-      signal.removeEventListener("abort", abort);
-    }
+    await this.#earlier.wait(signal);
   }
 
   #earliest(): Due | undefined {
@@ -96,7 +92,7 @@ export class DueTimes {
   }
 
   #rebuild(): void {
-    // What is in order is a heap.
+    // A sorted array is a valid heap.
     this.#heap = [...this.#due.values()].toSorted((a, b) => a.dueMs - b.dueMs);
   }
 

@@ -17,7 +17,7 @@ const minute = 60_000;
 
 type Parked = Awaited<ReturnType<typeof parkedRun>>;
 
-/** A run whose approval expires a minute after noon, as the inbox knows it. */
+/** Creates a run whose approval, in the inbox, expires a minute after noon. */
 async function expiring(): Promise<Parked> {
   const ports = await parkedRun({ expiresAt: timestampFromMs(noon + minute) });
   await file(ports);
@@ -34,7 +34,7 @@ async function file({ inbox }: Parked): Promise<void> {
   await inbox.put(`${runKey.tenant}.${approvalId}`, approval, never);
 }
 
-/** Lets approvals expire until it is left. */
+/** Expires approvals until it is disposed. */
 function expiry(ports: ApprovalPorts): AsyncDisposable {
   const stop = new AbortController();
   const working = expireApprovals(ports, log, stop.signal);
@@ -47,9 +47,9 @@ function expiry(ports: ApprovalPorts): AsyncDisposable {
   };
 }
 
-/** Lets everything go on until `isSo`. */
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise(setImmediate);
+/** Yields to other work until `isDone`. */
+async function until(isDone: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isDone())) await new Promise(setImmediate);
 }
 
 async function statesIn({ log: runs }: Parked): Promise<ApprovalState[]> {
@@ -62,61 +62,63 @@ async function statesIn({ log: runs }: Parked): Promise<ApprovalState[]> {
 const hasExpired = (ports: Parked) => async () =>
   (await statesIn(ports)).at(-1) === ApprovalState.TIMED_OUT;
 
-/** A log that takes nothing before the attempt after `refused` ones. */
+/** A log that refuses the first `refused` appends. */
 function reluctant(runs: RunLog, refused: number) {
   let attempts = 0;
-  const reluctantly: RunLog = {
-    append: (...asked) =>
+  const refusing: RunLog = {
+    append: (...args) =>
       ++attempts > refused
-        ? runs.append(...asked)
-        : Promise.reject(new Failure("unavailable", ErrorReason.UNAVAILABLE, "away")),
-    read: (...asked) => runs.read(...asked),
-    follow: (...asked) => runs.follow(...asked),
+        ? runs.append(...args)
+        : Promise.reject(
+            new Failure("unavailable", ErrorReason.UNAVAILABLE, "the store does not answer"),
+          ),
+    read: (...args) => runs.read(...args),
+    follow: (...args) => runs.follow(...args),
   };
-  return { log: reluctantly, attempts: () => attempts };
+  return { log: refusing, attempts: () => attempts };
 }
 
 // Requirement: HITL-2
-test("an approval expires at its time, not before, and its run is woken", async () => {
+test("an approval expires at its expiry time, not before, and wakes its run", async () => {
   const ports = await expiring();
   await using _ = expiry(ports);
   await until(() => ports.clock.sleepers === 1);
-  ports.clock.advance(minute - 1);
+  await ports.clock.advance(minute - 1);
   await new Promise(setImmediate);
   expect(await statesIn(ports)).toEqual([ApprovalState.PENDING]);
-  ports.clock.advance(1);
+  await ports.clock.advance(1);
   await until(hasExpired(ports));
   expect(ports.dispatch.length).toBe(1);
 });
 
-test("an approval that comes while nothing is due expires too", async () => {
+test("an approval that arrives while nothing is due expires too", async () => {
   const ports = await parkedRun({ expiresAt: timestampFromMs(noon + minute) });
   await using _ = expiry(ports);
   await until(() => ports.clock.sleepers === 1);
-  ports.clock.advance(minute);
+  await ports.clock.advance(minute);
   await file(ports);
   await until(hasExpired(ports));
   expect(ports.dispatch.length).toBe(1);
 });
 
-test("an expiry that the store does not take is tried again, more and more slowly, until it is", async () => {
+test("an expiry that the store refuses is retried with a growing delay until it succeeds", async () => {
   const ports = await expiring();
   const { log: runs, attempts } = reluctant(ports.log, 4);
   await using _ = expiry({ ...ports, log: runs });
   await until(() => ports.clock.sleepers === 1);
-  ports.clock.advance(minute);
+  await ports.clock.advance(minute);
   for (const [index, restMs] of [1_000, 2_000, 4_000, 8_000].entries()) {
     await until(() => attempts() === index + 1 && ports.clock.sleepers === 1);
-    ports.clock.advance(restMs - 1);
+    await ports.clock.advance(restMs - 1);
     await new Promise(setImmediate);
     expect(attempts()).toBe(index + 1);
-    ports.clock.advance(1);
+    await ports.clock.advance(1);
   }
   await until(hasExpired(ports));
   expect(attempts()).toBe(5);
 });
 
-test("the times of many come out of the inbox when approvals starts again, and only what is due expires", async () => {
+test("after a restart, the expiry times come from the inbox, and only due approvals expire", async () => {
   const ports = await expiring();
   const later = timestampFromMs(noon + 60 * minute);
   for (let index = 0; index < 10_000; index++) {
@@ -130,35 +132,35 @@ test("the times of many come out of the inbox when approvals starts again, and o
   }
   const read: string[] = [];
   const counting: RunLog = {
-    append: (...asked) => ports.log.append(...asked),
-    read: (asked, ...rest) => {
-      read.push(asked.run);
-      return ports.log.read(asked, ...rest);
+    append: (...args) => ports.log.append(...args),
+    read: (key, ...rest) => {
+      read.push(key.run);
+      return ports.log.read(key, ...rest);
     },
-    follow: (...asked) => ports.log.follow(...asked),
+    follow: (...args) => ports.log.follow(...args),
   };
   {
     await using _ = expiry({ ...ports, log: counting });
     await until(() => ports.clock.sleepers === 1);
   }
-  ports.clock.advance(minute);
+  await ports.clock.advance(minute);
   await using _ = expiry({ ...ports, log: counting });
   await until(hasExpired(ports));
   expect(read).toEqual([runKey.run]);
 });
 
-test("nothing goes on once the inbox cannot be watched", async () => {
+test("a broken watch of the inbox ends the expiry", async () => {
   const ports = await expiring();
   const { promise: broken, reject: breakWatch } = Promise.withResolvers<never>();
   const inbox: ApprovalPorts["inbox"] = {
-    get: (...asked) => ports.inbox.get(...asked),
-    lastRevision: (...asked) => ports.inbox.lastRevision(...asked),
-    create: (...asked) => ports.inbox.create(...asked),
-    update: (...asked) => ports.inbox.update(...asked),
-    put: (...asked) => ports.inbox.put(...asked),
-    delete: (...asked) => ports.inbox.delete(...asked),
-    deleteVersion: (...asked) => ports.inbox.deleteVersion(...asked),
-    list: (...asked) => ports.inbox.list(...asked),
+    get: (...args) => ports.inbox.get(...args),
+    lastRevision: (...args) => ports.inbox.lastRevision(...args),
+    create: (...args) => ports.inbox.create(...args),
+    update: (...args) => ports.inbox.update(...args),
+    put: (...args) => ports.inbox.put(...args),
+    delete: (...args) => ports.inbox.delete(...args),
+    deleteVersion: (...args) => ports.inbox.deleteVersion(...args),
+    list: (...args) => ports.inbox.list(...args),
     async *watch(prefix, signal) {
       for (const row of await ports.inbox.list(prefix, signal)) yield { kind: "written", row };
       yield await broken;

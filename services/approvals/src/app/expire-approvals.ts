@@ -3,19 +3,20 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import { appendExternal } from "@reeve/run/commands/append-external";
 import { isTerminal } from "@reeve/run/head/run-status";
+import { runTogether } from "@reeve/platform/async/run-together";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { PendingApprovals } from "./approval-metrics.ts";
 import type { ApprovalPorts } from "./approval-ports.ts";
 import { DueTimes } from "./due-times.ts";
 import { approvalOf } from "@reeve/run/head/run-head";
 
-/** How often the time is compared when nothing is due sooner; also what a timer may at most be late after a suspend. */
-const longestSleepMs = 60_000;
+/** The maximum sleep. It also bounds how late an expiry is after the machine was suspended. */
+const maxSleepMs = 60_000;
 
 /**
- * Lets approvals expire at their time, by a fact in the log of their run. The times come out of the inbox, so that they
- * survive every restart; an approval that was decided meanwhile stays decided. An expiry that the store does not take is
- * tried again until it is taken. Rejects when the inbox cannot be watched any more.
+ * Expires approvals at their expiry time, by a fact in the log of their run. The times come from the inbox, so that they
+ * survive restarts; an approval that has been decided stays decided. An expiry that the store refuses is retried until it
+ * succeeds. Rejects if the watch of the inbox breaks.
  */
 export async function expireApprovals(
   ports: ApprovalPorts,
@@ -23,16 +24,11 @@ export async function expireApprovals(
   signal: AbortSignal,
 ): Promise<void> {
   const due = new DueTimes();
-  const end = new AbortController();
-  const until = AbortSignal.any([signal, end.signal]);
-  const parts = [watchDueTimes(ports, due, until), expireInTime(ports, due, log, until)];
-  try {
-    await Promise.all(parts);
-  } finally {
-    // One without the other would expire what it no longer hears of.
-    end.abort(new DOMException("the other half has ended", "AbortError"));
-    await Promise.allSettled(parts);
-  }
+  // Together: without the watch, approvals would expire by times that are outdated.
+  await runTogether(
+    [(until) => watchDueTimes(ports, due, until), (until) => expireDue(ports, due, log, until)],
+    signal,
+  );
 }
 
 async function watchDueTimes(
@@ -42,7 +38,7 @@ async function watchDueTimes(
 ): Promise<void> {
   const pending = new PendingApprovals();
   for await (const change of inbox.watch("", signal)) {
-    pending.take(change);
+    pending.apply(change);
     if (change.kind === "deleted") due.remove(change.key);
     if (change.kind !== "written") continue;
     const { key, record } = change.row;
@@ -51,7 +47,7 @@ async function watchDueTimes(
   }
 }
 
-async function expireInTime(
+async function expireDue(
   ports: ApprovalPorts,
   due: DueTimes,
   log: Logger,
@@ -65,17 +61,20 @@ async function expireInTime(
     } catch (error) {
       if (signal.aborted) return;
       const retryMs = due.retry(key, clock.now());
-      log.warn({ err: error, approval: key, retryMs }, "approval could not expire; trying again");
+      log.warn(
+        { err: error, approval: key, retryMs },
+        "expiry of an approval was not stored; retrying",
+      );
     }
   };
   for (;;) {
     signal.throwIfAborted();
     for (const key of due.takeUntil(clock.now())) await expireOne(key);
-    const turn = new AbortController();
-    const bounded = AbortSignal.any([signal, turn.signal]);
-    const sleepMs = Math.min((due.next() ?? Infinity) - clock.now(), longestSleepMs);
+    const round = new AbortController();
+    const bounded = AbortSignal.any([signal, round.signal]);
+    const sleepMs = Math.min((due.next() ?? Infinity) - clock.now(), maxSleepMs);
     const waits = [clock.sleep(Math.max(sleepMs, 0), bounded), due.changed(bounded)];
-    await Promise.race(waits).finally(() => turn.abort());
+    await Promise.race(waits).finally(() => round.abort());
     await Promise.allSettled(waits);
   }
 }

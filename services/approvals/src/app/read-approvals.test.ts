@@ -8,7 +8,7 @@ import {
 } from "@reeve/contracts/approval";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { expect, test } from "vitest";
-import { ManualClock } from "../../test/support/manual-clock.ts";
+import { ManualClock } from "@reeve/platform/test/support/manual-clock";
 import { noon } from "../../test/support/parked-run.ts";
 import { openApprovalLists } from "./approval-lists.ts";
 import { getApproval, listApprovals, watchApprovals } from "./read-approvals.ts";
@@ -42,7 +42,7 @@ async function listed(inbox: MemoryTable<Approval>, request = {}, tenant = "acme
 }
 
 // Requirement: HITL-4
-test("the inbox lists what is pending, oldest first, and the rest when asked", async () => {
+test("the inbox lists the pending approvals, oldest first, and on request the closed ones", async () => {
   const inbox = await inboxWith(
     approvalOf("aaaaaaaa", 0),
     approvalOf("bbbbbbbb", 1, APPROVED),
@@ -55,7 +55,7 @@ test("the inbox lists what is pending, oldest first, and the rest when asked", a
   expect((await listed(inbox, {}, "globex")).ids).toEqual([]);
 });
 
-test("pages neither hide nor repeat what was decided in between", async () => {
+test("pages neither hide nor repeat approvals that are decided in between", async () => {
   const all = Array.from({ length: 5 }, (_, index) => approvalOf("aaaaaaaa", 5 - index));
   const inbox = await inboxWith(...all);
   const first = await listed(inbox, { pageSize: 2 });
@@ -69,7 +69,7 @@ test("pages neither hide nor repeat what was decided in between", async () => {
 });
 
 test.each(["nonsense", "*", ">", "run_aaaaaaaa", "run_aaaaaaaa-3-0.x", "run_aaaaaaaa-3-9", "\0"])(
-  "%j is no approval, and neither is one of another tenant",
+  "%j is not found, and neither is an approval of another tenant",
   async (approvalId) => {
     const inbox = await inboxWith(approvalOf("aaaaaaaa", 0));
     const refusal = { kind: "not_found", metadata: { approval_id: approvalId } };
@@ -80,7 +80,7 @@ test.each(["nonsense", "*", ">", "run_aaaaaaaa", "run_aaaaaaaa-3-0.x", "run_aaaa
   },
 );
 
-test("a watcher gets what is pending, then every change of what it asked for", async () => {
+test("a watch has the pending approvals, then every change of the selected ones", async () => {
   const inbox = await inboxWith(
     approvalOf("aaaaaaaa", 0),
     approvalOf("aaaaaaaa", 1, APPROVED),
@@ -97,7 +97,7 @@ test("a watcher gets what is pending, then every change of what it asked for", a
   await changes.return?.();
 });
 
-test("an idle watch says every few seconds that it lives", async () => {
+test("an idle watch sends a heartbeat every few seconds", async () => {
   const clock = new ManualClock(noon);
   const inbox = await inboxWith();
   const changes = watchApprovals({ inbox, clock }, "acme", "run_aaaaaaaa", never)[
@@ -106,10 +106,10 @@ test("an idle watch says every few seconds that it lives", async () => {
   for (let beat = 0; beat < 3; beat++) {
     const next = changes.next();
     while (clock.sleepers === 0) await new Promise(setImmediate);
-    // What nobody asked for is no sign of life.
+    // An approval that is not selected is no heartbeat.
     await inbox.put("acme.run_bbbbbbbb-3-0", approvalOf("bbbbbbbb", beat), never);
     await new Promise(setImmediate);
-    clock.advance(5_000);
+    await clock.advance(5_000);
     expect(await next).toEqual({ done: false, value: undefined });
   }
   await changes.return?.();

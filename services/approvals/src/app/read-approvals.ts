@@ -10,6 +10,7 @@ import type { ApprovalPorts } from "./approval-ports.ts";
 
 export const { key: approvalKey } = bucketOf(ApprovalSchema);
 
+/** Returns an approval from the inbox. Throws a Failure of kind `not_found` if it does not exist. */
 export async function getApproval(
   inbox: Table<Approval>,
   tenant: string,
@@ -22,25 +23,25 @@ export async function getApproval(
   return row.record;
 }
 
-/** A page of the approvals of a tenant, oldest first. */
+/** Returns a page of a tenant's approvals, oldest first. */
 export async function listApprovals(
   lists: ApprovalLists,
   tenant: string,
   request: ListApprovalsRequest,
   signal: AbortSignal,
 ): Promise<Page<Approval>> {
-  const isWanted = ({ runId, state }: ApprovalFacet) =>
+  const matches = ({ runId, state }: ApprovalFacet) =>
     (request.includeClosed || state === ApprovalState.PENDING) &&
     (request.runId === "" || runId === request.runId);
-  return await lists.page(tenant, request, isWanted, signal);
+  return await lists.page(tenant, request, matches, signal);
 }
 
-/** How long a stream is silent before it says that it lives. */
+/** The time without an approval after which a stream sends a heartbeat. */
 const heartbeatMs = 5_000;
 
 /**
- * The approvals that are pending, then each as it is requested or resolved, until `signal` aborts. Undefined now and then
- * says that the stream lives.
+ * Yields the pending approvals, then each approval when it is requested or resolved, until `signal` aborts. Yields undefined
+ * as a heartbeat. An empty `runId` selects all runs of the tenant.
  */
 export async function* watchApprovals(
   { inbox, clock }: Pick<ApprovalPorts, "inbox" | "clock">,
@@ -48,14 +49,14 @@ export async function* watchApprovals(
   runId: string,
   signal: AbortSignal,
 ): AsyncIterable<Approval | undefined> {
-  // Silence is what the client hears, however much goes on that it did not ask for.
-  const wanted = (until: AbortSignal) => newsOf(inbox.watch(tenant, until), runId);
-  const tick = (until: AbortSignal) => clock.sleep(heartbeatMs, until);
-  for await (const next of withHeartbeats(wanted, tick, signal))
+  // Heartbeats depend on what the client receives, so approvals that it did not select must not delay them.
+  const selected = (until: AbortSignal) => selectNews(inbox.watch(tenant, until), runId);
+  const interval = (until: AbortSignal) => clock.sleep(heartbeatMs, until);
+  for await (const next of withHeartbeats(selected, interval, signal))
     yield next === "heartbeat" ? undefined : next;
 }
 
-async function* newsOf(
+async function* selectNews(
   changes: AsyncIterable<Change<Approval>>,
   runId: string,
 ): AsyncIterable<Approval> {

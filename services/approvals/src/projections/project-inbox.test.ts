@@ -55,7 +55,7 @@ async function statesIn(inbox: MemoryTable<Approval>): Promise<Record<string, Ap
 test.each([
   [RunStatus.CANCELLED, WITHDRAWN],
   [RunStatus.ERROR, WITHDRAWN],
-])("a run that ends as %i withdraws what nobody decided", async (status, withdrawn) => {
+])("a run that ends with status %i withdraws its pending approvals", async (status, withdrawn) => {
   const runs = await logOf(
     asked("a", PENDING),
     asked("b", PENDING),
@@ -67,7 +67,7 @@ test.each([
   expect(await statesIn(inbox)).toEqual({ a: APPROVED, b: withdrawn });
 });
 
-test("batches in any order, and more than once, come to the same inbox", async () => {
+test("batches in any order, and repeated, result in the same inbox", async () => {
   const runs = await logOf(
     asked("a", PENDING),
     asked("b", PENDING),
@@ -89,7 +89,7 @@ test("batches in any order, and more than once, come to the same inbox", async (
   );
 });
 
-test("the end of a run leaves the approvals of others alone", async () => {
+test("the end of a run does not change approvals of other runs", async () => {
   const ending = await logOf(asked("a", PENDING), ended(RunStatus.CANCELLED));
   const other = { tenant: key.tenant, run: "run_zzzzzzzz" };
   const batches = ending.batches.toSpliced(1, 0, {

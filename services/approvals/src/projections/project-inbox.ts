@@ -53,8 +53,8 @@ export interface InboxPorts {
 }
 
 /**
- * Keeps the inbox: a projection of the approval facts in the logs of all runs, which can be thrown away and made again. An
- * approval only ever moves from pending to closed, in whatever order the batches of its run come; the end of its run
+ * Maintains the inbox: a projection of the approval facts in the logs of all runs, which can be discarded and rebuilt. An
+ * approval only ever moves from pending to closed, in whatever order the batches of its run arrive; the end of its run
  * withdraws it.
  */
 export async function projectInbox(
@@ -69,8 +69,11 @@ export async function projectInbox(
       batch.acknowledge();
     } catch (error) {
       if (signal.aborted) return;
-      // Not acknowledged: it comes again.
-      log.warn({ err: error, runId: batch.key.run }, "approval could not be filed; trying again");
+      // Not acknowledged: the feed redelivers the batch.
+      log.warn(
+        { err: error, runId: batch.key.run },
+        "batch was not projected to the inbox; retrying",
+      );
     }
   }
 }
@@ -89,7 +92,7 @@ async function project(
   }
 }
 
-/** Whether a run that ended so may leave approvals behind: one that completed had them all resolved. */
+/** Whether a run with this final status can leave pending approvals. A completed run cannot. */
 function leavesApprovals(status: RunStatus): boolean {
   return isTerminal(status) && status !== RunStatus.COMPLETED;
 }
@@ -111,10 +114,10 @@ async function file(
         : await inbox.update(key, approval, row.revision, signal);
     if (written !== undefined) return;
   }
-  throw new Error(`approval ${approval.approvalId} changes all the time`);
+  throw new Error(`approval ${approval.approvalId} lost ${maxAttempts} writes to other writers`);
 }
 
-/** Withdraws what the log leaves pending; also what was not filed yet, which then comes too late. */
+/** Withdraws the approvals that the log leaves pending, including those that are not in the inbox yet. */
 async function withdraw(
   { inbox, log }: InboxPorts,
   key: RunKey,

@@ -5,6 +5,7 @@ import type { ApprovalPorts } from "../app/approval-ports.ts";
 import { decideApproval } from "../app/decide-approval.ts";
 import { getApproval, listApprovals, watchApprovals } from "../app/read-approvals.ts";
 
+/** Returns the handlers of ApprovalService. */
 export function approvalService(ports: ApprovalPorts): ServiceImpl<typeof ApprovalService> {
   return {
     listApprovals: async (request, context) => {

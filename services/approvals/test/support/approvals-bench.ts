@@ -27,16 +27,16 @@ let runs = 0;
 
 type Approvals = Client<typeof ApprovalService>;
 
-/** Two processes' worth of approvals over a NATS server of their own; no runtime drives the runs. */
+/** Two approvals services with their own NATS server; no runtime drives the runs. */
 export interface ApprovalsBench extends AsyncDisposable {
-  /** Each service as a person of a tenant reaches it. */
+  /** Returns a client of each service, for a person of a tenant. */
   as(subject: string, tenant?: string): readonly [Approvals, Approvals];
-  /** A run of `acme` that is parked with a pending approval; the approval's id. */
+  /** Creates a run of `acme` that is parked with a pending approval, and returns the approval's id. */
   park(approval?: NonNullable<MessageInitShape<typeof ApprovalSchema>>): Promise<string>;
-  /** What the log of the run of an approval says. */
+  /** Returns the events of an approval's run. */
   eventsOf(approvalId: string): Promise<readonly RunEvent[]>;
   append(approvalId: string, fact: ExternalFact): Promise<void>;
-  /** Ends the NATS server without a warning, and starts it again. */
+  /** Kills the NATS server, and starts it again. */
   restartNats(): Promise<void>;
 }
 
@@ -66,7 +66,7 @@ export async function openApprovalsBench(): Promise<ApprovalsBench> {
       create(RunEventSchema, { runId: key.run, sequence: tail.sequence + 1 + index, event }),
     );
     const outcome = await runLog.append(key, tail, events, never);
-    if (outcome.kind === "conflict") throw new Error(`somebody else wrote to ${key.run}`);
+    if (outcome.kind === "conflict") throw new Error(`another writer appended to ${key.run}`);
   }
   return {
     append,

@@ -11,30 +11,30 @@ import { memoryRunLog } from "@reeve/jetstream/log/memory";
 import { MemoryWorkQueue } from "@reeve/jetstream/queue/memory";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { openApprovalLists } from "../../src/app/approval-lists.ts";
-import { ManualClock } from "./manual-clock.ts";
+import { ManualClock } from "@reeve/platform/test/support/manual-clock";
 
 const never = new AbortController().signal;
 
-/** The run in the tests of approvals, its one approval, and who decides. */
+/** The run in the tests of approvals, its approval, and the person who decides. */
 export const runKey = { tenant: "acme", run: "run_abcdefgh" } as const;
 export const approvalId = `${runKey.run}-3-0`;
 export const ada = { tenant: runKey.tenant, subject: "ada" } as const;
 export const noon = Date.parse("2026-01-01T12:00:00Z");
 
-/** The ports of approvals in memory, at noon, with a run that is parked with a pending approval. */
+/** Creates the ports of approvals in memory, at noon, with a run that is parked with a pending approval. */
 export async function parkedRun(
   more: NonNullable<MessageInitShape<typeof ApprovalSchema>> = {},
   tools: readonly MessageInitShape<typeof ToolDescriptorSchema>[] = [],
 ) {
   const approval = { approvalId, runId: runKey.run, state: ApprovalState.PENDING, ...more };
-  const happenings: readonly ExternalFact[] = [
+  const facts: readonly ExternalFact[] = [
     { case: "runCreated", value: { tenant: runKey.tenant } },
     { case: "runPrepared", value: { tools: [...tools] } },
     { case: "approval", value: { approval } },
     { case: "runParked", value: { waitingFor: [approvalId] } },
   ];
   const log = memoryRunLog();
-  const events = happenings.map((event, index) =>
+  const events = facts.map((event, index) =>
     create(RunEventSchema, { runId: runKey.run, sequence: index + 1, event }),
   );
   await log.append(runKey, emptyTail, events, never);
