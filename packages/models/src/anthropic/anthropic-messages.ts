@@ -4,10 +4,10 @@ import type { PortableTurn } from "../wire/portable-turn.ts";
 import { portableTurn } from "../wire/portable-turn.ts";
 import { toolInput } from "./tool-input.ts";
 
-/** The format of the messages of the Messages API: an object with the blocks of `content`. */
+/** The message format of the Messages API: an object with the blocks of `content`. */
 export const anthropicFormat = "anthropic.messages";
 
-/** What one side says before the other speaks again. */
+/** A message of the Messages API: everything that one side says before the other side answers. */
 export interface AnthropicMessage {
   readonly role: "user" | "assistant";
   readonly content: ContentBlockParam[];
@@ -15,15 +15,14 @@ export interface AnthropicMessage {
 
 interface Turn {
   readonly role: AnthropicMessage["role"];
-  /** Blocks that have to come first. */
+  /** The blocks that have to come first. */
   readonly results: ToolResultBlockParam[];
   readonly others: ContentBlockParam[];
 }
 
 /**
- * A conversation as the Messages API takes it: the two sides speak in turn, the user first, and all results of a turn's
- * calls stand together, in the order of the calls and before anything else. Blank texts, which the API refuses, are left
- * out.
+ * Returns a conversation in the format of the Messages API: user and assistant alternate, the user is first, and a user
+ * message starts with all results of the turn's calls in their order. Omits blank texts, which the API refuses.
  */
 export function anthropicMessages(messages: readonly PromptMessage[]): AnthropicMessage[] {
   const turns: Turn[] = [];
@@ -37,15 +36,15 @@ export function anthropicMessages(messages: readonly PromptMessage[]): Anthropic
       turns.push({ role, results: [...results], others: [...others] });
     }
   }
-  const spoken = turns.map(({ role, results, others }) => ({
+  const alternating = turns.map(({ role, results, others }) => ({
     role,
     content: [...results, ...others],
   }));
-  const [first] = spoken;
-  return first?.role === "assistant" ? [earlier, ...spoken] : spoken;
+  const [first] = alternating;
+  return first?.role === "assistant" ? [earlier, ...alternating] : alternating;
 }
 
-/** What the user says when a conversation is told from its middle. */
+/** The first user message of a conversation that starts with the assistant. */
 const earlier: AnthropicMessage = {
   role: "user",
   content: [{ type: "text", text: "(The conversation began earlier.)" }],
@@ -64,8 +63,8 @@ function partsOf(message: PromptMessage): Parts {
     case "assistant":
       return { role: "assistant", others: texts([message.text]) };
     case "verbatim": {
-      const foreign = portableTurn(message, anthropicFormat);
-      const others = foreign === undefined ? blocksOf(message.messageJson) : rebuilt(foreign);
+      const portable = portableTurn(message, anthropicFormat);
+      const others = portable === undefined ? blocksOf(message.messageJson) : rebuilt(portable);
       return { role: "assistant", others };
     }
     case "tool": {
@@ -90,7 +89,7 @@ function isBlank(text: string): boolean {
 }
 
 function blocksOf(messageJson: string): readonly ContentBlockParam[] {
-  // What is recorded in this format is a message with the blocks that the provider sent.
+  // A message in this format has the blocks that the provider sent.
   const { content } = JSON.parse(messageJson) as { readonly content: readonly ContentBlockParam[] };
   return content.filter((block) => block.type !== "text" || !isBlank(block.text));
 }
@@ -105,7 +104,7 @@ function rebuilt({ text, calls }: PortableTurn): readonly ContentBlockParam[] {
   return [...texts([text]), ...called];
 }
 
-/** Other providers' ids may hold signs that this one refuses. */
+/** The ids of other providers may have characters that this API refuses. */
 function safeId(id: string): string {
-  return id.replaceAll(/[^\w-]/gu, (sign) => `_${sign.codePointAt(0)?.toString(16)}_`);
+  return id.replaceAll(/[^\w-]/gu, (character) => `_${character.codePointAt(0)?.toString(16)}_`);
 }

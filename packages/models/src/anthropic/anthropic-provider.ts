@@ -12,11 +12,11 @@ import { anthropicRequest } from "./anthropic-request.ts";
 import { MessageAssembly } from "./assemble-message.ts";
 
 export interface AnthropicOptions extends ProviderOptions {
-  /** Undefined: a model thinks as it is used to, and shows what it is used to show. */
+  /** Undefined: the default of each model. */
   readonly thinking?: "adaptive" | undefined;
 }
 
-/** Calls models over the Messages API, of Anthropic or of any server that speaks it. */
+/** Creates a provider that calls models over the Messages API of Anthropic or of a compatible server. */
 export function anthropicProvider(options: AnthropicOptions): ModelProvider {
   const {
     apiKey,
@@ -28,7 +28,7 @@ export function anthropicProvider(options: AnthropicOptions): ModelProvider {
     apiKey,
     baseURL: baseUrl,
     maxRetries: 0,
-    // Its words may hold prompts.
+    // Its log messages may contain prompts.
     logLevel: "off",
     openTelemetry: false,
     fetch: keepAliveFetch(idleTimeoutMs),

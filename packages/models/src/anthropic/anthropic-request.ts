@@ -4,25 +4,25 @@ import type { ModelRequest } from "@reeve/engine/ports/model-provider";
 import type { AnthropicMessage } from "./anthropic-messages.ts";
 import { anthropicMessages } from "./anthropic-messages.ts";
 
-/** Tokens of an answer when nobody limits it and nobody knows the model: the API wants a number. */
+/** The limit of an answer if neither the agent nor the registry has one: the API requires a number. */
 const defaultMaxTokens = 16_000;
 
 const cached = { cache_control: { type: "ephemeral" as const } };
 
 /**
- * A request as the Messages API takes it. What stays the same from call to call is marked for its cache: tools and system
- * prompt, and the conversation so far. The API knows no temperature since its version 2026-10-21, so none is sent.
+ * Returns a request in the format of the Messages API. Marks for its cache what stays the same from call to call: the tools
+ * and the system prompt, and the conversation so far. Sends no temperature, which the API dropped in version 2026-10-21.
  */
 export function anthropicRequest(
   { model, instructions, messages, tools, parallelToolCalls, maxTokens }: ModelRequest,
   thinking: "adaptive" | undefined,
 ): MessageCreateParamsStreaming {
   const reasons = model.capabilities?.reasoning ?? true;
-  const most = model.maxOutputTokens > 0 ? model.maxOutputTokens : defaultMaxTokens;
+  const modelMaxTokens = model.maxOutputTokens > 0 ? model.maxOutputTokens : defaultMaxTokens;
   return {
     model: model.upstreamName,
     stream: true,
-    max_tokens: maxTokens ?? most,
+    max_tokens: maxTokens ?? modelMaxTokens,
     ...(instructions !== "" && { system: [{ type: "text", text: instructions, ...cached }] }),
     messages: withCacheMark(anthropicMessages(messages)),
     ...(tools.length > 0 && { tools: toolsOf(tools, instructions === "") }),
@@ -35,7 +35,7 @@ export function anthropicRequest(
   };
 }
 
-/** Tools come before the system prompt: a mark on it holds for them too, without it the last of them has the mark. */
+/** A mark on the system prompt includes the tools before it. Without a system prompt the last tool has the mark. */
 function toolsOf(tools: readonly ToolDescriptor[], isMarked: boolean): Tool[] {
   return tools.map(({ name, description, inputSchema }, index) => ({
     name,
@@ -45,7 +45,7 @@ function toolsOf(tools: readonly ToolDescriptor[], isMarked: boolean): Tool[] {
   }));
 }
 
-/** Marks the end of what the next call will begin with. */
+/** Marks the end of the conversation, with which the next call will start. */
 function withCacheMark(messages: AnthropicMessage[]): AnthropicMessage[] {
   const last = messages.at(-1);
   if (last === undefined) return messages;

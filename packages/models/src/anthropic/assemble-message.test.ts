@@ -113,7 +113,7 @@ describe("a turn of the Messages API", () => {
     [{ type: "message_start" }, "message is not an object"],
     [{ type: "content_block_start", content_block: {} }, "no index"],
     [json(0, "{"), "before its block"],
-    [start(0, { type: "text", text: 1 }), "text is not a text"],
+    [start(0, { type: "text", text: 1 }), "text is not a string"],
   ])("is malformed when an event is %j", (event, message) => {
     expect(() => new MessageAssembly().add(event)).toThrow(
       expect.objectContaining({ reason: "malformed", message: expect.stringContaining(message) }),

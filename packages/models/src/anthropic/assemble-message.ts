@@ -10,7 +10,7 @@ import { fieldsIn } from "../wire/read-fields.ts";
 import { countIn, isCount } from "../wire/usage-count.ts";
 import { ContentBlock } from "./content-block.ts";
 
-/** The API's reasons to stop in the words of chat completions; any other is kept as it is. */
+/** The finish reasons of chat completions for those of the API. All others are kept as they are. */
 const finishReasons: Readonly<Record<string, string>> = {
   end_turn: "stop",
   stop_sequence: "stop",
@@ -19,7 +19,7 @@ const finishReasons: Readonly<Record<string, string>> = {
   model_context_window_exceeded: "length",
 };
 
-/** Puts one turn together from the events of the Messages API. */
+/** Assembles a turn from the events of the Messages API. */
 export class MessageAssembly implements AnswerAssembly {
   readonly #blocks = new Map<number, ContentBlock>();
   readonly #usage: Fields = {};
@@ -39,11 +39,11 @@ export class MessageAssembly implements AnswerAssembly {
       }
       case "content_block_start": {
         const block = new ContentBlock(fieldsIn(event, "content_block"));
-        this.#blocks.set(placeOf(event), block);
+        this.#blocks.set(indexOf(event), block);
         return block.firstDelta;
       }
       case "content_block_delta": {
-        const block = this.#blocks.get(placeOf(event));
+        const block = this.#blocks.get(indexOf(event));
         if (block === undefined) throw malformed("a delta comes before its block");
         return block.add(fieldsIn(event, "delta"));
       }
@@ -55,7 +55,7 @@ export class MessageAssembly implements AnswerAssembly {
         this.#isEnded = true;
         return emptyDelta;
       default:
-        // Pings, ends of blocks, and what the API adds as it grows.
+        // Pings, ends of blocks, and events that the API may add.
         return emptyDelta;
     }
   }
@@ -70,9 +70,9 @@ export class MessageAssembly implements AnswerAssembly {
 
   finish(upstreamName: string): ModelTurn {
     if (!this.isComplete) {
-      throw new ModelFailure("unavailable", "the provider cut the answer before its end");
+      throw new ModelFailure("unavailable", "the provider ended the answer before it was complete");
     }
-    // Even one that had begun to speak: the API refuses again whatever follows upon a refused turn.
+    // Also if there is some text: the API refuses every conversation that contains a refused turn.
     if (this.#stopReason === "refusal") {
       const why = this.#explanation === "" ? "it does not say why" : this.#explanation;
       throw new ModelFailure("refused", `the model refuses: ${why}`);
@@ -94,7 +94,7 @@ export class MessageAssembly implements AnswerAssembly {
     if (typeof explanation === "string") this.#explanation = explanation;
   }
 
-  /** Counts are totals: a later one takes the place of an earlier one. */
+  /** Counts are totals, so a later one replaces an earlier one. */
   #addUsage(usage: unknown): void {
     if (!isFields(usage)) return;
     for (const [key, value] of Object.entries(usage)) {
@@ -103,7 +103,7 @@ export class MessageAssembly implements AnswerAssembly {
   }
 }
 
-/** The calls among the blocks, and the blocks with the same ids, by which results are matched with calls. */
+/** Returns the calls among the blocks with distinct ids, and the blocks with the same ids. */
 function withDistinctIds(blocks: readonly ContentBlock[]): {
   readonly content: readonly Fields[];
   readonly calls: readonly ModelToolCall[];
@@ -121,7 +121,7 @@ function withDistinctIds(blocks: readonly ContentBlock[]): {
   return { content, calls };
 }
 
-/** What is read from the cache and written to it counts as read, as it does with other providers. */
+/** Tokens that are read from or written to the cache count as input tokens, as with other providers. */
 function usageOf(usage: Fields): ModelUsage | undefined {
   const { input_tokens: fresh, output_tokens: outputTokens } = usage;
   if (!isCount(fresh) || !isCount(outputTokens)) return undefined;
@@ -134,7 +134,7 @@ function usageOf(usage: Fields): ModelUsage | undefined {
   };
 }
 
-function placeOf({ index }: Fields): number {
+function indexOf({ index }: Fields): number {
   if (typeof index !== "number") throw malformed("a block has no index");
   return index;
 }

@@ -4,9 +4,9 @@ import { emptyDelta } from "../wire/read-answer.ts";
 import { textIn } from "../wire/read-fields.ts";
 import { toolInput } from "./tool-input.ts";
 
-/** One block of an answer while it comes in. */
+/** One block of an answer while it streams. */
 export class ContentBlock {
-  /** What the block says at its beginning, before any delta. */
+  /** The text of the block before any delta. */
   readonly firstDelta: AnswerDelta;
   readonly #fields: Fields;
   #json = "";
@@ -19,7 +19,7 @@ export class ContentBlock {
     };
   }
 
-  /** Takes a delta. Kinds that are not known add nothing. */
+  /** Adds a delta. Ignores unknown kinds. */
   add(delta: Fields): AnswerDelta {
     switch (delta["type"]) {
       case "text_delta":
@@ -57,7 +57,7 @@ export class ContentBlock {
     return this.#json === "" ? JSON.stringify(this.#fields["input"] ?? {}) : this.#json;
   }
 
-  /** The block as it goes back. */
+  /** The complete block, to be sent back. */
   get complete(): Fields {
     if (this.#json === "") return this.#fields;
     return { ...this.#fields, input: toolInput(this.#json) };

@@ -16,11 +16,11 @@ interface PartialCall {
 const callFields = new Set(["index", "id", "type", "function"]);
 const functionFields = new Set(["name", "arguments"]);
 
-/** Puts the calls of a turn together from deltas that may be split anywhere, and lack or repeat ids and indexes. */
+/** Assembles the calls of a turn from deltas that may be split anywhere, and may lack or repeat ids and indexes. */
 export class ToolCallAssembly {
   readonly #calls: PartialCall[] = [];
 
-  /** Takes the `tool_calls` of one delta. Throws a ModelFailure when they are no such thing. */
+  /** Adds the `tool_calls` of one delta. Throws a ModelFailure if they are malformed. */
   add(deltas: unknown): void {
     if (deltas === null || deltas === undefined) return;
     if (!Array.isArray(deltas)) throw malformed("tool_calls is not a list");
@@ -31,8 +31,8 @@ export class ToolCallAssembly {
   }
 
   /**
-   * The calls in their order, and the same as they go back to the provider. Ids of the provider are kept; one that is
-   * missing or taken is replaced, because results are matched to calls by it.
+   * Returns the calls in their order, and the same calls in the provider's format. Keeps the ids of the provider, and
+   * replaces those that are missing or not unique, because results are matched with calls by id.
    */
   finish(): { readonly calls: readonly ModelToolCall[]; readonly verbatim: readonly Fields[] } {
     const inOrder = this.#calls.toSorted((one, other) => one.index - other.index);
@@ -56,11 +56,11 @@ export class ToolCallAssembly {
     const name = called["name"] ?? "";
     const id = delta["id"] ?? "";
     if (typeof name !== "string" || typeof id !== "string") {
-      throw malformed("the id or the name of a tool call is not a text");
+      throw malformed("the id or the name of a tool call is not a string");
     }
     const call = this.#find(delta["index"], id, name);
     if (call.id === "") call.id = id;
-    // Some providers repeat the whole name in each delta, some split it.
+    // Some providers repeat the complete name in each delta, others split it.
     if (call.name !== name) call.name += name;
     call.argumentsText += argumentsText(called["arguments"]);
     if (typeof delta["type"] === "string") call.fields["type"] = delta["type"];
@@ -68,16 +68,16 @@ export class ToolCallAssembly {
     mergeDelta(call.function, called, functionFields);
   }
 
-  /** The call that a delta continues, or a new one. */
+  /** Returns the call that a delta continues, or a new one. */
   #find(index: unknown, id: string, name: string): PartialCall {
     if (typeof index !== "number") {
       return this.#findUnnumbered(id, name) ?? this.#open(this.#calls.at(-1)?.index ?? 0);
     }
     const known = this.#calls.findLast((call) => call.index === index);
     if (known === undefined) return this.#open(index);
-    // Another id with a name is another call: so it comes from providers that do not count.
-    const another = name !== "" && id !== "" && known.id !== "" && known.id !== id;
-    return another ? this.#open(index) : known;
+    // Some providers send the same index for all calls: then a new id with a name starts a new call.
+    const isAnother = name !== "" && id !== "" && known.id !== "" && known.id !== id;
+    return isAnother ? this.#open(index) : known;
   }
 
   #findUnnumbered(id: string, name: string): PartialCall | undefined {
@@ -101,7 +101,7 @@ export class ToolCallAssembly {
   }
 }
 
-/** Most providers send text; some send the arguments of a whole call as an object. */
+/** Most providers send a string; some send the arguments of a complete call as an object. */
 function argumentsText(value: unknown): string {
   if (value === undefined || value === null) return "";
   return typeof value === "string" ? value : JSON.stringify(value);

@@ -8,9 +8,9 @@ import { ToolCallAssembly } from "./assemble-tool-calls.ts";
 import type { Fields } from "../wire/merge-delta.ts";
 import { isFields, mergeDelta, emptyFields } from "../wire/merge-delta.ts";
 
-const apart = new Set(["role", "tool_calls"]);
+const assembledSeparately = new Set(["role", "tool_calls"]);
 
-/** Puts one turn together from the chunks of a streamed chat completion. */
+/** Assembles a turn from the chunks of a streamed chat completion. */
 export class TurnAssembly implements AnswerAssembly {
   readonly #message = emptyFields();
   readonly #toolCalls = new ToolCallAssembly();
@@ -31,7 +31,7 @@ export class TurnAssembly implements AnswerAssembly {
     if (typeof finishReason === "string" && finishReason !== "") this.#finishReason = finishReason;
     const delta = choice["delta"] ?? {};
     if (!isFields(delta)) throw malformed("a delta is not an object");
-    mergeDelta(this.#message, delta, apart);
+    mergeDelta(this.#message, delta, assembledSeparately);
     this.#toolCalls.add(delta["tool_calls"]);
     return { text: textOf(delta["content"]), reasoning: reasoningOf(delta) };
   }
@@ -40,14 +40,14 @@ export class TurnAssembly implements AnswerAssembly {
     return this.#finishReason !== "";
   }
 
-  /** Usage comes after the reason to stop, and the end mark after that is none of the chunks. */
+  /** Never: usage follows the finish reason, and the end mark is not a chunk. */
   get isEnded(): boolean {
     return false;
   }
 
   finish(upstreamName: string): ModelTurn {
     if (!this.isComplete) {
-      throw new ModelFailure("unavailable", "the provider cut the answer before its end");
+      throw new ModelFailure("unavailable", "the provider ended the answer before it was complete");
     }
     const { calls, verbatim } = this.#toolCalls.finish();
     const { content, refusal } = this.#message;
@@ -56,13 +56,13 @@ export class TurnAssembly implements AnswerAssembly {
     if (!hasContent && calls.length === 0) {
       if (isRefusal) throw new ModelFailure("refused", `the model refuses: ${refusal}`);
       if (this.#finishReason === "content_filter") {
-        throw new ModelFailure("refused", "the provider's content filter held the answer back");
+        throw new ModelFailure("refused", "the provider's content filter blocked the answer");
       }
     }
     const message = {
       role: "assistant",
       ...this.#message,
-      // A message without calls has a content, even one that says nothing.
+      // A message without calls must have content, even if it is empty.
       ...(calls.length === 0 && !hasContent && { content: "" }),
       ...(calls.length > 0 && { tool_calls: verbatim }),
     };
@@ -76,7 +76,7 @@ export class TurnAssembly implements AnswerAssembly {
   }
 }
 
-/** Content is a text, or with some providers a list of parts. */
+/** Content is a string, or with some providers a list of parts. */
 function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
@@ -86,7 +86,7 @@ function textOf(content: unknown): string {
     .join("");
 }
 
-/** Two names for the same thing; a provider that sends both says it twice. */
+/** Two names for the same field. A provider that sends both repeats the text. */
 function reasoningOf({ reasoning_content: content, reasoning }: Fields): string {
   if (typeof content === "string" && content !== "") return content;
   return typeof reasoning === "string" ? reasoning : "";

@@ -8,7 +8,7 @@ import { readAnswer } from "../wire/read-answer.ts";
 import { TurnAssembly } from "./assemble-turn.ts";
 import { chatFormat, chatRequest } from "./chat-request.ts";
 
-/** Calls models over the API of chat completions, of OpenAI or of any server that speaks it. */
+/** Creates a provider that calls models over the chat completions API of OpenAI or of a compatible server. */
 export function chatProvider(options: ProviderOptions): ModelProvider {
   const client = openaiClient(options);
   const maxTokensField = options.baseUrl === undefined ? "max_completion_tokens" : "max_tokens";

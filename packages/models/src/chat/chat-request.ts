@@ -4,15 +4,15 @@ import type { ModelRequest, PromptMessage } from "@reeve/engine/ports/model-prov
 import type { PortableTurn } from "../wire/portable-turn.ts";
 import { portableTurn } from "../wire/portable-turn.ts";
 
-/** The format of the messages of chat completions. */
+/** The message format of chat completions. */
 export const chatFormat = "openai.chat";
 
 type Message = ChatCompletionCreateParamsStreaming["messages"][number];
 
-/** The name of the field that limits an answer: OpenAI refuses the older one, compatible servers know only that. */
+/** The field that limits an answer: OpenAI refuses the older name, and compatible servers accept only that. */
 export type MaxTokensField = "max_tokens" | "max_completion_tokens";
 
-/** A request as the API of chat completions takes it. */
+/** Returns a request in the format of the chat completions API. */
 export function chatRequest(
   { model, instructions, messages, tools, ...request }: ModelRequest,
   maxTokensField: MaxTokensField,
@@ -25,7 +25,7 @@ export function chatRequest(
     stream_options: { include_usage: true },
     messages: [...system, ...messages.map(messageOf)],
     ...(tools.length > 0 && { tools: tools.map(toolOf) }),
-    // Left out where it says the usual thing: some servers do not know it, and OpenAI refuses it without tools.
+    // Omitted if it is the default: some servers do not support the field, and OpenAI refuses it without tools.
     ...(tools.length > 0 && !parallelToolCalls && { parallel_tool_calls: false }),
     ...(temperature !== undefined && { temperature }),
     ...(maxTokens !== undefined && { [maxTokensField]: maxTokens }),
@@ -39,11 +39,11 @@ function messageOf(message: PromptMessage): Message {
     case "assistant":
       return { role: "assistant", content: message.text };
     case "verbatim": {
-      const foreign = portableTurn(message, chatFormat);
-      // The provider's own message, as it was assembled from its answer.
-      return foreign === undefined
+      const portable = portableTurn(message, chatFormat);
+      // The message of this provider, as it was assembled from its answer.
+      return portable === undefined
         ? (JSON.parse(message.messageJson) as Message)
-        : rebuilt(foreign);
+        : rebuilt(portable);
     }
     case "tool": {
       const content = contentOf(message.content, message.notes);
@@ -52,7 +52,7 @@ function messageOf(message: PromptMessage): Message {
   }
 }
 
-/** A text, or a list of parts when something stands beside it: not every server takes lists. */
+/** Returns a string, or a list of parts if there are notes: not every server accepts lists. */
 function contentOf(text: string, notes: readonly string[] = []) {
   if (notes.length === 0) return text;
   const parts = [text, ...notes].filter((part) => part !== "");

@@ -5,17 +5,17 @@ import { ModelFailure } from "@reeve/engine/ports/model-provider";
 const labelOf = boundedLabel(100);
 const calls = counter({
   name: "reeve_model_calls_total",
-  help: "Calls of models, by model and outcome: `answered`, `cancelled`, `broken`, or why the provider gave no answer.",
+  help: "Model calls by model and outcome: `answered`, `cancelled`, `broken`, or the reason of the provider's failure.",
   labels: ["model", "outcome"],
 });
 const seconds = histogram({
   name: "reeve_model_call_duration_seconds",
-  help: "Time from a call of a model to the end of its answer, by model.",
+  help: "Duration of model calls until the end of the answer, by model.",
   labels: ["model"],
   buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320],
 });
 
-/** A provider whose calls are counted. */
+/** Wraps a provider, and counts and times its calls. */
 export function meteredProvider(provider: ModelProvider): ModelProvider {
   return {
     descriptor: provider.descriptor,

@@ -5,13 +5,13 @@ import { ModelSpecSchema } from "@reeve/contracts/agent";
 import { parseYamlFile } from "./parse-yaml-file.ts";
 
 /**
- * Reads a registry of models. Throws a Failure with every problem of the file.
+ * Parses a registry of models. Throws a Failure with every problem of the file.
  *
  * ```yaml
  * models:
- *   - id: fast                      # agents name it so
+ *   - id: fast                      # the name that agents use
  *     provider: openai
- *     upstream_name: gpt-5.4-mini   # as the provider names it; default: the id
+ *     upstream_name: gpt-5.4-mini   # the provider's name of the model; default: the id
  *     context_window: 400000        # tokens
  *     max_output_tokens: 128000
  *     modalities: [text, image]
@@ -20,13 +20,13 @@ import { parseYamlFile } from "./parse-yaml-file.ts";
  *       input_usd_per_million: 0.75
  *       cached_input_usd_per_million: 0.075
  *       output_usd_per_million: 4.5
- *     capabilities:                 # default: all that the provider is able to do
+ *     capabilities:                 # default: those of the provider
  *       tools: true
  *       parallel_tool_calls: false
  *       reasoning: false
  * ```
  *
- * Of `capabilities`, what is left out is true.
+ * A capability that is omitted is true.
  */
 export function parseModelRegistry(text: string, file: string): readonly ModelSpec[] {
   return parseYamlFile(text, file, registrySchema).models.map(
@@ -79,7 +79,7 @@ const registrySchema = z.strictObject({
       context.addIssue({
         code: "custom",
         path: [index, "id"],
-        message: `${id} is the id of another model too`,
+        message: `${id} is also the id of another model`,
       });
     });
   }),

@@ -6,8 +6,8 @@ import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
 
 /**
- * Reads a YAML (or JSON) file by its schema. Throws one Failure of kind `invalid` that lists every problem with its
- * path and line.
+ * Parses a YAML (or JSON) file by a schema. Throws one Failure of kind `invalid` that lists every problem with its path and
+ * line.
  */
 export function parseYamlFile<Value>(text: string, file: string, schema: z.ZodType<Value>): Value {
   const lines = new LineCounter();
@@ -31,7 +31,7 @@ export function parseYamlFile<Value>(text: string, file: string, schema: z.ZodTy
   throw invalidFile(file, violations);
 }
 
-/** The refusal of a file with all its problems. */
+/** Creates the failure of a file with all its problems. */
 export function invalidFile(file: string, violations: readonly Violation[]): Failure {
   const list = violations.map(({ field, description }) => `  ${field}: ${description}`).join("\n");
   const message = `${file} is not valid:\n${list}`;
@@ -44,7 +44,7 @@ function pathText(path: readonly PropertyKey[]): string {
   return text.join("").replace(/^\./, "");
 }
 
-/** Where the value at `path` begins, or the nearest value around it that is there. */
+/** Returns the offset of the value at `path`, or of the nearest enclosing value that exists. */
 function offsetOf(document: Document.Parsed, path: readonly PropertyKey[]): number {
   for (let length = path.length; length >= 0; length--) {
     const node: unknown = document.getIn(path.slice(0, length), true);

@@ -155,7 +155,7 @@ models:
       "twins.yaml",
       "models: [{ id: a, provider: x }, { id: a, provider: x }]",
     );
-    await expect(open({ REEVE_MODELS: twins })).rejects.toThrow(/a is the id of another model/);
+    await expect(open({ REEVE_MODELS: twins })).rejects.toThrow(/a is also the id of another model/);
   });
 
   test("are refused with the problems of all scripts at once", async () => {

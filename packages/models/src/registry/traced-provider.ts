@@ -18,7 +18,7 @@ import type {
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
 import { answerParts, promptParts } from "../wire/message-parts.ts";
 
-/** A provider whose calls are spans, below whatever calls it. */
+/** Wraps a provider, and creates a span for each call below the active span. */
 export function tracedProvider(provider: ModelProvider): ModelProvider {
   return {
     descriptor: provider.descriptor,
@@ -26,39 +26,39 @@ export function tracedProvider(provider: ModelProvider): ModelProvider {
     stream(request, signal) {
       const parent = context.active();
       const name = `${operations.chat} ${request.model.upstreamName}`;
-      const options = { kind: SpanKind.CLIENT, attributes: described(request) };
+      const options = { kind: SpanKind.CLIENT, attributes: requestAttributes(request) };
       const span = startSpan(name, options, parent);
       if (!isTraced(span)) return provider.stream(request, signal);
       const within = contextOf(span, parent);
       const parts = context.with(within, () => provider.stream(request, signal));
-      return told(span, iterateIn(within, parts), signal);
+      return recorded(span, iterateIn(within, parts), signal);
     },
   };
 }
 
-async function* told(
+async function* recorded(
   span: Span,
   parts: AsyncIterable<ModelPart>,
   signal: AbortSignal,
 ): AsyncIterable<ModelPart> {
   const startedAt = performance.now();
-  let hasSpoken = false;
-  let said = "";
+  let hasStarted = false;
+  let text = "";
   try {
     for await (const part of parts) {
-      if (!hasSpoken) {
+      if (!hasStarted) {
         span.setAttribute(attributes.timeToFirstChunk, (performance.now() - startedAt) / 1_000);
       }
-      hasSpoken = true;
-      if (part.kind === "text") said += part.text;
-      if (part.kind === "turn") span.setAttributes(answered(part.turn, said));
+      hasStarted = true;
+      if (part.kind === "text") text += part.text;
+      if (part.kind === "turn") span.setAttributes(answerAttributes(part.turn, text));
       yield part;
     }
   } catch (error) {
     failSpan(span, error);
     if (error instanceof ModelFailure) span.setAttribute(attributes.errorType, error.reason);
     if (signal.aborted) {
-      // Nobody wants the answer any more; nothing has failed.
+      // An aborted call is not a failure.
       span.setStatus({ code: SpanStatusCode.UNSET });
       span.setAttribute(attributes.errorType, "cancelled");
     }
@@ -68,7 +68,7 @@ async function* told(
   }
 }
 
-function described(request: ModelRequest): Attributes {
+function requestAttributes(request: ModelRequest): Attributes {
   const { model, instructions, messages, maxTokens, temperature } = request;
   return {
     [attributes.operation]: operations.chat,
@@ -81,7 +81,7 @@ function described(request: ModelRequest): Attributes {
   };
 }
 
-function answered(turn: ModelTurn, said: string): Attributes {
+function answerAttributes(turn: ModelTurn, text: string): Attributes {
   const { model, finishReason, usage } = turn;
   return {
     [attributes.responseModel]: model,
@@ -92,6 +92,6 @@ function answered(turn: ModelTurn, said: string): Attributes {
       [attributes.cachedTokens]: usage.cachedInputTokens,
       [attributes.reasoningTokens]: usage.reasoningTokens,
     }),
-    ...contentAttribute(attributes.outputMessages, () => answerParts(said, turn)),
+    ...contentAttribute(attributes.outputMessages, () => answerParts(text, turn)),
   };
 }

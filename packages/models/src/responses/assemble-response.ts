@@ -11,13 +11,13 @@ import { fieldsIn, textIn } from "../wire/read-fields.ts";
 import { countIn, isCount } from "../wire/usage-count.ts";
 import { textInParts } from "./output-items.ts";
 
-/** Puts one turn together from the events of the Responses API. */
+/** Assembles a turn from the events of the Responses API. */
 export class ResponseAssembly implements AnswerAssembly {
   readonly #failures: ProviderFailures;
   readonly #items = new Map<number, Fields>();
   #last: Fields | undefined;
   #model = "";
-  #hasSpoken = false;
+  #hasText = false;
 
   constructor(failures: ProviderFailures) {
     this.#failures = failures;
@@ -32,13 +32,13 @@ export class ResponseAssembly implements AnswerAssembly {
         return emptyDelta;
       case "response.output_item.added":
       case "response.output_item.done":
-        this.#items.set(this.#placeOf(event), { ...fieldsIn(event, "item") });
+        this.#items.set(this.#indexOf(event), { ...fieldsIn(event, "item") });
         return emptyDelta;
       case "response.function_call_arguments.delta":
         this.#addArguments(event);
         return emptyDelta;
       case "response.output_text.delta":
-        this.#hasSpoken = true;
+        this.#hasText = true;
         return { text: deltaOf(event), reasoning: "" };
       case "response.reasoning_summary_part.added":
         return { text: "", reasoning: event["summary_index"] === 0 ? "" : "\n\n" };
@@ -49,13 +49,13 @@ export class ResponseAssembly implements AnswerAssembly {
       case "response.incomplete":
         this.#last = fieldsIn(event, "response");
         this.#takeModel(this.#last);
-        return this.#hasSpoken
+        return this.#hasText
           ? emptyDelta
           : { text: textOf(this.#output(this.#last)), reasoning: "" };
       case "response.failed":
         throw this.#failures.ofReport(fieldsIn(event, "response")["error"]);
       default:
-        // The API adds events as it grows; those that matter are repeated in the items.
+        // The API may add events. The items repeat everything that matters.
         return emptyDelta;
     }
   }
@@ -70,7 +70,7 @@ export class ResponseAssembly implements AnswerAssembly {
 
   finish(upstreamName: string): ModelTurn {
     if (this.#last === undefined) {
-      throw new ModelFailure("unavailable", "the provider cut the answer before its end");
+      throw new ModelFailure("unavailable", "the provider ended the answer before it was complete");
     }
     const { output, calls } = withDistinctIds(this.#output(this.#last));
     const refusal = output.map((item) => textInParts(item, "refusal", "refusal")).join("");
@@ -78,7 +78,7 @@ export class ResponseAssembly implements AnswerAssembly {
     if (textOf(output) === "" && calls.length === 0) {
       if (refusal !== "") throw new ModelFailure("refused", `the model refuses: ${refusal}`);
       if (stopped === "content_filter") {
-        throw new ModelFailure("refused", "the provider's content filter held the answer back");
+        throw new ModelFailure("refused", "the provider's content filter blocked the answer");
       }
     }
     return {
@@ -91,31 +91,31 @@ export class ResponseAssembly implements AnswerAssembly {
     };
   }
 
-  /** The items as the last event tells them; some servers tell them only one by one. */
+  /** Returns the items of the last event. Some servers send them only one by one before it. */
   #output(last: Fields): readonly Fields[] {
-    const told: unknown = last["output"];
-    if (Array.isArray(told) && told.length > 0) {
-      return told.map((item: unknown) => {
+    const items: unknown = last["output"];
+    if (Array.isArray(items) && items.length > 0) {
+      return items.map((item: unknown) => {
         if (!isFields(item)) throw malformed("an output item is not an object");
         return item;
       });
     }
-    const byPlace = [...this.#items].toSorted(([one], [other]) => one - other);
-    return byPlace.map(([, item]) => item);
+    const byIndex = [...this.#items].toSorted(([one], [other]) => one - other);
+    return byIndex.map(([, item]) => item);
   }
 
   #takeModel({ model }: Fields): void {
     if (typeof model === "string" && model !== "") this.#model = model;
   }
 
-  #placeOf(event: Fields): number {
-    const place = event["output_index"];
-    if (typeof place !== "number") throw malformed("an output item has no index");
-    return place;
+  #indexOf(event: Fields): number {
+    const index = event["output_index"];
+    if (typeof index !== "number") throw malformed("an output item has no index");
+    return index;
   }
 
   #addArguments(event: Fields): void {
-    const item = this.#items.get(this.#placeOf(event));
+    const item = this.#items.get(this.#indexOf(event));
     if (item === undefined) throw malformed("arguments come before their call");
     item["arguments"] = textIn(item, "arguments") + deltaOf(event);
   }
@@ -125,7 +125,7 @@ function textOf(items: readonly Fields[]): string {
   return items.map((item) => textInParts(item, "output_text", "text")).join("");
 }
 
-/** The calls among the items, and the items with the same ids, by which results are matched with calls. */
+/** Returns the calls among the items with distinct ids, and the items with the same ids. */
 function withDistinctIds(items: readonly Fields[]): {
   readonly output: readonly Fields[];
   readonly calls: readonly ModelToolCall[];
@@ -144,7 +144,7 @@ function withDistinctIds(items: readonly Fields[]): {
   return { output, calls };
 }
 
-/** Why the answer is not complete, in the words of chat completions; undefined: it is. */
+/** Returns why the answer was cut, as a finish reason of chat completions; undefined if it was not. */
 function reasonToStop({ incomplete_details: details }: Fields): string | undefined {
   if (!isFields(details)) return undefined;
   const reason = textIn(details, "reason");
@@ -164,6 +164,6 @@ function usageOf(usage: unknown): ModelUsage | undefined {
 }
 
 function deltaOf({ delta }: Fields): string {
-  if (typeof delta !== "string") throw malformed("a delta is not a text");
+  if (typeof delta !== "string") throw malformed("a delta is not a string");
   return delta;
 }

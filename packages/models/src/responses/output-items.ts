@@ -2,20 +2,20 @@ import type { ResponseInputItem } from "openai/resources/responses/responses";
 import type { Fields } from "../wire/merge-delta.ts";
 import { isFields } from "../wire/merge-delta.ts";
 
-/** The items of an answer as they go back: verbatim, but for reasoning that the API would refuse to see again. */
+/** Returns the items of an answer to send back: verbatim, without the reasoning items that the API would refuse. */
 export function itemsToSendBack(
   messageJson: string,
   reasons: boolean,
 ): readonly ResponseInputItem[] {
-  // What is recorded in this format is an object with the items that the provider sent.
+  // A message in this format is an object with the items that the provider sent.
   const { output } = JSON.parse(messageJson) as { readonly output: readonly Fields[] };
-  // Reasoning after which nothing came is refused: it stands when the answer was cut in the middle of it.
+  // The API refuses reasoning at the end, which is there when the answer was cut during the reasoning.
   const end = output.findLastIndex(({ type }) => type !== "reasoning") + 1;
   const items = output.slice(0, end).filter((item) => isKept(item, reasons));
   return items as readonly object[] as readonly ResponseInputItem[];
 }
 
-/** The provider keeps no items: of reasoning it knows no more than what the item itself holds. */
+/** The provider stores no items, so a reasoning item is useful only with its content. */
 function isKept({ type, encrypted_content: encrypted, content }: Fields, reasons: boolean) {
   if (type !== "reasoning") return true;
   if (!reasons) return false;
@@ -25,7 +25,7 @@ function isKept({ type, encrypted_content: encrypted, content }: Fields, reasons
   );
 }
 
-/** What of an item is said: the texts of its parts of a type, joined. */
+/** Returns the joined texts of an item's parts of one type. */
 export function textInParts(
   { content }: Fields,
   type: "output_text" | "refusal",

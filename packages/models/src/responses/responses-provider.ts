@@ -10,11 +10,11 @@ import type { ReasoningSummary } from "./responses-request.ts";
 import { responsesFormat, responsesRequest } from "./responses-request.ts";
 
 export interface ResponsesOptions extends ProviderOptions {
-  /** Undefined: the reasoning of a model is not told. OpenAI tells it only to organizations that it has verified. */
+  /** Undefined: no summaries of reasoning. OpenAI sends them only to verified organizations. */
   readonly reasoningSummary?: ReasoningSummary | undefined;
 }
 
-/** Calls models over the Responses API, of OpenAI or of any server that speaks it. */
+/** Creates a provider that calls models over the Responses API of OpenAI or of a compatible server. */
 export function responsesProvider(options: ResponsesOptions): ModelProvider {
   const client = openaiClient(options);
   const descriptor = create(ProviderDescriptorSchema, {

@@ -9,19 +9,19 @@ import type { PortableTurn } from "../wire/portable-turn.ts";
 import { portableTurn } from "../wire/portable-turn.ts";
 import { itemsToSendBack } from "./output-items.ts";
 
-/** The format of the messages of the Responses API: an object with the items of `output`. */
+/** The message format of the Responses API: an object with the items of `output`. */
 export const responsesFormat = "openai.responses";
 
-/** How much of a model's reasoning a summary tells. */
+/** The length of a summary of a model's reasoning. */
 export type ReasoningSummary = "auto" | "concise" | "detailed";
 
-/** A request as the Responses API takes it. The provider keeps nothing of it: each request tells the whole conversation. */
+/** Returns a request in the format of the Responses API, with the complete conversation: the provider stores none of it. */
 export function responsesRequest(
   { model, instructions, messages, tools, ...request }: ModelRequest,
   summary: ReasoningSummary | undefined,
 ): ResponseCreateParamsStreaming {
   const { parallelToolCalls, temperature, maxTokens } = request;
-  // A model that does not reason refuses to be asked for its reasoning.
+  // A model without reasoning refuses these fields.
   const reasons = model.capabilities?.reasoning ?? true;
   return {
     model: model.upstreamName,
@@ -45,10 +45,10 @@ function itemsOf(message: PromptMessage, reasons: boolean): readonly ResponseInp
     case "assistant":
       return [{ role: "assistant", content: message.text }];
     case "verbatim": {
-      const foreign = portableTurn(message, responsesFormat);
-      return foreign === undefined
+      const portable = portableTurn(message, responsesFormat);
+      return portable === undefined
         ? itemsToSendBack(message.messageJson, reasons)
-        : rebuilt(foreign);
+        : rebuilt(portable);
     }
     case "tool": {
       const output = partsOf(message.content, message.notes);
@@ -57,7 +57,7 @@ function itemsOf(message: PromptMessage, reasons: boolean): readonly ResponseInp
   }
 }
 
-/** A text, or a list of parts when something stands beside it. */
+/** Returns a string, or a list of parts if there are notes. */
 function partsOf(text: string, notes: readonly string[] = []) {
   if (notes.length === 0) return text;
   const parts = [text, ...notes].filter((part) => part !== "");
@@ -65,18 +65,18 @@ function partsOf(text: string, notes: readonly string[] = []) {
 }
 
 function rebuilt({ text, calls }: PortableTurn): readonly ResponseInputItem[] {
-  const said: ResponseInputItem[] = text === "" ? [] : [{ role: "assistant", content: text }];
+  const message: ResponseInputItem[] = text === "" ? [] : [{ role: "assistant", content: text }];
   const called = calls.map(({ providerCallId, name, argumentsText }) => ({
     type: "function_call" as const,
     call_id: providerCallId,
     name,
     arguments: argumentsText,
   }));
-  return [...said, ...called];
+  return [...message, ...called];
 }
 
 function toolOf({ name, description, inputSchema }: ToolDescriptor): FunctionTool {
   const parameters = inputSchema ?? { type: "object", properties: {} };
-  // Strict schemas are a subset of JSON Schema, which tools need not keep to.
+  // Strict mode accepts only a subset of JSON Schema, and tools may use all of it.
   return { type: "function", name, description, parameters, strict: false };
 }

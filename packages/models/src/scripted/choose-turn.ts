@@ -3,7 +3,7 @@ import type { ScriptContext } from "./script-context.ts";
 import { matchesCondition, matchesConversation } from "./script-context.ts";
 import type { Script, ScriptTurn } from "./script.ts";
 
-/** The turn that a script says to a prompt. Throws a ModelFailure that says what to add when it has none. */
+/** Returns the turn of a script for a prompt. Throws a ModelFailure that says what to add if there is none. */
 export function chooseTurn(
   { name, file, conversations }: Script,
   context: ScriptContext,
@@ -13,7 +13,7 @@ export function chooseTurn(
     ({ when }) => when === undefined || matchesConversation(when, context),
   );
   if (conversation === undefined) {
-    throw missing(`script ${name} has no conversation whose \`when\` holds: add one to ${file}`);
+    throw missing(`script ${name} has no conversation whose \`when\` matches: add one to ${file}`);
   }
   const alternatives = conversation.turns[context.turnCount];
   if (alternatives === undefined) {
@@ -24,7 +24,7 @@ export function chooseTurn(
   );
   if (chosen === undefined) {
     const hint = `add an alternative without \`when\` to ${file}`;
-    throw missing(`script ${name} has no turn ${number} whose \`when\` holds: ${hint}`);
+    throw missing(`script ${name} has no turn ${number} whose \`when\` matches: ${hint}`);
   }
   return chosen;
 }

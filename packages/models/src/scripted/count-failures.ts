@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import type { ModelRequest } from "@reeve/engine/ports/model-provider";
 
-/** How many prompts are remembered at a time. */
+/** How many prompts are counted at a time. */
 const maxPrompts = 1_000;
 
-/** Counts how often a prompt has been failed, until it is answered. */
+/** Counts how often each prompt has failed, until it is answered. */
 export class FailureCounts {
   readonly #counts = new Map<string, number>();
 
-  /** Whether one more of at most `times` failures is due; it counts as made. */
+  /** Whether the prompt has to fail once more, at most `times` times. Counts this failure. */
   isDue(request: ModelRequest, times: number): boolean {
     const key = keyOf(request);
     const count = this.#counts.get(key) ?? 0;

@@ -1,7 +1,7 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { ScriptContext } from "./script-context.ts";
 
-/** A quotation that names nothing in the prompt. */
+/** Thrown for a quotation that refers to nothing in the prompt. */
 export class UnknownQuotation extends Error {
   override readonly name = "UnknownQuotation";
 }
@@ -9,7 +9,7 @@ export class UnknownQuotation extends Error {
 const quotation = /\{\{\s*(input|tools\.[^\s{}]+)\s*\}\}/gu;
 const onlyQuotation = /^\{\{\s*(input|tools\.[^\s{}]+)\s*\}\}$/u;
 
-/** Puts what is quoted into a text. Throws UnknownQuotation. */
+/** Replaces the quotations in a text. Throws UnknownQuotation. */
 export function fillText(text: string, context: ScriptContext): string {
   return text.replace(quotation, (_, reference: string) => {
     const value = quoted(reference, context);
@@ -17,7 +17,7 @@ export function fillText(text: string, context: ScriptContext): string {
   });
 }
 
-/** Puts what is quoted into every text of a value; a text that is nothing but a quotation becomes the quoted value. */
+/** Replaces the quotations in every string of a value. A string that is only a quotation becomes the quoted value. */
 export function fillValue(value: JsonValue, context: ScriptContext): JsonValue {
   if (typeof value === "string") {
     const reference = onlyQuotation.exec(value)?.[1];
@@ -39,7 +39,7 @@ function quoted(reference: string, { input, results }: ScriptContext): JsonValue
   if (path.length === 0) return content;
   let value: unknown = parsed(content, reference, tool);
   for (const key of path) {
-    // The prototype of a value is not a part of it.
+    // Only own properties, because the prototype is not part of the value.
     const entry: unknown =
       typeof value === "object" && value !== null && Object.hasOwn(value, key)
         ? Reflect.get(value, key)
@@ -49,7 +49,7 @@ function quoted(reference: string, { input, results }: ScriptContext): JsonValue
     }
     value = entry;
   }
-  // What JSON.parse made is JSON at every path.
+  // Every path in a result of JSON.parse leads to JSON.
   return value as JsonValue;
 }
 

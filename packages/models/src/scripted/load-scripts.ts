@@ -7,8 +7,8 @@ import type { Script } from "./script.ts";
 import { parseScript } from "./script.ts";
 
 /**
- * Reads every `.yaml`, `.yml` and `.json` file of a folder as a script, in the order of their names. Throws one Failure
- * with the problems of all files.
+ * Reads each `.yaml`, `.yml`, and `.json` file of a folder as a script, in the order of the names. Throws one Failure with
+ * the problems of all files.
  */
 export async function loadScripts(folder: string, signal: AbortSignal): Promise<readonly Script[]> {
   const names = (await readdir(folder)).filter((name) => /\.(ya?ml|json)$/.test(name)).toSorted();
@@ -37,7 +37,7 @@ export async function loadScripts(folder: string, signal: AbortSignal): Promise<
 function nameTaken({ name, file }: Script, twin: Script): Violation {
   return {
     field: `${file}: name`,
-    description: `${name} is the name of ${twin.file} too`,
+    description: `${name} is also the name of ${twin.file}`,
     reason: "DUPLICATE_NAME",
   };
 }

@@ -1,25 +1,25 @@
 import type { ModelRequest } from "@reeve/engine/ports/model-provider";
 import type { Condition, ConversationCondition } from "./script.ts";
 
-/** What a script may ask of and quote from a prompt. */
+/** The parts of a prompt that conditions test and quotations quote. */
 export interface ScriptContext {
   readonly model: string;
   readonly system: string;
   /** The names of the tools that are offered. */
   readonly tools: ReadonlySet<string>;
-  /** The messages of the user. */
+  /** The messages of the user, oldest first. */
   readonly inputs: readonly string[];
   /** The latest message of the user. */
   readonly input: string;
-  /** What the runtime says beside the latest message. */
+  /** The notes of the runtime on the latest message. */
   readonly notes: string;
   /** The last result of each tool. */
   readonly results: ReadonlyMap<string, { readonly content: string; readonly isError: boolean }>;
-  /** How many turns the assistant has said. */
+  /** The number of assistant messages. */
   readonly turnCount: number;
 }
 
-/** Reads a prompt as scripts see it. */
+/** Returns the script context of a prompt. */
 export function scriptContext({
   model,
   instructions,
@@ -59,12 +59,12 @@ export function scriptContext({
   };
 }
 
-/** Whether everything that `condition` asks for holds. */
+/** Whether all parts of `condition` match. */
 export function matchesCondition(condition: Condition, context: ScriptContext): boolean {
   const { tool, matches, is_error: isError, input, notes } = condition;
   if (input !== undefined && !input.test(context.input)) return false;
   if (notes !== undefined && !notes.test(context.notes)) return false;
-  if (!fitsRequest(condition, context)) return false;
+  if (!matchesRequest(condition, context)) return false;
   if (tool === undefined) return true;
   const result = context.results.get(tool);
   if (result === undefined) return false;
@@ -72,7 +72,7 @@ export function matchesCondition(condition: Condition, context: ScriptContext): 
   return matches === undefined || matches.test(result.content);
 }
 
-/** Whether the prompt is one of the conversation that `condition` describes. */
+/** Whether the prompt belongs to the conversation that `condition` describes. */
 export function matchesConversation(
   condition: ConversationCondition,
   context: ScriptContext,
@@ -80,10 +80,10 @@ export function matchesConversation(
   const { input, model } = condition;
   if (model !== undefined && model !== context.model) return false;
   if (input !== undefined && !context.inputs.some((text) => input.test(text))) return false;
-  return fitsRequest(condition, context);
+  return matchesRequest(condition, context);
 }
 
-function fitsRequest(
+function matchesRequest(
   { system, tools_include: tool }: ConversationCondition,
   context: ScriptContext,
 ): boolean {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The file of a script, field by field; what the fields mean stands at `parseScript`. */
+/** The schema of a script's file. `parseScript` documents the fields. */
 
 const pattern = z.string().transform((source, context) => {
   try {
@@ -11,7 +11,7 @@ const pattern = z.string().transform((source, context) => {
   }
 });
 
-/** Rules over several fields are checked even where a field is wrong, so that all problems show at once. */
+/** Checks rules over several fields even if a field is invalid, so that all problems are reported at once. */
 const always = { when: () => true };
 
 const ofRequest = {
@@ -28,13 +28,13 @@ const conditionSchema = z
     matches: pattern.optional(),
     is_error: z.boolean().optional(),
   })
-  .refine((when) => asksForSomething(when ?? {}), {
+  .refine((when) => hasValidTest(when ?? {}), {
     message:
       "name the tool whose last result is asked for, or what else is: input, system, tools_include, notes",
     ...always,
   });
 
-function asksForSomething({
+function hasValidTest({
   tool,
   matches,
   is_error: isError,
@@ -45,11 +45,11 @@ function asksForSomething({
   readonly is_error?: unknown;
 }): boolean {
   if (tool === undefined && (matches !== undefined || isError !== undefined)) return false;
-  return tool !== undefined || asksForAnything(others);
+  return tool !== undefined || hasAnyTest(others);
 }
 
-function asksForAnything(when: object | undefined): boolean {
-  return Object.values(when ?? {}).some((asked) => asked !== undefined);
+function hasAnyTest(when: object | undefined): boolean {
+  return Object.values(when ?? {}).some((test) => test !== undefined);
 }
 
 const count = z.number().int().min(0);
@@ -91,7 +91,7 @@ const turnFields = {
 const turnSchema = z.strictObject(turnFields);
 export type TurnFields = z.infer<typeof turnSchema>;
 
-function saysSomething(turn: Partial<TurnFields>): boolean {
+function hasContent(turn: Partial<TurnFields>): boolean {
   if (turn.fail !== undefined) return true;
   return turn.text !== "" || turn.tool_calls?.length !== 0 || turn.finish !== undefined;
 }
@@ -102,10 +102,10 @@ function isConditional(turn: { readonly when?: unknown } | undefined): boolean {
 
 function isEmpty(turn: Partial<TurnFields>): boolean {
   const { when, reasoning, usage } = turn;
-  return !saysSomething(turn) && when === undefined && reasoning === "" && usage === undefined;
+  return !hasContent(turn) && when === undefined && reasoning === "" && usage === undefined;
 }
 
-/** Whether nothing that always holds stands before the end of a list. */
+/** Whether only the last item of a list has no condition. */
 function isReachable(list: unknown): boolean {
   return !Array.isArray(list) || list.slice(0, -1).every(isConditional);
 }
@@ -121,12 +121,12 @@ const turnsSchema = z
       .strictObject({
         ...turnFields,
         alternatives: z
-          .array(turnSchema.refine(saysSomething, "a turn has text or tool_calls"))
+          .array(turnSchema.refine(hasContent, "a turn has text or tool_calls"))
           .min(1)
           .refine(isReachable, neverReached)
           .optional(),
       })
-      .refine((turn) => turn?.alternatives !== undefined || saysSomething(turn ?? {}), {
+      .refine((turn) => turn?.alternatives !== undefined || hasContent(turn ?? {}), {
         message: "a turn has text, tool_calls or alternatives",
         ...always,
       })
@@ -142,7 +142,7 @@ export type TurnsFields = z.infer<typeof turnsSchema>;
 const conversationSchema = z.strictObject({
   when: z
     .strictObject({ ...ofRequest, model: z.string().min(1).optional() })
-    .refine(asksForAnything, {
+    .refine(hasAnyTest, {
       message: "say by what the conversation is known: system, input, tools_include, model",
       ...always,
     })
@@ -150,7 +150,7 @@ const conversationSchema = z.strictObject({
   turns: turnsSchema,
 });
 
-/** What is no script at all is refused for that alone. */
+/** A value that is no object is refused for that reason only. */
 function hasTurns(script: { readonly turns?: unknown; readonly conversations?: unknown } | null) {
   return script === null || script.turns !== undefined || script.conversations !== undefined;
 }

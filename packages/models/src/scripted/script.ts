@@ -5,58 +5,58 @@ import { parseYamlFile } from "../registry/parse-yaml-file.ts";
 import type { TurnFields, TurnsFields } from "./script-schema.ts";
 import { scriptSchema } from "./script-schema.ts";
 
-/** What a scripted model says, turn after turn. */
+/** The answers of a scripted model. */
 export interface Script {
   readonly name: string;
-  /** Where it stands, for messages. */
+  /** The path of its file, for error messages. */
   readonly file: string;
   /** Milliseconds between two words. */
   readonly paceMs: number;
-  /** The parts that it plays: the first whose condition holds. */
+  /** The first conversation whose condition matches is used. */
   readonly conversations: readonly ScriptConversation[];
 }
 
 interface ScriptConversation {
-  /** Undefined: always. */
+  /** Undefined: always matches. */
   readonly when: ConversationCondition | undefined;
-  /** What it may say at each place: the first alternative whose condition holds. */
+  /** The alternatives of each turn. The first whose condition matches is used. */
   readonly turns: readonly (readonly ScriptTurn[])[];
 }
 
 export interface ScriptTurn {
-  /** Undefined: always. */
+  /** Undefined: always matches. */
   readonly when: Condition | undefined;
   readonly reasoning: string;
   readonly text: string;
   readonly toolCalls: readonly ScriptCall[];
   /** Undefined: `tool_calls` when there are any, else `stop`. */
   readonly finish: string | undefined;
-  /** Undefined: it does not tell. */
+  /** Undefined: no usage is reported. */
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number } | undefined;
   readonly fail: ScriptFailure | undefined;
 }
 
 interface ScriptCall {
   readonly name: string;
-  /** A text is sent as it is, so that a script can write arguments that do not parse. */
+  /** A string is sent as it is, so that a script can write invalid arguments. */
   readonly arguments: JsonObject | string;
 }
 
 export interface ScriptFailure {
   readonly reason: ModelFailureReason;
   readonly message: string;
-  /** Undefined: as the reason has it. */
+  /** Undefined: follows from the reason. */
   readonly retryable: boolean | undefined;
   readonly retryAfterMs: number | undefined;
-  /** How often it fails before the turn is said. Undefined: always. */
+  /** How often the turn fails before it is answered. Undefined: always. */
   readonly times: number | undefined;
-  /** Words that it says before. */
+  /** The number of words that are streamed before the failure. */
   readonly afterWords: number;
 }
 
-/** Holds when everything that is given holds. */
+/** Matches if all given parts match. */
 export interface Condition {
-  /** A tool that has given a result. */
+  /** The name of a tool that has a result. */
   readonly tool?: string | undefined;
   /** Tested against the content of its last result. */
   readonly matches?: RegExp | undefined;
@@ -65,26 +65,26 @@ export interface Condition {
   readonly input?: RegExp | undefined;
   /** Tested against the system prompt. */
   readonly system?: RegExp | undefined;
-  /** A tool that is offered. */
+  /** The name of an offered tool. */
   readonly tools_include?: string | undefined;
   /** Tested against the notes of the latest message. */
   readonly notes?: RegExp | undefined;
 }
 
-/** Holds when everything that is given holds. */
+/** Matches if all given parts match. */
 export interface ConversationCondition {
   /** Tested against the system prompt. */
   readonly system?: RegExp | undefined;
-  /** Tested against every message of the user: a conversation stays what it is when more is said. */
+  /** Tested against every message of the user, so that the conversation stays the same after more messages. */
   readonly input?: RegExp | undefined;
-  /** A tool that is offered. */
+  /** The name of an offered tool. */
   readonly tools_include?: string | undefined;
   /** The id of the model in the registry. */
   readonly model?: string | undefined;
 }
 
 /**
- * Reads a script. Throws a Failure with every problem of the file.
+ * Parses a script. Throws a Failure with every problem of the file.
  *
  * ```yaml
  * name: weather            # the model is `scripted:weather`; default: the name of the file
@@ -95,8 +95,8 @@ export interface ConversationCondition {
  *     tool_calls:
  *       - name: forecast
  *         arguments: { question: "{{ input }}" }
- *     usage: { input_tokens: 900, output_tokens: 20 }   # default: not told, so that the runtime estimates
- *   - alternatives:        # the first whose `when` holds; the last may go without
+ *     usage: { input_tokens: 900, output_tokens: 20 }   # default: none, so that the runtime estimates it
+ *   - alternatives:        # the first whose `when` matches; the last needs none
  *       - when: { tool: forecast, is_error: true }
  *         text: "There is no forecast: {{ tools.forecast }}"
  *       - when: { tool: forecast, matches: "rain|snow" }
@@ -104,13 +104,13 @@ export interface ConversationCondition {
  *       - text: "It will be {{ tools.forecast.days.0.sky }}."
  * ```
  *
- * A turn has `text` or `tool_calls` or both, and may name its `finish` reason (`length`, `content_filter`). `when` asks
- * for the last result of a `tool` (`matches`: regular expression over its content; `is_error`), for the latest `input`,
- * the `system` prompt or the `notes` of the latest message (regular expressions), and for a tool that is offered
+ * A turn has `text` or `tool_calls` or both, and may name its `finish` reason (`length`, `content_filter`). `when` tests
+ * the last result of a `tool` (`matches`: regular expression over its content; `is_error`), the latest `input`,
+ * the `system` prompt or the `notes` of the latest message (regular expressions), and whether a tool is offered
  * (`tools_include`). `{{ input }}` is the latest message of the user, `{{ tools.<name> }}` the last result of a tool
  * as it is, `{{ tools.<name>.<path> }}` a value in a result that is JSON. An argument that is nothing but such a
  * quotation keeps the type of the value. Other double braces are text. Arguments that are a text are sent as they are,
- * even if they are no JSON. A turn that comes again and again is written once with a YAML anchor.
+ * even if they are invalid JSON. Use a YAML anchor for a turn that is repeated.
  *
  * A turn may `fail` as a provider would:
  *
@@ -118,29 +118,29 @@ export interface ConversationCondition {
  *   - fail:
  *       reason: rate_limited     # unavailable, context_overflow, refused, unauthenticated, invalid, malformed
  *       message: slow down
- *       retryable: true          # default: as the reason has it
- *       retry_after_ms: 50       # default: it does not say
- *       times: 2                 # then the turn is said; default: it fails always
- *       after_words: 3           # of its text are said first; default 0
+ *       retryable: true          # default: follows from the reason
+ *       retry_after_ms: 50       # default: none
+ *       times: 2                 # then the turn is answered; default: it always fails
+ *       after_words: 3           # are streamed first; default 0
  *     text: Now I can answer.
  * ```
  *
- * The failures of a prompt are counted in the memory of the process, until its turn is said.
+ * The failures of a prompt are counted in the memory of the process, until its turn is answered.
  *
- * One script can play several parts, each known by what is asked of it:
+ * One script can have several conversations, which are distinguished by their prompts:
  *
  * ```yaml
- * conversations:             # the first whose `when` holds; the last may go without
+ * conversations:             # the first whose `when` matches; the last needs none
  *   - when: { system: "(?i:planner)" }
  *     turns: [{ text: "1. Look.  2. Tell." }]
  *   - when: { input: "^part \\d", tools_include: finish_subtask }
  *     turns: [{ tool_calls: [{ name: finish_subtask }] }]
  *   - when: { model: small }   # the model's id in the registry
  *     turns: [{ text: A summary. }]
- * turns: [{ text: Hello. }]  # where none of them holds
+ * turns: [{ text: Hello. }]  # if none of them matches
  * ```
  *
- * There, `input` is tested against every message of the user, so that a conversation stays the same when more is said.
+ * There, `input` is tested against every message of the user, so that a conversation stays the same after more messages.
  */
 export function parseScript(text: string, file: string): Script {
   const parsed = parseYamlFile(text, file, scriptSchema);

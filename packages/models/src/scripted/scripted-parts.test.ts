@@ -42,7 +42,7 @@ turns: [{ text: the root }, { text: the end }]
   test("says what is missing when it knows no such part", async () => {
     const only = "conversations: [{ when: { system: x }, turns: [{ text: hi }] }]";
     await expect(Array.fromAsync(play(only, [asked]))).rejects.toThrow(
-      /no conversation whose `when` holds: add one to weather.yaml/,
+      /no conversation whose `when` matches: add one to weather.yaml/,
     );
   });
 

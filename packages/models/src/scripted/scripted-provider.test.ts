@@ -88,7 +88,7 @@ turns:
       "no alternative holds",
       weather,
       [{ role: "user", text: "Rome?" }, called, gave("?")],
-      "whose `when` holds",
+      "whose `when` matches",
     ],
     [
       "a result is not JSON",

@@ -1,4 +1,4 @@
-import { setImmediate, setTimeout } from "node:timers/promises";
+import { setImmediate } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
 import type {
@@ -8,6 +8,7 @@ import type {
   ModelTurn,
 } from "@reeve/engine/ports/model-provider";
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
+import { sleep } from "@reeve/platform/async/sleep";
 import { chooseTurn } from "./choose-turn.ts";
 import { FailureCounts } from "./count-failures.ts";
 import { UnknownQuotation, fillText, fillValue } from "./fill-quotations.ts";
@@ -16,8 +17,8 @@ import { scriptContext } from "./script-context.ts";
 import type { Script, ScriptFailure, ScriptTurn } from "./script.ts";
 
 /**
- * Plays scripts instead of calling a model; says so in its descriptor. The same prompt gives the same turn, after as many
- * failures as the turn asks for. Usage that a script does not give is not told, and estimated by the runtime.
+ * Creates a provider that plays scripts instead of calling a model; its descriptor says so. The same prompt always gives the
+ * same turn, after the failures that the turn defines.
  */
 export function scriptedProvider(scripts: readonly Script[]): ModelProvider {
   const byName = new Map(scripts.map((script) => [script.name, script]));
@@ -78,16 +79,11 @@ function dueFailure(
   return failures.isDue(request, fail.times) ? fail : undefined;
 }
 
-/** Lets others work before the next word, so that an abort is seen between any two. */
+/** Yields to the event loop even without a delay, so that an abort takes effect between any two words. */
 async function pause(delayMs: number, signal: AbortSignal): Promise<void> {
-  try {
-    await (delayMs === 0
-      ? setImmediate(undefined, { signal })
-      : setTimeout(delayMs, undefined, { signal }));
-  } catch (error) {
-    signal.throwIfAborted();
-    throw error;
-  }
+  if (delayMs > 0) return await sleep(delayMs, signal);
+  await setImmediate();
+  signal.throwIfAborted();
 }
 
 interface FilledTurn {

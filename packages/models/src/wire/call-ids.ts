@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 
 /**
- * Ids by which the results of calls find them. Those of the provider are kept; one that is empty or taken is replaced.
- * None that is made here is longer than 40 characters, which is the most that OpenAI takes back.
+ * Returns distinct ids for calls, by which results are matched with them. Keeps the ids of the provider, and replaces those
+ * that are empty or not unique. A replacement has at most 40 characters, the limit of OpenAI.
  */
 export function distinctIds(ids: readonly string[]): readonly string[] {
   const taken = new Set<string>();

@@ -1,6 +1,6 @@
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
 
-/** The failure of an answer that is not what its API promises. */
+/** Creates the failure of an answer that does not follow its API. */
 export function malformed(what: string): ModelFailure {
   return new ModelFailure("malformed", `the provider sent a chunk that cannot be read: ${what}`);
 }

@@ -1,7 +1,7 @@
 /** A JSON object whose fields are not known. */
 export type Fields = Record<string, unknown>;
 
-/** An object that has no field but its own, whatever names a provider sends. */
+/** Creates an object without a prototype, so that a provider may send fields of any name. */
 export function emptyFields(): Fields {
   return Object.create(null) as Fields;
 }
@@ -11,8 +11,8 @@ export function isFields(value: unknown): value is Fields {
 }
 
 /**
- * Adds what a chunk says to what was said before: texts are joined, lists are continued, of anything else the last value
- * counts. A null never takes back what was said. `except` names fields to leave out.
+ * Merges a delta into `target`: concatenates strings, appends to lists, and replaces all other values, but never with null.
+ * Ignores the fields in `except`.
  */
 export function mergeDelta(target: Fields, delta: Fields, except: ReadonlySet<string>): void {
   for (const key of Object.keys(delta)) {

@@ -1,13 +1,13 @@
 import type { ModelToolCall, ModelTurn, PromptMessage } from "@reeve/engine/ports/model-provider";
 
-/** A message as the conventions of OpenTelemetry for GenAI write it. */
+/** A message in the format of OpenTelemetry's conventions for GenAI. */
 export interface TelemetryMessage {
   readonly role: string;
   readonly parts: readonly Readonly<Record<string, unknown>>[];
   readonly finish_reason?: string;
 }
 
-/** The messages of a prompt, in parts. */
+/** Returns the messages of a prompt in this format. */
 export function promptParts(messages: readonly PromptMessage[]): readonly TelemetryMessage[] {
   return messages.map((message) => {
     switch (message.role) {
@@ -29,7 +29,7 @@ export function promptParts(messages: readonly PromptMessage[]): readonly Teleme
   });
 }
 
-/** An answer, in parts. */
+/** Returns an answer in this format. */
 export function answerParts(
   text: string,
   { calls, finishReason }: ModelTurn,

@@ -3,7 +3,7 @@ import { keepAliveFetch } from "./keep-alive-fetch.ts";
 import type { ProviderOptions } from "./provider-options.ts";
 import { defaultIdleTimeoutMs } from "./provider-options.ts";
 
-/** A client that does what it is asked once: retrying is the caller's business. */
+/** Creates a client of the OpenAI API that makes no retries. */
 export function openaiClient({
   apiKey,
   baseUrl = "https://api.openai.com/v1",
@@ -13,7 +13,7 @@ export function openaiClient({
     apiKey,
     baseURL: baseUrl,
     maxRetries: 0,
-    // Its words may hold prompts.
+    // Its log messages may contain prompts.
     logLevel: "off",
     fetch: keepAliveFetch(idleTimeoutMs),
   });

@@ -1,12 +1,12 @@
 import type { ModelToolCall, PromptMessage } from "@reeve/engine/ports/model-provider";
 
-/** What of an earlier turn every provider understands. */
+/** The part of an earlier turn that every provider accepts. */
 export interface PortableTurn {
   readonly text: string;
   readonly calls: readonly ModelToolCall[];
 }
 
-/** The turn of a message that was recorded in another format than `format`; undefined: it can go back verbatim. */
+/** Returns the portable part of a turn that was recorded in another format than `format`; undefined if it can be sent verbatim. */
 export function portableTurn(
   { format: recorded, text = "", calls = [] }: Extract<PromptMessage, { role: "verbatim" }>,
   format: string,

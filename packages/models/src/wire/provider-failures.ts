@@ -9,13 +9,13 @@ import type { Fields } from "./merge-delta.ts";
 import { isFields } from "./merge-delta.ts";
 import { retryAfterMs } from "./retry-after.ts";
 
-/** Characters of a provider's own words that a failure repeats. */
-const maxWords = 500;
+/** How many characters of a provider's message a failure repeats. */
+const maxMessageCharacters = 500;
 
-/** Characters of the shortest text that is taken for a key. */
-const minKey = 8;
+/** The length from which a key is treated as a secret. */
+const minKeyCharacters = 8;
 
-/** Says of the failures of one provider what a caller may do about them. Its messages never hold the key. */
+/** Classifies the failures of one provider by what a caller can do about them. Its messages never contain the key. */
 export class ProviderFailures {
   readonly #provider: string;
   readonly #apiKey: string;
@@ -26,8 +26,8 @@ export class ProviderFailures {
   }
 
   /**
-   * The failure behind an exception of an SDK or of the connection. Any other exception is a fault of ours, and given
-   * back as it is.
+   * Returns the failure for an exception of an SDK or of the connection. Returns any other exception as it is, because it
+   * is a bug of this program.
    */
   ofException(error: unknown): unknown {
     if (isUnreachable(error)) {
@@ -42,7 +42,7 @@ export class ProviderFailures {
     });
   }
 
-  /** What the provider reports in the middle of a stream. */
+  /** Returns the failure for an error that the provider reports within a stream. */
   ofReport(body: unknown): ModelFailure {
     const { code, status } = errorIn(body);
     const number = String(code ?? status);
@@ -57,75 +57,77 @@ export class ProviderFailures {
     const error = errorIn(body);
     const reason = reasonOf(status, error);
     const answered = status === undefined ? this.#provider : `${this.#provider} answered ${status}`;
-    // The words that go with a refused key quote the key, or a part of it.
-    const words = reason === "unauthenticated" ? "it does not accept the key" : wordsOf(error);
-    return new ModelFailure(reason, `${answered}: ${this.#withoutKey(words)}`, {
+    // The message of a refused key may quote a part of the key.
+    const text = reason === "unauthenticated" ? "it does not accept the key" : messageIn(error);
+    return new ModelFailure(reason, `${answered}: ${this.#withoutKey(text)}`, {
       ...options,
       ...(isSpent(error) && { retryable: false }),
     });
   }
 
   #withoutKey(text: string): string {
-    // What is so short is no secret, as the "none" for servers that ask for no key, but may be a word.
-    return this.#apiKey.length < minKey ? text : text.replaceAll(this.#apiKey, "[key]");
+    // A short key is no secret, such as "none" for servers without keys, and may be a common word.
+    return this.#apiKey.length < minKeyCharacters ? text : text.replaceAll(this.#apiKey, "[key]");
   }
 }
 
-/** What a body says of the error: some wrap it in `error`, once or twice, some send only words. */
+/** Returns the error in a body. Some providers wrap it in `error`, once or twice; some send only text. */
 function errorIn(body: unknown): Fields {
   if (!isFields(body)) return { message: body };
   const inner = body["error"];
   return inner === undefined || inner === null ? body : errorIn(inner);
 }
 
-/** Money that is spent does not come back by waiting, as the rate of requests does. */
+/** Whether an account has no credit left. Waiting does not help then, unlike with a rate limit. */
 function isSpent({ code, type, details }: Fields): boolean {
   const cause = isFields(details) ? details["error_code"] : undefined;
-  const said = [code, type, cause].filter((word) => typeof word === "string").join(" ");
-  return /insufficient_quota|billing|spend_limit/.test(said);
+  const codes = [code, type, cause].filter((word) => typeof word === "string").join(" ");
+  return /insufficient_quota|billing|spend_limit/.test(codes);
 }
 
 function reasonOf(status: number | undefined, { code, type, message }: Fields): ModelFailureReason {
-  const said = [code, type].filter((word) => typeof word === "string").join(" ");
+  const codes = [code, type].filter((word) => typeof word === "string").join(" ");
   if (status === 401 || status === 403) return "unauthenticated";
   if (status === 429) return "rate_limited";
-  if (status === 413 || isOverflow(said, typeof message === "string" ? message : "")) {
+  if (status === 413 || isOverflow(codes, typeof message === "string" ? message : "")) {
     return "context_overflow";
   }
-  if (/content_filter|_policy/.test(said)) return "refused";
-  if (status === undefined) return reasonOfWord(said);
-  // A request that met another one may be made again, as one that took too long.
+  if (/content_filter|_policy/.test(codes)) return "refused";
+  if (status === undefined) return reasonOfCode(codes);
+  // Conflicts and timeouts are retryable as well.
   return status >= 500 || [408, 409, 425].includes(status) ? "unavailable" : "invalid";
 }
 
-/** In the middle of a stream there is no status, only a word for it. */
-function reasonOfWord(said: string): ModelFailureReason {
-  if (/rate_limit/.test(said)) return "rate_limited";
-  if (/authentication|permission|invalid_api_key/.test(said)) return "unauthenticated";
-  return /invalid|not_found|billing/.test(said) ? "invalid" : "unavailable";
+/** An error within a stream has no status, only a code. */
+function reasonOfCode(codes: string): ModelFailureReason {
+  if (/rate_limit/.test(codes)) return "rate_limited";
+  if (/authentication|permission|invalid_api_key/.test(codes)) return "unauthenticated";
+  return /invalid|not_found|billing/.test(codes) ? "invalid" : "unavailable";
 }
 
-/** Some have a code for it, others only words. */
-function isOverflow(said: string, message: string): boolean {
+/** Some providers have a code for it, others only a message. */
+function isOverflow(codes: string, message: string): boolean {
   return (
-    /context_length_exceeded|exceed_context_size|request_(body_)?too_large/.test(said) ||
+    /context_length_exceeded|exceed_context_size|request_(body_)?too_large/.test(codes) ||
     /maximum context length|exceeds? (the )?(available )?context|prompt is too long/i.test(message)
   );
 }
 
-function wordsOf({ message }: Fields): string {
+function messageIn({ message }: Fields): string {
   if (typeof message !== "string" || message === "") return "it does not say why";
-  return message.length > maxWords ? `${message.slice(0, maxWords)}…` : message;
+  return message.length > maxMessageCharacters
+    ? `${message.slice(0, maxMessageCharacters)}…`
+    : message;
 }
 
-/** The connection broke, or never was: says an SDK, or the system itself when it breaks in the middle of an answer. */
+/** Whether a connection failed: by an SDK's exception, or within an answer by an exception of the system. */
 function isUnreachable(error: unknown): boolean {
   if (error instanceof APIConnectionError || error instanceof AnthropicConnectionError) return true;
   const isOfApi = error instanceof APIError || error instanceof AnthropicError;
   return error instanceof Error && !isOfApi && "code" in error;
 }
 
-/** The innermost cause: the outer ones only say that there is one. */
+/** Returns the message of the innermost cause; the outer ones are generic. */
 function causeOf(error: unknown): string {
   let innermost = error;
   while (innermost instanceof Error && innermost.cause !== undefined) innermost = innermost.cause;

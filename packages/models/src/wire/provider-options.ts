@@ -1,9 +1,9 @@
-/** How a provider is reached. */
+/** The connection to a provider. */
 export interface ProviderOptions {
   readonly apiKey: string;
-  /** Undefined: the address of the provider itself. */
+  /** Undefined: the public address of the provider. */
   readonly baseUrl?: string | undefined;
-  /** How long its connection may be silent, before an answer begins or in its middle. Default 5 minutes. */
+  /** How long a connection may be idle before or during an answer. Default: 5 minutes. */
   readonly idleTimeoutMs?: number | undefined;
 }
 

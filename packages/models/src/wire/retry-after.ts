@@ -1,6 +1,6 @@
 /**
- * How many milliseconds a response asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date. Undefined:
- * it does not say, or not in a way that can be read.
+ * Returns the milliseconds that a response asks to wait: by `retry-after-ms`, or by `retry-after` in seconds or as a date.
+ * Undefined: it has none of them, or an invalid one.
  */
 export function retryAfterMs(headers: Headers | undefined, nowMs: number): number | undefined {
   const milliseconds = headers?.get("retry-after-ms")?.trim();
@@ -9,7 +9,7 @@ export function retryAfterMs(headers: Headers | undefined, nowMs: number): numbe
   if (after === undefined || after === "") return undefined;
   if (isNumber(after)) return Math.round(Number(after) * 1_000);
   const date = Date.parse(after);
-  // A date of HTTP begins with its day; what else may be parsed as a date is none.
+  // An HTTP date starts with the name of a day. `Date.parse` accepts more than that.
   return Number.isNaN(date) || !/^[A-Z]/i.test(after) ? undefined : Math.max(0, date - nowMs);
 }
 
