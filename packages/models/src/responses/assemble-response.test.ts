@@ -91,7 +91,7 @@ describe("a turn of the Responses API", () => {
 
   test.each([
     [42, "not an object"],
-    [{ type: "response.output_text.delta", delta: 1 }, "not a text"],
+    [{ type: "response.output_text.delta", delta: 1 }, "not a string"],
     [{ type: "response.output_item.added", item: {} }, "no index"],
     [{ type: "response.output_item.done", output_index: 0, item: 1 }, "item is not an object"],
     [piece(0, "{"), "before their call"],
