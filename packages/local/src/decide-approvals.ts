@@ -8,21 +8,21 @@ import type { RunKey } from "@reeve/jetstream/log/run-log";
 import type { RunPorts } from "@reeve/engine/ports/run-ports";
 import { approvalOf } from "@reeve/run/head/run-head";
 
-/** What somebody decided. Edited arguments count only where the agent allows them. */
+/** A decision. Edited arguments are ignored unless the agent allows them. */
 export interface LocalDecision {
   readonly approved: boolean;
   readonly reason?: string;
   readonly editedArguments?: JsonObject;
-  /** The answer, when a tool asks. Absent: an empty one. */
+  /** The answer to a tool's question. Default: an empty answer. */
   readonly answer?: JsonObject;
 }
 
-/** Asks somebody. An approval that expires first is not decided any more: `signal` then aborts. */
+/** Decides an approval, for example by waiting a person. `signal` aborts when the approval expires first. */
 export type Decide = (approval: Approval, signal: AbortSignal) => Promise<LocalDecision>;
 
 type Ports = Pick<RunPorts, "log" | "dispatch" | "clock">;
 
-/** Has every approval of a run decided, each by itself, until `signal` aborts. */
+/** Has every approval of a run decided, concurrently, until `signal` aborts. */
 export async function decideApprovals(
   ports: Ports,
   key: RunKey,
@@ -34,7 +34,7 @@ export async function decideApprovals(
       for (const { event } of events) {
         const approval = event.case === "approval" ? event.value.approval : undefined;
         if (approval?.state !== ApprovalState.PENDING) continue;
-        void resolve(ports, key, approval, decide, signal);
+        void resolveApproval(ports, key, approval, decide, signal);
       }
     }
   } catch (error) {
@@ -42,19 +42,20 @@ export async function decideApprovals(
   }
 }
 
-async function resolve(
+/** Appends the decision or the expiry of an approval, whichever comes first. */
+async function resolveApproval(
   ports: Ports,
   key: RunKey,
   approval: Approval,
   decide: Decide,
   signal: AbortSignal,
 ): Promise<void> {
-  const asking = new AbortController();
-  const bounded = AbortSignal.any([signal, asking.signal]);
+  const waiting = new AbortController();
+  const bounded = AbortSignal.any([signal, waiting.signal]);
   try {
     const resolved = await Promise.race([
-      decided(approval, decide, bounded),
-      expired(approval, ports, bounded),
+      decidedApproval(approval, decide, bounded),
+      expiredApproval(approval, ports, bounded),
     ]);
     await appendExternal(
       ports,
@@ -68,12 +69,16 @@ async function resolve(
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
-    asking.abort();
+    waiting.abort();
   }
 }
 
-/** Somebody who fails to decide has not approved. */
-async function decided(approval: Approval, decide: Decide, signal: AbortSignal): Promise<Approval> {
+/** Returns the approval as decided. An error of `decide` is a rejection, with the error as its reason. */
+async function decidedApproval(
+  approval: Approval,
+  decide: Decide,
+  signal: AbortSignal,
+): Promise<Approval> {
   const { approved, reason, editedArguments, answer } = await decide(approval, signal).catch(
     (error: unknown): LocalDecision => ({ approved: false, reason: String(error) }),
   );
@@ -90,7 +95,8 @@ async function decided(approval: Approval, decide: Decide, signal: AbortSignal):
   return create(ApprovalSchema, { ...approval, state, decision });
 }
 
-async function expired(
+/** Resolves at the expiry time of the approval; never, if it has none. */
+async function expiredApproval(
   approval: Approval,
   { clock }: Ports,
   signal: AbortSignal,

@@ -22,26 +22,26 @@ import { workCalls } from "@reeve/calls/queue/work-calls";
 import type { Tool } from "@reeve/calls/ports/tool";
 import type { Workspaces } from "@reeve/calls/ports/workspaces";
 
-/** What a run in this process has to work with. */
+/** The models, tools, and workspaces of a run in this process. */
 export interface LocalParts {
   readonly providers: readonly ModelProvider[];
-  /** What is known of models beside their providers: windows, prices. */
+  /** Properties of models that the providers do not know, such as context windows and prices. */
   readonly models?: readonly ModelSpec[];
   readonly tools?: readonly Tool[];
-  /** Where tools find the files of the run. Absent: nowhere, and tools that want them fail. */
+  /** The workspaces for the files of runs. Default: none, and tools that need one fail. */
   readonly workspaces?: Workspaces;
-  /** The isolation of the workspaces; tools of class `execute` need one. */
+  /** The isolation of the workspaces, which tools of class `execute` require. Default: none. */
   readonly isolation?: string;
   readonly log?: Logger;
 }
 
-/** How long a worker may be silent before its work is offered to another. It never is: there is only this process. */
+/** The time without a heartbeat after which work is redelivered. With one process, that should never happen. */
 const ackWaitMs = 60_000;
 const concurrency = 16;
 const pool = "local";
 const maxArtifactBytes = 100 * 2 ** 20;
 
-/** Worker and toolhost in one process, with everything between them in memory. */
+/** A runtime and a toolhost in one process, connected by logs and queues in memory. */
 export class LocalRuntime {
   readonly ports: RunPorts;
   readonly #dispatch = new MemoryWorkQueue<Dispatch>({ ackWaitMs });
@@ -81,12 +81,12 @@ export class LocalRuntime {
     };
   }
 
-  /** Aborts when the run is over and nothing is to go on. */
+  /** Aborts when the run has ended and its work has to stop. */
   get signal(): AbortSignal {
     return this.#end.signal;
   }
 
-  /** Begins to work, until it is disposed. */
+  /** Starts the work, until the result is disposed. `failed` rejects when the work breaks. */
   start() {
     const { signal } = this;
     const { promise: failed, reject: fail } = Promise.withResolvers<never>();
@@ -113,9 +113,9 @@ export class LocalRuntime {
       failed,
       fail,
       [Symbol.asyncDispose]: async () => {
-        // The release of a run that was cancelled ends its tools in order.
+        // The remaining dispatch of a cancelled run ends its tools gracefully.
         while (this.#dispatch.length > 0) await new Promise(setImmediate);
-        this.#end.abort(new DOMException("the run is over", "AbortError"));
+        this.#end.abort(new DOMException("the run has ended", "AbortError"));
         await Promise.allSettled([runs, calls]);
       },
     };
@@ -128,5 +128,5 @@ export class LocalRuntime {
 }
 
 const noWorkspaces: Workspaces = {
-  open: () => Promise.reject(new Error("the run has no workspace")),
+  open: () => Promise.reject(new Error("the run has no workspace; pass `workspaces` to runAgent")),
 };

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
 import { runAgent } from "./run-agent.ts";
 
-/** A provider that answers when it is told to. */
+/** Creates a provider whose model answers when the test calls `answer`. */
 function waiting(): { readonly provider: ModelProvider; answer(): void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   const usage = undefined;
@@ -23,7 +23,7 @@ function waiting(): { readonly provider: ModelProvider; answer(): void } {
   };
 }
 
-test("a message without words is refused, and so is the hundred and first that waits", async () => {
+test("a blank message is refused, and so is a message while a hundred are pending", async () => {
   const { provider, answer } = waiting();
   const spec = { id: "a", name: "a", model: "test:x" };
   const { signal } = new AbortController();

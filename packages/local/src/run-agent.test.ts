@@ -22,10 +22,10 @@ function run(
   return runAgent(agent, "go", { providers, signal: never, ...options });
 }
 
-/** The fields that a run is refused for. */
-function refusedFields(...asked: Parameters<typeof run>): readonly string[] {
+/** Returns the fields for which a run is refused. */
+function refusedFields(...args: Parameters<typeof run>): readonly string[] {
   try {
-    run(...asked);
+    run(...args);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     if (error.kind !== "unsupported" || error.reason !== ErrorReason.UNSUPPORTED_CAPABILITY) {
@@ -33,16 +33,16 @@ function refusedFields(...asked: Parameters<typeof run>): readonly string[] {
     }
     return error.violations.map(({ field }) => field);
   }
-  throw new Error("the run was not refused");
+  throw new Error("the run was accepted");
 }
 
-test("an agent runs in this process to its end", async () => {
+test("an agent runs to its end in this process", async () => {
   const ended = await run({}, { executor: "local" }).ended;
   expect(ended).toMatchObject({ status: RunStatus.COMPLETED, output: "Hello there." });
 });
 
 // Requirement: DUR-6, DUR-7
-test("what needs a deployment, a person or a sandbox is refused by name before anything runs", () => {
+test("fields that need a deployment, a person, or a sandbox are refused by name before the run starts", () => {
   const created = {
     threadId: "t",
     memoryEnabled: true,
@@ -62,7 +62,7 @@ test("what needs a deployment, a person or a sandbox is refused by name before a
   }
 });
 
-test("whoever decides makes approvals possible", async () => {
+test("a run with a `decide` function accepts approvals", async () => {
   const { status } = await run({ hitlTools: ["add_todo"] }, { decide: approving }).ended;
   expect(status).toBe(RunStatus.COMPLETED);
 });

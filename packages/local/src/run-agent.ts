@@ -10,6 +10,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import type { Run, RunCreatedSchema, RunEvent } from "@reeve/contracts/run";
 import { DispatchSchema, RunEventSchema } from "@reeve/contracts/run";
 import { Role } from "@reeve/contracts/thread";
+import { onAbort } from "@reeve/platform/async/on-abort";
 import { appendExternal } from "@reeve/run/commands/append-external";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { emptyHead, foldHead, runOf } from "@reeve/run/head/run-head";
@@ -28,32 +29,33 @@ import { LocalRuntime } from "./local-runtime.ts";
 export interface RunAgentOptions extends LocalParts {
   /** Cancels the run when it aborts. */
   readonly signal: AbortSignal;
-  /** Decides the approvals of the run. Without it an agent with `hitl_tools` is refused: nobody could ever decide. */
+  /** Decides the approvals of the run. Without it, an agent with `hitl_tools` is refused. */
   readonly decide?: Decide;
-  /** More of what a run may begin with. What needs a deployment is refused by name. */
+  /** Further fields of the start of a run. Fields that need a deployment are refused by name. */
   readonly created?: Pick<
     MessageInitShape<typeof RunCreatedSchema>,
     "messages" | "labels" | "threadId" | "memoryEnabled" | "files" | "cancelOnDisconnect"
   >;
-  /** The execution backend. Absent: `local`; every other is refused by name. */
+  /** The execution backend. Only `local`, the default, is accepted; any other is refused by name. */
   readonly executor?: string;
 }
 
-/** A run that works in this process. */
+/** A run in this process. */
 export interface LocalRun {
-  /** Every event from the first to the terminal one, records included; each iteration begins with the first. */
+  /** Yields all events, including records, up to the terminal one. Each iteration begins with the first event. */
   events(): AsyncIterable<RunEvent>;
-  /** Sends a message into the run. Resolves when it is recorded; rejects with a Failure when the run has ended. */
+  /** Sends a message to the run. Resolves when the message is in the log. Rejects with a Failure if the run has ended. */
   send(text: string): Promise<void>;
-  /** The run once it has ended, whichever way. Rejects only when this process cannot carry it out. */
+  /** The run after its end, with any status. Rejects only if this process cannot drive the run. */
   readonly ended: Promise<Run>;
 }
 
 const tenant = "local";
 
 /**
- * Runs an agent in this process, with its log in memory: the same loop, the same events and the same ends as on a
- * deployment. What needs one is refused by name: threads, long-term memory, and surviving the end of the process.
+ * Runs an agent in this process, with its log in memory. The loop, the events, and the final statuses are the same as in a
+ * deployment. Throws a Failure with the names of fields that need a deployment, such as threads and long-term memory. The run
+ * does not survive the end of the process.
  */
 export function runAgent(
   spec: MessageInitShape<typeof AgentSpecSchema>,
@@ -62,24 +64,24 @@ export function runAgent(
 ): LocalRun {
   const runtime = new LocalRuntime(parts);
   const agent = validSpec(create(SpecSchema, spec), runtime);
-  const surroundings = capabilitiesOf(runtime, decide);
-  assertBackendSupports({ ...created, executor, spec: agent }, "local", surroundings);
+  const capabilities = capabilitiesOf(runtime, decide);
+  assertBackendSupports({ ...created, executor, spec: agent }, "local", capabilities);
   const key: RunKey = { tenant, run: `run_${randomUUID().replaceAll("-", "")}` };
-  const ended = carryOut(runtime, key, {
+  const ended = driveRun(runtime, key, {
     value: {
       tenant,
       agentId: agent.id,
       spec: agent,
       input,
       startedBy: "local",
-      // The run joins the trace of whoever calls this, if there is one.
+      // The run joins the caller's trace, if there is one.
       traceparent: traceparentOf(),
       ...created,
     },
     decide,
     signal,
   });
-  // Whoever only watches the events must not be brought down by an end that nobody waits for.
+  // A caller that only reads the events must not crash by an unhandled rejection.
   ended.catch(() => undefined);
   return {
     ended,
@@ -98,16 +100,16 @@ export function runAgent(
   };
 }
 
-interface Work {
+interface DriveOptions {
   readonly value: MessageInitShape<typeof RunCreatedSchema>;
   readonly decide: Decide | undefined;
   readonly signal: AbortSignal;
 }
 
-async function carryOut(
+async function driveRun(
   runtime: LocalRuntime,
   key: RunKey,
-  { value, decide, signal }: Work,
+  { value, decide, signal }: DriveOptions,
 ): Promise<Run> {
   const event = { case: "runCreated", value } as const;
   const first = create(RunEventSchema, {
@@ -119,8 +121,7 @@ async function carryOut(
   await runtime.ports.log.append(key, emptyTail, [first], runtime.signal);
   await using work = runtime.start();
   const cancel = () => void runtime.cancel(key).catch(work.fail);
-  signal.addEventListener("abort", cancel, { once: true, signal: runtime.signal });
-  if (signal.aborted) cancel();
+  using _ = onAbort(signal, cancel);
   if (decide !== undefined) void decideApprovals(runtime.ports, key, decide, runtime.signal);
   const message = create(DispatchSchema, { tenant, runId: key.run });
   await runtime.ports.dispatch.publish(message, { dedupeId: key.run }, runtime.signal);
@@ -138,7 +139,7 @@ async function endOf({ ports, signal }: LocalRuntime, key: RunKey): Promise<Run>
 
 async function* eventsOf({ ports }: LocalRuntime, key: RunKey): AsyncIterable<RunEvent> {
   let head = emptyHead;
-  // Its own end, not that of the run: a cancelled run is watched to its last event.
+  // Not the runtime's signal: a cancelled run is read up to its last event.
   const end = new AbortController();
   try {
     for await (const { events } of ports.log.follow(key, 0, end.signal)) {
@@ -154,19 +155,24 @@ async function* eventsOf({ ports }: LocalRuntime, key: RunKey): AsyncIterable<Ru
 }
 
 function capabilitiesOf({ ports }: LocalRuntime, decide: Decide | undefined): Set<Capability> {
-  const brought = new Set<Capability>();
-  if (decide !== undefined) brought.add("approvals");
-  if (offersSandbox(ports.catalogs().tools)) brought.add("sandbox");
-  return brought;
+  const capabilities = new Set<Capability>();
+  if (decide !== undefined) capabilities.add("approvals");
+  if (offersSandbox(ports.catalogs().tools)) capabilities.add("sandbox");
+  return capabilities;
 }
 
-function validSpec(given: AgentSpec, runtime: LocalRuntime): AgentSpec {
-  const { spec, violations } = checkSpec(given, runtime.ports.catalogs());
+function validSpec(unchecked: AgentSpec, runtime: LocalRuntime): AgentSpec {
+  const { spec, violations } = checkSpec(unchecked, runtime.ports.catalogs());
   if (violations.length > 0) {
     const list = violations.map(({ field, description }) => `${field}: ${description}`).join("; ");
-    throw new Failure("invalid", ErrorReason.INVALID_AGENT, `the agent is not valid: ${list}`, {
-      violations,
-    });
+    throw new Failure(
+      "invalid",
+      ErrorReason.INVALID_AGENT,
+      `agent ${unchecked.id} is not valid: ${list}`,
+      {
+        violations,
+      },
+    );
   }
   return spec;
 }

@@ -5,15 +5,15 @@ import { z } from "zod";
 /** The settings of a runtime, from environment variables. */
 export const runtimeConfig = z.object({
   ...commonSettings,
-  /** Where probes are answered. */
+  /** The address for probes. */
   REEVE_RUNTIME_LISTEN: probeAddress,
-  /** How many runs one worker drives at a time. */
+  /** The maximum number of runs that this worker drives at a time. */
   REEVE_RUNTIME_CONCURRENCY: z.coerce.number().int().min(1).max(10_000).default(200),
-  /** How long a worker that ends listens to models that are speaking, in milliseconds. */
+  /** The time that model calls in progress have to finish when the worker shuts down, in milliseconds. */
   REEVE_DRAIN_MS: z.coerce.number().int().min(0).default(30_000),
-  /** File with the registry of models. */
+  /** The file with the registry of models. */
   REEVE_MODELS: z.string().optional(),
-  /** File with the limits that no agent may exceed. */
+  /** The file with the limits that no agent may exceed. */
   REEVE_LIMITS: z.string().optional(),
   ...providerSettings,
 });

@@ -3,7 +3,7 @@ import { ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
 import { attributes } from "@reeve/platform/telemetry/span-names";
 
-/** Says in the active span that a run asks for an approval: the wait itself, of days perhaps, is no span. */
+/** Adds an event to the active span for each requested approval. The wait is not a span, because it may take days. */
 export function recordApprovalRequests(events: readonly RunEvent[]): void {
   const span = trace.getActiveSpan();
   if (span === undefined) return;

@@ -20,7 +20,7 @@ async function lines(metric: string): Promise<readonly string[]> {
   return text.split("\n").filter((line) => line.startsWith(metric));
 }
 
-test("a call is as long as its tool ran, not as long as somebody thought about it", async () => {
+test("the duration of a call is its execution time, without the wait for its approval", async () => {
   count([
     result("memory_list", { status: ToolStatus.SUCCESS, executionTimeMs: 20 }),
     result("memory_list", { status: ToolStatus.REJECTED, executionTimeMs: 0 }),

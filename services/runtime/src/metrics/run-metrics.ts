@@ -4,41 +4,44 @@ import { boundedLabel, counter, gauge, histogram } from "@reeve/platform/telemet
 import { toolLabel } from "./tool-label.ts";
 import type { Catalogs } from "@reeve/engine/ports/catalogs";
 
-/** How many models and tools are told apart; what comes later is `other`. */
+/** The maximum number of model and tool names in labels. Further names are `other`. */
 const maxNames = 100;
 
 const active = gauge({
   name: "reeve_runs_active",
-  help: "Runs that this worker drives at the moment; those that wait for somebody are not among them.",
+  help: "Runs that this worker currently drives, without parked runs.",
 });
 const toolCalls = counter({
   name: "reeve_tool_calls_total",
-  help: "Calls of tools that came to a result, by tool and outcome.",
+  help: "Tool calls with a result, by tool and outcome.",
   labels: ["tool", "outcome"],
 });
 const toolCallSeconds = histogram({
   name: "reeve_tool_call_duration_seconds",
-  help: "How long tools ran, without the queue and the approval before them; calls that never ran are not among them.",
+  help: "Execution time of tools, without the wait in the queue and for approvals. Excludes calls that were not executed.",
   labels: ["tool"],
   buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900],
 });
 const tokens = counter({
   name: "reeve_model_tokens_total",
-  help: "Tokens of models, by model and kind: `input` and `output`, and `cached_input` and `reasoning` as parts of them.",
+  help: "Model tokens by model and kind: `input` and `output`, of which `cached_input` and `reasoning` are parts.",
   labels: ["model", "kind"],
 });
 const cost = counter({
   name: "reeve_model_cost_usd_total",
-  help: "What calls of models cost in US dollars, as far as they have a price.",
+  help: "Cost of model calls in US dollars, for models with a price.",
   labels: ["model"],
 });
 
-/** Says how many runs this worker drives. */
+/** Reports the number of runs that this worker drives. */
 export function reportActiveRuns(runs: number): void {
   active.set(runs);
 }
 
-/** Counts what appended events say of tools and models. Tools that nobody offers are `other`: models make up names. */
+/**
+ * Returns a function that counts tool calls and model usage from appended events. Tools that are not offered are `other`,
+ * because models make up names.
+ */
 export function runMetrics(catalogs: () => Catalogs): (events: readonly RunEvent[]) => void {
   const labelOf = toolLabel(catalogs, maxNames);
   const modelOf = boundedLabel(maxNames);

@@ -4,7 +4,7 @@ import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import { expect, test } from "vitest";
 import { toolLabel } from "./tool-label.ts";
 
-test("tools that nobody offers, and those beyond the bound, are one", () => {
+test("tools that are not offered, and those beyond the limit, share a label", () => {
   const tools = [{ name: "mcp__a__one" }, { name: "mcp__a__two" }, { name: "mcp__a__three" }];
   const catalogs = {
     tools: [create(ToolCatalogSchema, { tools })],

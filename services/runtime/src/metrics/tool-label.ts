@@ -18,9 +18,12 @@ const own: ReadonlySet<string> = new Set([
   finishSubtaskName,
 ]);
 
-/** The label of a tool: its name if it is one of the runtime or on offer, and among the first `most` of these; else `other`. */
-export function toolLabel(catalogs: () => Catalogs, most: number): (name: string) => string {
-  const bounded = boundedLabel(most);
+/**
+ * Returns a function that maps tool names to labels: a tool of the runtime, or one of the first `maxNames` offered tools, is
+ * its own label; any other name is `other`.
+ */
+export function toolLabel(catalogs: () => Catalogs, maxNames: number): (name: string) => string {
+  const bounded = boundedLabel(maxNames);
   return (name) => {
     if (own.has(name)) return name;
     const isOffered = catalogs().tools.some(({ tools }) =>

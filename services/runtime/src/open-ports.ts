@@ -1,0 +1,81 @@
+import { randomBytes } from "node:crypto";
+import { mergeCatalogs } from "@reeve/agent/tools/merge-catalogs";
+import { MemorySchema } from "@reeve/contracts/memory";
+import type { Dispatch } from "@reeve/contracts/run";
+import { ToolCatalogSchema } from "@reeve/contracts/tool";
+import type { RunPorts } from "@reeve/engine/ports/run-ports";
+import { openCallJournal, openRunLog, openThreadLog } from "@reeve/jetstream/log/open";
+import { withAppendObserver } from "@reeve/jetstream/log/with-append-observer";
+import { openArtifactStore } from "@reeve/jetstream/objects/nats-artifact-store";
+import { openDispatchQueue, openToolCallQueue } from "@reeve/jetstream/queue/nats";
+import type { WorkQueue } from "@reeve/jetstream/queue/port";
+import { extendIntervalMs } from "@reeve/jetstream/queue/port";
+import { openLiveView } from "@reeve/jetstream/table/live-view";
+import { openTable } from "@reeve/jetstream/table/nats";
+import { LongTermMemory } from "@reeve/memory/long-term-memory";
+import { meteredProvider } from "@reeve/models/registry/metered-provider";
+import type { Providers } from "@reeve/models/registry/provider-registry";
+import { tracedProvider } from "@reeve/models/registry/traced-provider";
+import { systemClock } from "@reeve/platform/async/clock";
+import type { Nats } from "@reeve/platform/nats/connect-nats";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import type { RuntimeConfig } from "./config.ts";
+import { recordApprovalRequests } from "./metrics/approval-events.ts";
+import { reportActiveRuns, runMetrics } from "./metrics/run-metrics.ts";
+
+interface PortDependencies {
+  readonly nats: Nats;
+  readonly providers: Providers;
+  readonly logger: Logger;
+}
+
+/** Opens the ports of a runtime on NATS. Their live view follows NATS until `signal` aborts. */
+export async function openPorts(
+  { REEVE_ACK_WAIT_MS: ackWaitMs }: RuntimeConfig,
+  { nats, providers, logger }: PortDependencies,
+  signal: AbortSignal,
+): Promise<RunPorts & { readonly dispatch: WorkQueue<Dispatch> }> {
+  const hosts = await openLiveView(await openTable(nats, ToolCatalogSchema), logger, signal);
+  const catalogs = () => ({ tools: mergeCatalogs(hosts()), models: providers.catalog });
+  const count = runMetrics(catalogs);
+  const byName = new Map(
+    [...providers.byName].map(([name, provider]) => [
+      name,
+      tracedProvider(meteredProvider(provider)),
+    ]),
+  );
+  return {
+    log: withAppendObserver(await openRunLog(nats), (events) => {
+      count(events);
+      recordApprovalRequests(events);
+    }),
+    journal: await openCallJournal(nats),
+    toolCalls: toolCallQueues(nats, ackWaitMs),
+    catalogs,
+    provider: (name) => byName.get(name),
+    reportActiveRuns,
+    // A runtime only reads artifacts.
+    artifacts: await openArtifactStore(nats, { maxBytes: 0 }),
+    memory: new LongTermMemory(await openTable(nats, MemorySchema), systemClock.now),
+    threads: await openThreadLog(nats),
+    dispatch: await openDispatchQueue(nats, { ackWaitMs, isConsumer: true }),
+    clock: systemClock,
+    worker: `runtime-${randomBytes(6).toString("hex")}`,
+    heartbeatMs: extendIntervalMs(ackWaitMs),
+    logger,
+  };
+}
+
+/** Returns a function that opens the queue of a pool of toolhosts on first use. */
+function toolCallQueues(nats: Nats, ackWaitMs: number): RunPorts["toolCalls"] {
+  const queues = new Map<string, ReturnType<typeof openToolCallQueue>>();
+  return async (pool) => {
+    const known = queues.get(pool);
+    if (known !== undefined) return await known;
+    const opening = openToolCallQueue(nats, { pool, ackWaitMs });
+    queues.set(pool, opening);
+    // If opening fails, the next call tries again.
+    opening.catch(() => queues.delete(pool));
+    return await opening;
+  };
+}
