@@ -3,7 +3,7 @@ import { RunBatchSchema, RunEventSchema } from "@reeve/contracts/run";
 import { channelOf } from "@reeve/contracts/channel";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { StoredBatch } from "@reeve/jetstream/log/stored-batch";
-import { openManager } from "@reeve/jetstream/streams/ensure-stream";
+import { openJetStreamManager } from "@reeve/jetstream/streams/ensure-stream";
 import { SubjectReader } from "@reeve/jetstream/log/subject-reader";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
@@ -58,7 +58,7 @@ export const conversation: Benchmark = {
       unit: "bytes",
       values: [tree / turns],
     };
-    const manager = await openManager(nats.connection);
+    const manager = await openJetStreamManager(nats.connection);
     for (const stream of ["RUNS", "TOOL_JOURNAL"]) {
       const { state } = await manager.streams.info(stream);
       yield {

@@ -9,15 +9,15 @@ import { emptyTail } from "../src/log/port.ts";
 import { openCallJournal, openRunLog, openThreadLog } from "../src/log/open.ts";
 import type { RunLog, RunTailReader } from "../src/log/run-log.ts";
 import type { ThreadLog } from "../src/log/thread-log.ts";
-import { commitContract } from "./support/commit-contract.ts";
+import { externalAppendContract } from "./support/external-append-contract.ts";
 import {
-  appended,
+  appendEvents,
   eventsAfter,
-  followedTo,
+  followUntil,
   freshRun,
-  runSort,
+  runLogKind,
   texts,
-  threadSort,
+  threadLogKind,
   wordsOf,
 } from "./support/facts.ts";
 import { logContract, range } from "./support/log-contract.ts";
@@ -45,121 +45,123 @@ beforeAll(async () => {
 
 afterAll(() => bench[Symbol.asyncDispose]());
 
-logContract("of a run, in JetStream", runSort, () => [log, other]);
-logContract("of a thread, in JetStream", threadSort, () => threads);
-commitContract("in JetStream", () => [log, other]);
+logContract("of a run, in JetStream", runLogKind, () => [log, other]);
+logContract("of a thread, in JetStream", threadLogKind, () => threads);
+externalAppendContract("in JetStream", () => [log, other]);
 
 describe("an append whose outcome is unknown", () => {
-  test.each<Cut>(["question", "answer"])("stands once when the %s is lost", async (cut) => {
+  test.each<Cut>(["request", "reply"])("is stored once when the %s is lost", async (cut) => {
     await using proxy = await SeveringProxy.open(bench.port);
     const unlucky = await openRunLog(await bench.connect(proxy.port));
     const key = freshRun();
-    const tail = await appended(unlucky, key, emptyTail, texts(emptyTail, "a"), signal);
-    const severed = proxy.cutAround("run.", cut);
+    const tail = await appendEvents(unlucky, key, emptyTail, texts(emptyTail, "a"), signal);
+    const severed = proxy.cutAtNext("run.", cut);
     const appending = unlucky.append(key, tail, texts(tail, "b"), signal);
     await severed;
-    proxy.mend();
+    proxy.restore();
     const outcome = await appending;
     const stored = await log.read(key, emptyTail, signal);
     expect(outcome).toEqual({ kind: "appended", tail: stored.tail });
     expect(wordsOf(stored.events)).toEqual(["1 a", "2 b"]);
   });
 
-  test("is a conflict when somebody else wrote meanwhile", async () => {
+  test("is a conflict when another writer was first meanwhile", async () => {
     await using proxy = await SeveringProxy.open(bench.port);
     const unlucky = await openRunLog(await bench.connect(proxy.port));
     const key = freshRun();
-    const severed = proxy.cutAround("run.", "question");
+    const severed = proxy.cutAtNext("run.", "request");
     const appending = unlucky.append(key, emptyTail, texts(emptyTail, "mine"), signal);
     await severed;
-    await appended(log, key, emptyTail, texts(emptyTail, "theirs"), signal);
-    proxy.mend();
+    await appendEvents(log, key, emptyTail, texts(emptyTail, "theirs"), signal);
+    proxy.restore();
     expect(await appending).toEqual({ kind: "conflict" });
     expect(wordsOf((await log.read(key, emptyTail, signal)).events)).toEqual(["1 theirs"]);
   });
 });
 
 describe("a follower", () => {
-  test("reads from the store what it did not hear", async () => {
+  test("reads from the store what it did not receive", async () => {
     const { connection } = await bench.connect();
-    const deaf = await openRunLog({ connection: hearing(connection, (nth) => nth % 3 === 0) });
+    const deaf = await openRunLog({
+      connection: receivingSome(connection, (nth) => nth % 3 === 0),
+    });
     const key = freshRun();
-    const following = followedTo(deaf.follow(key, 0, signal), 30);
+    const following = followUntil(deaf.follow(key, 0, signal), 30);
     let tail = emptyTail;
     for (const index of range(1, 30)) {
-      tail = await appended(log, key, tail, texts(tail, `w${index}`), signal);
+      tail = await appendEvents(log, key, tail, texts(tail, `w${index}`), signal);
     }
     expect((await following).map(({ sequence }) => sequence)).toEqual(range(1, 30));
   });
 
-  test("finds what it never heard when the log is quiet", async () => {
+  test("finds what it never received when the log is quiet", async () => {
     const { connection } = await bench.connect();
     const options = { tailCheckMs: 20 };
-    const deaf = await openRunLog({ connection: hearing(connection, () => false) }, options);
+    const deaf = await openRunLog({ connection: receivingSome(connection, () => false) }, options);
     const key = freshRun();
-    const stretches = deaf.follow(key, 0, signal)[Symbol.asyncIterator]();
-    const first = await appended(log, key, emptyTail, texts(emptyTail, "a"), signal);
-    expect((await stretches.next()).value?.tail).toEqual(first);
-    const second = await appended(log, key, first, texts(first, "b"), signal);
-    expect((await stretches.next()).value?.tail).toEqual(second);
-    await stretches.return?.();
+    const ranges = deaf.follow(key, 0, signal)[Symbol.asyncIterator]();
+    const first = await appendEvents(log, key, emptyTail, texts(emptyTail, "a"), signal);
+    expect((await ranges.next()).value?.tail).toEqual(first);
+    const second = await appendEvents(log, key, first, texts(first, "b"), signal);
+    expect((await ranges.next()).value?.tail).toEqual(second);
+    await ranges.return?.();
   });
 
   test("leaves no subscription behind", async () => {
     const { connection } = await bench.connect();
     const subjects = new Set<string>();
-    const watched = hearing(connection, () => true, subjects);
+    const watched = receivingSome(connection, () => true, subjects);
     const watching = await openRunLog({ connection: watched });
     const key = freshRun();
-    await appended(log, key, emptyTail, texts(emptyTail, "a"), signal);
-    await followedTo(watching.follow(key, 0, signal), 1);
+    await appendEvents(log, key, emptyTail, texts(emptyTail, "a"), signal);
+    await followUntil(watching.follow(key, 0, signal), 1);
     const stop = new AbortController();
-    const stretches = watching.follow(key, 0, stop.signal)[Symbol.asyncIterator]();
-    await stretches.next();
+    const ranges = watching.follow(key, 0, stop.signal)[Symbol.asyncIterator]();
+    await ranges.next();
     expect(subjects.size).toBe(1);
     stop.abort(new Error("enough"));
-    await expect(stretches.next()).rejects.toThrow("enough");
+    await expect(ranges.next()).rejects.toThrow("enough");
     expect(subjects.size).toBe(0);
   });
 });
 
-test("has everything after its server was killed, and its followers go on", async () => {
+test("has all events after its server was killed, and its followers continue", async () => {
   await using own = await NatsBench.open();
   const survivor = await openRunLog(await own.connect());
   const key = freshRun();
-  const first = await appended(survivor, key, emptyTail, texts(emptyTail, "a", "b"), signal);
-  const stretches = survivor.follow(key, 0, signal)[Symbol.asyncIterator]();
-  expect((await stretches.next()).value?.tail).toEqual(first);
-  const next = stretches.next();
+  const first = await appendEvents(survivor, key, emptyTail, texts(emptyTail, "a", "b"), signal);
+  const ranges = survivor.follow(key, 0, signal)[Symbol.asyncIterator]();
+  expect((await ranges.next()).value?.tail).toEqual(first);
+  const next = ranges.next();
   await own.kill();
   const appending = survivor.append(key, first, texts(first, "c"), signal);
-  await own.startAgain();
+  await own.restart();
   expect((await appending).kind).toBe("appended");
   expect(wordsOf((await next).value?.events ?? [])).toEqual(["3 c"]);
   expect((await survivor.read(key, emptyTail, signal)).events).toHaveLength(3);
-  await stretches.return?.();
+  await ranges.return?.();
 });
 
-test("reads a long history whole although its server is killed meanwhile", async () => {
+test("reads a long history completely although its server is killed meanwhile", async () => {
   await using own = await NatsBench.open();
   const survivor = await openRunLog(await own.connect());
   const key = freshRun();
   let tail = emptyTail;
   for (const index of range(1, 6_000)) {
-    tail = await appended(survivor, key, tail, texts(tail, `w${index}`), signal);
+    tail = await appendEvents(survivor, key, tail, texts(tail, `w${index}`), signal);
   }
   const reading = survivor.read(key, emptyTail, signal);
-  const following = followedTo(survivor.follow(key, 0, signal), tail.sequence);
-  // By then both are well under way: each question is answered after as many of theirs.
-  for (let asked = 0; asked < 10; asked++) await survivor.last(key, signal);
+  const following = followUntil(survivor.follow(key, 0, signal), tail.sequence);
+  // By then both are in progress: the server answers each of these requests after as many of theirs.
+  for (let request = 0; request < 10; request++) await survivor.last(key, signal);
   await own.kill();
-  await own.startAgain();
+  await own.restart();
   for (const events of [(await reading).events, await following]) {
     expect(events.map(({ sequence }) => sequence)).toEqual(range(1, 6_000));
   }
 });
 
-test("fails as unavailable when the store is away for long", async () => {
+test("fails as unavailable when the store is down for long", async () => {
   await using own = await NatsBench.open();
   const lost = await openRunLog(await own.connect(), { maxRetryMs: 100 });
   await own.kill();
@@ -168,48 +170,54 @@ test("fails as unavailable when the store is away for long", async () => {
   ).rejects.toMatchObject({ kind: "unavailable", reason: ErrorReason.UNAVAILABLE });
 });
 
-test("refuses, and keeps what it has, when the store is full", async () => {
+test("rejects appends, and keeps its events, when the store is full", async () => {
   await using own = await NatsBench.open();
   const { connection } = await own.connect();
   const small = await openRunLog({ connection });
   await (await jetstreamManager(connection)).streams.update("RUNS", { max_bytes: 2_000 });
   const key = freshRun();
-  const tail = await appended(small, key, emptyTail, texts(emptyTail, "a".repeat(1_000)), signal);
+  const tail = await appendEvents(
+    small,
+    key,
+    emptyTail,
+    texts(emptyTail, "a".repeat(1_000)),
+    signal,
+  );
   await expect(
     small.append(key, tail, texts(tail, "b".repeat(1_000)), signal),
   ).rejects.toMatchObject({ kind: "exhausted", reason: ErrorReason.STORAGE_FULL });
   expect((await small.read(key, emptyTail, signal)).tail).toEqual(tail);
 });
 
-test("gives a follower of a very long log one part after another", async () => {
+test("yields a very long log to a follower in parts", async () => {
   const key = freshRun();
   const word = "x".repeat(700_000);
   let tail = emptyTail;
   for (let count = 0; count < 24; count++) {
-    tail = await appended(log, key, tail, texts(tail, word), signal);
+    tail = await appendEvents(log, key, tail, texts(tail, word), signal);
   }
   const lengths: number[] = [];
-  for await (const stretch of log.follow(key, 1, signal)) {
-    lengths.push(stretch.events.length);
-    if (stretch.tail.sequence === tail.sequence) break;
+  for await (const range of log.follow(key, 1, signal)) {
+    lengths.push(range.events.length);
+    if (range.tail.sequence === tail.sequence) break;
   }
   expect(lengths.reduce((sum, length) => sum + length)).toBe(tail.sequence - 1);
-  // A walk of eight and a part of 4 MiB.
+  // Eight batches read one by one, and a part of 4 MiB.
   expect(Math.max(...lengths)).toBeLessThan(16);
   const whole = await log.read(key, emptyTail, signal);
   expect(whole.tail).toEqual(tail);
 });
 
-test("reads what is nested deeper than anything that is let in, should it be there", async () => {
+test("reads stored events that are nested deeper than the limit for new ones", async () => {
   const key = freshRun();
   const nested = (levels: number): JsonObject => (levels === 0 ? {} : { a: nested(levels - 1) });
   const value = { callId: "c", name: "deep", arguments: nested(60) };
-  await appended(log, key, emptyTail, eventsAfter(0, { case: "toolCall", value }), signal);
+  await appendEvents(log, key, emptyTail, eventsAfter(0, { case: "toolCall", value }), signal);
   const { events } = await other.read(key, emptyTail, signal);
   expect(events[0]?.event).toMatchObject({ case: "toolCall", value });
 });
 
-test("finds its way among 10,000 runs", async () => {
+test("reads single runs among 10,000", async () => {
   const keys = range(1, 10_000).map((index) => ({ tenant: "many", run: `run_${index}` }));
   for (let start = 0; start < keys.length; start += 500) {
     const written = await Promise.all(
@@ -225,13 +233,13 @@ test("finds its way among 10,000 runs", async () => {
     expect(wordsOf(events)).toEqual([`1 ${run}`]);
     let end = tail;
     for (const word of range(2, 12)) {
-      end = await appended(other, key, end, texts(end, `w${word}`), signal);
+      end = await appendEvents(other, key, end, texts(end, `w${word}`), signal);
     }
     expect((await log.read(key, tail, signal)).events).toHaveLength(11);
   }
 });
 
-test("opens at the same time from several processes", async () => {
+test("can be opened by several processes at the same time", async () => {
   await using own = await NatsBench.open();
   const opened = await Promise.all(
     range(1, 4).map(async () => {
@@ -242,7 +250,7 @@ test("opens at the same time from several processes", async () => {
   expect(opened).toHaveLength(4);
 });
 
-test("keeps the journal of a call", async () => {
+test("stores the journal of a call", async () => {
   const journal = await openCallJournal(await bench.connect());
   const key = { ...freshRun(), call: "run_1-2-0" };
   const started = create(ToolCallFactSchema, {
@@ -255,13 +263,13 @@ test("keeps the journal of a call", async () => {
   expect(events.map((event) => event.fact.case)).toEqual(["started"]);
 });
 
-/** A connection that hears only some of what is republished: `hears` is asked with the number of the message. */
-function hearing(
+/** Returns a connection that receives only some republished messages: those for whose number `receives` returns true. */
+function receivingSome(
   connection: NatsConnection,
-  hears: (nth: number) => boolean,
+  receives: (nth: number) => boolean,
   subjects: Set<string> = new Set(),
 ): NatsConnection {
-  let heard = 0;
+  let received = 0;
   const subscribe = (subject: string, options: SubscriptionOptions = {}) => {
     const { callback } = options;
     if (!subject.startsWith("live.") || callback === undefined) {
@@ -271,7 +279,7 @@ function hearing(
     const subscription = connection.subscribe(subject, {
       ...options,
       callback: (error, message) => {
-        if (hears(++heard)) void callback(error, message);
+        if (receives(++received)) void callback(error, message);
       },
     });
     void subscription.closed.then(() => subjects.delete(subject));

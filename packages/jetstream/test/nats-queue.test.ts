@@ -24,7 +24,7 @@ afterAll(() => bench[Symbol.asyncDispose]());
 queueContract("in JetStream", ackWaitMs / 5, async () => {
   const nats = await bench.connect();
   const manager = await jetstreamManager(nats.connection);
-  // An empty queue with no memory of what was published.
+  // An empty queue without the ids of earlier publications.
   await manager.streams.delete("DISPATCH").catch(() => undefined);
   return Promise.all([
     openDispatchQueue(nats, { ackWaitMs }),
@@ -32,34 +32,34 @@ queueContract("in JetStream", ackWaitMs / 5, async () => {
   ]);
 });
 
-test("a queue takes up another patience with silent takers from who takes, and from nobody else", async () => {
+test("only a taker changes the ack-wait of an existing queue", async () => {
   await using own = await NatsBench.open();
   const nats = await own.connect();
   const manager = await jetstreamManager(nats.connection);
-  const patience = async () => {
+  const ackWaitNanos = async () => {
     const { config } = await manager.consumers.info("DISPATCH", "runtime");
     expect(config.max_deliver).toBe(-1);
     return config.ack_wait;
   };
   await openDispatchQueue(nats, { ackWaitMs: 5_000 });
-  expect(await patience()).toBe(5_000_000_000);
+  expect(await ackWaitNanos()).toBe(5_000_000_000);
   await openDispatchQueue(nats, { ackWaitMs: 700, isConsumer: true });
-  expect(await patience()).toBe(700_000_000);
+  expect(await ackWaitNanos()).toBe(700_000_000);
   await openDispatchQueue(nats, { ackWaitMs: 5_000 });
   await provisionStreams(nats, { pools: [], ackWaitMs: 5_000 }, signal);
-  expect(await patience()).toBe(700_000_000);
+  expect(await ackWaitNanos()).toBe(700_000_000);
 });
 
 test.each([300, 1_000, 30_000])(
-  "a taker that knows a patience of %i ms keeps its work when the queue is given the usual one",
+  "a taker with an ack-wait of %i ms keeps its messages when the queue gets the default ack-wait",
   async (ackWaitMs) => {
-    const everyMs = extendIntervalMs(ackWaitMs);
-    expect(everyMs).toBeLessThanOrEqual(ackWaitMs / 3);
-    expect(everyMs).toBeLessThan(1_000 / 2);
+    const intervalMs = extendIntervalMs(ackWaitMs);
+    expect(intervalMs).toBeLessThanOrEqual(ackWaitMs / 3);
+    expect(intervalMs).toBeLessThan(1_000 / 2);
   },
 );
 
-test("each pool has calls of its own", async () => {
+test("each pool has its own calls", async () => {
   const nats = await bench.connect();
   const pools = await Promise.all(
     ["left", "right"].map((pool) => openToolCallQueue(nats, { pool, ackWaitMs })),
@@ -75,7 +75,7 @@ test("each pool has calls of its own", async () => {
   }
 });
 
-test("a message that is none does not stop the queue", async () => {
+test("a message that cannot be decoded does not stop the queue", async () => {
   const nats = await bench.connect();
   const queue = await openToolCallQueue(nats, { pool: "odd", ackWaitMs });
   await jetstream(nats.connection).publish("tool.call.odd", new Uint8Array([0xff, 0xff]));
@@ -86,7 +86,7 @@ test("a message that is none does not stop the queue", async () => {
   delivery.acknowledge();
 });
 
-test("a queue outlives its server, and its takers go on", async () => {
+test("a queue survives a restart of its server, and its takers continue", async () => {
   await using own = await NatsBench.open();
   const queue = await openDispatchQueue(await own.connect(), { ackWaitMs });
   const taking = queue.take(1, signal)[Symbol.asyncIterator]();
@@ -94,7 +94,7 @@ test("a queue outlives its server, and its takers go on", async () => {
   const dispatch = create(DispatchSchema, { tenant: "acme", runId: "run_1" });
   await own.kill();
   const publishing = queue.publish(dispatch, { dedupeId: "run_1" }, signal);
-  await own.startAgain();
+  await own.restart();
   await publishing;
   const delivery: Delivery<Dispatch> | undefined = (await next).value;
   expect(delivery?.message.runId).toBe("run_1");

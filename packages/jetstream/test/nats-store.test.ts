@@ -13,11 +13,11 @@ import type { ArtifactStore } from "../src/objects/artifact-store.ts";
 import { openArtifactStore } from "../src/objects/nats-artifact-store.ts";
 import { openTable } from "../src/table/nats.ts";
 import type { Table } from "../src/table/port.ts";
-import { artifactContract, chunks, draft, maxBytes, textOf } from "./artifact-contract.ts";
-import { listContract } from "./list-contract.ts";
+import { artifactContract, chunks, draft, maxBytes, textOf } from "./support/artifact-contract.ts";
+import { listContract } from "./support/list-contract.ts";
 import type { NatsUnderTest } from "./nats-under-test.ts";
 import { startNatsUnderTest } from "./nats-under-test.ts";
-import { tableContract } from "./table-contract.ts";
+import { tableContract } from "./support/table-contract.ts";
 
 const never = new AbortController().signal;
 const agent = (name: string): Agent => create(AgentSchema, { spec: { name } });
@@ -38,13 +38,13 @@ tableContract("NATS", () => table);
 listContract("NATS", () => table);
 artifactContract("NATS", () => store);
 
-/** How many messages the bytes of all artifacts are. */
+/** Returns how many messages the bytes of all artifacts have. */
 async function storedMessages(): Promise<number> {
   const streams = (await jetstreamManager(server.nats.connection)).streams;
   return (await streams.info(`OBJ_${bytesBucket}`)).state.messages;
 }
 
-/** Loses the bytes of an object, and keeps its name. */
+/** Deletes the bytes of an object, but not its name. */
 async function purgeBytes(name: string): Promise<void> {
   const objects = await new Objm(server.nats.connection).create(bytesBucket);
   const info = await objects.info(name);
@@ -61,26 +61,26 @@ describe("a table in NATS", () => {
     expect(state.subjects?.[subject]).toBe(64);
   });
 
-  test("is listed to its end while others write over what is being read", async () => {
-    // Of its keys only the last version is kept, so that what is written over is gone before a reader comes to it.
+  test("is listed completely while others overwrite what is being read", async () => {
+    // The bucket keeps only the last version of a key, so an overwritten version is gone before a reader reaches it.
     const models = await openTable(server.nats, ModelCatalogSchema);
     const catalog = create(ModelCatalogSchema, { models: [{ id: "m" }] });
     for (let round = 0; round < 40; round++) {
       const keys = Array.from({ length: 9 }, (_, index) => `round-${round}.k${index}`);
       for (const key of keys) await models.put(key, catalog, never);
-      const comeAndGo = async (key: string) => {
+      const createAndDelete = async (key: string) => {
         await models.list(`round-${round}`, never);
         const row = await models.create(key, catalog, never);
         await models.list(`round-${round}`, never);
         await models.deleteVersion(key, row?.revision ?? 0, never);
       };
-      await Promise.all(keys.map((key) => comeAndGo(`${key}-goes`)));
+      await Promise.all(keys.map((key) => createAndDelete(`${key}-goes`)));
       const rows = await models.list(`round-${round}`, never);
       expect(rows.map(({ key }) => key)).toEqual(keys);
     }
   });
 
-  test("is the same table for everybody who opens it, at once too", async () => {
+  test("is the same table for all that open it, even at the same time", async () => {
     const [one, two] = await Promise.all([
       openTable(server.nats, ModelCatalogSchema),
       openTable(server.nats, ModelCatalogSchema),
@@ -91,7 +91,7 @@ describe("a table in NATS", () => {
 });
 
 describe("artifacts in NATS", () => {
-  test("leave no byte behind when they are refused", async () => {
+  test("leave no bytes when they are rejected", async () => {
     const before = await storedMessages();
     const half = "x".repeat(maxBytes / 2);
     const tooMuch = store.put("t", draft("a"), chunks(half, half, "x"), never);
@@ -99,7 +99,7 @@ describe("artifacts in NATS", () => {
     expect(await storedMessages()).toBe(before);
   });
 
-  test("whose writer died before the description are finished by the next try", async () => {
+  test("whose writer died before the description are completed by the next attempt", async () => {
     const descriptions = await new Kvm(server.nats.connection).create("artifacts");
     const first = await store.put("t", draft("a", "died"), chunks("whole"), never);
     await descriptions.purge(`t.${first.artifactId}`);
@@ -109,7 +109,7 @@ describe("artifacts in NATS", () => {
     expect(await textOf(store.read("t", first.artifactId, never))).toBe("whole");
   });
 
-  test("that lost their bytes before the description are stored anew", async () => {
+  test("that lost their bytes before the description are stored again", async () => {
     const descriptions = await new Kvm(server.nats.connection).create("artifacts");
     const first = await store.put("t", draft("a", "lost"), chunks("first"), never);
     await purgeBytes(`t/${first.artifactId}`);
@@ -123,7 +123,7 @@ describe("artifacts in NATS", () => {
   });
 });
 
-/** Resolves once the connection knows that its server is away. */
+/** Resolves when the connection has lost its server. */
 async function lost({ nats }: NatsUnderTest): Promise<void> {
   const state = connectionStateOf(nats.connection);
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -133,7 +133,7 @@ async function lost({ nats }: NatsUnderTest): Promise<void> {
 }
 
 describe("a store that", () => {
-  test("is full says so", async () => {
+  test("is full reports it", async () => {
     await using small = await startNatsUnderTest();
     await new Kvm(small.nats.connection).create("agents", { max_bytes: 100_000 });
     await new Objm(small.nats.connection).create(bytesBucket, { max_bytes: 100_000 });
@@ -148,14 +148,14 @@ describe("a store that", () => {
     expect(await artifacts.list("t", never)).toEqual([]);
   });
 
-  test("is given a record larger than a message says so", async () => {
+  test("gets a record larger than a message rejects it", async () => {
     await expect(table.put("t.b", agent("x".repeat(1_100_000)), never)).rejects.toMatchObject({
       kind: "exhausted",
       reason: ErrorReason.TOO_LARGE,
     });
   });
 
-  test("cannot be reached is unavailable", async () => {
+  test("cannot be reached reports unavailable", async () => {
     await using other = await startNatsUnderTest();
     const agents = await openTable(other.nats, AgentSchema);
     const artifacts = await openArtifactStore(other.nats, { maxBytes });
@@ -168,7 +168,7 @@ describe("a store that", () => {
     await expect(lost).rejects.toMatchObject(unavailable);
   });
 
-  test("is away is waited for by whoever reads, unless they leave", async () => {
+  test("is down makes readers wait for it, unless they abort", async () => {
     await using other = await startNatsUnderTest();
     const agents = await openTable(other.nats, AgentSchema);
     const artifacts = await openArtifactStore(other.nats, { maxBytes });
@@ -182,15 +182,15 @@ describe("a store that", () => {
         agents.list("t", never).then((rows) => rows[0]?.record),
         textOf(artifacts.read("t", artifactId, never)),
       );
-      const impatient = new AbortController();
-      const left = agents.get("t.a", impatient.signal);
-      impatient.abort(new Error("left"));
+      const leaving = new AbortController();
+      const left = agents.get("t.a", leaving.signal);
+      leaving.abort(new Error("left"));
       await expect(left).rejects.toThrow("left");
     });
     expect(await Promise.all(reads)).toEqual([agent("kept"), agent("kept"), "kept"]);
   });
 
-  test("restarts keeps its records, and its watchers go on", async () => {
+  test("restarts keeps its records, and its watchers continue", async () => {
     await using other = await startNatsUnderTest();
     const agents = await openTable(other.nats, AgentSchema);
     await agents.put("t.a", agent("before"), never);

@@ -9,10 +9,10 @@ import { startNatsServer } from "@reeve/platform/nats/nats-server";
 const log = createLogger("test", "silent");
 const never = new AbortController().signal;
 
-/** A NATS server of its own, with a connection, that can be ended and started again over the same files. */
+/** A NATS server with a connection, which can be stopped and started again with the same files. */
 export interface NatsUnderTest extends AsyncDisposable {
   readonly nats: Nats;
-  /** Ends the server, does `meanwhile`, and starts it again on the same port. */
+  /** Stops the server, runs `meanwhile`, and starts the server again on the same port. */
   restart(meanwhile?: () => Promise<void>): Promise<void>;
 }
 

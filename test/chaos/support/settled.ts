@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { fromBinary } from "@bufbuild/protobuf";
 import { DispatchSchema } from "@reeve/contracts/run";
 import type { RunEvent } from "@reeve/contracts/run";
-import { openManager } from "@reeve/jetstream/streams/ensure-stream";
+import { openJetStreamManager } from "@reeve/jetstream/streams/ensure-stream";
 import type { Cluster } from "./cluster.ts";
 
 /** The queues of work. */
@@ -47,7 +47,7 @@ async function queueOf(
   { connection }: Pick<Cluster["nats"], "connection">,
   name: string,
 ): Promise<Queue> {
-  const manager = await openManager(connection);
+  const manager = await openJetStreamManager(connection);
   const { messages } = (await manager.streams.info(name)).state;
   let [waiting, delivered] = [0, 0];
   let open = 0;
@@ -67,7 +67,7 @@ export async function lostDispatch(
   { connection }: Pick<Cluster["nats"], "connection">,
   stored: readonly RunEvent[],
 ): Promise<string> {
-  const manager = await openManager(connection);
+  const manager = await openJetStreamManager(connection);
   const { state } = await manager.streams.info("DISPATCH");
   const queue = await queueOf({ connection }, "DISPATCH");
   const claims: string[] = [];

@@ -12,7 +12,7 @@ import { runLogDefinition, threadLogDefinition } from "../log/definitions.ts";
 import { batchFromHeaders, eventsAfter } from "../log/stored-batch.ts";
 import { SubjectReader } from "../log/subject-reader.ts";
 import { ensureConsumer } from "../streams/ensure-consumer.ts";
-import { ensureStream, openManager } from "../streams/ensure-stream.ts";
+import { ensureStream, openJetStreamManager } from "../streams/ensure-stream.ts";
 import type { Feed, FeedBatch } from "./port.ts";
 import type { RunFeed } from "./run-feed.ts";
 import type { ThreadFeed } from "./thread-feed.ts";
@@ -52,7 +52,7 @@ async function openFeed<Key, Event, Kind extends string, Schema extends DescMess
 ): Promise<Feed<Key, Event, Kind>> {
   const channel = channelOf(definition.schema);
   const reader = await SubjectReader.open(connection, channel);
-  const manager = await openManager(connection);
+  const manager = await openJetStreamManager(connection);
   const stream = await ensureStream(manager, channel);
   return {
     async *consume(name, kinds, signal) {

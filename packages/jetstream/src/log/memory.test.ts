@@ -1,9 +1,9 @@
-import { runSort, threadSort } from "../../test/support/facts.ts";
+import { runLogKind, threadLogKind } from "../../test/support/facts.ts";
 import { logContract } from "../../test/support/log-contract.ts";
 import { memoryRunLog, memoryThreadLog } from "./memory.ts";
 
 const runs = memoryRunLog();
 const threads = memoryThreadLog();
 
-logContract("of a run, in memory", runSort, () => [runs, runs]);
-logContract("of a thread, in memory", threadSort, () => [threads, threads]);
+logContract("of a run, in memory", runLogKind, () => [runs, runs]);
+logContract("of a thread, in memory", threadLogKind, () => [threads, threads]);

@@ -8,7 +8,7 @@ import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import type { RequestClient } from "@reeve/platform/nats/request-client";
 import { requestClientOf } from "@reeve/platform/nats/request-client";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
-import { ensureStream, openManager } from "../streams/ensure-stream.ts";
+import { ensureStream, openJetStreamManager } from "../streams/ensure-stream.ts";
 import { maxPayloadBytes } from "../streams/payload-limit.ts";
 import type { Tail } from "./port.ts";
 import type { StoredBatch } from "./stored-batch.ts";
@@ -51,7 +51,7 @@ export class SubjectReader {
 
   /** Opens the stream of `channel`, and creates it if it is missing. */
   static async open(connection: NatsConnection, channel: ChannelTemplate): Promise<SubjectReader> {
-    const manager = await openManager(connection);
+    const manager = await openJetStreamManager(connection);
     const stream = await ensureStream(manager, channel);
     return new SubjectReader(connection, stream);
   }

@@ -1,4 +1,4 @@
-import { artifactContract, maxBytes } from "../../test/artifact-contract.ts";
+import { artifactContract, maxBytes } from "../../test/support/artifact-contract.ts";
 import { MemoryArtifactStore } from "./memory-artifact-store.ts";
 
 const store = new MemoryArtifactStore({ maxBytes });

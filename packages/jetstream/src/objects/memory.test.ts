@@ -1,5 +1,5 @@
-import { maxBytes } from "../../test/artifact-contract.ts";
-import { objectsContract } from "../../test/objects-contract.ts";
+import { maxBytes } from "../../test/support/artifact-contract.ts";
+import { objectsContract } from "../../test/support/objects-contract.ts";
 import { MemoryObjects } from "./memory.ts";
 
 const objects = new MemoryObjects({ maxBytes });

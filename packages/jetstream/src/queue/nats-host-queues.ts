@@ -3,7 +3,7 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { channelOf } from "@reeve/contracts/channel";
 import type { ForwardedToolCall } from "@reeve/contracts/toolhost";
 import { ForwardedToolCallSchema } from "@reeve/contracts/toolhost";
-import { ensureStream, openManager } from "../streams/ensure-stream.ts";
+import { ensureStream, openJetStreamManager } from "../streams/ensure-stream.ts";
 import { isNotFound } from "../streams/errors.ts";
 import { StreamPublisher } from "../streams/stream-publisher.ts";
 import { hostConsumerName, hostOfConsumer } from "./host-consumer.ts";
@@ -17,7 +17,7 @@ export async function openHostQueues(
   { connection }: { readonly connection: NatsConnection },
   { pool, ackWaitMs }: { readonly pool: string; readonly ackWaitMs: number },
 ): Promise<HostQueues> {
-  const manager = await openManager(connection);
+  const manager = await openJetStreamManager(connection);
   const stream = await ensureStream(manager, channelOf(ForwardedToolCallSchema));
   return new NatsHostQueues(connection, manager, { stream, pool, ackWaitMs });
 }

@@ -17,7 +17,7 @@ import { onAbort } from "@reeve/platform/async/on-abort";
 import { sleep } from "@reeve/platform/async/sleep";
 import { traceparentHeader } from "@reeve/platform/telemetry/spans";
 import { ensureConsumer } from "../streams/ensure-consumer.ts";
-import { ensureStream, openManager } from "../streams/ensure-stream.ts";
+import { ensureStream, openJetStreamManager } from "../streams/ensure-stream.ts";
 import { hostConsumerName } from "./host-consumer.ts";
 import type { Delivery, WorkQueue } from "./port.ts";
 import { countDelivery } from "./queue-metrics.ts";
@@ -109,7 +109,7 @@ class NatsQueue<Schema extends DescMessage> implements WorkQueue<MessageShape<Sc
   ): Promise<NatsQueue<Schema>> {
     const channel = channelOf(schema);
     const subject = channel.subject(tokens);
-    const manager = await openManager(connection);
+    const manager = await openJetStreamManager(connection);
     const stream = await ensureStream(manager, channel);
     const config = {
       durable_name: durable,

@@ -19,7 +19,7 @@ const retryMs = 250;
 const maxChanges = 5;
 
 /** Opens the manager of a connection whose server may still be starting: retries for about 10 s. */
-export async function openManager(connection: NatsConnection): Promise<JetStreamManager> {
+export async function openJetStreamManager(connection: NatsConnection): Promise<JetStreamManager> {
   const options = {
     backoff: { firstDelayMs: retryMs, maxDelayMs: retryMs },
     maxAttempts: maxOpenAttempts,

@@ -2,7 +2,7 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { channelOf } from "@reeve/contracts/channel";
 import { messagesWithChannel } from "@reeve/contracts/declared";
 import { openDispatchQueue, openToolCallQueue } from "../queue/nats.ts";
-import { ensureStream, openManager } from "./ensure-stream.ts";
+import { ensureStream, openJetStreamManager } from "./ensure-stream.ts";
 
 /**
  * Creates every stream that the contracts declare, and the durable consumers of the queues: of the dispatch queue, and of the
@@ -14,7 +14,7 @@ export async function provisionStreams(
   { pools, ackWaitMs }: { readonly pools: readonly string[]; readonly ackWaitMs: number },
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const manager = await openManager(nats.connection);
+  const manager = await openJetStreamManager(nats.connection);
   const names = new Set<string>();
   for (const message of messagesWithChannel) {
     signal.throwIfAborted();
@@ -33,7 +33,7 @@ export async function setReplicas(
   replicas: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const manager = await openManager(connection);
+  const manager = await openJetStreamManager(connection);
   for (const name of streams) {
     signal.throwIfAborted();
     const { config } = await manager.streams.info(name);

@@ -4,7 +4,7 @@ import { create } from "@bufbuild/protobuf";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { expect, test } from "vitest";
-import { listContract } from "../../test/list-contract.ts";
+import { listContract } from "../../test/support/list-contract.ts";
 import { ListView } from "./list-view.ts";
 import { MemoryTable } from "./memory.ts";
 import type { Table } from "./port.ts";
@@ -13,13 +13,13 @@ const never = new AbortController().signal;
 const table = new MemoryTable<Agent>();
 listContract("memory", () => table);
 
-test("a list whose watch breaks is read from the store, and watched again by the next", async () => {
+test("a list whose watch fails is read from the store, and the next list opens the watch again", async () => {
   const known = new MemoryTable<Agent>();
   await known.put("acme.a", create(AgentSchema, { spec: { name: "a" } }), never);
   let watches = 0;
   const breaking: Pick<Table<Agent>, "watch"> = {
     async *watch(prefix, signal) {
-      if (++watches === 1) throw new Failure("unavailable", ErrorReason.UNAVAILABLE, "away");
+      if (++watches === 1) throw new Failure("unavailable", ErrorReason.UNAVAILABLE, "down");
       yield* known.watch(prefix, signal);
     },
   };
@@ -45,7 +45,7 @@ test("a list whose watch breaks is read from the store, and watched again by the
 
 const nameOf = ({ spec }: Agent) => spec?.name ?? "";
 
-/** Tells how often its records were all read. */
+/** Counts how often all of its records were read. */
 class CountingTable extends MemoryTable<Agent> {
   listed = 0;
 
@@ -55,7 +55,7 @@ class CountingTable extends MemoryTable<Agent> {
   }
 }
 
-test("records are held up to so many bytes, of each what it has now; of more none is held", async () => {
+test("a view holds records up to its limit of bytes, by their latest size, and none beyond", async () => {
   const known = new CountingTable();
   const put = (name: string, bytes: number) =>
     known.put(

@@ -6,15 +6,15 @@ import type { Table } from "./port.ts";
 
 const log = { warn: () => undefined };
 
-test("a watch that says nothing at all is opened again", async () => {
-  await using view = new Ending();
+test("a watch that yields nothing is opened again", async () => {
+  await using view = new SignalScope();
   const table = new MemoryTable<{ readonly name: string }>();
   await table.put("one", { name: "first" }, view.signal);
   const records = await openLiveView(silentAtFirst(table), log, view.signal, 20);
   expect(records()).toEqual([{ name: "first" }]);
 });
 
-/** A table whose first watch stays silent until it is ended. */
+/** Returns a table whose first watch yields nothing until it is aborted. */
 function silentAtFirst<Record>(table: Table<Record>): Pick<Table<Record>, "watch"> {
   let watches = 0;
   return {
@@ -27,7 +27,7 @@ function silentAtFirst<Record>(table: Table<Record>): Pick<Table<Record>, "watch
   };
 }
 
-class Ending implements AsyncDisposable {
+class SignalScope implements AsyncDisposable {
   readonly #controller = new AbortController();
   readonly signal = this.#controller.signal;
 

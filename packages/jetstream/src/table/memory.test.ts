@@ -1,5 +1,5 @@
 import type { Agent } from "@reeve/contracts/agent";
-import { tableContract } from "../../test/table-contract.ts";
+import { tableContract } from "../../test/support/table-contract.ts";
 import { MemoryTable } from "./memory.ts";
 
 const table = new MemoryTable<Agent>();

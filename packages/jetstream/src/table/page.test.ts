@@ -9,14 +9,14 @@ const page = (items: readonly string[], pageSize: number, pageToken = "") =>
   pageOf(items, { pageSize, pageToken }, itself, isAfter);
 const items = (count: number) => Array.from({ length: count }, (_, index) => `${10_000 + index}`);
 
-test("a page has 100 items unless told, and never more than 1000", () => {
+test("a page has 100 items by default, and never more than 1000", () => {
   expect(page(items(101), 0).items).toHaveLength(100);
   expect(page(items(2_000), 5_000).items).toHaveLength(1_000);
   expect(page(items(100), 0).nextPageToken).toBe("");
   expect(page([], 7)).toEqual({ items: [], nextPageToken: "" });
 });
 
-test("pages one after another give everything once", () => {
+test("consecutive pages have every item once", () => {
   const keys = fc.uniqueArray(fc.string({ unit: "binary" })).map((all) => all.toSorted());
   fc.assert(
     fc.property(keys, fc.integer({ min: 1, max: 7 }), (all, size) => {
@@ -32,7 +32,7 @@ test("pages one after another give everything once", () => {
   );
 });
 
-test("a page ends early where its items are large, and has one at least", () => {
+test("a page of large items ends early, but has at least one", () => {
   const sizes = [400_000, 600_000, 100_000, 2_000_000, 5];
   const all = items(sizes.length);
   const pages: number[] = [];
@@ -48,7 +48,7 @@ test("a page ends early where its items are large, and has one at least", () => 
 });
 
 test.each(["nonsense", "k:a", "🙂", "azph=", " ", Buffer.from("x:a").toString("base64url"), "\0"])(
-  "%j is no token of a page",
+  "%j is not a page token",
   (token) => {
     expect(() => page(items(3), 1, token)).toThrow(
       expect.objectContaining({

@@ -12,12 +12,12 @@ type EventInit = NonNullable<MessageInitShape<typeof RunEventSchema>["event"]>;
 
 let count = 0;
 
-/** A run that nobody else has. */
+/** Returns the key of a new run. */
 export function freshRun(): RunKey {
   return { tenant: "acme", run: `run_${++count}` };
 }
 
-/** Events that continue a log after `sequence`. */
+/** Returns events that continue a log after `sequence`. */
 export function eventsAfter(sequence: number, ...events: readonly EventInit[]): RunEvent[] {
   return events.map((event, index) =>
     create(RunEventSchema, { sequence: sequence + 1 + index, event }),
@@ -28,20 +28,20 @@ export function text(words: string): EventInit {
   return { case: "text", value: { text: words } };
 }
 
-/** One batch of texts after `tail`. */
+/** Returns a batch of texts after `tail`. */
 export function texts({ sequence }: Tail, ...words: readonly string[]): RunEvent[] {
   return eventsAfter(sequence, ...words.map(text));
 }
 
-/** The words of the texts, with their sequences: `1 hello`. */
+/** Returns the words of the texts, with their sequences: `1 hello`. */
 export function wordsOf(events: readonly RunEvent[]): string[] {
   return events.map(
     ({ sequence, event }) => `${sequence} ${event.case === "text" ? event.value.text : event.case}`,
   );
 }
 
-/** Appends and returns the new tail. Throws when somebody else was first. */
-export async function appended<Key, Event>(
+/** Appends events, and returns the new tail. Throws on a conflict. */
+export async function appendEvents<Key, Event>(
   log: Log<Key, Event>,
   key: Key,
   tail: Tail,
@@ -49,45 +49,45 @@ export async function appended<Key, Event>(
   signal: AbortSignal,
 ): Promise<Tail> {
   const outcome = await log.append(key, tail, events, signal);
-  if (outcome.kind === "conflict") throw new Error("somebody else was first");
+  if (outcome.kind === "conflict") throw new Error("another writer was first");
   return outcome.tail;
 }
 
-/** What a follower gives until it reached `sequence`. */
-export async function followedTo<Event>(
-  stretches: AsyncIterable<EventRange<Event>>,
+/** Returns the events of a follower up to `sequence`. */
+export async function followUntil<Event>(
+  ranges: AsyncIterable<EventRange<Event>>,
   sequence: number,
 ): Promise<Event[]> {
   const events: Event[] = [];
-  for await (const stretch of stretches) {
-    events.push(...stretch.events);
-    if (stretch.tail.sequence >= sequence) break;
+  for await (const range of ranges) {
+    events.push(...range.events);
+    if (range.tail.sequence >= sequence) break;
   }
   return events;
 }
 
-/** A sort of log, as far as its contract has to know it. */
-export interface LogSort<Key, Event extends { readonly sequence: number }> {
-  /** A log that nobody else has. */
+/** A kind of log, as its contract needs it. */
+export interface LogKind<Key, Event extends { readonly sequence: number }> {
+  /** Returns the key of a new log. */
   fresh(): Key;
-  /** A log of the same name that belongs to another tenant. */
-  elsewhere(key: Key): Key;
-  /** One batch that says these words after `tail`. */
+  /** Returns the key of the log with the same name in another tenant. */
+  inOtherTenant(key: Key): Key;
+  /** Returns a batch with these words after `tail`. */
   batch(tail: Tail, ...words: readonly string[]): Event[];
-  /** The words that events say, with their sequences: `1 hello`. */
+  /** Returns the words of events, with their sequences: `1 hello`. */
   wordsOf(events: readonly Event[]): string[];
 }
 
-export const runSort: LogSort<RunKey, RunEvent> = {
+export const runLogKind: LogKind<RunKey, RunEvent> = {
   fresh: freshRun,
-  elsewhere: ({ run }) => ({ tenant: "zenith", run }),
+  inOtherTenant: ({ run }) => ({ tenant: "zenith", run }),
   batch: texts,
   wordsOf,
 };
 
-export const threadSort: LogSort<ThreadKey, ThreadEvent> = {
+export const threadLogKind: LogKind<ThreadKey, ThreadEvent> = {
   fresh: () => ({ tenant: "acme", thread: `thread_${++count}` }),
-  elsewhere: ({ thread }) => ({ tenant: "zenith", thread }),
+  inOtherTenant: ({ thread }) => ({ tenant: "zenith", thread }),
   batch: ({ sequence }, ...words) =>
     words.map((runId, index) =>
       create(ThreadEventSchema, {

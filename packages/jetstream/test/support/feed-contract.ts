@@ -4,11 +4,11 @@ import { describe, expect, test } from "vitest";
 import { emptyTail } from "../../src/log/port.ts";
 import type { RunFeedBatch, RunFeed } from "../../src/feed/run-feed.ts";
 import type { RunLog } from "../../src/log/run-log.ts";
-import { appended, eventsAfter, freshRun, text } from "./facts.ts";
+import { appendEvents, eventsAfter, freshRun, text } from "./facts.ts";
 
 const kinds: ReadonlySet<RunEventKind> = new Set(["runCreated", "status"] as const);
 
-/** What every adapter of the feed promises. `open` gives a log of its own and its feed. */
+/** The contract of every adapter of a feed. `open` returns a new log and its feed. */
 export function feedContract(
   where: string,
   open: () => Promise<{ readonly log: RunLog; readonly feed: RunFeed }>,
@@ -20,22 +20,22 @@ export function feedContract(
       const key = freshRun();
       const created = { case: "runCreated", value: { tenant: key.tenant } } as const;
       const ended = { case: "status", value: { status: RunStatus.COMPLETED } } as const;
-      let tail = await appended(log, key, emptyTail, eventsAfter(0, created), signal);
-      tail = await appended(log, key, tail, eventsAfter(1, text("a"), text("b")), signal);
-      await appended(log, key, tail, eventsAfter(3, text("c"), ended), signal);
+      let tail = await appendEvents(log, key, emptyTail, eventsAfter(0, created), signal);
+      tail = await appendEvents(log, key, tail, eventsAfter(1, text("a"), text("b")), signal);
+      await appendEvents(log, key, tail, eventsAfter(3, text("c"), ended), signal);
       return key;
     }
 
-    test("gives the whole batches that have what is wanted, in order, with their run", async () => {
+    test("yields the complete batches that have the requested kinds, in order, with their run", async () => {
       const { log, feed } = await open();
       const before = await write(log);
       const batches = take(feed, "reader", 4, signal);
       const after = await write(log);
-      const given = (await batches).map(({ key, events }) => [
+      const received = (await batches).map(({ key, events }) => [
         key.run,
         ...events.map(({ event }) => event.case),
       ]);
-      expect(given).toEqual([
+      expect(received).toEqual([
         [before.run, "runCreated"],
         [before.run, "text", "status"],
         [after.run, "runCreated"],
@@ -43,7 +43,7 @@ export function feedContract(
       ]);
     });
 
-    test("goes on after what was acknowledged, and gives the rest again", async () => {
+    test("continues after the acknowledged batches, and delivers the others again", async () => {
       const { log, feed } = await open();
       const one = await write(log);
       const [first] = await take(feed, "reader", 1, signal);
@@ -55,14 +55,14 @@ export function feedContract(
       );
     });
 
-    test("keeps a place for each reader", async () => {
+    test("keeps a position for each reader", async () => {
       const { log, feed } = await open();
       await write(log);
       for (const batch of await take(feed, "one", 2, signal)) batch.acknowledge();
       expect(await take(feed, "two", 2, signal)).toHaveLength(2);
     });
 
-    test("ends with the reason of its signal", async () => {
+    test("ends with its signal's reason", async () => {
       const { feed } = await open();
       const stop = new AbortController();
       const waiting = take(feed, "reader", 1, stop.signal);

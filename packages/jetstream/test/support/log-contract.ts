@@ -2,26 +2,26 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { describe, expect, test } from "vitest";
 import { emptyTail } from "../../src/log/port.ts";
 import type { Log, TailReader } from "../../src/log/port.ts";
-import type { LogSort } from "./facts.ts";
-import { appended, followedTo } from "./facts.ts";
+import type { LogKind } from "./facts.ts";
+import { appendEvents, followUntil } from "./facts.ts";
 
-/** How long each batch of a long history is: hundreds of small ones, then one or several that are as large as all of those. */
+/** The lengths of the batches of a long history: hundreds of small ones, then one or several that are as large as all of them. */
 const mixedLengths = range(1, 2_000).map((index) => {
   if (index % 1_000 === 0) return 1_000_000;
   if (index % 400 === 0) return 22_000;
   return index > 1_500 && index <= 1_520 ? 200_000 : 1 + (index % 30);
 });
 
-/** What every adapter of a log promises. `writers` are several ways to one and the same log. */
+/** The contract of every adapter of a log. `writers` returns several connections to the same log. */
 export function logContract<Key, Event extends { readonly sequence: number }>(
   where: string,
-  { fresh, elsewhere, batch, wordsOf }: LogSort<Key, Event>,
+  { fresh, inOtherTenant, batch, wordsOf }: LogKind<Key, Event>,
   writers: () => readonly [Log<Key, Event> & TailReader<Key, Event>, Log<Key, Event>],
 ): void {
   describe(`a log ${where}`, () => {
     const signal = AbortSignal.timeout(100_000);
 
-    test("has nothing of a run that does not exist", async () => {
+    test("has no events of a run that does not exist", async () => {
       const [log] = writers();
       expect(await log.read(fresh(), emptyTail, signal)).toEqual({
         events: [],
@@ -29,11 +29,11 @@ export function logContract<Key, Event extends { readonly sequence: number }>(
       });
     });
 
-    test("reads what was appended, all of it or what comes after a tail", async () => {
+    test("reads all events, or the events after a tail", async () => {
       const [log, other] = writers();
       const key = fresh();
-      const first = await appended(log, key, emptyTail, batch(emptyTail, "a", "b"), signal);
-      const second = await appended(log, key, first, batch(first, "c"), signal);
+      const first = await appendEvents(log, key, emptyTail, batch(emptyTail, "a", "b"), signal);
+      const second = await appendEvents(log, key, first, batch(first, "c"), signal);
       const whole = await other.read(key, emptyTail, signal);
       expect(wordsOf(whole.events)).toEqual(["1 a", "2 b", "3 c"]);
       expect(whole.tail).toEqual(second);
@@ -41,20 +41,20 @@ export function logContract<Key, Event extends { readonly sequence: number }>(
       expect(await other.read(key, second, signal)).toEqual({ events: [], tail: second });
     });
 
-    test("tells its last batch, and goes on from there", async () => {
+    test("returns its last batch, and reads on from there", async () => {
       const [log] = writers();
       const key = fresh();
       expect(await log.last(key, signal)).toEqual({ events: [], tail: emptyTail });
-      const first = await appended(log, key, emptyTail, batch(emptyTail, "a", "b"), signal);
-      const second = await appended(log, key, first, batch(first, "c", "d"), signal);
+      const first = await appendEvents(log, key, emptyTail, batch(emptyTail, "a", "b"), signal);
+      const second = await appendEvents(log, key, first, batch(first, "c", "d"), signal);
       const { events, tail } = await log.last(key, signal);
       expect(wordsOf(events)).toEqual(["3 c", "4 d"]);
       expect(tail).toEqual(second);
-      await appended(log, key, tail, batch(tail, "e"), signal);
+      await appendEvents(log, key, tail, batch(tail, "e"), signal);
       expect(wordsOf((await log.read(key, tail, signal)).events)).toEqual(["5 e"]);
     });
 
-    test("reads a log of any length whole, and from after any of its batches", async () => {
+    test("reads a log of any length, from the start or after any of its batches", async () => {
       const [log, other] = writers();
       const [key, between] = [fresh(), fresh()];
       const words = Array.from({ length: 14 }, (_, index) => `word${index}`);
@@ -62,8 +62,8 @@ export function logContract<Key, Event extends { readonly sequence: number }>(
       let aside = emptyTail;
       for (const [length, word] of words.entries()) {
         const tail = tails[length] ?? emptyTail;
-        tails.push(await appended(log, key, tail, batch(tail, word, "more"), signal));
-        aside = await appended(log, between, aside, batch(aside, "other"), signal);
+        tails.push(await appendEvents(log, key, tail, batch(tail, word, "more"), signal));
+        aside = await appendEvents(log, between, aside, batch(aside, "other"), signal);
         for (const [from, start] of tails.entries()) {
           const { events, tail: reached } = await other.read(key, start, signal);
           expect(events.map(({ sequence }) => sequence)).toEqual(
@@ -77,27 +77,27 @@ export function logContract<Key, Event extends { readonly sequence: number }>(
     test("keeps runs and tenants apart", async () => {
       const [log] = writers();
       const key = fresh();
-      await appended(log, key, emptyTail, batch(emptyTail, "a"), signal);
-      const other = await log.read(elsewhere(key), emptyTail, signal);
+      await appendEvents(log, key, emptyTail, batch(emptyTail, "a"), signal);
+      const other = await log.read(inOtherTenant(key), emptyTail, signal);
       expect(other.events).toEqual([]);
     });
 
-    test("refuses a batch that is larger than the store takes, and keeps nothing of it", async () => {
+    test("rejects a batch that is larger than the store accepts, and stores nothing of it", async () => {
       const [log] = writers();
       const key = fresh();
       const half = "x".repeat(600_000);
       await expect(
         log.append(key, emptyTail, batch(emptyTail, half, half), signal),
       ).rejects.toMatchObject({ kind: "exhausted", reason: ErrorReason.TOO_LARGE });
-      const tail = await appended(log, key, emptyTail, batch(emptyTail, half), signal);
+      const tail = await appendEvents(log, key, emptyTail, batch(emptyTail, half), signal);
       expect(tail.sequence).toBe(1);
     });
 
     // Requirement: DUR-4
-    test("refuses an append after a tail that is no longer the end", async () => {
+    test("rejects an append after a tail that is no longer the end", async () => {
       const [log, other] = writers();
       const key = fresh();
-      const tail = await appended(log, key, emptyTail, batch(emptyTail, "a"), signal);
+      const tail = await appendEvents(log, key, emptyTail, batch(emptyTail, "a"), signal);
       const late = await other.append(key, emptyTail, batch(emptyTail, "z"), signal);
       expect(late).toEqual({ kind: "conflict" });
       expect(wordsOf((await log.read(key, emptyTail, signal)).events)).toEqual(["1 a"]);
@@ -109,12 +109,12 @@ export function logContract<Key, Event extends { readonly sequence: number }>(
       const key = fresh();
       let tail = emptyTail;
       for (let round = 0; round < 40; round++) {
-        const said = (writer: string) => batch(tail, `${writer}${round}`, `${writer}${round}`);
+        const batchOf = (writer: string) => batch(tail, `${writer}${round}`, `${writer}${round}`);
         const outcomes = await Promise.all([
-          log.append(key, tail, said("a"), signal),
-          other.append(key, tail, said("b"), signal),
-          log.append(key, tail, said("c"), signal),
-          other.append(key, tail, said("d"), signal),
+          log.append(key, tail, batchOf("a"), signal),
+          other.append(key, tail, batchOf("b"), signal),
+          log.append(key, tail, batchOf("c"), signal),
+          other.append(key, tail, batchOf("d"), signal),
         ]);
         const won = outcomes.filter((outcome) => outcome.kind === "appended");
         expect(won).toHaveLength(1);
@@ -122,7 +122,7 @@ export function logContract<Key, Event extends { readonly sequence: number }>(
       }
       const { events } = await log.read(key, emptyTail, signal);
       expect(events.map(({ sequence }) => sequence)).toEqual(range(1, 80));
-      // A batch is whole: its two events stand side by side.
+      // A batch is atomic: its two events are adjacent.
       const words = wordsOf(events).map((line) => line.split(" ")[1]);
       for (let index = 0; index < words.length; index += 2) {
         expect(words[index]).toBe(words[index + 1]);
@@ -132,10 +132,10 @@ export function logContract<Key, Event extends { readonly sequence: number }>(
     test.each([1, 8, 9, 40])("reads a remainder of %i batches", async (count) => {
       const [log, other] = writers();
       const key = fresh();
-      const start = await appended(log, key, emptyTail, batch(emptyTail, "start"), signal);
+      const start = await appendEvents(log, key, emptyTail, batch(emptyTail, "start"), signal);
       let tail = start;
       for (let index = 0; index < count; index++) {
-        tail = await appended(log, key, tail, batch(tail, `w${index}`), signal);
+        tail = await appendEvents(log, key, tail, batch(tail, `w${index}`), signal);
       }
       const { events, tail: end } = await other.read(key, start, signal);
       expect(events.map(({ sequence }) => sequence)).toEqual(range(2, count + 1));
@@ -148,7 +148,7 @@ export function logContract<Key, Event extends { readonly sequence: number }>(
       const tails = [emptyTail];
       for (const length of mixedLengths) {
         const tail = tails.at(-1) ?? emptyTail;
-        tails.push(await appended(log, key, tail, batch(tail, "x".repeat(length)), signal));
+        tails.push(await appendEvents(log, key, tail, batch(tail, "x".repeat(length)), signal));
       }
       const end = mixedLengths.length;
       for (const from of [0, 1, end / 2, end - 300, end - 1]) {
@@ -157,7 +157,7 @@ export function logContract<Key, Event extends { readonly sequence: number }>(
           mixedLengths.slice(from),
         );
         expect(tail).toEqual(tails.at(-1));
-        const followed = await followedTo(other.follow(key, from, signal), end);
+        const followed = await followUntil(other.follow(key, from, signal), end);
         expect(wordsOf(followed)).toEqual(wordsOf(events));
       }
     });
@@ -168,12 +168,12 @@ export function logContract<Key, Event extends { readonly sequence: number }>(
       let tail = emptyTail;
       const append = async (lengths: readonly number[]) => {
         for (const length of lengths) {
-          tail = await appended(log, key, tail, batch(tail, "x".repeat(length)), signal);
+          tail = await appendEvents(log, key, tail, batch(tail, "x".repeat(length)), signal);
         }
       };
       await append(mixedLengths);
       const followers = range(1, 4).map(() =>
-        followedTo(other.follow(key, 0, signal), 2 * mixedLengths.length),
+        followUntil(other.follow(key, 0, signal), 2 * mixedLengths.length),
       );
       await append(mixedLengths);
       for (const events of await Promise.all(followers)) {
@@ -187,10 +187,10 @@ export function logContract<Key, Event extends { readonly sequence: number }>(
     test("follows what is stored and then what is appended, each event once", async () => {
       const [log, other] = writers();
       const key = fresh();
-      let tail = await appended(log, key, emptyTail, batch(emptyTail, "a", "b", "c"), signal);
-      const following = followedTo(other.follow(key, 0, signal), 63);
+      let tail = await appendEvents(log, key, emptyTail, batch(emptyTail, "a", "b", "c"), signal);
+      const following = followUntil(other.follow(key, 0, signal), 63);
       for (let index = 0; index < 60; index++) {
-        tail = await appended(log, key, tail, batch(tail, `w${index}`), signal);
+        tail = await appendEvents(log, key, tail, batch(tail, `w${index}`), signal);
       }
       expect((await following).map(({ sequence }) => sequence)).toEqual(range(1, 63));
     });
@@ -200,33 +200,33 @@ export function logContract<Key, Event extends { readonly sequence: number }>(
       async (after) => {
         const [log, other] = writers();
         const key = fresh();
-        const first = await appended(log, key, emptyTail, batch(emptyTail, "a", "b"), signal);
-        const tail = await appended(log, key, first, batch(first, "c", "d"), signal);
-        const following = followedTo(other.follow(key, after, signal), 5);
-        await appended(log, key, tail, batch(tail, "e"), signal);
+        const first = await appendEvents(log, key, emptyTail, batch(emptyTail, "a", "b"), signal);
+        const tail = await appendEvents(log, key, first, batch(first, "c", "d"), signal);
+        const following = followUntil(other.follow(key, after, signal), 5);
+        await appendEvents(log, key, tail, batch(tail, "e"), signal);
         expect((await following).map(({ sequence }) => sequence)).toEqual(range(after + 1, 5));
       },
     );
 
-    test("follows from after what was read", async () => {
+    test("follows after a tail that was read", async () => {
       const [log, other] = writers();
       const key = fresh();
-      const first = await appended(log, key, emptyTail, batch(emptyTail, "a", "b"), signal);
+      const first = await appendEvents(log, key, emptyTail, batch(emptyTail, "a", "b"), signal);
       const { tail: read } = await other.read(key, emptyTail, signal);
-      const tail = await appended(log, key, first, batch(first, "c"), signal);
-      const following = followedTo(other.follow(key, read, signal), 5);
-      const later = await appended(log, key, tail, batch(tail, "d"), signal);
-      await appended(log, key, later, batch(later, "e"), signal);
+      const tail = await appendEvents(log, key, first, batch(first, "c"), signal);
+      const following = followUntil(other.follow(key, read, signal), 5);
+      const later = await appendEvents(log, key, tail, batch(tail, "d"), signal);
+      await appendEvents(log, key, later, batch(later, "e"), signal);
       expect(wordsOf(await following)).toEqual(["3 c", "4 d", "5 e"]);
     });
 
     test("follows from beyond the end once the log gets there", async () => {
       const [log, other] = writers();
       const key = fresh();
-      let tail = await appended(log, key, emptyTail, batch(emptyTail, "a"), signal);
-      const following = followedTo(other.follow(key, 3, signal), 5);
+      let tail = await appendEvents(log, key, emptyTail, batch(emptyTail, "a"), signal);
+      const following = followUntil(other.follow(key, 3, signal), 5);
       for (const word of ["b", "c", "d", "e"]) {
-        tail = await appended(log, key, tail, batch(tail, word), signal);
+        tail = await appendEvents(log, key, tail, batch(tail, word), signal);
       }
       expect(wordsOf(await following)).toEqual(["4 d", "5 e"]);
     });
@@ -234,32 +234,32 @@ export function logContract<Key, Event extends { readonly sequence: number }>(
     test("follows a run that does not exist yet", async () => {
       const [log, other] = writers();
       const key = fresh();
-      const following = followedTo(other.follow(key, 0, signal), 1);
-      await appended(log, key, emptyTail, batch(emptyTail, "a"), signal);
+      const following = followUntil(other.follow(key, 0, signal), 1);
+      await appendEvents(log, key, emptyTail, batch(emptyTail, "a"), signal);
       expect(wordsOf(await following)).toEqual(["1 a"]);
     });
 
-    test("gives a slow follower everything", async () => {
+    test("yields all events to a slow follower", async () => {
       const [log, other] = writers();
       const key = fresh();
-      let tail = await appended(log, key, emptyTail, batch(emptyTail, "a"), signal);
+      let tail = await appendEvents(log, key, emptyTail, batch(emptyTail, "a"), signal);
       const sequences: number[] = [];
-      for await (const stretch of other.follow(key, 0, signal)) {
-        sequences.push(...stretch.events.map(({ sequence }) => sequence));
-        if (stretch.tail.sequence === 1) {
+      for await (const range of other.follow(key, 0, signal)) {
+        sequences.push(...range.events.map(({ sequence }) => sequence));
+        if (range.tail.sequence === 1) {
           for (let index = 0; index < 600; index++) {
-            tail = await appended(log, key, tail, batch(tail, `w${index}`), signal);
+            tail = await appendEvents(log, key, tail, batch(tail, `w${index}`), signal);
           }
         }
-        if (stretch.tail.sequence === tail.sequence) break;
+        if (range.tail.sequence === tail.sequence) break;
       }
       expect(sequences).toEqual(range(1, 601));
     });
 
-    test("ends a follower with the reason of its signal", async () => {
+    test("ends a follower with its signal's reason", async () => {
       const [log] = writers();
       const stop = new AbortController();
-      const following = followedTo(log.follow(fresh(), 0, stop.signal), 1);
+      const following = followUntil(log.follow(fresh(), 0, stop.signal), 1);
       stop.abort(new Error("enough"));
       await expect(following).rejects.toThrow("enough");
     });

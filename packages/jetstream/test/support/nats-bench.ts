@@ -9,7 +9,7 @@ import { startNatsServer } from "@reeve/platform/nats/nats-server";
 
 const log = createLogger("test", "silent");
 
-/** A NATS server of a test's own, which may be killed and started again over the same store. */
+/** A NATS server for one test, which can be killed and started again with the same store. */
 export class NatsBench implements AsyncDisposable {
   readonly #storeDir = mkdtempSync(join(tmpdir(), "reeve-log-"));
   readonly #connections: Nats[] = [];
@@ -37,13 +37,13 @@ export class NatsBench implements AsyncDisposable {
     return nats;
   }
 
-  /** Ends the server without a warning. */
+  /** Kills the server with SIGKILL. */
   async kill(): Promise<void> {
     process.kill(this.#running.pid, "SIGKILL");
     await this.#running[Symbol.asyncDispose]();
   }
 
-  async startAgain(): Promise<void> {
+  async restart(): Promise<void> {
     const { port } = this.#running;
     this.#server = await startNatsServer({ storeDir: this.#storeDir, port, log }, this.#signal);
   }
@@ -60,7 +60,7 @@ export class NatsBench implements AsyncDisposable {
   }
 }
 
-/** Resolves when `nats` has its server back. */
+/** Resolves when `nats` is connected again. */
 export async function reconnected({ connection }: Nats): Promise<void> {
   for await (const { type } of connection.status()) if (type === "reconnect") return;
 }

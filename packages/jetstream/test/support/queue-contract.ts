@@ -4,7 +4,7 @@ import { DispatchSchema } from "@reeve/contracts/run";
 import { describe, expect, test } from "vitest";
 import type { Delivery, WorkQueue } from "../../src/queue/port.ts";
 
-/** Delivers to a test, one at a time. */
+/** Takes deliveries for a test, one at a time. */
 class Taker implements AsyncDisposable {
   readonly #stop = new AbortController();
   readonly #deliveries: AsyncIterator<Delivery<Dispatch>>;
@@ -19,7 +19,7 @@ class Taker implements AsyncDisposable {
     return value;
   }
 
-  /** Ends like a process that is told to: what is on its way goes back. */
+  /** Ends like a process that shuts down: deliveries in flight return to the queue. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort(new Error("enough"));
     await Promise.allSettled([this.#deliveries.next()]);
@@ -27,7 +27,7 @@ class Taker implements AsyncDisposable {
 }
 
 /**
- * What every adapter of a queue promises. `open` gives an empty queue, and two ways to it, whose takers extend
+ * The contract of every adapter of a queue. `open` returns two connections to an empty queue, whose takers extend their messages
  * every `extendMs`.
  */
 export function queueContract(
@@ -40,7 +40,7 @@ export function queueContract(
     const publish = (queue: WorkQueue<Dispatch>, runId: string, dedupeId: string = runId) =>
       queue.publish(create(DispatchSchema, { tenant: "acme", runId }), { dedupeId }, signal);
 
-    test("delivers a message, and once it is acknowledged never again", async () => {
+    test("delivers a message, and never again after it is acknowledged", async () => {
       const [queue, other] = await open();
       await using taker = new Taker(other, 2);
       await publish(queue, "run_1");
@@ -54,7 +54,7 @@ export function queueContract(
       second.acknowledge();
     });
 
-    test("drops a repetition of the same publication", async () => {
+    test("drops a repeated publication", async () => {
       const [queue, other] = await open();
       await publish(queue, "run_1", "once");
       await publish(other, "run_1", "once");
@@ -65,7 +65,7 @@ export function queueContract(
       for (const delivery of taken) delivery.acknowledge();
     });
 
-    test("says where a message lies, also when it is published again", async () => {
+    test("returns the sequence of a message, also when it is published again", async () => {
       const [queue, other] = await open();
       await using taker = new Taker(other, 2);
       const first = await publish(queue, "run_1", "once");
@@ -74,7 +74,7 @@ export function queueContract(
       expect((await taker.next()).sequence).toBe(first);
     });
 
-    test("holds a message until it is acknowledged, whoever has it", async () => {
+    test("holds a message until it is acknowledged, even while a taker has it", async () => {
       const [queue, other] = await open();
       await using taker = new Taker(other, 1);
       const sequence = await publish(queue, "run_1");
@@ -83,7 +83,7 @@ export function queueContract(
       const delivery = await taker.next();
       expect(await queue.holds(sequence, signal)).toBe(true);
       delivery.acknowledge();
-      // An acknowledgement is not answered: the place is free when the next message comes.
+      // An acknowledgement gets no answer. The permit is free when the next message arrives.
       await publish(queue, "run_2");
       (await taker.next()).acknowledge();
       await expect.poll(() => queue.holds(sequence, signal)).toBe(false);
@@ -100,14 +100,14 @@ export function queueContract(
       for (const delivery of taken) delivery.acknowledge();
     });
 
-    test("gives a taker no more than it has places", async () => {
+    test("delivers to a taker no more than it has permits", async () => {
       const [queue] = await open();
       for (const runId of ["run_1", "run_2", "run_3"]) await publish(queue, runId);
       await using taker = new Taker(queue, 2);
       const held = [await taker.next(), await taker.next()];
       let isTaken = false;
       const third = taker.next().finally(() => (isTaken = true));
-      // Another message makes its way through the queue while the third waits.
+      // The message goes through the queue to another taker while the first taker waits for it.
       await using other = new Taker(queue, 1);
       const passing = await other.next();
       expect(passing.message.runId).toBe("run_3");
@@ -120,7 +120,7 @@ export function queueContract(
       last.acknowledge();
     });
 
-    test("delivers again what a silent taker holds, under the same sequence", async () => {
+    test("redelivers the message of a silent taker under the same sequence", async () => {
       const [queue, other] = await open();
       await publish(queue, "run_1");
       await using silent = new Taker(queue, 1);
@@ -134,7 +134,7 @@ export function queueContract(
       first.abandon();
     });
 
-    test("leaves a message to a taker that extends it, however long it works", async () => {
+    test("leaves a message with a taker that extends it, however long that works", async () => {
       const [queue, other] = await open();
       await publish(queue, "run_1");
       await using busy = new Taker(queue, 1);
@@ -142,7 +142,7 @@ export function queueContract(
       const alive = setInterval(() => held.extend(), extendMs);
       await using idle = new Taker(other, 1);
       await publish(queue, "run_2");
-      // A message that nobody extends tells the time: it comes again after each silence.
+      // A message that is not extended measures the time: it is redelivered after each ack-wait.
       for (const attempt of [1, 2, 3]) {
         const clock = await idle.next();
         expect(clock).toMatchObject({ message: { runId: "run_2" }, attempt });
@@ -156,7 +156,7 @@ export function queueContract(
       again.acknowledge();
     });
 
-    test("ends with the reason of its signal", async () => {
+    test("ends with its signal's reason", async () => {
       const [queue] = await open();
       const stop = new AbortController();
       const next = queue.take(1, stop.signal)[Symbol.asyncIterator]().next();
@@ -164,26 +164,26 @@ export function queueContract(
       await expect(next).rejects.toThrow("enough");
     });
 
-    test("offers again what is given back, not before its time", async () => {
+    test("redelivers a returned message, but not before its delay", async () => {
       const [queue] = await open();
       await publish(queue, "run_1");
       await using taker = new Taker(queue, 1);
       const first = await taker.next();
-      const givenBackAt = performance.now();
+      const returnedAt = performance.now();
       first.returnToQueue(150);
       const second = await taker.next();
-      expect(performance.now() - givenBackAt).toBeGreaterThanOrEqual(140);
+      expect(performance.now() - returnedAt).toBeGreaterThanOrEqual(140);
       expect(second).toMatchObject({ sequence: first.sequence, attempt: 2 });
       second.acknowledge();
     });
 
-    test("frees the place of a taker that forgets, and delivers the message again", async () => {
+    test("releases the permit of a taker that abandons a message, and redelivers the message", async () => {
       const [queue] = await open();
       await publish(queue, "run_1");
       await publish(queue, "run_2");
       await using taker = new Taker(queue, 1);
-      const forgotten = await taker.next();
-      forgotten.abandon();
+      const abandoned = await taker.next();
+      abandoned.abandon();
       const next = await taker.next();
       expect(next.message.runId).toBe("run_2");
       next.acknowledge();
@@ -192,7 +192,7 @@ export function queueContract(
       again.acknowledge();
     });
 
-    test("swallows nothing when a taker ends", async () => {
+    test("loses no message when a taker ends", async () => {
       const [queue, other] = await open();
       {
         await using taker = new Taker(queue, 10);

@@ -2,12 +2,12 @@ import { once } from "node:events";
 import type { AddressInfo, Socket } from "node:net";
 import { connect, createServer } from "node:net";
 
-/** Where a connection is cut: before the server reads a publication, or after it stored it and before its answer. */
-export type Cut = "question" | "answer";
+/** Where a connection is cut: before the server reads a publication, or after it stored the message and before its reply. */
+export type Cut = "request" | "reply";
 
 /**
- * A way to a server that may be cut around the next publication on a subject. While it is cut, nobody gets through until
- * `mend`.
+ * A TCP proxy to a server that can cut all connections around the next publication on a subject. It accepts no connection after
+ * that until `restore`.
  */
 export class SeveringProxy implements AsyncDisposable {
   readonly #server;
@@ -33,14 +33,14 @@ export class SeveringProxy implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Cuts around the next publication on a subject that begins with `subject`. Resolves when that has happened. */
-  cutAround(subject: string, cut: Cut): Promise<void> {
+  /** Cuts the connections around the next publication on a subject that starts with `subject`. Resolves when they are cut. */
+  cutAtNext(subject: string, cut: Cut): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#armed = { cut, subject, done: resolve };
     return promise;
   }
 
-  mend(): void {
+  restore(): void {
     this.#isSevered = false;
   }
 
@@ -56,21 +56,21 @@ export class SeveringProxy implements AsyncDisposable {
       return;
     }
     const server = connect(this.#target, "127.0.0.1");
-    let awaitsAnswer = false;
+    let awaitsReply = false;
     client.on("data", (chunk) => {
       const armed = this.#armed;
       if (armed !== undefined && chunk.includes(`HPUB ${armed.subject}`)) {
-        if (armed.cut === "question") {
+        if (armed.cut === "request") {
           this.#sever();
           return;
         }
-        awaitsAnswer = true;
+        awaitsReply = true;
       }
       server.write(chunk);
     });
     server.on("data", (chunk) => {
-      // The acknowledgement is the only JSON with a stream's name in it.
-      if (awaitsAnswer && chunk.includes('{"stream":')) this.#sever();
+      // Only the acknowledgement is JSON with the name of a stream.
+      if (awaitsReply && chunk.includes('{"stream":')) this.#sever();
       else client.write(chunk);
     });
     for (const [one, other] of [

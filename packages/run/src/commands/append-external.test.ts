@@ -5,8 +5,8 @@ import { RunStatus } from "@reeve/contracts/run";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { describe, expect, test } from "vitest";
-import { commitContract } from "@reeve/jetstream/test/support/commit-contract";
-import { appended, eventsAfter, freshRun } from "@reeve/jetstream/test/support/facts";
+import { externalAppendContract } from "@reeve/jetstream/test/support/external-append-contract";
+import { appendEvents, eventsAfter, freshRun } from "@reeve/jetstream/test/support/facts";
 import type { ExternalFact } from "./append-external.ts";
 import { appendExternal } from "./append-external.ts";
 import { emptyTail } from "@reeve/jetstream/log/port";
@@ -32,12 +32,12 @@ async function runWith(...facts: readonly ExternalFact[]) {
   const log = memoryRunLog();
   const dispatch = new MemoryWorkQueue<Dispatch>();
   const key = freshRun();
-  await appended(log, key, emptyTail, eventsAfter(0, ...facts), signal);
+  await appendEvents(log, key, emptyTail, eventsAfter(0, ...facts), signal);
   return { log, dispatch, key };
 }
 
 const shared = memoryRunLog();
-commitContract("in memory", () => [shared, shared]);
+externalAppendContract("in memory", () => [shared, shared]);
 
 describe("an external fact", () => {
   test("gets its time and follows the log", async () => {
@@ -76,7 +76,7 @@ describe("an external fact", () => {
     await appendExternal({ log, dispatch }, key, submitOnce("m1"), signal);
     expect(dispatch.length).toBe(0);
     const { tail } = await log.read(key, emptyTail, signal);
-    await appended(log, key, tail, eventsAfter(tail.sequence, parked), signal);
+    await appendEvents(log, key, tail, eventsAfter(tail.sequence, parked), signal);
     await appendExternal({ log, dispatch }, key, submitOnce("m2"), signal);
     await appendExternal({ log, dispatch }, key, submitOnce("m3"), signal);
     expect(dispatch.length).toBe(1);
@@ -120,7 +120,7 @@ describe("an external fact", () => {
       append: async (of, tail, events, within) => {
         if (isFirst) {
           isFirst = false;
-          await appended(log, key, tail, eventsAfter(tail.sequence, cancelled), within);
+          await appendEvents(log, key, tail, eventsAfter(tail.sequence, cancelled), within);
         }
         return log.append(of, tail, events, within);
       },

@@ -17,7 +17,7 @@
  *     Test: append-external.test.ts, "does not wake a parked run when the decision is to append nothing"
  * E7. A busy owner does not keep external facts out: after a lost append the writer follows the log, so it learns of a
  *     batch at the same moment as its writer.
- *     Test: ../../../jetstream/test/support/commit-contract.ts, "lets external facts in while the owner writes at full speed"
+ *     Test: ../../../jetstream/test/support/external-append-contract.ts, "lets external facts in while the owner writes at full speed"
  */
 
 import type { MessageInitShape } from "@bufbuild/protobuf";

@@ -9,7 +9,7 @@ import { emptyTail } from "@reeve/jetstream/log/port";
 import { openCallJournal } from "@reeve/jetstream/log/open";
 import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
 import { toolQueueDepth } from "@reeve/jetstream/queue/queue-depth";
-import { openManager } from "@reeve/jetstream/streams/ensure-stream";
+import { openJetStreamManager } from "@reeve/jetstream/streams/ensure-stream";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
@@ -157,14 +157,14 @@ export class PoolBench implements AsyncDisposable {
 
   /** Names of the consumers of the queues of calls. */
   async queues(): Promise<readonly string[]> {
-    const manager = await openManager(this.nats.connection);
+    const manager = await openJetStreamManager(this.nats.connection);
     const found = await Array.fromAsync(manager.consumers.list("TOOL_CALLS"));
     return found.map(({ name }) => name);
   }
 
   /** How many calls lie for a host that it has not taken. */
   async sentTo(host: string): Promise<number> {
-    const manager = await openManager(this.nats.connection);
+    const manager = await openJetStreamManager(this.nats.connection);
     const info = await manager.consumers.info("TOOL_CALLS", `default=${host}`);
     return info.num_pending;
   }

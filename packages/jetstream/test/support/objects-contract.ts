@@ -1,18 +1,18 @@
 import { describe, expect, test } from "vitest";
-import type { Objects } from "../src/objects/port.ts";
+import type { Objects } from "../../src/objects/port.ts";
 import { chunks, maxBytes, textOf } from "./artifact-contract.ts";
 
 const never = new AbortController().signal;
 
 async function* broken(): AsyncIterable<Uint8Array> {
   yield* chunks("half");
-  throw new Error("broken off");
+  throw new Error("source failed");
 }
 
-/** What every store of objects promises. */
+/** The contract of every object store. */
 export function objectsContract(name: string, open: () => Objects): void {
-  describe(`${name}: a store of objects`, () => {
-    test("gives back what was written, and lists it with its size", async () => {
+  describe(`${name}: an object store`, () => {
+    test("returns a written object, and lists it with its size", async () => {
       const objects = open();
       expect(await objects.write("acme/w/1", chunks("hello ", "world"), never)).toBe(11);
       const content = await objects.read("acme/w/1", never);
@@ -21,7 +21,7 @@ export function objectsContract(name: string, open: () => Objects): void {
       expect(listed).toContainEqual(expect.objectContaining({ name: "acme/w/1", sizeBytes: 11 }));
     });
 
-    test("has nothing left of what was removed, and takes the name again", async () => {
+    test("leaves nothing of a removed object, and accepts its name again", async () => {
       const objects = open();
       await objects.write("acme/w/2", chunks("a"), never);
       await objects.remove("acme/w/2", never);
@@ -32,7 +32,7 @@ export function objectsContract(name: string, open: () => Objects): void {
       expect(await objects.write("acme/w/2", chunks("b"), never)).toBe(1);
     });
 
-    test("writes no name twice", async () => {
+    test("does not write a name twice", async () => {
       const objects = open();
       await objects.write("acme/w/3", chunks("a"), never);
       await expect(objects.write("acme/w/3", chunks("b"), never)).rejects.toMatchObject({
@@ -40,9 +40,9 @@ export function objectsContract(name: string, open: () => Objects): void {
       });
     });
 
-    test("keeps nothing of what breaks off, or is too large", async () => {
+    test("stores nothing when the source fails or is too large", async () => {
       const objects = open();
-      await expect(objects.write("acme/w/4", broken(), never)).rejects.toThrow("broken off");
+      await expect(objects.write("acme/w/4", broken(), never)).rejects.toThrow("source failed");
       const large = chunks("x".repeat(maxBytes), "x");
       await expect(objects.write("acme/w/4", large, never)).rejects.toMatchObject({
         kind: "exhausted",

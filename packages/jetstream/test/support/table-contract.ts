@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import type { Agent } from "@reeve/contracts/agent";
 import { AgentSchema } from "@reeve/contracts/agent";
 import { describe, expect, test } from "vitest";
-import type { Change, Table } from "../src/table/port.ts";
+import type { Change, Table } from "../../src/table/port.ts";
 
 const never = new AbortController().signal;
 let tenants = 0;
@@ -11,44 +11,44 @@ const freshTenant = (): string => `tenant-${++tenants}`;
 const agent = (name: string): Agent => create(AgentSchema, { spec: { name, model: "m" } });
 const nameOf = ({ spec }: Agent): string => spec?.name ?? "";
 
-/** What a change says, in short. */
-function said(change: Change<Agent>): string {
+/** Describes a change. */
+function describeChange(change: Change<Agent>): string {
   switch (change.kind) {
     case "written":
       return `${change.row.key.split(".")[1]} = ${nameOf(change.row.record)}`;
     case "deleted":
-      return `${change.key.split(".")[1]} is gone`;
+      return `${change.key.split(".")[1]} is deleted`;
     case "current":
       return "current";
   }
 }
 
-/** The next `count` things that a watch says. */
+/** Returns descriptions of the next `count` changes of a watch. */
 async function next(changes: AsyncIterator<Change<Agent>>, count: number): Promise<string[]> {
-  const heard: string[] = [];
-  while (heard.length < count) {
+  const received: string[] = [];
+  while (received.length < count) {
     const { done, value } = await changes.next();
     if (done === true) break;
-    heard.push(said(value));
+    received.push(describeChange(value));
   }
-  return heard;
+  return received;
 }
 
-/** What every table promises. */
+/** The contract of every table. */
 export function tableContract(name: string, open: () => Table<Agent>): void {
   describe(`${name}: a table`, () => {
-    test("has nothing under a key that nobody wrote", async () => {
+    test("has no row for a key that was never written", async () => {
       expect(await open().get(`${freshTenant()}.a`, never)).toBeUndefined();
     });
 
-    test("gives back what was written, with its revision", async () => {
+    test("returns a written record with its revision", async () => {
       const [table, key] = [open(), `${freshTenant()}.a`];
       const written = await table.put(key, agent("first"), never);
       expect(await table.get(key, never)).toEqual(written);
       expect(written).toMatchObject({ key, record: agent("first") });
     });
 
-    test("creates a key only once, and again when it is gone", async () => {
+    test("creates a key only once, and again after it was deleted", async () => {
       const [table, key] = [open(), `${freshTenant()}.a`];
       expect(await table.create(key, agent("first"), never)).toBeDefined();
       expect(await table.create(key, agent("second"), never)).toBeUndefined();
@@ -58,7 +58,7 @@ export function tableContract(name: string, open: () => Table<Agent>): void {
       expect((await table.get(key, never))?.record).toEqual(agent("third"));
     });
 
-    test("updates the revision that the writer has seen, and no other", async () => {
+    test("updates only the revision that the writer has read", async () => {
       const [table, key] = [open(), `${freshTenant()}.a`];
       const first = await table.put(key, agent("first"), never);
       const second = await table.update(key, agent("second"), first.revision, never);
@@ -68,7 +68,7 @@ export function tableContract(name: string, open: () => Table<Agent>): void {
       expect(await table.update(key, agent("lost"), second?.revision ?? 0, never)).toBeUndefined();
     });
 
-    test("lets exactly one of racing writers win", async () => {
+    test("lets exactly one of several racing writers win", async () => {
       const [table, key] = [open(), `${freshTenant()}.a`];
       const writers = ["a", "b", "c", "d"];
       const created = await Promise.all(writers.map((w) => table.create(key, agent(w), never)));
@@ -83,23 +83,23 @@ export function tableContract(name: string, open: () => Table<Agent>): void {
       expect(await table.get(key, never)).toEqual(second);
     });
 
-    test("deletes the version that its caller has seen, and no other", async () => {
+    test("deletes only the version that the caller has read", async () => {
       const [table, key] = [open(), `${freshTenant()}.a`];
       const first = await table.put(key, agent("first"), never);
       const second = await table.put(key, agent("second"), never);
       expect(await table.deleteVersion(key, first.revision, never)).toBe(false);
       expect(await table.get(key, never)).toEqual(second);
-      const asked = [1, 2, 3].map(() => table.deleteVersion(key, second.revision, never));
-      expect((await Promise.all(asked)).filter(Boolean)).toEqual([true]);
+      const deletions = [1, 2, 3].map(() => table.deleteVersion(key, second.revision, never));
+      expect((await Promise.all(deletions)).filter(Boolean)).toEqual([true]);
       expect(await table.get(key, never)).toBeUndefined();
       expect(await table.deleteVersion(`${key}.b`, second.revision, never)).toBe(false);
     });
 
-    test("deletes what is not there without a word", async () => {
+    test("deletes a missing key without an error", async () => {
       await expect(open().delete(`${freshTenant()}.a`, never)).resolves.toBeUndefined();
     });
 
-    test("lists what lies below a prefix of whole tokens, in order of keys", async () => {
+    test("lists the rows below a prefix of whole tokens, ordered by key", async () => {
       const [table, tenant] = [open(), freshTenant()];
       expect(await table.list(tenant, never)).toEqual([]);
       for (const key of ["b", "a", "c"]) await table.put(`${tenant}.${key}`, agent(key), never);
@@ -121,19 +121,19 @@ export function tableContract(name: string, open: () => Table<Agent>): void {
       expect(await table.list(tenant, never)).toEqual([]);
     });
 
-    test("lists many rows whole", async () => {
+    test("lists many rows completely", async () => {
       const [table, tenant] = [open(), freshTenant()];
       const keys = Array.from({ length: 300 }, (_, index) => `${tenant}.${1_000 + index}`);
       await Promise.all(keys.map((key) => table.put(key, agent(key), never)));
       expect((await table.list(tenant, never)).map(({ key }) => key)).toEqual(keys);
     });
 
-    test("lists what stays, to its end, while others come and go", async () => {
+    test("lists all rows that stay while others are created and deleted", async () => {
       const [table, tenant] = [open(), freshTenant()];
       const staying = Array.from({ length: 9 }, (_, index) => `${tenant}.stays-${index}`);
       for (const key of staying) await table.put(key, agent("stays"), never);
       const seen = async () => (await table.list(tenant, never)).map(({ key }) => key);
-      const comeAndGo = async (key: string) => {
+      const createAndDelete = async (key: string) => {
         for (let round = 0; round < 30; round++) {
           const row = await table.create(key, agent("comes"), never);
           expect(await seen()).toEqual(expect.arrayContaining([...staying, key]));
@@ -142,21 +142,23 @@ export function tableContract(name: string, open: () => Table<Agent>): void {
           expect(await seen()).not.toContain(key);
         }
       };
-      await Promise.all(Array.from({ length: 9 }, (_, at) => comeAndGo(`${tenant}.goes-${at}`)));
+      await Promise.all(
+        Array.from({ length: 9 }, (_, at) => createAndDelete(`${tenant}.goes-${at}`)),
+      );
       expect(await seen()).toEqual(staying);
     });
 
-    test("shares no object with its callers", async () => {
+    test("shares no objects with its callers", async () => {
       const [table, key] = [open(), `${freshTenant()}.a`];
-      const given = agent("given");
-      await table.put(key, given, never);
-      given.revision = 7;
+      const original = agent("original");
+      await table.put(key, original, never);
+      original.revision = 7;
       const read = await table.get(key, never);
       if (read !== undefined) read.record.revision = 8;
-      expect((await table.get(key, never))?.record).toEqual(agent("given"));
+      expect((await table.get(key, never))?.record).toEqual(agent("original"));
     });
 
-    test("tells a watcher what there is, then that this was all, then each change", async () => {
+    test("sends a watcher the existing rows, then `current`, then each change", async () => {
       const [table, tenant] = [open(), freshTenant()];
       await table.put(`${tenant}.a`, agent("1"), never);
       await table.put(`${tenant}.b`, agent("2"), never);
@@ -167,10 +169,10 @@ export function tableContract(name: string, open: () => Table<Agent>): void {
       expect(await next(changes, 1)).toEqual(["b = 3"]);
       await table.delete(`${tenant}.a`, never);
       await table.put(`${tenant}.c`, agent("4"), never);
-      expect(await next(changes, 2)).toEqual(["a is gone", "c = 4"]);
+      expect(await next(changes, 2)).toEqual(["a is deleted", "c = 4"]);
     });
 
-    test("tells a watcher of nothing that this is all", async () => {
+    test("sends a watcher `current` when there are no rows", async () => {
       const [table, tenant] = [open(), freshTenant()];
       await using changes = iteratorOf(table.watch(tenant, never));
       expect(await next(changes, 1)).toEqual(["current"]);
@@ -178,7 +180,7 @@ export function tableContract(name: string, open: () => Table<Agent>): void {
       expect(await next(changes, 1)).toEqual(["a = 1"]);
     });
 
-    test("knows the last revision below a prefix, that of a deletion too", async () => {
+    test("returns the last revision below a prefix, deletions included", async () => {
       const [table, tenant] = [open(), freshTenant()];
       expect(await table.lastRevision(tenant, never)).toBe(0);
       const { revision } = await table.put(`${tenant}.a`, agent("1"), never);
@@ -192,7 +194,7 @@ export function tableContract(name: string, open: () => Table<Agent>): void {
       expect(await table.lastRevision(tenant, never)).toBeGreaterThan(revision);
     });
 
-    test("ends a watch that waits, with the reason", async () => {
+    test("ends a waiting watch with the signal's reason", async () => {
       const [table, tenant] = [open(), freshTenant()];
       const stop = new AbortController();
       await using changes = iteratorOf(table.watch(tenant, stop.signal));
@@ -202,18 +204,18 @@ export function tableContract(name: string, open: () => Table<Agent>): void {
       await expect(waiting).rejects.toThrow("enough");
     });
 
-    test("ends a watch whose watcher is busy, with the reason", async () => {
+    test("ends a watch whose watcher is busy with the signal's reason", async () => {
       const [table, tenant] = [open(), freshTenant()];
       const stop = new AbortController();
       await using changes = iteratorOf(table.watch(tenant, stop.signal));
       await next(changes, 1);
       stop.abort(new Error("enough"));
-      // Long enough for a rejection that nobody handles to be noticed.
+      // Long enough for an unhandled rejection to be reported.
       await new Promise((resolve) => setImmediate(resolve));
       await expect(changes.next()).rejects.toThrow("enough");
     });
 
-    test("does nothing for somebody who has left", async () => {
+    test("does nothing for a caller whose signal has aborted", async () => {
       const [table, key] = [open(), `${freshTenant()}.a`];
       const gone = AbortSignal.abort(new Error("gone"));
       await expect(table.put(key, agent("a"), gone)).rejects.toThrow("gone");

@@ -2,9 +2,9 @@ import { create } from "@bufbuild/protobuf";
 import type { Agent } from "@reeve/contracts/agent";
 import { AgentSchema } from "@reeve/contracts/agent";
 import { describe, expect, test } from "vitest";
-import type { ListOptions } from "../src/table/list-view.ts";
-import { ListView } from "../src/table/list-view.ts";
-import type { Table } from "../src/table/port.ts";
+import type { ListOptions } from "../../src/table/list-view.ts";
+import { ListView } from "../../src/table/list-view.ts";
+import type { Table } from "../../src/table/port.ts";
 
 const never = new AbortController().signal;
 const everything = { pageSize: 1_000, pageToken: "" };
@@ -18,21 +18,21 @@ const nameOf = ({ spec }: Agent): string => spec?.name ?? "";
 const facetOf = ({ revision }: Agent): number => revision;
 
 function viewOf(table: Table<Agent>, options: Partial<ListOptions<Agent, number>> = {}) {
-  const usual = { facetOf, orderOf: nameOf, direction: "ascending", idleMs: 60_000 } as const;
-  const view = new ListView(table, AgentSchema, { ...usual, ...options }, never);
+  const defaults = { facetOf, orderOf: nameOf, direction: "ascending", idleMs: 60_000 } as const;
+  const view = new ListView(table, AgentSchema, { ...defaults, ...options }, never);
   return {
     view,
-    async names(tenant: string, isWanted: (revision: number) => boolean = () => true) {
-      const { items } = await view.page(tenant, everything, isWanted, never);
+    async names(tenant: string, filter: (revision: number) => boolean = () => true) {
+      const { items } = await view.page(tenant, everything, filter, never);
       return items.map(nameOf).join(" ");
     },
   };
 }
 
-/** What lists promise of every table. */
+/** The contract of lists over any table. */
 export function listContract(name: string, open: () => Table<Agent>): void {
   describe(`${name}: a list`, () => {
-    test("has everything that was written before it was asked for, in order", async () => {
+    test("has everything that was written before its request, in order", async () => {
       const [table, tenant] = [open(), freshTenant()];
       const { names } = viewOf(table);
       expect(await names(tenant)).toBe("");
@@ -49,7 +49,7 @@ export function listContract(name: string, open: () => Table<Agent>): void {
       expect(await viewOf(table, { direction: "descending" }).names(tenant)).toBe("c b");
     });
 
-    test("goes on from the last record of its page", async () => {
+    test("continues after the last record of the previous page", async () => {
       const [table, tenant] = [open(), freshTenant()];
       for (const letter of "abcde") await table.put(`${tenant}.${letter}`, agent(letter), never);
       const { view } = viewOf(table);
@@ -63,7 +63,7 @@ export function listContract(name: string, open: () => Table<Agent>): void {
       expect(pages).toEqual(["ab", "cd", "e"]);
     });
 
-    test("of more than may be held is read from the store", async () => {
+    test("that exceeds the limits of a view is read from the store", async () => {
       const [table, tenant] = [open(), freshTenant()];
       const { names } = viewOf(table, { maxRows: 2 });
       for (const letter of "cab") await table.put(`${tenant}.${letter}`, agent(letter), never);
@@ -72,7 +72,7 @@ export function listContract(name: string, open: () => Table<Agent>): void {
       expect(await names(tenant)).toBe("a b c d");
     });
 
-    test("is forgotten when nobody asks any more, and opened again", async () => {
+    test("is dropped when it is not used, and opened again", async () => {
       const [table, tenant] = [open(), freshTenant()];
       await table.put(`${tenant}.a`, agent("a"), never);
       const { view, names } = viewOf(table, { idleMs: 1 });
@@ -81,7 +81,7 @@ export function listContract(name: string, open: () => Table<Agent>): void {
       expect(await names(tenant)).toBe("a");
     });
 
-    test("that its caller gives up on ends with the reason", async () => {
+    test("whose caller aborts ends with the reason", async () => {
       const [table, tenant] = [open(), freshTenant()];
       await table.put(`${tenant}.a`, agent("a"), never);
       const gone = AbortSignal.abort(new Error("gone"));

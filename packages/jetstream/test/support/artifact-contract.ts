@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { ErrorReason } from "@reeve/contracts/error";
 import { describe, expect, test } from "vitest";
-import type { ArtifactDraft, ArtifactStore } from "../src/objects/artifact-store.ts";
+import type { ArtifactDraft, ArtifactStore } from "../../src/objects/artifact-store.ts";
 
 const never = new AbortController().signal;
 let tenants = 0;
 
-/** The limit of the stores under test. */
+/** The largest file of the stores under test. */
 export const maxBytes = 4_000_000;
 
 const freshTenant = (): string => `tenant-${++tenants}`;
@@ -38,10 +38,10 @@ async function* broken(): AsyncIterable<Uint8Array> {
   throw new Error("the client is gone");
 }
 
-/** What every store of artifacts promises. */
+/** The contract of every artifact store. */
 export function artifactContract(name: string, open: () => ArtifactStore): void {
-  describe(`${name}: a store of artifacts`, () => {
-    test("gives back a file and its description", async () => {
+  describe(`${name}: an artifact store`, () => {
+    test("returns a file and its description", async () => {
       const [store, tenant] = [open(), freshTenant()];
       const artifact = await store.put(tenant, draft("a.txt"), chunks("hello ", "world"), never);
       expect(artifact).toMatchObject({
@@ -69,7 +69,7 @@ export function artifactContract(name: string, open: () => ArtifactStore): void 
       expect(await textOf(store.read(tenant, artifact.artifactId, never))).toBe("");
     });
 
-    test("stores a file up to its limit, whatever the chunks", async () => {
+    test("stores a file up to the limit, in chunks of any size", async () => {
       const [store, tenant] = [open(), freshTenant()];
       const whole = Buffer.alloc(maxBytes, "0123456789abcdef-");
       async function* pieces() {
@@ -82,7 +82,7 @@ export function artifactContract(name: string, open: () => ArtifactStore): void 
       expect((await bytesOf(store.read(tenant, artifactId, never))).equals(whole)).toBe(true);
     });
 
-    test("refuses a larger one, and nothing of it stays", async () => {
+    test("rejects a larger file, and stores nothing of it", async () => {
       const [store, tenant] = [open(), freshTenant()];
       const half = "x".repeat(maxBytes / 2);
       const tooMuch = store.put(tenant, draft("big", "key"), chunks(half, half, "x"), never);
@@ -95,7 +95,7 @@ export function artifactContract(name: string, open: () => ArtifactStore): void 
       expect(await textOf(store.read(tenant, small.artifactId, never))).toBe("fits");
     });
 
-    test("passes on what its source throws, and nothing stays", async () => {
+    test("rethrows what its source throws, and stores nothing", async () => {
       const [store, tenant] = [open(), freshTenant()];
       await expect(store.put(tenant, draft("a"), broken(), never)).rejects.toThrow(
         "the client is gone",
@@ -103,7 +103,7 @@ export function artifactContract(name: string, open: () => ArtifactStore): void 
       expect(await store.list(tenant, never)).toEqual([]);
     });
 
-    test("leaves a source that is silent when it is told to", async () => {
+    test("stops waiting for a source that yields nothing when its signal aborts", async () => {
       const [store, tenant] = [open(), freshTenant()];
       const stop = new AbortController();
       async function* silent() {
@@ -115,7 +115,7 @@ export function artifactContract(name: string, open: () => ArtifactStore): void 
       expect(await store.list(tenant, never)).toEqual([]);
     });
 
-    test("stores a key once: a second time changes nothing", async () => {
+    test("stores a key once, and changes nothing the second time", async () => {
       const [store, tenant] = [open(), freshTenant()];
       const first = await store.put(tenant, draft("a", "key"), chunks("first"), never);
       const again = await store.put(tenant, draft("b", "key"), chunks("second"), never);
@@ -126,7 +126,7 @@ export function artifactContract(name: string, open: () => ArtifactStore): void 
       expect(other.artifactId).not.toBe(first.artifactId);
     });
 
-    test("gives all who store one key together the same whole file", async () => {
+    test("returns the same complete file to all concurrent writers of a key", async () => {
       const [store, tenant] = [open(), freshTenant()];
       const texts = ["one", "two", "three", "four"];
       const stored = await Promise.all(
@@ -138,7 +138,7 @@ export function artifactContract(name: string, open: () => ArtifactStore): void 
       expect([read, sha256(read)]).toEqual([first?.name, first?.sha256]);
     });
 
-    test("gives files without a key ids of their own", async () => {
+    test("gives files without a key different ids", async () => {
       const [store, tenant] = [open(), freshTenant()];
       const first = await store.put(tenant, draft("a"), chunks("same"), never);
       const second = await store.put(tenant, draft("a"), chunks("same"), never);
@@ -158,7 +158,7 @@ export function artifactContract(name: string, open: () => ArtifactStore): void 
       expect(new Set(listed)).toEqual(new Set(stored));
     });
 
-    test("knows no file of another tenant, and no id that cannot be", async () => {
+    test("has no file of another tenant, and none with an invalid id", async () => {
       const [store, tenant] = [open(), freshTenant()];
       const { artifactId } = await store.put(tenant, draft("a"), chunks("secret"), never);
       for (const [who, id] of [
@@ -175,7 +175,7 @@ export function artifactContract(name: string, open: () => ArtifactStore): void 
       }
     });
 
-    test("may be left in the middle of a file", async () => {
+    test("lets a reader stop in the middle of a file", async () => {
       const [store, tenant] = [open(), freshTenant()];
       const big = "y".repeat(1_000_000);
       const { artifactId } = await store.put(tenant, draft("a"), chunks(big), never);

@@ -2,23 +2,26 @@ import { describe, expect, test } from "vitest";
 import { appendExternal } from "@reeve/run/commands/append-external";
 import { emptyTail } from "../../src/log/port.ts";
 import type { RunLog } from "../../src/log/run-log.ts";
-import { appended, freshRun, texts } from "./facts.ts";
+import { appendEvents, freshRun, texts } from "./facts.ts";
 import { range } from "./log-contract.ts";
 
-/** What a log guarantees to an external writer while the owner appends without pause. */
-export function commitContract(where: string, writers: () => readonly [RunLog, RunLog]): void {
-  describe(`commits of others in a log ${where}`, () => {
+/** The contract of external appends to a log whose owner appends without a pause. */
+export function externalAppendContract(
+  where: string,
+  writers: () => readonly [RunLog, RunLog],
+): void {
+  describe(`external appends to a log ${where}`, () => {
     const signal = AbortSignal.timeout(100_000);
 
     test("lets external facts in while the owner writes at full speed", async () => {
       const [log, other] = writers();
       const key = freshRun();
       const stop = new AbortController();
-      const start = await appended(log, key, emptyTail, texts(emptyTail, "start"), signal);
+      const start = await appendEvents(log, key, emptyTail, texts(emptyTail, "start"), signal);
       const owner = (async () => {
         let tail = start;
         while (!stop.signal.aborted) {
-          // A log in memory must not keep the process from everything else.
+          // A log in memory would never yield to other work otherwise.
           await new Promise(setImmediate);
           const outcome = await log.append(key, tail, texts(tail, "busy"), signal);
           ({ tail } = outcome.kind === "appended" ? outcome : await log.read(key, tail, signal));
