@@ -3,8 +3,8 @@ import { Failure } from "@reeve/platform/failure";
 import { describe, expect, test } from "vitest";
 import { toolhostConfig } from "./config.ts";
 
-/** What is wrong with settings, by their names. */
-function wrong(settings: Readonly<Record<string, string>>): readonly string[] {
+/** Returns the problems of settings, by name. */
+function problemsOf(settings: Readonly<Record<string, string>>): readonly string[] {
   try {
     readConfig(toolhostConfig, settings);
     return [];
@@ -15,7 +15,7 @@ function wrong(settings: Readonly<Record<string, string>>): readonly string[] {
 }
 
 describe("the network that an operator permits", () => {
-  test("is none, unless it is told", () => {
+  test("is empty by default", () => {
     const config = readConfig(toolhostConfig, {});
     expect(config.REEVE_NETWORK_ALLOW).toEqual([]);
     expect(config.REEVE_NETWORK_RANGES).toEqual([]);
@@ -34,17 +34,17 @@ describe("the network that an operator permits", () => {
     expect(config.REEVE_NETWORK_RANGES).toEqual(["10.0.0.0/8", "fd00::1"]);
   });
 
-  test("is told wrong for each entry that is none", () => {
+  test("reports each invalid entry", () => {
     expect(
-      wrong({
+      problemsOf({
         REEVE_NETWORK_ALLOW: "example.org, https://example.org:443, *:443",
         REEVE_NETWORK_RANGES: "10.0.0.0/33, example.org, 10.0.0.1",
         REEVE_NETWORK_MAX_BYTES: "0",
       }),
     ).toEqual([
-      expect.stringMatching(/^REEVE_NETWORK_ALLOW: "example\.org" is no host:port/),
+      expect.stringMatching(/^REEVE_NETWORK_ALLOW: "example\.org" is not host:port/),
       expect.stringMatching(/^REEVE_NETWORK_ALLOW: "https:/),
-      expect.stringMatching(/^REEVE_NETWORK_RANGES: "10\.0\.0\.0\/33" is no address/),
+      expect.stringMatching(/^REEVE_NETWORK_RANGES: "10\.0\.0\.0\/33" is not an address/),
       expect.stringMatching(/^REEVE_NETWORK_RANGES: "example\.org"/),
       expect.stringMatching(/^REEVE_NETWORK_MAX_BYTES/),
     ]);

@@ -148,7 +148,7 @@ describe("a call of a provider's tool", () => {
         call.say({ case: "result", value: { content: "one" } });
         answering("two")(call);
       },
-      /said more after its result; the outcome of the call is unknown/,
+      /sent more after its result; the outcome of the call is unknown/,
     ],
     ["ends without a result", (call) => call.end(), /ended the call without a result/],
     [
@@ -162,7 +162,7 @@ describe("a call of a provider's tool", () => {
     [
       "says more than a message may hold",
       (call) => answering("x".repeat(17 * 2 ** 20))(call),
-      /gave or was asked too much.*outcome of the call is unknown/,
+      /exceeded a limit.*outcome of the call is unknown/,
     ],
     [
       "knows no such tool",
@@ -218,7 +218,7 @@ describe("a call of a provider's tool", () => {
     await begun.promise;
     await acme.server[Symbol.asyncDispose]();
     expect((await call).content).toContain("the outcome of the call is unknown");
-    expect((await acme.call()).content).toMatch(/is not available; the call was not made/);
+    expect((await acme.call()).content).toMatch(/is unavailable; the call was not made/);
     expect(acme.provider.tools).toHaveLength(1);
   });
 

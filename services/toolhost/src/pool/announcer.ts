@@ -6,7 +6,7 @@ import type { Table } from "@reeve/jetstream/table/port";
 
 const { key: keyOf } = bucketOf(ToolCatalogSchema);
 
-/** Writes the catalog of a host, one write at a time; a change while one is under way is written after it. */
+/** Writes the catalog of a host, one write at a time. A change during a write is written after it. */
 export class Announcer {
   readonly #table: Table<ToolCatalog>;
   readonly #catalog: () => ToolCatalog;
@@ -27,14 +27,14 @@ export class Announcer {
     this.#signal = signal;
   }
 
-  /** Announces the tools for the first time. Throws a Failure when the table does not answer. */
+  /** Announces the tools now. Throws a Failure when the table does not answer. */
   async announce(): Promise<void> {
     const catalog = this.#catalog();
     const { pool, host } = catalog;
     await this.#table.put(keyOf({ pool, host }), catalog, this.#signal);
   }
 
-  /** Announces a change in its turn. One that cannot be written is logged, and part of the next one. */
+  /** Announces a change in its turn. A failure is logged; the next announcement includes the change. */
   changed(): void {
     this.#isStale = true;
     if (!this.#isWriting) void this.#write();
@@ -47,7 +47,7 @@ export class Announcer {
       try {
         await this.announce();
       } catch (error) {
-        if (!this.#signal.aborted) this.#log.warn({ err: error }, "tools could not be announced");
+        if (!this.#signal.aborted) this.#log.warn({ err: error }, "tools not announced");
       }
     }
     this.#isWriting = false;

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from "node:timers/promises";
 import type { ToolCatalog, ToolCallRequest } from "@reeve/contracts/tool";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import { ToolhostPresenceSchema } from "@reeve/contracts/toolhost";
@@ -6,6 +5,8 @@ import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
 import { openHostQueues } from "@reeve/jetstream/queue/nats-host-queues";
 import { Wakeup } from "@reeve/platform/async/coordination/wakeup";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
+import { neverAborts } from "@reeve/platform/async/never-aborts";
+import { settledWithin } from "@reeve/platform/async/settled-within";
 import { Background } from "@reeve/platform/async/background";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
@@ -20,18 +21,18 @@ import { answerProbes, isListening } from "@reeve/jetstream/queue/nats-host-prob
 import { TableWorkspaceHolders } from "@reeve/calls/queue/table-workspace-holders";
 
 /**
- * How long a start waits to hear of the others. The last word of one that is gone may expire while it is waited for, so that
- * nothing is heard at all.
+ * How long the start waits for the presences of the other hosts. Without a limit it might wait forever: a presence may expire
+ * while the watch opens, so that nothing is received at all.
  */
 const maxWaitMs = 5_000;
 
-/** A pool, as one of its hosts has it. */
+/** The pool of this host. */
 export interface Pool extends AsyncDisposable {
   readonly routing: Routing;
   readonly presence: PresenceHeartbeat;
-  /** What the hosts of all pools have announced. */
+  /** The catalogs that the hosts of all pools have announced. */
   readonly catalogs: Table<ToolCatalog>;
-  /** Says that a host may be gone. */
+  /** Notifies that a host may be gone. */
   readonly hostLeft: Wakeup;
 }
 
@@ -46,8 +47,8 @@ export interface PoolOptions {
 }
 
 /**
- * Makes this host known to the others, and them to it. Disposed, it is gone for them; until then it follows them, also while
- * it drains.
+ * Makes this host known to its peers, and follows them until it is disposed, even while this host drains. When it is disposed,
+ * the peers see this host as gone.
  */
 export async function joinPool(options: PoolOptions, signal: AbortSignal): Promise<Pool> {
   const { pool, host, slots, ackWaitMs, requests, nats, log } = options;
@@ -55,14 +56,14 @@ export async function joinPool(options: PoolOptions, signal: AbortSignal): Promi
   const hostLeft = new Wakeup();
   const table = await openTable(nats, ToolhostPresenceSchema);
   const catalogs = await openTable(nats, ToolCatalogSchema);
-  // Not ended with the process: whoever drains still has to know where the others are.
-  const following = joining.use(new Background(log, new AbortController().signal));
+  // Does not end with the process signal: a host that drains still has to know its peers.
+  const following = joining.use(new Background(log, neverAborts));
   const view = await openLiveView(catalogs, log, following.signal);
   const peers = new LivePeers({
     host,
     presence: table,
     catalogs: view,
-    listensAt: (other) => isListening(nats.connection, other),
+    isListening: (other) => isListening(nats.connection, other),
     onChange: () => hostLeft.notify(),
     log,
   });
@@ -71,7 +72,7 @@ export async function joinPool(options: PoolOptions, signal: AbortSignal): Promi
   const { promise: known, resolve: isKnown } = Promise.withResolvers<void>();
   following.run((until) => peers.follow(isKnown, until));
   following.run((until) => peers.probeSilent(until));
-  await Promise.race([known, wait(maxWaitMs, undefined, { ref: false }), aborted(signal)]);
+  await settledWithin(known, maxWaitMs, signal);
   await presence.begin(signal);
   const routing: Routing = {
     pool,
@@ -88,11 +89,4 @@ export async function joinPool(options: PoolOptions, signal: AbortSignal): Promi
     hostLeft,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
-}
-
-async function aborted(signal: AbortSignal): Promise<never> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  if (signal.aborted) reject(signal.reason as Error);
-  signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
-  return await promise;
 }

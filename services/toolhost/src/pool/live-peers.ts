@@ -1,23 +1,24 @@
-import { setTimeout as wait } from "node:timers/promises";
+import type { Peers } from "@reeve/calls/ports/routing";
 import type { ToolCatalog } from "@reeve/contracts/tool";
 import type { ToolhostPresence } from "@reeve/contracts/toolhost";
-import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Row, Table } from "@reeve/jetstream/table/port";
-import type { Peers } from "@reeve/calls/ports/routing";
-import { beatMs } from "./presence-heartbeat.ts";
+import { sleep } from "@reeve/platform/async/sleep";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import { heartbeatMs } from "./presence-heartbeat.ts";
 
-/** How long a host counts as living after it was last heard of. */
+/** How long a host counts as live after it was last heard from. */
 const goneMs = 10_000;
-/** How long a host may be silent before somebody looks whether anyone listens there. */
-const silentMs = 1.5 * beatMs;
-const lookMs = 500;
+/** How long a host may be silent before it is probed. */
+const silentMs = 1.5 * heartbeatMs;
+/** Interval between searches for silent hosts. */
+const probeIntervalMs = 500;
 const retryMs = 1_000;
 
 interface Heard {
   readonly row: Row<ToolhostPresence>;
-  /** By the clock of this process; long ago for one that was there before this process was. */
+  /** In monotonic time. Long ago for a host that was there before this process. */
   readonly atMs: number;
-  /** How often nobody listened since it was last heard of. */
+  /** How many probes failed since it was last heard from. */
   readonly missed: number;
 }
 
@@ -25,15 +26,16 @@ export interface LivePeersOptions {
   readonly host: string;
   readonly presence: Table<ToolhostPresence>;
   readonly catalogs: () => readonly ToolCatalog[];
-  readonly listensAt: (host: string) => Promise<boolean>;
-  /** Hears of each host that ends, drains, or comes. */
+  /** Probes a host. */
+  readonly isListening: (host: string) => Promise<boolean>;
+  /** Called when a host ends, drains, or appears. */
   readonly onChange: () => void;
   readonly log: Logger;
 }
 
 /**
- * The other hosts as their presence tells, kept fresh by a watch. A host that is silent, and where nobody listens two times one
- * after the other, is taken out of the table for all, unless it has spoken meanwhile.
+ * The other hosts, kept up to date by a watch of their presences. A silent host that fails two probes in a row is removed from
+ * the table for all hosts, unless it was heard from meanwhile.
  */
 export class LivePeers implements Peers {
   readonly #options: LivePeersOptions;
@@ -57,14 +59,14 @@ export class LivePeers implements Peers {
   }
 
   listens(host: string): Promise<boolean> {
-    return this.#options.listensAt(host);
+    return this.#options.isListening(host);
   }
 
   async isGone(host: string, signal: AbortSignal): Promise<boolean> {
     return (await this.#options.presence.get(host, signal)) === undefined;
   }
 
-  /** Follows the table until `signal` aborts; `onCurrent` hears when everything is known that was there at the start. */
+  /** Follows the table until `signal` aborts. Calls `onCurrent` when all presences that existed at the start are known. */
   async follow(onCurrent: () => void, signal: AbortSignal): Promise<void> {
     const { presence, log } = this.#options;
     while (!signal.aborted) {
@@ -79,20 +81,20 @@ export class LivePeers implements Peers {
         }
       } catch (error) {
         if (signal.aborted) return;
-        log.warn({ err: error }, "watch of the other toolhosts broke; opening it again");
-        await wait(retryMs, undefined, { signal }).catch(() => undefined);
+        log.warn({ err: error }, "watch of the other toolhosts broke off; opening it again");
+        await sleep(retryMs, signal).catch(() => undefined);
       }
     }
   }
 
-  /** Looks after hosts that are silent, until `signal` aborts. */
+  /** Probes silent hosts until `signal` aborts. */
   async probeSilent(signal: AbortSignal): Promise<void> {
     for (;;) {
-      await wait(lookMs, undefined, { signal });
+      await sleep(probeIntervalMs, signal);
       const now = performance.now();
       for (const [host, heard] of this.#heard) {
         if (now - heard.atMs > goneMs) this.#lose(host);
-        else if (now - heard.atMs > silentMs) await this.#suspect(host, heard, signal);
+        else if (now - heard.atMs > silentMs) await this.#probe(host, heard, signal);
       }
     }
   }
@@ -109,9 +111,9 @@ export class LivePeers implements Peers {
     if (this.#heard.delete(host)) this.#options.onChange();
   }
 
-  async #suspect(host: string, heard: Heard, signal: AbortSignal): Promise<void> {
-    const { listensAt, presence, log } = this.#options;
-    const listens = await listensAt(host);
+  async #probe(host: string, heard: Heard, signal: AbortSignal): Promise<void> {
+    const { isListening, presence, log } = this.#options;
+    const listens = await isListening(host);
     if (this.#heard.get(host) !== heard) return;
     if (listens) return;
     this.#heard.set(host, { ...heard, missed: heard.missed + 1 });

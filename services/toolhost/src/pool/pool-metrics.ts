@@ -4,7 +4,7 @@ import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Slots } from "@reeve/calls/queue/slots";
 
-/** How long the depth of a queue is not asked for again. */
+/** How long a queue depth is reused. */
 const freshMs = 2_000;
 
 export interface PoolMetricsOptions {
@@ -14,9 +14,9 @@ export interface PoolMetricsOptions {
   readonly log: Logger;
 }
 
-/** What a toolhost tells of its slots and of the queue of its pool, among the metrics of its process. */
+/** Exposes the slots of a toolhost and the depth of its queue as metrics, until it is disposed. */
 export function exposePoolMetrics({ pool, slots, nats, log }: PoolMetricsOptions): Disposable {
-  const shown = new DisposableStack();
+  const gaugeStack = new DisposableStack();
   const labels = { pool };
   const reading = (read: () => number | undefined | Promise<number | undefined>) => async () => {
     const value = await read();
@@ -25,25 +25,33 @@ export function exposePoolMetrics({ pool, slots, nats, log }: PoolMetricsOptions
   const ask = cached(() => toolQueueDepth(nats, pool), freshMs);
   const depth = () =>
     ask().catch((error: unknown) => {
-      log.debug({ err: error }, "depth of the queue is not known");
+      log.debug({ err: error }, "queue depth is unknown");
       return undefined;
     });
   const gauges = [
     [
       "reeve_toolhost_slots",
-      "Calls that a toolhost executes at a time.",
+      "Number of calls that a toolhost can execute concurrently.",
       () => slots.capacity.permits,
     ],
-    ["reeve_toolhost_busy_slots", "Calls that it executes now.", () => slots.busy],
-    ["reeve_tool_queue_depth", "Calls of the pool that wait or are in somebody's hands.", depth],
+    [
+      "reeve_toolhost_busy_slots",
+      "Number of calls that a toolhost executes now.",
+      () => slots.busy,
+    ],
+    [
+      "reeve_tool_queue_depth",
+      "Number of calls of the pool that wait or are being executed.",
+      depth,
+    ],
   ] as const;
   for (const [name, help, read] of gauges) {
-    shown.use(registerGauge({ name, help, labels: ["pool"], read: reading(read) }));
+    gaugeStack.use(registerGauge({ name, help, labels: ["pool"], read: reading(read) }));
   }
-  return shown;
+  return gaugeStack;
 }
 
-/** Asks at most once in `maxMs`; who asks meanwhile gets the same answer. */
+/** Asks at most once per `maxMs`. Callers in between get the same answer. */
 function cached<Value>(ask: () => Promise<Value>, maxMs: number): () => Promise<Value> {
   let asked: { readonly answer: Promise<Value>; readonly atMs: number } | undefined;
   return () => {

@@ -1,16 +1,16 @@
-import { setTimeout as wait } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import type { ToolhostPresence } from "@reeve/contracts/toolhost";
 import { ToolhostPresenceSchema } from "@reeve/contracts/toolhost";
+import { sleep } from "@reeve/platform/async/sleep";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Table } from "@reeve/jetstream/table/port";
 import type { Slots } from "@reeve/calls/queue/slots";
 
-/** How often a host says that it lives. */
-export const beatMs = 2_000;
-/** How long the last word of a host that ends may take. */
-const farewellMs = 2_000;
+/** Interval between two writes of a presence. */
+export const heartbeatMs = 2_000;
+/** Time limit for removing the presence when the host ends. */
+const removeTimeoutMs = 2_000;
 
 export interface PresenceOptions {
   readonly host: string;
@@ -19,7 +19,7 @@ export interface PresenceOptions {
   readonly log: Logger;
 }
 
-/** That this host lives, as others read it: said every two seconds from `begin` on, and taken back when it is disposed. */
+/** The presence of this host, which peers read: written every two seconds after `begin`, and removed when it is disposed. */
 export class PresenceHeartbeat implements AsyncDisposable {
   readonly #table: Table<ToolhostPresence>;
   readonly #options: PresenceOptions;
@@ -33,34 +33,35 @@ export class PresenceHeartbeat implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Resolves when others can know of this host. */
+  /** Resolves when peers can know this host. */
   async begin(signal: AbortSignal): Promise<void> {
-    await this.#say(signal);
+    await this.#write(signal);
     this.#beating = this.#beat(this.#end.signal);
   }
 
-  /** Says at once that no more calls are to be sent here. */
+  /** Announces at once that no more calls may be forwarded to this host. */
   async drain(): Promise<void> {
     this.#isDraining = true;
-    await this.#sayIfPossible(this.#end.signal);
+    await this.#tryWrite(this.#end.signal);
   }
 
   async #beat(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await wait(beatMs, undefined, { signal }).catch(() => undefined);
-      if (!signal.aborted) await this.#sayIfPossible(signal);
+      await sleep(heartbeatMs, signal).catch(() => undefined);
+      if (!signal.aborted) await this.#tryWrite(signal);
     }
   }
 
-  async #sayIfPossible(signal: AbortSignal): Promise<void> {
+  async #tryWrite(signal: AbortSignal): Promise<void> {
     try {
-      await this.#say(signal);
+      await this.#write(signal);
     } catch (error) {
-      if (!signal.aborted) this.#options.log.warn({ err: error }, "presence could not be written");
+      if (!signal.aborted)
+        this.#options.log.warn({ err: error }, "presence not written; trying again");
     }
   }
 
-  async #say(signal: AbortSignal): Promise<void> {
+  async #write(signal: AbortSignal): Promise<void> {
     const { host, pool, slots } = this.#options;
     const said = {
       host,
@@ -76,8 +77,8 @@ export class PresenceHeartbeat implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#end.abort(new DOMException("the toolhost ends", "AbortError"));
     await this.#beating;
-    const signal = AbortSignal.timeout(farewellMs);
-    // A row that cannot be taken away is gone by itself.
+    const signal = AbortSignal.timeout(removeTimeoutMs);
+    // A row that is not removed expires.
     await this.#table.delete(this.#options.host, signal).catch(() => undefined);
   }
 }

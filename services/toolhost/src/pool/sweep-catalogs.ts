@@ -1,9 +1,9 @@
-import { setTimeout as wait } from "node:timers/promises";
 import type { ToolCatalog } from "@reeve/contracts/tool";
+import { sleep } from "@reeve/platform/async/sleep";
 import type { Table } from "@reeve/jetstream/table/port";
 import type { Peers } from "@reeve/calls/ports/routing";
 
-const lookMs = 10_000;
+const sweepIntervalMs = 10_000;
 
 export interface CatalogSweep {
   readonly pool: string;
@@ -15,9 +15,9 @@ export interface CatalogSweep {
 }
 
 /**
- * Takes away what hosts of the pool have announced that are gone, from now on and until `signal` aborts: this host has said
- * what it offers, so that the pool is not without tools. A host that was gone in two looks is; one that was taken for gone
- * announces again. What a version announced that knew no hosts goes at once.
+ * Deletes the catalogs of hosts of the pool that are gone, until `signal` aborts. This host must have announced its own, so that
+ * the pool is never without tools. A host counts as gone after two sweeps in a row; a host whose catalog was deleted by mistake
+ * announces it again. Deletes the catalog of an earlier version, which has no host, at once.
  */
 export async function sweepCatalogs(
   { pool, host, table, peers, announce }: CatalogSweep,
@@ -35,6 +35,6 @@ export async function sweepCatalogs(
       else missing.add(record.host);
     }
     gone = missing;
-    await wait(lookMs, undefined, { signal });
+    await sleep(sweepIntervalMs, signal);
   }
 }

@@ -5,7 +5,7 @@ const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 const printable = /^[\x20-\x7E]*$/;
 
-/** The texts with each `${NAME}` replaced by that variable of the environment. Throws a Failure when one is not set. */
+/** Replaces each `${NAME}` in the texts by that variable of the environment. Throws a Failure when one is not set. */
 export function fillVariables(
   setting: string,
   texts: Readonly<Record<string, string>>,
@@ -25,8 +25,9 @@ export function fillVariables(
 }
 
 /**
- * The values of headers, without the blanks around them: a secret out of a file ends in a new line. Throws a Failure, which
- * names only the header, when one has what no header can carry: whoever sends it would tell the value with the error.
+ * Returns the values of headers without surrounding white space: a secret from a file ends with a newline. Throws a Failure that
+ * names only the header when a value has a character that headers cannot carry: sending it would fail with an error that
+ * contains the value.
  */
 export function headerValues(
   setting: string,

@@ -3,7 +3,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { z } from "zod";
 
-/** Reads a JSON file that a setting names. Throws a Failure that says what is wrong with it, all at once. */
+/** Reads a JSON file that a setting names. Throws a Failure with all problems of the file at once. */
 export async function readJsonConfig<Config>(
   setting: string,
   path: string,
@@ -14,7 +14,7 @@ export async function readJsonConfig<Config>(
   throw invalidConfig(setting, `${path} ${z.prettifyError(parsed.error)}`);
 }
 
-/** A setting that nobody can work with. */
+/** Returns the Failure for an invalid setting. */
 export function invalidConfig(setting: string, problem: string, cause?: unknown): Failure {
   return new Failure("invalid", ErrorReason.INVALID_REQUEST, `${setting}: ${problem}`, { cause });
 }
@@ -31,6 +31,6 @@ function parseJson(setting: string, path: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw invalidConfig(setting, `${path} is no JSON`, cause);
+    throw invalidConfig(setting, `${path} is not JSON`, cause);
   }
 }

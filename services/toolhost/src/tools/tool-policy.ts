@@ -11,12 +11,12 @@ const classes = {
   execute: PermissionClass.EXECUTE,
 } as const;
 
-/** A class of permissions by its name in a configuration file. */
+/** A permission class, by its name in a configuration file. */
 export const permissionClass = z
   .enum(Object.keys(classes) as (keyof typeof classes)[])
   .transform((name) => classes[name]);
 
-/** What an operator says of one tool that somebody else offers; it goes over what the tool says of itself. */
+/** The policy of an operator for one external tool. It overrides what the tool says about itself. */
 export const toolPolicy = z.strictObject({
   permission_class: permissionClass.optional(),
   idempotent: z.boolean().optional(),

@@ -1,19 +1,21 @@
 const maxCharacters = 500;
 const maxCauses = 5;
 
-/** What went wrong, with what was behind it, in one line that a model and an operator can read. */
+/** Returns the message of an error and of its causes, in one line for a model or an operator to read. */
 export function describeProblem(error: unknown): string {
-  const said: string[] = [];
+  const messages: string[] = [];
   let next = error;
   for (let depth = 0; depth < maxCauses && next !== undefined && next !== null; depth++) {
     const message = messageOf(next);
-    if (message !== "" && !said.some((earlier) => earlier.includes(message))) said.push(message);
+    const isNew = message !== "" && !messages.some((earlier) => earlier.includes(message));
+    if (isNew) messages.push(message);
     next = next instanceof Error ? next.cause : undefined;
   }
-  return said.join(": ").replaceAll(/\s+/g, " ").slice(0, maxCharacters) || "it is not known why";
+  const line = messages.join(": ").replaceAll(/\s+/g, " ");
+  return line.slice(0, maxCharacters) || "the cause is unknown";
 }
 
-/** A refused connection to a name with several addresses says nothing itself; its parts do. */
+/** A refused connection to a name with several addresses has no message itself; the errors that it contains have one. */
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === "") return messageOf(error.errors[0]);
   return error instanceof Error ? error.message : String(error);

@@ -1,23 +1,23 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { ElicitRequest, ElicitResult, InputRequests } from "@modelcontextprotocol/client";
-import { isStorable } from "@reeve/contracts/nesting";
+import type { Answer, Question } from "@reeve/calls/ports/tool";
 import { fitsMessage } from "@reeve/calls/results/record-size";
-import type { Question, Answer } from "@reeve/calls/ports/tool";
+import { isStorable } from "@reeve/contracts/nesting";
 
-/** Bytes of what a server may ask for: it is kept in the log of the run. */
+/** Bytes of the schema that a server may ask for, which is stored in the log of the run. */
 const maxSchemaBytes = 16_384;
 
 /** Asks a person on behalf of a call. */
 export type Ask = (question: Question) => Promise<Answer>;
 
-/** Has a person answer what a server asks by a form. What else servers ask of clients is declined. */
+/** Has a person fill in the form that a server requests. Declines all other kinds of elicitation. */
 export async function elicit(
   server: string,
   params: ElicitRequest["params"],
   ask: Ask,
 ): Promise<ElicitResult> {
   if (!("requestedSchema" in params)) return { action: "decline" };
-  // It came as JSON, so it is nothing else.
+  // It was parsed from JSON, so it is a JSON object.
   const schema = params.requestedSchema as unknown as JsonObject;
   if (!isStorable(schema) || !fitsMessage(schema, maxSchemaBytes)) return { action: "decline" };
   const answer = await ask({
@@ -36,8 +36,8 @@ export async function elicit(
 }
 
 /**
- * Answers all that a server needs before it goes on with a call. Undefined: it needs something that we do not give, or
- * nothing that anybody could.
+ * Answers all requests that a server makes before it continues with a call. Returns undefined when one of them is of a kind that
+ * is not supported, or when nobody can be asked.
  */
 export async function answersTo(
   server: string,

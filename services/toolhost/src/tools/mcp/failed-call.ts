@@ -1,15 +1,19 @@
 import { ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
 import type { CallResult } from "@reeve/calls/ports/tool";
 
-/** What a server said against a call, and a call that it left unanswered. Undefined: the server may be gone. */
-export function failedOutcome(error: unknown, silenceMs: number): CallResult | undefined {
+/**
+ * Returns the result of a call that the server refused, did not answer in time, or answered with an invalid result. Returns
+ * undefined for other errors: the server may be gone.
+ */
+export function failedCall(error: unknown, idleTimeoutMs: number): CallResult | undefined {
   if (error instanceof ProtocolError) return { content: error.message, isError: true };
   if (isTimeout(error)) {
-    const content = `the server did not answer within ${silenceMs / 1_000} s; the outcome of the call is unknown`;
+    const content = `the server did not answer within ${idleTimeoutMs / 1_000} s; the outcome of the call is unknown`;
     return { content, isError: true, endReason: "timeout" };
   }
   if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult) {
-    return { content: "the server answered with what is no result of a tool", isError: true };
+    const content = "the answer of the server is not a valid result of a tool call";
+    return { content, isError: true };
   }
   return undefined;
 }

@@ -1,26 +1,26 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
-import { Agent, fetch } from "undici";
 import { AddressGuard } from "@reeve/sandbox/network/address-guard";
-import { bounded } from "./bounded-body.ts";
+import { Agent, fetch } from "undici";
+import { withMessageLimit } from "./message-limit.ts";
 
-/** How long a server may take to begin an answer. */
-const answerMs = 300_000;
-const connectMs = 10_000;
+/** How long a server may take to begin its answer. */
+const headersTimeoutMs = 300_000;
+const connectTimeoutMs = 10_000;
 
-/** A `fetch` with connections of its own, which are gone when it is disposed. */
+/** A `fetch` with its own connections, which are closed when it is disposed. */
 export interface GuardedFetch extends AsyncDisposable {
   readonly fetch: FetchLike;
 }
 
 /**
- * A `fetch` that reaches no address which is not permitted, whatever a name resolves to, follows no redirects, and takes
- * no message that is larger than `maxBytes`.
+ * Returns a `fetch` that reaches only permitted addresses, whatever a name resolves to. It follows no redirects, and accepts no
+ * message larger than `maxBytes`.
  */
 export function guardedFetch(allowed: readonly string[], maxBytes: number): GuardedFetch {
   const guard = new AddressGuard(allowed);
   const agent = new Agent({
-    connect: { lookup: guard.lookup, timeout: connectMs },
-    headersTimeout: answerMs,
+    connect: { lookup: guard.lookup, timeout: connectTimeoutMs },
+    headersTimeout: headersTimeoutMs,
     // A stream of events is silent for as long as nothing happens.
     bodyTimeout: 0,
   });
@@ -28,12 +28,12 @@ export function guardedFetch(allowed: readonly string[], maxBytes: number): Guar
     fetch: async (input, init) => {
       const url = new URL(input);
       guard.assertUrl(url);
-      // The types of Node's own fetch and of undici's are two names for the same things.
-      const request = { ...init, redirect: "manual", dispatcher: agent } as Parameters<
+      // The types of Node's fetch and of undici's describe the same objects.
+      const options = { ...init, redirect: "manual", dispatcher: agent } as Parameters<
         typeof fetch
       >[1];
-      const answer = (await fetch(url, request)) as unknown as Response;
-      return bounded(answer, maxBytes);
+      const response = (await fetch(url, options)) as unknown as Response;
+      return withMessageLimit(response, maxBytes);
     },
     [Symbol.asyncDispose]: () => agent.destroy(),
   };

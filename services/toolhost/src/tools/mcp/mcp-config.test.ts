@@ -20,11 +20,11 @@ async function read(config: unknown, environment: Record<string, string> = {}) {
 }
 
 describe("the file of MCP servers", () => {
-  test("may be missing altogether", async () => {
+  test("may be missing", async () => {
     expect(await readMcpConfig(undefined, {})).toEqual(new Map());
   });
 
-  test("closes what it does not open", async () => {
+  test("denies what it does not permit", async () => {
     const servers = { a: { command: "a" }, b: { url: "https://b.example/mcp" } };
     const found = await read({ servers });
     expect(found.get("a")).toMatchObject({
@@ -49,7 +49,7 @@ describe("the file of MCP servers", () => {
     await expect(read({ servers }, { A_KEY: "1" })).rejects.toThrow("the environment has no B_KEY");
   });
 
-  test("takes the new line from the end of a secret, as files have it", async () => {
+  test("removes the newline at the end of a secret, as files have it", async () => {
     const servers = { b: { url: "https://b.example/mcp", headers: { "x-key": "${KEY}" } } };
     const found = await read({ servers }, { KEY: "k\n" });
     expect(found.get("b")).toMatchObject({ headers: { "x-key": "k" } });
@@ -57,7 +57,7 @@ describe("the file of MCP servers", () => {
   });
 
   test.each(["SECRET\nrest", "SECRET\0", "SECRETé"])(
-    "refuses %j in a header, and does not tell it",
+    "refuses %j in a header, and does not reveal it",
     async (secret) => {
       const servers = { b: { url: "https://b.example/mcp", headers: { "x-key": "${KEY}" } } };
       const refused = await read({ servers }, { KEY: secret }).catch(String);
@@ -68,23 +68,27 @@ describe("the file of MCP servers", () => {
 
   test.each<[string, unknown, RegExp]>([
     ["has a header with a space", { a: { url: "http://a/", headers: { "a b": "" } } }, /headers/],
-    ["has a null character", { a: { command: "a", env: { A: "\0" } } }, /null.*servers.a.env.A/s],
-    ["is no JSON", "{", /mcp.json is no JSON/],
+    [
+      "contains a null character",
+      { a: { command: "a", env: { A: "\0" } } },
+      /null.*servers.a.env.A/s,
+    ],
+    ["is not JSON", "{", /mcp.json is not JSON/],
     [
       "has a server of two kinds",
       { a: { command: "a", url: "https://a/" } },
       /"command".*servers.a/s,
     ],
     ["misspells a setting", { a: { command: "a", sandbx: false } }, /"sandbx".*servers.a/s],
-    ["has a name with a space", { "a b": { command: "a" } }, /letters, digits and -.*a b/s],
-    ["reads a path that is none", { a: { command: "a", read: ["b"] } }, /servers.a.read\[0\]/],
+    ["has a name with a space", { "a b": { command: "a" } }, /letters, digits, and -.*a b/s],
+    ["reads a relative path", { a: { command: "a", read: ["b"] } }, /servers.a.read\[0\]/],
     ["has another kind of URL", { a: { url: "file:///etc/passwd" } }, /servers.a.url/],
     [
-      "opens what is no address",
+      "permits an invalid address",
       { a: { url: "http://a/", allow_addresses: ["10.0.0.0/33"] } },
-      /is no address.*servers.a.allow_addresses\[0\]/s,
+      /is not an address.*servers.a.allow_addresses\[0\]/s,
     ],
-    ["has no server at all where one stands", { a: null }, /servers.a/],
+    ["has null instead of a server", { a: null }, /servers.a/],
   ])("that %s is refused", async (_, servers, problem) => {
     const config = typeof servers === "string" ? servers : { servers };
     await expect(read(config)).rejects.toMatchObject({

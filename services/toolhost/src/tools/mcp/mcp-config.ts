@@ -12,20 +12,20 @@ const setting = "REEVE_MCP_CONFIG";
 const common = {
   /** The class of its tools, unless `tools` says otherwise. */
   permission_class: permissionClass.default(PermissionClass.NETWORK),
-  /** What is to hold for single tools, by the names that the server gives them. */
+  /** Policies for single tools, by the names that the server gives them. */
   tools: z.record(z.string(), toolPolicy).default({}),
-  /** Whether it may ask people. Calls of a server of the older protocol are then made one at a time. */
+  /** Whether it may ask people. Calls of a server of the older protocol then run one at a time. */
   elicitation: z.boolean().default(false),
 };
 
-/** Whoever starts a program would tell the value with the error. */
-const withoutNull = z.string().refine((text) => !text.includes("\0"), "has a null character");
+/** Starting a program with such a value fails with an error that contains the value. */
+const withoutNull = z.string().refine((text) => !text.includes("\0"), "contains a null character");
 
 const stdio = z.strictObject({
   ...common,
   command: z.string().min(1),
   args: z.array(z.string()).default([]),
-  /** Beside these a server gets no more of our environment than PATH, HOME and the like; in a sandbox not even that. */
+  /** Without a sandbox, a server also gets PATH, HOME, and the like from the environment of the toolhost. */
   env: z.record(z.string().regex(/^[^=\0]+$/), withoutNull).default({}),
   /** Whether it runs in a sandbox. */
   sandbox: z.boolean().default(true),
@@ -40,17 +40,17 @@ const http = z.strictObject({
   ...common,
   url: z.url({ protocol: /^https?$/ }),
   headers: z.record(z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/), z.string()).default({}),
-  /** Addresses to which it may resolve although they are of this host, of its links, or of a cloud's metadata. */
+  /** Addresses to which it may resolve although they belong to this host, its links, or the metadata service of a cloud. */
   allow_addresses: z.array(addressRange).default([]),
 });
 
-/** One with a URL is reached over HTTP; what is wrong with it is then told of that kind alone. */
-const server = z.unknown().transform((given, context): McpServerConfig => {
-  const isHttp = typeof given === "object" && given !== null && "url" in given;
-  const parsed = (isHttp ? http : stdio).safeParse(given);
+/** A server with a URL is reached over HTTP. Problems are reported for that kind of server only. */
+const server = z.unknown().transform((value, context): McpServerConfig => {
+  const isHttp = typeof value === "object" && value !== null && "url" in value;
+  const parsed = (isHttp ? http : stdio).safeParse(value);
   if (parsed.success) return parsed.data;
   for (const { path, message } of parsed.error.issues) {
-    context.issues.push({ code: "custom", path, message, input: given });
+    context.issues.push({ code: "custom", path, message, input: value });
   }
   return z.NEVER;
 });
@@ -59,7 +59,7 @@ const config = z.strictObject({
   servers: named(server),
 });
 
-/** A server that is a program of this host. */
+/** A server that runs as a program on this host. */
 export type StdioServerConfig = z.infer<typeof stdio>;
 /** A server that is reached over HTTP. */
 export type HttpServerConfig = z.infer<typeof http>;
@@ -67,8 +67,8 @@ export type HttpServerConfig = z.infer<typeof http>;
 export type McpServerConfig = StdioServerConfig | HttpServerConfig;
 
 /**
- * Reads the MCP servers of a toolhost, by name, with what their headers and their environment take from ours. Throws a
- * Failure that says what is wrong with the file.
+ * Reads the MCP servers of a toolhost, by name. Fills in variables of the environment in their headers and environments. Throws
+ * a Failure that says what is wrong with the file.
  */
 export async function readMcpConfig(
   path: string | undefined,
@@ -85,11 +85,11 @@ export async function readMcpConfig(
   }
 }
 
-/** The settings of a server by what is not left to the defaults; for tests and programs. */
+/** Returns the settings of a server, with defaults for those that are missing; for tests and programs. */
 export function mcpServerConfig(
-  given: z.input<typeof stdio> | z.input<typeof http>,
+  settings: z.input<typeof stdio> | z.input<typeof http>,
 ): McpServerConfig {
-  const parsed = server.parse(given);
+  const parsed = server.parse(settings);
   return "url" in parsed ? withHeaders(parsed, parsed.headers) : parsed;
 }
 

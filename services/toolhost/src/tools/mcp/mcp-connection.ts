@@ -1,4 +1,3 @@
-import { setTimeout as wait } from "node:timers/promises";
 import type {
   CallToolResult,
   InputRequiredResult,
@@ -6,48 +5,42 @@ import type {
   Transport,
 } from "@modelcontextprotocol/client";
 import { Client, isInputRequiredResult } from "@modelcontextprotocol/client";
-import { Failure } from "@reeve/platform/failure";
 import type { CallContext, CallResult } from "@reeve/calls/ports/tool";
+import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
+import { IdleTimeout } from "@reeve/platform/async/idle-timeout";
+import { sleep } from "@reeve/platform/async/sleep";
+import { Failure } from "@reeve/platform/failure";
 import { describeProblem } from "./describe-problem.ts";
 import type { Ask } from "./elicitation.ts";
 import { answersTo, elicit } from "./elicitation.ts";
-import { failedOutcome } from "./failed-call.ts";
-import { mcpOutcome } from "./mcp-result.ts";
+import { failedCall } from "./failed-call.ts";
+import { mcpResult } from "./mcp-result.ts";
 import type { ServerTransport } from "./open-transport.ts";
 import { PendingCalls } from "./pending-calls.ts";
-import { Silence } from "./silence.ts";
-import { Turns } from "@reeve/platform/async/turns";
 
-const connectMs = 15_000;
-/** How long a call may be silent, and how long it may last. */
-const silenceMs = 120_000;
-const maxCallMs = 1_800_000;
-/** How long a server may take to answer a call that nobody waits for any more, before others are let in. */
-const leftoverMs = 3_000;
+const connectTimeoutMs = 15_000;
+/** How long nothing may be heard of a call, and how long it may take in all. */
+const idleTimeoutMs = 120_000;
+const callTimeoutMs = 1_800_000;
+/** How long a server may take to answer a call that has ended here, before the next one may start. */
+const leftoverTimeoutMs = 3_000;
 const maxPages = 64;
-/** How often a server is asked for its tools that does not tell when it is gone, or that they have changed. */
-const lookMs = 30_000;
+/** Interval at which a server is asked for its tools that does not notify of changes, or of its end. */
+const listIntervalMs = 30_000;
 
-/** How often one call may need more of people. */
-const maxRounds = 10;
+/** How often a server may request input for one call. */
+const maxInputRequests = 10;
 
-/** What a call brings that is made again because the server needed more. */
+/** The input with which a call is repeated because the server requested it. */
 interface Input {
   readonly inputResponses?: Awaited<ReturnType<typeof answersTo>>;
   readonly requestState?: string;
 }
 
-interface Round {
-  readonly ask: Ask;
-  readonly silence: Silence;
-  /** Ends the call: it is not wanted, the server is gone, or nothing is heard of it. */
-  readonly bounded: AbortSignal;
-}
-
 export interface ConnectionOptions {
   /** Name of the server. */
   readonly name: string;
-  /** Whether it may ask people. */
+  /** Whether the server may ask people. */
   readonly elicitation: boolean;
   readonly onTools: (tools: readonly McpTool[]) => void;
 }
@@ -56,10 +49,10 @@ export interface ConnectionOptions {
 export class McpConnection implements AsyncDisposable {
   readonly #client: Client;
   readonly #name: string;
-  readonly #asks: boolean;
-  readonly #turns = new Turns();
-  readonly #owed = new PendingCalls();
-  /** Asks for the call whose turn it is. */
+  readonly #mayAsk: boolean;
+  readonly #turns = new Semaphore(1);
+  readonly #pending = new PendingCalls();
+  /** Asks a person on behalf of the call whose turn it is. */
   #ask: Ask | undefined;
   readonly #onTools: (tools: readonly McpTool[]) => void;
   readonly #end = new AbortController();
@@ -69,53 +62,41 @@ export class McpConnection implements AsyncDisposable {
 
   private constructor({ name, elicitation, onTools }: ConnectionOptions) {
     this.#name = name;
-    this.#asks = elicitation;
+    this.#mayAsk = elicitation;
     this.#onTools = onTools;
     this.#client = new Client(
       { name: "reeve", version: "0.1.0" },
       {
-        versionNegotiation: { mode: "auto", probe: { timeoutMs: connectMs } },
+        versionNegotiation: { mode: "auto", probe: { timeoutMs: connectTimeoutMs } },
         listMaxPages: maxPages,
         ...(elicitation && { capabilities: { elicitation: { form: {} } } }),
         inputRequired: { autoFulfill: false },
-        listChanged: { tools: { autoRefresh: false, onChanged: () => void this.#look() } },
+        listChanged: { tools: { autoRefresh: false, onChanged: () => void this.#relist() } },
       },
     );
-    if (elicitation) {
-      this.#client.setRequestHandler("elicitation/create", async ({ params }) => {
-        const ask = this.#ask;
-        if (ask === undefined) return { action: "cancel" };
-        try {
-          const answer = await elicit(name, params, ask);
-          return this.#ask === ask ? answer : { action: "cancel" };
-        } catch (error) {
-          if (this.#ask === ask) throw error;
-          return { action: "cancel" };
-        }
-      });
-    }
+    if (elicitation) this.#handleElicitation();
     // A client of this SDK has no addEventListener.
     // oxlint-disable-next-line unicorn/prefer-add-event-listener
     this.#client.onclose = () => this.#lose(new Error("the connection was closed"));
   }
 
   /**
-   * Connects by the newest protocol that both know, and lists the tools; `onTools` is called when they change later.
-   * Rejects when that does not succeed.
+   * Connects by the newest protocol that both sides know, and lists the tools. `onTools` is called when they change later.
+   * Rejects when that fails.
    */
   static async open(
-    { transport, endsWithServer }: ServerTransport,
+    { transport, notifiesOfLoss }: ServerTransport,
     options: ConnectionOptions,
     signal: AbortSignal,
   ): Promise<McpConnection> {
     await using opening = new AsyncDisposableStack();
     const connection = opening.use(new McpConnection(options));
-    await connection.#client.connect(transport, { signal, timeout: connectMs });
-    if (connection.#asksInTurn) connection.#owed.watch(transport);
-    deliverApart(transport);
+    await connection.#client.connect(transport, { signal, timeout: connectTimeoutMs });
+    if (connection.#takesTurns) connection.#pending.watch(transport);
+    deliverInSeparateTurns(transport);
     await connection.#list(signal);
     connection.#isOpen = true;
-    if (!endsWithServer) void connection.#watch();
+    if (!notifiesOfLoss) void connection.#poll();
     opening.move();
     return connection;
   }
@@ -125,102 +106,117 @@ export class McpConnection implements AsyncDisposable {
     return this.#tools;
   }
 
-  /** Aborts when the server is gone; the reason says what was seen of it. */
+  /** Aborts when the server is gone. The reason is the error that showed it. */
   get lost(): AbortSignal {
     return this.#end.signal;
   }
 
-  get #asksInTurn(): boolean {
-    return this.#asks && this.#client.getProtocolEra() === "legacy";
-  }
-
-  /** The revision of the protocol that is spoken. */
+  /** The revision of the protocol in use. */
   get protocol(): string {
     return this.#client.getNegotiatedProtocolVersion() ?? "";
   }
 
-  /** Makes a call. What the server refuses is an outcome; rejects when the connection is lost or `signal` aborts. */
+  /** Calls a tool. A refusal of the server is a result. Rejects when the connection is lost or `signal` aborts. */
   async call(name: string, context: CallContext, signal: AbortSignal): Promise<CallResult> {
     const until = AbortSignal.any([signal, this.lost]);
-    // A server of the older protocol does not say for which call it asks: there is only one.
-    const turn = this.#asksInTurn ? await this.#enter(until) : undefined;
+    const turn = this.#takesTurns ? await this.#takeTurn(until) : undefined;
     try {
-      using silence = new Silence(silenceMs);
-      const bounded = AbortSignal.any([until, silence.signal]);
-      const ask: Ask = (question) => silence.except(context.ask(question));
+      using idle = new IdleTimeout({ timeoutMs: idleTimeoutMs }, until);
+      const ask: Ask = (question) => idle.suspendWhile(context.ask(question));
       if (turn !== undefined) this.#ask = ask;
-      return await this.#callRound(name, context, { ask, silence, bounded });
+      return await this.#callUntilComplete(name, context, ask, idle);
     } catch (error) {
       signal.throwIfAborted();
       this.lost.throwIfAborted();
-      // Nobody could be asked, say; that is no fault of the server.
+      // The question was not asked, for example. That is not an error of the server.
       if (error instanceof Failure) throw error;
-      return await this.#outcomeOf(error);
+      return await this.#resultOf(error);
     } finally {
-      if (turn !== undefined) void this.#leave(turn);
+      if (turn !== undefined) void this.#endTurn(turn);
     }
   }
 
-  async #enter(until: AbortSignal): Promise<Disposable> {
+  /** A server of the older protocol does not say for which call it asks, so that only one may run at a time. */
+  get #takesTurns(): boolean {
+    return this.#mayAsk && this.#client.getProtocolEra() === "legacy";
+  }
+
+  async #takeTurn(until: AbortSignal): Promise<Disposable> {
     try {
-      return await this.#turns.enter(until);
+      return await this.#turns.acquire(until);
     } catch (error) {
       throw this.lost.aborted ? new CallNotSent() : error;
     }
   }
 
   /**
-   * Gives the turn on once the server has answered the call, however it ended here: until then it may ask for it, and the
-   * question would go to the person of the next call. A server that does not answer is lost.
+   * Ends a turn once the server has answered the call, even if the call has ended here: until then the server may ask for it, and
+   * the question would go to the person of the next call. A server that does not answer counts as lost.
    */
-  async #leave(turn: Disposable): Promise<void> {
+  async #endTurn(turn: Disposable): Promise<void> {
     this.#ask = undefined;
     try {
-      if (!(await this.#owed.settled(leftoverMs, this.lost))) {
-        this.#lose(new Error("a call that was cancelled was not answered"));
+      if (!(await this.#pending.settled(leftoverTimeoutMs, this.lost))) {
+        this.#lose(new Error("the server did not answer a call that was cancelled"));
       }
     } catch {
-      // The connection is lost, and with it whatever the server might ask.
+      // The connection is lost, and the server can ask nothing any more.
     }
     turn[Symbol.dispose]();
   }
 
-  /** Calls, and calls again with what people answered, until the server has what it needs. */
-  async #callRound(
+  #handleElicitation(): void {
+    this.#client.setRequestHandler("elicitation/create", async ({ params }) => {
+      const ask = this.#ask;
+      if (ask === undefined) return { action: "cancel" };
+      try {
+        const answer = await elicit(this.#name, params, ask);
+        return this.#ask === ask ? answer : { action: "cancel" };
+      } catch (error) {
+        if (this.#ask === ask) throw error;
+        return { action: "cancel" };
+      }
+    });
+  }
+
+  /** Calls a tool, and repeats the call with the answers of people while the server requests input. */
+  async #callUntilComplete(
     name: string,
     { traceparent, args, report }: CallContext,
-    { ask, silence, bounded }: Round,
+    ask: Ask,
+    idle: IdleTimeout,
   ): Promise<CallResult> {
     const trace = traceparent === "" ? undefined : { traceparent };
     let input: Input = {};
-    for (let round = 0; round < maxRounds; round++) {
+    for (let attempt = 0; attempt < maxInputRequests; attempt++) {
       const result: CallToolResult | InputRequiredResult = await this.#client.callTool(
         { name, arguments: args, ...(trace && { _meta: trace }), ...input },
         {
-          signal: bounded,
-          timeout: maxCallMs,
+          signal: idle.signal,
+          timeout: callTimeoutMs,
           allowInputRequired: true,
           toolDefinition: this.#withoutOutputSchema(name),
           onprogress: ({ progress, total, message = "" }) => {
-            silence.heard();
+            idle.restart();
             report({ progress, message, ...(total !== undefined && { total }) });
           },
         },
       );
-      if (!isInputRequiredResult(result)) return mcpOutcome(result);
-      const mayAsk = this.#asks ? ask : undefined;
+      if (!isInputRequiredResult(result)) return mcpResult(result);
+      const mayAsk = this.#mayAsk ? ask : undefined;
       const inputResponses = await answersTo(this.#name, result.inputRequests, mayAsk);
       if (inputResponses === undefined) {
-        return { content: "the server wants to know what nobody may tell it", isError: true };
+        return { content: "the server requests input that it may not have", isError: true };
       }
       const { requestState } = result;
       input = { inputResponses, ...(requestState !== undefined && { requestState }) };
     }
-    return { content: `the server has asked ${maxRounds} times and goes on`, isError: true };
+    const content = `the server requested input ${maxInputRequests} times without ending the call`;
+    return { content, isError: true };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#lose(new DOMException("the connection is not needed any more", "AbortError"));
+    this.#lose(new DOMException("the connection is no longer needed", "AbortError"));
     await this.#client.close();
   }
 
@@ -229,34 +225,34 @@ export class McpConnection implements AsyncDisposable {
   }
 
   /**
-   * What became of a call that failed is told of that call alone, because others have theirs over the same connection. Where
-   * the server may be gone it is asked for its tools, and lost when it does not list them.
+   * Returns the result of a call that failed, which concerns that call alone: others share the connection. If the server may be
+   * gone, it is asked for its tools, and counts as lost when it does not list them.
    */
-  async #outcomeOf(error: unknown): Promise<CallResult> {
-    const known = failedOutcome(error, silenceMs);
+  async #resultOf(error: unknown): Promise<CallResult> {
+    const known = failedCall(error, idleTimeoutMs);
     if (known !== undefined) return known;
-    await this.#look();
+    await this.#relist();
     this.lost.throwIfAborted();
     const content = `the call failed: ${describeProblem(error)}; its outcome is unknown`;
     return { content, isError: true };
   }
 
-  /** Schemas of results come from others; whether a result holds to one is not for us to enforce. */
+  /** The server defines the schema of its results. The client must not reject a result because it violates that schema. */
   #withoutOutputSchema(name: string): McpTool {
     const listed = this.#tools.find((tool) => tool.name === name);
-    const { outputSchema: _left, ...tool } = listed ?? { name, inputSchema: { type: "object" } };
+    const { outputSchema: _removed, ...tool } = listed ?? { name, inputSchema: { type: "object" } };
     return tool;
   }
 
-  async #watch(): Promise<void> {
+  async #poll(): Promise<void> {
     while (!this.lost.aborted) {
-      await wait(lookMs, undefined, { signal: this.lost, ref: false }).catch(() => undefined);
-      await this.#look();
+      await sleep(listIntervalMs, this.lost).catch(() => undefined);
+      await this.#relist();
     }
   }
 
-  /** Lists the tools again, one time after the other. A server that does not list them is lost. */
-  async #look(): Promise<void> {
+  /** Lists the tools again, after a listing in progress. A server that does not list them counts as lost. */
+  async #relist(): Promise<void> {
     const before = this.#listing;
     const listing = async () => {
       await before;
@@ -267,7 +263,7 @@ export class McpConnection implements AsyncDisposable {
   }
 
   async #list(signal: AbortSignal): Promise<void> {
-    const options = { signal, timeout: connectMs, cacheMode: "bypass" } as const;
+    const options = { signal, timeout: connectTimeoutMs, cacheMode: "bypass" } as const;
     const { tools } = await this.#client.listTools(undefined, options);
     const isChanged = JSON.stringify(tools) !== JSON.stringify(this.#tools);
     this.#tools = tools;
@@ -277,14 +273,14 @@ export class McpConnection implements AsyncDisposable {
 
 /** The connection was lost before a call was sent. */
 export class CallNotSent extends Error {
-  override readonly name = "CallNotMade";
+  override readonly name = "CallNotSent";
 }
 
 /**
- * Delivers each message in a turn of the event loop of its own. The client hears of progress a moment later than of an
- * answer, and drops what belongs to a call that has been answered: progress right before its answer would be lost.
+ * Delivers each message in a separate turn of the event loop. The client handles progress a moment later than an answer, and
+ * drops progress of a call that has been answered: without this, progress right before the answer would be lost.
  */
-function deliverApart(transport: Transport): void {
+function deliverInSeparateTurns(transport: Transport): void {
   const deliver = transport.onmessage;
   // oxlint-disable-next-line unicorn/prefer-add-event-listener
   transport.onmessage = (message, extra) => {

@@ -1,18 +1,18 @@
 import { expect, test } from "vitest";
-import { mcpOutcome } from "./mcp-result.ts";
+import { mcpResult } from "./mcp-result.ts";
 
 const data = Buffer.from([0, 255, 128]).toString("base64");
 
-test("text is told as it is", () => {
+test("text is unchanged", () => {
   const content = [
     { type: "text" as const, text: "one" },
     { type: "text" as const, text: "two" },
   ];
-  expect(mcpOutcome({ content, isError: true })).toEqual({ content: "one\ntwo", isError: true });
+  expect(mcpResult({ content, isError: true })).toEqual({ content: "one\ntwo", isError: true });
 });
 
-test("what is no text is attached, and told of where it stood", () => {
-  const outcome = mcpOutcome({
+test("content other than text is attached, and named in its place", () => {
+  const result = mcpResult({
     content: [
       { type: "image", mimeType: "image/png", data },
       { type: "text", text: "between" },
@@ -22,7 +22,7 @@ test("what is no text is attached, and told of where it stood", () => {
       { type: "resource_link", name: "manual", uri: "https://example.com/manual" },
     ],
   });
-  expect(outcome.content.split("\n")).toEqual([
+  expect(result.content.split("\n")).toEqual([
     "[image 1: image/png, 3 bytes]",
     "between",
     "[audio 2: audio/wav, 3 bytes]",
@@ -30,24 +30,24 @@ test("what is no text is attached, and told of where it stood", () => {
     "inline",
     "[manual: https://example.com/manual]",
   ]);
-  expect(outcome.attachments?.map(({ label, bytes }) => [label, [...bytes]])).toEqual([
+  expect(result.attachments?.map(({ label, bytes }) => [label, [...bytes]])).toEqual([
     ["image 1", [0, 255, 128]],
     ["audio 2", [0, 255, 128]],
     ["file 3", [0, 255, 128]],
   ]);
-  expect(outcome.content).not.toContain(data);
+  expect(result.content).not.toContain(data);
 });
 
-test("a record without text is told as JSON", () => {
-  expect(mcpOutcome({ content: [], structuredContent: { a: 1 } })).toMatchObject({
+test("a record without text becomes its JSON", () => {
+  expect(mcpResult({ content: [], structuredContent: { a: 1 } })).toMatchObject({
     content: '{"a":1}',
     structured: { a: 1 },
   });
 });
 
-test("a record that no text can be made of is left out", () => {
+test("a record that cannot be written as JSON is left out", () => {
   let structuredContent: Record<string, unknown> = {};
   for (let level = 0; level < 100_000; level++) structuredContent = { in: structuredContent };
-  const outcome = mcpOutcome({ content: [], structuredContent });
-  expect(outcome).toEqual({ content: "[a record that is nested too deeply]", isError: false });
+  const result = mcpResult({ content: [], structuredContent });
+  expect(result).toEqual({ content: "[a record that is nested too deeply]", isError: false });
 });

@@ -1,10 +1,10 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
-import { hasJson } from "@reeve/calls/results/record-size";
 import type { Attachment, CallResult } from "@reeve/calls/ports/tool";
+import { hasJson } from "@reeve/calls/results/record-size";
 
-/** What an MCP server answered, as a model reads it. What is no text is an attachment, of which the text tells. */
-export function mcpOutcome({ content, isError, structuredContent }: CallToolResult): CallResult {
+/** Returns the answer of an MCP server as the result of a call. Content other than text becomes attachments that the text names. */
+export function mcpResult({ content, isError, structuredContent }: CallToolResult): CallResult {
   const attachments: Attachment[] = [];
   const texts = content.map((block) => textOf(block, attachments));
   const structured = isRecord(structuredContent) ? structuredContent : undefined;
@@ -20,7 +20,7 @@ export function mcpOutcome({ content, isError, structuredContent }: CallToolResu
   };
 }
 
-/** It came as JSON, so an object is nothing else. */
+/** The value was parsed from JSON, so an object is a JSON object. */
 function isRecord(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -39,20 +39,20 @@ function textOf(block: ContentBlock, attachments: Attachment[]): string {
       return block.text;
     case "image":
     case "audio":
-      return attached(block.type, block.mimeType, block.data, attachments);
+      return attach(block.type, block.mimeType, block.data, attachments);
     case "resource_link":
       return `[${block.name}: ${block.uri}]`;
     case "resource": {
       const { resource } = block;
       if ("text" in resource) return resource.text;
-      const said = attached("file", resource.mimeType ?? "", resource.blob, attachments);
-      return `${said} ${resource.uri}`;
+      const note = attach("file", resource.mimeType ?? "", resource.blob, attachments);
+      return `${note} ${resource.uri}`;
     }
   }
 }
 
-/** Base64 is not for a model to read. */
-function attached(kind: string, mimeType: string, data: string, attachments: Attachment[]): string {
+/** Adds an attachment, because a model cannot read base64. Returns the text that names it. */
+function attach(kind: string, mimeType: string, data: string, attachments: Attachment[]): string {
   const bytes = Buffer.from(data, "base64");
   const label = `${kind} ${attachments.length + 1}`;
   attachments.push({ label, mediaType: mimeType, bytes });

@@ -11,20 +11,20 @@ import type { HttpServerConfig, McpServerConfig, StdioServerConfig } from "./mcp
 import { sandboxedCommand } from "./sandboxed-command.ts";
 
 /** Bytes of one message of a server. */
-const maxBytes = 10 * 2 ** 20;
-/** Characters of what a program last said of itself. */
-const maxSaid = 2_000;
+const maxMessageBytes = 10 * 2 ** 20;
+/** How many characters of the last standard error of a program are kept. */
+const maxOutputLength = 2_000;
 
-/** The way to a server, for one connection. */
+/** The transport of one connection to a server. */
 export interface ServerTransport extends AsyncDisposable {
   readonly transport: Transport;
-  /** Whether a lost server shows by itself; over HTTP nobody hears of it. */
-  readonly endsWithServer: boolean;
-  /** What the program said on its standard error, last; empty for a server that is no program of ours. */
-  said(): string;
+  /** Whether the transport closes when the server is lost. Over HTTP it does not. */
+  readonly notifiesOfLoss: boolean;
+  /** Returns the last standard error of the program. Empty for a server that is reached over HTTP. */
+  lastOutput(): string;
 }
 
-/** Makes the way to a server; nothing is started or sent yet. Throws a Failure where its sandbox cannot be had. */
+/** Prepares the transport to a server. Nothing is started or sent yet. Throws a Failure when its sandbox is unavailable. */
 export async function openTransport(
   config: McpServerConfig,
   identity: Identity,
@@ -34,15 +34,15 @@ export async function openTransport(
 }
 
 function overHttp({ url, headers, allow_addresses: allowed }: HttpServerConfig): ServerTransport {
-  const guarded = guardedFetch(allowed, maxBytes);
+  const guarded = guardedFetch(allowed, maxMessageBytes);
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     fetch: guarded.fetch,
     requestInit: { headers: { ...headers } },
   });
   return {
     transport,
-    endsWithServer: false,
-    said: () => "",
+    notifiesOfLoss: false,
+    lastOutput: () => "",
     [Symbol.asyncDispose]: () => guarded[Symbol.asyncDispose](),
   };
 }
@@ -65,18 +65,18 @@ async function overStdio(
     args: [...args],
     env,
     stderr: "pipe",
-    maxBufferSize: maxBytes,
+    maxBufferSize: maxMessageBytes,
   });
-  let said = "";
+  let output = "";
   transport.stderr?.on("data", (lines: Buffer) => {
-    said = (said + lines.toString()).slice(-maxSaid);
-    log.debug({ lines: lines.toString() }, "MCP server says");
+    output = (output + lines.toString()).slice(-maxOutputLength);
+    log.debug({ lines: lines.toString() }, "output of an MCP server");
   });
   const resources = opening.move();
   return {
     transport,
-    endsWithServer: true,
-    said: () => said.trim(),
+    notifiesOfLoss: true,
+    lastOutput: () => output.trim(),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }

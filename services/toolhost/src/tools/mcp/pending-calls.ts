@@ -1,23 +1,26 @@
-import { setTimeout as wait } from "node:timers/promises";
 import type { Transport } from "@modelcontextprotocol/client";
 import { SdkHttpError } from "@modelcontextprotocol/client";
+import { settledWithin } from "@reeve/platform/async/settled-within";
 
-/** The calls that a server was sent and has not answered, whoever still waits for them. Seen on the wire, because a client forgets calls that are cancelled. */
+/**
+ * The calls that were sent to a server and that it has not answered, even if nobody waits for the answer. Observed on the
+ * transport, because a client forgets calls that are cancelled.
+ */
 export class PendingCalls {
-  readonly #owed = new Map<string | number, PromiseWithResolvers<void>>();
+  readonly #pending = new Map<string | number, PromiseWithResolvers<void>>();
 
-  /** Sees what goes over a transport from now on. */
+  /** Observes the messages of a transport from now on. */
   watch(transport: Transport): void {
     const send = transport.send.bind(transport);
     transport.send = async (message, options) => {
       const isCall = "method" in message && message.method === "tools/call" && "id" in message;
       if (!isCall) return await send(message, options);
-      this.#owed.set(message.id, Promise.withResolvers());
+      this.#pending.set(message.id, Promise.withResolvers());
       try {
         await send(message, options);
       } catch (error) {
-        // A status is an answer.
-        if (error instanceof SdkHttpError) this.#given(message.id);
+        // An HTTP status is an answer.
+        if (error instanceof SdkHttpError) this.#settle(message.id);
         throw error;
       }
     };
@@ -26,27 +29,19 @@ export class PendingCalls {
     // oxlint-disable-next-line unicorn/prefer-add-event-listener
     transport.onmessage = (message, extra) => {
       deliver?.(message, extra);
-      if (!("method" in message) && message.id !== undefined) this.#given(message.id);
+      if (!("method" in message) && message.id !== undefined) this.#settle(message.id);
     };
   }
 
-  /** Resolves with whether all calls are answered, after `longestMs` at the latest. Rejects when `signal` aborts. */
-  async settled(longestMs: number, signal: AbortSignal): Promise<boolean> {
-    if (this.#owed.size === 0) return true;
-    const answers = [...this.#owed.values()].map(({ promise }) => promise);
-    const enough = new AbortController();
-    const until = AbortSignal.any([signal, enough.signal]);
-    const tooLate = wait(longestMs, false, { signal: until, ref: false });
-    try {
-      return await Promise.race([Promise.all(answers).then(() => true), tooLate]);
-    } finally {
-      enough.abort();
-      tooLate.catch(() => undefined);
-    }
+  /** Returns whether all calls are answered within `timeoutMs`. Rejects when `signal` aborts. */
+  async settled(timeoutMs: number, signal: AbortSignal): Promise<boolean> {
+    if (this.#pending.size === 0) return true;
+    const answers = [...this.#pending.values()].map(({ promise }) => promise);
+    return await settledWithin(Promise.all(answers), timeoutMs, signal);
   }
 
-  #given(id: string | number): void {
-    this.#owed.get(id)?.resolve();
-    this.#owed.delete(id);
+  #settle(id: string | number): void {
+    this.#pending.get(id)?.resolve();
+    this.#pending.delete(id);
   }
 }

@@ -7,7 +7,7 @@ import type { Identity } from "@reeve/sandbox/host/identity";
 import { systemProgram, systemView } from "@reeve/sandbox/host/system-view";
 import type { StdioServerConfig } from "./mcp-config.ts";
 
-/** A program with its arguments, as it is to be started. */
+/** A program and its arguments. */
 export interface Command {
   readonly command: string;
   readonly args: readonly string[];
@@ -15,10 +15,10 @@ export interface Command {
 
 const tmpBytes = 256 * 2 ** 20;
 
-/** Of each process by itself: bytes that it writes to, processes beside it, files, and what it leaves when it breaks. */
+/** Limits of each single process: writable memory, number of processes, open files, and core dumps. */
 const limits = [`--data=${4 * 2 ** 30}`, "--nproc=256", "--nofile=4096", "--core=0"];
 
-/** What names and certificates need, for a server that may use the network. */
+/** Files for name resolution and certificates, for a server that may use the network. */
 const networkFiles = [
   "/etc/resolv.conf",
   "/etc/hosts",
@@ -29,13 +29,13 @@ const networkFiles = [
   "/run/systemd/resolve",
 ];
 
-/** The filter comes as descriptor 4 out of a file, because whoever starts the command hands over three descriptors only. */
+/** The filter is opened from a file as descriptor 4, because the transport passes on only three descriptors. */
 const openFilter = 'filter=$1; shift; exec "$@" 4<"$filter"';
 
 /**
- * The command of a server inside a sandbox: it sees the system, and of the host nothing but its `read` and `write` paths;
- * it has an environment of its own, no privileges and, unless permitted, no network. It ends with its toolhost. Throws a
- * Failure where no sandbox can be had. The filter of system calls is written to `filterFile`.
+ * Returns the command that runs a server in a sandbox. The server sees the system files and, of other host files, only its
+ * `read` and `write` paths. It has a separate environment, no privileges and, unless permitted, no network. It ends with its
+ * toolhost. Writes the filter of system calls to `filterFile`. Throws a Failure when no sandbox is available.
  */
 export function sandboxedCommand(
   { command, args, env, read, write, network }: StdioServerConfig,
@@ -45,7 +45,7 @@ export function sandboxedCommand(
   const bwrap = program("bwrap", "bubblewrap");
   const prlimit = program("prlimit", "util-linux");
   const filter = seccompProgram(arch);
-  if (filter === undefined) throw unavailable(`no filter of system calls is known for ${arch}`);
+  if (filter === undefined) throw unavailable(`there is no filter of system calls for ${arch}`);
   writeFileSync(filterFile, filter, { mode: 0o444 });
   const system = systemView();
   const sandbox = [
@@ -70,8 +70,8 @@ export function sandboxedCommand(
 }
 
 /**
- * Its own variables are handed down from whoever starts it: as arguments everybody on the host could read them. What comes
- * with them from our environment is taken away.
+ * The variables of the server are inherited from the process that starts it: as arguments, everyone on the host could read
+ * them. Other variables that are inherited with them are unset.
  */
 function environmentOf(env: StdioServerConfig["env"]): readonly string[] {
   const defaults = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: "/tmp", LANG: "C.UTF-8" };
@@ -89,7 +89,7 @@ function bound(flag: string, paths: readonly string[]): readonly string[] {
   return paths.flatMap((path) => [flag, path, path]);
 }
 
-/** Root's sandboxes are nobody's: a program that breaks out of one is not root. */
+/** If the toolhost runs as root, sandboxes run as another user: a program that escapes is not root. */
 function asUser({ isDedicated, uid, gid }: Identity): readonly string[] {
   if (!isDedicated) return [];
   const setpriv = program("setpriv", "util-linux");
@@ -100,7 +100,7 @@ function program(name: string, packageName: string): string {
   const path = systemProgram(name);
   if (path !== undefined) return path;
   throw unavailable(
-    `${name} is not there; install the package ${packageName}, or set "sandbox": false`,
+    `${name} is not installed; install the package ${packageName}, or set "sandbox": false`,
   );
 }
 

@@ -23,11 +23,11 @@ function usable(...tools: readonly McpTool[]): readonly string[] {
   return usableTools("rude", tools, log).map(({ name }) => name);
 }
 
-test("a tool that is listed twice is there once", () => {
+test("a tool that is listed twice is offered once", () => {
   expect(usable(tool("a"), tool("a"), tool("b"))).toEqual(["a", "b"]);
 });
 
-test("a tool whose name or schema cannot stand is left out, and no other with it", () => {
+test("a tool with an invalid name or schema is left out, and the others stay", () => {
   const tools = [
     tool("a b"),
     tool("thing", { type: "object", properties: { a: { type: "thing" } } }),
@@ -38,18 +38,18 @@ test("a tool whose name or schema cannot stand is left out, and no other with it
   expect(usable(...tools)).toEqual(["good"]);
 });
 
-test.each([15, 30, 250, 900, 10_000])("a schema of %d objects is nested too deeply", (levels) => {
+test.each([15, 30, 250, 900, 10_000])("a schema of %d nested objects is too deep", (levels) => {
   expect(usable(tool("deep", nested(levels)), tool("good", nested(5)))).toEqual(["good"]);
 });
 
-test("a schema of an older dialect stands", () => {
+test("a schema of an older dialect is accepted", () => {
   const items = [{ type: "string" }, { type: "number" }];
   const $schema = "http://json-schema.org/draft-07/schema#";
   const schema = { $schema, type: "object", properties: { pair: { type: "array", items } } };
   expect(usable(tool("old", schema))).toEqual(["old"]);
 });
 
-test("there are no more tools than a catalog can be expected to hold", () => {
+test("at most 256 tools are offered", () => {
   const many = Array.from({ length: 300 }, (_, index) => tool(`t${index}`));
   expect(usable(...many)).toHaveLength(256);
 });

@@ -7,26 +7,26 @@ import { ExecuteToolRequestSchema } from "@reeve/contracts/tool-provider";
 import type { CallContext, CallResult } from "@reeve/calls/ports/tool";
 import type { ProviderChannel } from "./provider-channel.ts";
 import { isStatus } from "./provider-channel.ts";
-import { providedOutcome } from "./provided-result.ts";
+import { providedResult } from "./provided-result.ts";
 
-/** How long a provider may take to end a stream whose result it has given. */
-const endMs = 2_000;
+/** How long a provider may take to end its stream after the result. */
+const endTimeoutMs = 2_000;
 const maxCharacters = 1_000;
 
-/** What is called, of whom. */
+/** A tool of a provider. */
 export interface ProviderCall {
   readonly channel: Pick<ProviderChannel, "execute">;
-  /** Name of the provider, for the model. */
+  /** Name of the provider, for messages to the model. */
   readonly provider: string;
-  /** Name of the tool, as its provider knows it. */
+  /** Name of the tool at its provider. */
   readonly tool: string;
   readonly idempotent: boolean;
   readonly timeLimitMs: number;
 }
 
 /**
- * Makes one call of a provider's tool. Whatever the provider does, the outcome says what became of the call; rejects only
- * when `signal` aborts.
+ * Calls a tool of a provider. Every error of the provider becomes a result that says whether the call may have had its effect.
+ * Rejects only when `signal` aborts.
  */
 export async function callProvider(
   { channel, provider, tool, idempotent, timeLimitMs }: ProviderCall,
@@ -46,33 +46,34 @@ export async function callProvider(
   const results: ProvidedResult[] = [];
   const enough = new AbortController();
   const until = AbortSignal.any([signal, enough.signal]);
-  let patience: NodeJS.Timeout | undefined;
-  let hasSpoken = false;
+  let endTimer: NodeJS.Timeout | undefined;
+  let hasStarted = false;
   try {
-    const said = channel.execute(request, idempotent, Date.now() + timeLimitMs, until);
-    for await (const { event } of said) {
-      hasSpoken = true;
-      if (results.length > 0) return broken(provider, "said more after its result");
-      const done = take(event, report);
-      if (done === undefined) continue;
-      results.push(done);
-      patience = setTimeout(() => enough.abort(), endMs);
+    const events = channel.execute(request, idempotent, Date.now() + timeLimitMs, until);
+    for await (const { event } of events) {
+      hasStarted = true;
+      if (results.length > 0) return broken(provider, "sent more after its result");
+      const result = resultIn(event, report);
+      if (result === undefined) continue;
+      results.push(result);
+      endTimer = setTimeout(() => enough.abort(), endTimeoutMs);
     }
   } catch (error) {
     signal.throwIfAborted();
-    // A result that was given stands, however its stream ends.
-    if (results.length === 0) return failed(error, { provider, hasSpoken, timeLimitMs });
+    // A result that was received counts, even if its stream ends with an error.
+    if (results.length === 0) return failed(error, { provider, hasStarted, timeLimitMs });
   } finally {
-    clearTimeout(patience);
+    clearTimeout(endTimer);
   }
   signal.throwIfAborted();
   const [result] = results;
   return result === undefined
     ? broken(provider, "ended the call without a result")
-    : providedOutcome(result);
+    : providedResult(result);
 }
 
-function take(
+/** Reports progress, and returns the result if the event has one. */
+function resultIn(
   event: ExecuteToolResponse["event"],
   report: CallContext["report"],
 ): ProvidedResult | undefined {
@@ -85,69 +86,75 @@ function take(
     case "result":
       return event.value;
     case undefined:
-      // A newer provider says something that only shows more.
+      // An event that a newer provider added for display.
       return undefined;
   }
 }
 
 interface Circumstances {
   readonly provider: string;
-  readonly hasSpoken: boolean;
+  readonly hasStarted: boolean;
   readonly timeLimitMs: number;
 }
 
-/** What a model is told of a call that ended with an error status. */
-function failed(error: unknown, { provider, hasSpoken, timeLimitMs }: Circumstances): CallResult {
-  if (!isStatus(error)) return broken(provider, "answered with what cannot be read");
+/** Returns the result of a call that ended with an error status. */
+function failed(error: unknown, { provider, hasStarted, timeLimitMs }: Circumstances): CallResult {
+  if (!isStatus(error)) return broken(provider, "sent an answer that cannot be read");
   const details = error.details.slice(0, maxCharacters);
   const unknown = "the outcome of the call is unknown";
-  // Whoever has begun a call may have had its effect before refusing to go on.
-  const begun = hasSpoken ? `; ${unknown}` : "";
+  // A provider that has started a call may have caused its effect before it refused to continue.
+  const begun = hasStarted ? `; ${unknown}` : "";
   switch (error.code) {
     case status.UNAVAILABLE:
-      return isUnsent(error) && !hasSpoken
-        ? told(`the tool provider ${provider} is not available; the call was not made (${details})`)
-        : told(`the tool provider ${provider} went away during the call; ${unknown} (${details})`);
+      return isUnsent(error) && !hasStarted
+        ? failedResult(
+            `the tool provider ${provider} is unavailable; the call was not made (${details})`,
+          )
+        : failedResult(
+            `the tool provider ${provider} became unavailable during the call; ${unknown} (${details})`,
+          );
     case status.DEADLINE_EXCEEDED:
       return {
-        ...told(
+        ...failedResult(
           `the tool provider ${provider} did not end the call within ${timeLimitMs / 1_000} s; ${unknown}`,
         ),
         endReason: "timeout",
       };
     case status.UNAUTHENTICATED:
     case status.PERMISSION_DENIED:
-      return told(
+      return failedResult(
         `the tool provider ${provider} refuses calls of this toolhost (${details})${begun}`,
       );
     case status.UNIMPLEMENTED:
     case status.NOT_FOUND:
-      return told(`the tool provider ${provider} does not have this tool (${details})${begun}`);
-    case status.INVALID_ARGUMENT:
-      return told(`the tool provider ${provider} refused the call: ${details}${begun}`);
-    case status.RESOURCE_EXHAUSTED:
-      return told(
-        `the tool provider ${provider} gave or was asked too much: ${details}; ${unknown}`,
+      return failedResult(
+        `the tool provider ${provider} does not have this tool (${details})${begun}`,
       );
+    case status.INVALID_ARGUMENT:
+      return failedResult(`the tool provider ${provider} refused the call: ${details}${begun}`);
+    case status.RESOURCE_EXHAUSTED:
+      return failedResult(`the tool provider ${provider} exceeded a limit: ${details}; ${unknown}`);
     case status.INTERNAL:
-      return told(`the tool provider ${provider} broke during the call: ${details}; ${unknown}`);
+      return failedResult(
+        `the tool provider ${provider} broke during the call: ${details}; ${unknown}`,
+      );
     default:
-      return told(
+      return failedResult(
         `the tool provider ${provider} ended the call with ${status[error.code]}: ${details}; ${unknown}`,
       );
   }
 }
 
-/** A call that never left this host: no address answered, or the name has none. A status with metadata is somebody's. */
+/** Whether the call was never sent: no address answered, or the name has none. A status with metadata comes from a server. */
 function isUnsent({ details, metadata }: ServiceError): boolean {
   const isOurs = Object.keys(metadata.getMap()).length === 0;
   return isOurs && /^(\w+: )?(No connection established|Name resolution failed)/.test(details);
 }
 
 function broken(provider: string, what: string): CallResult {
-  return told(`the tool provider ${provider} ${what}; the outcome of the call is unknown`);
+  return failedResult(`the tool provider ${provider} ${what}; the outcome of the call is unknown`);
 }
 
-function told(content: string): CallResult {
+function failedResult(content: string): CallResult {
   return { content, isError: true };
 }

@@ -7,32 +7,32 @@ import type { ProvidedTool } from "@reeve/contracts/tool-provider";
 import { isObjectSchema } from "@reeve/calls/execute/check-arguments";
 import type { ProviderConfig } from "./provider-config.ts";
 
-/** A tool of a provider as the catalog has it, or why it cannot be there. */
-export type Described =
+/** The descriptor of a tool of a provider, or why it cannot be offered. */
+export type DescribedTool =
   | { readonly kind: "tool"; readonly descriptor: ToolDescriptor }
   | { readonly kind: "refused"; readonly reason: string };
 
 const validName = /^[a-zA-Z0-9_-]{1,128}$/;
 
-/** Reads what a provider says of one of its tools. What the operator says goes over it. */
+/** Returns the descriptor of a provider's tool. The policy of the operator overrides what the provider says. */
 export function describedTool(
   provider: string,
-  { permission_class: ofProvider, tools }: ProviderConfig,
+  { permission_class: providerClass, tools }: ProviderConfig,
   tool: ProvidedTool,
-): Described {
+): DescribedTool {
   const name = `${provider}__${tool.name}`;
   if (tool.name === "" || !validName.test(name))
-    return refused(`${tool.name} is no name of a tool`);
+    return refused(`"${tool.name}" is not a valid name of a tool`);
   const policy = Object.hasOwn(tools, tool.name) ? tools[tool.name] : undefined;
-  const own = tool.permissionClass === "" ? ofProvider : permissionClassOf(tool.permissionClass);
+  const own = tool.permissionClass === "" ? providerClass : permissionClassOf(tool.permissionClass);
   const permissionClass = policy?.permission_class ?? own;
   if (permissionClass === undefined || permissionClass === PermissionClass.SUBAGENT) {
-    return refused(`${tool.permissionClass} is no permission class of a tool`);
+    return refused(`"${tool.permissionClass}" is not a permission class of a tool`);
   }
   const inputSchema = tool.inputSchema ?? { type: "object", properties: {} };
   if (!isStorable(inputSchema)) return refused("its input_schema is nested too deeply");
   if (!isObjectSchema(inputSchema)) {
-    return refused("its input_schema is no JSON Schema of an object");
+    return refused("its input_schema is not a valid JSON Schema of an object");
   }
   const descriptor = create(ToolDescriptorSchema, {
     name,
@@ -47,6 +47,6 @@ export function describedTool(
   return { kind: "tool", descriptor };
 }
 
-function refused(reason: string): Described {
+function refused(reason: string): DescribedTool {
   return { kind: "refused", reason };
 }

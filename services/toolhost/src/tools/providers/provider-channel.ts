@@ -15,16 +15,17 @@ import {
   ToolProviderService,
 } from "@reeve/contracts/tool-provider";
 import { create } from "@bufbuild/protobuf";
+import { onAbort } from "@reeve/platform/async/on-abort";
 import type { ProviderConfig } from "./provider-config.ts";
 
-const describeMs = 10_000;
+const describeTimeoutMs = 10_000;
 /** Bytes of one message of a provider. */
-const maxBytes = 16 * 2 ** 20;
-/** gRPC servers take pings that come more often than every five minutes for an attack. */
+const maxMessageBytes = 16 * 2 ** 20;
+/** gRPC servers treat pings more frequent than every five minutes as an attack. */
 const keepaliveMs = 310_000;
-const longestPauseMs = 15_000;
+const maxReconnectDelayMs = 15_000;
 
-/** Only what certainly was not executed is asked again. gRPC itself repeats a call that never left, or was never taken. */
+/** Only calls that certainly were not executed are repeated. gRPC itself repeats a call that was never sent, or never accepted. */
 const retryPolicy = {
   maxAttempts: 4,
   initialBackoff: "0.2s",
@@ -33,42 +34,40 @@ const retryPolicy = {
   retryableStatusCodes: ["UNAVAILABLE"],
 };
 
-/** The connections to one provider: to every address of its name, in turn. */
+/** The connections to one provider. Calls go to the addresses of its name in turn. */
 export class ProviderChannel implements Disposable {
-  readonly #once: Client;
-  readonly #again: Client;
+  readonly #withoutRetry: Client;
+  readonly #withRetry: Client;
   readonly #metadata: Metadata;
 
   constructor(config: ProviderConfig) {
-    this.#once = clientOf(config, false);
-    this.#again = clientOf(config, true);
+    this.#withoutRetry = clientOf(config, false);
+    this.#withRetry = clientOf(config, true);
     this.#metadata = metadataOf(config.metadata);
   }
 
-  /** Asks for the tools. Rejects with the status that the provider gave. */
+  /** Requests the list of tools. Rejects with the gRPC status of the provider. */
   async describe(signal: AbortSignal): Promise<DescribeToolsResponse> {
     const { promise, resolve, reject } = Promise.withResolvers<DescribeToolsResponse>();
-    const call = this.#again.makeUnaryRequest(
+    const call = this.#withRetry.makeUnaryRequest(
       pathOf("describeTools"),
       serializer(DescribeToolsRequestSchema),
       deserializer(DescribeToolsResponseSchema),
       create(DescribeToolsRequestSchema),
       this.#metadata,
-      { deadline: Date.now() + describeMs },
+      { deadline: Date.now() + describeTimeoutMs },
       (error, response) => {
         if (error !== null || response === undefined) reject(error ?? new Error("no response"));
         else resolve(response);
       },
     );
-    const cancel = () => call.cancel();
-    signal.addEventListener("abort", cancel, { once: true });
-    if (signal.aborted) cancel();
-    return await promise.finally(() => signal.removeEventListener("abort", cancel));
+    using _ = onAbort(signal, () => call.cancel());
+    return await promise;
   }
 
   /**
-   * Makes one call, and gives what the provider says of it. Rejects with the status that it ended with. One that may be
-   * repeated is made again when the provider went away before its first word.
+   * Executes one call, and yields the events of the provider. Rejects with the gRPC status with which the call ended. If
+   * `mayRepeat`, the call is repeated when the provider became unavailable before its first event.
    */
   async *execute(
     request: ExecuteToolRequest,
@@ -76,7 +75,7 @@ export class ProviderChannel implements Disposable {
     deadlineMs: number,
     signal: AbortSignal,
   ): AsyncIterable<ExecuteToolResponse> {
-    const client = mayRepeat ? this.#again : this.#once;
+    const client = mayRepeat ? this.#withRetry : this.#withoutRetry;
     const stream: ClientReadableStream<ExecuteToolResponse> = client.makeServerStreamRequest(
       pathOf("executeTool"),
       serializer(ExecuteToolRequestSchema),
@@ -85,26 +84,23 @@ export class ProviderChannel implements Disposable {
       this.#metadata,
       { deadline: deadlineMs },
     );
-    const cancel = () => stream.cancel();
-    signal.addEventListener("abort", cancel, { once: true });
-    if (signal.aborted) cancel();
+    using _ = onAbort(signal, () => stream.cancel());
     try {
       yield* stream as AsyncIterable<ExecuteToolResponse>;
     } finally {
-      signal.removeEventListener("abort", cancel);
-      // A reader that has seen enough leaves the provider nothing to do.
+      // The reader may have stopped early. The provider must not continue then.
       stream.on("error", () => undefined);
       stream.cancel();
     }
   }
 
   [Symbol.dispose](): void {
-    this.#once.close();
-    this.#again.close();
+    this.#withoutRetry.close();
+    this.#withRetry.close();
   }
 }
 
-/** Whether an error is a status of gRPC. */
+/** Whether an error is a gRPC status. */
 export function isStatus(error: unknown): error is ServiceError {
   return error instanceof Error && "code" in error && "details" in error;
 }
@@ -122,9 +118,9 @@ function clientOf(config: ProviderConfig, retriesCalls: boolean): Client {
   const options: ChannelOptions = {
     "grpc.service_config": JSON.stringify(serviceConfig),
     "grpc.service_config_disable_resolution": 1,
-    "grpc.max_receive_message_length": maxBytes,
+    "grpc.max_receive_message_length": maxMessageBytes,
     "grpc.keepalive_time_ms": keepaliveMs,
-    "grpc.max_reconnect_backoff_ms": longestPauseMs,
+    "grpc.max_reconnect_backoff_ms": maxReconnectDelayMs,
     "grpc.primary_user_agent": "reeve-toolhost",
     ...(tls?.serverName !== undefined && { "grpc.ssl_target_name_override": tls.serverName }),
   };

@@ -21,12 +21,12 @@ async function metadataOf(metadata: Record<string, string>, token = "") {
 
 const authorization = "Bearer ${TOKEN}";
 
-test("a secret that ends in a new line, as files have it, is sent without", async () => {
+test("a secret that ends with a newline, as files have it, is sent without it", async () => {
   expect(await metadataOf({ authorization }, "t\n")).toEqual({ authorization: "Bearer t" });
 });
 
 test.each(["SECRET\nrest", "SECRET\0", "SECRETé"])(
-  "%j in the metadata is refused, and not told",
+  "%j in the metadata is refused, and not revealed",
   async (secret) => {
     const refused = await metadataOf({ authorization }, secret).catch(String);
     expect(refused).toMatch(/REEVE_PROVIDERS_CONFIG: the value of authorization has characters/);
@@ -34,6 +34,6 @@ test.each(["SECRET\nrest", "SECRET\0", "SECRETé"])(
   },
 );
 
-test.each(["token-bin", "Token", "a b"])("%s is no key of metadata that is text", async (key) => {
+test.each(["token-bin", "Token", "a b"])("%s is not a key of textual metadata", async (key) => {
   await expect(metadataOf({ [key]: "SECRET" })).rejects.toThrow(/billing.metadata/);
 });

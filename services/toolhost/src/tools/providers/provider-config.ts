@@ -10,36 +10,36 @@ import { permissionClass, toolPolicy } from "../tool-policy.ts";
 const setting = "REEVE_PROVIDERS_CONFIG";
 
 const tls = z.strictObject({
-  /** Files in PEM: who may vouch for the provider, absent for those that the system trusts; and who we are. */
+  /** PEM files: the authorities that may sign the certificate of the provider (default: those of the system), and the client certificate with its key. */
   ca: z.string().optional(),
   cert: z.string().optional(),
   key: z.string().optional(),
-  /** The name in the provider's certificate, when it is not that of `target`. */
+  /** The name in the provider's certificate. Default: the host of `target`. */
   server_name: z.string().optional(),
 });
 
-/** One that ends in -bin stands for bytes, which a text is not. */
+/** Keys that end with -bin are reserved for binary values. */
 const metadataKey = z.string().regex(/^[a-z0-9_.-]+(?<!-bin)$/);
 
 const provider = z.strictObject({
-  /** Where it is: `host:port`, or `dns:///host:port`; calls are spread over all addresses of the name. */
+  /** Address: `host:port`, or `dns:///host:port`. Calls are spread over all addresses of the name. */
   target: z.string().min(1),
-  /** How its connection is secured. Absent: not at all. */
+  /** TLS settings. Absent: the connection is not encrypted. */
   tls: z.union([tls, z.literal(true).transform(() => ({}))]).optional(),
   /** Sent with each call. */
   metadata: z.record(metadataKey, z.string()).default({}),
-  /** How long one call may take. */
+  /** Time limit of one call. */
   time_limit_seconds: z.number().positive().max(86_400).default(300),
-  /** The class of tools that name none. */
+  /** Permission class of tools that specify none. */
   permission_class: permissionClass.default(PermissionClass.NETWORK),
-  /** What is to hold for single tools, by the names that the provider gives them. */
+  /** Policies for single tools, by the names that the provider gives them. */
   tools: z.record(z.string(), toolPolicy).default({}),
 });
 
-/** `mcp` would give tools the names of those of MCP servers. */
+/** With the name `mcp`, tools would have the names of those of MCP servers. */
 const config = z.strictObject({ providers: named(provider, ["mcp"]) });
 
-/** The contents of the files that secure a connection. */
+/** The contents of the TLS files. */
 export interface ProviderTls {
   readonly ca: Buffer | null;
   readonly cert: Buffer | null;
@@ -47,14 +47,14 @@ export interface ProviderTls {
   readonly serverName: string | undefined;
 }
 
-/** How one provider is reached. */
+/** The settings of one provider. */
 export type ProviderConfig = Omit<z.infer<typeof provider>, "tls"> & {
   readonly tls: ProviderTls | undefined;
 };
 
 /**
- * Reads the providers of a toolhost, by name, with what their metadata takes from the environment. Throws a Failure that
- * says what is wrong with the file, or with those that it names.
+ * Reads the tool providers of a toolhost, by name. Fills in variables of the environment in their metadata. Throws a Failure
+ * that says what is wrong with the file, or with a file that it names.
  */
 export async function readProviderConfig(
   path: string | undefined,
@@ -75,18 +75,18 @@ export async function readProviderConfig(
   return new Map(await Promise.all(read));
 }
 
-/** The settings of a provider by what is not left to the defaults; for tests and programs. */
+/** Returns the settings of a provider, with defaults for those that are missing; for tests and programs. */
 export function providerConfig(
-  given: Omit<z.input<typeof provider>, "tls"> & { readonly tls?: ProviderTls },
+  settings: Omit<z.input<typeof provider>, "tls"> & { readonly tls?: ProviderTls },
 ): ProviderConfig {
-  const { tls: secured, ...rest } = given;
+  const { tls: secured, ...rest } = settings;
   const parsed = provider.parse(rest);
   return { ...parsed, metadata: headerValues(setting, parsed.metadata), tls: secured };
 }
 
 async function readTls(name: string, files: z.infer<typeof tls>): Promise<ProviderTls> {
   if ((files.cert === undefined) !== (files.key === undefined)) {
-    throw invalidConfig(setting, `provider ${name}: tls.cert and tls.key go together`);
+    throw invalidConfig(setting, `provider ${name}: tls.cert and tls.key must be set together`);
   }
   const [ca = null, cert = null, key = null] = await Promise.all(
     [files.ca, files.cert, files.key].map(async (path) => path && (await pem(name, path))),

@@ -1,7 +1,8 @@
-import { setTimeout as wait } from "node:timers/promises";
 import { equals } from "@bufbuild/protobuf";
 import type { DescribeToolsResponse } from "@reeve/contracts/tool-provider";
 import { DescribeToolsResponseSchema } from "@reeve/contracts/tool-provider";
+import { Backoff } from "@reeve/platform/async/retry/backoff";
+import { sleep } from "@reeve/platform/async/sleep";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Tool } from "@reeve/calls/ports/tool";
 import { callProvider } from "./call-provider.ts";
@@ -9,18 +10,19 @@ import { describedTool } from "./provided-tool.ts";
 import { ProviderChannel } from "./provider-channel.ts";
 import type { ProviderConfig } from "./provider-config.ts";
 
-const firstDelayMs = 500;
-/** How often a provider is asked for its tools. */
-const lookMs = 30_000;
+/** Interval between two requests for the tools. */
+const describeIntervalMs = 30_000;
+/** Delays after a request that failed. */
+const retryBackoff = { firstDelayMs: 500, maxDelayMs: describeIntervalMs };
 const maxTools = 256;
 
 export interface ToolProviderPorts {
   readonly log: Logger;
-  /** Is called whenever the provider's tools have changed. */
+  /** Called when the tools of the provider have changed. */
   readonly onTools: () => void;
 }
 
-/** A provider of tools, asked for them again and again; those that it last listed stay while it is away. */
+/** A tool provider, which is asked for its tools regularly. Those that it last listed stay while it is unavailable. */
 export class ToolProvider implements AsyncDisposable {
   readonly name: string;
   readonly #config: ProviderConfig;
@@ -28,53 +30,54 @@ export class ToolProvider implements AsyncDisposable {
   readonly #channel: ProviderChannel;
   readonly #end = new AbortController();
   readonly #first = Promise.withResolvers<void>();
-  readonly #living: Promise<void>;
+  readonly #polling: Promise<void>;
   #described: DescribeToolsResponse | undefined;
   #tools: readonly Tool[] = [];
 
-  /** Asks for the tools at once. */
+  /** Requests the tools at once. */
   constructor(name: string, config: ProviderConfig, ports: ToolProviderPorts) {
     this.name = name;
     this.#config = config;
     this.#ports = { ...ports, log: ports.log.child({ provider: name }) };
     const keys = Object.keys(config.metadata);
     if (config.tls === undefined && keys.length > 0) {
-      this.#ports.log.warn({ keys }, "metadata is sent to the tool provider without tls");
+      this.#ports.log.warn({ keys }, "metadata is sent to the tool provider without TLS");
     }
     this.#channel = new ProviderChannel(config);
-    this.#living = this.#live(this.#end.signal);
+    this.#polling = this.#poll(this.#end.signal);
   }
 
-  /** The tools that the provider last listed, by the names by which models call them. */
+  /** The tools that the provider last listed, under the names by which models call them. */
   get tools(): readonly Tool[] {
     return this.#tools;
   }
 
-  /** Resolves when the provider has been asked for the first time. */
+  /** Resolves when the first request has succeeded or failed. */
   get tried(): Promise<void> {
     return this.#first.promise;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#end.abort(new DOMException("the toolhost goes away", "AbortError"));
-    await this.#living;
+    this.#end.abort(new DOMException("the toolhost ends", "AbortError"));
+    await this.#polling;
     this.#channel[Symbol.dispose]();
   }
 
-  async #live(signal: AbortSignal): Promise<void> {
-    for (let delayMs = firstDelayMs; !signal.aborted;) {
-      let pauseMs = lookMs;
+  async #poll(signal: AbortSignal): Promise<void> {
+    const backoff = new Backoff(retryBackoff);
+    while (!signal.aborted) {
+      let delayMs = describeIntervalMs;
       try {
         this.#take(await this.#channel.describe(signal));
-        delayMs = firstDelayMs;
+        backoff.reset();
       } catch (error) {
         const { log } = this.#ports;
-        if (!signal.aborted) log.warn({ err: error, delayMs }, "tool provider does not answer");
-        pauseMs = delayMs;
-        delayMs = Math.min(delayMs * 2, lookMs);
+        delayMs = backoff.next();
+        if (!signal.aborted)
+          log.warn({ err: error, delayMs }, "tool provider does not answer; trying again");
       }
       this.#first.resolve();
-      await wait(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+      await sleep(delayMs, signal).catch(() => undefined);
     }
     this.#first.resolve();
   }
@@ -89,15 +92,21 @@ export class ToolProvider implements AsyncDisposable {
     for (const tool of described.tools.slice(0, maxTools)) {
       const read = describedTool(this.name, this.#config, tool);
       if (read.kind === "refused") {
-        log.warn({ tool: tool.name, reason: read.reason }, "tool of a provider left out");
+        log.warn({ tool: tool.name, reason: read.reason }, "tool of a tool provider left out");
       } else if (tools.has(tool.name)) {
-        log.warn({ tool: tool.name, reason: "it is there twice" }, "tool of a provider left out");
+        log.warn(
+          { tool: tool.name, reason: "it is listed twice" },
+          "tool of a tool provider left out",
+        );
       } else {
         tools.set(tool.name, this.#toolOf(tool.name, read.descriptor));
       }
     }
     if (described.tools.length > maxTools) {
-      log.warn({ tools: described.tools.length, maxTools }, "provider has too many tools");
+      log.warn(
+        { tools: described.tools.length, maxTools },
+        "tool provider lists too many tools; the last are left out",
+      );
     }
     this.#tools = [...tools.values()];
     log.info({ tools: this.#tools.length }, "tool provider answered");

@@ -55,9 +55,8 @@ export async function openSandboxes(
   });
   const choice = await chooseDriver(config.REEVE_SANDBOX, drivers, log, signal);
   if (choice.driver === undefined) {
-    const dispose = () => Promise.resolve();
     const { refusal } = choice;
-    return { isolation: "none", refusal, [Symbol.asyncDispose]: dispose };
+    return { isolation: "none", refusal, [Symbol.asyncDispose]: () => Promise.resolve() };
   }
   const { driver, storage, resources } = openStorage(
     { driver: choice.driver, isolates: choice.report.isolates, identity },

@@ -1,13 +1,16 @@
 const lineFeed = 10;
 const carriageReturn = 13;
 
-/** The answer, whose body breaks off when one message of it is larger than `maxBytes`. */
-export function bounded(answer: Response, maxBytes: number): Response {
-  const { body, status, statusText, headers } = answer;
-  if (body === null) return answer;
+/**
+ * Returns the response with a body that fails when one message of it is larger than `maxBytes`. The limit of undici,
+ * `maxResponseSize`, would end a stream of events by its total size instead.
+ */
+export function withMessageLimit(response: Response, maxBytes: number): Response {
+  const { body, status, statusText, headers } = response;
+  if (body === null) return response;
   const isStream = headers.get("content-type")?.startsWith("text/event-stream") === true;
   const limit = new MessageLimit(maxBytes, isStream);
-  const checked = body.pipeThrough(
+  const limited = body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       transform: (chunk, controller) => {
         if (limit.admits(chunk)) controller.enqueue(chunk);
@@ -15,10 +18,10 @@ export function bounded(answer: Response, maxBytes: number): Response {
       },
     }),
   );
-  return new Response(checked, { status, statusText, headers });
+  return new Response(limited, { status, statusText, headers });
 }
 
-/** Counts the bytes of the message that is under way; in a stream of events an empty line ends it. */
+/** Counts the bytes of the current message, which in a stream of events ends with an empty line. */
 class MessageLimit {
   readonly #maxBytes: number;
   readonly #isStream: boolean;
