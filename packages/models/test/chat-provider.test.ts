@@ -67,8 +67,8 @@ async function failureOf(response: ProgrammedResponse): Promise<ModelFailure> {
   throw new Error("there was an answer");
 }
 
-describe("a model over the API of chat completions", () => {
-  test("is asked with the prompt, the tools and the key", async () => {
+describe("a model over the chat completions API", () => {
+  test("is called with the prompt, the tools, and the key", async () => {
     const number = server.requests.length + 1;
     const search = create(ToolDescriptorSchema, {
       name: "search",
@@ -124,7 +124,7 @@ describe("a model over the API of chat completions", () => {
     });
   });
 
-  test("answers with text, usage and its name", async () => {
+  test("answers with text, usage, and its name", async () => {
     const parts = await Array.fromAsync(ask());
     const spoken = parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
     expect(spoken).toBe("word0 word1 word2 ");
@@ -137,7 +137,7 @@ describe("a model over the API of chat completions", () => {
     });
   });
 
-  test("is heard as soon as it says something", async () => {
+  test("streams text as soon as it arrives", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     server.program({ body: [chunk({ content: "Hi" }), promise, chunk({}, "stop"), done] });
     const parts = ask()[Symbol.asyncIterator]();
@@ -169,7 +169,7 @@ describe("a model over the API of chat completions", () => {
     expect(new Set(ports).size).toBeLessThan(asked);
   });
 
-  test("is done at the end mark, even if its connection stays open", async () => {
+  test("ends at the end mark, even if its connection stays open", async () => {
     const number = server.requests.length + 1;
     const turn = await given(whole, never);
     expect(turn.finishReason).toBe("stop");
@@ -186,7 +186,7 @@ describe("a model that gives no answer", () => {
     },
   );
 
-  test("is unavailable when a proxy answers with a page", async () => {
+  test("is unavailable when a proxy answers with an HTML page", async () => {
     const page = { "content-type": "text/html" };
     const failure = await failureOf({ status: 502, headers: page, body: ["<h1>Bad Gateway</h1>"] });
     expect(failure.reason).toBe("unavailable");
@@ -197,21 +197,21 @@ describe("a model that gives no answer", () => {
     [{ code: 429, message: "slow down" }, "rate_limited"],
     [{ type: "server_error", message: "oops" }, "unavailable"],
     [{ type: "invalid_request_error", message: "what?" }, "invalid"],
-  ])("may say so in the middle: %j", async (error, reason) => {
+  ])("may report a failure within the stream: %j", async (error, reason) => {
     const failure = await failureOf({ body: [chunk({ content: "Hi" }), event({ error })] });
     expect(failure.reason).toBe(reason);
   });
 });
 
 describe("an abort", () => {
-  test("before the request makes none", async () => {
+  test("before the request sends none", async () => {
     const count = server.requests.length;
     const reason = new Error("enough");
     await expect(Array.fromAsync(ask(request(), AbortSignal.abort(reason)))).rejects.toBe(reason);
     expect(server.requests).toHaveLength(count);
   });
 
-  test("is not needed to end an answer that nobody reads on", async () => {
+  test("is not needed to close an answer that is no longer read", async () => {
     const number = server.requests.length + 1;
     server.program({ body: [chunk({ content: "Hi" }), never] });
     for await (const part of ask()) {

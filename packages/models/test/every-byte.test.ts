@@ -54,7 +54,7 @@ describe.each(apis)("over $format, an answer", (api) => {
   );
 
   test.each(["text", "tool-call"])(
-    "of %s that is cut at any byte is whole, or none at all",
+    "of %s that is cut at any byte is complete or missing",
     async (name) => {
       const bytes = fixture(api, name);
       const { turn } = await heard(api, [bytes]);

@@ -86,14 +86,14 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
 
   const played = (name: string) => answerTo({ body: [bytesOf(name)] });
 
-  test("of text is told, and its usage and its end", async () => {
+  test("of text yields the text, the usage, and the finish reason", async () => {
     const { text, turn } = await played("text");
     expect(text).toBe(greeting);
     expect(turn).toMatchObject({ finishReason: "stop", calls: [], usage });
     expect(server.requests.at(-1)?.path).toBe(api.path);
   });
 
-  test("of a call is a call", async () => {
+  test("of a call has the call", async () => {
     const { text, turn } = await played("tool-call");
     expect(text).toBe("");
     expect(turn).toMatchObject({
@@ -103,7 +103,7 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
     });
   });
 
-  test("of parallel calls is these calls in order, also when every byte comes alone", async () => {
+  test("of parallel calls has these calls in order, even byte by byte", async () => {
     const bytes = bytesOf("parallel-calls");
     const alone = Array.from(bytes, (_, place) => bytes.subarray(place, place + 1));
     const { turn } = await answerTo({ body: alone });
@@ -115,7 +115,7 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
   });
 
   test.each(["duplicate-ids", "missing-ids"])(
-    "with %s keeps every call, with ids of their own in the message too",
+    "with %s keeps every call, with distinct ids also in the message",
     async (name) => {
       const { turn } = await played(name);
       const ids = turn.calls.map(({ providerCallId }) => providerCallId);
@@ -128,7 +128,7 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
   );
 
   // Requirement: LOOP-4
-  test("of reasoning tells it apart, and goes back verbatim", async () => {
+  test("of reasoning is separate from the text, and is sent back verbatim", async () => {
     const { text, reasoning, turn } = await played("reasoning");
     expect({ text, reasoning }).toEqual({ text: greeting, reasoning: "The user greets me." });
     expect(turn.usage).toEqual({ ...usage, reasoningTokens: 4 });
@@ -145,17 +145,17 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
     expect(first).toBeGreaterThan(0);
   });
 
-  test("that is stopped by its length says so", async () => {
+  test("that the token limit cuts reports it", async () => {
     const { text, turn } = await played("length");
     expect(text).toBe(greeting);
     expect(turn.finishReason).toBe("length");
   });
 
-  test("without usage leaves it open", async () => {
+  test("without usage has no usage", async () => {
     expect((await played("without-usage")).turn.usage).toBeUndefined();
   });
 
-  test("may have comments that keep it alive, and carriage returns", async () => {
+  test("may have keep-alive comments and carriage returns", async () => {
     const text = bytesOf("text").toString();
     const noisy = `: connected\n\n${text.replaceAll("\n\n", "\n\n: keep-alive\n\n")}`;
     expect(await answerTo({ body: [noisy.replaceAll("\n", "\r\n")] })).toEqual(
@@ -163,17 +163,17 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
     );
   });
 
-  test.each(["filtered", "refusal"])("that says nothing but %s is refused", async (name) => {
+  test.each(["filtered", "refusal"])("that contains only a %s result is refused", async (name) => {
     expect(await failureOf(played(name))).toMatchObject({ reason: "refused", retryable: false });
   });
 
-  test("with a chunk that cannot be read is malformed", async () => {
+  test("with an unreadable chunk is malformed", async () => {
     const failure = await failureOf(played("malformed"));
     expect(failure).toMatchObject({ reason: "malformed", retryable: true });
     expect(failure.message).not.toContain("and");
   });
 
-  test("with an error in the middle is that error, after what was said", async () => {
+  test("with an error in the stream fails with that error, after the text before it", async () => {
     server.program({ body: [bytesOf("error-in-the-middle")] });
     const heard: ModelPart[] = [];
     const listening = async () => {
@@ -196,7 +196,7 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
     }
   });
 
-  test("that is cut after its end is whole", async () => {
+  test("that is cut after its end is complete", async () => {
     const bytes = bytesOf("text");
     // The Responses API says with its last event that it ends, the others before it.
     const lastEvent = bytes.lastIndexOf("\n\n", -3) + 2;
@@ -205,7 +205,7 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
     expect(turn).toMatchObject({ finishReason: "stop", usage });
   });
 
-  test("that does not begin ends with the signal, and its connection with it", async () => {
+  test("that has not started is aborted by the signal, together with its connection", async () => {
     server.program({ body: [never], holdsHeaders: true });
     const number = server.requests.length + 1;
     const end = new AbortController();
@@ -217,7 +217,7 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
     expect(await seen.ended).toBe("cut");
   });
 
-  test("that goes on ends with the signal, and its connection with it", async () => {
+  test("in progress is aborted by the signal, together with its connection", async () => {
     const bytes = bytesOf("text");
     server.program({ body: [bytes.subarray(0, placeOf(bytes, " Zürich")), never] });
     const number = server.requests.length + 1;
@@ -232,7 +232,7 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
     expect(await seen.ended).toBe("cut");
   });
 
-  test("that falls silent is not waited for, before its beginning or in its middle", async () => {
+  test("that is idle fails after the timeout, before its start or within it", async () => {
     const bytes = bytesOf("text");
     const silent = [
       { body: [never], holdsHeaders: true },
@@ -267,7 +267,7 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
     },
   );
 
-  test("may ask to wait until a date, and may quote the key, which is not repeated", async () => {
+  test("may ask to wait until a date, and its failure never contains the key", async () => {
     const date = new Date(Date.now() + 60_000).toUTCString();
     const body = JSON.stringify({ error: { message: `too much for ${key}` } });
     const failure = await failureOf(
@@ -282,13 +282,13 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
     expect(failure.message).toMatch(/answered 429: too much for \[key\]$/);
   });
 
-  test("that is a page of a proxy is unavailable", async () => {
+  test("that is an error page of a proxy is unavailable", async () => {
     const headers = { "content-type": "text/html" };
     const page = { status: 502, headers, body: ["<h1>Bad Gateway</h1>"] };
     expect((await failureOf(answerTo(page))).reason).toBe("unavailable");
   });
 
-  test("that nobody sends is unavailable", async () => {
+  test("from an unreachable server is unavailable", async () => {
     const gone = await startModelServer();
     await gone[Symbol.asyncDispose]();
     const provider = api.open(gone.url, { apiKey: key });
@@ -315,7 +315,7 @@ describe("a recorded stream", () => {
     expect(turn).toMatchObject({ finishReason: "stop", usage, model: "gpt-5.4-mini-2026-03-17" });
   });
 
-  test("of the Responses API that ends with a failure is that failure", async () => {
+  test("of the Responses API that ends with a failure fails with it", async () => {
     expect(await failureOf(playedBy(responses, "failed"))).toMatchObject({
       reason: "rate_limited",
       retryable: true,

@@ -9,9 +9,9 @@ import { expectOrder } from "../../test/support/event-order.ts";
 const effects = (run: PlayedRun) => nextEffects(run.state).map(({ kind }) => kind);
 const { APPROVED, REJECTED, TIMED_OUT, WITHDRAWN } = ApprovalState;
 
-describe("a call that a person has to approve", () => {
+describe("a call that needs an approval", () => {
   // Requirement: INJ-3, HITL-8
-  test("is shown to them with everything that they decide by", () => {
+  test("is requested with everything that the decision needs", () => {
     const run = new PlayedRun(
       {
         hitlTools: ["search"],
@@ -36,7 +36,7 @@ describe("a call that a person has to approve", () => {
     expect(Number(expiresAt?.seconds) - Number(requestedAt?.seconds)).toBe(60);
   });
 
-  test("is not asked about when it cannot run: its model reads why at once", () => {
+  test("is refused at once, without a request, when it cannot run", () => {
     const strict = { name: "strict", inputSchema: { required: ["n"] } };
     const run = new PlayedRun({ hitlTools: ["strict"] }, { tools: [strict] });
     run.turn({ name: "strict" }, { name: "strict", args: "{broken" });
@@ -49,20 +49,23 @@ describe("a call that a person has to approve", () => {
     [REJECTED, ToolStatus.REJECTED, ApprovalStatus.REJECTED],
     [WITHDRAWN, ToolStatus.REJECTED, ApprovalStatus.REJECTED],
     [TIMED_OUT, ToolStatus.TIMED_OUT, ApprovalStatus.TIMED_OUT],
-  ])("that ends as %s never runs, and says so in its record", (state, status, approvalStatus) => {
-    const run = new PlayedRun({ hitlTools: ["search"] }).turn({ name: "search" }).decides(state);
-    const [approval] = run.all("approval");
-    expect(run.all("toolCallStarted")).toEqual([]);
-    expect(run.all("toolResult")[0]?.result?.metadata).toMatchObject({
-      status,
-      approvalStatus,
-      approvalId: approval?.approval?.approvalId,
-    });
-    expectOrder(run.says("then not").turn().events);
-  });
+  ])(
+    "whose approval ends as %s never runs, and its record says so",
+    (state, status, approvalStatus) => {
+      const run = new PlayedRun({ hitlTools: ["search"] }).turn({ name: "search" }).decides(state);
+      const [approval] = run.all("approval");
+      expect(run.all("toolCallStarted")).toEqual([]);
+      expect(run.all("toolResult")[0]?.result?.metadata).toMatchObject({
+        status,
+        approvalStatus,
+        approvalId: approval?.approval?.approvalId,
+      });
+      expectOrder(run.says("then not").turn().events);
+    },
+  );
 
   // Requirement: HITL-2
-  test("leaves its siblings alone, whatever becomes of it", () => {
+  test("does not affect its siblings, whatever the decision", () => {
     const run = new PlayedRun(
       { hitlTools: ["search"] },
       { tools: [{ name: "search" }, { name: "count" }] },
@@ -74,7 +77,7 @@ describe("a call that a person has to approve", () => {
   });
 
   // Requirement: HITL-2
-  test("is checked again with the arguments that a person gave it", () => {
+  test("is checked again with its edited arguments", () => {
     const strict = { name: "strict", inputSchema: { properties: { n: { type: "integer" } } } };
     const run = new PlayedRun({ hitlTools: ["strict"] }, { tools: [strict] });
     run.turn({ name: "strict", args: { n: 1 } }).decides(APPROVED, { edited: { n: "x" } });
@@ -82,7 +85,7 @@ describe("a call that a person has to approve", () => {
     expect(run.all("toolCallStarted")).toEqual([]);
   });
 
-  test("runs with the arguments that a person gave it, and the log keeps what the model asked", () => {
+  test("runs with its edited arguments, and the log keeps those of the model", () => {
     const run = new PlayedRun({ hitlTools: ["search"] }).turn({ name: "search", args: { q: "a" } });
     run.decides(APPROVED, { edited: { q: "b" } });
     const [call] = run.frame().calls;
@@ -90,7 +93,7 @@ describe("a call that a person has to approve", () => {
     expect(run.all("toolCall")[0]?.arguments).toEqual({ q: "a" });
   });
 
-  test("may be one that the runtime carries out itself, or that begins subtasks", () => {
+  test("may be of a runtime tool, or of one that starts subtasks", () => {
     const run = new PlayedRun({
       hitlTools: ["memory_write", "run_subtask", "run_parallel_subtasks"],
       allowParallelSubagents: true,
@@ -108,7 +111,7 @@ describe("a call that a person has to approve", () => {
 
 describe("an approval in a subtask", () => {
   // Requirement: HITL-8
-  test("is asked for at the run, and names the subtask", () => {
+  test("is requested at the run, and names the subtask", () => {
     const run = new PlayedRun({ hitlTools: ["search"] }).turn(subtask("a"));
     const [child = ""] = run.subtasks;
     run.turnIn(child, [{ name: "search" }]);
@@ -116,7 +119,7 @@ describe("an approval in a subtask", () => {
     expect(openWaits(run.state)).toHaveLength(1);
   });
 
-  test("lets its siblings work, and the run rests once they are done", () => {
+  test("lets its siblings work, and the run is parked when they are done", () => {
     const run = new PlayedRun({ hitlTools: ["search"] }).turn(subtask("a"), subtask("b"));
     const [a = "", b = ""] = run.subtasks;
     run.turnIn(a, [{ name: "search" }]);
@@ -131,7 +134,7 @@ describe("an approval in a subtask", () => {
   });
 });
 
-test("a run that rests takes up a message only when it goes on", () => {
+test("a parked run injects a message only when it continues", () => {
   const run = new PlayedRun({ hitlTools: ["search"] }).turn({ name: "search" }).parks();
   run.receivesMessage("never mind").claimedAnew();
   expect(run.all("messageInjected")).toEqual([]);

@@ -16,7 +16,7 @@ const effects = (run: PlayedRun) => nextEffects(run.state).map(({ kind }) => kin
 
 describe("a run", () => {
   // Requirement: LOOP-1
-  test("that is answered at once takes one step", () => {
+  test("with an immediate answer takes one step", () => {
     const run = new PlayedRun().says("hello").turn();
     expect(run.clientTrace).toEqual([
       "status:starting",
@@ -50,7 +50,7 @@ describe("a run", () => {
   });
 
   // Requirement: LOOP-2
-  test("gives results to the model in the order of the calls, whichever came first", () => {
+  test("passes results to the model in the order of the calls, whichever arrived first", () => {
     const run = new PlayedRun().turn({ name: "search" }, { name: "search" });
     run.result(1, "second").result(0, "first");
     const contents = promptFor(run.state, run.frame("")).flatMap((m) =>
@@ -60,7 +60,7 @@ describe("a run", () => {
   });
 
   // Requirement: LOOP-3
-  test("answers an unknown tool and unreadable arguments to the model, and lets the sibling run", () => {
+  test("reports an unknown tool and unreadable arguments to the model, and runs the sibling", () => {
     const run = new PlayedRun().turn(
       { name: "nothing" },
       { name: "search", args: "{not json" },
@@ -77,7 +77,7 @@ describe("a run", () => {
   });
 
   // Requirement: META-3, LOOP-3
-  test("answers arguments that break the tool's schema with what is wrong", () => {
+  test("reports arguments that violate the tool's schema to the model", () => {
     const schema = { type: "object", properties: { q: { type: "string" } }, required: ["q"] };
     const run = new PlayedRun({}, { tools: [{ name: "search", inputSchema: schema }] });
     run.turn({ name: "search", args: { q: 7 } });
@@ -89,7 +89,7 @@ describe("a run", () => {
     });
   });
 
-  test("cuts a refusal like any result, however long the name of the tool", () => {
+  test("cuts a refusal like any result, however long the tool's name is", () => {
     const run = new PlayedRun({ budgets: { maxResultBytes: 1_000 } });
     const long = "x".repeat(100_000);
     run.turn({ name: long }, subtask("a", { tools: [long] }), { name: "search" });
@@ -100,7 +100,7 @@ describe("a run", () => {
   });
 
   // Requirement: LOOP-6
-  test("ends in an error at the iteration limit", () => {
+  test("ends with an error at the iteration limit", () => {
     const run = new PlayedRun({ maxRounds: 1 }).turn({ name: "search" }).result(0);
     expect(run.clientTrace.slice(-4)).toEqual([
       "step:completed",
@@ -123,7 +123,7 @@ describe("a run", () => {
     ]);
   });
 
-  test("ends when its calls of models are used up", () => {
+  test("ends when it exceeds its budget of model calls", () => {
     const run = new PlayedRun({ budgets: { maxLlmCalls: 1 } }).turn({ name: "search" }).result(0);
     expect(run.clientTrace.slice(-4)).toEqual([
       "budgetExceeded",
@@ -134,7 +134,7 @@ describe("a run", () => {
   });
 
   // Requirement: EVT-6
-  test("takes up a message before it may complete", () => {
+  test("injects a waiting message before it completes", () => {
     const run = new PlayedRun();
     run.receivesMessage("and then?");
     run.says("one").turn();
@@ -148,7 +148,7 @@ describe("a run", () => {
   });
 
   // Requirement: INJ-2, INJ-3
-  test("keeps injected arguments from the tool and shows them in the result", () => {
+  test("hides injected arguments from the tool and shows them in the result", () => {
     const run = new PlayedRun({ injectedToolArgs: { origin: "who calls" } });
     run.turn({ name: "search", args: { q: "a", origin: "console" } });
     expect(run.frame().calls[0]?.call).toMatchObject({
@@ -195,7 +195,7 @@ describe("an approval", () => {
     [ApprovalState.REJECTED, ToolStatus.REJECTED, "a person rejected this call: not today"],
     [ApprovalState.TIMED_OUT, ToolStatus.TIMED_OUT, "nobody approved this call in time"],
   ])(
-    "that ends in state %s is told to the model, and the run goes on",
+    "that ends in state %s is reported to the model, and the run continues",
     (state, status, content) => {
       const run = dangerous();
       run.decides(state);
@@ -206,7 +206,7 @@ describe("an approval", () => {
   );
 });
 
-test("a cancelled run wants nothing any more, and leaves its open calls to be released", () => {
+test("a cancelled run needs no effects, and its open calls are to be released", () => {
   const run = new PlayedRun().turn({ name: "search" });
   run.write(
     { case: "cancelRequested", value: {} },

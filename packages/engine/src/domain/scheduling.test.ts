@@ -29,7 +29,7 @@ const underWay = (run: PlayedRun, id = "") =>
 
 describe("the calls of a turn", () => {
   // Requirement: LOOP-2, TURN-1
-  test("run together, eight at most, and the surplus one by one at the end of the serial queue", () => {
+  test("run in parallel, at most eight, and the others one by one at the end of the serial queue", () => {
     const run = new PlayedRun({}, setting).turn(...times(10, "search"), { name: "alone" });
     expect(underWay(run)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
     // The serial call goes first, then the surplus, each when the one before it is done.
@@ -52,14 +52,14 @@ describe("the calls of a turn", () => {
   });
 
   // Requirement: LOOP-5
-  test("run one by one when the provider does not make calls in parallel", () => {
+  test("run one by one when the provider does not support parallel calls", () => {
     const run = new PlayedRun({}, oneByOne).turn(...times(3, "search"));
     expect(underWay(run)).toEqual([0]);
     expect(underWay(run.result(0))).toEqual([1]);
     expect(underWay(run.result(1))).toEqual([2]);
   });
 
-  test("that begin subtasks run one by one there, too", () => {
+  test("that start subtasks run one by one there, too", () => {
     const run = new PlayedRun({}, oneByOne).turn(subtask("a"), subtask("b"));
     const [first = ""] = run.subtasks;
     expect(run.subtasks).toHaveLength(1);
@@ -68,7 +68,7 @@ describe("the calls of a turn", () => {
     expect(run.subtasks).not.toContain(first);
   });
 
-  test("end with finish_subtask wherever it stands, one by one or not", () => {
+  test("end with finish_subtask wherever it is in the turn, in parallel or not", () => {
     const run = new PlayedRun({}, oneByOne).turn(
       subtask("a", { output_schema: { type: "object" } }),
     );
@@ -79,13 +79,13 @@ describe("the calls of a turn", () => {
     expect(run.resultsSeen()).toEqual(["{}"]);
   });
 
-  test("take no place that never reach a tool: refused ones, and those of the runtime itself", () => {
+  test("occupy no slot if they never start: refused ones, and those of runtime tools", () => {
     const run = new PlayedRun({}, setting);
     run.turn(...times(4, "nothing"), ...times(4, "memory_list"), ...times(8, "search"));
     expect(underWay(run)).toEqual([8, 9, 10, 11, 12, 13, 14, 15]);
   });
 
-  test("of the planner run as its own provider can make them", () => {
+  test("of the planner follow the capabilities of its own provider", () => {
     const run = new PlayedRun(
       { planningEnabled: true },
       { tools, prepared: { planningCapabilities: { tools: true, parallelToolCalls: false } } },
@@ -96,8 +96,8 @@ describe("the calls of a turn", () => {
   });
 });
 
-describe("a call that waits for a person", () => {
-  test("lets its siblings run, and holds up the serial calls behind it", () => {
+describe("a call that waits for an approval", () => {
+  test("lets its siblings run, and blocks the serial calls behind it", () => {
     const run = new PlayedRun({ hitlTools: ["write"] }, setting);
     run.turn({ name: "write" }, { name: "paint" }, { name: "search" });
     expect(underWay(run)).toEqual([2]);
@@ -105,7 +105,7 @@ describe("a call that waits for a person", () => {
     expect(underWay(run)).toEqual([0, 2]);
   });
 
-  test("displaces nothing that runs when it is approved", () => {
+  test("interrupts no call in progress when it is approved", () => {
     const run = new PlayedRun(
       { hitlTools: ["write"], budgets: { maxParallel: 2 } },
       {
@@ -130,7 +130,7 @@ const pair = (spec = {}): [PlayedRun, string, string] => {
 
 describe("over the whole run", () => {
   // Requirement: LOOP-2
-  test("no more calls are under way than the cap, whichever subtask made them", () => {
+  test("at most the limit of calls is in progress, whichever subtask made them", () => {
     const [run, a, b] = pair({ budgets: { maxParallel: 3 } });
     run.turnIn(a, times(2, "search")).turnIn(b, times(2, "search"));
     expect([underWay(run, a), underWay(run, b)]).toEqual([[0, 1], [0]]);
@@ -138,7 +138,7 @@ describe("over the whole run", () => {
     expect([underWay(run, a), underWay(run, b)]).toEqual([[1], [0, 1]]);
   });
 
-  test("a lock is held once, and goes to the sibling that waits for it", () => {
+  test("a lock is held once, and passes to the sibling that waits for it", () => {
     const [run, a, b] = pair();
     run.turnIn(a, times(1, "write")).turnIn(b, times(1, "write"));
     expect([underWay(run, a), underWay(run, b)]).toEqual([[0], []]);
@@ -146,7 +146,7 @@ describe("over the whole run", () => {
     expect(underWay(run, b)).toEqual([0]);
   });
 
-  test("a call that bears no other beside it has none of its kind in a sibling, either", () => {
+  test("calls that are not parallel-safe run alone, also across siblings", () => {
     const [run, a, b] = pair();
     run.turnIn(a, times(1, "alone")).turnIn(b, [{ name: "alone" }, { name: "search" }]);
     expect([underWay(run, a), underWay(run, b)]).toEqual([[0], [1]]);

@@ -4,14 +4,14 @@ import { PlayedRun } from "../../test/support/run-player.ts";
 import { expectOrder } from "../../test/support/event-order.ts";
 
 describe("a model that does not answer", () => {
-  test("is asked again after a wait when another attempt may succeed", () => {
+  test("is called again after a delay when a retry may succeed", () => {
     const run = new PlayedRun().says("par");
     run.write({ case: "modelCallFailed", value: { reason: "unavailable", retryable: true } });
     expect(run.trace.at(-1)).toBe("textVoided");
     expect(nextEffects(run.state)).toMatchObject([{ kind: "wait_to_retry", delayMs: 500 }]);
   });
 
-  test("ends the run when it failed for good", () => {
+  test("ends the run after a permanent failure", () => {
     const run = new PlayedRun();
     run.write({ case: "modelCallFailed", value: { reason: "invalid", message: "no such model" } });
     expect(run.clientTrace.slice(-3)).toEqual([
@@ -22,7 +22,7 @@ describe("a model that does not answer", () => {
   });
 
   // Requirement: EVT-1
-  test("is asked again at once by a new owner, and what was streamed is voided", () => {
+  test("is called again at once by a new owner, and the streamed text is voided", () => {
     const run = new PlayedRun().says("half an ans").claimedAnew();
     expect(run.trace.slice(-3)).toEqual(["runClaimed", "textVoided", "modelCallStarted"]);
     const voided = run.events.find(({ event }) => event.case === "textVoided");
@@ -32,7 +32,7 @@ describe("a model that does not answer", () => {
   });
 
   // Requirement: RES-2
-  test("is asked four times, each time after twice the wait", () => {
+  test("is called four times, each time after twice the delay", () => {
     const run = new PlayedRun();
     const waits: number[] = [];
     for (let more = 10; run.end === undefined && more > 0; more--) {
@@ -47,7 +47,7 @@ describe("a model that does not answer", () => {
     expect(run.all("error")[0]?.message).toContain("after 4 attempts");
   });
 
-  test("is not blamed for attempts that were lost with their workers", () => {
+  test("has as many retries left after attempts that were lost with their workers", () => {
     const run = new PlayedRun().claimedAnew().claimedAnew().claimedAnew().claimedAnew();
     run.fails("unavailable", { retryable: true });
     expect(nextEffects(run.state)).toMatchObject([{ kind: "wait_to_retry", delayMs: 500 }]);
@@ -63,7 +63,7 @@ describe("a model that does not answer", () => {
     expect(nextEffects(run.state)).toMatchObject([{ kind: "wait_to_retry", delayMs: 7_000 }]);
   });
 
-  test("kills no more than ten workers in a row", () => {
+  test("stops a run after ten lost workers in a row", () => {
     const run = new PlayedRun();
     for (let more = 50; run.end === undefined && more > 0; more--) run.claimedAnew();
     expect(run.end).toBe("error");
@@ -72,7 +72,7 @@ describe("a model that does not answer", () => {
   });
 });
 
-test("kills no more than ten workers in a row, whatever their models began to say", () => {
+test("stops a run after ten lost workers in a row, even if their models streamed text", () => {
   const run = new PlayedRun();
   for (let more = 50; run.end === undefined && more > 0; more--) {
     run.says("hello").claimedAnew();

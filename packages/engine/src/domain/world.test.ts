@@ -41,7 +41,7 @@ function expectSound(run: PlayedRun): void {
 }
 
 // Requirement: PLAN-2, EVT-2
-test("every run of every world comes to its end, in order, and within its limits", () => {
+test("every run of every world ends in order and within its limits", () => {
   fc.assert(
     fc.property(anyWorld, (world) => {
       const run = play(world, expectSound);
@@ -57,7 +57,7 @@ test("every run of every world comes to its end, in order, and within its limits
   );
 });
 
-test("the state is the fold of the log, however it is cut, and after it was stored", () => {
+test("the state is the fold of the log, wherever it is cut, also after storage", () => {
   fc.assert(
     fc.property(anyWorld, fc.nat(), (world, at) => {
       const run = play(world);
@@ -108,7 +108,7 @@ test("folding changes neither the state before it nor the event", () => {
 });
 
 // Requirement: EVT-2
-test("a run goes on to its end in order wherever its log was cut and its worker lost", () => {
+test("a run continues to its end in order wherever its log was cut and its worker lost", () => {
   fc.assert(
     fc.property(anyWorld, fc.array(fc.nat(), { minLength: 1, maxLength: 8 }), (world, cuts) => {
       const { events } = play(world);

@@ -29,7 +29,7 @@ const result = (id: string, given: Partial<Extract<PromptMessage, { role: "tool"
 });
 
 describe("a request of the Messages API", () => {
-  test("has the prompt, the tools and marks for the cache, and no temperature", () => {
+  test("has the prompt, the tools, cache marks, and no temperature", () => {
     const request = requestFor({
       instructions: "be brief",
       messages: [hello],
@@ -55,12 +55,12 @@ describe("a request of the Messages API", () => {
     });
   });
 
-  test("marks the last tool where there is no system prompt", () => {
+  test("marks the last tool if there is no system prompt", () => {
     const { tools } = anthropicRequest(requestFor({ tools: [searchTool, searchTool] }), undefined);
     expect(tools?.map((tool) => "cache_control" in tool)).toEqual([false, true]);
   });
 
-  test("limits the answer by what is known of the model, or by the usual", () => {
+  test("limits the answer by the model's maximum, or by the default", () => {
     const { max_tokens: known } = anthropicRequest(
       requestFor({}, { maxOutputTokens: 64_000 }),
       undefined,
@@ -69,7 +69,7 @@ describe("a request of the Messages API", () => {
     expect(anthropicRequest(requestFor(), undefined).max_tokens).toBe(16_000);
   });
 
-  test("lets a model think where it is told to and the model is able to", () => {
+  test("enables thinking if it is configured and the model supports it", () => {
     const thinking = { type: "adaptive", display: "summarized" };
     expect(anthropicRequest(requestFor(), "adaptive")).toMatchObject({ thinking });
     const capabilities = create(ProviderCapabilitiesSchema, { tools: true });
@@ -77,7 +77,7 @@ describe("a request of the Messages API", () => {
     expect(plain).not.toHaveProperty("thinking");
   });
 
-  test("has all results of a turn in one message, in order, then notes, then what the user says", () => {
+  test("has all results of a turn in one message, in order, then notes, then the user's message", () => {
     const calls = [
       { type: "thinking", thinking: "hm", signature: "s" },
       { type: "tool_use", id: "a", name: "search", input: {} },
@@ -108,7 +108,7 @@ describe("a request of the Messages API", () => {
     ]);
   });
 
-  test("leaves out blank texts, which the API refuses, and turns that say nothing", () => {
+  test("omits blank texts, which the API refuses, and empty turns", () => {
     const quiet = recorded(text("\n"), { type: "tool_use", id: "a", name: "search", input: {} });
     expect(messagesOf(hello, recorded(), quiet, result("a", { notes: [" "] }))).toMatchObject([
       { role: "user" },
@@ -117,13 +117,13 @@ describe("a request of the Messages API", () => {
     ]);
   });
 
-  test("begins with the user even where the conversation does not", () => {
+  test("starts with the user even if the conversation does not", () => {
     const [first, second] = messagesOf({ role: "assistant", text: "Welcome!" }, hello);
     expect(first?.role).toBe("user");
     expect(second).toEqual({ role: "assistant", content: [text("Welcome!")] });
   });
 
-  test("tells a turn of another format by what it said and called, with ids that the API takes", () => {
+  test("sends a turn of another format by its text and calls, with ids that the API accepts", () => {
     const foreign: PromptMessage = {
       role: "verbatim",
       messageJson: "{}",

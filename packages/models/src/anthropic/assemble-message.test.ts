@@ -29,7 +29,7 @@ const contentOf = ({ messageJson }: ModelTurn): unknown =>
   Reflect.get(JSON.parse(messageJson) as object, "content");
 
 describe("a turn of the Messages API", () => {
-  test("has the arguments of each call as they were written, wherever they are split", () => {
+  test("keeps the arguments of each call as written, wherever they are split", () => {
     const value = { say: 'Grüße "👋"', list: [1, null, {}] };
     const written = JSON.stringify(value);
     for (let place = 0; place <= written.length; place++) {
@@ -58,20 +58,20 @@ describe("a turn of the Messages API", () => {
     );
   });
 
-  test("has empty arguments for a call that is given none, or those that it begins with", () => {
+  test("has empty arguments for a call without any, or those at its start", () => {
     const whole = { ...call("d"), input: { q: 1 } };
     const { calls } = turnOf([start(0, call("c")), start(1, whole)]);
     expect(calls.map(({ argumentsText }) => argumentsText)).toEqual(["{}", '{"q":1}']);
   });
 
-  test("can go back although its arguments were cut", () => {
+  test("can be sent back although its arguments were cut", () => {
     const turn = turnOf([start(0, call("c")), json(0, '{"q":"lo')], "max_tokens");
     expect(turn.calls[0]?.argumentsText).toBe('{"q":"lo');
     expect(contentOf(turn)).toEqual([{ ...call("c"), input: { unparsed: '{"q":"lo' } }]);
   });
 
   // Requirement: LOOP-4
-  test("goes back with every field that the provider sent", () => {
+  test("is sent back with every field that the provider sent", () => {
     const turn = turnOf([
       start(0, { type: "text", text: "A", citations: null }),
       delta(0, { type: "text_delta", text: "B" }),
@@ -96,7 +96,7 @@ describe("a turn of the Messages API", () => {
     expect(turnOf([], reason).finishReason).toBe(finishReason);
   });
 
-  test("is refused with the provider's own words, even when it had begun", () => {
+  test("is refused with the provider's explanation, even after some text", () => {
     const turn = new MessageAssembly();
     turn.add(start(0, { type: "text", text: "Once" }));
     turn.add({

@@ -19,7 +19,7 @@ const callOf = (index: number, id: string | undefined, name: string, text: strin
 });
 
 describe("a turn", () => {
-  test("has the arguments of each call as they were written, wherever they are split", () => {
+  test("keeps the arguments of each call as written, wherever they are split", () => {
     const written = fc.array(fc.string({ unit: "grapheme" }), { minLength: 1, maxLength: 6 });
     fc.assert(
       fc.property(fc.array(written, { minLength: 1, maxLength: 4 }), fc.boolean(), (all, mixed) => {
@@ -45,7 +45,7 @@ describe("a turn", () => {
     );
   });
 
-  test("has the same arguments whether they are split here or there", () => {
+  test("has the same arguments wherever they are split", () => {
     const written = JSON.stringify({ say: 'Grüße "👋"', list: [1, null, {}] });
     for (let place = 0; place <= written.length; place++) {
       const rest = { index: 0, function: { arguments: written.slice(place) } };
@@ -54,7 +54,7 @@ describe("a turn", () => {
     }
   });
 
-  test("keeps the first of two equal ids and replaces the second, in the message too", () => {
+  test("keeps the first of two equal ids and replaces the second, also in the message", () => {
     const turn = turnOf([calls(callOf(0, "same", "a", "{}"), callOf(1, "same", "b", "{}"))]);
     const ids = turn.calls.map(({ providerCallId }) => providerCallId);
     expect(ids[0]).toBe("same");
@@ -62,7 +62,7 @@ describe("a turn", () => {
     expect(messageOf(turn)).toMatchObject({ tool_calls: ids.map((id) => ({ id })) });
   });
 
-  test("gives an id to a call that has none, and takes one that comes late", () => {
+  test("creates an id for a call without one, and accepts a late one", () => {
     const turn = turnOf([
       calls(callOf(0, undefined, "a", "{"), callOf(1, "", "b", "{}")),
       calls({ index: 0, id: "late", function: { arguments: "}" } }),
@@ -73,7 +73,7 @@ describe("a turn", () => {
     ]);
   });
 
-  test("tells calls apart that have no index or all the same", () => {
+  test("separates calls without an index, or with the same index", () => {
     const plain = { id: "x", function: { name: "a", arguments: "{}" } };
     const { id: _, ...anonymous } = plain;
     for (const one of [calls(plain, { ...plain, id: "y" }), calls(anonymous, anonymous)]) {
@@ -88,7 +88,7 @@ describe("a turn", () => {
     expect(turn.calls.map(({ name }) => name)).toEqual(["a", "b"]);
   });
 
-  test("takes a name once, whether it is split or repeated", () => {
+  test("joins a split name, and keeps a repeated name once", () => {
     const split = calls({ index: 0, function: { name: "sea" } });
     expect(turnOf([split, calls(callOf(0, "x", "rch", "{}"))]).calls[0]?.name).toBe("search");
     const whole = calls(callOf(0, "x", "search", "{"));
@@ -98,7 +98,7 @@ describe("a turn", () => {
   });
 
   // Requirement: LOOP-4
-  test("goes back with every field that the provider sent", () => {
+  test("is sent back with every field that the provider sent", () => {
     const turn = turnOf([
       { role: "assistant", content: null, reasoning_content: "Let me " },
       { content: "Hello", reasoning_content: "think", reasoning_details: [{ text: "Let me " }] },
@@ -134,7 +134,7 @@ describe("a turn", () => {
     });
   });
 
-  test("says reasoning under either name, once", () => {
+  test("yields reasoning under either name, once", () => {
     const turn = new TurnAssembly();
     const say = (delta: object) => turn.add({ choices: [{ delta }] });
     expect(say({ reasoning: "a" })).toEqual({ text: "", reasoning: "a" });
@@ -142,7 +142,7 @@ describe("a turn", () => {
     expect(say({ content: [{ type: "text", text: "c" }] })).toEqual({ text: "c", reasoning: "" });
   });
 
-  test("has the last usage that was told, or none", () => {
+  test("has the last usage, or none", () => {
     const turn = new TurnAssembly();
     turn.add({ choices: [{ delta: { content: "a" } }], usage: null });
     turn.add({ choices: [{ delta: {}, finish_reason: "stop" }], usage: { prompt_tokens: "?" } });
@@ -165,12 +165,12 @@ describe("a turn", () => {
     });
   });
 
-  test("is kept when the content filter or a refusal ends it, and says so", () => {
+  test("is kept when the content filter or a refusal cuts it, with that reason", () => {
     expect(turnOf([{ content: "Once" }], "content_filter").finishReason).toBe("content_filter");
     expect(turnOf([{ content: "Once" }, { refusal: "no" }], "stop").finishReason).toBe("refusal");
   });
 
-  test("may say nothing", () => {
+  test("may be empty", () => {
     expect(messageOf(turnOf([], "stop"))).toEqual({ role: "assistant", content: "" });
   });
 

@@ -6,7 +6,7 @@ const bodyOf = (...given: Parameters<typeof requestFor>) =>
   chatRequest(requestFor(...given), "max_tokens");
 
 describe("a request of chat completions", () => {
-  test("has notes as parts of their own after what was said or given", () => {
+  test("has notes as separate parts after messages and results", () => {
     const { messages } = bodyOf({
       messages: [
         { role: "user", text: "hello", notes: ["a plan", "a memory"] },
@@ -35,7 +35,7 @@ describe("a request of chat completions", () => {
     ]);
   });
 
-  test("asks for no parallel calls only where there are tools and they are not wanted", () => {
+  test("disables parallel calls only if there are tools and the request forbids it", () => {
     const tools = [searchTool];
     expect(bodyOf({ tools, parallelToolCalls: false })).toMatchObject({
       parallel_tool_calls: false,
@@ -44,7 +44,7 @@ describe("a request of chat completions", () => {
     expect(bodyOf({ parallelToolCalls: false })).not.toHaveProperty("parallel_tool_calls");
   });
 
-  test("tells a turn of another format by what it said and called", () => {
+  test("sends a turn of another format by its text and calls", () => {
     const { messages } = bodyOf({
       messages: [
         {

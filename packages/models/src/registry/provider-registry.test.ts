@@ -41,7 +41,7 @@ describe("the providers of a deployment", () => {
     expect(await open({})).toMatchObject({ providers: [], models: {} });
   });
 
-  test("have a default model of OpenAI with a key, by the name that is set", async () => {
+  test("have a default model of OpenAI with its key", async () => {
     expect((await open({ OPENAI_API_KEY: "k" })).models).toEqual({
       default: "openai:gpt-5.4-mini",
     });
@@ -49,7 +49,7 @@ describe("the providers of a deployment", () => {
     expect(named).toMatchObject({ providers: ["openai"], models: { default: "openai:qwen3" } });
   });
 
-  test("call OpenAI over the Responses API, any other server over chat completions, or as is set", async () => {
+  test("call OpenAI over the Responses API and other servers over chat completions, unless configured otherwise", async () => {
     const other = { OPENAI_BASE_URL: "http://127.0.0.1:1/v1" };
     expect(await formatOf({})).toBe("openai.responses");
     expect(await formatOf(other)).toBe("openai.chat");
@@ -72,7 +72,7 @@ describe("the providers of a deployment", () => {
     });
   });
 
-  test("play the only script by default, or the one of that name", async () => {
+  test("use the only script by default, or the one with that name", async () => {
     await file("weather.yaml", "turns: [{ text: sunny }]");
     expect(await open({ REEVE_SCRIPTS: folder })).toMatchObject({
       providers: ["scripted"],
@@ -89,7 +89,7 @@ describe("the providers of a deployment", () => {
     expect((await open({ REEVE_SCRIPTS: folder })).models).toEqual({ default: "scripted:default" });
   });
 
-  test("serve the models of the registry, whose facts hold for the default too", async () => {
+  test("include the models of the registry, whose properties also apply to the default", async () => {
     const models = await file(
       "models.yaml",
       `
@@ -119,7 +119,7 @@ models:
     ]);
   });
 
-  test("leave the default to a registry that names one", async () => {
+  test("use the default of the registry if it has one", async () => {
     const models = await file(
       "models.yaml",
       "models: [{ id: default, provider: openai, upstream_name: x }]",
@@ -129,7 +129,7 @@ models:
     });
   });
 
-  test("say with the models what no agent may exceed", async () => {
+  test("include the limits that no agent may exceed", async () => {
     const limits = await file("limits.yaml", "{ max_rounds: 50, budgets: { max_cost_usd: 5 } }");
     const { catalog } = await open({ OPENAI_API_KEY: "k", REEVE_LIMITS: limits });
     expect(catalog.maxima).toMatchObject({ maxRounds: 50, budgets: { maxCostUsd: 5 } });
@@ -155,7 +155,9 @@ models:
       "twins.yaml",
       "models: [{ id: a, provider: x }, { id: a, provider: x }]",
     );
-    await expect(open({ REEVE_MODELS: twins })).rejects.toThrow(/a is also the id of another model/);
+    await expect(open({ REEVE_MODELS: twins })).rejects.toThrow(
+      /a is also the id of another model/,
+    );
   });
 
   test("are refused with the problems of all scripts at once", async () => {
@@ -176,7 +178,7 @@ models:
     });
   });
 
-  test("are refused when a path leads nowhere, by the name of the setting", async () => {
+  test("are refused with the name of the setting when a path does not exist", async () => {
     await expect(open({ REEVE_SCRIPTS: join(folder, "none") })).rejects.toThrow(
       /^REEVE_SCRIPTS names .*none, which cannot be read/,
     );

@@ -27,7 +27,7 @@ const piece = (output_index: number, delta: string) => ({
 });
 
 describe("a turn of the Responses API", () => {
-  test("has the arguments of each call as they were written, wherever they are split", () => {
+  test("keeps the arguments of each call as written, wherever they are split", () => {
     const written = JSON.stringify({ say: 'Grüße "👋"', list: [1, null, {}] });
     for (let place = 0; place <= written.length; place++) {
       const pieces = [written.slice(0, place), written.slice(place)].map((text) => piece(0, text));
@@ -51,7 +51,7 @@ describe("a turn of the Responses API", () => {
     );
   });
 
-  test("is what the last event tells, where it tells the items", () => {
+  test("has the items of the last event if it has any", () => {
     const { calls } = turnOf([added(0, callItem("c"))], {
       model: "m-1",
       output: [{ ...callItem("d", "u"), arguments: "{}" }],
@@ -59,14 +59,14 @@ describe("a turn of the Responses API", () => {
     expect(calls).toEqual([{ providerCallId: "d", name: "u", argumentsText: "{}" }]);
   });
 
-  test("is said at its end by a server that does not say it piece by piece", () => {
+  test("yields its text at the end if the server does not stream it", () => {
     const turn = new ResponseAssembly(new ProviderFailures("openai", ""));
     const content = [{ type: "output_text", text: "Hi" }];
     const completed = { type: "response.completed", response: { output: [{ content }] } };
     expect(turn.add(completed)).toEqual({ text: "Hi", reasoning: "" });
   });
 
-  test("tells parts of a summary apart, and reasoning that is not summed up", () => {
+  test("separates the parts of a summary, and supports reasoning without a summary", () => {
     const turn = new ResponseAssembly(new ProviderFailures("openai", ""));
     const part = (summary_index: number) =>
       turn.add({ type: "response.reasoning_summary_part.added", summary_index });
@@ -76,12 +76,12 @@ describe("a turn of the Responses API", () => {
     expect(turn.add(delta)).toEqual({ text: "", reasoning: "hm" });
   });
 
-  test("takes no notice of events that it does not know", () => {
+  test("ignores unknown events", () => {
     const others = [{ type: "response.web_search_call.searching" }, { type: "keepalive" }, {}];
     expect(turnOf(others)).toMatchObject({ messageJson: '{"output":[]}', finishReason: "stop" });
   });
 
-  test("is kept when it says something before it refuses, and says so", () => {
+  test("is kept when it has text before a refusal, with that reason", () => {
     const content = [
       { type: "output_text", text: "Once" },
       { type: "refusal", refusal: "no" },

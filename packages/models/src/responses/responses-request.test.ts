@@ -18,7 +18,7 @@ const secret = { type: "reasoning", id: "rs_1", encrypted_content: "gAAAA", summ
 const call = { type: "function_call", id: "fc_1", call_id: "c1", name: "search", arguments: "{" };
 
 describe("a request of the Responses API", () => {
-  test("tells the whole conversation, of which the provider keeps nothing", () => {
+  test("contains the whole conversation, because the provider stores nothing", () => {
     const request = requestFor({
       instructions: "be brief",
       messages: [
@@ -69,7 +69,7 @@ describe("a request of the Responses API", () => {
     });
   });
 
-  test("has notes after a result as parts of their own", () => {
+  test("has notes as separate parts after a result", () => {
     const result = {
       role: "tool" as const,
       providerCallId: "c1",
@@ -90,7 +90,7 @@ describe("a request of the Responses API", () => {
     ]);
   });
 
-  test("asks a model that does not reason for no reasoning, and shows it none", () => {
+  test("requests and sends no reasoning for a model without reasoning", () => {
     const capabilities = create(ProviderCapabilitiesSchema, { tools: true });
     const request = requestFor({ messages: [recorded(secret, call)] }, { capabilities });
     const body = responsesRequest(request, "auto");
@@ -99,7 +99,7 @@ describe("a request of the Responses API", () => {
     expect(body.input).toEqual([call]);
   });
 
-  test("leaves out reasoning of which the provider would know nothing, or that led to nothing", () => {
+  test("omits reasoning that the provider has not stored, or that has no continuation", () => {
     const empty = {
       type: "reasoning",
       id: "rs_2",
@@ -109,7 +109,7 @@ describe("a request of the Responses API", () => {
     expect(inputOf(recorded(empty, open, call, secret))).toEqual([open, call]);
   });
 
-  test("tells a turn of another format by what it said and called", () => {
+  test("sends a turn of another format by its text and calls", () => {
     const foreign = {
       role: "verbatim" as const,
       messageJson: "{}",

@@ -18,12 +18,12 @@ function problemsOf(text: string): readonly string[] {
 }
 
 describe("a script", () => {
-  test("is named after its file unless it names itself", () => {
+  test("is named after its file unless it has a name", () => {
     expect(parseScript("turns: [{ text: hi }]", "a/weather.yaml").name).toBe("weather");
     expect(parseScript("name: rain\nturns: [{ text: hi }]", "a/weather.yaml").name).toBe("rain");
   });
 
-  test("holds turns, each alone or among alternatives", () => {
+  test("has turns, each with or without alternatives", () => {
     const turns = turnsOf(
       `
 turns:
@@ -55,7 +55,7 @@ turns:
     ]);
   });
 
-  test("says a turn again where an anchor is used", () => {
+  test("repeats a turn with an anchor", () => {
     const turns = turnsOf(
       `
 turns:
@@ -98,7 +98,7 @@ turns:
     ]);
   });
 
-  test("is refused when it does not say by what a conversation is known, or hides one", () => {
+  test("is refused when a conversation has no condition, or is never reached", () => {
     const problems = problemsOf(`
 conversations:
   - turns: [{ text: hi }]
@@ -116,7 +116,7 @@ conversations:
     ]);
   });
 
-  test("is refused when it asks for the result of no tool, or fails for no known reason", () => {
+  test("is refused when it tests a result without a tool, or fails for an unknown reason", () => {
     const problems = problemsOf(`
 turns:
   - when: { input: x, matches: y }
@@ -129,7 +129,7 @@ turns:
     ]);
   });
 
-  test("is refused when it is not YAML, and where it breaks", () => {
+  test("is refused with the line when it is invalid YAML", () => {
     expect(problemsOf("turns:\n  - text: [oops\n")[0]).toMatch(/^line \d: /);
   });
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { ModelRequest, PromptMessage } from "@reeve/engine/ports/model-provider";
 import { asked, called, play, providerOf, requestOf, textOf } from "../../test/support/scripted.ts";
 
-describe("a scripted model that plays several parts", () => {
+describe("a scripted model with several conversations", () => {
   const parts = `
 conversations:
   - when: { system: "(?i:planner)" }
@@ -25,7 +25,7 @@ turns: [{ text: the root }, { text: the end }]
   const part: PromptMessage = { role: "user", text: "part one" };
   const finish = { tools: [create(ToolDescriptorSchema, { name: "finish" })] };
 
-  test("knows each by what is asked, and plays the rest where none fits", async () => {
+  test("selects each conversation by its prompt, and the last one if none matches", async () => {
     expect(await said(requestOf([asked], { instructions: "You are a Planner" }))).toBe("a plan");
     expect(await said(requestOf([part], finish))).toBe("a part");
     expect(await said(requestOf([part]))).toBe("the root");
@@ -34,19 +34,19 @@ turns: [{ text: the root }, { text: the end }]
     expect(await said({ ...requestOf([asked]), model: small })).toBe("small");
   });
 
-  test("stays in its part when the user says more", async () => {
+  test("stays in its conversation after more messages of the user", async () => {
     const more: PromptMessage = { role: "user", text: "go on" };
     expect(await said(requestOf([part, called, more], finish))).toBe("the end of a part");
   });
 
-  test("says what is missing when it knows no such part", async () => {
+  test("says what to add when no conversation matches", async () => {
     const only = "conversations: [{ when: { system: x }, turns: [{ text: hi }] }]";
     await expect(Array.fromAsync(play(only, [asked]))).rejects.toThrow(
       /no conversation whose `when` matches: add one to weather.yaml/,
     );
   });
 
-  test("hears what the runtime says beside the latest message, and no other", async () => {
+  test("sees the notes on the latest message only", async () => {
     const script = `
 turns:
   - alternatives:

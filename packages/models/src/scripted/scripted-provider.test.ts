@@ -19,7 +19,7 @@ turns:
 `;
 
 describe("a scripted model", () => {
-  test("streams reasoning and text word by word, then gives its turn", async () => {
+  test("streams reasoning and text word by word, and then its turn", async () => {
     const parts = await Array.fromAsync(play(weather, [asked]));
     expect(parts.slice(0, -1)).toEqual([
       { kind: "reasoning", text: "I " },
@@ -49,7 +49,7 @@ describe("a scripted model", () => {
     });
   });
 
-  test("takes the first alternative whose condition holds for the last result", async () => {
+  test("uses the first alternative whose condition matches the last result", async () => {
     const bern = `{"days":[{"sky":"sunny"}]}`;
     expect(await textOf(weather, [asked, called, gave("down", true)])).toBe("None: down");
     expect(await textOf(weather, [asked, called, gave("snow")])).toBe("Take an umbrella.");
@@ -58,7 +58,7 @@ describe("a scripted model", () => {
     );
   });
 
-  test("keeps the type of a value that is quoted alone", async () => {
+  test("keeps the type of a value that is the whole quotation", async () => {
     const script = `
 turns:
   - tool_calls: [{ name: sum, arguments: { n: "{{ tools.forecast.n }}", all: ["{{tools.forecast}}"] } }]
@@ -67,12 +67,12 @@ turns:
     expect(calls[0]?.argumentsText).toBe(`{"n":3,"all":["{\\"n\\":3}"]}`);
   });
 
-  test("leaves other double braces alone", async () => {
+  test("keeps other double braces", async () => {
     const script = `turns: [{ text: "f'{{total}}' {{ input.x }} {{ tools }}" }]`;
     expect(await textOf(script, [asked])).toBe("f'{{total}}' {{ input.x }} {{ tools }}");
   });
 
-  test("quotes a result as it is, even with the signs of a replacement", async () => {
+  test("quotes a result as it is, even with replacement patterns", async () => {
     const script = `turns: [{ text: "a {{ tools.forecast }} b" }]`;
     expect(await textOf(script, [asked, gave("$& $1")])).toBe("a $& $1 b");
   });
@@ -118,7 +118,7 @@ turns:
     });
   });
 
-  test("names the scripts that there are when asked for another", async () => {
+  test("lists the scripts when another is requested", async () => {
     await expect(Array.fromAsync(play(weather, [asked], { model: "rain" }))).rejects.toMatchObject({
       reason: "invalid",
       message: "no script rain; there are: weather",

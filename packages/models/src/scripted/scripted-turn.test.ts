@@ -3,7 +3,7 @@ import { ModelFailure } from "@reeve/engine/ports/model-provider";
 import { asked, called, play, providerOf, requestOf, turnOf } from "../../test/support/scripted.ts";
 
 describe("a scripted turn", () => {
-  test("tells the usage that the script gives", async () => {
+  test("reports the usage of the script", async () => {
     const script = "turns: [{ text: hi, usage: { input_tokens: 900, output_tokens: 20 } }]";
     expect((await turnOf(script, [asked])).usage).toEqual({
       inputTokens: 900,
@@ -32,7 +32,7 @@ turns:
     });
   });
 
-  test("is said after as many failures of its prompt as it asks for, and again from the start", async () => {
+  test("is answered after its number of failures per prompt, which is then counted anew", async () => {
     const provider = providerOf(`
 turns:
   - text: at last

@@ -4,7 +4,7 @@ import { answerParts, promptParts } from "./message-parts.ts";
 const call = { providerCallId: "c1", name: "search", argumentsText: '{"q":"x"}' };
 const callPart = { type: "tool_call", id: "c1", name: "search", arguments: '{"q":"x"}' };
 
-test("a prompt is told message by message, in parts", () => {
+test("a prompt is converted message by message", () => {
   expect(
     promptParts([
       { role: "user", text: "look", notes: ["be brief"] },
@@ -26,7 +26,7 @@ test("a prompt is told message by message, in parts", () => {
   ]);
 });
 
-test("an answer is told with its calls and why it ended", () => {
+test("an answer includes its calls and its finish reason", () => {
   const turn = { messageJson: "{}", finishReason: "tool_calls", usage: undefined, model: "m" };
   expect(answerParts("I look.", { ...turn, calls: [call] })).toEqual([
     {

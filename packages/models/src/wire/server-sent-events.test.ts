@@ -39,7 +39,7 @@ describe("server-sent events", () => {
     ]);
   });
 
-  test("say so when the end cuts them", async () => {
+  test("are marked when the end cuts them", async () => {
     expect(await eventsOf([encode('data: 1\n\ndata: {"a')])).toEqual([
       { name: "", data: "1", isCut: false },
       { name: "", data: '{"a', isCut: true },
@@ -47,7 +47,7 @@ describe("server-sent events", () => {
     expect(await eventsOf([encode("data: 1\n")])).toEqual([{ name: "", data: "1", isCut: true }]);
   });
 
-  test("do not grow without end", async () => {
+  test("are limited in size", async () => {
     const endless = Array.from({ length: 65 }, () => new Uint8Array(2 ** 20).fill(0x61));
     await expect(eventsOf(endless)).rejects.toMatchObject({ reason: "malformed" });
   });

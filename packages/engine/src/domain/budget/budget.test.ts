@@ -34,8 +34,8 @@ const pair = (spec = {}, setting = {}): [PlayedRun, string, string] => {
   return [run, a, b];
 };
 
-describe("calls of models", () => {
-  test("end the run when one more would be too many", () => {
+describe("model calls", () => {
+  test("end the run when one more would exceed the budget", () => {
     const run = new PlayedRun({ budgets: { maxLlmCalls: 2 } });
     run.turn({ name: "search" }).result(0).says("so far").turn({ name: "search" }).result(0);
     expectExceeded(run, "llm_calls", 2, 3);
@@ -45,7 +45,7 @@ describe("calls of models", () => {
   });
 
   // Requirement: TURN-2
-  test("are counted over all subtasks, and attempts that failed are too", () => {
+  test("are counted over all subtasks, including failed attempts", () => {
     const [run, a] = pair({ budgets: { maxLlmCalls: 4 } });
     run.fails("unavailable", { retryable: true, id: a }).retries(a);
     expect(run.end).toBeUndefined();
@@ -53,12 +53,12 @@ describe("calls of models", () => {
     expectExceeded(run, "llm_calls", 4, 5);
   });
 
-  test("of which none is allowed end the run before its first", () => {
+  test("with a budget of 0 end the run before the first one", () => {
     expectExceeded(new PlayedRun({ budgets: { maxLlmCalls: 0 } }), "llm_calls", 0, 1);
   });
 });
 
-describe("calls of tools", () => {
+describe("tool calls", () => {
   // Requirement: TURN-2, TURN-3
   test("beyond the budget are refused before the run ends", () => {
     const run = new PlayedRun({ budgets: { maxToolCalls: 2 } });
@@ -68,7 +68,7 @@ describe("calls of tools", () => {
     expectExceeded(run, "tool_calls", 2, 3);
   });
 
-  test("are counted over all subtasks, and the one that made too many reads its refusals", () => {
+  test("are counted over all subtasks, and the subtask that exceeds the budget reads its refusals", () => {
     const [run, a, b] = pair({ budgets: { maxToolCalls: 4 } });
     run.turnIn(a, [{ name: "search" }, { name: "search" }]);
     run.turnIn(b, [{ name: "search" }]);
@@ -78,7 +78,7 @@ describe("calls of tools", () => {
     expectExceeded(run, "tool_calls", 4, 5);
   });
 
-  test("that wait for a person are refused with the others", () => {
+  test("that wait for an approval are refused with the others", () => {
     const run = new PlayedRun({ hitlTools: ["search"], budgets: { maxToolCalls: 0 } });
     run.turn({ name: "search" });
     expect(run.clientTrace).not.toContain("approval");
@@ -88,7 +88,7 @@ describe("calls of tools", () => {
 
 describe("subtasks", () => {
   // Requirement: TURN-3
-  test("beyond the budget are refused by the call that would begin them, and the run ends", () => {
+  test("beyond the budget are refused with their call, and the run ends", () => {
     const run = new PlayedRun({ budgets: { maxSubtasks: 1 } }).turn(subtask("a"), subtask("b"));
     expect(run.lastResult).toContain("the run may use 1 subtasks in all");
     expect(run.all("subtask")).toHaveLength(1);
@@ -96,7 +96,7 @@ describe("subtasks", () => {
   });
 
   // Requirement: SUB-3
-  test("of one call begin all together or not at all", () => {
+  test("of one call start together or not at all", () => {
     const run = new PlayedRun({ allowParallelSubagents: true, budgets: { maxSubtasks: 2 } });
     run.turn(jobs({ task: "a" }, { task: "b" }, { task: "c" }));
     expect(run.all("subtask")).toEqual([]);
@@ -110,7 +110,7 @@ describe("subtasks", () => {
   });
 
   // Requirement: TURN-3
-  test("deeper than the budget are a refusal for that call, and the run goes on", () => {
+  test("deeper than the budget are refused, and the run continues", () => {
     const run = new PlayedRun({ budgets: { maxDepth: 0 } }).turn(subtask("a"));
     expect(run.lastResult).toContain("subtasks may be 0 deep");
     expect(run.clientTrace.at(-1)).toBe("step:started");
@@ -128,7 +128,7 @@ describe("the wall clock", () => {
     expectExceeded(run, "wall_clock", 60_000);
   });
 
-  test("is shared by subtasks: one that goes on too long ends the run", () => {
+  test("is shared by subtasks: one that takes too long ends the run", () => {
     const [run, a] = pair({ budgets: seconds(60) });
     run.nowMs += 61_000;
     run.turnIn(a, [{ name: "search" }]).result(0, "found", a);
@@ -136,7 +136,7 @@ describe("the wall clock", () => {
   });
 
   // Requirement: TURN-2
-  test("stands still while the run waits for a person, and while nobody owns it", () => {
+  test("stops while the run waits for an approval, and while it has no owner", () => {
     const run = new PlayedRun({ hitlTools: ["search"], budgets: seconds(60) });
     run.turn({ name: "search" }).parks();
     run.nowMs += 3_600_000;
@@ -148,7 +148,7 @@ describe("the wall clock", () => {
     expect(run.clientTrace.at(-1)).toBe("step:started");
   });
 
-  test("does not count the time in which a dead worker had the run, whoever wrote meanwhile", () => {
+  test("does not count the time of a dead worker, whatever external facts arrive meanwhile", () => {
     const run = new PlayedRun({ budgets: seconds(60) }).turn({ name: "search" });
     run.nowMs += 3_600_000;
     run.receivesMessage("are you there?");
@@ -158,23 +158,23 @@ describe("the wall clock", () => {
   });
 });
 
-test("tokens in total end the run once more than that were used", () => {
+test("total tokens end the run when they are exceeded", () => {
   const run = new PlayedRun({ budgets: { maxTotalTokens: 20 } });
   run.turn({ name: "search" }).result(0).turn({ name: "search" }).result(0);
   expectExceeded(run, "tokens", 20, 30);
 });
 
-test("bytes of results in total end the run once models were given more", () => {
+test("total bytes of results end the run when they are exceeded", () => {
   const run = new PlayedRun({ budgets: { maxTotalBytes: 5 } });
   run.turn({ name: "search" }).result(0, "ünder");
   expectExceeded(run, "bytes", 5, 6);
 });
 
-describe("before a call is handed out", () => {
+describe("before a tool call starts", () => {
   const serial = [{ name: "read", parallelSafe: false }];
   const reads = [{ name: "read" }, { name: "read" }, { name: "read" }];
 
-  test("bytes in total are looked at: those that wait are refused, and the run ends", () => {
+  test("total bytes are checked: waiting calls are refused, and the run ends", () => {
     const run = new PlayedRun({ budgets: { maxTotalBytes: 5 } }, { tools: serial });
     run.turn(...reads).result(0, "enough");
     expect(run.all("toolCallStarted")).toHaveLength(1);
@@ -183,7 +183,7 @@ describe("before a call is handed out", () => {
     expectExceeded(run, "bytes", 5);
   });
 
-  test("calls that are under way come to their results first", () => {
+  test("calls in progress get their results first", () => {
     const tools = [{ name: "search" }, ...serial];
     const run = new PlayedRun({ budgets: { maxTotalBytes: 5 } }, { tools });
     run.turn({ name: "search" }, ...reads).result(1, "enough");
@@ -193,7 +193,7 @@ describe("before a call is handed out", () => {
     expectExceeded(run, "bytes", 5);
   });
 
-  test("tokens in total and what was spent are looked at", () => {
+  test("total tokens and the cost are checked", () => {
     const tokens = new PlayedRun({ budgets: { maxTotalTokens: 14 } }).turn({ name: "search" });
     expect(tokens.all("toolCallStarted")).toEqual([]);
     expectExceeded(tokens, "tokens", 14, 15);
@@ -204,15 +204,15 @@ describe("before a call is handed out", () => {
   });
 });
 
-describe("a cap on cost", () => {
+describe("a limit on cost", () => {
   // Requirement: TURN-4
-  test("forbids a call whose worst case would cross it", () => {
+  test("forbids a call whose maximum cost would exceed it", () => {
     const run = new PlayedRun({ budgets: { maxCostUsd: 0.99 } }, { prepared: { model: priced } });
     expectExceeded(run, "cost", 0.99, 1);
   });
 
   // Requirement: TURN-4
-  test("counts what calls under way in other subtasks may come to", () => {
+  test("counts the maximum cost of calls in progress in other subtasks", () => {
     const [run, a] = pair({ budgets: { maxCostUsd: 2.5 } }, { prepared: { model: priced } });
     // The root has spent 5 tokens of 1000; both subtasks have reserved a dollar each.
     expect(run.end).toBeUndefined();
@@ -221,7 +221,7 @@ describe("a cap on cost", () => {
     expectExceeded(run, "cost", 2.5);
   });
 
-  test("keeps what a lost call had reserved", () => {
+  test("keeps the reservation of a lost call", () => {
     const run = new PlayedRun({ budgets: { maxCostUsd: 2.5 } }, { prepared: { model: priced } });
     run.claimedAnew();
     expect(run.state.lostUsd).toBe(1);
@@ -229,7 +229,7 @@ describe("a cap on cost", () => {
     expectExceeded(run, "cost", 2.5, 3);
   });
 
-  test("keeps what a call had reserved that failed while it spoke, for it may be billed", () => {
+  test("keeps the reservation of a call that failed while streaming, because it may be billed", () => {
     const run = new PlayedRun({ budgets: { maxCostUsd: 2.5 } }, { prepared: { model: priced } });
     run.says("almost all of").fails("unavailable", { retryable: true }).retries();
     expect(run.state.lostUsd).toBe(1);
@@ -239,7 +239,7 @@ describe("a cap on cost", () => {
     expectExceeded(run, "cost", 2.5, 3);
   });
 
-  test("reckons a prompt of another script than Latin with a token for each character", () => {
+  test("estimates a non-Latin prompt as one token per character", () => {
     const model = { ...priced, pricing: { inputUsdPerMillion: 1_000, outputUsdPerMillion: 0 } };
     const input = "漢字測試".repeat(1_000);
     const run = new PlayedRun(
@@ -249,7 +249,7 @@ describe("a cap on cost", () => {
     expectExceeded(run, "cost", 3.9);
   });
 
-  test("gives back the part of a reservation that a call did not use", () => {
+  test("releases the unused part of a reservation", () => {
     const run = new PlayedRun({ budgets: { maxCostUsd: 1.5 } }, { prepared: { model: priced } });
     for (let round = 0; round < 5; round++) run.turn({ name: "search" }).result(0);
     expect(run.end).toBeUndefined();
@@ -258,7 +258,7 @@ describe("a cap on cost", () => {
 });
 
 // Requirement: CHAT-5
-test("the costs of all depths are in the one summary, before the end", () => {
+test("one summary before the end includes the costs of all depths", () => {
   const [run, a, b] = pair({}, { prepared: { model: priced } });
   for (const id of [a, b]) run.says("ok", id).turnIn(id);
   run.says("done").turn();
@@ -268,7 +268,7 @@ test("the costs of all depths are in the one summary, before the end", () => {
 });
 
 // Requirement: TURN-1
-test("without budgets the usual ones hold: 20 rounds, 32 subtasks, 60 calls of models, 200 of tools", () => {
+test("without budgets the defaults apply: 20 steps, 32 subtasks, 60 model calls, 200 tool calls", () => {
   const rounds = new PlayedRun();
   while (rounds.end === undefined) rounds.turn({ name: "search" }).result(0);
   expect(rounds.clientTrace).toContain("error:iteration_limit");

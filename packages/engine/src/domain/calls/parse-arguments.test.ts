@@ -28,7 +28,7 @@ const unusable: readonly (readonly [string, string])[] = [
 ];
 
 describe.each(unusable)("a call whose arguments are %s", (_, args) => {
-  test("has none, reads why, and leaves a log that everybody can read", () => {
+  test("has none, reads why, and leaves a readable log", () => {
     expect(parseArguments(args)).toBeUndefined();
     const run = new PlayedRun().turn({ name: "search", args });
     expect(run.all("toolCall")).toMatchObject([{ rawArguments: args }]);
@@ -39,7 +39,7 @@ describe.each(unusable)("a call whose arguments are %s", (_, args) => {
   });
 });
 
-test("arguments as deep as they may be survive the log, in an approval as well", () => {
+test("arguments at the nesting limit survive the log, also in an approval", () => {
   const run = new PlayedRun({ hitlTools: ["search"] }).turn({ name: "search", args: nested(24) });
   expect(run.all("approval")).toHaveLength(1);
   const batch = create(RunBatchSchema, { events: run.events });

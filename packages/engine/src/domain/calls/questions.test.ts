@@ -43,8 +43,8 @@ function givenSeconds(seconds: bigint): number {
   return Number((expiresAt?.seconds ?? 0n) - (requestedAt?.seconds ?? 0n));
 }
 
-describe("a question of a running tool", () => {
-  test("is an approval that says what is asked, of whom, and until when", () => {
+describe("a question of a tool call in progress", () => {
+  test("is an approval with the question, its run, and its expiry", () => {
     const run = asking();
     const approval = run.all("approval")[0]?.approval;
     expect(approval).toMatchObject({
@@ -58,17 +58,17 @@ describe("a question of a running tool", () => {
     expect(timestampMs(expiresAt) - timestampMs(requestedAt)).toBe(600_000);
   });
 
-  test("expires when the approvals of its agent do, if that is sooner than its server waits", () => {
+  test("expires like the approvals of its agent, if that is before the server stops waiting", () => {
     expect(givenSeconds(60n)).toBe(60);
     expect(givenSeconds(86_400n)).toBe(1_500);
   });
 
-  test("is asked once, however often its journal is read", () => {
+  test("is requested once, however often the journal is read", () => {
     expect(states(ask(asking(), "q1-1"))).toEqual([PENDING]);
     expect(states(ask(asking(), "q1-2"))).toEqual([PENDING, PENDING]);
   });
 
-  test("leaves the call running, and lets nobody park the run", () => {
+  test("does not stop the call, and prevents a park", () => {
     const run = asking();
     expect(effects(run)).toEqual(["call_tool"]);
     expect(openWaits(run.state)).toEqual([]);
@@ -78,7 +78,7 @@ describe("a question of a running tool", () => {
     [APPROVED, AnswerAction.ACCEPT, { dish: "soup" }],
     [REJECTED, AnswerAction.DECLINE, undefined],
     [TIMED_OUT, AnswerAction.CANCEL, undefined],
-  ])("that ends as %s is told to the call", (state, action, content) => {
+  ])("that ends as %s is answered to the call", (state, action, content) => {
     const run = decide(asking(), state, content);
     expect(effects(run)).toEqual(["call_tool", "answer_question"]);
     const approval = run.all("approval").at(-1)?.approval;
@@ -99,7 +99,7 @@ describe("a question of a running tool", () => {
     expect(states(decide(asking(), APPROVED, {}).result(0))).toEqual([PENDING, APPROVED]);
   });
 
-  test("takes none of the time of its run", () => {
+  test("does not count as working time of its run", () => {
     const run = asking({ budgets: { maxWallClock: { seconds: 60n } } });
     run.nowMs += 500_000;
     decide(run, APPROVED, {});

@@ -43,7 +43,7 @@ test("parallel-safe calls run together and the others one by one, in order", () 
   ]);
 });
 
-test("the surplus over the cap goes to the end of the serial queue", () => {
+test("calls beyond the limit go to the end of the serial queue", () => {
   const calls = [call("free", "a"), call("free", "b"), call("free", "c"), call("alone", "d")];
   expect(ids(calls, 2)).toEqual(["a", "b"]);
   const later = calls.map((each, index) => (index < 2 ? done(each) : each));
@@ -57,14 +57,14 @@ test("the surplus over the cap goes to the end of the serial queue", () => {
 });
 
 // Requirement: LOOP-5
-test("where only one may run, all run in the order in which the model made them", () => {
+test("with a limit of 1, all calls run in the order of the model", () => {
   const calls = [call("alone", "a"), call("free", "b"), call("alone", "c")];
   expect(ids(calls, 1)).toEqual(["a"]);
   const later = calls.map((each, index) => (index === 0 ? done(each) : each));
   expect(ids(later, 1)).toEqual(["b"]);
 });
 
-test("a call that waits for a person holds up only the serial calls behind it", () => {
+test("a call that waits for an approval blocks only the serial calls behind it", () => {
   const calls = [waiting(call("alone", "a")), call("alone", "b"), call("free", "c")];
   expect(ids(calls)).toEqual(["c"]);
 });

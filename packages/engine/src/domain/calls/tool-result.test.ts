@@ -12,7 +12,7 @@ const timesOf = (run: PlayedRun) =>
   });
 
 // Requirement: META-2
-test("each call has its own times, not those of its round", () => {
+test("each call has its own times, not those of its turn", () => {
   const run = new PlayedRun({ budgets: { maxParallel: 1 } });
   run.nowMs = 10_000;
   run.turn({ name: "search" }, { name: "search" });
@@ -29,7 +29,7 @@ test("each call has its own times, not those of its round", () => {
 });
 
 // Requirement: META-1
-test("a call that never ran has no time of its own, and needed no approval", () => {
+test("a call that never executed has no execution time, and needed no approval", () => {
   const run = new PlayedRun().turn({ name: "nothing" });
   expect(run.all("toolResult")).toMatchObject([
     {
@@ -48,7 +48,7 @@ test("a call that never ran has no time of its own, and needed no approval", () 
   ]);
 });
 
-test("a call of a subtask took as long as the subtask did", () => {
+test("a call of a subtask lasts as long as the subtask", () => {
   const run = new PlayedRun().turn(subtask("a"));
   const [child = ""] = run.subtasks;
   run.nowMs += 5_000;
@@ -70,7 +70,7 @@ test("the tree has a node for each call, below the subtask that made it", () => 
   ]);
 });
 
-test("the tree of a run that is stopped says what was not finished", () => {
+test("the tree of a stopped run shows what is unfinished", () => {
   const run = new PlayedRun({ budgets: { maxLlmCalls: 2 } }).turn(subtask("a"));
   run.turnIn(run.subtasks[0] ?? "", [{ name: "nothing" }]);
   expect(run.end).toBe("error");

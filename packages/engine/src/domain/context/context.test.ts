@@ -29,7 +29,7 @@ function rounds(run: PlayedRun, count: number): PlayedRun {
 
 describe("with budget_awareness per-message", () => {
   // Requirement: BUD-2, TURN-1
-  test("a turn is stored with one advisory, which stands beside each of its results", () => {
+  test("a turn is stored with one advisory, which is added to each of its results", () => {
     const run = new PlayedRun({ budgetAwareness: "per-message" }, small);
     run.turn({ name: "search" }, { name: "search" }).result(0).result(1);
     const advisory =
@@ -56,14 +56,14 @@ describe("with budget_awareness per-message", () => {
   });
 
   // Requirement: BUD-2
-  test("what was said of an earlier turn never changes", () => {
+  test("the advisory of an earlier turn never changes", () => {
     const run = new PlayedRun({ budgetAwareness: "per-message" }, small);
     const first = counted(run, 100).prompt();
     expect(counted(run, 300).prompt().slice(0, first.length)).toEqual(first);
     expect(JSON.stringify(run.prompt())).toContain("300 of 1000");
   });
 
-  test("nothing is ever stopped", () => {
+  test("no run is stopped", () => {
     const run = new PlayedRun({ budgetAwareness: "per-message" }, small);
     counted(run, 5_000);
     expect(run.says("done").turn().end).toBe("completed");
@@ -72,7 +72,7 @@ describe("with budget_awareness per-message", () => {
 });
 
 // Requirement: BUD-1
-test("without budget_awareness nothing is said of the budget, and nothing stopped", () => {
+test("without budget_awareness there is no advisory, and no run is stopped", () => {
   const run = counted(new PlayedRun({}, small), 5_000);
   expect(run.all("modelTurn")[0]?.advisory).toBe("");
   expect(run.prompt().some((message) => "notes" in message)).toBe(false);
@@ -83,7 +83,7 @@ const limited = () => new PlayedRun({ budgetAwareness: "limit:50" }, small);
 
 describe("with budget_awareness limit:50", () => {
   // Requirement: BUD-3
-  test("a conversation at its limit is left alone", () => {
+  test("a conversation at its limit is not compacted", () => {
     expect(purposes(counted(limited(), 500))).toEqual([ANSWER, ANSWER]);
   });
 
@@ -115,7 +115,7 @@ describe("with budget_awareness limit:50", () => {
     expect(prompt[1]).toMatchObject({ text: "mind the gap" });
   });
 
-  test("the plan and what is remembered stand beside the user's message when the input is out", () => {
+  test("the plan and the memories move to the user's message when the input is removed", () => {
     const run = new PlayedRun(
       { budgetAwareness: "limit:50", planningEnabled: true },
       { ...small, prepared: { ...small.prepared, recalled: ["likes tea"] } },
@@ -129,7 +129,7 @@ describe("with budget_awareness limit:50", () => {
     });
   });
 
-  test("it happens again as often as it has to, the earlier summary being part of the next", () => {
+  test("compaction repeats as often as needed, with the earlier summary as part of the next", () => {
     const run = rounds(limited(), 3).turn();
     rounds(run, 2).turn();
     expect(run.all("context")).toHaveLength(2);
@@ -141,14 +141,14 @@ describe("with budget_awareness limit:50", () => {
     expectOrder(run.says("done").turn().events);
   });
 
-  test("a summary that fails leaves the older part out without one", () => {
+  test("a summary that fails drops the older part without one", () => {
     const run = rounds(limited(), 3).fails("invalid");
     expect(run.all("context")).toMatchObject([{ summary: "" }]);
     expect(purposes(run).at(-1)).toBe(ANSWER);
     expect(run.prompt().map(({ role }) => role)).toEqual(["user", "verbatim", "tool"]);
   });
 
-  test("a summary that is lost with its worker is made again", () => {
+  test("a summary that is lost with its worker is repeated", () => {
     const run = rounds(limited(), 3).claimedAnew();
     expect(purposes(run).slice(-2)).toEqual([SUMMARY, SUMMARY]);
     run.turn();
@@ -156,7 +156,7 @@ describe("with budget_awareness limit:50", () => {
   });
 
   // Requirement: BUD-4
-  test("a conversation that nothing makes small enough is answered with a word about it, and completed", () => {
+  test("a conversation that compaction cannot make small enough completes with a text that says so", () => {
     const run = rounds(limited(), 3);
     run.summary = "x".repeat(4_000);
     run.turn();
@@ -167,7 +167,7 @@ describe("with budget_awareness limit:50", () => {
     expectOrder(run.events);
   });
 
-  test("a message that came meanwhile is taken up before such an end", () => {
+  test("a message that arrived meanwhile is injected before such an end", () => {
     const run = rounds(limited(), 3).receivesMessage("wait");
     run.summary = "x".repeat(4_000);
     run.turn();
@@ -177,7 +177,7 @@ describe("with budget_awareness limit:50", () => {
     expectOrder(run.events);
   });
 
-  test("in a subtask it is an error of that subtask alone", () => {
+  test("in a subtask it is an error of that subtask only", () => {
     const run = new PlayedRun(
       { budgetAwareness: "limit:50" },
       { prepared: { model: { id: "m", contextWindow: 5_000 } } },
@@ -188,7 +188,7 @@ describe("with budget_awareness limit:50", () => {
 });
 
 // Requirement: BUD-4
-test("limit:0 completes the run without any call of a model", () => {
+test("limit:0 completes the run without a model call", () => {
   const run = new PlayedRun({ budgetAwareness: "limit:0" }, small);
   expect(run.end).toBe("completed");
   expect(purposes(run)).toEqual([]);
@@ -198,7 +198,7 @@ test("limit:0 completes the run without any call of a model", () => {
 
 describe("history_tokens", () => {
   // Requirement: TURN-3
-  test("leave the oldest messages out, without a summary and without ending the run", () => {
+  test("drop the oldest messages, without a summary and without ending the run", () => {
     const run = rounds(new PlayedRun({ budgets: { maxHistoryTokens: 500 } }, small), 3);
     expect(run.all("context")).toMatchObject([{ summary: "" }]);
     expect(purposes(run)).toEqual([ANSWER, ANSWER, ANSWER, ANSWER]);
@@ -206,7 +206,7 @@ describe("history_tokens", () => {
     expect(counted(run, 5_000).end).toBeUndefined();
   });
 
-  test("leave the history of the thread out first", () => {
+  test("drop the history of the thread first", () => {
     const history = ["one", "two"].map((text) =>
       create(HistoryMessageSchema, {
         message: { case: "user", value: { text: text.repeat(400) } },
@@ -226,11 +226,7 @@ describe("a context overflow that the provider reports", () => {
 
   test.each([
     ["without any limit", {}, ""],
-    [
-      "with a context policy, whose summary stands for it",
-      { contextPolicy: {} },
-      "what went before",
-    ],
+    ["with a context policy, by a summary", { contextPolicy: {} }, "what went before"],
   ])("is answered by one compaction, %s", (_, spec, summary) => {
     const run = rounds(new PlayedRun(spec, unknown), 4).fails("context_overflow");
     if (summary !== "") run.turn();
@@ -242,14 +238,14 @@ describe("a context overflow that the provider reports", () => {
     expectOrder(run.says("done").turn().events);
   });
 
-  test("ends the run when the smaller conversation is too large as well", () => {
+  test("ends the run when the compacted conversation is too large as well", () => {
     const run = rounds(new PlayedRun({}, unknown), 4);
     run.fails("context_overflow").fails("context_overflow");
     expect(run.all("context")).toHaveLength(1);
     expect(run.clientTrace).toContain("error:context_overflow");
   });
 
-  test("ends the run when there is nothing to take out", () => {
+  test("ends the run when nothing can be removed", () => {
     expect(new PlayedRun().fails("context_overflow").clientTrace).toContain(
       "error:context_overflow",
     );

@@ -4,9 +4,9 @@ import { PlayedRun, jobs, subtask } from "../../../test/support/run-player.ts";
 
 const of = (run: PlayedRun, id = "") => systemPrompt(run.state, run.frame(id));
 
-describe("the root is told", () => {
+describe("the system prompt of the root says", () => {
   // Requirement: SUB-10, SUB-12
-  test("when to answer directly, that subtasks of a turn run together, and that none reads another", () => {
+  test("when to answer directly, that subtasks of a turn run in parallel, and that none reads another", () => {
     const prompt = of(new PlayedRun({ instructions: "You help." }));
     expect(prompt).toMatch(/^You help\.\n\nAnswer directly whatever you can answer directly/);
     expect(prompt).toContain("call run_subtask");
@@ -16,7 +16,7 @@ describe("the root is told", () => {
     expect(prompt).not.toContain("run_parallel_subtasks");
   });
 
-  test("of several jobs in one call where that is allowed, and of that alone where there is nothing else", () => {
+  test("how to start several jobs in one call if that is allowed, also as the only way", () => {
     expect(of(new PlayedRun({ allowParallelSubagents: true }))).toContain("run_parallel_subtasks");
     const only = new PlayedRun({ allowParallelSubagents: true });
     const { tools } = only.frame();
@@ -28,15 +28,15 @@ describe("the root is told", () => {
     expect(prompt).not.toContain("run_subtask,");
   });
 
-  test("nothing of subtasks that it cannot begin", () => {
+  test("nothing about subtasks that the root cannot start", () => {
     expect(of(new PlayedRun({ budgets: { maxDepth: 0 } }))).not.toContain("subtask");
     expect(of(new PlayedRun({}, { prepared: { tools: [] } }))).not.toContain("subtask");
   });
 });
 
-describe("a subtask is told", () => {
+describe("the system prompt of a subtask says", () => {
   // Requirement: SUB-12
-  test("that nobody can be asked, and of further subtasks only above the limit of depth", () => {
+  test("that it cannot ask questions, and how to start subtasks only above the depth limit", () => {
     const run = new PlayedRun({ budgets: { maxDepth: 2 } }).turn(subtask("a"));
     const [a = ""] = run.subtasks;
     run.turnIn(a, [subtask("b")]);
@@ -47,7 +47,7 @@ describe("a subtask is told", () => {
   });
 
   // Requirement: SUB-12
-  test("to end by finish_subtask exactly when its result has a form", () => {
+  test("to end by finish_subtask exactly if its result has a schema", () => {
     const run = new PlayedRun().turn(
       subtask("a", { output_schema: { type: "object" } }),
       subtask("b"),
@@ -57,7 +57,7 @@ describe("a subtask is told", () => {
     expect(of(run, b)).not.toContain("finish_subtask");
   });
 
-  test("its own framing, which nobody else is told", () => {
+  test("its own framing, which no other frame has", () => {
     const run = new PlayedRun({ allowParallelSubagents: true });
     run.turn(jobs({ task: "a", system_prompt: "You are a pirate." }, { task: "b" }));
     const [a = "", b = ""] = run.subtasks;

@@ -39,7 +39,7 @@ describe("the memory of a run", () => {
   });
 
   // Requirement: SUB-10
-  test("keeps what a subtask came to under task:<its id>", () => {
+  test("has the result of a subtask under task:<its id>", () => {
     const run = new PlayedRun({ allowParallelSubagents: true });
     run.turn(subtask("a"), jobs({ task: "b" }, { task: "c" }));
     const ids = run.subtasks;
@@ -48,7 +48,7 @@ describe("the memory of a run", () => {
     expect(run.resultsSeen().slice(-3)).toEqual(ids.map((id) => `did ${id}`));
   });
 
-  test("keeps the error of a subtask that failed, too", () => {
+  test("has the error of a failed subtask, too", () => {
     const run = new PlayedRun().turn(subtask("a"));
     const [child = ""] = run.subtasks;
     run.fails("refused", { id: child }).turn(read(`task:${child}`));
@@ -56,7 +56,7 @@ describe("the memory of a run", () => {
   });
 
   // Requirement: SUB-10
-  test("hides from siblings of one turn what the others came to, until all of them are done", () => {
+  test("hides the results of a turn's subtasks from each other until all have ended", () => {
     const run = new PlayedRun().turn(subtask("a"), subtask("b"));
     const [a = "", b = ""] = run.subtasks;
     run
@@ -80,7 +80,7 @@ describe("the memory of a run", () => {
     ["an entry that is not there", read("k"), 'there is no entry "k"; there are: none'],
     ["a key of another type", { name: "memory_read", args: { key: 7 } }, "key must be string"],
     ["no key", { name: "memory_read" }, "required property 'key'"],
-  ])("refuses %s, and the sibling of the call is untouched", (_, call, problem) => {
+  ])("refuses %s, without an effect on the sibling call", (_, call, problem) => {
     const run = new PlayedRun().turn(call, { name: "search" });
     expect(run.all("toolResult")).toMatchObject([
       { success: false, error: expect.stringContaining(problem) },
@@ -89,14 +89,14 @@ describe("the memory of a run", () => {
     expect(run.result(1).resultsSeen().at(-1)).toBe("found");
   });
 
-  test("holds 200 entries, of which one may be written over", () => {
+  test("has at most 200 entries, which may be overwritten", () => {
     const run = new PlayedRun({ budgets: { maxToolCalls: 1_000 } });
     run.turn(...Array.from({ length: 201 }, (_, index) => write(`k${index}`, "v")));
     expect(run.resultsSeen().filter((content) => content.startsWith("kept"))).toHaveLength(200);
     expect(run.turn(write("k0", "w")).resultsSeen().at(-1)).toBe("kept under k0");
   });
 
-  test("is read in parts that fit a result, and the parts make the whole", () => {
+  test("is read in parts that fit into a result and form the complete entry", () => {
     const value = `x${"😀ü".repeat(500)}`;
     const run = new PlayedRun({ budgets: { maxResultBytes: 1_000 } }).turn(write("k", value));
     let whole = "";

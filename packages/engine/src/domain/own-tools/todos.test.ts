@@ -20,7 +20,7 @@ describe("the todos of a run", () => {
   });
 
   // Requirement: KIT-4
-  test("are done exactly when they are completed, by either tool", () => {
+  test("are done exactly if they are completed, by either tool", () => {
     const run = new PlayedRun().turn(add("a"), add("b"), update(1, "completed"), complete(2));
     expect(shown(run)).toMatchObject([
       { status: "completed", done: true },
@@ -33,7 +33,7 @@ describe("the todos of a run", () => {
   });
 
   // Requirement: KIT-4
-  test("are in progress one at a time", () => {
+  test("are in progress at most one at a time", () => {
     const run = new PlayedRun().turn(
       add("a"),
       add("b"),
@@ -63,7 +63,7 @@ describe("the todos of a run", () => {
     ["too long a text", add("x".repeat(2_001)), "this one has 2001"],
     ["a number that is not there", complete(7), "there is no todo 7; there are 0, numbered from 1"],
     [
-      "a status that is none",
+      "an invalid status",
       update(1, "started"),
       "must be equal to one of the allowed values: pending, in_progress",
     ],
@@ -74,7 +74,7 @@ describe("the todos of a run", () => {
     expect(run.clientTrace.at(-1)).toBe("step:started");
   });
 
-  test("are a hundred at most", () => {
+  test("are at most a hundred", () => {
     const run = new PlayedRun().turn(...Array.from({ length: 101 }, () => add("x")));
     expect(run.resultsSeen().at(-1)).toBe("the list holds 100 todos and no more");
   });

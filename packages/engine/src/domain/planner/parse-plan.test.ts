@@ -22,13 +22,13 @@ test.each(["", "I would rather not.", `{"steps": "a"}`, `{"steps": [1, 2]}`, "{b
   },
 );
 
-test("a plan is bounded in steps and in words", () => {
+test("a plan is limited in its number of steps and in their length", () => {
   const steps = parsePlan(JSON.stringify(Array.from({ length: 80 }, () => "x".repeat(5_000))));
   expect(steps).toHaveLength(50);
   expect(steps?.[0]).toHaveLength(2_000);
 });
 
-test("no step ends within a character", () => {
+test("no step is cut within a character", () => {
   const [step = ""] = parsePlan(JSON.stringify([`${"a".repeat(1_999)}😀b`])) ?? [];
   expect(step).toBe("a".repeat(1_999));
   expect(parsePlan(`["half \\ud83d"]`)?.every((step) => step.isWellFormed())).toBe(true);
@@ -40,7 +40,7 @@ test.each([
   ["many braces", "{".repeat(1_000_000)],
   ["a list of blanks", `-${" ".repeat(1_000_000)}`],
 ])(
-  "%s is read in no time",
+  "%s is parsed in linear time",
   (_, text) => {
     expect(parsePlan(text)).toBeUndefined();
   },

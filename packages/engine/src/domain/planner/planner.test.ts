@@ -16,7 +16,7 @@ const ofRoot = (run: PlayedRun) => promptFor(run.state, rootOf(run.state));
 
 describe("a run that plans", () => {
   // Requirement: CFG-1, PLAN-1, PLAN-8
-  test("plans once, after its start and before its first step, in a phase of its own", () => {
+  test("plans once, after its start and before its first step, in a separate phase", () => {
     const run = new PlayedRun(planning)
       .turn({ name: "search" })
       .result(0)
@@ -68,7 +68,7 @@ describe("a run that plans", () => {
   });
 
   // Requirement: PLAN-4
-  test("has no plan when the planner gives an empty one", () => {
+  test("has no plan when the planner returns an empty one", () => {
     const run = new PlayedRun(planning).says(plan()).turn();
     expect(run.all("plan")).toMatchObject([{ steps: [] }]);
     expect(run.prompt()).toEqual([{ role: "user", text: "go" }]);
@@ -80,7 +80,7 @@ describe("a run that plans", () => {
     ["says nothing", (run: PlayedRun) => run.turn()],
     ["fails", (run: PlayedRun) => run.fails("refused")],
     ["takes too many rounds", (run: PlayedRun) => run.turn({ name: "search" }).result(0)],
-  ])("goes on without a plan, after an error event, when the planner %s", (_, happens) => {
+  ])("continues without a plan, after an error event, when the planner %s", (_, happens) => {
     const run = happens(new PlayedRun({ ...planning, maxRounds: 1 }));
     expect(run.clientTrace.slice(-2)).toEqual(["error:planner_failed", "step:started"]);
     expect(run.events.find(({ event }) => event.case === "error")?.phase).toBe(Phase.PLANNER);
@@ -90,7 +90,7 @@ describe("a run that plans", () => {
   });
 
   // Requirement: PLAN-2, PLAN-7
-  test("ends when the planner uses up the budget", () => {
+  test("ends when the planner exceeds the budget", () => {
     const run = new PlayedRun({ ...planning, budgets: { maxLlmCalls: 1 } });
     run.turn({ name: "search" }).result(0);
     expect(run.clientTrace.slice(-4)).toEqual([
@@ -103,7 +103,7 @@ describe("a run that plans", () => {
   });
 
   // Requirement: PLAN-2
-  test("asks a person before a tool of the planner that needs it, and can be parked there", () => {
+  test("requests an approval for a tool of the planner that needs it, and can be parked then", () => {
     const run = new PlayedRun({ ...planning, hitlTools: ["search"] }).turn({ name: "search" });
     expect(openWaits(run.state)).toHaveLength(1);
     expect(nextEffects(run.state)).toEqual([]);
@@ -114,7 +114,7 @@ describe("a run that plans", () => {
   });
 
   // Requirement: PLAN-2
-  test("has a planner with the tools of the executor, and none that begins subtasks", () => {
+  test("has a planner with the executor's tools except those that start subtasks", () => {
     const run = new PlayedRun(planning).turn(subtask("a"), {
       name: "memory_write",
       args: { key: "k", value: "v" },
@@ -124,14 +124,14 @@ describe("a run that plans", () => {
     expect(first?.error).toContain('there is no tool "run_subtask"');
   });
 
-  test("takes up a message that came while it planned in its first step", () => {
+  test("injects a message that arrived during planning in its first step", () => {
     const run = new PlayedRun(planning).receivesMessage("and quickly").says(plan("look")).turn();
     expect(run.prompt()).toMatchObject([{ text: "go" }, { text: "and quickly" }]);
     expectOrder(run.says("done").turn().events);
   });
 
   // Requirement: CFG-2, CFG-3, PLAN-5
-  test("plans with the model and in the words that are meant for it, and these alone change", () => {
+  test("uses the planning model and instructions for the planner only", () => {
     const run = new PlayedRun(
       { ...planning, planningInstructions: "Be brief.", instructions: "You help." },
       { prepared: { planningModel: { id: "p" } } },
@@ -143,7 +143,7 @@ describe("a run that plans", () => {
     expect(systemPrompt(run.state, rootOf(run.state))).not.toContain("Be brief.");
   });
 
-  test("plans again from where it was when its worker is lost", () => {
+  test("continues planning when its worker is lost", () => {
     const run = new PlayedRun(planning)
       .turn({ name: "search" })
       .result(0)
@@ -157,13 +157,13 @@ describe("a run that plans", () => {
 });
 
 // Requirement: CFG-1, PLAN-6
-test("without planning the other fields of planning mean nothing", () => {
+test("without planning, the other planning fields have no effect", () => {
   const run = new PlayedRun({ planningInstructions: "Be brief.", planningModel: "p" });
   expect(run.clientTrace).toEqual(["status:starting", "step:started"]);
   expect(ofRoot(run)).toEqual([{ role: "user", text: "go" }]);
 });
 
-test("a provider of the planner without tools plans without any", () => {
+test("a planner whose provider supports no tools has none", () => {
   const run = new PlayedRun(planning, {
     tools: [{ name: "search", permissionClass: PermissionClass.SAFE }],
     prepared: { planningCapabilities: { tools: false } },

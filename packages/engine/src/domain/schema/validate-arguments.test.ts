@@ -9,11 +9,11 @@ const problems = (inputSchema: JsonObject, args: JsonObject) =>
 const text = (pattern: string): JsonObject => ({ properties: { s: { type: "string", pattern } } });
 const draft = (year: string) => `https://json-schema.org/draft/${year}/schema`;
 
-test("a tool without a schema takes all arguments", () => {
+test("a tool without a schema accepts all arguments", () => {
   expect(argumentProblems(create(ToolDescriptorSchema), { a: 1 })).toEqual([]);
 });
 
-test("every problem is told with its place, and the values that are allowed", () => {
+test("every problem is reported with its path and the allowed values", () => {
   const schema = {
     type: "object",
     properties: { a: { type: "integer" }, b: { properties: { c: { enum: ["x", "y"] } } } },
@@ -26,7 +26,7 @@ test("every problem is told with its place, and the values that are allowed", ()
   ]);
 });
 
-test("of many problems the first are told, and how many more there are", () => {
+test("the first of many problems are reported, with the number of the others", () => {
   const list = Array.from({ length: 1_000 }, () => "x");
   const told = problems({ properties: { n: { items: { type: "integer" } } } }, { n: list });
   expect(told).toHaveLength(21);
@@ -38,7 +38,7 @@ test.each([
   ["2019-09", draft("2019-09")],
   ["2020-12", draft("2020-12")],
   ["an unknown one", "https://example.com/schema"],
-])("a schema that names %s is held to", (_, $schema) => {
+])("a schema that names %s is enforced", (_, $schema) => {
   const schema = {
     $schema,
     $defs: { n: { type: "integer" } },
@@ -48,7 +48,7 @@ test.each([
   expect(problems(schema, { a: "1" })).toEqual(["a must be integer"]);
 });
 
-test("the keywords of 2020-12 are held to", () => {
+test("the keywords of 2020-12 are enforced", () => {
   const schema = {
     $schema: draft("2020-12"),
     properties: { a: { prefixItems: [{ type: "null" }] } },
@@ -62,17 +62,17 @@ test.each([
   ["a reference to another place", { $ref: "https://example.com/x.json" }],
   ["a pattern that is none", text("[")],
   ["more than anybody wants to read", { enum: ["x".repeat(100_001)] }],
-])("%s is no schema, and does not refuse what it is asked about", (_, schema) => {
+])("%s is an invalid schema, and refuses nothing", (_, schema) => {
   expect(schemaProblem(schema)).toEqual(expect.any(String));
   expect(problems(schema, { s: "x" })).toEqual([]);
 });
 
-test("two schemas of one id do not meet", () => {
+test("two schemas with the same id do not conflict", () => {
   expect(problems({ $id: "x", required: ["a"] }, {})).toHaveLength(1);
   expect(problems({ $id: "x", required: ["b"] }, {})).toEqual(["must have required property 'b'"]);
 });
 
-test("an asynchronous schema is held to like any other", () => {
+test("an asynchronous schema is enforced like any other", () => {
   expect(problems({ $async: true, required: ["a"] }, {})).toHaveLength(1);
 });
 
@@ -104,7 +104,7 @@ describe("patterns", () => {
     },
   );
 
-  test("that are too large for a text are told as too much work", () => {
+  test("that are too large for a text are refused as too much work", () => {
     const told = problems(text("^((a?){500}a{500})+$"), { s: "a".repeat(100_000) });
     expect(told).toEqual([expect.stringContaining("too much work to check")]);
   });
@@ -143,11 +143,11 @@ describe("references", () => {
         $ref: "#/$defs/d0",
       },
     ],
-  ])("that lead %s are told as too much work", (_, schema) => {
+  ])("that lead %s are refused as too much work", (_, schema) => {
     expect(problems(schema, {})).toEqual([expect.stringContaining("too much work to check")]);
   });
 
-  test("that multiply with the depth of the arguments are, too", () => {
+  test("that multiply with the depth of the arguments are refused, too", () => {
     const again = { $ref: "#" };
     const schema = { properties: { a: { allOf: [again, again, again] } } };
     const deep = Array.from({ length: 24 }).reduce<JsonObject>((inner) => ({ a: inner }), {});

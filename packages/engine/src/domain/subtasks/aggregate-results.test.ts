@@ -10,7 +10,7 @@ const limited = (maxResultBytes: number) =>
     budgets: { maxResultBytes },
   });
 
-test("a result that is too long for its caller says where the whole is, and the memory has it", () => {
+test("a result that is too long is cut with the key of the complete one in the memory", () => {
   const run = limited(1_000).turn(subtask("a"));
   const [child = ""] = run.subtasks;
   run.says("x".repeat(5_000), child).turnIn(child);
@@ -19,7 +19,7 @@ test("a result that is too long for its caller says where the whole is, and the 
   expect(run.state.memory.get(`task:${child}`)).toHaveLength(5_000);
 });
 
-test("entries of jobs share what a result may have, and stay entries", () => {
+test("the entries of jobs share the size limit of a result, and stay complete entries", () => {
   const text = fc.string({ unit: "binary", maxLength: 3_000, size: "max" });
   fc.assert(
     fc.property(fc.array(text, { minLength: 7, maxLength: 7 }), (texts) => {
@@ -33,7 +33,7 @@ test("entries of jobs share what a result may have, and stay entries", () => {
   );
 });
 
-test("however little a result may have, it never has more", () => {
+test("a result never exceeds its limit, however small", () => {
   const run = limited(1_000).turn(jobs(...Array.from({ length: 7 }, () => ({ task: "x" }))));
   for (const id of run.subtasks) run.says("ü".repeat(9_000), id).turnIn(id);
   expect(bytesOf(run.resultsSeen()[0] ?? "")).toBeLessThanOrEqual(1_000);

@@ -13,7 +13,7 @@ function owing(spec = {}): [PlayedRun, string] {
 const finish = (args: object | string) => ({ name: "finish_subtask", args });
 
 // Requirement: SUB-6
-describe("a subtask that owes a result of a certain form", () => {
+describe("a subtask whose result has a schema", () => {
   test("ends with the first valid call of finish_subtask, whose arguments are the result", () => {
     const [run, child] = owing();
     run.turnIn(child, [finish({ n: 4 })]);
@@ -22,7 +22,7 @@ describe("a subtask that owes a result of a certain form", () => {
     expectOrder(run.says("4").turn().events);
   });
 
-  test("hears what is wrong with its result, and may try three times again", () => {
+  test("reads the problems of its result, and may retry three times", () => {
     const [run, child] = owing();
     for (const wrong of [{ n: "x" }, {}, "{broken"]) run.turnIn(child, [finish(wrong)]);
     expect(run.resultsSeen(child)).toEqual([
@@ -34,7 +34,7 @@ describe("a subtask that owes a result of a certain form", () => {
     expect(run.resultsSeen()).toEqual([`{"n":4}`]);
   });
 
-  test("fails for its caller after the third retry, and the run goes on", () => {
+  test("fails for its caller after the third retry, and the run continues", () => {
     const [run, child] = owing();
     for (let call = 1; call <= 4; call++) run.turnIn(child, [finish({})]);
     expect(JSON.parse(run.resultsSeen()[0] ?? "")).toMatchObject({ error: "schema_not_satisfied" });
@@ -42,7 +42,7 @@ describe("a subtask that owes a result of a certain form", () => {
     expectOrder(run.says("sorry").turn().events);
   });
 
-  test("fails alike when it never finishes within its rounds", () => {
+  test("fails in the same way when it never finishes within its steps", () => {
     const [run, child] = owing({ maxRounds: 2 });
     for (let round = 1; round <= 2; round++) {
       run.turnIn(child, [{ name: "search" }]).result(0, "found", child);
@@ -51,7 +51,7 @@ describe("a subtask that owes a result of a certain form", () => {
     expect(run.end).toBeUndefined();
   });
 
-  test("is reminded when it answers in plain text, and goes on", () => {
+  test("is reminded when it answers in plain text, and continues", () => {
     const [run, child] = owing();
     run.says("it is 4", child).turnIn(child);
     expect(run.prompt(child).at(-1)).toMatchObject({
@@ -63,7 +63,7 @@ describe("a subtask that owes a result of a certain form", () => {
     expect(run.resultsSeen()).toEqual([`{"n":4}`]);
   });
 
-  test("has its other calls of the turn done first, and then it ends", () => {
+  test("executes the other calls of the turn first, and then ends", () => {
     const [run, child] = owing();
     run.turnIn(child, [finish({ n: 4 }), { name: "search" }]);
     expect(run.subtasks).toEqual([child]);
@@ -79,7 +79,7 @@ describe("a subtask that owes a result of a certain form", () => {
     expect(run.all("toolResult").map(({ success }) => success)).toEqual([true, false, true]);
   });
 
-  test("gives its own arguments alone: none of them is taken for an injected one", () => {
+  test("returns all of its arguments: none of them is an injected one", () => {
     const named = { type: "object", properties: { origin: { type: "string" } } };
     const run = new PlayedRun({ injectedToolArgs: { origin: "who calls" } });
     run.turn(subtask("a", { output_schema: named, origin: "console" }));
@@ -90,7 +90,7 @@ describe("a subtask that owes a result of a certain form", () => {
   });
 });
 
-test("finish_subtask is no tool of the root, nor of a subtask that owes text", () => {
+test("finish_subtask is not offered to the root or to a subtask without a schema", () => {
   const run = new PlayedRun().turn(finish({}), subtask("a"));
   const [child = ""] = run.subtasks;
   run.turnIn(child, [finish({})]);
@@ -99,7 +99,7 @@ test("finish_subtask is no tool of the root, nor of a subtask that owes text", (
   for (const error of errors) expect(error).toContain('there is no tool "finish_subtask"');
 });
 
-test("a subtask that nobody answers fails for its caller with the reason, in a step that is closed", () => {
+test("a subtask whose model fails permanently fails for its caller with the reason, in a closed step", () => {
   const run = new PlayedRun().turn(subtask("a"), subtask("b"));
   const [failing = "", other = ""] = run.subtasks;
   run.says("half an", failing).fails("rate_limited", { id: failing });
@@ -112,7 +112,7 @@ test("a subtask that nobody answers fails for its caller with the reason, in a s
 });
 
 // Requirement: LOOP-6
-test("a subtask that uses up its rounds is a structured error of that subtask alone", () => {
+test("a subtask that exceeds its steps is a structured error of that subtask only", () => {
   const run = new PlayedRun({ maxRounds: 1 }).turn(subtask("a"));
   const [child = ""] = run.subtasks;
   run.turnIn(child, [{ name: "search" }]).result(0, "found", child);

@@ -9,7 +9,7 @@ test.each([
   ["😀".repeat(80), 80],
   ["😀".repeat(5_000), 80],
   ["one line\nand more", 8],
-])("the title of a job is the beginning of its task, for people: %#", (task, characters) => {
+])("the title of a job is the start of its task: %#", (task, characters) => {
   const name = "run_parallel_subtasks";
   const [job] = jobsOf(create(ToolCallSchema, { name, arguments: { jobs: [{ task }] } }));
   expect(Array.from(job?.title ?? "")).toHaveLength(characters);

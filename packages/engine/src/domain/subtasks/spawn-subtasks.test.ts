@@ -19,7 +19,7 @@ const guarded = (spec = {}) =>
 
 describe("a subtask", () => {
   // Requirement: SUB-1, SUB-5
-  test("sees its instructions and context, and nothing of the conversation of its caller", () => {
+  test("sees its instructions and context, and nothing of its caller's conversation", () => {
     const run = new PlayedRun({}, { created: { input: "the secret plan" } });
     run.turn(subtask("a", { additional_context: "it is urgent" }));
     const [child = ""] = run.subtasks;
@@ -36,7 +36,7 @@ describe("a subtask", () => {
   });
 
   // Requirement: SUB-7
-  test("gives its last text as the result of the call, which the model of the caller reads", () => {
+  test("returns its last text as the result of the call", () => {
     const run = new PlayedRun().turn(subtask("a"));
     const [child = ""] = run.subtasks;
     run
@@ -48,7 +48,7 @@ describe("a subtask", () => {
     expectOrder(run.says("4").turn().events);
   });
 
-  test("gives the last thing it said when its last turn is without a word", () => {
+  test("returns its last text when its last turn has none", () => {
     const run = new PlayedRun().turn(subtask("a"));
     const [child = ""] = run.subtasks;
     run
@@ -75,7 +75,7 @@ describe("a subtask", () => {
   });
 
   // Requirement: SUB-3
-  test("never has secrets or the editor, and the call that asks for them is refused by name", () => {
+  test("never has secret or editor tools, and a call that requests them is refused by name", () => {
     const run = guarded();
     run.turn(subtask("a", { tools: ["search", "vault", "add_node"] }), { name: "count" });
     expect(run.subtasks).toEqual([]);
@@ -88,14 +88,14 @@ describe("a subtask", () => {
   });
 
   // Requirement: SUB-4
-  test("leaves the tools and the instructions of its caller as they were", () => {
+  test("does not change its caller's tools and instructions", () => {
     const run = guarded(parallel);
     const before = toolsOf(run, "");
     run.turn(jobs({ task: "x", tool_names: [], system_prompt: "You are a pirate." }));
     expect(toolsOf(run, "")).toEqual(before);
   });
 
-  test("keeps what it was given from its own subtasks, too", () => {
+  test("withholds the same tools from its own subtasks", () => {
     const run = guarded().turn(subtask("a", { tools: ["run_subtask", "search"] }));
     const [child = ""] = run.subtasks;
     run.turnIn(child, [subtask("b", { tools: ["count"] })]);
@@ -105,7 +105,7 @@ describe("a subtask", () => {
   });
 
   // Requirement: SUB-9, TURN-1
-  test("may begin others three deep, and is refused at the fourth before anything starts", () => {
+  test("may be nested three deep, and the fourth level is refused before it starts", () => {
     const run = new PlayedRun();
     let deepest = "";
     for (const title of ["a", "b", "c"]) {
@@ -144,13 +144,13 @@ describe("a subtask", () => {
 
 describe("a call of several jobs", () => {
   // Requirement: CFG-8, SUB-2
-  test("is no tool of an agent that does not allow it", () => {
+  test("is not offered to an agent that does not allow it", () => {
     const run = new PlayedRun({ maxParallelSubagents: 7 }).turn(jobs({ task: "x" }));
     expect(run.lastResult).toContain('there is no tool "run_parallel_subtasks"');
   });
 
   // Requirement: SUB-11
-  test("begins one subtask for each, with an id of its own and its own framing", () => {
+  test("starts one subtask for each, with its own id and framing", () => {
     const run = new PlayedRun(parallel).turn(
       jobs({ task: "x", system_prompt: "You are a pirate." }, { task: "y" }),
     );
@@ -186,14 +186,14 @@ describe("a call of several jobs", () => {
   });
 
   // Requirement: CFG-9, SUB-2
-  test("never has more than seven, whatever the agent says", () => {
+  test("never has more than seven, whatever the agent spec says", () => {
     const run = new PlayedRun({ ...parallel, maxParallelSubagents: 50 });
     run.turn(jobs(...Array.from({ length: 8 }, () => ({ task: "x" }))));
     expect(run.lastResult).toContain("NOT have more than 7");
   });
 
   // Requirement: SUB-8
-  test("gives an entry for each job in their order, and one that fails leaves the others alone", () => {
+  test("returns an entry for each job in their order, and a failed job does not affect the others", () => {
     const run = new PlayedRun(parallel);
     run.turn(jobs(...Array.from({ length: 7 }, (_, index) => ({ task: `part ${index}` }))));
     for (const [index, id] of run.subtasks.toReversed().entries()) {
@@ -213,7 +213,7 @@ describe("a call of several jobs", () => {
     expectOrder(run.says("ok").turn().events);
   });
 
-  test("fails when each of its jobs did", () => {
+  test("fails when all of its jobs failed", () => {
     const run = new PlayedRun(parallel).turn(jobs({ task: "x" }, { task: "y" }));
     for (const id of run.subtasks) run.fails("refused", { id });
     expect(run.all("toolResult")[0]?.success).toBe(false);
