@@ -4,7 +4,7 @@ import { isLoopback, parseListenAddress, readConfig } from "./config.ts";
 
 const schema = z.object({
   REEVE_PORT: z.coerce.number().int().max(65_535),
-  REEVE_NAME: z.string().default("nobody"),
+  REEVE_NAME: z.string().default("unnamed"),
   REEVE_URL: z.url(),
 });
 
@@ -13,7 +13,7 @@ describe("settings", () => {
     const environment = { REEVE_PORT: "80", REEVE_NAME: "", REEVE_URL: "http://a", HOME: "/" };
     expect(readConfig(schema, environment)).toEqual({
       REEVE_PORT: 80,
-      REEVE_NAME: "nobody",
+      REEVE_NAME: "unnamed",
       REEVE_URL: "http://a",
     });
   });

@@ -19,8 +19,8 @@ afterAll(() => bench[Symbol.asyncDispose]());
 
 type Question = NonNullable<MessageInitShape<typeof ServerReflectionRequestSchema>>;
 
-async function* once<Asked>(question: Asked) {
-  yield await Promise.resolve(question);
+async function* once<Request>(request: Request) {
+  yield await Promise.resolve(request);
 }
 
 /** Sends one request, and returns the reply. */

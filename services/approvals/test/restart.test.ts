@@ -123,7 +123,7 @@ async function expired(index: number): Promise<void> {
 }
 
 /** Returns the number of batches that the feed delivered to approvals, over all its processes. */
-async function told(): Promise<number> {
+async function deliveredBatches(): Promise<number> {
   const answer = await nats.connection.request("$JS.API.CONSUMER.INFO.RUNS.approvals-inbox");
   const { delivered } = answer.json<{ readonly delivered: { readonly consumer_seq: number } }>();
   return delivered.consumer_seq;
@@ -141,7 +141,7 @@ test("with many pending approvals, a restart resumes from the inbox, loses none,
     await first.hasFiled(waitOn.length);
   }
   await Promise.all(expiring.map((index) => park(index, longAgoMs)));
-  const before = await told();
+  const before = await deliveredBatches();
   await using second = await start();
   await Promise.all(expiring.map(expired));
   const closed = expiring.map(approvalOf).toSorted();
@@ -152,7 +152,7 @@ test("with many pending approvals, a restart resumes from the inbox, loses none,
   expect(await second.listed(ApprovalState.TIMED_OUT)).toEqual(closed);
   expect(await second.listed(ApprovalState.PENDING)).toEqual(waitOn.map(approvalOf));
   // Redelivers the unacknowledged batches and delivers the expiries, but not all pending approvals again.
-  expect((await told()) - before).toBeLessThan(waiting / 2);
+  expect((await deliveredBatches()) - before).toBeLessThan(waiting / 2);
   const [decided] = await second.listed(ApprovalState.PENDING);
   const approvalId = decided ?? "";
   const { approval } = await second.client.decideApproval({ approvalId, approved: true });

@@ -110,7 +110,7 @@ test("a watch at one service has the decisions of the other", async () => {
 });
 
 test("an idle watch sends heartbeats", async () => {
-  const [approvals] = bench.as("nobody", "globex");
+  const [approvals] = bench.as("eve", "globex");
   for await (const message of approvals.watchApprovals({})) {
     expect(message.approvals).toEqual([]);
     break;

@@ -101,7 +101,7 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
 
   test.each([
     ["no token", undefined],
-    ["a wrong token", "Bearer token-of-nobody"],
+    ["a wrong token", "Bearer unknown-token"],
     ["a token that is cut", `Bearer ${tokens.acme.slice(0, -1)}`],
     ["another scheme", `Basic ${tokens.acme}`],
   ])("a request with %s is refused", async (_, authorization) => {

@@ -1,7 +1,7 @@
 import { RunStatus } from "@reeve/contracts/run";
 import { openCallJournal, openRunLog, openThreadLog } from "@reeve/jetstream/log/open";
 import { emptyTail } from "@reeve/jetstream/log/port";
-import { patiently } from "@reeve/platform/async/patiently";
+import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { openReeve } from "../../../cli/src/client.ts";
 import { startPlayingServer } from "../../support/playing-server.ts";
 import { endOf, runViolations } from "./check-run.ts";
@@ -143,7 +143,7 @@ async function brokenThreads(
   for (const [thread, runs] of threads) {
     if (thread === undefined) continue;
     const read = () => log.read({ tenant, thread }, emptyTail, never);
-    const { events } = await patiently(read, 30_000, never);
+    const { events } = await retryUnavailable(read, { maxElapsedMs: 30_000 }, never);
     const ids = runs.map(({ seen }) => seen.runId);
     broken.push(...threadViolations(thread, events, ids));
   }

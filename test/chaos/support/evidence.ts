@@ -3,7 +3,7 @@ import type { ToolCallFact } from "@reeve/contracts/tool";
 import type { CallJournal } from "@reeve/jetstream/log/call-journal";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunLog } from "@reeve/jetstream/log/run-log";
-import { patiently } from "@reeve/platform/async/patiently";
+import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import type { Counter } from "./counter.ts";
 import type { Cluster } from "./cluster.ts";
 import { tenant } from "./cluster.ts";
@@ -47,7 +47,7 @@ export interface Sources {
 }
 
 const never = new AbortController().signal;
-const patienceMs = 30_000;
+const maxElapsedMs = 30_000;
 
 export async function gather(
   { cluster, counter, log, journal, statusAt }: Sources,
@@ -57,9 +57,9 @@ export async function gather(
 ): Promise<RunEvidence> {
   const { runId } = seen;
   const key = { tenant, run: runId };
-  const { events: stored } = await patiently(
+  const { events: stored } = await retryUnavailable(
     () => log.read(key, emptyTail, never),
-    patienceMs,
+    { maxElapsedMs },
     never,
   );
   const journals = new Map<string, readonly ToolCallFact[]>();
@@ -67,7 +67,7 @@ export async function gather(
     if (event.case !== "toolCall") continue;
     const { callId } = event.value;
     const read = () => journal.read({ ...key, call: callId }, emptyTail, never);
-    journals.set(callId, (await patiently(read, patienceMs, never)).events);
+    journals.set(callId, (await retryUnavailable(read, { maxElapsedMs }, never)).events);
   }
   const marks = new Map<string, Marks>();
   await using files = await filesOf(cluster.nats, cluster.workspaces, { tenant, runId });

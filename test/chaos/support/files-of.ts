@@ -6,14 +6,14 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
-import { patiently } from "@reeve/platform/async/patiently";
+import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { openObjects } from "@reeve/jetstream/objects/nats";
 import { openTable } from "@reeve/jetstream/table/nats";
 import { workspaceBucket } from "@reeve/jetstream/objects/workspace-store";
 
 const run = promisify(execFile);
 const never = new AbortController().signal;
-const patienceMs = 30_000;
+const maxElapsedMs = 30_000;
 /** How often a workspace may move while it is looked at. */
 const maxLooks = 5;
 
@@ -37,9 +37,9 @@ export async function filesOf(
   const folder = await mkdtemp(join(tmpdir(), "reeve-chaos-files-"));
   let at = folder;
   for (let look = 0; look < maxLooks; look++) {
-    const found = await patiently(
+    const found = await retryUnavailable(
       () => lay(nats, roots, { tenant, runId, folder }),
-      patienceMs,
+      { maxElapsedMs },
       never,
     );
     if (found !== undefined) {
@@ -47,7 +47,7 @@ export async function filesOf(
       break;
     }
   }
-  const row = await patiently(() => recordOf(nats, tenant, runId), patienceMs, never);
+  const row = await retryUnavailable(() => recordOf(nats, tenant, runId), { maxElapsedMs }, never);
   return {
     untold: row?.record.lost.map(({ callId }) => callId) ?? [],
     text: (path) => readFile(join(at, path), "utf8").catch(() => undefined),

@@ -1,2 +1,2 @@
-/** A signal that never aborts, for work that nobody may cancel, such as releasing a resource. */
+/** A signal that never aborts, for work that must not be cancelled, such as releasing a resource. */
 export const neverAborts: AbortSignal = new AbortController().signal;

@@ -6,7 +6,7 @@ import { settledWithin } from "./settled-within.ts";
 
 const pending = () => Promise.withResolvers<void>().promise;
 
-test("tells whether a promise was fulfilled in time", async () => {
+test("reports whether a promise was fulfilled in time", async () => {
   expect(await settledWithin(Promise.resolve(), 60_000, neverAborts)).toBe(true);
   expect(await settledWithin(pending(), 0, neverAborts)).toBe(false);
 });

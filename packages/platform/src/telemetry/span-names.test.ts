@@ -4,9 +4,9 @@ import { attributes, operations } from "./span-names.ts";
 
 test("every standard name is in the pinned semantic conventions", () => {
   const known = new Set<unknown>(Object.values(conventions));
-  const foreign = Object.values(attributes).filter((name) => !name.startsWith("reeve."));
-  expect(foreign.length).toBeGreaterThan(20);
-  expect(foreign.filter((name) => !known.has(name))).toEqual([]);
+  const standard = Object.values(attributes).filter((name) => !name.startsWith("reeve."));
+  expect(standard.length).toBeGreaterThan(20);
+  expect(standard.filter((name) => !known.has(name))).toEqual([]);
   // The package does not have `plan` yet.
   const { plan, ...older } = operations;
   expect(plan).toBe("plan");

@@ -98,7 +98,7 @@ test("leaves no listener", async () => {
   expect(getEventListeners(signal, "abort")).toHaveLength(0);
 });
 
-test("tells when a permit is free without taking it", async () => {
+test("resolves when a permit is free, without taking it", async () => {
   const semaphore = new Semaphore(1);
   await semaphore.untilAvailable(neverAborts);
   const held = semaphore.tryAcquire();

@@ -18,7 +18,7 @@ export class Semaphore {
     this.#available = permits;
   }
 
-  /** How many permits are free. A permit for which somebody waits is never free. */
+  /** How many permits are free. A permit that a waiting party is about to receive is not free. */
   get available(): number {
     return this.#available;
   }
@@ -83,7 +83,7 @@ export class Semaphore {
       this.#released.notify();
       return;
     }
-    // The permit passes on directly, so that nobody who comes now overtakes those who wait.
+    // The permit passes on directly, so that a new party cannot overtake the waiting ones.
     this.#waiting.delete(next);
     next();
   }

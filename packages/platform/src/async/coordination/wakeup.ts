@@ -1,7 +1,7 @@
 import { onAbort } from "../on-abort.ts";
 
 /**
- * Wakes one waiting party. A notification that comes while nobody waits is kept for the next wait; any number of them count
+ * Wakes one waiting party. A notification that comes while no party waits is kept for the next wait; any number of them count
  * as one.
  */
 export class Wakeup {
