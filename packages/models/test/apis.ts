@@ -13,7 +13,7 @@ import type { ModelProvider } from "@reeve/engine/ports/model-provider";
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** One API, as far as the same tests hold for all of them. */
+/** One API, as the tests that all APIs share need it. */
 export interface Api {
   /** The format of its messages, and the folder of its fixtures. */
   readonly format: string;
@@ -32,7 +32,7 @@ interface Recorded {
   readonly content?: readonly Body[];
 }
 
-/** What a provider recorded in its own format. */
+/** Parses a message that a provider recorded in its own format. */
 const recorded = (messageJson: string): Recorded => JSON.parse(messageJson) as Recorded;
 
 export const failures = new ProviderFailures("test", "");
@@ -64,35 +64,35 @@ export const apis: readonly Api[] = [
   },
 ];
 
-/** A recorded stream of an API, byte for byte. */
+/** Returns a recorded stream of an API, byte for byte. */
 export function fixture({ format }: Api, name: string): Buffer {
   return readFileSync(join(import.meta.dirname, "fixtures", format, `${name}.sse`));
 }
 
-/** A refusal of an API, and what it comes to. */
+/** A refusal of an API, and the expected failure. */
 export interface Refusal {
   readonly name: string;
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: unknown;
   readonly reason: string;
-  /** Default: as the reason has it. */
+  /** Default: follows from the reason. */
   readonly retryable?: boolean;
   readonly retryAfterMs?: number;
 }
 
-/** The refusals of an API; those with `KEY` in their words quote the key there. */
+/** Returns the refusals of an API. `KEY` in their messages stands for the key. */
 export function refusals(api: Api): readonly Refusal[] {
   return values(api, "errors") as readonly Refusal[];
 }
 
-/** What goes back of the recorded stream `reasoning`. */
+/** Returns what is sent back of the recorded stream `reasoning`. */
 export function reasoningSentBack(api: Api): readonly unknown[] {
   return values(api, "reasoning");
 }
 
 function values({ format }: Api, name: string): readonly unknown[] {
   const text = readFileSync(join(import.meta.dirname, "fixtures", format, `${name}.json`), "utf8");
-  // A file of ours, that no schema checks.
+  // A fixture of this repository, without a schema.
   return JSON.parse(text) as readonly unknown[];
 }

@@ -37,11 +37,11 @@ function request(overrides: Partial<ModelRequest> = {}, model = "text:3"): Model
 }
 
 function ask(
-  asked: ModelRequest = request(),
+  modelRequest: ModelRequest = request(),
   signal: AbortSignal = new AbortController().signal,
   baseUrl = server.url,
 ): AsyncIterable<ModelPart> {
-  return chatProvider({ apiKey: key, baseUrl }).stream(asked, signal);
+  return chatProvider({ apiKey: key, baseUrl }).stream(modelRequest, signal);
 }
 
 async function turnOf(parts: AsyncIterable<ModelPart> | readonly ModelPart[]): Promise<ModelTurn> {
@@ -50,7 +50,7 @@ async function turnOf(parts: AsyncIterable<ModelPart> | readonly ModelPart[]): P
   return part.turn;
 }
 
-/** What becomes of an answer. */
+/** Returns the turn of an answer with this body. */
 async function given(...body: NonNullable<ProgrammedResponse["body"]>): Promise<ModelTurn> {
   server.program({ body });
   return turnOf(ask());
@@ -126,10 +126,10 @@ describe("a model over the chat completions API", () => {
 
   test("answers with text, usage, and its name", async () => {
     const parts = await Array.fromAsync(ask());
-    const spoken = parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
-    expect(spoken).toBe("word0 word1 word2 ");
+    const text = parts.map((part) => (part.kind === "text" ? part.text : "")).join("");
+    expect(text).toBe("word0 word1 word2 ");
     expect(await turnOf(parts)).toEqual({
-      messageJson: JSON.stringify({ role: "assistant", content: spoken }),
+      messageJson: JSON.stringify({ role: "assistant", content: text }),
       finishReason: "stop",
       calls: [],
       usage: { inputTokens: 10, outputTokens: 3, cachedInputTokens: 0, reasoningTokens: 0 },
@@ -160,13 +160,13 @@ describe("a model over the chat completions API", () => {
   test("keeps its connections for the next requests", async () => {
     const provider = chatProvider({ apiKey: key, baseUrl: server.url });
     const before = server.requests.length;
-    const asked = 20;
-    for (let count = 0; count < asked; count++) {
+    const requests = 20;
+    for (let count = 0; count < requests; count++) {
       await turnOf(provider.stream(request(), new AbortController().signal));
     }
     const ports = server.requests.slice(before).map(({ clientPort }) => clientPort);
-    expect(ports).toHaveLength(asked);
-    expect(new Set(ports).size).toBeLessThan(asked);
+    expect(ports).toHaveLength(requests);
+    expect(new Set(ports).size).toBeLessThan(requests);
   });
 
   test("ends at the end mark, even if its connection stays open", async () => {

@@ -16,7 +16,7 @@ import { apis, fixture, reasoningSentBack, refusals } from "./apis.ts";
 let server: ModelServer;
 const key = "sk-secret-0123456789";
 const never = new Promise<void>(() => undefined);
-const noEnd = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 
 beforeAll(async () => {
   server = await startModelServer();
@@ -46,17 +46,17 @@ function requestOf(messages: ModelRequest["messages"] = []): ModelRequest {
   };
 }
 
-interface Heard {
+interface Answer {
   readonly text: string;
   readonly reasoning: string;
   readonly turn: ModelTurn;
 }
 
-async function heardFrom(parts: AsyncIterable<ModelPart>): Promise<Heard> {
-  const said = { text: "", reasoning: "" };
+async function answerFrom(parts: AsyncIterable<ModelPart>): Promise<Answer> {
+  const texts = { text: "", reasoning: "" };
   for await (const part of parts) {
-    if (part.kind === "turn") return { ...said, turn: part.turn };
-    said[part.kind] += part.text;
+    if (part.kind === "turn") return { ...texts, turn: part.turn };
+    texts[part.kind] += part.text;
   }
   throw new Error("no turn");
 }
@@ -71,7 +71,7 @@ async function failureOf(answering: Promise<unknown>): Promise<ModelFailure> {
   throw new Error("there was an answer");
 }
 
-/** Where some bytes first occur. */
+/** Returns where a text first occurs. */
 const placeOf = (bytes: Buffer, text: string) => bytes.indexOf(text);
 
 describe.each(apis)("over $format, a recorded stream", (api) => {
@@ -79,9 +79,9 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
   const open = (options: Pick<ProviderOptions, "idleTimeoutMs"> = {}): ModelProvider =>
     api.open(server.url, { apiKey: key, ...options });
 
-  async function answerTo(response: ProgrammedResponse, provider = open()): Promise<Heard> {
+  async function answerTo(response: ProgrammedResponse, provider = open()): Promise<Answer> {
     server.program(response);
-    return heardFrom(provider.stream(requestOf(), noEnd));
+    return answerFrom(provider.stream(requestOf(), neverAborted));
   }
 
   const played = (name: string) => answerTo({ body: [bytesOf(name)] });
@@ -137,7 +137,7 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
       { role: "user", text: "and now?" },
     ]);
     server.program({ body: [bytesOf("text")] });
-    await heardFrom(open().stream(next, noEnd));
+    await answerFrom(open().stream(next, neverAborted));
     const sent = api.conversation(server.requests.at(-1)?.body ?? {});
     const expected = reasoningSentBack(api);
     const first = sent.findIndex((item) => JSON.stringify(item) === JSON.stringify(expected[0]));
@@ -175,12 +175,12 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
 
   test("with an error in the stream fails with that error, after the text before it", async () => {
     server.program({ body: [bytesOf("error-in-the-middle")] });
-    const heard: ModelPart[] = [];
-    const listening = async () => {
-      for await (const part of open().stream(requestOf(), noEnd)) heard.push(part);
+    const parts: ModelPart[] = [];
+    const reading = async () => {
+      for await (const part of open().stream(requestOf(), neverAborted)) parts.push(part);
     };
-    expect(await failureOf(listening())).toMatchObject({ reason: "unavailable", retryable: true });
-    expect(heard.every(({ kind }) => kind === "text")).toBe(true);
+    expect(await failureOf(reading())).toMatchObject({ reason: "unavailable", retryable: true });
+    expect(parts.every(({ kind }) => kind === "text")).toBe(true);
   });
 
   test.each([
@@ -198,7 +198,7 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
 
   test("that is cut after its end is complete", async () => {
     const bytes = bytesOf("text");
-    // The Responses API says with its last event that it ends, the others before it.
+    // The Responses API reports the end with its last event, the others before it.
     const lastEvent = bytes.lastIndexOf("\n\n", -3) + 2;
     const end = api.format === "openai.responses" ? bytes.length : lastEvent;
     const { turn } = await answerTo({ body: [bytes.subarray(0, end)], end: "cut" });
@@ -209,7 +209,7 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
     server.program({ body: [never], holdsHeaders: true });
     const number = server.requests.length + 1;
     const end = new AbortController();
-    const answering = heardFrom(open().stream(requestOf(), end.signal));
+    const answering = answerFrom(open().stream(requestOf(), end.signal));
     const seen = await server.request(number);
     const reason = new Error("enough");
     end.abort(reason);
@@ -292,7 +292,7 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
     const gone = await startModelServer();
     await gone[Symbol.asyncDispose]();
     const provider = api.open(gone.url, { apiKey: key });
-    expect(await failureOf(heardFrom(provider.stream(requestOf(), noEnd)))).toMatchObject({
+    expect(await failureOf(answerFrom(provider.stream(requestOf(), neverAborted)))).toMatchObject({
       reason: "unavailable",
       message: expect.stringContaining("ECONNREFUSED"),
     });
@@ -302,11 +302,11 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
 describe("a recorded stream", () => {
   const [chat, responses] = apis;
 
-  async function playedBy(api: typeof chat, name: string): Promise<Heard> {
+  async function playedBy(api: typeof chat, name: string): Promise<Answer> {
     if (api === undefined) throw new Error("no such API");
     server.program({ body: [fixture(api, name)] });
     const provider = api.open(server.url, { apiKey: key });
-    return heardFrom(provider.stream(requestOf(), noEnd));
+    return answerFrom(provider.stream(requestOf(), neverAborted));
   }
 
   test("of chat completions may hold chunks without a choice", async () => {

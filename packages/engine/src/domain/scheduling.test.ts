@@ -19,7 +19,7 @@ const oneByOne: Setting = {
 const times = (count: number, name: string): readonly PlayedCall[] =>
   Array.from({ length: count }, () => ({ name }));
 
-/** Places of the calls that are under way in the open step of a frame. */
+/** Returns the indexes of the calls in progress in the open step of a frame. */
 const underWay = (run: PlayedRun, id = "") =>
   run
     .frame(id)
@@ -32,7 +32,7 @@ describe("the calls of a turn", () => {
   test("run in parallel, at most eight, and the others one by one at the end of the serial queue", () => {
     const run = new PlayedRun({}, setting).turn(...times(10, "search"), { name: "alone" });
     expect(underWay(run)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-    // The serial call goes first, then the surplus, each when the one before it is done.
+    // The serial call is first, then those beyond the limit, each after the one before it.
     run.result(0);
     expect(underWay(run)).toEqual([1, 2, 3, 4, 5, 6, 7, 10]);
     run.result(1);
@@ -121,7 +121,7 @@ describe("a call that waits for an approval", () => {
   });
 });
 
-/** Two subtasks that work at the same time. */
+/** Returns a run with two subtasks in progress. */
 const pair = (spec = {}): [PlayedRun, string, string] => {
   const run = new PlayedRun(spec, setting).turn(subtask("a"), subtask("b"));
   const [a = "", b = ""] = run.subtasks;

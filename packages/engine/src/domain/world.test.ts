@@ -13,7 +13,7 @@ import type { PlayedRun } from "../../test/support/run-player.ts";
 import { expectOrder } from "../../test/support/event-order.ts";
 import { anyWorld, play, takeOver } from "../../test/support/random-world.ts";
 
-/** Each turn is followed by the results of its calls, in their order, and no result stands alone. */
+/** Expects the results of its calls after each turn, in their order, and no other results. */
 function expectWellFormed(messages: readonly PromptMessage[]): void {
   let awaited: readonly string[] = [];
   for (const message of messages) {
@@ -46,7 +46,7 @@ test("every run of every world ends in order and within its limits", () => {
     fc.property(anyWorld, (world) => {
       const run = play(world, expectSound);
       expectOrder(run.events);
-      // The end tells of everything before it.
+      // The end includes everything before it.
       expect(run.all("treeStored")).toEqual([
         { ...run.all("treeStored")[0], tree: treeOf(run.state.head.tree) },
       ]);
@@ -80,10 +80,10 @@ function forbid(): never {
   throw new TypeError("a state is never changed in place");
 }
 
-/** Has every later change of `value`, or of anything in it, throw. */
+/** Makes every later change of `value`, or of anything in it, throw. */
 function freeze(value: unknown): void {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
-  // The bytes of a view cannot be frozen; nothing of the domain writes any.
+  // The bytes of a view cannot be frozen; the domain never writes any.
   if (ArrayBuffer.isView(value)) return;
   if (value instanceof Map || value instanceof Set) {
     Object.assign(value, { set: forbid, add: forbid, delete: forbid, clear: forbid });

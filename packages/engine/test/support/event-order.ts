@@ -4,30 +4,30 @@ import { expect } from "vitest";
 import { plannerId, rootId } from "../../src/domain/state/frame.ts";
 import { CallOrder } from "./random-calls.ts";
 
-/** The history breaks no rule about the order of events; `isWhole` when it has to come to an end as well. */
-export function expectOrder(events: readonly RunEvent[], isWhole = true): void {
-  expect(orderViolations(events, isWhole)).toEqual([]);
+/** Expects a history that follows all rules about the order of events and, if `isComplete`, has an end. */
+export function expectOrder(events: readonly RunEvent[], isComplete = true): void {
+  expect(orderViolations(events, isComplete)).toEqual([]);
 }
 
-/** Everything in which a history breaks the rules about the order of events. */
-export function orderViolations(events: readonly RunEvent[], isWhole = true): readonly string[] {
+/** Returns the violations of the rules about the order of events. */
+export function orderViolations(events: readonly RunEvent[], isComplete = true): readonly string[] {
   const order = new Order();
   for (const event of events) order.see(event);
-  return order.violations(isWhole);
+  return order.violations(isComplete);
 }
 
-/** The frame in which an event happened. */
+/** Returns the id of the frame of an event. */
 function frameIdOf({ phase, parentId }: RunEvent): string {
   return phase === Phase.PLANNER ? plannerId : parentId;
 }
 
-/** An attempt to have a model answer. */
+/** An attempt of a model call. */
 interface Attempt {
   readonly number: number;
   readonly purpose: ModelCallPurpose;
   isOpen: boolean;
   hasUsage: boolean;
-  /** Text or reasoning of it that stands. */
+  /** Sequence of its first text or reasoning that is not voided. */
   streamedFrom: number | undefined;
 }
 
@@ -37,7 +37,7 @@ interface Loop {
   attempt: Attempt | undefined;
 }
 
-/** What has to stand in an open step of its frame. */
+/** The events that have to be in an open step of their frame. */
 const ofSteps: ReadonlySet<string> = new Set([
   "text",
   "reasoning",
@@ -58,7 +58,7 @@ const ofSteps: ReadonlySet<string> = new Set([
   "subtask",
 ]);
 
-/** What may follow each of the events that end a run. */
+/** The events that may follow each event of the end of a run. */
 const afterEnd: Readonly<Record<string, readonly string[]>> = {
   budgetExceeded: ["error"],
   error: ["costSummary"],
@@ -87,12 +87,12 @@ class Order {
     this.#seeLoop(envelope);
     this.#seeRun(envelope);
     this.#calls.see(envelope);
-    // A claim may stand anywhere: whoever makes it goes on where the log ends.
+    // A claim may be anywhere: the new owner continues at the end of the log.
     if (kind !== "runClaimed") this.#previous = envelope;
   }
 
-  violations(isWhole: boolean): readonly string[] {
-    if (!isWhole || this.#end !== undefined) return this.#broken;
+  violations(isComplete: boolean): readonly string[] {
+    if (!isComplete || this.#end !== undefined) return this.#broken;
     return [...this.#broken, "the history has no end"];
   }
 
@@ -122,7 +122,7 @@ class Order {
         if (this.#inbox.shift() !== event.value.messageId) this.#break(envelope, "is out of turn");
         break;
       default:
-      // Of the others, none concerns the run as a whole.
+      // No other event concerns the run as a whole.
     }
   }
 
@@ -135,11 +135,11 @@ class Order {
     this.#end = status;
     if (this.#previous?.event.case !== "treeStored") this.#break(envelope, "has no tree before it");
     if (status === RunStatus.COMPLETED && this.#inbox.length > 0) {
-      this.#break(envelope, "leaves a message that nobody took up");
+      this.#break(envelope, "leaves a message that was not injected");
     }
   }
 
-  /** It stands in a step, which is its frame's open one; the planner shows none. */
+  /** The event has to be in the open step of its frame. The planner has no steps. */
   #seePlace(envelope: RunEvent): void {
     if (!this.#isStarting) this.#break(envelope, "comes before the run starts");
     if (envelope.phase === Phase.PLANNER) {
@@ -227,7 +227,7 @@ class Order {
     const before = loop.attempt;
     if (before?.isOpen === true) this.#break(envelope, "starts beside another attempt");
     if (before?.isOpen === false && before.streamedFrom !== undefined && number > 1) {
-      this.#break(envelope, "leaves text of the attempt before it standing");
+      this.#break(envelope, "does not void the text of the attempt before");
     }
     const isAgain = before?.purpose === purpose && number > 1;
     if (number !== (isAgain ? before.number + 1 : 1)) this.#break(envelope, "miscounts attempts");

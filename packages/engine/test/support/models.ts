@@ -3,7 +3,7 @@ import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
 import type { RunEvent } from "@reeve/contracts/run";
 import type { ModelFailure, ModelProvider } from "../../src/ports/model-provider.ts";
 
-/** A model that calls `count` as often as `rounds` says, then answers. */
+/** Creates a model that calls `count` in each of `rounds` turns, and then answers. */
 export function countingModel(rounds: number, failures: ModelFailure[] = []): ModelProvider {
   return {
     descriptor: create(ProviderDescriptorSchema, { name: "test" }),
@@ -24,7 +24,7 @@ export function countingModel(rounds: number, failures: ModelFailure[] = []): Mo
   };
 }
 
-/** What the models of a run said. */
+/** Returns the text of all models of a run. */
 export function textOf(events: readonly RunEvent[]): string {
   return events.map(({ event }) => (event.case === "text" ? event.value.text : "")).join("");
 }

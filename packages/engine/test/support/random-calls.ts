@@ -6,25 +6,25 @@ import { parallelSubtasksName } from "@reeve/agent/tools/runtime-tools";
 import { plannerId } from "../../src/domain/state/frame.ts";
 import { jobsOf } from "../../src/domain/subtasks/jobs-of.ts";
 
-/** A call of a tool as the log tells it. */
+/** A tool call as recorded in the log. */
 interface SeenCall {
   readonly frame: string;
   readonly name: string;
   approval: ApprovalState | undefined;
   isStarted: boolean;
-  /** Whether the turn that made it stands. */
+  /** Whether its turn is in the log. */
   isOfTurn: boolean;
   hasResult: boolean;
   openSubtasks: number;
-  /** Jobs that the call asks for and that have not begun. */
+  /** The number of jobs of the call that have not started. */
   jobs: number;
 }
 
-/** The rules about calls and subtasks: their order, what may be under way at once, and what a budget lets begin. */
+/** The rules about calls and subtasks: their order, what may be in progress at the same time, and what a budget allows. */
 export class CallOrder {
   readonly #break: (event: RunEvent, what: string) => void;
   readonly #calls = new Map<string, SeenCall>();
-  /** Subtasks by id, and whether each is under way. */
+  /** Whether each subtask is in progress, by id. */
   readonly #subtasks = new Map<string, boolean>();
   #tools: ReadonlyMap<string, ToolDescriptor> = new Map();
   #limits = { parallel: 8, subtasks: 32, depth: 3, llmCalls: 60, toolCalls: 200 };
@@ -37,7 +37,7 @@ export class CallOrder {
   see(envelope: RunEvent): void {
     const { event, parentId, phase } = envelope;
     if (parentId !== "" && this.#subtasks.get(parentId) !== true) {
-      this.#break(envelope, `is in the subtask ${parentId}, which is not under way`);
+      this.#break(envelope, `is in the subtask ${parentId}, which is not in progress`);
     }
     switch (event.case) {
       case "runPrepared": {
@@ -74,7 +74,7 @@ export class CallOrder {
       case "modelTurn":
         for (const callId of event.value.callIds) {
           const call = this.#calls.get(callId);
-          if (call === undefined) this.#break(envelope, `has the call ${callId}, which nobody saw`);
+          if (call === undefined) this.#break(envelope, `has the unknown call ${callId}`);
           else call.isOfTurn = true;
         }
         break;
@@ -114,7 +114,7 @@ export class CallOrder {
       return;
     }
     if (call.approval !== undefined && call.approval !== ApprovalState.APPROVED) {
-      this.#break(envelope, `starts ${callId}, which nobody approved`);
+      this.#break(envelope, `starts ${callId}, which was not approved`);
     }
     const tool = this.#tools.get(call.name);
     if (tool === undefined) this.#break(envelope, `starts the unknown tool ${call.name}`);
@@ -172,7 +172,7 @@ export class CallOrder {
       this.#break(envelope, "comes before the end of its subtasks");
     }
     if (success && call.approval !== undefined && call.approval !== ApprovalState.APPROVED) {
-      this.#break(envelope, `of ${callId}, which nobody approved`);
+      this.#break(envelope, `of ${callId}, which was not approved`);
     }
     call.hasResult = true;
   }

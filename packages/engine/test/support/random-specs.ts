@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import type { PlayedCall, Setting } from "./run-player.ts";
 import { jobs, subtask } from "./run-player.ts";
 
-/** The form of the results that subtasks of these worlds owe. */
+/** The schema of subtask results in these worlds. */
 const resultSchema = {
   type: "object",
   properties: { n: { type: "integer" } },
@@ -31,7 +31,7 @@ const budgets = fc.record(
   { requiredKeys: [] },
 );
 
-/** Agents of every kind that the loop makes a difference for. */
+/** Agents with all options that change the loop. */
 export const anySpec: fc.Arbitrary<MessageInitShape<typeof AgentSpecSchema>> = fc
   .record({
     planningEnabled: fc.boolean(),
@@ -46,7 +46,7 @@ export const anySpec: fc.Arbitrary<MessageInitShape<typeof AgentSpecSchema>> = f
   })
   .map(present);
 
-/** Providers and tools of every kind. */
+/** Providers and tools of all kinds. */
 export const anySetting: fc.Arbitrary<Setting> = fc
   .record({
     contextWindow: fc.constantFrom(0, 2_000, 8_000),
@@ -133,13 +133,13 @@ const call: fc.Arbitrary<PlayedCall> = fc.oneof(
   },
 );
 
-/** The calls of one turn; sometimes more of them than may run at once. */
+/** The calls of one turn, sometimes more than may run in parallel. */
 export const anyCalls: fc.Arbitrary<readonly PlayedCall[]> = fc.oneof(
   { weight: 5, arbitrary: fc.array(call, { minLength: 1, maxLength: 4 }) },
   { weight: 1, arbitrary: fc.array(call, { minLength: 9, maxLength: 12 }) },
 );
 
-/** Without the fields that are undefined: messages are made from what is there. */
+/** Removes undefined fields, which the constructors of messages do not accept. */
 function present(fields: object): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields)

@@ -16,19 +16,19 @@ import { PlayedRun } from "./run-player.ts";
 import type { PlayedCall, Setting } from "./run-player.ts";
 import { anyCalls, anySetting, anySpec } from "./random-specs.ts";
 
-/** An agent, its surroundings, and everything that chance decides while it runs. */
+/** An agent, its environment, and all random choices during its run. */
 export interface World {
   readonly spec: ConstructorParameters<typeof PlayedRun>[0];
   readonly setting: Setting;
-  /** What happens at each point; once they are used up, whatever is under way comes to its end at once. */
+  /** The choice at each point. After the last one, everything in progress ends in the simplest way. */
   readonly choices: readonly Choice[];
 }
 
 export interface Choice {
-  /** Which of the things that may happen does. */
+  /** Selects one of the possible actions. */
   readonly which: number;
   readonly calls: readonly PlayedCall[];
-  /** Characters of what is said or found. */
+  /** The length of texts and results. */
   readonly characters: number;
   readonly waitMs: number;
 }
@@ -49,12 +49,12 @@ export const anyWorld: fc.Arbitrary<World> = fc.record({
   choices: fc.array(choice, { maxLength: 80, size: "max" }),
 });
 
-/** What ends everything that is under way, in the plainest way. */
-const plain: Choice = { which: 0, calls: [], characters: 4, waitMs: 0 };
-/** More than any run of a world can take. */
-const maxHappenings = 3_000;
+/** The choice that ends everything in progress in the simplest way. */
+const simplest: Choice = { which: 0, calls: [], characters: 4, waitMs: 0 };
+/** More than any run of a world needs. */
+const maxActions = 3_000;
 
-/** Plays a world to its end; `look` is told of the run after each thing that happened. */
+/** Plays a world to its end, and calls `look` after each action. */
 export function play(
   { spec, setting, choices }: World,
   look: (run: PlayedRun) => void = () => undefined,
@@ -62,7 +62,7 @@ export function play(
   return playOn(new PlayedRun(spec, setting), choices, look);
 }
 
-/** Plays a run on from where it stands. */
+/** Continues a run to its end. */
 function playOn(
   run: PlayedRun,
   choices: readonly Choice[],
@@ -70,22 +70,21 @@ function playOn(
 ): PlayedRun {
   look(run);
   for (let count = 0; run.end === undefined; count++) {
-    if (count > maxHappenings)
-      throw new Error(`the run does not end: ${run.trace.slice(-20).join()}`);
-    const chosen = choices[count] ?? plain;
+    if (count > maxActions) throw new Error(`the run does not end: ${run.trace.slice(-20).join()}`);
+    const chosen = choices[count] ?? simplest;
     run.nowMs += chosen.waitMs;
-    const possible = happenings(run, chosen);
-    const happens = possible[chosen.which % possible.length];
-    if (happens === undefined) throw new Error("the run has nothing to do and nothing to wait for");
-    happens();
+    const possible = possibleActions(run, chosen);
+    const act = possible[chosen.which % possible.length];
+    if (act === undefined) throw new Error("the run has nothing to do and nothing to wait for");
+    act();
     look(run);
   }
   return run;
 }
 
 /**
- * Plays on a run of which only the first `survived` events are left: a new owner claims it, and prepares it when nobody has,
- * with what it had been prepared with.
+ * Continues a run from its first `survived` events: a new owner claims it, and prepares it, if it is not, in the same way as
+ * before.
  */
 export function takeOver(
   events: readonly RunEvent[],
@@ -105,16 +104,16 @@ export function takeOver(
   return playOn(run, choices);
 }
 
-/** Everything that may happen next, the plainest first. */
-function happenings(run: PlayedRun, chosen: Choice): readonly (() => unknown)[] {
+/** Returns all possible next actions, the simplest first. */
+function possibleActions(run: PlayedRun, chosen: Choice): readonly (() => unknown)[] {
   const effects = nextEffects(run.state);
   const waits = openWaits(run.state);
   if (run.state.head.parkedAt !== undefined)
-    return [() => decided(run, waits, chosen).claimedAnew(), ...foreign(run, chosen)];
+    return [() => decided(run, waits, chosen).claimedAnew(), ...external(run, chosen)];
   const own = effects.flatMap((effect) => ofEffect(run, effect, chosen));
   const decisions = waits.length === 0 ? [] : [() => decided(run, waits, chosen)];
   const parks = effects.length === 0 && waits.length > 0 ? [() => run.parks()] : [];
-  return [...parks, ...own, ...decisions, ...foreign(run, chosen)];
+  return [...parks, ...own, ...decisions, ...external(run, chosen)];
 }
 
 const decisions = [ApprovalState.APPROVED, ApprovalState.REJECTED, ApprovalState.TIMED_OUT];
@@ -155,7 +154,7 @@ function ofEffect(run: PlayedRun, effect: Effect, chosen: Choice): readonly (() 
         turn,
         () => run.says(text, id),
         () => run.fails("unavailable", { id, retryable: true }),
-        // It seldom fails for good: most of what follows would never be seen.
+        // Permanent failures are rare, because they hide everything that would follow.
         ...(characters % 8 === 0 ? [fails("context_overflow")] : []),
         ...(characters % 8 === 1 ? [fails("refused")] : []),
         ...(characters % 8 === 2 ? [() => run.turnIn(id, [], usage)] : []),
@@ -175,25 +174,25 @@ function ofEffect(run: PlayedRun, effect: Effect, chosen: Choice): readonly (() 
   }
 }
 
-/** The plainest answer of a frame: its result in the form that it owes, a plan, or a word. */
+/** Plays the simplest answer of a frame: a result that fits its schema, a plan, or a text. */
 function answer(run: PlayedRun, frame: Frame, inputTokens: number): PlayedRun {
   const schema = frame.subtask?.job.outputSchema;
   if (schema !== undefined) {
     return run.turnIn(frame.id, [{ name: finishSubtaskName, args: { n: 1 } }], { inputTokens });
   }
-  const words = frame.id === plannerId ? `{"steps":["look","tell"]}` : "done";
-  return run.says(words, frame.id).turnIn(frame.id, [], { inputTokens });
+  const text = frame.id === plannerId ? `{"steps":["look","tell"]}` : "done";
+  return run.says(text, frame.id).turnIn(frame.id, [], { inputTokens });
 }
 
-/** What others do to a run, and what befalls its worker. */
-function foreign(run: PlayedRun, { characters }: Choice): readonly (() => unknown)[] {
+/** Returns the actions of external writers, and the loss of the worker. */
+function external(run: PlayedRun, { characters }: Choice): readonly (() => unknown)[] {
   const requested: EventInit = { case: "cancelRequested", value: { reason: "enough" } };
   const cancels = () =>
     run.append([fact(rootScope, requested), ...endRun(run.state, RunStatus.CANCELLED, "enough")]);
   return [
     () => run.receivesMessage("and then?"),
     () => run.claimedAnew(),
-    // A run is cancelled now and then, not whenever chance looks at it.
+    // Cancellation is rare, because it ends the run.
     ...(characters % 16 === 0 ? [cancels] : []),
   ];
 }

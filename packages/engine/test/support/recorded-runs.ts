@@ -5,7 +5,7 @@ import { fact, rootScope } from "../../src/domain/state/fact.ts";
 import { promptTokens } from "../../src/domain/model/prompt-tokens.ts";
 import { PlayedRun, jobs, subtask } from "./run-player.ts";
 
-/** Runs whose histories are kept, by name: what a version has written once, every later one has to go on with. */
+/** The runs whose histories are recorded, by name. Every later version has to continue what a version has written. */
 export const histories: Readonly<Record<string, () => PlayedRun>> = {
   text: () => new PlayedRun().says("The answer ").says("is 4.").turn(),
   tools: () =>
@@ -107,7 +107,7 @@ export const histories: Readonly<Record<string, () => PlayedRun>> = {
   },
 };
 
-/** Parts within parts, one of which fails, whose worker is lost on the way. */
+/** Nested subtasks, one of which fails, and a lost worker. */
 function subtasks(): PlayedRun {
   const run = new PlayedRun({ allowParallelSubagents: true });
   run.turn(subtask("a"), jobs({ task: "b" }, { task: "c", tool_names: [] }));
@@ -128,7 +128,7 @@ function subtasks(): PlayedRun {
   return run.says("All but c.").turn();
 }
 
-/** A conversation that becomes too long, is summarized, and once more without a summary. */
+/** A conversation that is compacted with a summary, and later without one. */
 function compaction(): PlayedRun {
   const run = new PlayedRun(
     { budgetAwareness: "limit:50" },

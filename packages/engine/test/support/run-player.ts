@@ -39,18 +39,18 @@ export interface Setting {
   readonly prepared?: Init<typeof RunPreparedSchema>;
 }
 
-/** What a message is made from, and never a message itself: it is to be spread. */
+/** The fields of a message, to be spread. */
 type Init<Schema extends DescMessage> = Omit<MessageInitShape<Schema>, "$typeName" | "$unknown">;
 
-/** A run in memory whose outside world is a test: what models say, what tools give, what others write. */
+/** A run in memory. The test plays its models, tools, and external writers. */
 export class PlayedRun {
   readonly events: RunEvent[] = [];
   state: RunState = { ...initialState, head: { ...emptyHead, runId: "run_test" } };
   nowMs = 1_000;
-  /** What a model answers that is asked for a summary. */
+  /** The summary that a model returns. */
   summary = "what went before";
 
-  /** A new run; or one that goes on from what its log holds. */
+  /** Starts a run, or continues one from the events of its log. */
   constructor(
     spec: MessageInitShape<typeof AgentSpecSchema> = {},
     { tools = [{ name: "search" }], created = {}, prepared = {} }: Setting = {},
@@ -82,9 +82,9 @@ export class PlayedRun {
     );
   }
 
-  /** Somebody writes facts outside of any step. */
-  write(...happenings: EventInit[]): this {
-    return this.append(happenings.map((event) => fact(rootScope, event)));
+  /** Appends facts outside of any step. */
+  write(...events: EventInit[]): this {
+    return this.append(events.map((event) => fact(rootScope, event)));
   }
 
   append(facts: readonly Fact[]): this {
@@ -95,7 +95,7 @@ export class PlayedRun {
     return this;
   }
 
-  frame(id: string = this.#usual): Frame {
+  frame(id: string = this.#defaultFrame): Frame {
     return frameOf(this.state, id);
   }
 
@@ -103,9 +103,9 @@ export class PlayedRun {
     return this.append([fact(scopeOf(this.frame(id)), { case: "text", value: { text } })]);
   }
 
-  /** The model of the root, or of the planner while it plans, gives its whole turn. */
+  /** The model of the root, or of the planner during planning, answers. */
   turn(...calls: readonly PlayedCall[]): this {
-    return this.turnIn(this.#usual, calls);
+    return this.turnIn(this.#defaultFrame, calls);
   }
 
   turnIn(id: string, calls: readonly PlayedCall[] = [], usage: Partial<ModelUsage> = {}): this {
@@ -143,20 +143,20 @@ export class PlayedRun {
     );
   }
 
-  /** The model of a frame gives no answer. */
-  fails(reason: string, { retryable = false, id = this.#usual } = {}): this {
+  /** The model call of a frame fails. */
+  fails(reason: string, { retryable = false, id = this.#defaultFrame } = {}): this {
     const value = { reason, message: `the provider says ${reason}`, retryable };
     return this.append([fact(scopeOf(this.frame(id)), { case: "modelCallFailed", value })]);
   }
 
-  /** The time to wait before the model of a frame is asked again is over. */
-  retries(id = this.#usual): this {
+  /** The delay before the next attempt of a frame's model call ends. */
+  retries(id = this.#defaultFrame): this {
     const frame = this.frame(id);
     const value = { attempt: frame.modelCall?.attempt ?? 0 };
     return this.append([fact(scopeOf(frame), { case: "modelRetryDue", value })]);
   }
 
-  /** The tool of the call at `index` of the open step gives a result. */
+  /** The call at `index` of the open step gets a result. */
   result(index: number, content = "found", id?: string): this {
     const frame = this.frame(id);
     const call = frame.calls[index];
@@ -166,19 +166,19 @@ export class PlayedRun {
     return this.append([toolResultFact(call, scopeOf(frame), result, this.nowMs)]);
   }
 
-  /** Another worker takes the run. */
+  /** Another worker claims the run. */
   claimedAnew(): this {
     const epoch = (this.state.head.claim?.epoch ?? 0) + 1;
     const value = { worker: `w${epoch}`, epoch, dispatchSequence: BigInt(epoch) };
     return this.write({ case: "runClaimed", value });
   }
 
-  /** Its worker lets go of the run, because only others can move it on. */
+  /** The owner parks the run. */
   parks(): this {
     return this.write({ case: "runParked", value: { waitingFor: [...openWaits(this.state)] } });
   }
 
-  /** A person, or the end of the time to decide, settles an approval. Without an id it is the first that is open. */
+  /** A person, or the expiry, decides an approval; by default the first that is open. */
   decides(
     state: ApprovalState,
     {
@@ -198,33 +198,33 @@ export class PlayedRun {
     return this.write({ case: "approval", value: { approval: { ...approval, state, decision } } });
   }
 
-  /** Somebody sends a message into the run. */
+  /** A message from outside arrives. */
   receivesMessage(text: string): this {
     const value = { messageId: `msg-${this.state.head.lastSequence}`, message: { text } };
     return this.write({ case: "messageSubmitted", value });
   }
 
-  /** What the model of a frame reads next. */
+  /** Returns the next prompt of a frame. */
   prompt(id?: string): readonly PromptMessage[] {
     return promptFor(this.state, this.frame(id));
   }
 
-  /** What the model of a frame reads as results of its calls. */
+  /** Returns the results in the next prompt of a frame. */
   resultsSeen(id?: string): readonly string[] {
     return this.prompt(id).flatMap((message) => (message.role === "tool" ? [message.content] : []));
   }
 
-  /** The values of all events of one kind. */
+  /** Returns the values of all events of one kind. */
   all<Kind extends NonNullable<RunEvent["event"]["case"]>>(kind: Kind) {
     return this.events.flatMap(({ event }) =>
-      // The kind tells the value, which the compiler does not see through a parameter.
+      // The kind determines the type of the value, which the compiler does not infer through a parameter.
       event.case === kind
         ? [event.value as Extract<RunEvent["event"], { case: Kind }>["value"]]
         : [],
     );
   }
 
-  /** The tool of a call that is under way says how far it is. */
+  /** A call in progress reports its progress. */
   progresses(message: string, id?: string): this {
     const frame = this.frame(id);
     const callId = frame.calls.find(({ startedAtMs }) => startedAtMs !== undefined)?.call.callId;
@@ -232,14 +232,14 @@ export class PlayedRun {
     return this.append([fact(scopeOf(frame), { case: "mcpProgress", value })]);
   }
 
-  /** Ids of the subtasks that are under way, in the order in which they began. */
+  /** The ids of the subtasks in progress, in the order of their start. */
   get subtasks(): readonly string[] {
     return [...this.state.frames.values()].flatMap(({ id, subtask, outcome }) =>
       subtask === undefined || outcome !== undefined ? [] : [id],
     );
   }
 
-  /** The latest result that the log has. */
+  /** The latest result in the log. */
   get lastResult(): string | undefined {
     const event = this.events.findLast(({ event: { case: kind } }) => kind === "toolResult");
     return event?.event.case === "toolResult" ? event.event.value.result?.content : undefined;
@@ -250,27 +250,27 @@ export class PlayedRun {
     return hasEnded(this.state) ? statusName(this.state.head.status) : undefined;
   }
 
-  /** What happened, in short: `step:started`, `tool_call`, … records included. */
+  /** The events in short form, records included. */
   get trace(): readonly string[] {
     return traceOf(this.events);
   }
 
-  /** What a client with the default selection sees. */
+  /** The events that a client sees by default, in short form. */
   get clientTrace(): readonly string[] {
     return clientTraceOf(this.events);
   }
 
-  get #usual(): string {
+  get #defaultFrame(): string {
     return this.state.frames.has(plannerId) ? plannerId : rootId;
   }
 }
 
-/** A call that has a part done by a subtask. */
+/** Returns a call that starts a subtask. */
 export function subtask(title: string, more: object = {}): PlayedCall {
   return { name: runSubtaskName, args: { title, instructions: `do ${title}`, ...more } };
 }
 
-/** A call that has several parts done at once. */
+/** Returns a call that starts several subtasks. */
 export function jobs(...jobs: readonly object[]): PlayedCall {
   return { name: parallelSubtasksName, args: { jobs } };
 }

@@ -2,14 +2,14 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { RunEvent, RunEventSchema } from "@reeve/contracts/run";
 import { RunStatusSchema, StepState } from "@reeve/contracts/run";
 
-/** What happened, in short: `step:started`, `toolCall:search`, … records included. */
+/** Returns the events in short form, records included: `step:started`, `toolCall:search`, … */
 export function traceOf(events: readonly RunEvent[]): readonly string[] {
-  return events.map(inShort);
+  return events.map(shortForm);
 }
 
-/** What a client with the default selection sees of it. */
+/** Returns the events that a client sees by default, in short form. */
 export function clientTraceOf(events: readonly RunEvent[]): readonly string[] {
-  return events.filter(({ event }) => !records.has(event.case ?? "")).map(inShort);
+  return events.filter(({ event }) => !records.has(event.case ?? "")).map(shortForm);
 }
 
 const records: ReadonlySet<string> = new Set([
@@ -29,7 +29,7 @@ const records: ReadonlySet<string> = new Set([
   "treeStored",
 ] satisfies NonNullable<MessageInitShape<typeof RunEventSchema>["event"]>["case"][]);
 
-function inShort({ event }: RunEvent): string {
+function shortForm({ event }: RunEvent): string {
   switch (event.case) {
     case "status":
       return `status:${RunStatusSchema.value[event.value.status]?.localName.toLowerCase()}`;

@@ -32,7 +32,7 @@ import type { StopSignals } from "../../src/ports/ownership.ts";
 const never = new AbortController().signal;
 export const key = { tenant: "acme", run: "run_memory" };
 
-/** A run in memory, its queue, and a toolhost that executes each call once and counts. */
+/** A run in memory with its queue, and a toolhost that executes each call once and counts the executions. */
 export class WorkerBench {
   readonly log = memoryRunLog();
   readonly journal = memoryCallJournal();
@@ -40,11 +40,11 @@ export class WorkerBench {
   readonly memory = new LongTermMemory(new MemoryTable<Memory>(), () => 0);
   readonly threads = memoryThreadLog();
   readonly executed: string[] = [];
-  /** Places of dispatch messages that are in the queue no more, though nobody acknowledged them. */
+  /** Sequences of dispatch messages that disappeared from the queue without an acknowledgement. */
   readonly lostDispatches = new Set<number>();
-  /** How long each run is to rest that was given back. */
+  /** The delays of the messages that were returned to the queue. */
   readonly redeliveryDelaysMs: number[] = [];
-  /** Told of each call that is asked for; one that is held never comes to a result. */
+  /** Called for each published request. A held call never gets a result. */
   onRequest: (callId: string) => "execute" | "hold" = () => "execute";
   readonly #provider: ModelProvider;
 
@@ -104,7 +104,7 @@ export class WorkerBench {
         holds: async (sequence) => !this.lostDispatches.has(sequence),
       },
       artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
-      clock: { now: () => 0, sleep: passing },
+      clock: { now: () => 0, sleep: sleepBriefly },
       worker,
       heartbeatMs: 60_000,
       logger: createLogger("test", "silent"),
@@ -122,7 +122,7 @@ export class WorkerBench {
     return 1;
   }
 
-  /** Lets a worker take the run by one message, until it lets go. */
+  /** Drives the run by one delivery, and returns how the delivery was settled. */
   async drive(
     worker: string,
     sequence = 1,
@@ -150,7 +150,7 @@ export class WorkerBench {
     return (await this.log.read(key, emptyTail, never)).events;
   }
 
-  /** A person decides an approval: the first, unless it is named. */
+  /** Decides an approval, by default the first. */
   async decide(state: ApprovalState, approvalId?: string): Promise<void> {
     const ports = { log: this.log, dispatch: this.dispatch };
     await appendExternal(
@@ -167,15 +167,15 @@ export class WorkerBench {
   }
 }
 
-/** Short waits are over at once; those of whoever only looks after something last for ever. */
-async function passing(delayMs: number, signal: AbortSignal): Promise<void> {
+/** Short delays end at once; those before a check of a request never end. */
+async function sleepBriefly(delayMs: number, signal: AbortSignal): Promise<void> {
   if (delayMs < 10_000) return;
   const { promise, reject } = Promise.withResolvers<never>();
   signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   await promise;
 }
 
-/** The log is dense and ends in exactly one terminal status. */
+/** Expects a gapless log that ends in exactly one terminal status. */
 export function expectWhole(events: readonly RunEvent[], status: RunStatus): void {
   expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
   const ends = events.filter(({ event }) => event.case === "status" && event.value.status >= 5);

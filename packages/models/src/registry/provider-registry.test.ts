@@ -24,7 +24,7 @@ async function open(settings: RegistrySettings) {
   return { providers: [...byName.keys()], models: Object.fromEntries(models), catalog };
 }
 
-/** The format in which OpenAI is spoken to. */
+/** Returns the message format of the provider `openai`. */
 async function formatOf(settings: RegistrySettings): Promise<string | undefined> {
   const signal = new AbortController().signal;
   const { byName } = await openProviders({ OPENAI_API_KEY: "k", ...settings }, signal);

@@ -6,7 +6,7 @@ import type { ModelRequest } from "@reeve/engine/ports/model-provider";
 
 const model = create(ModelSpecSchema, { id: "m", upstreamName: "some-model" });
 
-/** A request that asks for nothing but what is given. */
+/** Returns a request with these properties, and defaults otherwise. */
 export function requestFor(
   given: Partial<Omit<ModelRequest, "model">> = {},
   facts: Partial<Pick<ModelSpec, "maxOutputTokens" | "capabilities">> = {},

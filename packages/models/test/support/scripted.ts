@@ -4,7 +4,7 @@ import type { ModelPart, ModelRequest, PromptMessage } from "@reeve/engine/ports
 import { parseScript } from "../../src/scripted/script.ts";
 import { scriptedProvider } from "../../src/scripted/scripted-provider.ts";
 
-/** A provider with one script, `weather`. */
+/** Creates a provider with one script, `weather`. */
 export const providerOf = (script: string) =>
   scriptedProvider([parseScript(script, "weather.yaml")]);
 
@@ -24,7 +24,7 @@ export function requestOf(
   };
 }
 
-/** What a script answers to messages. */
+/** Streams the answer of a script to messages. */
 export function play(
   script: string,
   messages: readonly PromptMessage[],
@@ -33,24 +33,24 @@ export function play(
   return providerOf(script).stream(requestOf(messages, { model }), signal);
 }
 
-/** The turn that a script gives in the end. */
+/** Returns the turn of a script for messages. */
 export async function turnOf(script: string, messages: readonly PromptMessage[]) {
   const part = (await Array.fromAsync(play(script, messages))).at(-1);
   if (part?.kind !== "turn") throw new Error("no turn");
   return part.turn;
 }
 
-/** What such a turn says. */
+/** Returns the text of such a turn. */
 export async function textOf(script: string, messages: readonly PromptMessage[]): Promise<unknown> {
   return Reflect.get(JSON.parse((await turnOf(script, messages)).messageJson) as object, "content");
 }
 
 export const asked = { role: "user", text: "What about Bern?" } as const satisfies PromptMessage;
 
-/** A turn of a model that called tools. */
+/** A turn with tool calls. */
 export const called: PromptMessage = { role: "verbatim", messageJson: "{}" };
 
-/** What the tool `forecast` gave. */
+/** Returns a result of the tool `forecast`. */
 export const gave = (content: string, isError = false): PromptMessage => ({
   role: "tool",
   providerCallId: "call_1_1",

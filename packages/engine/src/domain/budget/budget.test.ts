@@ -11,7 +11,7 @@ const priced = {
 };
 const seconds = (count: number) => ({ maxWallClock: { seconds: BigInt(count) } });
 
-/** The run ended for this budget, in the one way in which runs do. */
+/** Expects that the run ended in order because of this budget. */
 function expectExceeded(run: PlayedRun, reason: string, limit: number, observed?: number): void {
   expect(run.clientTrace.slice(-4)).toEqual([
     "budgetExceeded",
@@ -27,7 +27,7 @@ function expectExceeded(run: PlayedRun, reason: string, limit: number, observed?
   expectOrder(run.events);
 }
 
-/** A run with two subtasks under way. */
+/** Returns a run with two subtasks in progress. */
 const pair = (spec = {}, setting = {}): [PlayedRun, string, string] => {
   const run = new PlayedRun(spec, setting).turn(subtask("a"), subtask("b"));
   const [a = "", b = ""] = run.subtasks;
@@ -39,7 +39,7 @@ describe("model calls", () => {
     const run = new PlayedRun({ budgets: { maxLlmCalls: 2 } });
     run.turn({ name: "search" }).result(0).says("so far").turn({ name: "search" }).result(0);
     expectExceeded(run, "llm_calls", 2, 3);
-    // What was said stays.
+    // The text is kept.
     expect(run.clientTrace).toContain("text");
     expect(run.clientTrace).not.toContain("textVoided");
   });

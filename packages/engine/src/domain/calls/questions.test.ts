@@ -11,7 +11,7 @@ import { PlayedRun } from "../../../test/support/run-player.ts";
 
 const { APPROVED, PENDING, REJECTED, TIMED_OUT, WITHDRAWN } = ApprovalState;
 
-/** A run whose tool has asked something. */
+/** Returns a run whose tool has asked a question. */
 function asking(spec: ConstructorParameters<typeof PlayedRun>[0] = {}): PlayedRun {
   const run = new PlayedRun(spec).turn({ name: "search" });
   return ask(run, "q1-1");
@@ -36,7 +36,7 @@ function decide(run: PlayedRun, state: ApprovalState, answer?: JsonObject): Play
 const states = (run: PlayedRun) => run.all("approval").map(({ approval }) => approval?.state);
 const effects = (run: PlayedRun) => nextEffects(run.state).map(({ kind }) => kind);
 
-/** How long there is to answer, where approvals expire after so long. */
+/** Returns how long a question can be answered if approvals expire after `timeout`. */
 function givenSeconds(seconds: bigint): number {
   const run = asking({ approvalPolicy: { timeout: { seconds } } });
   const { requestedAt, expiresAt } = run.all("approval")[0]?.approval ?? {};

@@ -21,7 +21,7 @@ test("each call has its own times, not those of its turn", () => {
   run.result(0);
   run.nowMs += 2_000;
   run.result(1);
-  // The result is played at the time of the event before it; the second call starts with the result of the first.
+  // The result has the time of the event before it; the second call starts with the result of the first.
   const [first, second] = timesOf(run);
   expect(first?.[0]).toBe(startedAt);
   expect(second?.[0]).toBeGreaterThanOrEqual(startedAt + 500);

@@ -10,15 +10,15 @@ import { PlayedRun, subtask } from "../../../test/support/run-player.ts";
 import { expectOrder } from "../../../test/support/event-order.ts";
 
 const search = create(ToolDescriptorSchema, { name: "search" });
-/** A model that reads 1000 tokens, and an agent with the one tool. */
+/** A model with a window of 1000 tokens, and an agent with one tool. */
 const small: Setting = { prepared: { model: { id: "m", contextWindow: 1_000 }, tools: [search] } };
 const purposes = (run: PlayedRun) => run.all("modelCallStarted").map(({ purpose }) => purpose);
-/** The conversation of the open step has so many tokens, as the provider counts them. */
+/** Answers the open step, with this number of tokens as the provider's count of the conversation. */
 const counted = (run: PlayedRun, tokens: number) =>
   run.turnIn("", [{ name: "search" }], { inputTokens: tokens - 5, outputTokens: 5 }).result(0, "");
 const { ANSWER, SUMMARY } = ModelCallPurpose;
 
-/** Rounds of a tool, each of which makes the conversation longer by about 200 tokens. */
+/** Plays rounds of a tool, each of which adds about 200 tokens to the conversation. */
 function rounds(run: PlayedRun, count: number): PlayedRun {
   for (let round = 0; round < count; round++) {
     const inputTokens = promptTokens(run.state, run.frame());
@@ -39,7 +39,7 @@ describe("with budget_awareness per-message", () => {
       { role: "tool", content: "found", notes: [advisory] },
       { role: "tool", content: "found", notes: [advisory] },
     ]);
-    // Nothing of it is the model's, nor the user's, own word.
+    // It is not part of the messages of the model or the user.
     expect(run.all("toolResult").map(({ result }) => result?.content)).toEqual(["found", "found"]);
     expect(run.clientTrace).not.toContain("text");
   });
@@ -221,7 +221,7 @@ describe("history_tokens", () => {
 });
 
 describe("a context overflow that the provider reports", () => {
-  /** A model whose window nobody knows: no limit of the run is near. */
+  /** A model whose window is unknown, so that no limit of the run is near. */
   const unknown: Setting = { prepared: { tools: [search] } };
 
   test.each([

@@ -7,7 +7,7 @@ const read = (key: string, offset?: number) => ({
   args: { key, ...(offset !== undefined && { offset }) },
 });
 const list = { name: "memory_list" };
-/** What the calls of the last step came to. */
+/** Returns the results of the last step's calls. */
 const results = (run: PlayedRun, id?: string) => run.resultsSeen(id);
 
 describe("the memory of a run", () => {

@@ -5,7 +5,7 @@ import { expectOrder } from "../../../test/support/event-order.ts";
 
 const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
 
-/** A run whose subtask owes a number, and the id of that subtask. */
+/** Returns a run with a subtask whose result is a number, and the id of the subtask. */
 function owing(spec = {}): [PlayedRun, string] {
   const run = new PlayedRun(spec).turn(subtask("a", { output_schema: schema }));
   return [run, run.subtasks[0] ?? ""];

@@ -6,7 +6,7 @@ import { expectOrder } from "../../../test/support/event-order.ts";
 const parallel = { allowParallelSubagents: true, maxParallelSubagents: 7 };
 const toolsOf = (run: PlayedRun, id: string) => [...run.frame(id).tools.keys()];
 
-/** A run whose root has secrets and an editor beside what subtasks may have. */
+/** A run whose root also has secret and editor tools, which subtasks may not have. */
 const guarded = (spec = {}) =>
   new PlayedRun(spec, {
     tools: [
@@ -81,7 +81,7 @@ describe("a subtask", () => {
     expect(run.subtasks).toEqual([]);
     expect(run.lastResult).toContain("a subtask cannot have the tools vault, add_node");
     expect(run.lastResult).toContain("search, count");
-    // Its sibling is under way, and the run goes on.
+    // Its sibling is in progress, and the run continues.
     run.result(1);
     expect(run.resultsSeen()).toHaveLength(2);
     expect(run.clientTrace.at(-1)).toBe("step:started");
