@@ -9,7 +9,10 @@ export type Tokens = Readonly<Record<string, string>>;
 
 /** Where a message is published, as its descriptor declares. */
 export interface ChannelTemplate {
-  /** Returns the subject for a set of tokens. Throws a RangeError when a token is missing or has characters that a subject cannot. */
+  /**
+   * Returns the subject for a set of tokens. Throws a RangeError when a token is missing, or has characters that a subject cannot
+   * have.
+   */
   subject(tokens: Tokens): string;
   /** Returns the subject on which a committed message is republished. Throws when the channel does not republish. */
   liveSubject(tokens: Tokens): string;

@@ -144,7 +144,7 @@ export class LongTermMemory {
     if (before.length < this.#maxMemories) return memory;
     if (await this.#table.deleteVersion(key, row.revision, signal))
       throw memoryFull(this.#maxMemories);
-    // Another writer updated this memory, and was told that it is stored. So it stays.
+    // Another writer has updated this memory, and knows that it is stored. So it stays.
     return memory;
   }
 

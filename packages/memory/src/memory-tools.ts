@@ -21,8 +21,8 @@ const maxLimit = 20;
 const maxBytes = 32_768;
 
 /**
- * Executes a call of a memory tool, and returns what the model reads. Repeating a call has the same result. An error of the model is
- * a result too; only a Failure of kind `unavailable` is thrown.
+ * Executes a call of a memory tool, and returns what the model reads. Repeating a call has the same result. A mistake of the model
+ * is a result too; a Failure of kind `unavailable` is thrown, so that the call can be repeated.
  */
 export async function callMemoryTool(
   memory: LongTermMemory,

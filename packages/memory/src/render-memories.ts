@@ -42,5 +42,8 @@ function quoted(text: string): string {
   return JSON.stringify(text.replace(invisible, "").replace(/\s+/g, " ").trim());
 }
 
-/** Characters that a model reads but a person who looks at the memories does not see. Joiners are kept: they shape letters and emoji. */
+/**
+ * Characters that a model reads but a person who looks at the memories does not see. Joiners are kept: they shape letters and
+ * emoji.
+ */
 const invisible = /(?![\s\u200c\u200d])[\p{Cc}\p{Cf}]/gu;

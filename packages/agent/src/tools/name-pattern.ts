@@ -1,4 +1,7 @@
-/** A pattern for names of tools: anchored, case-sensitive, with `*` for any number of characters and `\` as the escape character. */
+/**
+ * A pattern for names of tools: anchored, case-sensitive, with `*` for any number of characters and `\` as the escape
+ * character.
+ */
 export interface NamePattern {
   matches(name: string): boolean;
 }

@@ -28,7 +28,10 @@ const outputSchema: JsonObject = {
   description: "JSON Schema of the result. Left out: the result is text.",
 };
 
-/** Returns the tools that the runtime itself offers to an agent, whichever toolhosts exist. Policy and filters apply to them too. */
+/**
+ * Returns the tools that the runtime itself offers to an agent, whichever toolhosts exist. Policy and filters apply to them
+ * too.
+ */
 export function runtimeTools(spec: AgentSpec): readonly ToolDescriptor[] {
   return [
     runSubtask,

@@ -69,7 +69,10 @@ export function toolbelt(
   };
 }
 
-/** Returns the tools of the runtime and of all toolhosts, by name, and the tool that reads large results if any toolhost has tools. */
+/**
+ * Returns the tools of the runtime and of all toolhosts, by name. If any toolhost has tools, their results may be large, so the tool
+ * that reads large results is added.
+ */
 function offeredTools(
   catalogs: readonly ToolCatalog[],
   runtimeOwn: readonly ToolDescriptor[],

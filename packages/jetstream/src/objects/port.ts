@@ -10,7 +10,10 @@ export interface StoredObject {
  * and `exhausted` when it is full.
  */
 export interface Objects {
-  /** Stores all of `content` under a new name, and returns its size in bytes. Rethrows what `content` throws, and then stores nothing. */
+  /**
+   * Stores all of `content` under a new name, and returns its size in bytes. Rethrows what `content` throws, and then stores
+   * nothing.
+   */
   write(name: string, content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<number>;
   /** Returns the bytes in chunks, or undefined when no complete object has the name. */
   read(name: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined>;

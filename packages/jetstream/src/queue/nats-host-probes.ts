@@ -18,7 +18,10 @@ function answer(error: Error | null, message: Pick<Msg, "respond">): void {
   if (error === null) message.respond();
 }
 
-/** Returns whether `host` still listens for probes. Returns false only when the server knows of no listener; a timeout counts as true. */
+/**
+ * Returns whether `host` still listens for probes. Returns false only when the server knows of no listener. A timeout counts as
+ * listening.
+ */
 export async function isListening(connection: NatsConnection, host: string): Promise<boolean> {
   try {
     await connection.request(subject({ host }), undefined, { timeout: timeoutMs });

@@ -6,7 +6,10 @@ import { openObjects } from "../objects/nats.ts";
 import { openTable } from "../table/nats.ts";
 import { workspaceBucket } from "../objects/workspace-store.ts";
 
-/** Creates every bucket that the contracts declare, and the stores of artifacts and snapshots. Returns the names of their streams. */
+/**
+ * Creates every bucket that the contracts declare, and the stores of artifacts and snapshots. Returns the names of their
+ * streams.
+ */
 export async function provisionBuckets(
   nats: { readonly connection: NatsConnection },
   signal: AbortSignal,

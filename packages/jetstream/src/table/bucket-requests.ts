@@ -36,7 +36,10 @@ export class BucketRequests {
     this.#bucket = bucket;
   }
 
-  /** Returns the latest value of a key, or undefined if it was never written or was deleted. Asks the leader, which has all writes. */
+  /**
+   * Returns the latest value of a key, or undefined if it was never written or was deleted. Asks the leader, which has all
+   * writes.
+   */
   async get(key: string): Promise<StoredValue | undefined> {
     const data = JSON.stringify({ last_by_subj: this.#subject(key) });
     const subject = `$JS.API.STREAM.MSG.GET.KV_${this.#bucket}`;
