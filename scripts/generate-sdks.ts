@@ -1,7 +1,8 @@
 /**
- * Generates what the clients in `sdk/` have of the contracts: `npm run sdk:gen [-- LANGUAGE…]`, all languages if none is named.
- * With `--check` it only says whether that would change anything. Each language needs its toolchain and nothing else; the
- * generators come from the registry of the language, in pinned versions, into a folder of caches.
+ * Generates the contract code of the clients in `sdk/`: `npm run sdk:gen [-- LANGUAGE…]`, for all languages by default.
+ * With `--check` it changes nothing, and fails if the committed code is out of date. Each language needs only its own
+ * toolchain; the generators come from the registry of the language, in pinned versions, into a cache folder. The TypeScript
+ * client uses `packages/contracts` and needs no generated code (see `build-client.ts`).
  */
 import { execFileSync } from "node:child_process";
 import {
@@ -42,17 +43,6 @@ const goPlugins = [
 ];
 
 const languages: Readonly<Record<string, Language>> = {
-  typescript: {
-    kept: "sdk/typescript/src/gen",
-    generate: ({ contracts, out }) => {
-      const opt = ["target=ts", "import_extension=ts", "erasable_syntax=true"];
-      const plugins = [{ local: "protoc-gen-es", out, opt }];
-      bufGenerate(plugins, ["--path", "reeve", contracts]);
-      // Other languages have the details of errors from a library.
-      const rpc = "packages/platform/proto";
-      bufGenerate(plugins, ["--path", join(rpc, "google/rpc/error_details.proto"), rpc]);
-    },
-  },
   python: {
     kept: "sdk/python/src/reeve",
     part: "reeve",

@@ -1,163 +1,191 @@
 import { randomUUID } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
-import { persistently } from "./back-off.ts";
-import type { Connection, Services } from "./connection.ts";
-import { openConnection } from "./connection.ts";
-import type { Approval, DecideApprovalRequestSchema } from "./gen/reeve/approval/v1/approval_pb.ts";
-import { ApprovalSchema } from "./gen/reeve/approval/v1/approval_pb.ts";
-import type { Artifact } from "./gen/reeve/artifact/v1/artifact_pb.ts";
-import { ArtifactSchema } from "./gen/reeve/artifact/v1/artifact_pb.ts";
-import type { Run, StartRunRequestSchema } from "./gen/reeve/run/v1/run_service_pb.ts";
-import { RunSchema } from "./gen/reeve/run/v1/run_service_pb.ts";
-import type { ClientOptions, Settings } from "./options.ts";
-import { settingsOf } from "./options.ts";
+import type { Approval, DecideApprovalRequestSchema } from "#contracts/approval";
+import { ApprovalSchema } from "#contracts/approval";
+import type { Artifact } from "#contracts/artifact";
+import type { Run, StartRunRequestSchema } from "#contracts/run";
+import { RunSchema } from "#contracts/run";
+import type { ExecutionTree } from "#contracts/thread";
+import { ExecutionTreeSchema } from "#contracts/thread";
+import type { ToolDescriptor } from "#contracts/tool";
+import { Agents } from "./agents.ts";
+import type { ClientOptions, Settings } from "./client-options.ts";
+import { settingsFrom } from "./client-options.ts";
+import type { Services } from "./connection.ts";
+import { Files } from "./files.ts";
+import type {
+  CallOptions,
+  ListApprovalsOptions,
+  ListArtifactsOptions,
+  ListRunsOptions,
+} from "./call-options.ts";
+import { Memories } from "./memories.ts";
 import { ReeveError } from "./reeve-error.ts";
+import { Requests } from "./requests.ts";
+import { Threads } from "./threads.ts";
 import type { Download, Upload } from "./transfer.ts";
-import { openDownload, uploadParts } from "./transfer.ts";
+import { openDownload, uploadArtifact } from "./transfer.ts";
 import type { WatchOptions } from "./watch.ts";
 import { Watch } from "./watch.ts";
 
-/** What a request can be ended by. */
-export interface CallOptions {
-  readonly signal?: AbortSignal;
-}
-
-/** Opens a client of a server. It connects with its first request. */
+/** Returns a client of a server. It connects with its first request. */
 export function connect(options: ClientOptions): Client {
-  return new Client(settingsOf(options));
+  return new Client(settingsFrom(options));
 }
 
 /**
- * A client of a server. Every request ends within `requestTimeoutMs`, and is repeated in that time while no server can be
- * reached, never with a second effect. What is refused is a ReeveError.
+ * A client of a server. Each request ends within `requestTimeoutMs`. While no server can be reached, the client repeats a
+ * request, unless the repetition could have a second effect. Requests throw a ReeveError; an aborted one throws the reason
+ * of its signal.
  */
 export class Client implements Disposable {
-  readonly #settings: Settings;
-  #connection: Connection;
+  readonly agents: Agents;
+  readonly files: Files;
+  readonly memories: Memories;
+  readonly threads: Threads;
+  readonly #requests: Requests;
 
   constructor(settings: Settings) {
-    this.#settings = settings;
-    this.#connection = openConnection(settings);
+    this.#requests = new Requests(settings);
+    this.agents = new Agents(this.#requests);
+    this.files = new Files(this.#requests);
+    this.memories = new Memories(this.#requests);
+    this.threads = new Threads(this.#requests);
   }
 
-  /** The services as they are generated, for all that has no method here. */
+  /** The generated services over the current connection, for requests that have no method here. */
   get services(): Services {
-    return this.#connection;
+    return this.#requests.current;
   }
 
-  /** Starts a run. Repeated with the same `requestId`, also by another process, it is the same run; by default it is a new one. */
+  /** Starts a run. The same `requestId` always means the same run, also in another process. Default: a new run. */
   async startRun(
     request: MessageInitShape<typeof StartRunRequestSchema>,
     options: CallOptions = {},
   ): Promise<Run> {
-    const whole = { ...request, requestId: request.requestId || randomUUID() };
-    const { run } = await this.#call(
-      (services, call) => services.runs.startRun(whole, call),
+    const message = { ...request, requestId: request.requestId || randomUUID() };
+    const { run } = await this.#requests.repeatable(
+      ({ runs }, call) => runs.startRun(message, call),
       options,
     );
     return run ?? create(RunSchema);
   }
 
-  /** The events of a run, to its end. */
+  /** Returns the events of a run, until its end. */
   watch(runId: string, options: WatchOptions = {}): Watch {
-    // The connection is another one once it was renewed.
-    const current = () => this.#connection;
-    const source = {
-      get current() {
-        return current();
-      },
-      renew: (suspect: unknown) => this.#renew(suspect),
-    };
-    return new Watch(source, this.#settings, runId, options);
+    return new Watch(this.#requests, this.#requests.settings, runId, options);
   }
 
   async getRun(runId: string, options: CallOptions = {}): Promise<Run> {
-    const { run } = await this.#call(({ runs }, call) => runs.getRun({ runId }, call), options);
+    const { run } = await this.#requests.repeatable(
+      ({ runs }, call) => runs.getRun({ runId }, call),
+      options,
+    );
     return run ?? create(RunSchema);
   }
 
-  /** Cancels a run. A run that was cancelled before stays so; one that ended otherwise is refused with `RUN_ENDED`. */
+  /** Lists runs, newest first. */
+  listRuns(options: ListRunsOptions = {}): AsyncGenerator<Run, void, undefined> {
+    const { agentId = "", threadId = "", statuses = [] } = options;
+    return this.#requests.list(async ({ runs }, page, call) => {
+      const request = { agentId, threadId, statuses: [...statuses], ...page };
+      const { runs: items, nextPageToken } = await runs.listRuns(request, call);
+      return { items, nextPageToken };
+    }, options);
+  }
+
+  /** Cancels a run. Cancelling a cancelled run changes nothing; a run that ended otherwise throws `RUN_ENDED`. */
   async cancel(runId: string, reason = "", options: CallOptions = {}): Promise<Run> {
-    const { run } = await this.#call(
+    const { run } = await this.#requests.repeatable(
       ({ runs }, call) => runs.cancelRun({ runId, reason }, call),
       options,
     );
     return run ?? create(RunSchema);
   }
 
-  /** The approvals that are pending, oldest first: of a run, or of all. */
-  async listApprovals(runId = "", options: CallOptions = {}): Promise<Approval[]> {
-    const found: Approval[] = [];
-    for (let pageToken = ""; ;) {
-      const request = { runId, pageToken };
-      const page = await this.#call(
-        ({ approvals }, call) => approvals.listApprovals(request, call),
-        options,
-      );
-      found.push(...page.approvals);
-      pageToken = page.nextPageToken;
-      if (pageToken === "") return found;
-    }
-  }
-
-  /** Decides an approval. Of several decisions one wins; the others are refused with `APPROVAL_CLOSED`. */
-  async decide(
-    request: MessageInitShape<typeof DecideApprovalRequestSchema>,
-    options: CallOptions = {},
-  ): Promise<Approval> {
-    const whole = { ...request, decisionId: request.decisionId || randomUUID() };
-    const { approval } = await this.#call(
-      ({ approvals }, call) => approvals.decideApproval(whole, call),
+  /** Returns the tool calls and subtasks of a run. */
+  async getExecutionTree(runId: string, options: CallOptions = {}): Promise<ExecutionTree> {
+    const { tree } = await this.#requests.repeatable(
+      ({ runs }, call) => runs.getExecutionTree({ runId }, call),
       options,
     );
-    return approval ?? create(ApprovalSchema);
+    return tree ?? create(ExecutionTreeSchema);
   }
 
-  /** Stores a file. It is not repeated when the connection breaks: what was sent is gone. */
-  async upload(upload: Upload, { signal }: CallOptions = {}): Promise<Artifact> {
-    const timeoutMs = this.#settings.transferTimeoutMs;
-    const call = { timeoutMs, ...(signal && { signal }) };
+  /** Lists approvals, oldest first. By default only pending ones. */
+  listApprovals(options: ListApprovalsOptions = {}): AsyncGenerator<Approval, void, undefined> {
+    const { runId = "", includeClosed = false } = options;
+    return this.#requests.list(async ({ approvals }, page, call) => {
+      const request = { runId, includeClosed, ...page };
+      const { approvals: items, nextPageToken } = await approvals.listApprovals(request, call);
+      return { items, nextPageToken };
+    }, options);
+  }
+
+  /** Yields pending approvals, and each approval again when it is decided. Throws when the connection is lost. */
+  async *watchApprovals({
+    runId = "",
+    signal,
+  }: CallOptions & { readonly runId?: string } = {}): AsyncGenerator<Approval, void, undefined> {
     try {
-      const parts = uploadParts(upload);
-      const { artifact } = await this.#connection.artifacts.uploadArtifact(parts, call);
-      return artifact ?? create(ArtifactSchema);
+      const stream = this.services.approvals.watchApprovals({ runId }, signal && { signal });
+      for await (const { approvals } of stream) yield* approvals;
     } catch (error) {
       signal?.throwIfAborted();
       throw ReeveError.from(error);
     }
   }
 
-  /** Opens a stored file. */
-  async download(artifactId: string, { signal }: CallOptions = {}): Promise<Download> {
-    const timeoutMs = this.#settings.transferTimeoutMs;
-    return await openDownload(this.#connection, artifactId, {
-      timeoutMs,
-      ...(signal && { signal }),
-    });
-  }
-
-  /** Closes the connection and whatever goes over it. */
-  [Symbol.dispose](): void {
-    this.#connection[Symbol.dispose]();
-  }
-
-  async #call<Response>(
-    request: (services: Services, call: CallOptions & { timeoutMs: number }) => Promise<Response>,
-    { signal }: CallOptions,
-  ): Promise<Response> {
-    return await persistently(
-      (timeoutMs) => request(this.#connection, { timeoutMs, ...(signal && { signal }) }),
-      this.#settings.requestTimeoutMs,
-      signal,
+  /** Decides an approval. The first decision counts; any other one throws `APPROVAL_CLOSED`. */
+  async decide(
+    request: MessageInitShape<typeof DecideApprovalRequestSchema>,
+    options: CallOptions = {},
+  ): Promise<Approval> {
+    const message = { ...request, decisionId: request.decisionId || randomUUID() };
+    const { approval } = await this.#requests.repeatable(
+      ({ approvals }, call) => approvals.decideApproval(message, call),
+      options,
     );
+    return approval ?? create(ApprovalSchema);
   }
 
-  /** Opens another connection instead of one that went silent; what else goes over that one is cut off, and resumes. */
-  #renew(suspect: unknown): void {
-    if (suspect !== this.#connection) return;
-    const { [Symbol.dispose]: close } = this.#connection;
-    this.#connection = openConnection(this.#settings);
-    close();
+  /** Stores a file as an artifact. Not repeated if the connection breaks, because the content may be gone. */
+  async upload(upload: Upload, options: CallOptions = {}): Promise<Artifact> {
+    return await uploadArtifact(this.#requests, upload, options);
+  }
+
+  /** Opens an artifact for reading. */
+  async download(artifactId: string, options: CallOptions = {}): Promise<Download> {
+    const call = this.#requests.transfer(options);
+    const messages = this.services.artifacts.downloadArtifact({ artifactId }, call);
+    const { description, chunks } = await openDownload<Artifact>(messages, artifactId);
+    return { artifact: description, chunks };
+  }
+
+  /** Lists artifacts, oldest first. */
+  listArtifacts(options: ListArtifactsOptions = {}): AsyncGenerator<Artifact, void, undefined> {
+    const { runId = "" } = options;
+    return this.#requests.list(async ({ artifacts }, page, call) => {
+      const { artifacts: items, nextPageToken } = await artifacts.listArtifacts(
+        { runId, ...page },
+        call,
+      );
+      return { items, nextPageToken };
+    }, options);
+  }
+
+  /** Lists the tools that agents may use. */
+  async listTools(options: CallOptions = {}): Promise<readonly ToolDescriptor[]> {
+    const { tools } = await this.#requests.repeatable(
+      (services, call) => services.tools.listTools({}, call),
+      options,
+    );
+    return tools;
+  }
+
+  /** Closes the connection and ends every request on it. */
+  [Symbol.dispose](): void {
+    this.#requests[Symbol.dispose]();
   }
 }

@@ -1,30 +1,35 @@
 import type { Client, Interceptor } from "@connectrpc/connect";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
-import { AgentService } from "./gen/reeve/agent/v1/agent_service_pb.ts";
-import { ApprovalService } from "./gen/reeve/approval/v1/approval_pb.ts";
-import { ArtifactService } from "./gen/reeve/artifact/v1/artifact_pb.ts";
-import { MemoryService } from "./gen/reeve/memory/v1/memory_pb.ts";
-import { RunService } from "./gen/reeve/run/v1/run_service_pb.ts";
-import { ThreadService } from "./gen/reeve/thread/v1/thread_service_pb.ts";
-import { ToolService } from "./gen/reeve/tool/v1/tool_pb.ts";
-import type { Settings } from "./options.ts";
+import { AgentService } from "#contracts/agent";
+import { ApprovalService } from "#contracts/approval";
+import { ArtifactService } from "#contracts/artifact";
+import { MemoryService } from "#contracts/memory";
+import { RunService } from "#contracts/run";
+import { ThreadService } from "#contracts/thread";
+import { ToolService, WorkspaceService } from "#contracts/tool";
+import type { ServerOptions } from "./client-options.ts";
 
-/** The services of the API as they are generated. Their methods throw a ConnectError; `ReeveError.from` reads it. */
+/** The generated services of the API. Their methods throw a ConnectError; `ReeveError.from` converts it. */
 export interface Services {
   readonly agents: Client<typeof AgentService>;
   readonly approvals: Client<typeof ApprovalService>;
   readonly artifacts: Client<typeof ArtifactService>;
+  readonly files: Client<typeof WorkspaceService>;
   readonly memories: Client<typeof MemoryService>;
   readonly runs: Client<typeof RunService>;
   readonly threads: Client<typeof ThreadService>;
   readonly tools: Client<typeof ToolService>;
 }
 
-/** One HTTP/2 connection, opened with the first request and again after it broke. */
+/** The generated services over one HTTP/2 connection. Disposing it closes the connection and ends every call on it. */
 export interface Connection extends Services, Disposable {}
 
-export function openConnection({ address, token, ca }: Settings): Connection {
+/**
+ * Returns the generated services of a server, without the retries and time limits of a `Client`. The connection opens
+ * with the first request, and reopens with the next request after it broke.
+ */
+export function openConnection({ address, token, ca }: ServerOptions): Connection {
   const session = new Http2SessionManager(
     address,
     { pingIntervalMs: 10_000, pingTimeoutMs: 5_000 },
@@ -39,6 +44,7 @@ export function openConnection({ address, token, ca }: Settings): Connection {
     agents: createClient(AgentService, transport),
     approvals: createClient(ApprovalService, transport),
     artifacts: createClient(ArtifactService, transport),
+    files: createClient(WorkspaceService, transport),
     memories: createClient(MemoryService, transport),
     runs: createClient(RunService, transport),
     threads: createClient(ThreadService, transport),

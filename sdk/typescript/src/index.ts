@@ -1,18 +1,33 @@
-/** A client of Reeve: starts runs, watches them over lost connections, and decides approvals. */
+/** A client of Reeve: starts runs, watches them over lost connections, decides approvals, and transfers files. */
 export { Code } from "@connectrpc/connect";
-export type { CallOptions } from "./client.ts";
+export type { Agent, AgentSpec } from "#contracts/agent";
+export type { Approval } from "#contracts/approval";
+export { ApprovalState } from "#contracts/approval";
+export type { Artifact } from "#contracts/artifact";
+export { ErrorReason } from "#contracts/error";
+export type { Memory } from "#contracts/memory";
+export type { Run, RunEvent } from "#contracts/run";
+export { EventFamily, RunStatus } from "#contracts/run";
+export type { ExecutionTree, Thread, ThreadMessage } from "#contracts/thread";
+export type { FileEntry, ToolDescriptor } from "#contracts/tool";
+export type { Agents, AppliedAgent } from "./agents.ts";
+export type {
+  CallOptions,
+  ListApprovalsOptions,
+  ListArtifactsOptions,
+  ListFilesOptions,
+  ListOptions,
+  ListRunsOptions,
+} from "./call-options.ts";
 export { Client, connect } from "./client.ts";
-export type { Services } from "./connection.ts";
-export type { Approval } from "./gen/reeve/approval/v1/approval_pb.ts";
-export { ApprovalState } from "./gen/reeve/approval/v1/approval_pb.ts";
-export type { Artifact } from "./gen/reeve/artifact/v1/artifact_pb.ts";
-export { ErrorReason } from "./gen/reeve/error/v1/error_pb.ts";
-export type { RunEvent } from "./gen/reeve/run/v1/run_event_pb.ts";
-export { EventFamily, RunStatus } from "./gen/reeve/run/v1/run_event_pb.ts";
-export type { Run } from "./gen/reeve/run/v1/run_service_pb.ts";
-export type { ClientOptions } from "./options.ts";
+export type { ClientOptions, ServerOptions } from "./client-options.ts";
+export type { Connection, Services } from "./connection.ts";
+export { openConnection } from "./connection.ts";
+export type { Files } from "./files.ts";
+export type { Memories } from "./memories.ts";
 export type { Violation } from "./reeve-error.ts";
 export { ReeveError } from "./reeve-error.ts";
-export type { Download, Upload } from "./transfer.ts";
+export type { Threads } from "./threads.ts";
+export type { Content, Download, FileDownload, Upload } from "./transfer.ts";
 export type { WatchOptions } from "./watch.ts";
 export { Watch } from "./watch.ts";

@@ -1,31 +1,31 @@
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
-import {
-  BadRequestSchema,
-  ErrorInfoSchema,
-  RetryInfoSchema,
-} from "./gen/google/rpc/error_details_pb.ts";
+import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "#contracts/error-details";
 
-/** A field of a request that breaks the contract. */
+/** A field of a request that breaks a rule of the API. */
 export interface Violation {
-  /** Path of the field. */
+  /** Path of the field: `spec.hitl_tools[1]`. */
   readonly field: string;
+  /** What is wrong and how to correct it. */
   readonly description: string;
+  /** Name of the rule, in UPPER_SNAKE_CASE. Empty when the server gave none. */
+  readonly reason: string;
 }
 
-/** Why something did not succeed. Switch on `reason`, or on `code` where it is empty; never on the message. */
+/** The error of every request. Switch on `reason`, or on `code` where the reason is empty; never on the message. */
 export class ReeveError extends Error {
   override readonly name = "ReeveError";
   /** The gRPC status code. */
   readonly code: Code;
   /**
-   * A name of `reeve.error.v1.ErrorReason` without its prefix, as `RUN_NOT_FOUND`; `CONNECTION_LOST` when no server could be
-   * reached in time; empty when what answered is no Reeve.
+   * A value of `reeve.error.v1.ErrorReason` without its prefix, for example `RUN_NOT_FOUND`; `CONNECTION_LOST` if no server
+   * could be reached in time; empty if the response is not from a Reeve server.
    */
   readonly reason: string;
   readonly violations: readonly Violation[];
+  /** The ids that the message names. */
   readonly metadata: Readonly<Record<string, string>>;
-  /** How long to wait before another attempt, when the server says so. */
+  /** How long to wait before the next attempt. Undefined if the server did not say. */
   readonly retryAfterMs: number | undefined;
 
   private constructor(status: ConnectError) {
@@ -33,35 +33,36 @@ export class ReeveError extends Error {
     const [info] = status.findDetails(ErrorInfoSchema);
     const [request] = status.findDetails(BadRequestSchema);
     const [retry] = status.findDetails(RetryInfoSchema);
-    const isLost = info === undefined && lost.has(status.code);
+    const isLost = info === undefined && lostCodes.has(status.code);
     this.code = isLost ? Code.Unavailable : status.code;
     this.reason = isLost ? "CONNECTION_LOST" : (info?.reason ?? "");
-    this.violations = (request?.fieldViolations ?? []).map(({ field, description }) => ({
+    this.violations = (request?.fieldViolations ?? []).map(({ field, description, reason }) => ({
       field,
       description,
+      reason,
     }));
     this.metadata = info?.metadata ?? {};
     this.retryAfterMs = retry?.retryDelay && durationMs(retry.retryDelay);
   }
 
-  /** What a server, or the way to it, gave. */
+  /** Returns the ReeveError for an error that a request threw. */
   static from(error: unknown): ReeveError {
     return error instanceof ReeveError ? error : new ReeveError(ConnectError.from(error));
   }
 
-  /** A connection that is lost although nothing said so. */
+  /** Returns the error of a connection that counts as lost although the network reported nothing. */
   static lost(message: string): ReeveError {
     return ReeveError.from(new ConnectError(message, Code.Unavailable));
   }
 
-  /** Whether the same may succeed at another time, or by another way. */
+  /** Whether the same request may succeed later, or through another server. */
   get isTransient(): boolean {
     return this.code === Code.Unavailable;
   }
 }
 
-/** What a connection that broke is called. An answer of the server has details and is none of these. */
-const lost: ReadonlySet<Code> = new Set([
+/** Codes that the transport reports for a broken connection. A response of a Reeve server always has details. */
+const lostCodes: ReadonlySet<Code> = new Set([
   Code.Aborted,
   Code.Canceled,
   Code.DeadlineExceeded,

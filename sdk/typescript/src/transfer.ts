@@ -1,34 +1,59 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { CallOptions } from "@connectrpc/connect";
-import type { Services } from "./connection.ts";
-import type { Artifact, UploadArtifactRequestSchema } from "./gen/reeve/artifact/v1/artifact_pb.ts";
+import { create } from "@bufbuild/protobuf";
+import type { Artifact, UploadArtifactRequestSchema } from "#contracts/artifact";
+import { ArtifactSchema } from "#contracts/artifact";
+import type { FileEntry } from "#contracts/tool";
+import type { CallOptions } from "./call-options.ts";
 import { ReeveError } from "./reeve-error.ts";
+import type { Requests } from "./requests.ts";
 
-/** A file to be stored. */
+/** Bytes in memory, or bytes as they arrive, in chunks of any size. */
+export type Content = Uint8Array | AsyncIterable<Uint8Array>;
+
+/** A file to store as an artifact. */
 export interface Upload {
-  /** Its name, without folders. */
+  /** File name, without folders. */
   readonly name: string;
-  /** Its media type. Default: `application/octet-stream`. */
+  /** Media type. Default: `application/octet-stream`. */
   readonly mediaType?: string;
-  readonly content: Uint8Array | AsyncIterable<Uint8Array>;
+  readonly content: Content;
 }
 
-/** A stored file: what it is, then its bytes. They can be read once; whoever stops early ends the transfer. */
+/** The bytes of a stored file. They can be read once; to end the transfer early, leave the loop or call `return()`. */
+export type Chunks = AsyncGenerator<Uint8Array, void, undefined>;
+
+/** An artifact and its bytes. */
 export interface Download {
   readonly artifact: Artifact;
-  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly chunks: Chunks;
+}
+
+/** A file in the workspace of a run, and its bytes. */
+export interface FileDownload {
+  readonly file: FileEntry;
+  readonly chunks: Chunks;
 }
 
 type Part = MessageInitShape<typeof UploadArtifactRequestSchema>;
 
 const chunkBytes = 256 * 1024;
 
-/** The messages of an upload, whatever the size of the pieces in which the content comes. */
-export async function* uploadParts({
-  name,
-  mediaType = "",
-  content,
-}: Upload): AsyncGenerator<Part> {
+/** Uploads a file and returns its artifact. Sends it only once, because the content may be gone afterwards. */
+export async function uploadArtifact(
+  requests: Requests,
+  upload: Upload,
+  options: CallOptions,
+): Promise<Artifact> {
+  const { artifact } = await requests.once(
+    ({ artifacts }, call) => artifacts.uploadArtifact(uploadParts(upload), call),
+    options,
+    requests.settings.transferTimeoutMs,
+  );
+  return artifact ?? create(ArtifactSchema);
+}
+
+/** Yields the messages of an upload: a header, then chunks of at most 256 KiB. */
+async function* uploadParts({ name, mediaType = "", content }: Upload): AsyncGenerator<Part> {
   yield { part: { case: "header", value: { name, mediaType } } };
   const pieces = content instanceof Uint8Array ? [content] : content;
   for await (const piece of pieces) {
@@ -38,27 +63,32 @@ export async function* uploadParts({
   }
 }
 
-export async function openDownload(
-  { artifacts }: Pick<Services, "artifacts">,
-  artifactId: string,
-  options: CallOptions,
-): Promise<Download> {
-  const messages = chunked(artifacts.downloadArtifact({ artifactId }, options));
-  const first = await messages.next();
-  if (first.done === true || first.value instanceof Uint8Array) {
-    throw ReeveError.lost(`artifact ${artifactId} came without a description`);
-  }
-  // After the description there are only bytes.
-  return { artifact: first.value, chunks: messages as AsyncGenerator<Uint8Array> };
+/** A message of a download: first the description of the file, then its bytes. */
+interface DownloadMessage<Description extends object> {
+  readonly part:
+    | { readonly case: string; readonly value: Description | Uint8Array }
+    | { readonly case: undefined };
 }
 
-async function* chunked(
-  messages: ReturnType<Services["artifacts"]["downloadArtifact"]>,
-): AsyncGenerator<Artifact | Uint8Array> {
+/** Reads the description that opens a download. `name` is the name of the file in errors. */
+export async function openDownload<Description extends object>(
+  messages: AsyncIterable<DownloadMessage<Description>>,
+  name: string,
+): Promise<{ readonly description: Description; readonly chunks: Chunks }> {
+  const parts = partsOf(messages);
+  const first = await parts.next();
+  if (first.done === true || first.value instanceof Uint8Array) {
+    throw ReeveError.lost(`the download of ${name} has no description`);
+  }
+  // Only bytes follow the description.
+  return { description: first.value, chunks: parts as Chunks };
+}
+
+async function* partsOf<Description extends object>(
+  messages: AsyncIterable<DownloadMessage<Description>>,
+): AsyncGenerator<Description | Uint8Array, void, undefined> {
   try {
-    for await (const { part } of messages) {
-      if (part.case !== undefined) yield part.value;
-    }
+    for await (const { part } of messages) if (part.case !== undefined) yield part.value;
   } catch (error) {
     throw ReeveError.from(error);
   }

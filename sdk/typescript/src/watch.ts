@@ -1,65 +1,77 @@
+import { setTimeout as wait } from "node:timers/promises";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { backOff } from "./back-off.ts";
+import type {
+  EventFamily,
+  RunEvent,
+  WatchRunRequestSchema,
+  WatchRunResponse,
+} from "#contracts/run";
+import { RunStatus } from "#contracts/run";
+import type { Settings } from "./client-options.ts";
 import type { Services } from "./connection.ts";
-import type { EventFamily, RunEvent } from "./gen/reeve/run/v1/run_event_pb.ts";
-import { RunStatus } from "./gen/reeve/run/v1/run_event_pb.ts";
-import type { WatchRunRequestSchema, WatchRunResponse } from "./gen/reeve/run/v1/run_service_pb.ts";
-import type { Settings } from "./options.ts";
 import { ReeveError } from "./reeve-error.ts";
+import { delayBeforeRetry } from "./retry.ts";
 
+/** Where a watch starts, and which events it yields. */
 export interface WatchOptions {
-  /** The last sequence that was seen. Default: 0, from the beginning. */
+  /** Sequence of the last event that the caller has seen. Default: 0, which yields events from the beginning. */
   readonly after?: number;
-  /** Everything (true, and the default), or what a person reads. */
+  /** Whether to yield all events (the default), or only those that a person reads. */
   readonly detailed?: boolean;
-  /** Exactly these families, instead of `detailed`. */
+  /** Exactly these families of events, instead of `detailed`. */
   readonly families?: readonly EventFamily[];
+  /** Called each time the connection is lost, before the watch reconnects. */
+  readonly onConnectionLost?: (error: ReeveError) => void;
   readonly signal?: AbortSignal;
 }
 
-/** Where the streams of a watch come from. A stream that is silent makes its connection suspect. */
-export interface Source {
+/** The current connection of a client. */
+export interface ConnectionSource {
   readonly current: Pick<Services, "runs">;
-  renew(suspect: Pick<Services, "runs">): void;
+  /** Replaces a connection that has been silent for too long. */
+  replace(silent: Pick<Services, "runs">): void;
 }
 
+type WatchLimits = Pick<Settings, "idleTimeoutMs" | "reconnectTimeoutMs">;
+
 /**
- * The events of a run: `for await` gives each once and in order, over any number of lost connections, and ends after the
- * run has ended. Throws a ReeveError when the server refuses, or when nothing came for `patienceMs`; iterated again, it goes
- * on from where it was.
+ * The events of a run. `for await` yields each event once and in order, over any number of lost connections, and ends after
+ * the run has ended. Throws a ReeveError if the server refuses, or if nothing is received for `reconnectTimeoutMs`. A second
+ * loop continues after the last event of the first.
  */
 export class Watch implements AsyncIterable<RunEvent> {
   readonly runId: string;
-  readonly #source: Source;
-  readonly #settings: Settings;
+  readonly #source: ConnectionSource;
+  readonly #limits: WatchLimits;
   readonly #options: WatchOptions;
   #throughSequence: number;
   #endStatus: RunStatus = RunStatus.UNSPECIFIED;
 
-  constructor(source: Source, settings: Settings, runId: string, options: WatchOptions) {
+  constructor(source: ConnectionSource, limits: WatchLimits, runId: string, options: WatchOptions) {
     this.runId = runId;
     this.#source = source;
-    this.#settings = settings;
+    this.#limits = limits;
     this.#options = options;
     this.#throughSequence = options.after ?? 0;
   }
 
-  /** Nothing that was asked for is missing up to this sequence: the place from which to watch again. */
+  /** The sequence up to which the caller has every requested event. Pass it as `after` to continue in another watch. */
   get throughSequence(): number {
     return this.#throughSequence;
   }
 
-  /** How the run ended; UNSPECIFIED until the watch has come to its end. */
+  /** How the run ended. UNSPECIFIED until the watch has ended. */
   get endStatus(): RunStatus {
     return this.#endStatus;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<RunEvent, void, undefined> {
-    const { signal } = this.#options;
-    let until = performance.now() + this.#settings.patienceMs;
+    const { signal, onConnectionLost } = this.#options;
+    const { reconnectTimeoutMs } = this.#limits;
+    let deadline = performance.now() + reconnectTimeoutMs;
     for (let failures = 1; this.#endStatus === RunStatus.UNSPECIFIED; failures++) {
       try {
-        for await (const { events, throughSequence, endStatus } of this.#connected()) {
+        for await (const { events, throughSequence, endStatus } of this.#messages()) {
           failures = 0;
           for (const event of events) {
             if (event.sequence <= this.#throughSequence) continue;
@@ -68,39 +80,43 @@ export class Watch implements AsyncIterable<RunEvent> {
           }
           this.#throughSequence = Math.max(this.#throughSequence, throughSequence);
           this.#endStatus = endStatus;
-          until = performance.now() + this.#settings.patienceMs;
+          deadline = performance.now() + reconnectTimeoutMs;
         }
         if (this.#endStatus !== RunStatus.UNSPECIFIED) return;
         throw ReeveError.lost(`the stream of run ${this.runId} ended before the run`);
-      } catch (error) {
+      } catch (thrown) {
         signal?.throwIfAborted();
-        await backOff(ReeveError.from(error), Math.max(1, failures), until, signal);
+        const error = ReeveError.from(thrown);
+        const delayMs = delayBeforeRetry(error, Math.max(1, failures), deadline);
+        onConnectionLost?.(error);
+        await wait(delayMs, undefined, signal && { signal });
       }
     }
   }
 
-  /** What one connection gives. Whoever leaves ends the stream. */
-  async *#connected(): AsyncGenerator<WatchRunResponse, void, undefined> {
+  /** Yields the messages of one stream. Ends the stream when the caller leaves the loop. */
+  async *#messages(): AsyncGenerator<WatchRunResponse, void, undefined> {
     const connection = this.#source.current;
     const leaving = new AbortController();
     const { signal = leaving.signal } = this.#options;
+    const { idleTimeoutMs } = this.#limits;
     const stream = connection.runs.watchRun(this.#request(), {
       signal: AbortSignal.any([signal, leaving.signal]),
     });
     const messages = stream[Symbol.asyncIterator]();
     const silent = ReeveError.lost(
-      `nothing was heard of run ${this.runId} for ${this.#settings.silenceMs} ms`,
+      `the stream of run ${this.runId} was silent for ${idleTimeoutMs} ms`,
     );
     try {
       for (;;) {
-        const timer = setTimeout(() => leaving.abort(silent), this.#settings.silenceMs);
+        const timer = setTimeout(() => leaving.abort(silent), idleTimeoutMs);
         const next = await messages.next().finally(() => clearTimeout(timer));
         if (next.done === true) return;
         yield next.value;
       }
     } catch (error) {
       if (!leaving.signal.aborted) throw error;
-      this.#source.renew(connection);
+      this.#source.replace(connection);
       throw silent;
     } finally {
       leaving.abort();
@@ -109,9 +125,10 @@ export class Watch implements AsyncIterable<RunEvent> {
 
   #request(): MessageInitShape<typeof WatchRunRequestSchema> {
     const { families, detailed = true } = this.#options;
-    const place = { runId: this.runId, afterSequence: this.#throughSequence };
-    if (families === undefined)
-      return { ...place, selection: { case: "detailed", value: detailed } };
-    return { ...place, selection: { case: "families", value: { families: [...families] } } };
+    const position = { runId: this.runId, afterSequence: this.#throughSequence };
+    if (families === undefined) {
+      return { ...position, selection: { case: "detailed", value: detailed } };
+    }
+    return { ...position, selection: { case: "families", value: { families: [...families] } } };
   }
 }

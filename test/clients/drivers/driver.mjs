@@ -13,8 +13,8 @@ using reeve = connect({
   ...(REEVE_TOKEN && { token: REEVE_TOKEN }),
   ...(REEVE_CA && { ca: readFileSync(REEVE_CA) }),
   requestTimeoutMs: Number(REEVE_REQUEST_MS),
-  silenceMs: Number(REEVE_SILENCE_MS),
-  patienceMs: Number(REEVE_PATIENCE_MS),
+  idleTimeoutMs: Number(REEVE_SILENCE_MS),
+  reconnectTimeoutMs: Number(REEVE_PATIENCE_MS),
 });
 const tell = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 
@@ -34,7 +34,7 @@ const operations = {
     tell({ ended: watch.endStatus, through: watch.throughSequence });
   },
   async approve(runId) {
-    for (const { approvalId } of await reeve.listApprovals(runId)) await approve(approvalId);
+    for await (const { approvalId } of reeve.listApprovals({ runId })) await approve(approvalId);
   },
   async measure(runId) {
     const startedAt = performance.now();

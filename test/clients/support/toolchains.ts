@@ -30,10 +30,9 @@ export type Toolchain =
 export async function prepareTypescript(): Promise<Toolchain & AsyncDisposable> {
   const folder = mkdtempSync(join(tmpdir(), "reeve-client-"));
   const env = { ...process.env, PATH: `${join(root, "node_modules/.bin")}:${process.env["PATH"]}` };
-  await build("npm", ["pack", "--silent", "--pack-destination", folder], {
-    cwd: join(sdk, "typescript"),
-    env,
-  });
+  const cwd = join(sdk, "typescript");
+  await build("npm", ["run", "--silent", "build"], { cwd, env });
+  await build("npm", ["pack", "./dist", "--silent", "--pack-destination", folder], { cwd, env });
   const archive = readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? "";
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module", private: true }));
   const quiet = ["--silent", "--no-audit", "--no-fund", "--prefer-offline"];

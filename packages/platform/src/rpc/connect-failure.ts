@@ -1,11 +1,7 @@
 import { durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorReason, ErrorReasonSchema } from "@reeve/contracts/error";
-import {
-  BadRequestSchema,
-  ErrorInfoSchema,
-  RetryInfoSchema,
-} from "../../gen/google/rpc/error_details_pb.ts";
+import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "@reeve/contracts/error-details";
 import type { FailureKind } from "../failure.ts";
 import { Failure } from "../failure.ts";
 

@@ -1,0 +1,1 @@
+export * from "../gen/google/rpc/error_details_pb.ts";

@@ -1,0 +1,102 @@
+/**
+ * Builds the package `@reeve/client` as it is published, into `sdk/typescript/dist`: `npm run build` in `sdk/typescript`.
+ *
+ * The workspace runs the client from its sources, which import the contracts from `@reeve/contracts`. A published package
+ * cannot: Node strips no types below node_modules, and `@reeve/contracts` is private. The build therefore compiles the
+ * sources to JavaScript, and adds the contracts as clients need them, without the rules of validation.
+ */
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { clientContracts } from "./client-contracts.ts";
+
+// npm runs this script in the folder of the package.
+process.chdir(join(import.meta.dirname, ".."));
+const client = "sdk/typescript";
+const work = join(client, "dist.work");
+const dist = join(client, "dist");
+
+/** Files of `packages/contracts/src` that the client imports as `#contracts/NAME`. */
+const contracts = [
+  "agent",
+  "approval",
+  "artifact",
+  "error",
+  "error-details",
+  "memory",
+  "run",
+  "thread",
+  "tool",
+];
+
+const compilation = {
+  extends: "../../../tsconfig.json",
+  compilerOptions: {
+    noEmit: false,
+    declaration: true,
+    rewriteRelativeImportExtensions: true,
+    rootDir: ".",
+    outDir: "../dist",
+    paths: { "#contracts/*": ["./contracts/*.ts"] },
+  },
+  include: ["src", "contracts", "gen"],
+};
+
+for (const folder of [work, dist]) rmSync(folder, { recursive: true, force: true });
+mkdirSync(join(work, "contracts"), { recursive: true });
+try {
+  generateContracts();
+  cpSync(join(client, "src"), join(work, "src"), {
+    recursive: true,
+    filter: (path) => !path.endsWith(".test.ts"),
+  });
+  writeFileSync(join(work, "tsconfig.json"), JSON.stringify(compilation));
+  run("tsc", "--project", work);
+  writeFileSync(join(dist, "package.json"), `${JSON.stringify(manifest(), undefined, 2)}\n`);
+  cpSync(join(client, "README.md"), join(dist, "README.md"));
+  cpSync("LICENSE", join(dist, "LICENSE"));
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}
+
+function generateContracts(): void {
+  for (const name of contracts) {
+    const file = `contracts/${name}.ts`;
+    cpSync(join("packages/contracts/src", `${name}.ts`), join(work, file));
+  }
+  const descriptors = join(work, "contracts.binpb");
+  writeFileSync(descriptors, clientContracts({ comments: true }));
+  const opt = ["target=ts", "import_extension=ts", "erasable_syntax=true"];
+  const plugins = [{ local: "protoc-gen-es", out: join(work, "gen"), opt }];
+  const template = JSON.stringify({ version: "v2", plugins });
+  run("buf", "generate", "--template", template, "--path", "reeve", descriptors);
+  run("buf", "generate", "--template", template, "packages/contracts/proto");
+}
+
+/** The manifest of the published package: that of the workspace, with the contracts inside the package. */
+function manifest(): object {
+  const text = readFileSync(join(client, "package.json"), "utf8");
+  const { private: _, scripts: __, dependencies, ...rest } = JSON.parse(text) as Manifest;
+  const { "@reeve/contracts": ___, ...published } = dependencies;
+  const compiled = (path: string) => ({ types: `${path}.d.ts`, default: `${path}.js` });
+  return {
+    ...rest,
+    exports: {
+      ".": compiled("./src/index"),
+      "./contracts/*": compiled("./contracts/*"),
+    },
+    imports: { "#contracts/*": compiled("./contracts/*") },
+    dependencies: published,
+  };
+}
+
+interface Manifest {
+  readonly private?: boolean;
+  readonly scripts?: object;
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+function run(program: string, ...args: readonly string[]): void {
+  execFileSync(program, args, { stdio: "inherit" });
+}

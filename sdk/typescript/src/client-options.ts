@@ -1,0 +1,55 @@
+/** The server to connect to, and the time limits of the client. */
+export interface ClientOptions extends ServerOptions {
+  /** Time limit of a request, all attempts together. Default: 10,000. */
+  readonly requestTimeoutMs?: number;
+  /** How long a request is repeated while no server can be reached. Default and maximum: `requestTimeoutMs`. */
+  readonly retryTimeoutMs?: number;
+  /** Time limit of an upload or a download. Default: 300,000. */
+  readonly transferTimeoutMs?: number;
+  /** How long a stream may be silent, heartbeats included, before its connection counts as lost. Default: 15,000. */
+  readonly idleTimeoutMs?: number;
+  /** How long a watch tries to reconnect without receiving anything before it gives up. Default: 30,000. */
+  readonly reconnectTimeoutMs?: number;
+}
+
+/** The address of a server, and how to authenticate to it. */
+export interface ServerOptions {
+  /** `http://host:port` or `https://host:port`. */
+  readonly address: string;
+  /** Bearer token. Without one, requests carry no credentials. */
+  readonly token?: string | undefined;
+  /** PEM certificates of the authorities to trust instead of those of the system. Only with `https`. */
+  readonly ca?: string | Uint8Array | undefined;
+}
+
+/** Client options with the defaults filled in. */
+export type Settings = ServerOptions & Required<Omit<ClientOptions, keyof ServerOptions>>;
+
+/** Fills in the defaults. Throws a TypeError if the address is not a URL of a server or a time limit is not positive. */
+export function settingsFrom(options: ClientOptions): Settings {
+  const { address, token, ca, requestTimeoutMs = 10_000 } = options;
+  const limits = {
+    requestTimeoutMs,
+    retryTimeoutMs: requestTimeoutMs,
+    transferTimeoutMs: 300_000,
+    idleTimeoutMs: 15_000,
+    reconnectTimeoutMs: 30_000,
+  };
+  for (const name of limitNames) {
+    limits[name] = options[name] ?? limits[name];
+    if (!(limits[name] > 0))
+      throw new TypeError(`${name} is ${limits[name]}; use a positive number`);
+  }
+  if (!/^https?:$/.test(URL.parse(address)?.protocol ?? "")) {
+    throw new TypeError(`"${address}" is not a server address; use http://host:port`);
+  }
+  return { address, token, ca, ...limits };
+}
+
+const limitNames = [
+  "requestTimeoutMs",
+  "retryTimeoutMs",
+  "transferTimeoutMs",
+  "idleTimeoutMs",
+  "reconnectTimeoutMs",
+] as const;

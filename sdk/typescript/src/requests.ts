@@ -1,0 +1,92 @@
+import type { Settings } from "./client-options.ts";
+import type { Connection, Services } from "./connection.ts";
+import { openConnection } from "./connection.ts";
+import type { CallOptions, ListOptions } from "./call-options.ts";
+import type { Page, PageRequest } from "./pages.ts";
+import { allPages } from "./pages.ts";
+import { ReeveError } from "./reeve-error.ts";
+import { retry } from "./retry.ts";
+import type { ConnectionSource } from "./watch.ts";
+
+/** Time limit and signal of one attempt, as the generated services take them. */
+export interface Call {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Sends a request through the generated services. */
+type Request<Response> = (services: Services, call: Call) => Promise<Response>;
+
+/** Sends the requests of a client over its current connection, with its time limits. Every error is a ReeveError. */
+export class Requests implements ConnectionSource, Disposable {
+  readonly settings: Settings;
+  #connection: Connection;
+
+  constructor(settings: Settings) {
+    this.settings = settings;
+    this.#connection = openConnection(settings);
+  }
+
+  get current(): Services {
+    return this.#connection;
+  }
+
+  /** Opens a new connection in place of a silent one. Other calls on the silent connection fail; watches resume. */
+  replace(silent: unknown): void {
+    if (silent !== this.#connection) return;
+    const { [Symbol.dispose]: close } = this.#connection;
+    this.#connection = openConnection(this.settings);
+    close();
+  }
+
+  /** Sends a request that is safe to repeat. */
+  async repeatable<Response>(
+    request: Request<Response>,
+    { signal }: CallOptions,
+  ): Promise<Response> {
+    return await retry(
+      (timeoutMs) => request(this.#connection, callOf(timeoutMs, signal)),
+      this.settings,
+      signal,
+    );
+  }
+
+  /** Sends a request once, because a repetition could have a second effect. */
+  async once<Response>(
+    request: Request<Response>,
+    { signal }: CallOptions,
+    timeoutMs = this.settings.requestTimeoutMs,
+  ): Promise<Response> {
+    try {
+      return await request(this.#connection, callOf(timeoutMs, signal));
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw ReeveError.from(error);
+    }
+  }
+
+  /** Yields the items of a list. */
+  list<Item>(
+    page: (services: Services, request: PageRequest, call: Call) => Promise<Page<Item>>,
+    { limit, signal }: ListOptions,
+  ): AsyncGenerator<Item, void, undefined> {
+    const options = signal === undefined ? {} : { signal };
+    return allPages(
+      (request) => this.repeatable((services, call) => page(services, request, call), options),
+      limit,
+    );
+  }
+
+  /** The time limit of an upload or a download, and its signal. */
+  transfer({ signal }: CallOptions): Call {
+    return callOf(this.settings.transferTimeoutMs, signal);
+  }
+
+  [Symbol.dispose](): void {
+    this.#connection[Symbol.dispose]();
+  }
+}
+
+function callOf(timeoutMs: number, signal: AbortSignal | undefined): Call {
+  return { timeoutMs, ...(signal && { signal }) };
+}
