@@ -79,7 +79,6 @@ function manifest(): object {
   const text = readFileSync(join(client, "package.json"), "utf8");
   const { private: _, scripts: __, dependencies, ...rest } = JSON.parse(text) as Manifest;
   const { "@reeve/contracts": ___, ...published } = dependencies;
-  const compiled = (path: string) => ({ types: `${path}.d.ts`, default: `${path}.js` });
   return {
     ...rest,
     exports: {
@@ -89,6 +88,10 @@ function manifest(): object {
     imports: { "#contracts/*": compiled("./contracts/*") },
     dependencies: published,
   };
+}
+
+function compiled(path: string): object {
+  return { types: `${path}.d.ts`, default: `${path}.js` };
 }
 
 interface Manifest {

@@ -21,13 +21,15 @@ import type {
   ListRunsOptions,
 } from "./call-options.ts";
 import { Memories } from "./memories.ts";
-import { ReeveError } from "./reeve-error.ts";
 import { Requests } from "./requests.ts";
 import { Threads } from "./threads.ts";
 import type { Download, Upload } from "./transfer.ts";
 import { openDownload, uploadArtifact } from "./transfer.ts";
 import type { WatchOptions } from "./watch.ts";
 import { Watch } from "./watch.ts";
+
+/** The time limit of a stream that has none. */
+const noTimeout = 0;
 
 /** Returns a client of a server. It connects with its first request. */
 export function connect(options: ClientOptions): Client {
@@ -124,17 +126,16 @@ export class Client implements Disposable {
   }
 
   /** Yields pending approvals, and each approval again when it is decided. Throws when the connection is lost. */
-  async *watchApprovals({
-    runId = "",
-    signal,
-  }: CallOptions & { readonly runId?: string } = {}): AsyncGenerator<Approval, void, undefined> {
-    try {
-      const stream = this.services.approvals.watchApprovals({ runId }, signal && { signal });
-      for await (const { approvals } of stream) yield* approvals;
-    } catch (error) {
-      signal?.throwIfAborted();
-      throw ReeveError.from(error);
-    }
+  async *watchApprovals(
+    options: CallOptions & { readonly runId?: string } = {},
+  ): AsyncGenerator<Approval, void, undefined> {
+    const { runId = "" } = options;
+    const messages = this.#requests.stream(
+      ({ approvals }, call) => approvals.watchApprovals({ runId }, call),
+      options,
+      noTimeout,
+    );
+    for await (const { approvals } of messages) yield* approvals;
   }
 
   /** Decides an approval. The first decision counts; any other one throws `APPROVAL_CLOSED`. */
@@ -157,8 +158,11 @@ export class Client implements Disposable {
 
   /** Opens an artifact for reading. */
   async download(artifactId: string, options: CallOptions = {}): Promise<Download> {
-    const call = this.#requests.transfer(options);
-    const messages = this.services.artifacts.downloadArtifact({ artifactId }, call);
+    const messages = this.#requests.stream(
+      ({ artifacts }, call) => artifacts.downloadArtifact({ artifactId }, call),
+      options,
+      this.#requests.settings.transferTimeoutMs,
+    );
     const { description, chunks } = await openDownload<Artifact>(messages, artifactId);
     return { artifact: description, chunks };
   }

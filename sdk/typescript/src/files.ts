@@ -64,8 +64,11 @@ export class Files {
     request: { readonly runId: string; readonly path: string; readonly length?: bigint },
     options: CallOptions,
   ): Promise<FileDownload> {
-    const { files } = this.#requests.current;
-    const messages = files.readFile(request, this.#requests.transfer(options));
+    const messages = this.#requests.stream(
+      ({ files }, call) => files.readFile(request, call),
+      options,
+      this.#requests.settings.transferTimeoutMs,
+    );
     const { description, chunks } = await openDownload<FileEntry>(messages, request.path);
     return { file: description, chunks };
   }

@@ -77,9 +77,33 @@ export class Requests implements ConnectionSource, Disposable {
     );
   }
 
-  /** The time limit of an upload or a download, and its signal. */
-  transfer({ signal }: CallOptions): Call {
-    return callOf(this.settings.transferTimeoutMs, signal);
+  /** Yields the messages of a stream. Ends the stream when the caller leaves the loop. `timeoutMs` 0 means no time limit. */
+  async *stream<Message>(
+    open: (services: Services, call: Call) => AsyncIterable<Message>,
+    { signal }: CallOptions,
+    timeoutMs: number,
+  ): AsyncGenerator<Message, void, undefined> {
+    const leaving = new AbortController();
+    const signals = signal === undefined ? [leaving.signal] : [leaving.signal, signal];
+    const call = callOf(timeoutMs, AbortSignal.any(signals));
+    const messages = open(this.#connection, call)[Symbol.asyncIterator]();
+    let isDone = false;
+    try {
+      for (;;) {
+        const next = await messages.next();
+        isDone = next.done === true;
+        if (next.done === true) return;
+        yield next.value;
+      }
+    } catch (error) {
+      isDone = true;
+      signal?.throwIfAborted();
+      throw ReeveError.from(error);
+    } finally {
+      // A generated stream has no return(). It ends when its signal aborts, and clears its timer in the next call of next().
+      leaving.abort();
+      if (!isDone) await messages.next().catch(() => undefined);
+    }
   }
 
   [Symbol.dispose](): void {

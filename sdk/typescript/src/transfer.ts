@@ -72,7 +72,7 @@ interface DownloadMessage<Description extends object> {
 
 /** Reads the description that opens a download. `name` is the name of the file in errors. */
 export async function openDownload<Description extends object>(
-  messages: AsyncIterable<DownloadMessage<Description>>,
+  messages: AsyncGenerator<DownloadMessage<Description>, void, undefined>,
   name: string,
 ): Promise<{ readonly description: Description; readonly chunks: Chunks }> {
   const parts = partsOf(messages);
@@ -85,11 +85,7 @@ export async function openDownload<Description extends object>(
 }
 
 async function* partsOf<Description extends object>(
-  messages: AsyncIterable<DownloadMessage<Description>>,
+  messages: AsyncGenerator<DownloadMessage<Description>, void, undefined>,
 ): AsyncGenerator<Description | Uint8Array, void, undefined> {
-  try {
-    for await (const { part } of messages) if (part.case !== undefined) yield part.value;
-  } catch (error) {
-    throw ReeveError.from(error);
-  }
+  for await (const { part } of messages) if (part.case !== undefined) yield part.value;
 }

@@ -80,9 +80,10 @@ export class Watch implements AsyncIterable<RunEvent> {
           }
           this.#throughSequence = Math.max(this.#throughSequence, throughSequence);
           this.#endStatus = endStatus;
+          // Nothing follows the message with the end status, so how its stream ends does not matter.
+          if (endStatus !== RunStatus.UNSPECIFIED) return;
           deadline = performance.now() + reconnectTimeoutMs;
         }
-        if (this.#endStatus !== RunStatus.UNSPECIFIED) return;
         throw ReeveError.lost(`the stream of run ${this.runId} ended before the run`);
       } catch (thrown) {
         signal?.throwIfAborted();

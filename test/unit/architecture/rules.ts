@@ -75,6 +75,9 @@ const pureImports = [
   "node:net",
 ];
 
+/** What the client may import. It is published, and the packages of this repository are not. */
+const clientImports = ["sdk/typescript/", "#contracts/", "@bufbuild/", "@connectrpc/", "node:"];
+
 /** Returns the rule that an import breaks, or undefined. `file` and `target` are paths relative to the repository. */
 export function problemWith(file: string, target: string): string | undefined {
   if (!file.includes("/src/") || file.endsWith(".test.ts")) return undefined;
@@ -88,6 +91,9 @@ function orderProblem(file: string, target: string): string | undefined {
     if (otherArea === "services" && other !== name)
       return "a service never imports another service";
     if (otherArea === "cli") return "a service never imports the command line";
+  }
+  if (area === "sdk" && !clientImports.some((prefix) => target.startsWith(prefix))) {
+    return "the client depends only on the contracts";
   }
   if (area === "packages") {
     if (otherArea === "services" || otherArea === "cli") return "a package never imports a service";
