@@ -26,12 +26,12 @@ for (const folder of ["/data", ".compile-cache"]) {
 
 /** The tests, benchmarks and the library have packages of their own, which nothing here needs. Node comes from the base. */
 function install() {
-  for (const path of ["package.json", ...globSync("{packages/*,services/*,cli}/package.json")]) {
+  for (const path of ["package.json", ...globSync("{packages/*,services/*,cli,sdk/typescript}/package.json")]) {
     const { devDependencies: _, ...manifest } = JSON.parse(readFileSync(path, "utf8"));
     if (path === "package.json") {
       // A bill of materials names a version.
       manifest.version = JSON.parse(readFileSync("cli/package.json", "utf8")).version;
-      manifest.workspaces = ["packages/*", "services/*", "cli"];
+      manifest.workspaces = ["packages/*", "services/*", "cli", "sdk/typescript"];
     }
     writeFileSync(path, JSON.stringify(manifest, undefined, 2));
   }
@@ -43,7 +43,7 @@ function install() {
 function prune() {
   const unneeded = [
     "**/node_modules/**/*.{ts,mts,cts,map}",
-    "{packages,services,cli}/**/*.test.ts",
+    "{packages,services,cli,sdk}/**/*.test.ts",
     "{packages,services,cli}/*/test",
     "cli/test",
     "package-lock.json",

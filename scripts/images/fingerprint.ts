@@ -4,7 +4,7 @@ import { join } from "node:path";
 import process from "node:process";
 
 const inputs = [
-  "{packages,services,cli}/**/*",
+  "{packages,services,cli,sdk/typescript}/**/*",
   "examples/**/*",
   "deploy/images/*",
   "package-lock.json",
@@ -36,5 +36,5 @@ export function fingerprint(root: string, bases = ""): string {
 }
 
 function isOutside(path: string): boolean {
-  return /(?:^|\/)(?:node_modules|test|\.reeve)$/.test(path);
+  return /(?:^|\/)(?:node_modules|test|dist|\.reeve)$/.test(path);
 }

@@ -5,8 +5,8 @@ import { dirname, join, relative } from "node:path";
 import { z } from "zod";
 
 const root = join(import.meta.dirname, "../..");
-const workspaces = ["packages/*", "services/*", "cli"];
-const sources = ["packages", "services", "cli", "examples", "deploy/images"];
+const workspaces = ["packages/*", "services/*", "cli", "sdk/typescript"];
+const sources = ["packages", "services", "cli", "sdk/typescript", "examples", "deploy/images"];
 const manifestShape = z.looseObject({ name: z.string(), license: z.string() });
 /** What has a command in the image; all other workspaces come as their dependencies. */
 const commands = ["cli", "@reeve/gateway", "@reeve/runtime", "@reeve/toolhost", "@reeve/approvals"];
@@ -39,7 +39,7 @@ export function copyProductionTree(folder: string): void {
 }
 
 function isOutside(path: string): boolean {
-  return /\/(?:node_modules|test|\.reeve|k8s)$/.test(path) || path.endsWith(".test.ts");
+  return /\/(?:node_modules|test|dist|\.reeve|k8s)$/.test(path) || path.endsWith(".test.ts");
 }
 
 /** The root of the workspaces without what is for development. */
