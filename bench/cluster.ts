@@ -5,8 +5,8 @@ import process from "node:process";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import type { NatsServer } from "@reeve/platform/nats/nats-server";
 import { startNatsServer } from "@reeve/platform/nats/nats-server";
-import type { Reeve } from "../cli/src/client.ts";
-import { openReeve } from "../cli/src/client.ts";
+import type { Connection } from "@reeve/client";
+import { openConnection } from "@reeve/client";
 import { freePort } from "./free-port.ts";
 import type { Usage } from "./process-usage.ts";
 import { usageOf } from "./process-usage.ts";
@@ -28,7 +28,7 @@ const ready: Readonly<Record<ServiceName, RegExp>> = {
 
 /** The services as processes of their own, any number of runtimes, beside a NATS server and a model that answers at once. */
 export class Cluster implements AsyncDisposable {
-  readonly reeve: Reeve;
+  readonly reeve: Connection;
   readonly modelUrl: string;
   readonly natsUrl: string;
   readonly #server: NatsServer;
@@ -43,7 +43,7 @@ export class Cluster implements AsyncDisposable {
     environment: NodeJS.ProcessEnv,
     resources: AsyncDisposableStack,
   ) {
-    this.reeve = resources.use(openReeve({ url, token }));
+    this.reeve = resources.use(openConnection({ address: url, token }));
     this.natsUrl = server.url;
     this.modelUrl = modelUrl;
     this.#server = server;

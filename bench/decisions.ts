@@ -2,7 +2,7 @@ import { ApprovalState } from "@reeve/contracts/approval";
 import type { Approval } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
 import { EventFamily } from "@reeve/contracts/run";
-import type { Reeve } from "../cli/src/client.ts";
+import type { Connection } from "@reeve/client";
 
 /** Every family of events, records included. */
 const families = Object.values(EventFamily).filter((family) => family !== EventFamily.UNSPECIFIED);
@@ -19,7 +19,7 @@ export interface Decided {
 
 /** Approves what waits, and watches its run until a worker has it again. */
 export async function decide(
-  reeve: Reeve,
+  reeve: Connection,
   { approvalId, runId }: Approval,
   signal: AbortSignal,
 ): Promise<Decided> {
@@ -56,7 +56,7 @@ function isClaim({ event }: RunEvent): boolean {
 
 /** Pending approvals, from all over the list. */
 export async function pending(
-  reeve: Reeve,
+  reeve: Connection,
   count: number,
   signal: AbortSignal,
 ): Promise<readonly Approval[]> {

@@ -6,11 +6,11 @@ import { AgentSpecSchema } from "@reeve/contracts/agent";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
 import { rateOf } from "./measure.ts";
-import type { Reeve } from "../cli/src/client.ts";
+import type { Connection } from "@reeve/client";
 
 /** Whatever runs are started on. */
 interface Driven {
-  readonly reeve: Reeve;
+  readonly reeve: Connection;
 }
 
 /** A run that completed. */

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import type { Reeve } from "../cli/src/client.ts";
-import { openReeve } from "../cli/src/client.ts";
+import type { Connection } from "@reeve/client";
+import { openConnection } from "@reeve/client";
 import { freePort } from "./free-port.ts";
 import type { Usage } from "./process-usage.ts";
 import { usageOf } from "./process-usage.ts";
@@ -21,20 +21,24 @@ export interface SystemOptions {
 
 /** Reeve as `npm start` runs it, in a process of its own, beside a model that answers at once in another. */
 export class System implements AsyncDisposable {
-  readonly reeve: Reeve;
+  readonly url: string;
+  readonly token: string;
+  readonly reeve: Connection;
   readonly modelUrl: string;
   readonly natsUrl: string;
   readonly #served: Program;
   readonly #resources: AsyncDisposableStack;
 
   private constructor(
-    { reeve, modelUrl, natsUrl }: Pick<System, "reeve" | "modelUrl" | "natsUrl">,
+    given: Pick<System, "url" | "token" | "reeve" | "modelUrl" | "natsUrl">,
     served: Program,
     resources: AsyncDisposableStack,
   ) {
-    this.reeve = reeve;
-    this.modelUrl = modelUrl;
-    this.natsUrl = natsUrl;
+    this.url = given.url;
+    this.token = given.token;
+    this.reeve = given.reeve;
+    this.modelUrl = given.modelUrl;
+    this.natsUrl = given.natsUrl;
     this.#served = served;
     this.#resources = resources;
   }
@@ -78,9 +82,9 @@ export class System implements AsyncDisposable {
     );
     const url = await served.says(/up at (http:\S+)/, signal);
     const token = readFileSync(join(folder, "data/token"), "utf8").trim();
-    const reeve = starting.use(openReeve({ url, token }));
+    const reeve = starting.use(openConnection({ address: url, token }));
     const natsUrl = `nats://127.0.0.1:${natsPort}`;
-    return new System({ reeve, modelUrl, natsUrl }, served, starting.move());
+    return new System({ url, token, reeve, modelUrl, natsUrl }, served, starting.move());
   }
 
   /** Processor time and memory of Reeve with its NATS server, without the model. */

@@ -1,5 +1,5 @@
 import type { RunEvent } from "@reeve/contracts/run";
-import type { Reeve } from "../cli/src/client.ts";
+import type { Connection } from "@reeve/client";
 import { create } from "@bufbuild/protobuf";
 import { ToolCallRequestSchema } from "@reeve/contracts/tool";
 import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
@@ -66,7 +66,7 @@ export class Watched {
     this.#taken.promise.catch(() => undefined);
   }
 
-  static async start(reeve: Reeve, agentId: string, signal: AbortSignal): Promise<Watched> {
+  static async start(reeve: Connection, agentId: string, signal: AbortSignal): Promise<Watched> {
     const { run } = await reeve.runs.startRun({ agentId, input: "go" }, { signal });
     const watched = new Watched(run?.runId ?? "", agentId);
     void watched.#watch(reeve, signal);
@@ -80,7 +80,7 @@ export class Watched {
     return { agentId: this.#agentId, nextEventMs, goesOnMs };
   }
 
-  async #watch(reeve: Reeve, signal: AbortSignal): Promise<void> {
+  async #watch(reeve: Connection, signal: AbortSignal): Promise<void> {
     const { runId } = this;
     try {
       const stream = reeve.runs.watchRun({ runId, selection: everything }, { signal });

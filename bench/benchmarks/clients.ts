@@ -101,7 +101,6 @@ async function eventTimes(
   return times;
 }
 
-function addressOf({ reeve }: System) {
-  const { url, token } = reeve.address;
-  return { url, ...(token !== undefined && { token }), requestMs: 60_000, patienceMs: 60_000 };
+function addressOf({ url, token }: System) {
+  return { url, token, requestMs: 60_000, patienceMs: 60_000 };
 }

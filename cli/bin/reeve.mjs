@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs on any Node: the command line itself needs the pinned one, which runs TypeScript as it is.
+// Works on any Node. The command line itself needs Node 24 or later, which runs TypeScript.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { constants } from "node:os";
@@ -9,22 +9,22 @@ import { fileURLToPath } from "node:url";
 
 const major = Number(process.versions.node.split(".")[0]);
 if (major >= 24) await import("../src/main.ts");
-else runAgain();
+else runWithPinnedNode();
 
-function runAgain() {
+function runWithPinnedNode() {
   const root = fileURLToPath(new URL("../..", import.meta.url));
   const node = ["node_modules/node/bin/node", "node_modules/.bin/node"]
     .map((path) => join(root, path))
     .find((path) => existsSync(path));
   if (node === undefined) {
-    console.error(`reeve needs Node 24 or later, and this is ${process.version}; run: npm ci`);
+    console.error(`reeve needs Node 24 or later, but this is Node ${process.version}; run: npm ci`);
     process.exit(3);
   }
   const args = [fileURLToPath(import.meta.url), ...process.argv.slice(2)];
   const child = spawn(node, args, { stdio: "inherit" });
   for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   process.on("SIGINT", () => {
-    // A terminal sends it to the child as well.
+    // A terminal sends SIGINT to the child too.
     if (!process.stdin.isTTY) child.kill("SIGINT");
   });
   child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));

@@ -1,17 +1,17 @@
+import { Code, ReeveError } from "@reeve/client";
+import type { Failure } from "@reeve/platform/failure";
 import type { CommanderError } from "commander";
-import type { Failure, FailureKind } from "@reeve/platform/failure";
 
-/** What the exit code of a command means; `--help` says the same. */
+/** Exit codes of the command line. `exitCodeHelp` documents them. */
 export const exitCodes = {
   ok: 0,
-  /** The run failed or was cancelled, or the server refused. */
+  /** The run failed or was cancelled, or the server refused the request. */
   failed: 1,
   usage: 2,
-  /** Something is missing on this machine. */
+  /** A program that the command needs is not installed, or does not work on this machine. */
   missing: 3,
-  /** The server cannot be reached. */
   unreachable: 4,
-  /** Ended by Ctrl-C, as shells count it. */
+  /** Ctrl-C: 128 plus the number of SIGINT. */
   interrupted: 130,
 } as const;
 
@@ -19,42 +19,30 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 export const exitCodeHelp = `
 Exit codes:
-  0  done
-  1  the run failed or was cancelled, or the request was refused
-  2  the command was not used rightly
-  3  something is missing on this machine
+  0  success
+  1  the run failed or was cancelled, or the server refused the request
+  2  invalid usage
+  3  this machine lacks a required program
   4  the server cannot be reached`;
 
-/** The command was not used rightly. */
+/** Invalid usage: wrong arguments, options, or environment variables. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** Something that a command needs is missing on this machine. */
+/** This machine lacks something that the command needs. */
 export class MissingError extends Error {
   override readonly name = "MissingError";
 }
 
-const byKind = {
-  invalid: exitCodes.failed,
-  unsupported: exitCodes.failed,
-  not_found: exitCodes.failed,
-  exists: exitCodes.failed,
-  conflict: exitCodes.failed,
-  precondition: exitCodes.failed,
-  out_of_range: exitCodes.failed,
-  unauthenticated: exitCodes.failed,
-  denied: exitCodes.failed,
-  exhausted: exitCodes.failed,
-  unavailable: exitCodes.unreachable,
-  internal: exitCodes.failed,
-} satisfies Record<FailureKind, ExitCode>;
-
-export function exitCodeOf(failure: Failure): ExitCode {
-  return byKind[failure.kind];
+/** Returns the exit code for an error of the server, or for a failure of this process. */
+export function exitCodeOf(error: ReeveError | Failure): ExitCode {
+  const isUnreachable =
+    error instanceof ReeveError ? error.code === Code.Unavailable : error.kind === "unavailable";
+  return isUnreachable ? exitCodes.unreachable : exitCodes.failed;
 }
 
-/** The exit code of what commander throws: asking for help or the version is no mistake. */
+/** Returns the exit code for an error of commander, which also throws for `--help` and `--version`. */
 export function exitCodeOfCommander(error: CommanderError): ExitCode {
   return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
 }

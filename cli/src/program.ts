@@ -1,5 +1,4 @@
 import { Command } from "commander";
-import type { Cli } from "./cli.ts";
 import { agentsCommand } from "./commands/agents.ts";
 import { approvalCommands } from "./commands/approvals.ts";
 import { artifactsCommand } from "./commands/artifacts.ts";
@@ -10,42 +9,38 @@ import { provisionCommand } from "./commands/provision.ts";
 import { runCommands } from "./commands/runs.ts";
 import { threadsCommand } from "./commands/threads.ts";
 import { toolsCommand } from "./commands/tools.ts";
-import { treeCommand } from "./commands/tree.ts";
 import { upCommand } from "./commands/up.ts";
+import type { Context } from "./context.ts";
 import { exitCodeHelp } from "./exit-code.ts";
 import { defaultDataDir, defaultUrl } from "./server-address.ts";
 
-/** The command line. Throws a CommanderError instead of ending the process. */
-export function createProgram(cli: Cli): Command {
+/** Returns the command line. It throws a CommanderError instead of ending the process. */
+export function createProgram(context: Context): Command {
   const program = new Command("reeve")
-    .description("run agents that survive, in sandboxes, with people in charge")
+    .description("Run LLM agents that survive crashes, in sandboxes, with human approval.")
     .version("0.1.0")
-    .option("--url <url>", `the server (REEVE_URL; default ${defaultUrl})`)
-    .option(
-      "--token <token>",
-      "the credential (REEVE_TOKEN; default: the token of the data folder)",
-    )
+    .option("--url <url>", `server address (REEVE_URL; default ${defaultUrl})`)
+    .option("--token <token>", "access token (REEVE_TOKEN; default: the token in the data folder)")
     .option(
       "--data-dir <path>",
-      `folder of \`reeve up\` (REEVE_DATA_DIR; default ${defaultDataDir})`,
+      `data folder of \`reeve up\` (REEVE_DATA_DIR; default ${defaultDataDir})`,
     )
     .addHelpText("after", exitCodeHelp);
   const commands = [
-    upCommand(cli),
-    demoCommand(cli),
-    ...runCommands(cli),
-    treeCommand(cli),
-    threadsCommand(cli),
-    memoriesCommand(cli),
-    ...approvalCommands(cli),
-    agentsCommand(cli),
-    toolsCommand(cli),
-    artifactsCommand(cli),
-    filesCommand(cli),
-    provisionCommand(cli),
+    upCommand(context),
+    demoCommand(context),
+    ...runCommands(context),
+    threadsCommand(context),
+    memoriesCommand(context),
+    ...approvalCommands(context),
+    agentsCommand(context),
+    toolsCommand(context),
+    artifactsCommand(context),
+    filesCommand(context),
+    provisionCommand(context),
   ];
   for (const command of commands) program.addCommand(command);
-  for (const command of withSubcommands(program)) speakThrough(cli, command);
+  for (const command of withSubcommands(program)) configure(context, command);
   return program;
 }
 
@@ -53,9 +48,17 @@ function withSubcommands(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(withSubcommands)];
 }
 
-function speakThrough({ terminal }: Cli, command: Command): void {
-  command.exitOverride().configureOutput({
-    writeOut: (text) => terminal.out(text),
-    writeErr: (text) => terminal.note(text),
-  });
+function configure({ terminal }: Context, command: Command): void {
+  command
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.out(text),
+      writeErr: (text) => terminal.note(text),
+    })
+    .configureHelp({ subcommandDescription: (subcommand) => firstSentence(subcommand) });
+}
+
+/** Returns the first sentence of a description, without the period, for lists of commands. */
+function firstSentence(command: Command): string {
+  return command.description().split(/\.(?:\s|$)/, 1)[0] ?? "";
 }

@@ -1,22 +1,22 @@
 import { expect, test } from "vitest";
+import { MemoryTerminal } from "../test/support/memory-terminal.ts";
 import { runCli } from "./run-cli.ts";
-import { MemoryTerminal } from "./testing.ts";
 
-/** What a command line that needs no server says, and its exit code. */
-async function typed(line: string, answers?: readonly string[]) {
+/** Runs a command line that needs no server. */
+async function run(line: string, answers?: readonly string[]) {
   const terminal = new MemoryTerminal(answers === undefined ? {} : { answers });
   const signal = new AbortController().signal;
   const code = await runCli(line.split(" ").filter(Boolean), { terminal, environment: {}, signal });
-  return { code, said: terminal.said, noted: terminal.noted };
+  return { code, stdout: terminal.stdout, stderr: terminal.stderr };
 }
 
 test("help lists the commands and the exit codes", async () => {
-  const { code, said } = await typed("--help");
+  const { code, stdout } = await run("--help");
   expect(code).toBe(0);
   for (const word of ["up", "demo", "run", "runs", "watch", "cancel", "approvals", "approve"]) {
-    expect(said).toMatch(new RegExp(`^  ${word}\\b`, "m"));
+    expect(stdout).toMatch(new RegExp(`^  ${word}\\b`, "m"));
   }
-  expect(said).toContain("4  the server cannot be reached");
+  expect(stdout).toContain("4  the server cannot be reached");
 });
 
 test.each([
@@ -24,17 +24,17 @@ test.each([
   ["no command", ""],
   ["a missing argument", "run writer"],
   ["an unknown option", "runs --colour"],
-  ["a limit that is none", "runs --limit many"],
-  ["a status that is none", "runs --status busy"],
-  ["a busy thread without a thread", "run writer hello --on-busy queue"],
-  ["a way with a busy thread that is none", "run writer hello --thread t --on-busy panic"],
-  ["a sequence that is none", "watch run_1 --after -1"],
-  ["an address that is none", "runs --url ftp://x"],
-  ["a decision both ways", "demo --yes --no"],
-  ["a demo that nobody can answer", "demo"],
+  ["an invalid limit", "runs --limit many"],
+  ["an unknown status", "runs --status busy"],
+  ["--on-busy without a thread", "run writer hello --on-busy queue"],
+  ["an unknown action for a busy thread", "run writer hello --thread t --on-busy panic"],
+  ["an invalid sequence", "watch run_1 --after -1"],
+  ["an invalid server address", "runs --url ftp://x"],
+  ["contradictory decisions", "demo --yes --no"],
+  ["a demo without a person or a decision", "demo"],
 ])("%s is a usage error", async (_, line) => {
-  const { code, noted } = await typed(line);
-  expect(noted).not.toBe("");
+  const { code, stderr } = await run(line);
+  expect(stderr).not.toBe("");
   expect(code).toBe(2);
 });
 
@@ -43,8 +43,8 @@ test.each([
   ["is not a file", "demo --yes /tmp"],
   ["does not exist", "demo --yes -o /no/such/folder/report.md"],
   ["cannot be read", "agents validate -f /no/such.yaml"],
-])("says in a sentence what %s", async (sentence, line) => {
-  const { code, noted } = await typed(line);
-  expect(noted).toMatch(new RegExp(`^error: .*${sentence}.*\\n$`));
+])("reports in one sentence that a file %s", async (sentence, line) => {
+  const { code, stderr } = await run(line);
+  expect(stderr).toMatch(new RegExp(`^error: .*${sentence}.*\\n$`));
   expect(code).toBe(1);
 });

@@ -1,10 +1,9 @@
-import { CommanderError } from "commander";
-import { ConnectError } from "@connectrpc/connect";
-import { failureFrom } from "@reeve/platform/rpc/connect-failure";
+import { ReeveError } from "@reeve/client";
 import { Failure } from "@reeve/platform/failure";
-import { isAborted } from "./aborted.ts";
-import type { Cli } from "./cli.ts";
-import { newCli } from "./cli.ts";
+import { CommanderError } from "commander";
+import { isAborted } from "./abort.ts";
+import type { Context } from "./context.ts";
+import { createContext } from "./context.ts";
 import type { ExitCode } from "./exit-code.ts";
 import {
   exitCodeOf,
@@ -14,40 +13,29 @@ import {
   UsageError,
 } from "./exit-code.ts";
 import { createProgram } from "./program.ts";
-import { renderFailure } from "./render/failure.ts";
+import { renderError } from "./render/error.ts";
 
-/** Runs one command line, says what went wrong in a sentence, and returns the exit code. */
+/** Runs one command line, prints the error if there is one, and returns the exit code. */
 export async function runCli(
   args: readonly string[],
-  given: Pick<Cli, "terminal" | "environment" | "signal">,
+  given: Pick<Context, "terminal" | "environment" | "signal">,
 ): Promise<ExitCode> {
-  const cli = newCli(given);
+  const context = createContext(given);
   try {
-    await createProgram(cli).parseAsync(args, { from: "user" });
-    return cli.exitCode;
+    await createProgram(context).parseAsync(args, { from: "user" });
+    return context.exitCode;
   } catch (error) {
-    return explain(cli, error);
+    return reportError(context, error);
   }
 }
 
-function explain(cli: Cli, error: unknown): ExitCode {
-  const { terminal, url, signal } = cli;
+function reportError({ terminal, url, signal }: Context, error: unknown): ExitCode {
+  // Commander has printed its own message.
   if (error instanceof CommanderError) return exitCodeOfCommander(error);
   if (isAborted(signal)) return exitCodes.interrupted;
-  const say = (message: string) => terminal.note(`${terminal.colours.red("error:")} ${message}\n`);
-  if (error instanceof UsageError) {
-    say(error.message);
-    return exitCodes.usage;
-  }
-  if (error instanceof MissingError) {
-    say(error.message);
-    return exitCodes.missing;
-  }
-  if (error instanceof Failure || error instanceof ConnectError) {
-    const failure = failureFrom(error);
-    terminal.note(renderFailure(failure, url, terminal.colours));
-    return exitCodeOf(failure);
-  }
-  say(error instanceof Error ? error.message : String(error));
+  terminal.note(renderError(error, url, terminal.style));
+  if (error instanceof UsageError) return exitCodes.usage;
+  if (error instanceof MissingError) return exitCodes.missing;
+  if (error instanceof ReeveError || error instanceof Failure) return exitCodeOf(error);
   return exitCodes.failed;
 }

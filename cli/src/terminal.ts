@@ -1,36 +1,39 @@
-import { createInterface } from "node:readline/promises";
 import process from "node:process";
-import pc from "picocolors";
+import { createInterface } from "node:readline/promises";
+import { styleText } from "node:util";
 
-/** Colours, or functions that change nothing. */
-export type Colours = ReturnType<typeof pc.createColors>;
+/** Adds a color or a font style to text, or returns the text unchanged where the terminal shows none. */
+export type Style = (
+  format: "bold" | "cyan" | "dim" | "green" | "red" | "yellow",
+  text: string,
+) => string;
 
-/** Where a command speaks. */
+/** Where a command writes. */
 export interface Terminal {
-  /** Results: what another program may read. */
+  /** Writes results, which another program may read. */
   out(text: string): void;
   outBytes(bytes: Uint8Array): void;
-  /** Words to people about what is going on. */
+  /** Writes messages for people: progress, hints, and errors. */
   note(text: string): void;
-  readonly colours: Colours;
-  /** Whether a person sits in front of it and can be asked. */
+  readonly style: Style;
+  /** Whether a person can answer questions. */
   readonly isInteractive: boolean;
   /** Width in characters. */
   readonly columns: number;
-  /** Asks a person. Rejects with the signal's reason when it aborts. */
+  /** Asks a person a question. Rejects with the signal's reason when it aborts. */
   ask(question: string, signal: AbortSignal): Promise<string>;
 }
 
-/** The terminal of this process. A reader that goes away, as `head` does, ends the process without a word. */
-export function processTerminal(environment: NodeJS.ProcessEnv): Terminal {
-  process.stdout.on("error", endQuietly);
-  process.stderr.on("error", endQuietly);
-  const wantsColour = process.stdout.isTTY && !("NO_COLOR" in environment);
+/** Returns the terminal of this process. If the reader of its output exits, as `head` does, the process exits silently. */
+export function processTerminal(): Terminal {
+  process.stdout.on("error", exitOnBrokenPipe);
+  process.stderr.on("error", exitOnBrokenPipe);
   return {
     out: (text) => void process.stdout.write(text),
     outBytes: (bytes) => void process.stdout.write(bytes),
     note: (text) => void process.stderr.write(text),
-    colours: pc.createColors(wantsColour || "FORCE_COLOR" in environment),
+    // Adds nothing if stdout is not a terminal or NO_COLOR is set.
+    style: (format, text) => styleText(format, text, { stream: process.stdout }),
     isInteractive: process.stdin.isTTY && process.stdout.isTTY,
     columns: process.stdout.columns ?? 100,
     ask: async (question, signal) => {
@@ -44,7 +47,7 @@ export function processTerminal(environment: NodeJS.ProcessEnv): Terminal {
   };
 }
 
-function endQuietly(error: NodeJS.ErrnoException): void {
+function exitOnBrokenPipe(error: NodeJS.ErrnoException): void {
   if (error.code === "EPIPE") process.exit(0);
   throw error;
 }

@@ -1,84 +1,81 @@
-import type { Run } from "@reeve/contracts/run";
-import { RunEventSchema, RunStatus, RunStatusSchema } from "@reeve/contracts/run";
-import type { RunEvent } from "@reeve/contracts/run";
-import { isAborted } from "./aborted.ts";
-import type { BackOff } from "./back-off.ts";
-import type { Cli } from "./cli.ts";
-import type { Reeve } from "./client.ts";
+import type { Client, Run, RunEvent } from "@reeve/client";
+import { EventFamily, RunStatus } from "@reeve/client";
+import { RunEventSchema, RunStatusSchema } from "@reeve/contracts/run";
+import { isAborted } from "./abort.ts";
+import type { Context } from "./context.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { exitCodes } from "./exit-code.ts";
-import { followRun } from "./follow-run.ts";
-import { jsonLine } from "./json-line.ts";
-import { closeTrace, renderEvent } from "./render/trace.ts";
+import { jsonLine } from "./render/json-line.ts";
 import type { TraceState } from "./render/trace-state.ts";
 import { emptyTrace } from "./render/trace-state.ts";
+import { closeTrace, renderEvent } from "./render/trace.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface WatchOptions {
   readonly runId: string;
-  /** The last sequence that was seen; 0: from the beginning. */
+  /** Sequence of the last event that the user has seen; 0 means none. */
   readonly after: number;
-  /** One event a line instead of a trace. */
+  /** Print one event per line as JSON instead of a trace. */
   readonly json: boolean;
-  /** Whether records are part of the JSON too. */
+  /** Include records in the JSON. */
   readonly all: boolean;
-  readonly backOff: BackOff;
 }
 
+const everyFamily = Object.values(EventFamily).filter(
+  (family) => family !== EventFamily.UNSPECIFIED,
+);
+
 /**
- * Shows a run until it ends, and says by the exit code how it ended. Interrupted, or given up by the connection, it prints
- * the command that goes on from here. `onEvent` sees every event, records included when they are asked for.
+ * Prints a run until it ends, and returns the exit code for how it ended. If the user interrupts it or the connection is
+ * lost for good, prints the command that continues from there. `onEvent` receives every event; records too, unless only
+ * the other events are printed as JSON.
  */
 export async function watchRun(
-  cli: Pick<Cli, "terminal" | "signal">,
-  reeve: Pick<Reeve, "runs">,
-  options: WatchOptions,
+  context: Pick<Context, "terminal" | "signal">,
+  reeve: Client,
+  { runId, after, json, all }: WatchOptions,
   onEvent: (event: RunEvent) => Promise<void> | void = () => undefined,
 ): Promise<ExitCode> {
-  const { runId, json, all, backOff } = options;
-  const { terminal, signal } = cli;
-  let trace = json ? emptyTrace : await traceFrom(reeve, options, signal);
-  let after = options.after;
-  let code: ExitCode = exitCodes.failed;
-  const follow = { runId, after, records: all || !json, backOff };
+  const { terminal, signal } = context;
+  let trace = emptyTrace;
+  if (!json && after > 0)
+    trace = { ...emptyTrace, ...headerOf(await reeve.getRun(runId, context)) };
+  const watch = reeve.watch(runId, {
+    after,
+    ...(all || !json ? { families: everyFamily } : {}),
+    signal,
+    onConnectionLost: ({ message }) => {
+      trace = print(closeTrace(trace), terminal);
+      terminal.note(`connection lost: ${message}; reconnecting …\n`);
+    },
+  });
+  let lastSequence = after;
   try {
-    for await (const followed of followRun(reeve.runs, follow, signal)) {
-      if (followed.kind === "lost") {
-        trace = show(closeTrace(trace), terminal);
-        terminal.note(`connection lost (${followed.failure.message}); going on …\n`);
-        continue;
-      }
-      if (followed.kind === "ended") {
-        if (!json) terminal.note(`the run ended before: ${nameOf(followed.status)}\n`);
-        return exitCodeAt(followed.status);
-      }
-      const { event } = followed;
-      after = event.sequence;
+    for await (const event of watch) {
+      lastSequence = event.sequence;
       if (json) terminal.out(jsonLine(RunEventSchema, event));
-      else trace = show(renderEvent(trace, event, terminal), terminal);
-      if (event.event.case === "status") code = exitCodeAt(event.event.value.status);
+      else trace = print(renderEvent(trace, event, terminal), terminal);
       await onEvent(event);
     }
-    return code;
   } catch (error) {
-    if (!json) show(closeTrace(trace), terminal);
+    if (!json) print(closeTrace(trace), terminal);
     terminal.note(
-      `the run goes on without you; watch on with: reeve watch ${runId} --after ${after}\n`,
+      `the run continues; to watch it again, run: reeve watch ${runId} --after ${lastSequence}\n`,
     );
     if (isAborted(signal)) return exitCodes.interrupted;
     throw error;
   }
+  if (!json && lastSequence === after) {
+    terminal.note(`run ${runId} has ended: ${statusName(watch.endStatus)}\n`);
+  }
+  return watch.endStatus === RunStatus.COMPLETED ? exitCodes.ok : exitCodes.failed;
 }
 
-function nameOf(status: RunStatus): string {
-  return RunStatusSchema.value[status]?.localName.toLowerCase() ?? "in a way that is not known";
+function statusName(status: RunStatus): string {
+  return RunStatusSchema.value[status]?.localName.toLowerCase() ?? "unknown status";
 }
 
-function exitCodeAt(status: RunStatus): ExitCode {
-  return status === RunStatus.COMPLETED ? exitCodes.ok : exitCodes.failed;
-}
-
-function show(
+function print(
   { state, output }: { readonly state: TraceState; readonly output: string },
   terminal: Terminal,
 ): TraceState {
@@ -86,20 +83,10 @@ function show(
   return state;
 }
 
-/** The state from which a trace goes on: one that begins in the middle asks who answers. */
-async function traceFrom(
-  reeve: Pick<Reeve, "runs">,
-  { runId, after }: WatchOptions,
-  signal: AbortSignal,
-): Promise<TraceState> {
-  if (after === 0) return emptyTrace;
-  const { run } = await reeve.runs.getRun({ runId }, { signal });
-  return run === undefined ? emptyTrace : { ...emptyTrace, ...headOf(run) };
-}
-
-function headOf(run: Run): Partial<TraceState> {
+/** The header of a trace that begins in the middle of a run. */
+function headerOf({ runId, agentId, scripted }: Run): Partial<TraceState> {
   return {
-    title: `run ${run.runId} · agent ${run.agentId}`,
-    answering: run.scripted ? "scripted answers, no model is called" : undefined,
+    title: `run ${runId} · agent ${agentId}`,
+    source: scripted ? "scripted answers, no model is called" : undefined,
   };
 }

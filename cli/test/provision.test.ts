@@ -8,7 +8,7 @@ import { startNatsServer } from "@reeve/platform/nats/nats-server";
 import { expect, test } from "vitest";
 import { exitCodes } from "../src/exit-code.ts";
 import { runCli } from "../src/run-cli.ts";
-import { MemoryTerminal } from "../src/testing.ts";
+import { MemoryTerminal } from "./support/memory-terminal.ts";
 import { startNatsCluster } from "./support/nats-cluster.ts";
 
 const never = new AbortController().signal;
@@ -17,10 +17,10 @@ const log = createLogger("test", "silent");
 async function provision(environment: NodeJS.ProcessEnv) {
   const terminal = new MemoryTerminal();
   const code = await runCli(["provision"], { terminal, environment, signal: never });
-  return { code, streams: terminal.said.trim().split("\n"), noted: terminal.noted };
+  return { code, streams: terminal.stdout.trim().split("\n"), stderr: terminal.stderr };
 }
 
-/** On how many servers each of `streams` is kept, and the consumers of the queues. */
+/** Returns the number of replicas of each stream, and the consumers of the queues. */
 async function storeAt(
   url: string,
   streams: readonly string[],
@@ -40,7 +40,7 @@ async function storeAt(
   return { replicas, consumers };
 }
 
-/** How long a bucket keeps what is not written again, in milliseconds; 0: for ever. */
+/** Returns how long a bucket keeps an unchanged entry, in milliseconds; 0 means forever. */
 async function ageOf(url: string, bucket: string): Promise<number> {
   await using nats = await connectNats(url, { name: "test", log }, never);
   const manager = await jetstreamManager(nats.connection);
@@ -48,7 +48,7 @@ async function ageOf(url: string, bucket: string): Promise<number> {
 }
 
 // Requirement: OPS-5
-test("a store is provisioned with all streams, buckets and queues, and again without a change", async () => {
+test("creates all streams, buckets, and queues, and changes nothing when repeated", async () => {
   const storeDir = mkdtempSync(join(tmpdir(), "reeve-provision-"));
   await using server = await startNatsServer({ storeDir, log }, never);
   const environment = { REEVE_NATS_URL: server.url, REEVE_POOLS: "default,large" };
@@ -64,7 +64,7 @@ test("a store is provisioned with all streams, buckets and queues, and again wit
   rmSync(storeDir, { recursive: true });
 });
 
-test("a cluster that asks for a name and a password keeps every stream on three servers", async () => {
+test("stores every stream on three servers of a cluster that requires a password", async () => {
   const [user, pass] = ["reeve", "a-password"];
   await using cluster = await startNatsCluster(user, pass);
   const environment = {
@@ -74,14 +74,14 @@ test("a cluster that asks for a name and a password keeps every stream on three 
     REEVE_LOG_LEVEL: "silent",
     REEVE_STREAM_REPLICAS: "3",
   };
-  const { code, streams, noted } = await provision(environment);
-  expect({ code, noted }).toEqual({ code: exitCodes.ok, noted: "pools: default\n" });
+  const { code, streams, stderr } = await provision(environment);
+  expect({ code, stderr }).toEqual({ code: exitCodes.ok, stderr: "pools: default\n" });
   const { replicas } = await storeAt(cluster.url, streams, { user, pass });
   expect(replicas).toEqual(Object.fromEntries(streams.map((name) => [name, 3])));
 });
 
-test("settings that are wrong are all told, and nothing is made", async () => {
-  const { code, noted } = await provision({ REEVE_POOLS: "a b", REEVE_STREAM_REPLICAS: "9" });
+test("reports every invalid setting, and creates nothing", async () => {
+  const { code, stderr } = await provision({ REEVE_POOLS: "a b", REEVE_STREAM_REPLICAS: "9" });
   expect(code).toBe(exitCodes.failed);
-  expect(noted).toMatch(/REEVE_POOLS: .*\n.*REEVE_STREAM_REPLICAS: /);
+  expect(stderr).toMatch(/REEVE_POOLS: .*\n.*REEVE_STREAM_REPLICAS: /);
 });

@@ -10,7 +10,7 @@ afterEach(() => {
   end = new AbortController();
 });
 
-/** Resolves when the client goes away or the server ends. */
+/** Resolves when the client disconnects or the server stops. */
 async function untilGone(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -18,26 +18,26 @@ async function untilGone(signal: AbortSignal): Promise<void> {
   await promise;
 }
 
-test("shows a run until it ends, and ends as the run did", async () => {
+test("shows a run until it ends, and exits with its result", async () => {
   await using server = await smallServer(
     async function* () {
-      yield { events: [...shortRun(2)] };
+      yield { events: [...shortRun(2)], endStatus: RunStatus.COMPLETED };
     },
     0,
     end.signal,
   );
   const reeve = startReeve(["--url", server.url, "run", "writer", "hello", "--watch"]);
   expect(await reeve.code).toBe(0);
-  expect(reeve.said()).toMatch(/^run run_1 · agent writer · scripted answers "x"/);
-  expect(reeve.said()).toContain("    word1\n    word2\n✓ completed");
-  // Nothing of Node's own about experiments.
-  expect(reeve.noted()).toBe("");
+  expect(reeve.stdout()).toMatch(/^run run_1 · agent writer · scripted answers "x"/);
+  expect(reeve.stdout()).toContain("    word1\n    word2\n✓ completed");
+  // No warning of Node about experimental features.
+  expect(reeve.stderr()).toBe("");
 });
 
-test("writes one event a line for programs", async () => {
+test("prints one event per line for programs", async () => {
   await using server = await smallServer(
     async function* () {
-      yield { events: [...shortRun(1)] };
+      yield { events: [...shortRun(1)], endStatus: RunStatus.COMPLETED };
     },
     0,
     end.signal,
@@ -45,7 +45,7 @@ test("writes one event a line for programs", async () => {
   const reeve = startReeve(["--url", server.url, "watch", "run_1", "--json"]);
   expect(await reeve.code).toBe(0);
   const events = reeve
-    .said()
+    .stdout()
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line) as { readonly sequence: number });
@@ -53,12 +53,14 @@ test("writes one event a line for programs", async () => {
   expect(events.at(-1)).toMatchObject({ status: { status: "RUN_STATUS_COMPLETED" } });
 });
 
-test("goes on from where it was when the server comes back", async () => {
+test("continues after the last event when the server is back", async () => {
   const events = shortRun(4);
   const asked: number[] = [];
   const play = async function* (from: number, to: number, signal: AbortSignal) {
-    yield { events: events.slice(from, to), throughSequence: to };
-    if (to < events.length) await untilGone(signal);
+    const isWhole = to === events.length;
+    const endStatus = isWhole ? RunStatus.COMPLETED : RunStatus.UNSPECIFIED;
+    yield { events: events.slice(from, to), throughSequence: to, endStatus };
+    if (!isWhole) await untilGone(signal);
   };
   const first = await smallServer((_, { signal }) => play(0, 4, signal), 0, end.signal);
   const reeve = startReeve(["--url", first.url, "watch", "run_1"]);
@@ -75,11 +77,11 @@ test("goes on from where it was when the server comes back", async () => {
   );
   expect(await reeve.code).toBe(0);
   expect(asked).toEqual([4]);
-  const words = reeve.said().match(/word\d/g);
+  const words = reeve.stdout().match(/word\d/g);
   expect(words).toEqual(["word1", "word2", "word3", "word4"]);
 });
 
-test("has nothing to show of a run whose last event was seen, and ends as the run did", async () => {
+test("shows nothing more of a run whose last event the user has seen, and exits with its result", async () => {
   const asked: number[] = [];
   await using server = await smallServer(
     async function* ({ afterSequence: throughSequence }) {
@@ -91,12 +93,12 @@ test("has nothing to show of a run whose last event was seen, and ends as the ru
   );
   const reeve = startReeve(["--url", server.url, "watch", "run_1", "--after", "4"]);
   expect(await reeve.code).toBe(0);
-  expect(reeve.said()).toBe("");
-  expect(reeve.noted()).toBe("the run ended before: completed\n");
+  expect(reeve.stdout()).toBe("");
+  expect(reeve.stderr()).toBe("run run_1 has ended: completed\n");
   expect(asked).toEqual([4]);
 });
 
-test("says on Ctrl-C how to watch on", async () => {
+test("prints on Ctrl-C how to continue", async () => {
   await using server = await smallServer(
     async function* (_, { signal }) {
       yield { events: shortRun(4).slice(0, 3) };
@@ -109,10 +111,10 @@ test("says on Ctrl-C how to watch on", async () => {
   await reeve.until("word1");
   reeve.child.kill("SIGINT");
   expect(await reeve.code).toBe(130);
-  expect(reeve.noted()).toContain("reeve watch run_1 --after 3");
+  expect(reeve.stderr()).toContain("reeve watch run_1 --after 3");
 });
 
-test("ends without a word when its reader goes away", async () => {
+test("exits silently when its reader is gone", async () => {
   await using server = await smallServer(
     async function* (_, { signal }) {
       for (let sequence = 1; !signal.aborted; sequence++) {
@@ -126,13 +128,13 @@ test("ends without a word when its reader goes away", async () => {
   await reeve.until('"sequence":2');
   reeve.child.stdout?.destroy();
   expect(await reeve.code).toBe(0);
-  expect(reeve.noted()).toBe("");
+  expect(reeve.stderr()).toBe("");
 });
 
-test("says in a sentence that no server answers", async () => {
+test("reports in one sentence that there is no server", async () => {
   const reeve = startReeve(["--url", "http://127.0.0.1:1", "runs"]);
   expect(await reeve.code).toBe(4);
-  expect(reeve.noted()).toMatch(
-    /^error: no Reeve answers at http:\/\/127\.0\.0\.1:1: start one with .*\n$/,
+  expect(reeve.stderr()).toMatch(
+    /^error: no Reeve server at http:\/\/127\.0\.0\.1:1; start one with .*\n$/,
   );
 });

@@ -1,10 +1,10 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { Reeve } from "../../cli/src/client.ts";
-import { openReeve } from "../../cli/src/client.ts";
-import { applyAgent, readSpec } from "../../cli/src/apply-agent.ts";
-import { uploadFile } from "../../cli/src/upload.ts";
+import { parseSpecFile } from "@reeve/agent/spec/spec-file";
+import type { Client, Connection } from "@reeve/client";
+import { connect, openConnection } from "@reeve/client";
 import { PatientClient } from "../system/support/patient-client.ts";
 import type { ComposeProject } from "./support/compose.ts";
 import { composeUp, whyNoCompose } from "./support/compose.ts";
@@ -18,37 +18,41 @@ const container = z.object({
   Service: z.string(),
   Publishers: z.array(z.object({ URL: z.string(), PublishedPort: z.number() })).nullish(),
 });
-const never = new AbortController().signal;
 
 const reason = whySkipped(whyNoCompose);
 
 describe.skipIf(reason !== undefined)(`what compose.yaml brings up${because(reason)}`, () => {
   let project: ComposeProject;
-  let reeve: Reeve;
+  let client: Client;
+  let reeve: Connection;
+  const gateways = () => [reeve];
 
   beforeAll(async () => {
     project = await composeUp();
-    reeve = openReeve(project);
-    await applyAgent(reeve, await readSpec(join(examples, "agent.yaml")), never);
+    const server = { address: project.url, token: project.token };
+    reeve = openConnection(server);
+    client = connect(server);
+    const spec = parseSpecFile(readFileSync(join(examples, "agent.yaml"), "utf8"), "agent.yaml");
+    await client.agents.apply(spec);
   }, 300_000);
 
   afterAll(async () => {
+    client[Symbol.dispose]();
     reeve[Symbol.dispose]();
     await project[Symbol.asyncDispose]();
   });
 
   test("an agent of the examples computes in a sandbox, and publishes what a person approves", async () => {
-    const path = join(examples, "sales.csv");
-    const { artifactId } = await uploadFile(reeve, { path, name: "data.csv" }, "", never);
+    const content = readFileSync(join(examples, "sales.csv"));
+    const { artifactId } = await client.upload({ name: "data.csv", content });
     const files = [{ path: "data.csv", artifactId }];
-    const gateways = () => [reeve];
-    const client = new PatientClient({ name: "person", agentId: "csv-report", files, gateways });
-    expectDone(await client.run());
+    const person = new PatientClient({ name: "person", agentId: "csv-report", files, gateways });
+    expectDone(await person.run());
   });
 
   // Requirement: OPS-6
   test("who has no token is refused, and the file names none", async () => {
-    using stranger = openReeve({ url: project.url, token: undefined });
+    using stranger = openConnection({ address: project.url, token: undefined });
     await expect(stranger.agents.listAgents({})).rejects.toThrow(/unauthenticated/);
     expect(await project.compose("config")).not.toContain(project.token);
   });

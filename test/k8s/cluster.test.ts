@@ -4,8 +4,8 @@ import { AgentSpecSchema } from "@reeve/contracts/agent";
 import type { RunEvent } from "@reeve/contracts/run";
 import { EventFamily } from "@reeve/contracts/run";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import type { Reeve } from "../../cli/src/client.ts";
-import { openReeve } from "../../cli/src/client.ts";
+import type { Connection } from "@reeve/client";
+import { openConnection } from "@reeve/client";
 import { expectGapless } from "../system/support/watching.ts";
 import type { OnCluster } from "./support/cluster.ts";
 import {
@@ -25,11 +25,11 @@ describe.skipIf(reason !== undefined)(
   `on a cluster${reason === undefined ? "" : `: ${reason}`}`,
   () => {
     let cluster: OnCluster;
-    let reeve: Reeve;
+    let reeve: Connection;
 
     beforeAll(async () => {
       cluster = await deployToCluster(scripts);
-      reeve = openReeve({ url: cluster.url, token });
+      reeve = openConnection({ address: cluster.url, token });
       for (const id of ["talk", "sleep"]) {
         const spec = create(AgentSpecSchema, { id, name: id, model: `scripted:${id}` });
         await reeve.agents.createAgent({ spec });

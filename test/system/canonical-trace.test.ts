@@ -7,13 +7,13 @@ import { AgentSpecSchema } from "@reeve/contracts/agent";
 import type { RunEvent } from "@reeve/contracts/run";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { expect, test } from "vitest";
-import type { Reeve } from "../../cli/src/client.ts";
-import { openReeve } from "../../cli/src/client.ts";
-import { startEmbedded } from "../../cli/src/embedded.ts";
+import type { Connection } from "@reeve/client";
+import { openConnection } from "@reeve/client";
+import { startEmbedded } from "reeve/embedded";
 import { Deployment } from "./support/deployment.ts";
 import { canonicalFamilies, canonicalTrace, traceOf } from "./support/traces.ts";
 
-async function canonicalRun({ runs }: Reeve): Promise<readonly RunEvent[]> {
+async function canonicalRun({ runs }: Connection): Promise<readonly RunEvent[]> {
   const { run } = await runs.startRun({ agentId: "search", input: "find it" });
   const events: RunEvent[] = [];
   for await (const { events: more } of runs.watchRun({
@@ -45,7 +45,7 @@ test("the canonical trace comes out of one process", async () => {
       },
       new AbortController().signal,
     );
-    using reeve = openReeve({ url: embedded.url, token: embedded.token });
+    using reeve = openConnection({ address: embedded.url, token: embedded.token });
     await reeve.agents.createAgent({
       spec: create(AgentSpecSchema, {
         id: "search",

@@ -108,14 +108,14 @@ describe.skipIf(process.platform !== "linux")("npm run demo", () => {
     });
     expect({ code, said }).toMatchObject({ code: 0 });
     expect(report).toBeUndefined();
-    expect(said).toContain("no report was published");
+    expect(said).toContain("No report was published, as you decided.");
     expect(left).toEqual([]);
   });
 
   test.each([
     ["no.csv", {}, "no.csv does not exist"],
     ["x.csv", { "x.csv": new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0]) }, "x.csv is not a CSV file"],
-    ["x.csv", { "x.csv": "a,b\n" }, "it has a header and no rows"],
+    ["x.csv", { "x.csv": "a,b\n" }, "the file has a header but no rows"],
   ])("says why %s with %o cannot be summarized", async (file, files, sentence) => {
     const { code, said, report, left } = await playDemo([file, "--yes"], files);
     expect(said).toContain(sentence);

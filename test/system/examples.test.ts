@@ -5,8 +5,8 @@ import { parseSpecFile } from "@reeve/agent/spec/spec-file";
 import { RunStatus } from "@reeve/contracts/run";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { expect, test } from "vitest";
-import { openReeve } from "../../cli/src/client.ts";
-import { startEmbedded } from "../../cli/src/embedded.ts";
+import { openConnection } from "@reeve/client";
+import { startEmbedded } from "reeve/embedded";
 
 const examples = join(import.meta.dirname, "../../examples");
 
@@ -22,7 +22,7 @@ test("the release-check example makes a plan, checks three areas in parallel, an
       },
       new AbortController().signal,
     );
-    using reeve = openReeve({ url: embedded.url, token: embedded.token });
+    using reeve = openConnection({ address: embedded.url, token: embedded.token });
     const file = join(examples, "release-check/agent.yaml");
     await reeve.agents.createAgent({ spec: parseSpecFile(readFileSync(file, "utf8"), file) });
     const { run } = await reeve.runs.startRun({

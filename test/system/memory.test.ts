@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openReeve } from "../../cli/src/client.ts";
+import { openConnection } from "@reeve/client";
 import type { Asked, Played, PlayingServer } from "../support/playing-server.ts";
 import { startPlayingServer } from "../support/playing-server.ts";
 import { Deployment } from "./support/deployment.ts";
@@ -51,7 +51,7 @@ test("what one run remembers, a later one of the same user is told, where it fit
 });
 
 test("nobody else sees or forgets it", async () => {
-  using other = openReeve({ url: deployment.url, token: "other-token-0123456789" });
+  using other = openConnection({ address: deployment.url, token: "other-token-0123456789" });
   const { memory } = await deployment.reeve.memories.createMemory({ text: "has a secret" });
   expect((await other.memories.listMemories({})).memories).toEqual([]);
   const { memories } = await other.memories.recallMemories({ query: "secret" });

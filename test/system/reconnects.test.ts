@@ -110,7 +110,7 @@ async function witness(
   rounds: Rounds,
 ): Promise<Witness> {
   const isWanted = eventSelection(selection);
-  const gateways = [deployment.reeve, deployment.second].map(({ address }) => address.url);
+  const gateways = [deployment.url, deployment.secondUrl];
   const clients = gateways.map((url) =>
     protocols.map((protocol) => clientsOf(url, `Bearer ${deployment.token}`, protocol)),
   );

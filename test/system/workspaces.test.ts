@@ -139,6 +139,9 @@ test("the command line lists, reads and writes files, of any size", async () => 
   expect(await reeve("list", runId)).toMatch(/SIZE +PATH\n5 B +a\.txt\n/);
   expect(JSON.parse(await reeve("list", runId, "--json"))).toMatchObject({ path: "a.txt" });
   expect(await reeve("read", runId, "a.txt")).toBe("hello");
+  expect(JSON.parse(await reeve("read", runId, "a.txt", "--json"))).toMatchObject({
+    path: "a.txt",
+  });
   const large = join(folder, "large");
   await writeFile(large, "y".repeat(700_000));
   await reeve("write", runId, "in/large", large);

@@ -1,63 +1,60 @@
-import { Command } from "commander";
+import type { Agent } from "@reeve/client";
 import { AgentSchema, ValidateAgentResponseSchema } from "@reeve/contracts/agent";
-import { allPages } from "../all-pages.ts";
-import { applyAgent, printSpec, readSpec } from "../apply-agent.ts";
-import type { Cli } from "../cli.ts";
-import { withReeve } from "../cli.ts";
+import { Command } from "commander";
+import type { Context } from "../context.ts";
+import { withClient } from "../context.ts";
 import { exitCodes } from "../exit-code.ts";
-import { jsonLine } from "../json-line.ts";
+import { formatAgentFile, readAgentFile } from "../files/agent-file.ts";
+import { jsonLine } from "../render/json-line.ts";
 import { oneLine } from "../render/plain-text.ts";
 import { table } from "../render/table.ts";
+import { printList } from "./print-list.ts";
 
-/** The commands that keep agents. */
-export function agentsCommand(cli: Cli): Command {
+export function agentsCommand(context: Context): Command {
   return new Command("agents")
-    .description("keep agents")
-    .addCommand(applyCommand(cli))
-    .addCommand(validateCommand(cli))
-    .addCommand(listCommand(cli))
-    .addCommand(getCommand(cli))
-    .addCommand(deleteCommand(cli));
+    .description("Manage agents.")
+    .addCommand(applyCommand(context))
+    .addCommand(validateCommand(context))
+    .addCommand(listCommand(context))
+    .addCommand(getCommand(context))
+    .addCommand(deleteCommand(context));
 }
 
-function applyCommand(cli: Cli): Command {
+function applyCommand(context: Context): Command {
   const command = new Command("apply")
-    .description("store an agent: create it, or replace the one of the same id")
-    .requiredOption("-f, --file <path>", "its spec, as YAML or JSON");
+    .description("Create an agent, or replace the agent with the same id.")
+    .requiredOption("-f, --file <path>", "agent spec, as YAML or JSON");
   return command.action(({ file }: { readonly file: string }) =>
-    withReeve(cli, command, async (reeve) => {
-      const { agentId, revision, did, warnings } = await applyAgent(
-        reeve,
-        await readSpec(file),
-        cli.signal,
-      );
-      for (const warning of warnings) cli.terminal.note(`warning: ${warning}\n`);
-      cli.terminal.out(`agent ${agentId} ${did} (revision ${revision})\n`);
+    withClient(context, command, async (reeve) => {
+      const spec = await readAgentFile(file);
+      const { agent, action, warnings } = await reeve.agents.apply(spec, context);
+      for (const warning of warnings) context.terminal.note(`warning: ${warning}\n`);
+      context.terminal.out(`agent ${agent.spec?.id} ${action} (revision ${agent.revision})\n`);
     }),
   );
 }
 
-function validateCommand(cli: Cli): Command {
+function validateCommand(context: Context): Command {
   const command = new Command("validate")
-    .description("say everything that is wrong with a spec, and store nothing")
-    .requiredOption("-f, --file <path>", "the spec, as YAML or JSON")
-    .option("--json", "as JSON");
+    .description("Check an agent spec and list everything that is wrong with it. Stores nothing.")
+    .requiredOption("-f, --file <path>", "agent spec, as YAML or JSON")
+    .option("--json", "print the result as JSON");
   return command.action(({ file, json }: { readonly file: string; readonly json?: true }) =>
-    withReeve(cli, command, async (reeve) => {
-      const spec = await readSpec(file);
-      const answer = await reeve.agents.validateAgent({ spec }, { signal: cli.signal });
-      const code = answer.violations.length === 0 ? exitCodes.ok : exitCodes.failed;
+    withClient(context, command, async (reeve) => {
+      const { terminal } = context;
+      const result = await reeve.agents.validate(await readAgentFile(file), context);
+      const code = result.violations.length === 0 ? exitCodes.ok : exitCodes.failed;
       if (json === true) {
-        cli.terminal.out(jsonLine(ValidateAgentResponseSchema, answer));
+        terminal.out(jsonLine(ValidateAgentResponseSchema, result));
         return code;
       }
-      for (const warning of answer.warnings) cli.terminal.note(`warning: ${warning}\n`);
-      const rows = answer.violations.map(({ field, description, reason }) => [
+      for (const warning of result.warnings) terminal.note(`warning: ${warning}\n`);
+      const rows = result.violations.map(({ field, description, reason }) => [
         oneLine(field, 128),
         oneLine(description, 500),
         oneLine(reason, 64),
       ]);
-      cli.terminal.out(
+      terminal.out(
         rows.length === 0 ? `${file} is valid\n` : table(["FIELD", "PROBLEM", "RULE"], rows),
       );
       return code;
@@ -65,56 +62,51 @@ function validateCommand(cli: Cli): Command {
   );
 }
 
-function listCommand(cli: Cli): Command {
+function listCommand(context: Context): Command {
   const command = new Command("list")
-    .description("list agents")
-    .option("--json", "one agent a line, as JSON");
+    .description("List agents.")
+    .option("--json", "print one agent per line as JSON");
+  const format = { header: ["AGENT", "REVISION", "MODEL", "NAME"], row: rowOf, empty: "no agents" };
   return command.action(({ json }: { readonly json?: true }) =>
-    withReeve(cli, command, async (reeve) => {
-      const pages = allPages(async (pageToken) => {
-        const request = { pageToken, pageSize: 1_000 };
-        const page = await reeve.agents.listAgents(request, { signal: cli.signal });
-        return { items: page.agents, nextPageToken: page.nextPageToken };
-      });
-      const agents = await Array.fromAsync(pages);
-      if (json === true) for (const each of agents) cli.terminal.out(jsonLine(AgentSchema, each));
-      else if (agents.length === 0) cli.terminal.note("no agents\n");
-      else {
-        const rows = agents.map(({ spec, revision }) => [
-          oneLine(spec?.id ?? "", 63),
-          String(revision),
-          oneLine(spec?.model ?? "", 60),
-          oneLine(spec?.name ?? "", 60),
-        ]);
-        cli.terminal.out(table(["AGENT", "REVISION", "MODEL", "NAME"], rows));
-      }
+    withClient(context, command, async (reeve) => {
+      const agents = reeve.agents.list(context);
+      await printList(context.terminal, AgentSchema, agents, format, json === true);
     }),
   );
 }
 
-function getCommand(cli: Cli): Command {
+function getCommand(context: Context): Command {
   const command = new Command("get")
-    .description("print an agent's spec as a file")
+    .description("Print the spec of an agent as YAML.")
     .argument("<agent>", "id of the agent")
-    .option("--json", "the agent as JSON");
+    .option("--json", "print the agent as JSON");
   return command.action((agentId: string, { json }: { readonly json?: true }) =>
-    withReeve(cli, command, async (reeve) => {
-      const { agent } = await reeve.agents.getAgent({ agentId }, { signal: cli.signal });
-      if (agent?.spec === undefined) return;
-      const text = json === true ? jsonLine(AgentSchema, agent) : await printSpec(agent.spec);
-      cli.terminal.out(text);
+    withClient(context, command, async (reeve) => {
+      const agent = await reeve.agents.get(agentId, context);
+      if (agent.spec === undefined) return;
+      const text = json === true ? jsonLine(AgentSchema, agent) : await formatAgentFile(agent.spec);
+      context.terminal.out(text);
     }),
   );
 }
 
-function deleteCommand(cli: Cli): Command {
+function deleteCommand(context: Context): Command {
   const command = new Command("delete")
-    .description("remove an agent; its runs go on")
+    .description("Delete an agent. Its runs continue.")
     .argument("<agent>", "id of the agent");
   return command.action((agentId: string) =>
-    withReeve(cli, command, async (reeve) => {
-      await reeve.agents.deleteAgent({ agentId }, { signal: cli.signal });
-      cli.terminal.out(`agent ${agentId} deleted\n`);
+    withClient(context, command, async (reeve) => {
+      await reeve.agents.delete(agentId, context);
+      context.terminal.out(`agent ${agentId} deleted\n`);
     }),
   );
+}
+
+function rowOf({ spec, revision }: Agent): readonly string[] {
+  return [
+    oneLine(spec?.id ?? "", 63),
+    String(revision),
+    oneLine(spec?.model ?? "", 60),
+    oneLine(spec?.name ?? "", 60),
+  ];
 }

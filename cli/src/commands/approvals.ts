@@ -1,95 +1,90 @@
-import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
-import { Command, InvalidArgumentError } from "commander";
-import type { Approval } from "@reeve/contracts/approval";
+import type { Approval, Client } from "@reeve/client";
 import { ApprovalSchema, ApprovalStateSchema } from "@reeve/contracts/approval";
-import { allPages } from "../all-pages.ts";
-import { brief, persistently } from "../back-off.ts";
-import type { Cli } from "../cli.ts";
-import { withReeve } from "../cli.ts";
-import type { Reeve } from "../client.ts";
-import { jsonLine } from "../json-line.ts";
-import { renderApproval } from "../render/approval-lines.ts";
+import { Command, InvalidArgumentError } from "commander";
+import type { Context } from "../context.ts";
+import { withClient } from "../context.ts";
+import { renderApproval } from "../render/approval.ts";
+import { jsonLine } from "../render/json-line.ts";
 import { oneLine } from "../render/plain-text.ts";
-import { table } from "../render/table.ts";
-import { shortArguments } from "../render/tool-lines.ts";
+import { shortArguments } from "../render/tool.ts";
+import { printList } from "./print-list.ts";
 
-/** The commands by which people decide. */
-export function approvalCommands(cli: Cli): readonly Command[] {
-  return [listCommand(cli), decideCommand(cli, "approve"), decideCommand(cli, "reject")];
+export function approvalCommands(context: Context): readonly Command[] {
+  return [
+    listCommand(context),
+    decideCommand(context, "approve"),
+    decideCommand(context, "reject"),
+  ];
 }
 
-function listCommand(cli: Cli): Command {
+function listCommand(context: Context): Command {
   const command = new Command("approvals")
-    .description("list what waits for a decision")
-    .option("--run <id>", "only of this run", "")
-    .option("--all", "decided ones too")
-    .option("--watch", "go on and show approvals as they come")
-    .option("--json", "one approval a line, as JSON");
+    .description("List tool calls that are waiting for approval.")
+    .option("--run <id>", "only approvals of this run")
+    .option("--all", "include approvals that have been decided")
+    .option("--watch", "keep printing approvals as they arrive")
+    .option("--json", "print one approval per line as JSON");
   interface Options {
-    readonly run: string;
+    readonly run?: string;
     readonly all?: true;
     readonly watch?: true;
     readonly json?: true;
   }
-  return command.action(({ run: runId, all, watch, json }: Options) =>
-    withReeve(cli, command, async (reeve) => {
-      const { terminal, signal } = cli;
+  const format = {
+    header: ["APPROVAL", "STATE", "TOOL", "AGENT", "ARGUMENTS"],
+    row: rowOf,
+    empty: "no pending approvals",
+  };
+  return command.action(({ run: runId = "", all, watch, json }: Options) =>
+    withClient(context, command, async (reeve) => {
+      const { terminal, signal } = context;
       if (watch === true) {
-        await watchApprovals(cli, reeve, { runId, json: json === true });
+        await watchApprovals(context, reeve, { runId, json: json === true });
         return;
       }
-      const pages = allPages(async (pageToken) => {
-        const request = { runId, includeClosed: all === true, pageToken, pageSize: 1_000 };
-        const page = await reeve.approvals.listApprovals(request, { signal });
-        return { items: page.approvals, nextPageToken: page.nextPageToken };
-      });
-      const approvals = await Array.fromAsync(pages);
-      if (json === true) for (const each of approvals) terminal.out(jsonLine(ApprovalSchema, each));
-      else if (approvals.length === 0) terminal.note("nothing waits for approval\n");
-      else {
-        const head = ["APPROVAL", "STATE", "TOOL", "AGENT", "ARGUMENTS"];
-        terminal.out(table(head, approvals.map(rowOf)));
-      }
+      const approvals = reeve.listApprovals({ runId, includeClosed: all === true, signal });
+      await printList(terminal, ApprovalSchema, approvals, format, json === true);
     }),
   );
 }
 
 async function watchApprovals(
-  { terminal, signal }: Cli,
-  reeve: Reeve,
+  { terminal, signal }: Context,
+  reeve: Client,
   { runId, json }: { readonly runId: string; readonly json: boolean },
 ): Promise<void> {
-  const stream = reeve.approvals.watchApprovals({ runId }, { signal });
-  for await (const { approvals } of stream) {
-    for (const approval of approvals) {
-      const lines = renderApproval(approval, terminal.colours, terminal.columns);
-      terminal.out(json ? jsonLine(ApprovalSchema, approval) : `${lines.join("\n")}\n`);
-    }
+  for await (const approval of reeve.watchApprovals({ runId, signal })) {
+    const lines = renderApproval(approval, terminal.style, terminal.columns);
+    terminal.out(json ? jsonLine(ApprovalSchema, approval) : `${lines.join("\n")}\n`);
   }
 }
 
-function decideCommand(cli: Cli, verb: "approve" | "reject"): Command {
+function decideCommand(context: Context, verb: "approve" | "reject"): Command {
   const command = new Command(verb)
-    .description(verb === "approve" ? "let a call run" : "refuse a call; the run goes on")
+    .description(
+      verb === "approve" ? "Approve a tool call." : "Reject a tool call. The run continues.",
+    )
     .argument("<approval>", "id of the approval")
-    .option("--reason <text>", "why; told to the model when the call is rejected", "");
+    .option(
+      "--reason <text>",
+      verb === "approve"
+        ? "reason for the approval"
+        : "reason for the rejection, which the model sees",
+    );
   if (verb === "approve") {
-    command.option("--answer <json>", "the answer to a tool that asks", parseAnswer);
+    command.option("--answer <json>", "answer to the question of a tool, as JSON", parseAnswer);
   }
   interface Options {
-    readonly reason: string;
+    readonly reason?: string;
     readonly answer?: JsonObject;
   }
-  return command.action((approvalId: string, { reason, answer }: Options) =>
-    withReeve(cli, command, async (reeve) => {
+  return command.action((approvalId: string, { reason = "", answer }: Options) =>
+    withClient(context, command, async (reeve) => {
       const approved = verb === "approve";
-      // One id for all attempts: an answer that was lost does not make a second decision.
-      const given = { approvalId, approved, reason, decisionId: randomUUID() };
-      const request = { ...given, ...(answer && { answer }) };
-      const decide = () => reeve.approvals.decideApproval(request, { signal: cli.signal });
-      await persistently(decide, brief, cli.signal);
-      cli.terminal.out(`${approvalId} ${approved ? "approved" : "rejected"}\n`);
+      const decision = { approvalId, approved, reason, ...(answer && { answer }) };
+      await reeve.decide(decision, context);
+      context.terminal.out(`${approvalId} ${approved ? "approved" : "rejected"}\n`);
     }),
   );
 }
@@ -98,17 +93,17 @@ function parseAnswer(text: string): JsonObject {
   try {
     const answer: unknown = JSON.parse(text);
     if (typeof answer === "object" && answer !== null && !Array.isArray(answer)) {
-      // JSON holds nothing else.
+      // Every member of parsed JSON is JSON.
       return answer as JsonObject;
     }
   } catch {
-    // Told below, as what is no object.
+    // Reported below, as everything else that is not an object.
   }
-  throw new InvalidArgumentError("it is no JSON object.");
+  throw new InvalidArgumentError('Use a JSON object, for example {"dish":"soup"}.');
 }
 
 function rowOf({ approvalId, state, call, agentId, question }: Approval): readonly string[] {
-  const standing = ApprovalStateSchema.value[state]?.localName.toLowerCase() ?? "unknown";
-  const given = question ? `asks: ${question.message}` : shortArguments(call?.arguments ?? {});
-  return [approvalId, standing, call?.name ?? "", agentId, given].map((cell) => oneLine(cell, 256));
+  const stateName = ApprovalStateSchema.value[state]?.localName.toLowerCase() ?? "unknown";
+  const args = question ? `asks: ${question.message}` : shortArguments(call?.arguments ?? {});
+  return [approvalId, stateName, call?.name ?? "", agentId, args].map((cell) => oneLine(cell, 256));
 }

@@ -1,58 +1,52 @@
 import { basename } from "node:path";
-import { Command } from "commander";
-import type { Artifact } from "@reeve/contracts/artifact";
+import type { Artifact } from "@reeve/client";
 import { ArtifactSchema } from "@reeve/contracts/artifact";
-import { allPages } from "../all-pages.ts";
-import type { Cli } from "../cli.ts";
-import { withReeve } from "../cli.ts";
-import { openDownload, saveDownload } from "../download.ts";
-import { jsonLine } from "../json-line.ts";
+import { Command } from "commander";
+import type { Context } from "../context.ts";
+import { withClient } from "../context.ts";
+import { saveFile } from "../files/save-file.ts";
 import { formatBytes } from "../render/numbers.ts";
 import { oneLine } from "../render/plain-text.ts";
-import { table } from "../render/table.ts";
+import { printList } from "./print-list.ts";
 
-/** The commands for files that runs were given or made. */
-export function artifactsCommand(cli: Cli): Command {
-  const group = new Command("artifacts").description("files that runs were given or made");
-  return group.addCommand(listCommand(cli)).addCommand(getCommand(cli));
+export function artifactsCommand(context: Context): Command {
+  return new Command("artifacts")
+    .description("Manage artifacts: files that runs received or created.")
+    .addCommand(listCommand(context))
+    .addCommand(getCommand(context));
 }
 
-function listCommand(cli: Cli): Command {
+function listCommand(context: Context): Command {
   const command = new Command("list")
-    .description("list artifacts, oldest first")
-    .option("--run <id>", "only those that this run made", "")
-    .option("--json", "one artifact a line, as JSON");
-  return command.action(({ run: runId, json }: { readonly run: string; readonly json?: true }) =>
-    withReeve(cli, command, async (reeve) => {
-      const pages = allPages(async (pageToken) => {
-        const request = { runId, pageToken, pageSize: 1_000 };
-        const page = await reeve.artifacts.listArtifacts(request, { signal: cli.signal });
-        return { items: page.artifacts, nextPageToken: page.nextPageToken };
-      });
-      const artifacts = await Array.fromAsync(pages);
-      if (json === true)
-        for (const each of artifacts) cli.terminal.out(jsonLine(ArtifactSchema, each));
-      else if (artifacts.length === 0) cli.terminal.note("no artifacts\n");
-      else cli.terminal.out(table(["ARTIFACT", "NAME", "SIZE", "RUN"], artifacts.map(rowOf)));
-    }),
+    .description("List artifacts, oldest first.")
+    .option("--run <id>", "only artifacts that this run created")
+    .option("--json", "print one artifact per line as JSON");
+  const format = { header: ["ARTIFACT", "NAME", "SIZE", "RUN"], row: rowOf, empty: "no artifacts" };
+  return command.action(
+    ({ run: runId = "", json }: { readonly run?: string; readonly json?: true }) =>
+      withClient(context, command, async (reeve) => {
+        const artifacts = reeve.listArtifacts({ runId, signal: context.signal });
+        await printList(context.terminal, ArtifactSchema, artifacts, format, json === true);
+      }),
   );
 }
 
-function getCommand(cli: Cli): Command {
+function getCommand(context: Context): Command {
   const command = new Command("get")
-    .description("download an artifact")
+    .description("Download an artifact.")
     .argument("<artifact>", "id of the artifact")
-    .option("-o, --output <path>", "where to; `-` is stdout; default: its name, in this folder");
+    .option("-o, --output <path>", "output file; - for stdout (default: name of the artifact)");
   return command.action((artifactId: string, { output }: { readonly output?: string }) =>
-    withReeve(cli, command, async (reeve) => {
-      const download = await openDownload(reeve, artifactId, cli.signal);
+    withClient(context, command, async (reeve) => {
+      const { terminal, signal } = context;
+      const { artifact, chunks } = await reeve.download(artifactId, context);
       if (output === "-") {
-        for await (const chunk of download.chunks) cli.terminal.outBytes(chunk);
+        for await (const chunk of chunks) terminal.outBytes(chunk);
         return;
       }
-      const path = output ?? basename(download.artifact.name);
-      await saveDownload(download, path, cli.signal);
-      cli.terminal.note(`${path} (${formatBytes(download.artifact.sizeBytes)})\n`);
+      const path = output ?? basename(artifact.name);
+      await saveFile(chunks, path, signal);
+      terminal.note(`${path} (${formatBytes(artifact.sizeBytes)})\n`);
     }),
   );
 }

@@ -1,15 +1,15 @@
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { Command } from "commander";
 import { createLogger } from "@reeve/platform/telemetry/logger";
-import type { Cli } from "../cli.ts";
-import { openReeve } from "../client.ts";
-import type { Deciding } from "../demo/decide.ts";
+import { Command } from "commander";
+import type { Context } from "../context.ts";
+import { openClient } from "../context.ts";
+import type { DecisionMode } from "../demo/decide.ts";
 import { checkDemoFile, checkReportPath } from "../demo/demo-file.ts";
-import { playDemo } from "../demo/play.ts";
+import { playDemo } from "../demo/play-demo.ts";
+import { assertSandbox, startOnThisMachine } from "../embedded/start-on-this-machine.ts";
 import { UsageError } from "../exit-code.ts";
-import { assertSandbox, localMachine } from "../local-machine.ts";
 import { plural } from "../render/numbers.ts";
 
 const example = join(import.meta.dirname, "../../../examples/csv-report");
@@ -23,63 +23,64 @@ interface Options {
   readonly listen: string;
 }
 
-/** Shows everything in one go: a run with tools in a sandbox, an approval and a report. */
-export function demoCommand(cli: Cli): Command {
+/** Demonstrates a run with tools in a sandbox, an approval, and a report. */
+export function demoCommand(context: Context): Command {
   const command = new Command("demo")
-    .description("summarize a CSV file: a run with tools in a sandbox, an approval and a report")
-    .argument("[file]", "the CSV file", join(example, "sales.csv"))
+    .description(
+      "Summarize a CSV file, with tools in a sandbox and an approval.\n\n" +
+        "Starts a server for the demo, and stops it at the end.",
+    )
+    .argument("[file]", "CSV file (default: an example with sales)")
     .option("--yes", "approve without asking")
-    .option("--no", "reject without asking: nothing is published")
-    .option("-o, --output <path>", "where the report goes", "report.md")
-    .option("--listen <host:port>", "where the server of the demo listens", "127.0.0.1:0")
-    .option("--keep-data-dir", "leave what the server stored");
-  return command.action(async (file: string) => {
+    .option("--no", "reject without asking; no report is published")
+    .option("-o, --output <path>", "where to write the report", "report.md")
+    .option("--listen <host:port>", "listen address of the server", "127.0.0.1:0")
+    .option("--keep-data-dir", "keep the data of the server");
+  return command.action(async (file = join(example, "sales.csv")) => {
     const options = command.optsWithGlobals<Options>();
-    const deciding = decidingOf(cli, options);
+    const mode = decisionMode(context, options);
     await checkReportPath(options.output);
     const { rows, columns } = await checkDemoFile(file);
-    cli.terminal.note(`${file}: ${plural(rows, "row")}, ${plural(columns, "column")}\n`);
+    context.terminal.note(`${file}: ${plural(rows, "row")}, ${plural(columns, "column")}\n`);
     await using resources = new AsyncDisposableStack();
     const dataDir = await openDemoDir(options, resources);
-    const { environment, signal } = cli;
+    const { environment, signal } = context;
+    const log = createLogger("reeve", environment["REEVE_LOG_LEVEL"] || "error");
     const embedded = resources.use(
-      await localMachine(
-        {
-          listen: options.listen,
-          dataDir,
-          settings: environment,
-          log: createLogger("reeve", environment["REEVE_LOG_LEVEL"] || "error"),
-        },
+      await startOnThisMachine(
+        { listen: options.listen, dataDir, settings: environment, log },
         signal,
       ),
     );
     assertSandbox(embedded);
-    const reeve = resources.use(openReeve({ url: embedded.url, token: embedded.token }));
-    cli.url = embedded.url;
-    cli.exitCode = await playDemo(cli, reeve, {
+    const reeve = resources.use(openClient(embedded));
+    context.url = embedded.url;
+    context.exitCode = await playDemo(context, reeve, {
       agentFile: join(example, "agent.yaml"),
       csvFile: file,
       reportPath: options.output,
-      deciding,
+      mode,
     });
-    if (options.keepDataDir === true) cli.terminal.note(`everything is kept in ${dataDir}\n`);
+    if (options.keepDataDir === true) context.terminal.note(`the data is in ${dataDir}\n`);
   });
 }
 
-/** Who decides is known before anything starts. */
-function decidingOf({ terminal }: Cli, { yes, no }: Options): Deciding {
-  if (yes === true && no === true) throw new UsageError("--yes and --no exclude each other");
+/** Reads who decides, before anything starts. */
+function decisionMode({ terminal }: Context, { yes, no }: Options): DecisionMode {
+  if (yes === true && no === true) throw new UsageError("use either --yes or --no, not both");
   if (yes === true) return "approve";
   if (no === true) return "reject";
   if (terminal.isInteractive) return "ask";
-  throw new UsageError("the demo asks for an approval and there is no terminal: say --yes or --no");
+  throw new UsageError(
+    "the demo asks for an approval, but there is no terminal; use --yes or --no",
+  );
 }
 
-/** A folder of its own, so that a demo never meets a server that runs; gone afterwards unless it is wanted. */
+/** Creates a temporary folder, so that the demo does not affect a running server. Deleted at the end, unless the user keeps it. */
 async function openDemoDir(options: Options, resources: AsyncDisposableStack): Promise<string> {
   if (options.dataDir !== undefined) return resolve(options.dataDir);
   const folder = await mkdtemp(join(tmpdir(), "reeve-demo-"));
-  // Sandboxes run as another user and must get to their workspace.
+  // Sandboxes run as another user, who needs access to the workspace.
   await chmod(folder, 0o711);
   if (options.keepDataDir === undefined) {
     resources.defer(() => rm(folder, { recursive: true, force: true }));

@@ -1,105 +1,90 @@
-import { randomUUID } from "node:crypto";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { Command } from "commander";
-import type { Memory } from "@reeve/contracts/memory";
+import type { Memory } from "@reeve/client";
 import { MemorySchema } from "@reeve/contracts/memory";
-import { allPages } from "../all-pages.ts";
-import { brief, persistently } from "../back-off.ts";
-import type { Cli } from "../cli.ts";
-import { withReeve } from "../cli.ts";
-import { jsonLine } from "../json-line.ts";
-import { parseLimit } from "../parse-option.ts";
+import { Command } from "commander";
+import type { Context } from "../context.ts";
+import { withClient } from "../context.ts";
+import { jsonLine } from "../render/json-line.ts";
 import { oneLine } from "../render/plain-text.ts";
-import { table } from "../render/table.ts";
+import { parseLimit } from "./parse-option.ts";
+import { printList } from "./print-list.ts";
 
-/** The commands that keep what agents remember of you. */
-export function memoriesCommand(cli: Cli): Command {
+export function memoriesCommand(context: Context): Command {
   return new Command("memories")
-    .description("keep what agents remember of you")
-    .addCommand(listCommand(cli))
-    .addCommand(searchCommand(cli))
-    .addCommand(addCommand(cli))
-    .addCommand(forgetCommand(cli));
+    .description("Manage what agents remember about you.")
+    .addCommand(listCommand(context))
+    .addCommand(searchCommand(context))
+    .addCommand(addCommand(context))
+    .addCommand(forgetCommand(context));
 }
 
-interface Shown {
+interface ListOptions {
   readonly limit: number;
   readonly json?: true;
 }
 
-function listCommand(cli: Cli): Command {
+const format = { header: ["MEMORY", "UPDATED", "TEXT"], row: rowOf, empty: "no memories" };
+
+function listCommand(context: Context): Command {
   const command = new Command("list")
-    .description("list what is remembered, the latest first")
-    .option("--limit <number>", "at most this many", parseLimit, 100)
-    .option("--json", "one memory a line, as JSON");
-  return command.action(({ limit, json }: Shown) =>
-    withReeve(cli, command, async (reeve) => {
-      const pages = allPages(async (pageToken) => {
-        const page = { pageToken, pageSize: Math.min(limit, 1_000) };
-        const answer = await reeve.memories.listMemories(page, { signal: cli.signal });
-        return { items: answer.memories, nextPageToken: answer.nextPageToken };
-      }, limit);
-      show(cli, await Array.fromAsync(pages), json === true);
+    .description("List memories, newest first.")
+    .option("--limit <number>", "maximum number of memories", parseLimit, 100)
+    .option("--json", "print one memory per line as JSON");
+  return command.action(({ limit, json }: ListOptions) =>
+    withClient(context, command, async (reeve) => {
+      const memories = reeve.memories.list({ limit, signal: context.signal });
+      await printList(context.terminal, MemorySchema, memories, format, json === true);
     }),
   );
 }
 
-function searchCommand(cli: Cli): Command {
+function searchCommand(context: Context): Command {
   const command = new Command("search")
-    .description("find what a run would recall for an input")
+    .description("Find the memories that a run would recall for an input.")
     .argument("<query>", "the input")
-    .option("--limit <number>", "at most this many", parseLimit, 10)
-    .option("--json", "one memory a line, as JSON");
-  return command.action((query: string, { limit, json }: Shown) =>
-    withReeve(cli, command, async (reeve) => {
-      const asked = { query, limit: Math.min(limit, 100) };
-      const found = await reeve.memories.recallMemories(asked, { signal: cli.signal });
-      // What does not fit is for people alone: a program that searches takes each line for a match.
-      if (json === true || found.latest.length === 0) show(cli, found.memories, json === true);
-      else {
-        cli.terminal.note("nothing has a word of the query; the latest are:\n");
-        show(cli, found.latest, false);
-      }
+    .option("--limit <number>", "maximum number of memories", parseLimit, 10)
+    .option("--json", "print one memory per line as JSON");
+  return command.action((query: string, { limit, json }: ListOptions) =>
+    withClient(context, command, async (reeve) => {
+      const { terminal, signal } = context;
+      const options = { limit: Math.min(limit, 100), signal };
+      const { memories, latest } = await reeve.memories.search(query, options);
+      // Programs take every line for a match, so only people see memories that do not match.
+      const isFallback = json !== true && latest.length > 0;
+      if (isFallback) terminal.note("no memory matches; the newest are:\n");
+      const shown = isFallback ? latest : memories;
+      await printList(terminal, MemorySchema, shown, format, json === true);
     }),
   );
 }
 
-function addCommand(cli: Cli): Command {
+function addCommand(context: Context): Command {
   const command = new Command("add")
-    .description("remember something")
-    .argument("<text>", "what")
-    .option("--json", "the memory, as JSON");
+    .description("Add a memory.")
+    .argument("<text>", "what to remember")
+    .option("--json", "print the memory as JSON");
   return command.action((text: string, { json }: { readonly json?: true }) =>
-    withReeve(cli, command, async (reeve) => {
-      // One id for all attempts: an answer that was lost does not say it twice.
-      const request = { text, requestId: randomUUID() };
-      const remember = () => reeve.memories.createMemory(request, { signal: cli.signal });
-      const { memory } = await persistently(remember, brief, cli.signal);
-      if (memory === undefined) return;
-      cli.terminal.out(json === true ? jsonLine(MemorySchema, memory) : `${memory.memoryId}\n`);
+    withClient(context, command, async (reeve) => {
+      const memory = await reeve.memories.add({ text }, context);
+      const line = json === true ? jsonLine(MemorySchema, memory) : `${memory.memoryId}\n`;
+      context.terminal.out(line);
     }),
   );
 }
 
-function forgetCommand(cli: Cli): Command {
+function forgetCommand(context: Context): Command {
   const command = new Command("forget")
-    .description("forget something")
+    .description("Delete a memory.")
     .argument("<memory>", "id of the memory");
   return command.action((memoryId: string) =>
-    withReeve(cli, command, async (reeve) => {
-      await reeve.memories.deleteMemory({ memoryId }, { signal: cli.signal });
-      cli.terminal.out(`${memoryId} forgotten\n`);
+    withClient(context, command, async (reeve) => {
+      await reeve.memories.delete(memoryId, context);
+      context.terminal.out(`${memoryId} deleted\n`);
     }),
   );
-}
-
-function show({ terminal }: Cli, memories: readonly Memory[], isJson: boolean): void {
-  if (isJson) for (const memory of memories) terminal.out(jsonLine(MemorySchema, memory));
-  else if (memories.length === 0) terminal.note("nothing is remembered\n");
-  else terminal.out(table(["MEMORY", "SAID", "TEXT"], memories.map(rowOf)));
 }
 
 function rowOf({ memoryId, updatedAt, text }: Memory): readonly string[] {
-  const said = updatedAt === undefined ? "" : timestampDate(updatedAt).toISOString();
-  return [memoryId, said, oneLine(text, 100)];
+  const updated = updatedAt === undefined ? "" : timestampDate(updatedAt).toISOString();
+  return [memoryId, updated, oneLine(text, 100)];
 }

@@ -1,19 +1,20 @@
-import { Command } from "commander";
 import { setReplicas, provisionStreams } from "@reeve/jetstream/streams/provision-streams";
 import { readConfig } from "@reeve/platform/config";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { connectNats, credentialsOf } from "@reeve/platform/nats/connect-nats";
 import { provisionBuckets } from "@reeve/jetstream/streams/provision-buckets";
-import type { Cli } from "../cli.ts";
-import { provisionConfig } from "../provision-config.ts";
+import { Command } from "commander";
+import type { Context } from "../context.ts";
+import { provisionConfig } from "./provision-config.ts";
 
-/** Makes what the services keep in NATS, before any of them starts. */
-export function provisionCommand(cli: Cli): Command {
+/** Creates what the services store in NATS, before the first of them starts. */
+export function provisionCommand(context: Context): Command {
   const command = new Command("provision").description(
-    "make the streams, buckets and consumers in NATS (REEVE_NATS_URL, REEVE_POOLS, REEVE_STREAM_REPLICAS); can be repeated",
+    "Create the streams, buckets, and consumers that the services need in NATS. Safe to repeat.\n\n" +
+      "Reads the environment variables REEVE_NATS_URL, REEVE_POOLS, and REEVE_STREAM_REPLICAS.",
   );
   return command.action(async () => {
-    const { environment, signal, terminal } = cli;
+    const { environment, signal, terminal } = context;
     const config = readConfig(provisionConfig, environment);
     const log = createLogger("provision", config.REEVE_LOG_LEVEL);
     const options = { name: "provision", log, ...credentialsOf(config) };

@@ -1,42 +1,52 @@
-import { randomUUID } from "node:crypto";
-import { Command, Option } from "commander";
-import type { Run, RunStatus } from "@reeve/contracts/run";
+import { basename } from "node:path";
+import type { Run } from "@reeve/client";
+import { RunStatus } from "@reeve/client";
 import { OnBusy, RunSchema, RunStatusSchema } from "@reeve/contracts/run";
-import { allPages } from "../all-pages.ts";
-import { brief, patient, persistently } from "../back-off.ts";
-import type { Cli } from "../cli.ts";
-import { withReeve } from "../cli.ts";
+import { ExecutionTreeSchema } from "@reeve/contracts/thread";
+import { Command, Option } from "commander";
+import type { Context } from "../context.ts";
+import { withClient } from "../context.ts";
 import { UsageError } from "../exit-code.ts";
-import { jsonLine } from "../json-line.ts";
-import { parseLimit, parseSequence } from "../parse-option.ts";
+import type { LocalFile } from "../files/local-file.ts";
+import { parseLocalFile, readLocalFile } from "../files/local-file.ts";
+import { jsonLine } from "../render/json-line.ts";
 import { formatCost } from "../render/numbers.ts";
 import { oneLine } from "../render/plain-text.ts";
-import { table } from "../render/table.ts";
-import type { LocalFile } from "../upload.ts";
-import { parseLocalFile, uploadFile } from "../upload.ts";
+import { renderTree } from "../render/tree.ts";
 import { watchRun } from "../watch-run.ts";
+import { parseLimit, parseSequence } from "./parse-option.ts";
+import { printList } from "./print-list.ts";
 
-/** The commands that start, show and end runs. */
-export function runCommands(cli: Cli): readonly Command[] {
-  return [runCommand(cli), listCommand(cli), watchCommand(cli), cancelCommand(cli)];
+export function runCommands(context: Context): readonly Command[] {
+  return [
+    runCommand(context),
+    listCommand(context),
+    watchCommand(context),
+    cancelCommand(context),
+    treeCommand(context),
+  ];
 }
 
-function runCommand(cli: Cli): Command {
+function runCommand(context: Context): Command {
   const command = new Command("run")
-    .description("start a run of an agent")
+    .description("Start a run of an agent, and print its id.")
     .argument("<agent>", "id of the agent")
-    .argument("<prompt>", "what it is asked")
-    .option("--watch", "show the run until it ends")
-    .option("--file <path[=name]>", "a file for the run's workspace; may be repeated", collectFiles)
-    .option("--thread <id>", "the conversation that it continues, or begins")
+    .argument("<prompt>", "input of the run")
+    .option("--watch", "watch the run until it ends")
+    .option(
+      "--file <path[=name]>",
+      "copy a local file into the workspace of the run (repeatable)",
+      collectFiles,
+    )
+    .option("--thread <id>", "thread to continue or to create")
     .addOption(
       new Option(
-        "--on-busy <what>",
-        "what happens when a run of the thread is under way; default: reject",
+        "--on-busy <action>",
+        "what to do if the thread has an active run; default: reject",
       ).choices(Object.keys(onBusy)),
     )
-    .option("--memory", "recall what is remembered of the user, and let the agent add to it")
-    .option("--json", "the run, or with --watch its events, as JSON lines");
+    .option("--memory", "recall memories of the user, and let the agent add some")
+    .option("--json", "print the run as JSON, or with --watch one event per line");
   interface Options {
     readonly thread?: string;
     readonly onBusy?: keyof typeof onBusy;
@@ -47,19 +57,19 @@ function runCommand(cli: Cli): Command {
   }
   return command.action((agentId: string, input: string, options: Options) => {
     if (options.onBusy !== undefined && options.thread === undefined) {
-      throw new UsageError("--on-busy means something only with --thread");
+      throw new UsageError("--on-busy requires --thread");
     }
-    return withReeve(cli, command, async (reeve) => {
-      const { signal, terminal } = cli;
+    return withClient(context, command, async (reeve) => {
+      const json = options.json === true;
       const files = [];
-      for (const file of options.file ?? []) {
-        const { artifactId } = await uploadFile(reeve, file, "", signal);
-        files.push({ artifactId, path: file.name });
+      for (const { path, name } of options.file ?? []) {
+        const content = await readLocalFile(path);
+        const { artifactId } = await reeve.upload({ name: basename(name), content }, context);
+        files.push({ artifactId, path: name });
       }
       const request = {
         agentId,
         input,
-        requestId: randomUUID(),
         files,
         memoryEnabled: options.memory === true,
         ...(options.thread !== undefined && {
@@ -67,15 +77,11 @@ function runCommand(cli: Cli): Command {
           onBusy: onBusy[options.onBusy ?? "reject"],
         }),
       };
-      const start = () => reeve.runs.startRun(request, { signal });
-      const { run } = await persistently(start, brief, signal);
-      if (run === undefined) return;
-      if (options.watch === undefined) {
-        terminal.out(options.json === true ? jsonLine(RunSchema, run) : `${run.runId}\n`);
-        return;
+      const run = await reeve.startRun(request, context);
+      if (options.watch === true) {
+        return await watchRun(context, reeve, { runId: run.runId, after: 0, all: false, json });
       }
-      const watch = { runId: run.runId, after: 0, all: false, backOff: patient };
-      return await watchRun(cli, reeve, { ...watch, json: options.json === true });
+      context.terminal.out(json ? jsonLine(RunSchema, run) : `${run.runId}\n`);
     });
   });
 }
@@ -86,14 +92,14 @@ const onBusy = {
   interrupt: OnBusy.INTERRUPT,
 } as const;
 
-function listCommand(cli: Cli): Command {
+function listCommand(context: Context): Command {
   const command = new Command("runs")
-    .description("list runs, newest first")
+    .description("List runs, newest first.")
     .option("--agent <id>", "only runs of this agent")
     .option("--thread <id>", "only runs of this thread")
-    .option("--status <status>", "only runs that stand so, for example waiting")
-    .option("--limit <number>", "at most this many", parseLimit, 20)
-    .option("--json", "one run a line, as JSON");
+    .option("--status <status>", "only runs with this status, for example waiting")
+    .option("--limit <number>", "maximum number of runs", parseLimit, 20)
+    .option("--json", "print one run per line as JSON");
   interface Options {
     readonly agent?: string;
     readonly thread?: string;
@@ -101,76 +107,85 @@ function listCommand(cli: Cli): Command {
     readonly limit: number;
     readonly json?: true;
   }
-  return command.action(({ agent, thread, status, limit, json }: Options) =>
-    withReeve(cli, command, async (reeve) => {
-      const filter = {
-        agentId: agent ?? "",
-        threadId: thread ?? "",
-        statuses: status === undefined ? [] : [statusOf(status)],
-      };
-      const pages = allPages(async (pageToken) => {
-        const page = { ...filter, pageToken, pageSize: Math.min(limit, 1_000) };
-        const { runs, nextPageToken } = await reeve.runs.listRuns(page, { signal: cli.signal });
-        return { items: runs, nextPageToken };
-      }, limit);
-      const runs = await Array.fromAsync(pages);
-      if (json === true) for (const run of runs) cli.terminal.out(jsonLine(RunSchema, run));
-      else if (runs.length === 0) cli.terminal.note("no runs\n");
-      else cli.terminal.out(table(["RUN", "STATUS", "AGENT", "COST", "ASKED"], runs.map(rowOf)));
+  const format = {
+    header: ["RUN", "STATUS", "AGENT", "COST", "INPUT"],
+    row: rowOf,
+    empty: "no runs",
+  };
+  return command.action(({ agent: agentId, thread: threadId, status, limit, json }: Options) =>
+    withClient(context, command, async (reeve) => {
+      const { terminal, signal } = context;
+      const statuses = status === undefined ? [] : [parseStatus(status)];
+      const runs = reeve.listRuns({ agentId, threadId, statuses, limit, signal });
+      await printList(terminal, RunSchema, runs, format, json === true);
     }),
   );
 }
 
-function watchCommand(cli: Cli): Command {
+function watchCommand(context: Context): Command {
   const command = new Command("watch")
-    .description("show a run until it ends")
+    .description("Watch a run until it ends.")
     .argument("<run>", "id of the run")
-    .option("--after <sequence>", "go on after this event", parseSequence, 0)
-    .option("--json", "one event a line, as JSON")
-    .option("--all", "with --json: records too, which only the log itself needs");
+    .option("--after <sequence>", "start after the event with this sequence", parseSequence, 0)
+    .option("--json", "print one event per line as JSON")
+    .option("--all", "with --json: include records, which only the log needs");
   interface Options {
     readonly after: number;
     readonly json?: true;
     readonly all?: true;
   }
   return command.action((runId: string, { after, json, all }: Options) =>
-    withReeve(cli, command, async (reeve) => {
-      // Says at once when there is no server or no such run; the stream itself is patient.
-      await persistently(() => reeve.runs.getRun({ runId }, cli), brief, cli.signal);
-      const options = { runId, after, json: json === true, all: all === true, backOff: patient };
-      return await watchRun(cli, reeve, options);
+    withClient(context, command, async (reeve) => {
+      // Fails at once if there is no server or no such run. The stream keeps trying to connect.
+      await reeve.getRun(runId, context);
+      const options = { runId, after, json: json === true, all: all === true };
+      return await watchRun(context, reeve, options);
     }),
   );
 }
 
-function cancelCommand(cli: Cli): Command {
+function cancelCommand(context: Context): Command {
   const command = new Command("cancel")
-    .description("cancel a run")
+    .description("Cancel a run.")
     .argument("<run>", "id of the run")
-    .option("--reason <text>", "why", "");
-  return command.action((runId: string, { reason }: { readonly reason: string }) =>
-    withReeve(cli, command, async (reeve) => {
-      const cancel = () => reeve.runs.cancelRun({ runId, reason }, { signal: cli.signal });
-      await persistently(cancel, brief, cli.signal);
-      cli.terminal.out(`${runId} cancelled\n`);
+    .option("--reason <text>", "reason for the cancellation");
+  return command.action((runId: string, { reason }: { readonly reason?: string }) =>
+    withClient(context, command, async (reeve) => {
+      await reeve.cancel(runId, reason, context);
+      context.terminal.out(`${runId} cancelled\n`);
+    }),
+  );
+}
+
+function treeCommand(context: Context): Command {
+  const command = new Command("tree")
+    .description("Show the tool calls and subtasks of a run.")
+    .argument("<run>", "id of the run")
+    .option("--json", "print the tree as JSON");
+  return command.action((runId: string, { json }: { readonly json?: true }) =>
+    withClient(context, command, async (reeve) => {
+      const { terminal } = context;
+      const tree = await reeve.getExecutionTree(runId, context);
+      if (json === true) terminal.out(jsonLine(ExecutionTreeSchema, tree));
+      else if (tree.nodes.length === 0) terminal.note("no tool calls\n");
+      else terminal.out(renderTree(tree, terminal));
     }),
   );
 }
 
 function collectFiles(
   text: string,
-  before: readonly LocalFile[] | undefined,
+  previous: readonly LocalFile[] | undefined,
 ): readonly LocalFile[] {
-  return [...(before ?? []), parseLocalFile(text)];
+  return [...(previous ?? []), parseLocalFile(text)];
 }
 
-function statusOf(text: string): RunStatus {
-  const known = RunStatusSchema.values.filter(({ number }) => number !== 0);
-  const found = known.find(({ localName }) => localName.toLowerCase() === text.toLowerCase());
-  // The numbers of the descriptor are the values of the enum.
-  if (found !== undefined) return found.number as RunStatus;
-  const names = known.map(({ localName }) => localName.toLowerCase()).join(", ");
-  throw new UsageError(`"${text}" is no status: ${names}`);
+function parseStatus(text: string): RunStatus {
+  const statuses = Object.entries(RunStatus).filter(([, number]) => number !== 0);
+  const found = statuses.find(([name]) => name.toLowerCase() === text.toLowerCase());
+  if (found !== undefined) return found[1];
+  const names = statuses.map(([name]) => name.toLowerCase()).join(", ");
+  throw new UsageError(`"${text}" is not a status; use one of: ${names}`);
 }
 
 function rowOf(run: Run): readonly string[] {

@@ -1,24 +1,22 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { Command } from "commander";
-import type { Thread, ThreadMessage } from "@reeve/contracts/thread";
+import type { Thread, ThreadMessage } from "@reeve/client";
 import { Role, ThreadMessageSchema, ThreadSchema, TurnOutcome } from "@reeve/contracts/thread";
-import { allPages } from "../all-pages.ts";
-import type { Cli } from "../cli.ts";
-import { withReeve } from "../cli.ts";
-import { jsonLine } from "../json-line.ts";
-import { parseLimit } from "../parse-option.ts";
+import { Command } from "commander";
+import type { Context } from "../context.ts";
+import { withClient } from "../context.ts";
+import { jsonLine } from "../render/json-line.ts";
 import { oneLine, plainText } from "../render/plain-text.ts";
-import { table } from "../render/table.ts";
-import { renderTree } from "../render/tree-lines.ts";
+import { renderTree } from "../render/tree.ts";
 import type { Terminal } from "../terminal.ts";
+import { parseLimit } from "./parse-option.ts";
+import { printList } from "./print-list.ts";
 
-/** The commands for conversations. */
-export function threadsCommand(cli: Cli): Command {
+export function threadsCommand(context: Context): Command {
   return new Command("threads")
-    .description("show and delete conversations")
-    .addCommand(listCommand(cli))
-    .addCommand(showCommand(cli))
-    .addCommand(deleteCommand(cli));
+    .description("Show and delete conversations.")
+    .addCommand(listCommand(context))
+    .addCommand(showCommand(context))
+    .addCommand(deleteCommand(context));
 }
 
 interface ListOptions {
@@ -26,85 +24,77 @@ interface ListOptions {
   readonly json?: true;
 }
 
-function listCommand(cli: Cli): Command {
+function listCommand(context: Context): Command {
   const command = new Command("list")
-    .description("list threads, the one that changed last first")
-    .option("--limit <number>", "at most this many", parseLimit, 20)
-    .option("--json", "one thread a line, as JSON");
+    .description("List threads, most recently updated first.")
+    .option("--limit <number>", "maximum number of threads", parseLimit, 20)
+    .option("--json", "print one thread per line as JSON");
+  const format = {
+    header: ["THREAD", "TURNS", "UPDATED", "ACTIVE", "TITLE"],
+    row: rowOf,
+    empty: "no threads",
+  };
   return command.action(({ limit, json }: ListOptions) =>
-    withReeve(cli, command, async (reeve) => {
-      const pages = allPages(async (pageToken) => {
-        const page = { pageToken, pageSize: Math.min(limit, 1_000) };
-        const answer = await reeve.threads.listThreads(page, { signal: cli.signal });
-        return { items: answer.threads, nextPageToken: answer.nextPageToken };
-      }, limit);
-      const threads = await Array.fromAsync(pages);
-      const { terminal } = cli;
-      if (json === true) for (const thread of threads) terminal.out(jsonLine(ThreadSchema, thread));
-      else if (threads.length === 0) terminal.note("no threads\n");
-      else terminal.out(table(["THREAD", "TURNS", "CHANGED", "NOW", "ASKED"], threads.map(rowOf)));
+    withClient(context, command, async (reeve) => {
+      const threads = reeve.threads.list({ limit, signal: context.signal });
+      await printList(context.terminal, ThreadSchema, threads, format, json === true);
     }),
   );
 }
 
-function showCommand(cli: Cli): Command {
+function showCommand(context: Context): Command {
   const command = new Command("show")
-    .description("show what was said in a thread")
+    .description("Print the messages of a thread.")
     .argument("<thread>", "id of the thread")
-    .option("--json", "one message a line, as JSON");
+    .option("--json", "print one message per line as JSON");
   return command.action((threadId: string, { json }: { readonly json?: true }) =>
-    withReeve(cli, command, async (reeve) => {
-      const pages = allPages(async (pageToken) => {
-        const page = { threadId, pageToken, pageSize: 1_000 };
-        const answer = await reeve.threads.listThreadMessages(page, { signal: cli.signal });
-        return { items: answer.messages, nextPageToken: answer.nextPageToken };
-      }, Number.POSITIVE_INFINITY);
-      for await (const message of pages) {
-        if (json === true) cli.terminal.out(jsonLine(ThreadMessageSchema, message));
-        else cli.terminal.out(renderMessage(message, cli.terminal));
+    withClient(context, command, async (reeve) => {
+      const { terminal, signal } = context;
+      for await (const message of reeve.threads.messages(threadId, { signal })) {
+        if (json === true) terminal.out(jsonLine(ThreadMessageSchema, message));
+        else terminal.out(renderMessage(message, terminal));
       }
     }),
   );
 }
 
-function deleteCommand(cli: Cli): Command {
+function deleteCommand(context: Context): Command {
   const command = new Command("delete")
-    .description("delete a thread in which nothing is under way; its runs stay")
+    .description("Delete a thread that has no active run. Its runs remain.")
     .argument("<thread>", "id of the thread");
   return command.action((threadId: string) =>
-    withReeve(cli, command, async (reeve) => {
-      await reeve.threads.deleteThread({ threadId }, { signal: cli.signal });
-      cli.terminal.out(`${threadId} deleted\n`);
+    withClient(context, command, async (reeve) => {
+      await reeve.threads.delete(threadId, context);
+      context.terminal.out(`${threadId} deleted\n`);
     }),
   );
 }
 
 function rowOf(thread: Thread): readonly string[] {
-  const waiting = thread.queuedRunIds.length;
-  const now = thread.activeRunId === "" ? "" : thread.activeRunId;
+  const queued = thread.queuedRunIds.length;
   return [
     thread.threadId,
     String(thread.endedTurns),
     thread.updatedAt === undefined ? "" : timestampDate(thread.updatedAt).toISOString(),
-    waiting === 0 ? now : `${now} + ${waiting}`,
+    queued === 0 ? thread.activeRunId : `${thread.activeRunId} + ${queued}`,
     oneLine(thread.title, 60),
   ];
 }
 
 function renderMessage(message: ThreadMessage, terminal: Terminal): string {
-  const { colours } = terminal;
+  const { style } = terminal;
   if (message.role === Role.USER) {
-    return `${colours.bold("you")}  ${plainText(message.text).trim()}\n\n`;
+    return `${style("bold", "you")}  ${plainText(message.text).trim()}\n\n`;
   }
   const tree =
     message.executionTree === undefined ? "" : renderTree(message.executionTree, terminal);
-  const ended = outcomes.get(message.outcome);
-  const why = message.error === "" ? "" : `: ${oneLine(message.error, 500)}`;
-  const end = ended === undefined ? "" : `${colours.red(ended)}${why}\n`;
-  return `${colours.bold("agent")}\n${tree}${plainText(message.text).trim()}\n${end}\n`;
+  const outcome = outcomes.get(message.outcome);
+  const reason = message.error === "" ? "" : `: ${oneLine(message.error, 500)}`;
+  const end = outcome === undefined ? "" : `${style("red", outcome)}${reason}\n`;
+  return `${style("bold", "agent")}\n${tree}${plainText(message.text).trim()}\n${end}\n`;
 }
 
 const outcomes: ReadonlyMap<TurnOutcome, string> = new Map([
-  [TurnOutcome.ERROR, "ended in an error"],
-  [TurnOutcome.CANCELLED, "was cancelled"],
+  [TurnOutcome.ERROR, "failed"],
+  [TurnOutcome.CANCELLED, "cancelled"],
 ]);

@@ -1,28 +1,25 @@
 import { relative } from "node:path";
 import process from "node:process";
-import { Command } from "commander";
 import { createLogger } from "@reeve/platform/telemetry/logger";
-import type { Cli } from "../cli.ts";
-import type { Embedded } from "../embedded.ts";
+import { Command } from "commander";
+import { untilAborted } from "../abort.ts";
+import type { Context } from "../context.ts";
+import type { Embedded } from "../embedded/start-embedded.ts";
+import { assertSandbox, startOnThisMachine } from "../embedded/start-on-this-machine.ts";
 import { exitCodes } from "../exit-code.ts";
-import { parsePort } from "../parse-option.ts";
-import { assertSandbox, localMachine } from "../local-machine.ts";
 import { defaultDataDir, tokenFile } from "../server-address.ts";
-import { untilAborted } from "../aborted.ts";
 import type { Terminal } from "../terminal.ts";
+import { parsePort } from "./parse-option.ts";
 
 const defaultListen = "127.0.0.1:4680";
 
-/** Starts a whole Reeve on this machine. */
-export function upCommand(cli: Cli): Command {
+/** Runs NATS and all services on this machine. */
+export function upCommand(context: Context): Command {
   const command = new Command("up")
-    .description("start a whole Reeve on this machine, until Ctrl-C")
-    .option("--listen <host:port>", `where it listens (REEVE_LISTEN; default ${defaultListen})`)
-    .option("--port-nats <port>", "port of its NATS server; default: any free one", parsePort)
-    .option(
-      "--without-sandbox",
-      "start even if code cannot be isolated; tools that need it are off",
-    );
+    .description("Start a complete Reeve on this machine. Ctrl-C stops it.")
+    .option("--listen <host:port>", `listen address (REEVE_LISTEN; default ${defaultListen})`)
+    .option("--port-nats <port>", "port of the NATS server (default: any free port)", parsePort)
+    .option("--without-sandbox", "start even if no sandbox works; disables tools that need one");
   interface Options {
     readonly listen?: string;
     readonly portNats?: number;
@@ -30,10 +27,10 @@ export function upCommand(cli: Cli): Command {
     readonly dataDir?: string;
   }
   return command.action(async () => {
-    const { environment, signal, terminal } = cli;
+    const { environment, signal, terminal } = context;
     const { listen, portNats, withoutSandbox, dataDir } = command.optsWithGlobals<Options>();
     const level = environment["REEVE_LOG_LEVEL"] || "warn";
-    await using reeve = await localMachine(
+    await using embedded = await startOnThisMachine(
       {
         listen: listen ?? (environment["REEVE_LISTEN"] || defaultListen),
         dataDir: dataDir ?? (environment["REEVE_DATA_DIR"] || defaultDataDir),
@@ -43,29 +40,29 @@ export function upCommand(cli: Cli): Command {
       },
       signal,
     );
-    if (withoutSandbox === undefined) assertSandbox(reeve);
-    terminal.out(greeting(reeve, terminal));
+    if (withoutSandbox === undefined) assertSandbox(embedded);
+    terminal.out(greeting(embedded, terminal));
     await untilAborted(signal);
-    terminal.note("\nending …\n");
-    cli.exitCode = exitCodes.ok;
+    terminal.note("\nstopping …\n");
+    context.exitCode = exitCodes.ok;
   });
 }
 
-function greeting({ url, dataDir, offer }: Embedded, { colours }: Terminal): string {
-  const isUsual = dataDir === `${process.cwd()}/${defaultDataDir}`;
-  const option = isUsual ? "" : ` --data-dir ${relative(process.cwd(), dataDir) || "."}`;
+function greeting({ url, dataDir, capabilities }: Embedded, { style }: Terminal): string {
+  const isDefault = dataDir === `${process.cwd()}/${defaultDataDir}`;
+  const option = isDefault ? "" : ` --data-dir ${relative(process.cwd(), dataDir) || "."}`;
   const reeve = `npx reeve${option}${url.endsWith(":4680") ? "" : ` --url ${url}`}`;
   return [
-    `${colours.green("Reeve is up")} at ${colours.bold(url)}`,
+    `${style("green", "Reeve is up")} at ${style("bold", url)}`,
     `  token    ${tokenFile(dataDir)}`,
-    `  model    ${offer.defaultModel ?? "none: set OPENAI_API_KEY or ANTHROPIC_API_KEY"}`,
-    `  sandbox  ${offer.isolation ?? "none: tools that run code are off"}`,
+    `  model    ${capabilities.defaultModel ?? "none: set OPENAI_API_KEY or ANTHROPIC_API_KEY"}`,
+    `  sandbox  ${capabilities.isolation ?? "none: tools that execute code are off"}`,
     "",
     "In another terminal:",
     `  ${reeve} agents apply -f examples/csv-report/agent.yaml`,
     `  ${reeve} run csv-report "Summarize data.csv" --file examples/csv-report/sales.csv=data.csv --watch`,
     "",
-    "Ctrl-C ends everything.",
+    "Press Ctrl-C to stop.",
     "",
   ].join("\n");
 }

@@ -1,37 +1,29 @@
-import { randomUUID } from "node:crypto";
-import type { Approval } from "@reeve/contracts/approval";
-import { brief, persistently } from "../back-off.ts";
-import type { Cli } from "../cli.ts";
-import type { Reeve } from "../client.ts";
+import type { Approval, Client } from "@reeve/client";
+import type { Context } from "../context.ts";
+import type { Terminal } from "../terminal.ts";
 
-/** How approvals are decided: by a person at the terminal, or as was said beforehand. */
-export type Deciding = "ask" | "approve" | "reject";
+/** Who decides an approval: a person at the terminal, or an option of the command. */
+export type DecisionMode = "ask" | "approve" | "reject";
 
 /** Decides an approval of the demo. */
 export async function decide(
-  { terminal, signal }: Pick<Cli, "terminal" | "signal">,
-  reeve: Pick<Reeve, "approvals">,
-  approval: Approval,
-  deciding: Deciding,
+  context: Pick<Context, "terminal" | "signal">,
+  reeve: Client,
+  { approvalId, call }: Approval,
+  mode: DecisionMode,
 ): Promise<void> {
-  const tool = approval.call?.name ?? "the call";
+  const { terminal, signal } = context;
   const approved =
-    deciding === "ask"
-      ? await isAgreed(`    approve ${tool}? [y/n] `, terminal, signal)
-      : deciding === "approve";
-  const request = {
-    approvalId: approval.approvalId,
-    approved,
-    reason: approved ? "" : "a person declined",
-    decisionId: randomUUID(),
-  };
-  const send = () => reeve.approvals.decideApproval(request, { signal });
-  await persistently(send, brief, signal);
+    mode === "ask"
+      ? await confirm(`    approve ${call?.name ?? "the call"}? [y/n] `, terminal, signal)
+      : mode === "approve";
+  const reason = approved ? "" : "rejected by a person";
+  await reeve.decide({ approvalId, approved, reason }, { signal });
 }
 
-async function isAgreed(
+async function confirm(
   question: string,
-  terminal: Cli["terminal"],
+  terminal: Terminal,
   signal: AbortSignal,
 ): Promise<boolean> {
   for (;;) {

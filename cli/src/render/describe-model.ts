@@ -1,7 +1,7 @@
 import type { ModelSpec } from "@reeve/contracts/agent";
 import { oneLine } from "./plain-text.ts";
 
-/** What answers, said plainly: a script is never passed off as a model. */
+/** Describes what answers. Never presents a script as a model. */
 export function describeModel(model: ModelSpec | undefined, scripted: boolean): string {
   const name = oneLine(model?.upstreamName || model?.id || "unknown", 100);
   if (scripted) return `scripted answers "${name}", no model is called`;

@@ -18,11 +18,10 @@ function formatCount(count: number): string {
   return count.toLocaleString("en-US");
 }
 
-/** How many calls, tokens and dollars, as one phrase. */
+/** Formats the calls, tokens, and dollars of a run as one phrase. */
 export function formatCost(cost: CostSummary): string {
   const tokens = `${formatCount(cost.inputTokens)} + ${formatCount(cost.outputTokens)} tokens`;
-  const dollars =
-    cost.costUsd === undefined ? "price not known" : `$${formatDollars(cost.costUsd)}`;
+  const dollars = cost.costUsd === undefined ? "price unknown" : `$${formatDollars(cost.costUsd)}`;
   const calls = [plural(cost.llmCalls, "model call"), plural(cost.toolCalls, "tool call")];
   return [...calls, tokens, dollars].join(" · ");
 }
@@ -31,7 +30,7 @@ export function plural(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** Milliseconds since the epoch, with fractions. */
+/** Returns milliseconds since the epoch, with fractions. */
 export function millisOf({ seconds, nanos }: Timestamp): number {
   return Number(seconds) * 1_000 + nanos / 1_000_000;
 }

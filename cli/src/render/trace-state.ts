@@ -1,20 +1,20 @@
 import type { CostSummary } from "@reeve/contracts/run";
 
-/** What a trace must remember from one event to the next. */
+/** What a trace carries from one event to the next. */
 export interface TraceState {
   /** The run and its agent, as far as they are known. */
   readonly title: string;
-  /** What answers: a model, or a script. Undefined: not known yet. */
-  readonly answering: string | undefined;
-  /** Whether the first line has been written. */
+  /** What answers: a model or a script. Undefined until it is known. */
+  readonly source: string | undefined;
+  /** Whether the header has been printed. */
   readonly hasHeader: boolean;
   /** The line that streamed text has left open. */
   readonly openLine: OpenLine | undefined;
   /** When the run was accepted, in milliseconds since the epoch. */
   readonly startedMs: number | undefined;
   readonly cost: CostSummary | undefined;
-  /** What subtasks are saying, by their ids: told once it is said, because several speak at once. */
-  readonly held: ReadonlyMap<string, string>;
+  /** Text of subtasks by subtask id, held back until it is complete because several subtasks stream at the same time. */
+  readonly subtaskText: ReadonlyMap<string, string>;
 }
 
 export interface OpenLine {
@@ -25,10 +25,10 @@ export interface OpenLine {
 
 export const emptyTrace: TraceState = {
   title: "",
-  answering: undefined,
+  source: undefined,
   hasHeader: false,
   openLine: undefined,
   startedMs: undefined,
   cost: undefined,
-  held: new Map(),
+  subtaskText: new Map(),
 };

@@ -4,23 +4,23 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema, RunStatus, StepState } from "@reeve/contracts/run";
-import pc from "picocolors";
 import { expect, test } from "vitest";
+import { plainStyle } from "../../test/support/memory-terminal.ts";
 import { closeTrace, renderEvent } from "./trace.ts";
 import { emptyTrace } from "./trace-state.ts";
 
 type Init = MessageInitShape<typeof RunEventSchema>;
 
-const style = { colours: pc.createColors(false), columns: 80 };
+const options = { style: plainStyle, columns: 80 };
 
-/** What a terminal shows for these events, each 100 ms after the one before. */
-function shown(...events: readonly Init["event"][]): string {
-  return shownAll(events.map((event) => ({ event }) as Init));
+/** Returns the output for these events, each 100 ms after the previous one. */
+function output(...events: readonly Init["event"][]): string {
+  return outputOf(events.map((event) => ({ event }) as Init));
 }
 
-function shownAll(inits: readonly Init[]): string {
+function outputOf(inits: readonly Init[]): string {
   let state = emptyTrace;
-  let output = "";
+  let text = "";
   for (const [index, init] of inits.entries()) {
     const time = timestampFromMs(1_000 + 100 * index);
     const event: RunEvent = create(RunEventSchema, {
@@ -29,11 +29,11 @@ function shownAll(inits: readonly Init[]): string {
       stepNumber: 1,
       ...init,
     });
-    const rendered = renderEvent(state, event, style);
+    const rendered = renderEvent(state, event, options);
     state = rendered.state;
-    output += rendered.output;
+    text += rendered.output;
   }
-  return output + closeTrace(state).output;
+  return text + closeTrace(state).output;
 }
 
 const created = { case: "runCreated", value: { agentId: "writer" } } as const;
@@ -41,13 +41,13 @@ const prepared = {
   case: "runPrepared",
   value: { model: { id: "default", provider: "openai", upstreamName: "gpt" } },
 } as const;
-const text = (said: string) => ({ case: "text", value: { text: said } }) as const;
-const call = (given: { readonly [name: string]: string }) =>
-  ({ case: "toolCall", value: { name: "read_file", arguments: given } }) as const;
+const text = (value: string) => ({ case: "text", value: { text: value } }) as const;
+const call = (args: { readonly [name: string]: string }) =>
+  ({ case: "toolCall", value: { name: "read_file", arguments: args } }) as const;
 
-test("shows a whole run", () => {
+test("renders a complete run", () => {
   expect(
-    shown(
+    output(
       created,
       { case: "status", value: { status: RunStatus.STARTING } },
       prepared,
@@ -83,29 +83,29 @@ test("shows a whole run", () => {
   );
 });
 
-test("says on the first line that answers come from a script", () => {
+test("says on the first line that a script answers", () => {
   const scripted = {
     case: "runPrepared",
     value: { model: { upstreamName: "csv-report" }, scripted: true },
   } as const;
-  expect(shown(created, scripted)).toBe(
+  expect(output(created, scripted)).toBe(
     'run run_1 · agent writer · scripted answers "csv-report", no model is called\n',
   );
 });
 
-test("keeps the lines of streamed text together and indented", () => {
-  expect(shown(prepared, text("one\ntw"), text("o\n"), text("three"), call({}))).toContain(
+test("joins and indents streamed text", () => {
+  expect(output(prepared, text("one\ntw"), text("o\n"), text("three"), call({}))).toContain(
     "    one\n    two\n    three\n    → read_file\n",
   );
 });
 
-test("ends an open line when nothing more comes", () => {
-  expect(shown(prepared, text("half"))).toMatch(/half\n$/);
+test("ends an open line when no more events follow", () => {
+  expect(output(prepared, text("half"))).toMatch(/half\n$/);
 });
 
-test("shows how an approval is decided, and by whom it was", () => {
+test("shows the commands that decide an approval, and who decided it", () => {
   const approval = { approvalId: "run_1-9-0", call: { name: "publish" } };
-  const output = shown(
+  const printed = output(
     prepared,
     { case: "approval", value: { approval: { ...approval, state: ApprovalState.PENDING } } },
     {
@@ -119,14 +119,14 @@ test("shows how an approval is decided, and by whom it was", () => {
       },
     },
   );
-  expect(output).toContain("▲ publish waits for approval");
-  expect(output).toContain("      reeve approve run_1-9-0\n      reeve reject run_1-9-0\n");
-  expect(output).toContain("▲ publish rejected by ann: not yet");
+  expect(printed).toContain("▲ publish is waiting for approval");
+  expect(printed).toContain("      reeve approve run_1-9-0\n      reeve reject run_1-9-0\n");
+  expect(printed).toContain("▲ publish rejected by ann: not yet");
 });
 
-test("indents what a subtask does, and keeps apart what several say at once", () => {
+test("indents subtasks, and separates the text of concurrent ones", () => {
   const ended = { case: "step", value: { state: StepState.STARTED } } as const;
-  const output = shownAll([
+  const printed = outputOf([
     { event: prepared },
     { event: text("above") },
     { event: text("one "), depth: 1, parentId: "a" },
@@ -136,31 +136,31 @@ test("indents what a subtask does, and keeps apart what several say at once", ()
     { event: ended, depth: 1, parentId: "b" },
     { event: ended, depth: 1, parentId: "a" },
   ]);
-  expect(output).toMatch(/ {4}above\n {6}two also\n.*\n {6}one and more\n/);
+  expect(printed).toMatch(/ {4}above\n {6}two also\n.*\n {6}one and more\n/);
 });
 
 test("shows why a run failed", () => {
-  const output = shown(
+  const printed = output(
     prepared,
     { case: "error", value: { reason: "provider_failed", message: "no answer" } },
     { case: "status", value: { status: RunStatus.ERROR } },
   );
-  expect(output).toContain("✗ provider_failed: no answer\n✗ failed in 200 ms");
+  expect(printed).toContain("✗ provider_failed: no answer\n✗ failed in 200 ms");
 });
 
-test("lets no text steer the terminal", () => {
+test("text cannot control the terminal", () => {
   const evil = "\u001b[2J\u001b]0;x\u0007\r\u202eabc\u009b1m";
-  const output = shown(
+  const printed = output(
     prepared,
     text(evil),
     call({ path: evil }),
     { case: "toolResult", value: { result: { name: evil, content: evil }, error: evil } },
     { case: "error", value: { reason: "x", message: evil } },
   );
-  // Every control character but the line feed, and the marks that turn the direction of writing.
-  expect(/(?!\n)\p{Cc}|[\u202a-\u202e]/u.test(output)).toBe(false);
+  // Every control character except the line feed, and the characters that change the text direction.
+  expect(/(?!\n)\p{Cc}|[\u202a-\u202e]/u.test(printed)).toBe(false);
 });
 
-test("leaves out events that it does not know", () => {
-  expect(shown(prepared, { case: undefined }, text("on"))).toMatch(/\n    on\n$/);
+test("skips unknown events", () => {
+  expect(output(prepared, { case: undefined }, text("on"))).toMatch(/\n    on\n$/);
 });

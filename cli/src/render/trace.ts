@@ -1,50 +1,55 @@
 import type { RunEvent } from "@reeve/contracts/run";
 import { Phase, StepState } from "@reeve/contracts/run";
-import type { Colours } from "../terminal.ts";
+import type { Style } from "../terminal.ts";
+import { renderApproval } from "./approval.ts";
 import { describeModel } from "./describe-model.ts";
-import { renderEnd } from "./end-line.ts";
 import { millisOf } from "./numbers.ts";
 import { oneLine, plainText } from "./plain-text.ts";
-import { renderCall, renderProgress, renderResult } from "./tool-lines.ts";
-import { renderApproval } from "./approval-lines.ts";
+import { renderEnd } from "./run-end.ts";
+import { renderCall, renderProgress, renderResult } from "./tool.ts";
 import type { OpenLine, TraceState } from "./trace-state.ts";
 
-export interface TraceStyle {
-  readonly colours: Colours;
+export interface TraceOptions {
+  readonly style: Style;
   readonly columns: number;
 }
 
-/** The state after an event, and what a terminal shows for it; streamed text may leave its line open. */
+/** The state after an event, and the output for it. Streamed text may leave its line open. */
 export interface Rendered {
   readonly state: TraceState;
   readonly output: string;
 }
 
 /**
- * Renders one event of a run for people. Pure. Members that it does not know are left out, because it only shows; text of
- * models and tools cannot steer the terminal.
+ * Renders one event of a run for people. Pure. Skips unknown kinds of events, because it only displays them. Text of models
+ * and tools cannot control the terminal.
  */
-export function renderEvent(state: TraceState, event: RunEvent, style: TraceStyle): Rendered {
+export function renderEvent(state: TraceState, event: RunEvent, options: TraceOptions): Rendered {
   const next = remember(state, event);
   const content = event.event;
   if (content.case === "text" || content.case === "reasoning") {
-    return renderText(next, event, { kind: content.case, text: content.value.text }, style);
+    return renderText(next, event, { kind: content.case, text: content.value.text }, options);
   }
-  const lines = [...heldLines(next, event), ...linesOf(next, event, style)];
-  // The header waits for the model's name, so that it stands before anything else.
+  const lines = [...subtaskLines(next, event), ...linesOf(next, event, options)];
+  // The header is the first line and names the model, so it waits for the event that has the name.
   const isReady = content.case === "runPrepared" || lines.length > 0;
   if (!isReady) return { state: next, output: "" };
   const margin = "  ".repeat(event.depth);
   const output = lines.map((line) => `${margin}${line}\n`).join("");
-  const header = renderHeader(next, style);
+  const header = renderHeader(next, options);
   const closing = next.openLine !== undefined && !next.openLine.atStart ? "\n" : "";
   return {
-    state: { ...next, hasHeader: true, openLine: undefined, held: without(next, event.parentId) },
+    state: {
+      ...next,
+      hasHeader: true,
+      openLine: undefined,
+      subtaskText: without(next, event.parentId),
+    },
     output: closing + header + output,
   };
 }
 
-/** What is shown when no more events come: ends an open line. */
+/** Ends an open line. Call it when no more events follow, or before other output. */
 export function closeTrace(state: TraceState): Rendered {
   const isOpen = state.openLine !== undefined && !state.openLine.atStart;
   return { state: { ...state, openLine: undefined }, output: isOpen ? "\n" : "" };
@@ -59,46 +64,48 @@ function remember(state: TraceState, event: RunEvent): TraceState {
     return { ...known, title: `run ${runId} · agent ${oneLine(content.value.agentId, 63)}` };
   }
   if (content.case === "runPrepared") {
-    return { ...known, answering: describeModel(content.value.model, content.value.scripted) };
+    return { ...known, source: describeModel(content.value.model, content.value.scripted) };
   }
   return content.case === "costSummary" ? { ...known, cost: content.value } : known;
 }
 
-function renderHeader(state: TraceState, { colours }: TraceStyle): string {
+function renderHeader(state: TraceState, { style }: TraceOptions): string {
   if (state.hasHeader) return "";
-  const answering = state.answering === undefined ? "" : ` · ${state.answering}`;
-  return `${colours.bold(state.title)}${answering}\n`;
+  const source = state.source === undefined ? "" : ` · ${state.source}`;
+  return `${style("bold", state.title)}${source}\n`;
 }
 
-/** What a subtask has said before this event of its own. */
-function heldLines({ held }: TraceState, { parentId }: RunEvent): readonly string[] {
-  const text = held.get(parentId)?.trim() ?? "";
+/** Returns the text that the subtask of this event has streamed so far. */
+function subtaskLines({ subtaskText }: TraceState, { parentId }: RunEvent): readonly string[] {
+  const text = subtaskText.get(parentId)?.trim() ?? "";
   return text === "" ? [] : text.split("\n").map((line) => `    ${line}`);
 }
 
-function without({ held }: TraceState, parentId: string): TraceState["held"] {
-  return held.has(parentId) ? new Map([...held].filter(([id]) => id !== parentId)) : held;
+function without({ subtaskText }: TraceState, parentId: string): TraceState["subtaskText"] {
+  if (!subtaskText.has(parentId)) return subtaskText;
+  return new Map([...subtaskText].filter(([id]) => id !== parentId));
 }
 
 function renderText(
   state: TraceState,
   { depth, parentId, phase }: RunEvent,
   { kind, text }: { readonly kind: OpenLine["kind"]; readonly text: string },
-  style: TraceStyle,
+  options: TraceOptions,
 ): Rendered {
-  // What the planner writes is shown as its plan.
+  // The plan event shows what the planner writes.
   if (phase === Phase.PLANNER) return { state, output: "" };
   if (parentId !== "") {
     if (kind === "reasoning") return { state, output: "" };
-    const said = (state.held.get(parentId) ?? "") + plainText(text);
-    return { state: { ...state, held: new Map(state.held).set(parentId, said) }, output: "" };
+    const whole = (state.subtaskText.get(parentId) ?? "") + plainText(text);
+    const subtaskText = new Map(state.subtaskText).set(parentId, whole);
+    return { state: { ...state, subtaskText }, output: "" };
   }
   const open = state.openLine;
-  const goesOn = open !== undefined && open.kind === kind;
-  const closing = open !== undefined && !goesOn && !open.atStart ? "\n" : "";
+  const continues = open !== undefined && open.kind === kind;
+  const closing = open !== undefined && !continues && !open.atStart ? "\n" : "";
   const margin = "  ".repeat(depth + 2);
-  const paint = kind === "reasoning" ? style.colours.dim : (words: string) => words;
-  let atStart = goesOn ? open.atStart : true;
+  const paint = (words: string) => (kind === "reasoning" ? options.style("dim", words) : words);
+  let atStart = continues ? open.atStart : true;
   let output = "";
   for (const [index, part] of plainText(text).split("\n").entries()) {
     if (index > 0) {
@@ -111,54 +118,52 @@ function renderText(
   }
   return {
     state: { ...state, hasHeader: true, openLine: { kind, atStart } },
-    output: renderHeader(state, style) + closing + output,
+    output: renderHeader(state, options) + closing + output,
   };
 }
 
-function linesOf(state: TraceState, event: RunEvent, style: TraceStyle): readonly string[] {
-  const { colours, columns } = style;
+function linesOf(state: TraceState, event: RunEvent, options: TraceOptions): readonly string[] {
+  const { style, columns } = options;
   const { event: content, stepNumber } = event;
   const width = Math.max(columns - 8 - 2 * event.depth, 40);
   switch (content.case) {
     case "step":
       return content.value.state === StepState.STARTED
-        ? [`  ${colours.dim(`step ${stepNumber}`)}`]
+        ? [`  ${style("dim", `step ${stepNumber}`)}`]
         : [];
     case "toolCall":
-      return renderCall(content.value, colours, width);
+      return renderCall(content.value, style, width);
     case "mcpProgress":
-      return renderProgress(content.value, colours, width);
+      return renderProgress(content.value, style, width);
     case "toolResult":
-      return renderResult(content.value, colours, width);
+      return renderResult(content.value, style, width);
     case "approval":
-      return renderApproval(content.value.approval, colours, width);
+      return renderApproval(content.value.approval, style, width);
     case "context": {
       const { beforeTokens, afterTokens } = content.value;
-      return [
-        `    ${colours.dim(`context made smaller: ${beforeTokens} → ${afterTokens} tokens`)}`,
-      ];
+      return [`    ${style("dim", `context compacted: ${beforeTokens} → ${afterTokens} tokens`)}`];
     }
     case "messageInjected":
-      return [`    ${colours.cyan("»")} ${oneLine(content.value.message?.text ?? "", width)}`];
+      return [`    ${style("cyan", "»")} ${oneLine(content.value.message?.text ?? "", width)}`];
     case "plan":
       return content.value.steps.map((step, index) => `    ${index + 1}. ${oneLine(step, width)}`);
     case "subtask": {
       const { title, ended, isError } = content.value;
-      const mark = ended ? (isError ? colours.red("✗") : colours.green("✓")) : colours.cyan("▸");
+      const mark = ended ? (isError ? style("red", "✗") : style("green", "✓")) : style("cyan", "▸");
       return [`  ${mark} ${oneLine(title, width)}`];
     }
     case "budgetExceeded": {
       const { reason, limit, observed } = content.value;
-      return [`  ${colours.red("✗")} budget ${reason} exceeded: ${observed} of ${limit}`];
+      return [`  ${style("red", "✗")} budget ${reason} exceeded: ${observed} of ${limit}`];
     }
     case "error":
       return [
-        `  ${colours.red("✗")} ${content.value.reason}: ${oneLine(content.value.message, 2_000)}`,
+        `  ${style("red", "✗")} ${content.value.reason}: ${oneLine(content.value.message, 2_000)}`,
       ];
     case "textVoided":
-      return [`    ${colours.yellow("the text above does not stand: the model is asked again")}`];
+      return [`    ${style("yellow", "the text above is void; the model is called again")}`];
     case "status":
-      return renderEnd(state, content.value, event.time, colours);
+      return renderEnd(state, content.value, event.time, style);
     default:
       return [];
   }

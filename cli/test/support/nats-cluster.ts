@@ -11,7 +11,7 @@ export interface NatsCluster extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Three NATS servers that keep what they have together, and let in whoever has this name and password. */
+/** Starts a cluster of three NATS servers that accepts this user and password. */
 export async function startNatsCluster(user: string, password: string): Promise<NatsCluster> {
   await using starting = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), "reeve-cluster-"));
@@ -49,7 +49,7 @@ export async function startNatsCluster(user: string, password: string): Promise<
   };
 }
 
-/** Ports that are free, each another one. */
+/** Returns distinct free ports. */
 async function freePorts(count: number): Promise<readonly number[]> {
   const probes = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
   await Promise.all(probes.map((probe) => once(probe, "listening")));

@@ -3,13 +3,13 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import process from "node:process";
 
-/** A command line that runs as a process of its own. */
+/** A command line in its own process. */
 export interface ReeveProcess {
   readonly child: ChildProcess;
-  /** What it has said so far. */
-  said(): string;
-  noted(): string;
-  /** Resolves as soon as stdout and stderr together hold `text`; rejects when the process ends without. */
+  /** The output so far. */
+  stdout(): string;
+  stderr(): string;
+  /** Resolves when stdout or stderr contains `text`. Rejects if the process ends first. */
   until(text: string): Promise<void>;
   readonly code: Promise<number>;
 }
@@ -24,26 +24,28 @@ export function startReeve(
     env: { ...process.env, NO_COLOR: "1", ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  let said = "";
-  let noted = "";
-  child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => (noted += chunk.toString()));
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
   const ended = Promise.withResolvers<number>();
   child.on("close", (code) => ended.resolve(code ?? -1));
   return {
     child,
-    said: () => said,
-    noted: () => noted,
+    stdout: () => stdout,
+    stderr: () => stderr,
     code: ended.promise,
     until: async (text) => {
       const found = Promise.withResolvers<void>();
-      const look = () => {
-        if (said.includes(text) || noted.includes(text)) found.resolve();
+      const check = () => {
+        if (stdout.includes(text) || stderr.includes(text)) found.resolve();
       };
-      child.stdout.on("data", look);
-      child.stderr.on("data", look);
-      child.on("close", () => found.reject(new Error(`"${text}" was not said:\n${said}${noted}`)));
-      look();
+      child.stdout.on("data", check);
+      child.stderr.on("data", check);
+      child.on("close", () =>
+        found.reject(new Error(`no "${text}" in the output:\n${stdout}${stderr}`)),
+      );
+      check();
       await found.promise;
     },
   };

@@ -9,7 +9,7 @@ import { serve } from "@reeve/platform/rpc/server";
 
 export type EventInit = MessageInitShape<typeof RunEventSchema>;
 
-/** Serves runs as `watchRun` tells them, on a port of `127.0.0.1`. Every run exists. */
+/** Serves `watchRun` on a port of 127.0.0.1. Every run exists. */
 export async function smallServer(
   watchRun: ServiceImpl<typeof RunService>["watchRun"],
   port: number,
@@ -27,7 +27,7 @@ export async function smallServer(
   );
 }
 
-/** A run of `count` texts and its end, with the records that a log begins with. */
+/** Returns the events of a completed run with `count` texts, including the records at the start of a log. */
 export function shortRun(count: number): readonly EventInit[] {
   const events: EventInit[] = [
     { event: { case: "runCreated", value: { agentId: "writer" } } },

@@ -2,7 +2,7 @@ import { RunStatus } from "@reeve/contracts/run";
 import { openCallJournal, openRunLog, openThreadLog } from "@reeve/jetstream/log/open";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
-import { openReeve } from "../../../cli/src/client.ts";
+import { openConnection } from "@reeve/client";
 import { startPlayingServer } from "../../support/playing-server.ts";
 import { endOf, runViolations } from "./check-run.ts";
 import { threadViolations } from "./check-threads.ts";
@@ -61,7 +61,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     },
   });
   using gateways = new DisposableStack();
-  const reeves = cluster.addresses.map((address) => gateways.use(openReeve(address)));
+  const reeves = cluster.addresses.map((address) => gateways.use(openConnection(address)));
   await reeves[0]?.agents.createAgent({ spec: workerAgent });
 
   const over = new AbortController();

@@ -4,7 +4,7 @@ import { ApprovalState } from "@reeve/contracts/approval";
 import { OnBusy } from "@reeve/contracts/run";
 import type { RunEvent } from "@reeve/contracts/run";
 import { EventFamily } from "@reeve/contracts/run";
-import type { Reeve } from "../../../cli/src/client.ts";
+import type { Connection } from "@reeve/client";
 import type { Random } from "./random.ts";
 import type { RunPlan } from "./run-plan.ts";
 import { effectsOf } from "./run-plan.ts";
@@ -37,7 +37,7 @@ export interface Seen {
 
 /** A patient client of several gateways: asks again, anywhere, whenever it gets no answer. */
 export class Client {
-  readonly #gateways: readonly Reeve[];
+  readonly #gateways: readonly Connection[];
   readonly #random: Random;
   readonly #wrong: string[] = [];
   readonly #events: RunEvent[] = [];
@@ -45,7 +45,7 @@ export class Client {
   #longestPauseMs = 0;
   #cancel: CancelAnswer = "none";
 
-  constructor(gateways: readonly Reeve[], random: Random) {
+  constructor(gateways: readonly Connection[], random: Random) {
     this.#gateways = gateways;
     this.#random = random;
   }
@@ -207,7 +207,7 @@ export class Client {
   /** The answer of some gateway. Rejects with what a gateway refused. */
   async #ask<Answer>(
     question: (
-      reeve: Reeve,
+      reeve: Connection,
       options: { signal: AbortSignal; timeoutMs: number },
     ) => Promise<Answer>,
     signal: AbortSignal,

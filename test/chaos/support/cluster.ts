@@ -10,7 +10,7 @@ import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import type { NatsServer } from "@reeve/platform/nats/nats-server";
 import { startNatsServer } from "@reeve/platform/nats/nats-server";
-import type { ServerAddress } from "../../../cli/src/server-address.ts";
+import type { ServerOptions } from "@reeve/client";
 import { Link } from "./link.ts";
 import type { Service } from "./member.ts";
 import { Member } from "./member.ts";
@@ -78,9 +78,9 @@ export class Cluster implements AsyncDisposable {
   }
 
   /** Where clients reach the gateways. */
-  get addresses(): readonly ServerAddress[] {
+  get addresses(): readonly ServerOptions[] {
     return this.of("gateway").map(({ door }) => ({
-      url: `http://127.0.0.1:${door?.port ?? 0}`,
+      address: `http://127.0.0.1:${door?.port ?? 0}`,
       token,
     }));
   }

@@ -5,8 +5,8 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
 import type { StartedNetwork, StartedTestContainer } from "testcontainers";
 import { getContainerRuntimeClient, Network, Wait } from "testcontainers";
-import type { Reeve } from "../../../cli/src/client.ts";
-import { openReeve } from "../../../cli/src/client.ts";
+import type { Connection } from "@reeve/client";
+import { openConnection } from "@reeve/client";
 import { ConfinedContainer } from "./confined-container.ts";
 import { upToDateImages } from "./engine.ts";
 import { NatsContainers } from "./nats-containers.ts";
@@ -24,7 +24,7 @@ export interface Member {
   readonly service: Service;
   readonly container: StartedTestContainer;
   /** A client of it; only a gateway answers. */
-  readonly reeve: Reeve;
+  readonly reeve: Connection;
 }
 
 export interface ContainersOptions {
@@ -99,12 +99,12 @@ export class Containers implements AsyncDisposable {
   }
 
   /** Clients of all gateways. */
-  get gateways(): readonly Reeve[] {
+  get gateways(): readonly Connection[] {
     return this.of("gateway").map(({ reeve }) => reeve);
   }
 
   /** The gateway that is the oldest. */
-  get reeve(): Reeve {
+  get reeve(): Connection {
     const [first] = this.gateways;
     if (first === undefined) throw new Error("there is no gateway");
     return first;
@@ -135,7 +135,7 @@ export class Containers implements AsyncDisposable {
       });
     });
     const url = `http://${started.getHost()}:${started.getMappedPort(port)}`;
-    const member = { service, container: started, reeve: openReeve({ url, token }) };
+    const member = { service, container: started, reeve: openConnection({ address: url, token }) };
     this.#members.push(member);
     return member;
   }

@@ -6,8 +6,8 @@ import { create } from "@bufbuild/protobuf";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
 import type { RunEvent } from "@reeve/contracts/run";
 import { createLogger } from "@reeve/platform/telemetry/logger";
-import { openReeve } from "../../../cli/src/client.ts";
-import { startEmbedded } from "../../../cli/src/embedded.ts";
+import { openConnection } from "@reeve/client";
+import { startEmbedded } from "reeve/embedded";
 import type { Asked, Played } from "../../support/playing-server.ts";
 import { startPlayingServer } from "../../support/playing-server.ts";
 import type { Backend, People, Scenario } from "./backend.ts";
@@ -38,7 +38,7 @@ export async function natsBackend(): Promise<Backend> {
       new AbortController().signal,
     ),
   );
-  const reeve = opening.use(openReeve({ url: embedded.url, token: embedded.token }));
+  const reeve = opening.use(openConnection({ address: embedded.url, token: embedded.token }));
   const resources = opening.move();
   let agents = 0;
   return {

@@ -16,8 +16,8 @@ import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import type { NatsServer } from "@reeve/platform/nats/nats-server";
 import { startNatsServer } from "@reeve/platform/nats/nats-server";
-import type { Reeve } from "../../../cli/src/client.ts";
-import { openReeve } from "../../../cli/src/client.ts";
+import type { Connection } from "@reeve/client";
+import { openConnection } from "@reeve/client";
 
 const root = join(import.meta.dirname, "../../..");
 const token = "test-token-0123456789";
@@ -50,9 +50,10 @@ interface Probes {
 
 /** The four services as processes of their own, beside a NATS server, with scripts instead of models. */
 export class Deployment implements AsyncDisposable {
-  readonly reeve: Reeve;
+  readonly reeve: Connection;
   /** A client of the second gateway, which is there once it is started. */
-  readonly second: Reeve;
+  readonly second: Connection;
+  readonly secondUrl: string;
   readonly nats: Nats;
   readonly url: string;
   readonly token = token;
@@ -92,8 +93,9 @@ export class Deployment implements AsyncDisposable {
       REEVE_LISTEN: `127.0.0.1:${gateway2}`,
       REEVE_APPROVALS_LISTEN: `127.0.0.1:${approvals2}`,
     };
-    this.reeve = openReeve({ url: this.url, token });
-    this.second = openReeve({ url: `http://127.0.0.1:${gateway2}`, token });
+    this.reeve = openConnection({ address: this.url, token });
+    this.secondUrl = `http://127.0.0.1:${gateway2}`;
+    this.second = openConnection({ address: this.secondUrl, token });
   }
 
   /**

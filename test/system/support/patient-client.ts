@@ -1,14 +1,16 @@
+import { setTimeout as wait } from "node:timers/promises";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent, StartRunRequestSchema } from "@reeve/contracts/run";
 import { EventFamily } from "@reeve/contracts/run";
 import { failureFrom } from "@reeve/platform/rpc/connect-failure";
-import { patient, persistently } from "../../../cli/src/back-off.ts";
-import type { Reeve } from "../../../cli/src/client.ts";
+import type { Connection } from "@reeve/client";
 
-const never = new AbortController().signal;
 /** At most so many connections of all watches of one client are cut. */
 const maxCuts = 100;
+/** A request is sent again while no gateway can be reached, about half a minute in all. */
+const maxFailures = 10;
+const firstDelayMs = 100;
 /** Everything in the log of a run. */
 export const everything = {
   case: "families",
@@ -24,7 +26,7 @@ export interface PatientClientOptions {
   /** What its runs find in their workspaces. */
   readonly files?: MessageInitShape<typeof StartRunRequestSchema>["files"];
   /** The gateways that there are at the moment, at least one. */
-  gateways(): readonly Reeve[];
+  gateways(): readonly Connection[];
   onEvent?(): void;
 }
 
@@ -40,7 +42,7 @@ export class PatientClient {
     this.#options = options;
   }
 
-  get #gateway(): Reeve {
+  get #gateway(): Connection {
     const gateways = this.#options.gateways();
     const chosen = gateways[this.#turn % gateways.length];
     if (chosen === undefined) throw new Error("there is no gateway");
@@ -48,12 +50,15 @@ export class PatientClient {
   }
 
   async #persistently<Result>(request: () => Promise<Result>): Promise<Result> {
-    const asked = () =>
-      request().catch((error: unknown) => {
+    for (let failures = 1; ; failures++) {
+      try {
+        return await request();
+      } catch (error) {
         this.#turn++;
-        throw error;
-      });
-    return await persistently(asked, patient, never);
+        if (failures >= maxFailures || failureFrom(error).kind !== "unavailable") throw error;
+        await wait(Math.min(firstDelayMs * 2 ** (failures - 1), 5_000));
+      }
+    }
   }
 
   /** Starts a run, watches it to its end and approves what it asks for. Gives what it saw. */
@@ -71,7 +76,7 @@ export class PatientClient {
         if (failure.kind !== "unavailable") throw error;
         this.#cuts++;
         this.#turn++;
-        await patient.sleep(failure.retryAfterMs ?? patient.firstDelayMs, never);
+        await wait(failure.retryAfterMs ?? firstDelayMs);
       }
     }
     throw new Error(`${name} was cut off too often`);

@@ -1,0 +1,51 @@
+import type { Client } from "@reeve/client";
+import { connect } from "@reeve/client";
+import type { Command } from "commander";
+import type { ExitCode } from "./exit-code.ts";
+import { exitCodes } from "./exit-code.ts";
+import type { ServerAddress, ServerOptions } from "./server-address.ts";
+import { serverAddress } from "./server-address.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** What a command line works with. */
+export interface Context {
+  readonly terminal: Terminal;
+  readonly environment: NodeJS.ProcessEnv;
+  /** Aborts on Ctrl-C and SIGTERM. */
+  readonly signal: AbortSignal;
+  /** Exit code of the process. `ok`, unless the command sets another one. */
+  exitCode: ExitCode;
+  /** Address of the server that the command uses, for error messages. */
+  url: string | undefined;
+}
+
+export function createContext(
+  given: Pick<Context, "terminal" | "environment" | "signal">,
+): Context {
+  return { ...given, exitCode: exitCodes.ok, url: undefined };
+}
+
+/** Runs an action of `command` with a client of the server that the options name. The action may return an exit code. */
+export async function withClient(
+  context: Context,
+  command: Command,
+  action: (reeve: Client) => Promise<ExitCode | void>,
+): Promise<void> {
+  const address = serverAddress(command.optsWithGlobals<ServerOptions>(), context.environment);
+  context.url = address.url;
+  using reeve = openClient(address);
+  context.exitCode = (await action(reeve)) ?? context.exitCode;
+}
+
+/** Returns a client with the time limits of a command line. */
+export function openClient({ url, token }: ServerAddress): Client {
+  return connect({
+    address: url,
+    token,
+    requestTimeoutMs: 60_000,
+    // A person who has mistyped an address should not wait long for the error.
+    retryTimeoutMs: 1_000,
+    // Large files, slow networks.
+    transferTimeoutMs: 3_600_000,
+  });
+}

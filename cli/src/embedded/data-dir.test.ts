@@ -1,0 +1,39 @@
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { expect, test } from "vitest";
+import { openDataDir } from "./data-dir.ts";
+import { serverAddress } from "../server-address.ts";
+
+const newFolder = () => join(mkdtempSync(join(tmpdir(), "reeve-data-")), "data");
+
+test("keeps one token, which only its owner can read and clients find", () => {
+  const folder = newFolder();
+  const first = openDataDir(folder);
+  first[Symbol.dispose]();
+  using second = openDataDir(folder);
+  expect(second.token).toBe(first.token);
+  expect(statSync(join(folder, "token")).mode & 0o777).toBe(0o600);
+  expect(serverAddress({ dataDir: folder }, {}).token).toBe(first.token);
+});
+
+test("one process at a time holds a data folder", () => {
+  const folder = newFolder();
+  using held = openDataDir(folder);
+  const lock = join(held.path, "lock");
+  const [, start] = readFileSync(lock, "utf8").split(" ");
+  expect(start).toMatch(/^\d+$/);
+  // The parent of this process is another live process.
+  const stat = readFileSync(`/proc/${process.ppid}/stat`, "utf8");
+  const parentStart = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+  writeFileSync(lock, `${process.ppid} ${parentStart}`);
+  expect(() => openDataDir(folder)).toThrow(`in use by process ${process.ppid}`);
+});
+
+test("a process takes over the folder of a dead one, even if another process has its pid now", () => {
+  const folder = newFolder();
+  openDataDir(folder)[Symbol.dispose]();
+  writeFileSync(join(folder, "lock"), `${process.ppid} 1`);
+  expect(() => openDataDir(folder)[Symbol.dispose]()).not.toThrow();
+});

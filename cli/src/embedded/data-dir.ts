@@ -1,0 +1,82 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import process from "node:process";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import { tokenFile } from "../server-address.ts";
+
+/** The folder with all data of an embedded server. One process at a time holds it, until it is disposed. */
+export interface DataDir extends Disposable {
+  readonly path: string;
+  /** The token of this machine's user. It stays the same across restarts. */
+  readonly token: string;
+}
+
+/** Opens a data folder, and creates it if it does not exist. Throws a Failure if another process holds it. */
+export function openDataDir(given: string): DataDir {
+  const path = resolve(given);
+  mkdirSync(path, { recursive: true });
+  const lock = join(path, "lock");
+  const owner = `${process.pid} ${startOf(process.pid) ?? ""}`;
+  const holder = holderOf(lock);
+  if (holder !== undefined && holder !== process.pid) {
+    throw new Failure(
+      "precondition",
+      ErrorReason.UNAVAILABLE,
+      `data folder ${path} is in use by process ${holder}; stop that process, or use another folder with --data-dir`,
+    );
+  }
+  writeFileSync(lock, owner, { mode: 0o600 });
+  return {
+    path,
+    token: tokenOf(path),
+    [Symbol.dispose]: () => rmSync(lock, { force: true }),
+  };
+}
+
+function tokenOf(path: string): string {
+  const file = tokenFile(path);
+  try {
+    const stored = readFileSync(file, "utf8").trim();
+    if (stored !== "") return stored;
+  } catch {
+    // There is no token before the first start.
+  }
+  const token = `reeve_${randomBytes(24).toString("hex")}`;
+  writeFileSync(file, `${token}\n`, { mode: 0o600 });
+  return token;
+}
+
+/** Returns the live process that holds a lock. The start time detects a pid that now belongs to another process. */
+function holderOf(lock: string): number | undefined {
+  let text: string;
+  try {
+    text = readFileSync(lock, "utf8");
+  } catch {
+    return undefined;
+  }
+  const [pid = "", start = ""] = text.split(" ");
+  const number = Number(pid);
+  return number > 0 && isAlive(number) && (startOf(number) ?? "") === start ? number : undefined;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+/** Returns when a process started, in clock ticks since boot. Undefined on systems without /proc. */
+function startOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The second field is the program name in parentheses, which may contain any character. The start time is field 22.
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+  } catch {
+    return undefined;
+  }
+}

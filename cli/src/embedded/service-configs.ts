@@ -1,0 +1,41 @@
+import { join } from "node:path";
+import { approvalsConfig } from "@reeve/approvals/config";
+import { gatewayConfig } from "@reeve/gateway/config";
+import type { Environment } from "@reeve/platform/config";
+import { readConfig } from "@reeve/platform/config";
+import { runtimeConfig } from "@reeve/runtime/config";
+import { toolhostConfig } from "@reeve/toolhost/config";
+
+/** Values of an embedded deployment that are known only when it starts. */
+export interface EmbeddedParts {
+  readonly natsUrl: string;
+  readonly listen: string;
+  readonly dataDir: string;
+  readonly token: string;
+  readonly internalToken: string;
+}
+
+/** Scripts of the examples, with which everything runs without an API key. */
+const exampleScripts = join(import.meta.dirname, "../../../examples/scripts");
+
+/** Returns the configuration of each service. Throws a Failure that lists every invalid environment variable. */
+export function serviceConfigs(settings: Environment, parts: EmbeddedParts) {
+  const environment: Environment = {
+    ...settings,
+    REEVE_NATS_URL: parts.natsUrl,
+    REEVE_LISTEN: parts.listen,
+    REEVE_DATA_DIR: parts.dataDir,
+    REEVE_TOKENS: `${parts.token}=local/me`,
+    REEVE_APPROVALS_LISTEN: "127.0.0.1:0",
+    REEVE_INTERNAL_TOKEN: parts.internalToken,
+    REEVE_SCRIPTS: settings["REEVE_SCRIPTS"] || exampleScripts,
+    REEVE_POOL: "default",
+  };
+  return {
+    toolhost: readConfig(toolhostConfig, environment),
+    runtime: readConfig(runtimeConfig, environment),
+    approvals: readConfig(approvalsConfig, environment),
+    gateway: (approvalsUrl: string) =>
+      readConfig(gatewayConfig, { ...environment, REEVE_APPROVALS_URL: approvalsUrl }),
+  };
+}

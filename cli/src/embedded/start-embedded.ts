@@ -1,0 +1,87 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { startApprovals } from "@reeve/approvals/serve";
+import { startGateway } from "@reeve/gateway/serve";
+import type { Environment } from "@reeve/platform/config";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import { connectNats } from "@reeve/platform/nats/connect-nats";
+import { startNatsServer } from "@reeve/platform/nats/nats-server";
+import { startTracing } from "@reeve/platform/telemetry/start-tracing";
+import { startRuntime } from "@reeve/runtime/serve";
+import { startToolhost } from "@reeve/toolhost/serve";
+import { openDataDir } from "./data-dir.ts";
+import type { Capabilities } from "./read-capabilities.ts";
+import { readCapabilities } from "./read-capabilities.ts";
+import { serviceConfigs } from "./service-configs.ts";
+
+export interface EmbeddedOptions {
+  /** Listen address of the gateway: `host:port`. Port 0 means any free port. */
+  readonly listen: string;
+  /** Folder for all data. Created if it does not exist. */
+  readonly dataDir: string;
+  /** Port of the NATS server on loopback. Default: any free port. */
+  readonly natsPort?: number;
+  /** Environment variables of the services. */
+  readonly settings: Environment;
+  readonly log: Logger;
+}
+
+/** A complete Reeve: all services in this process, and a NATS server. Disposing it stops everything. */
+export interface Embedded extends AsyncDisposable {
+  readonly url: string;
+  readonly token: string;
+  readonly dataDir: string;
+  readonly capabilities: Capabilities;
+}
+
+/**
+ * Starts a NATS server, and the four services in this process. Throws a Failure, and leaves nothing running, if the data
+ * folder is in use, a port is taken, nats-server is not installed, or a setting is invalid.
+ */
+export async function startEmbedded(
+  { listen, dataDir, natsPort, settings, log }: EmbeddedOptions,
+  signal: AbortSignal,
+): Promise<Embedded> {
+  await using starting = new AsyncDisposableStack();
+  const folder = starting.use(openDataDir(dataDir));
+  const server = starting.use(
+    await startNatsServer(
+      {
+        storeDir: join(folder.path, "nats"),
+        log,
+        ...(natsPort !== undefined && { port: natsPort }),
+      },
+      signal,
+    ),
+  );
+  const nats = starting.use(await connectNats(server.url, { name: "embedded", log }, signal));
+  const configs = serviceConfigs(settings, {
+    natsUrl: server.url,
+    listen,
+    dataDir: folder.path,
+    token: folder.token,
+    internalToken: randomBytes(24).toString("hex"),
+  });
+  starting.use(await startTracing("reeve", configs.runtime, log));
+  const ports = (service: string) => ({ nats, log: log.child({ service }) });
+  // The gateway starts last, so that tools and models are announced before the first request.
+  starting.use(
+    await startToolhost(configs.toolhost, { ...ports("toolhost"), environment: settings }, signal),
+  );
+  starting.use(await startRuntime(configs.runtime, ports("runtime"), signal));
+  const approvals = starting.use(
+    await startApprovals(configs.approvals, ports("approvals"), signal),
+  );
+  const gateway = starting.use(
+    await startGateway(configs.gateway(approvals.url), ports("gateway"), signal),
+  );
+  const capabilities = await readCapabilities(nats, signal);
+  const resources = starting.move();
+  return {
+    url: gateway.url,
+    token: folder.token,
+    dataDir: folder.path,
+    capabilities,
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}

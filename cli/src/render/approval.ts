@@ -1,0 +1,61 @@
+import type { Approval } from "@reeve/contracts/approval";
+import { ApprovalState } from "@reeve/contracts/approval";
+import type { Question } from "@reeve/contracts/tool";
+import type { Style } from "../terminal.ts";
+import { oneLine } from "./plain-text.ts";
+import { shortArguments } from "./tool.ts";
+
+/** Renders a pending approval with the commands that decide it, or how it was decided. */
+export function renderApproval(
+  approval: Approval | undefined,
+  style: Style,
+  width: number,
+): readonly string[] {
+  if (approval === undefined) return [];
+  const { approvalId, call, decision, state, question } = approval;
+  const tool = oneLine(call?.name ?? "", 128);
+  const reason = decision?.reason ? `: ${oneLine(decision.reason, width)}` : "";
+  const by = decision === undefined ? "" : ` by ${oneLine(decision.decidedBy, 100)}${reason}`;
+  switch (state) {
+    case ApprovalState.PENDING: {
+      const id = oneLine(approvalId, 256);
+      if (question !== undefined) return questionLines(question, tool, { id, style, width });
+      const args = oneLine(shortArguments(call?.arguments ?? {}), width);
+      return [
+        `    ${style("yellow", `▲ ${tool} is waiting for approval`)} ${style("dim", args)}`,
+        `      ${style("bold", `reeve approve ${id}`)}`,
+        `      ${style("bold", `reeve reject ${id}`)}`,
+      ];
+    }
+    case ApprovalState.APPROVED:
+      return [`    ${style("green", "▲")} ${tool} ${question ? "answered" : "approved"}${by}`];
+    case ApprovalState.REJECTED:
+      return [`    ${style("red", "▲")} ${tool} ${question ? "declined" : "rejected"}${by}`];
+    case ApprovalState.TIMED_OUT:
+      return [`    ${style("red", "▲")} ${tool}: timed out without a decision`];
+    case ApprovalState.WITHDRAWN:
+      return [
+        `    ${style("yellow", "▲")} ${tool}: ${question ? "question" : "approval"} withdrawn`,
+      ];
+    default:
+      return [];
+  }
+}
+
+/** Renders the question of a tool, the names of the values that it asks for, and the commands that answer it. */
+function questionLines(
+  { message, schema, askedBy }: Question,
+  tool: string,
+  { id, style, width }: { readonly id: string; readonly style: Style; readonly width: number },
+): readonly string[] {
+  const properties = schema?.["properties"];
+  const names =
+    typeof properties === "object" && properties !== null ? Object.keys(properties) : [];
+  const requested = names.length === 0 ? "" : ` (${names.join(", ")})`;
+  const text = oneLine(`${message}${requested}`, width);
+  return [
+    `    ${style("yellow", `▲ ${tool} asks`)} ${text} ${style("dim", `· ${oneLine(askedBy, 100)}`)}`,
+    `      ${style("bold", `reeve approve ${id} --answer '{…}'`)}`,
+    `      ${style("bold", `reeve reject ${id}`)}`,
+  ];
+}

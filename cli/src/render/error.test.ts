@@ -1,0 +1,36 @@
+import { connect } from "@reeve/client";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import { expect, test } from "vitest";
+import { plainStyle } from "../../test/support/memory-terminal.ts";
+import { renderError } from "./error.ts";
+
+test("shows every violation in a table", () => {
+  const failure = new Failure("invalid", ErrorReason.INVALID_AGENT, "the agent spec is not valid", {
+    violations: [
+      { field: "spec.model", description: "no such model", reason: "MODEL_NOT_FOUND" },
+      { field: "spec.hitl_tools[1]", description: "no such tool", reason: "TOOL_NOT_FOUND" },
+    ],
+  });
+  expect(renderError(failure, undefined, plainStyle)).toBe(
+    [
+      "error: the agent spec is not valid",
+      "FIELD               PROBLEM        RULE",
+      "spec.model          no such model  MODEL_NOT_FOUND",
+      "spec.hitl_tools[1]  no such tool   TOOL_NOT_FOUND",
+      "",
+    ].join("\n"),
+  );
+});
+
+test("explains how to start a server when there is none", async () => {
+  using reeve = connect({ address: "http://127.0.0.1:1", retryTimeoutMs: 1 });
+  const error: unknown = await reeve.listTools().catch((thrown: unknown) => thrown);
+  expect(renderError(error, "http://127.0.0.1:1", plainStyle)).toContain(
+    "no Reeve server at http://127.0.0.1:1; start one with `reeve up`",
+  );
+});
+
+test("text of a server cannot control the terminal", () => {
+  expect(renderError(new Error("x\u001b[2J"), undefined, plainStyle)).toBe("error: x[2J\n");
+});

@@ -1,0 +1,40 @@
+import { ReeveError } from "@reeve/client";
+import { Failure } from "@reeve/platform/failure";
+import type { Style } from "../terminal.ts";
+import { plainText } from "./plain-text.ts";
+import { table } from "./table.ts";
+
+/** Renders an error as one sentence, followed by a table of invalid fields if there are any. */
+export function renderError(error: unknown, url: string | undefined, style: Style): string {
+  const sentence = plainText(error instanceof Error ? error.message : String(error));
+  if (!(error instanceof ReeveError || error instanceof Failure)) {
+    return `${style("red", "error:")} ${sentence}\n`;
+  }
+  const isUnreachable = url !== undefined && error instanceof ReeveError && isUnconnected(error);
+  const message = isUnreachable
+    ? `no Reeve server at ${url}; start one with \`reeve up\`, or set --url or REEVE_URL`
+    : sentence;
+  const rows = error.violations.map(({ field, description, reason }) =>
+    [field, description, reason].map(plainText),
+  );
+  return `${style("red", "error:")} ${message}\n${table(["FIELD", "PROBLEM", "RULE"], rows)}`;
+}
+
+/** Whether a cause of the error is that no connection could be opened. */
+function isUnconnected(error: ReeveError): boolean {
+  if (!error.isTransient) return false;
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    if ("code" in cause && connectionCodes.has(String(cause.code))) return true;
+  }
+  return false;
+}
+
+const connectionCodes = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ETIMEDOUT",
+]);

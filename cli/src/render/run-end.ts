@@ -1,0 +1,32 @@
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { StatusChanged } from "@reeve/contracts/run";
+import { RunStatus } from "@reeve/contracts/run";
+import type { Style } from "../terminal.ts";
+import { formatCost, formatMs, millisOf } from "./numbers.ts";
+import { oneLine } from "./plain-text.ts";
+import type { TraceState } from "./trace-state.ts";
+
+/** Renders the last line of a run: how it ended, its duration, and its cost. Empty if the status is not terminal. */
+export function renderEnd(
+  { startedMs, cost }: TraceState,
+  { status, message }: StatusChanged,
+  time: Timestamp | undefined,
+  style: Style,
+): readonly string[] {
+  const mark = markOf(status, style);
+  if (mark === undefined) return [];
+  const duration =
+    time === undefined || startedMs === undefined
+      ? ""
+      : ` in ${formatMs(Math.max(millisOf(time) - startedMs, 0))}`;
+  const parts = [`${mark}${duration}`];
+  if (message !== "") parts.push(oneLine(message, 500));
+  if (cost !== undefined) parts.push(formatCost(cost));
+  return [parts.join(" · ")];
+}
+
+function markOf(status: RunStatus, style: Style): string | undefined {
+  if (status === RunStatus.COMPLETED) return style("green", "✓ completed");
+  if (status === RunStatus.ERROR) return style("red", "✗ failed");
+  return status === RunStatus.CANCELLED ? style("yellow", "■ cancelled") : undefined;
+}

@@ -1,0 +1,44 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { ToolResultEvent } from "@reeve/contracts/run";
+import type { ToolCall, ToolProgress } from "@reeve/contracts/tool";
+import type { Style } from "../terminal.ts";
+import { formatMs } from "./numbers.ts";
+import { oneLine } from "./plain-text.ts";
+
+export function renderCall(call: ToolCall, style: Style, width: number): readonly string[] {
+  const name = oneLine(call.name, 128);
+  const args = call.arguments === undefined ? call.rawArguments : shortArguments(call.arguments);
+  const shown = args === "" ? "" : ` ${style("dim", oneLine(args, width))}`;
+  return [`    ${style("cyan", "→")} ${style("bold", name)}${shown}`];
+}
+
+export function renderProgress(
+  { name, progress, total, message }: ToolProgress,
+  style: Style,
+  width: number,
+): readonly string[] {
+  const count = total === undefined ? `${progress}` : `${progress}/${total}`;
+  const line = `… ${oneLine(name, 128)} ${count} ${oneLine(message, width)}`.trimEnd();
+  return [`    ${style("dim", line)}`];
+}
+
+export function renderResult(
+  { result, success, error, durationMs }: ToolResultEvent,
+  style: Style,
+  width: number,
+): readonly string[] {
+  const name = oneLine(result?.name ?? "", 128);
+  const ms = style("dim", formatMs(durationMs));
+  const content = result?.content ?? "";
+  const text = oneLine(success ? content : error || content, width);
+  return success
+    ? [`    ${style("green", "✓")} ${name} ${ms} ${style("dim", text)}`]
+    : [`    ${style("red", "✗")} ${name} ${ms} ${text}`];
+}
+
+/** Formats arguments for skimming: `path="data.csv", limit=10`. Truncates long values. */
+export function shortArguments(args: JsonObject): string {
+  return Object.entries(args)
+    .map(([name, value]) => `${name}=${oneLine(JSON.stringify(value), 60)}`)
+    .join(", ");
+}

@@ -1,0 +1,41 @@
+import { create } from "@bufbuild/protobuf";
+import { ExecutionTreeSchema } from "@reeve/contracts/thread";
+import { expect, test } from "vitest";
+import { plainStyle } from "../../test/support/memory-terminal.ts";
+import { renderTree } from "./tree.ts";
+
+const options = { style: plainStyle, columns: 80 };
+
+test("renders children below their parents, with their subject and their result", () => {
+  const tree = create(ExecutionTreeSchema, {
+    version: 1,
+    nodes: [
+      { id: "a", name: "run_subtask", title: "Look into it", durationMs: 1_500 },
+      { id: "b", name: "search", argsPreview: '{"q":"x"}', unfinished: true },
+      {
+        id: "c",
+        parentId: "a",
+        name: "read_file",
+        argsPreview: "{}",
+        isError: true,
+        durationMs: 4,
+      },
+    ],
+  });
+  expect(renderTree(tree, options)).toBe(
+    [
+      "✓ run_subtask Look into it 1.5 s",
+      "  ✗ read_file {} 4 ms",
+      '… search {"q":"x"} unfinished',
+      "",
+    ].join("\n"),
+  );
+});
+
+test("text of a model cannot control the terminal", () => {
+  const tree = create(ExecutionTreeSchema, {
+    nodes: [{ id: "a", name: "x\u001b[2J", title: "y\nz\u0007" }],
+  });
+  const shown = renderTree(tree, options);
+  for (const control of ["\u001b", "\u0007", "y\nz"]) expect(shown).not.toContain(control);
+});

@@ -1,0 +1,30 @@
+import type { ExecutionTree, ExecutionTreeNode } from "@reeve/contracts/thread";
+import type { Style } from "../terminal.ts";
+import { formatMs } from "./numbers.ts";
+import { oneLine } from "./plain-text.ts";
+
+/** Renders an execution tree with one node per line and children below their parents. */
+export function renderTree(
+  { nodes }: ExecutionTree,
+  { style, columns }: { readonly style: Style; readonly columns: number },
+): string {
+  const children = Map.groupBy(nodes, ({ parentId }) => parentId);
+  const linesBelow = (parentId: string, depth: number): readonly string[] =>
+    (children.get(parentId) ?? []).flatMap((node) => [
+      nodeLine(node, depth, style, Math.max(columns - 40 - 2 * depth, 20)),
+      ...linesBelow(node.id, depth + 1),
+    ]);
+  return linesBelow("", 0).join("");
+}
+
+function nodeLine(node: ExecutionTreeNode, depth: number, style: Style, width: number): string {
+  const { name, title, argsPreview, durationMs, unfinished } = node;
+  const about = oneLine(title === "" ? argsPreview : title, width);
+  const ms = unfinished ? "unfinished" : formatMs(durationMs);
+  return `${"  ".repeat(depth)}${markOf(node, style)} ${style("bold", oneLine(name, 128))} ${about} ${style("dim", ms)}\n`;
+}
+
+function markOf({ unfinished, isError }: ExecutionTreeNode, style: Style): string {
+  if (unfinished) return style("cyan", "…");
+  return isError ? style("red", "✗") : style("green", "✓");
+}

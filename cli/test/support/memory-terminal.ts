@@ -1,0 +1,36 @@
+import type { Style, Terminal } from "../../src/terminal.ts";
+
+/** Shows no colors. */
+export const plainStyle: Style = (_, text) => text;
+
+/** A terminal in memory: records its output, and answers questions from a list. */
+export class MemoryTerminal implements Terminal {
+  stdout = "";
+  stderr = "";
+  readonly style = plainStyle;
+  readonly columns = 100;
+  readonly isInteractive: boolean;
+  readonly #answers: string[];
+
+  constructor({ answers }: { readonly answers?: readonly string[] } = {}) {
+    this.isInteractive = answers !== undefined;
+    this.#answers = [...(answers ?? [])];
+  }
+
+  out(text: string): void {
+    this.stdout += text;
+  }
+
+  outBytes(bytes: Uint8Array): void {
+    this.stdout += new TextDecoder().decode(bytes);
+  }
+
+  note(text: string): void {
+    this.stderr += text;
+  }
+
+  ask(question: string): Promise<string> {
+    this.out(question);
+    return Promise.resolve(this.#answers.shift() ?? "");
+  }
+}
