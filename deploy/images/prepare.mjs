@@ -26,7 +26,10 @@ for (const folder of ["/data", ".compile-cache"]) {
 
 /** The tests, benchmarks and the library have packages of their own, which nothing here needs. Node comes from the base. */
 function install() {
-  for (const path of ["package.json", ...globSync("{packages/*,services/*,cli,sdk/typescript}/package.json")]) {
+  for (const path of [
+    "package.json",
+    ...globSync("{packages/*,services/*,cli,sdk/typescript}/package.json"),
+  ]) {
     const { devDependencies: _, ...manifest } = JSON.parse(readFileSync(path, "utf8"));
     if (path === "package.json") {
       // A bill of materials names a version.
