@@ -22,7 +22,7 @@ export type ServiceName = "gateway" | "runtime" | "toolhost" | "approvals";
 const ready: Readonly<Record<ServiceName, RegExp>> = {
   gateway: /(gateway listens)/,
   runtime: /"worker":"([^"]+)".*runtime works/,
-  toolhost: /(toolhost works)/,
+  toolhost: /(toolhost started)/,
   approvals: /(approvals listens)/,
 };
 

@@ -15,7 +15,7 @@ const confined = ["--rm", "--read-only", "--tmpfs", "/tmp", "--tmpfs", "/data:mo
 const ready = {
   gateway: "gateway listens",
   runtime: "runtime works",
-  toolhost: "toolhost works",
+  toolhost: "toolhost started",
   approvals: "approvals listens",
 } as const;
 

@@ -20,7 +20,7 @@ export type Service = "gateway" | "runtime" | "toolhost" | "approvals";
 const ready: Readonly<Record<Service, string>> = {
   gateway: "gateway listens",
   runtime: "runtime works",
-  toolhost: "toolhost works",
+  toolhost: "toolhost started",
   approvals: "approvals listens",
 };
 

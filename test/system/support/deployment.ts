@@ -34,7 +34,7 @@ type Settings = Readonly<Record<string, string>>;
 const ready: Readonly<Record<ServiceName, string>> = {
   gateway: "gateway listens",
   runtime: "runtime works",
-  toolhost: "toolhost works",
+  toolhost: "toolhost started",
   approvals: "approvals listens",
 };
 

@@ -39,7 +39,7 @@ export async function startToolhostProcess(
   for await (const line of createInterface({ input: child.stderr })) {
     if (line.includes('"probes are answered"'))
       ({ url } = JSON.parse(line) as { readonly url: string });
-    if (!line.includes('"toolhost works"')) continue;
+    if (!line.includes('"toolhost started"')) continue;
     ({ host } = JSON.parse(line) as { readonly host: string });
     break;
   }
