@@ -274,7 +274,7 @@ test("metadata for a provider without tls is warned of, and not told", async () 
   await using provider = new ToolProvider("acme", config, ports);
   await provider.tried;
   expect(lines).toHaveLength(1);
-  expect(lines[0]).toContain("without tls");
+  expect(lines[0]).toContain("without TLS");
   expect(lines[0]).not.toContain("SECRET");
 });
 
