@@ -64,8 +64,8 @@ describe("an external fact", () => {
       read: (...args) => log.read(...args),
       follow: (...args) => log.follow(...args),
     };
-    const both = () => [submitted("m1"), submitted("m2")];
-    const head = await appendExternal({ log: counting, dispatch }, key, both, signal);
+    const facts = [submitted("m1"), submitted("m2")];
+    const head = await appendExternal({ log: counting, dispatch }, key, () => facts, signal);
     expect(sizes).toEqual([2]);
     expect(head.lastSequence).toBe(4);
   });
@@ -142,8 +142,11 @@ describe("an external fact", () => {
   });
 });
 
+function read(name: string): string {
+  return readFileSync(join(import.meta.dirname, name), "utf8");
+}
+
 test("the invariants of external appends name tests that exist", () => {
-  const read = (name: string) => readFileSync(join(import.meta.dirname, name), "utf8");
   const cited = [...read("append-external.ts").matchAll(/Test: (\S+\.ts), "(.+)"$/gm)];
   expect(cited).toHaveLength(7);
   for (const [, name = "", title = ""] of cited) expect(read(name)).toContain(`"${title}"`);
