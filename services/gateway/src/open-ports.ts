@@ -1,4 +1,6 @@
 import { mergeCatalogs } from "@reeve/agent/tools/merge-catalogs";
+import { create } from "@bufbuild/protobuf";
+import type { ModelCatalog } from "@reeve/contracts/agent";
 import { AgentSchema, ModelCatalogSchema } from "@reeve/contracts/agent";
 import { MemorySchema } from "@reeve/contracts/memory";
 import { RunSchema } from "@reeve/contracts/run";
@@ -17,7 +19,6 @@ import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
 import { openRunLists } from "./app/list-runs.ts";
-import { mergeModels } from "./app/merge-models.ts";
 import type { GatewayConfig } from "./config.ts";
 
 /** Opens the ports of a gateway on NATS. Their live views follow NATS until `signal` aborts. */
@@ -49,4 +50,14 @@ export async function openPorts(
     },
     offer: () => ({ tools: mergeCatalogs(tools()), models: mergeModels(models()) }),
   };
+}
+
+/** Merges the model catalogs of all runtimes into one. */
+function mergeModels(catalogs: readonly ModelCatalog[]): ModelCatalog {
+  const maxima = catalogs.find((catalog) => catalog.maxima !== undefined)?.maxima;
+  return create(ModelCatalogSchema, {
+    models: catalogs.flatMap(({ models }) => models),
+    providers: catalogs.flatMap(({ providers }) => providers),
+    ...(maxima && { maxima }),
+  });
 }

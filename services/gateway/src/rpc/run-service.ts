@@ -7,6 +7,7 @@ import type { Clock } from "@reeve/platform/async/clock";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { serverDraining } from "@reeve/platform/rpc/server-draining";
 import { principalOf } from "@reeve/platform/rpc/principal";
+import { counter } from "@reeve/platform/telemetry/metrics";
 import { cancelRun } from "../app/cancel-run.ts";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
 import { cancelUnwatched, Watchers } from "../app/watchers.ts";
@@ -14,8 +15,12 @@ import { listRuns } from "../app/list-runs.ts";
 import { readRun, runKeyOf } from "../app/read-run.ts";
 import { sendMessage } from "../app/send-message.ts";
 import { startRun } from "../app/start-run.ts";
-import { countResume } from "../app/stream-metrics.ts";
 import { watchRun } from "../app/watch-run.ts";
+
+const resumes = counter({
+  name: "reeve_stream_resumes_total",
+  help: "Event streams that clients requested from a sequence after the first.",
+});
 
 /** The timeout of the cancellation of a run that lost its last watcher. */
 const cancelMs = 30_000;
@@ -46,7 +51,7 @@ export function runService(
       const watched = watchRun({ log: ports.log, sleep }, principal.tenant, request, until);
       let through = request.afterSequence;
       watchers.enter(principal, runId);
-      countResume(request.afterSequence);
+      if (request.afterSequence > 0) resumes.inc();
       // Stays true if the client leaves: that ends the generator at a `yield`, without an error and without the end of the loop.
       let isLeft = true;
       try {
