@@ -31,9 +31,9 @@ function shell(script: string) {
 }
 
 describe.skipIf(skipReason !== "")(`while a command runs${skipReason}`, () => {
-  test("its output is told before it ends", async () => {
+  test("its output is reported before it ends", async () => {
     const { report, first } = listener();
-    // Goes on until somebody who has seen the output says so.
+    // Continues until a reader of the output creates the file.
     const script = "echo working; until [ -e go ]; do sleep 0.05; done; echo done";
     const outcome = workspace.call(runCommand, { command: ["sh", "-c", script] }, { report });
     expect(await first).toEqual({ progress: 8, message: "working" });
@@ -42,7 +42,7 @@ describe.skipIf(skipReason !== "")(`while a command runs${skipReason}`, () => {
     await workspace.prepare("rm go");
   });
 
-  test("each line that code prints is told, whether it flushes or not", async () => {
+  test("each line that code prints is reported, whether it flushes or not", async () => {
     const { report, first } = listener();
     const code = "print('working')\nimport os.path\nwhile not os.path.exists('go'): pass\n'done'";
     const outcome = workspace.call(executeCode, { code }, { report });
@@ -52,7 +52,7 @@ describe.skipIf(skipReason !== "")(`while a command runs${skipReason}`, () => {
     await workspace.prepare("rm go");
   });
 
-  test("a flood of output is told now and then", async () => {
+  test("a flood of output is reported at intervals", async () => {
     const { report, reports } = listener();
     const outcome = await workspace.call(
       runCommand,
@@ -89,14 +89,14 @@ describe.skipIf(skipReason !== "")(`a result says how a command ended${skipReaso
       { stderr: "why\n\n[ended because it exceeded its output limit]" },
     ],
     ["exit", { command: ["no-such-program"] }, { exit_code: 127 }],
-  ])("%s: %j", async (reason, args, told) => {
+  ])("%s: %j", async (reason, args, expected) => {
     const outcome = await workspace.call(runCommand, args);
     expect(outcome).toMatchObject({ endReason: reason, isolation: "bubblewrap", isError: true });
-    expect(JSON.parse(outcome.content)).toMatchObject({ ...told, success: false });
+    expect(JSON.parse(outcome.content)).toMatchObject({ ...expected, success: false });
   });
 
   // Requirement: KIT-1
-  test("and code that runs out of time keeps what it printed", async () => {
+  test("and the result of code that exceeds its time includes what it printed", async () => {
     const args = { code: "print('before')\nwhile True: pass", timeout: 1 };
     const outcome = await workspace.call(executeCode, args);
     expect(outcome.endReason).toBe("timeout");
@@ -110,7 +110,7 @@ describe.skipIf(skipReason !== "")(`a result says how a command ended${skipReaso
   test.each([
     ["one long argument", ["echo", "x".repeat(200_000)]],
     ["many long arguments", ["echo", ...Array.from({ length: 900 }, () => "x".repeat(10_000))]],
-  ])("also when it could not begin: %s", async (_, command) => {
+  ])("even if it could not start: %s", async (_, command) => {
     await expect(workspace.call(runCommand, { command })).rejects.toThrow(
       "the command is too long",
     );

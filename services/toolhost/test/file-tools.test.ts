@@ -45,7 +45,7 @@ onEachGround("file tools", (ground) => {
     return (await workspace.sh(`cat '${path}'`)).text("stdout");
   }
 
-  /** Has a part of a file replaced, and gives what the model reads. */
+  /** Replaces a part of a file, and returns what the model reads. */
   async function edited(path: string, old: string, other: string, expected?: number) {
     const { content, isError } = await workspace.call(editFile, {
       path,
@@ -58,7 +58,7 @@ onEachGround("file tools", (ground) => {
 
   describe("edit_file", () => {
     // Requirement: KIT-2
-    test("replaces the first occurrence, and says where and of how many", async () => {
+    test("replaces the first occurrence, and reports its line and the number of occurrences", async () => {
       await workspace.prepare(
         "mkdir -p a; printf 'one\\ntwo\\ntwo\\n' > a/b.txt; chmod 640 a/b.txt",
       );
@@ -81,7 +81,7 @@ onEachGround("file tools", (ground) => {
       expect(await contentOf("x.txt")).toBe("aXbXc");
     });
 
-    test("takes texts that are longer than an argument may be, and any character", async () => {
+    test("accepts texts that are longer than an argument may be, and any character", async () => {
       await workspace.prepare("printf 'Grüße, 世界 {}' > long.txt");
       const long = "ü\"'\\${x}\n".repeat(100_000);
       expect(await edited("long.txt", "世界", long)).toContain("the only occurrence");
@@ -90,14 +90,14 @@ onEachGround("file tools", (ground) => {
       expect(await edited("long.txt", "\ud800", "x")).toMatch(/^refused: .* unpaired surrogates/);
     });
 
-    test("leaves bytes alone that are no text of ours", async () => {
+    test("does not change bytes that are not UTF-8", async () => {
       await workspace.prepare("printf 'a\\377b\\377c' > latin.txt");
       expect(await edited("latin.txt", "b", "B")).toContain("the only occurrence");
       const { text } = await workspace.sh("od -An -c latin.txt");
       expect(text("stdout").trim().split(/\s+/)).toEqual(["a", "377", "B", "377", "c"]);
     });
 
-    test("follows a link that stays within the workspace, which stays a link", async () => {
+    test("follows a link within the workspace, and keeps it a link", async () => {
       await workspace.prepare("echo here > target.txt; ln -sfn target.txt inner");
       expect(await edited("inner", "here", "there")).toContain("the only occurrence");
       expect(await contentOf("target.txt")).toBe("there\n");
@@ -116,7 +116,7 @@ onEachGround("file tools", (ground) => {
       expect(await contentOf("kept.txt")).toBe("text\n");
     });
 
-    test("needs the workspace for itself, as write_file does, and is not simply made again", () => {
+    test("locks the workspace, as write_file does, and is not idempotent", () => {
       expect(editFile.descriptor).toMatchObject({ exclusiveLock: "workspace", idempotent: false });
       expect(writeFileTool.descriptor).toMatchObject({ exclusiveLock: "workspace" });
     });
@@ -143,7 +143,7 @@ onEachGround("file tools", (ground) => {
     });
 
     // Requirement: KIT-2
-    test("refuses what is too large or no text", async () => {
+    test("refuses a file that is too large or not text", async () => {
       await workspace.prepare("truncate -s 400M huge; printf 'a\\0b' > binary");
       expect(await edited("huge", "a", "b")).toMatch(/exceeds the 10000000 bytes/);
       expect(await edited("binary", "a", "b")).toMatch(/not a text file/);
@@ -153,7 +153,7 @@ onEachGround("file tools", (ground) => {
     });
   });
 
-  /** Has something happen at the moment at which `name` of Python's os is done: between a look and what follows it. */
+  /** Runs a command when `name` of Python's os is called: between a check and the use that follows. */
   async function raced(request: object, name: string, what: string) {
     const prelude = `
 import os
@@ -173,7 +173,7 @@ setattr(module, "${name}", between)
   }
 
   // Requirement: KIT-7
-  describe("between a look at a path and its use", () => {
+  describe("between a check of a path and its use", () => {
     const read = { operation: "read", path: "box/f", offset: 0, limit: null, most: 1_000 };
     const write = { operation: "write", path: "box/f" };
     const dump = { operation: "dump", path: "box/f" };
@@ -189,7 +189,7 @@ setattr(module, "${name}", between)
       [dump, swappedFile],
       [edit, swappedFolder],
       [edit, swappedFile],
-    ])("a link that appears leads %j nowhere", async (request, swap) => {
+    ])("a link that appears does not lead %j out of the workspace", async (request, swap) => {
       await workspace.prepare(
         "rm -rf box old away; mkdir box away; echo mine > box/f; echo mine, too > away/f",
       );
@@ -202,7 +202,7 @@ setattr(module, "${name}", between)
     test.each([
       ["is changed", 'open("box/f", "a").write("more")', "mine\nmore"],
       ["becomes a link", 'os.remove("box/f"); os.symlink("../away/f", "box/f")', "mine, too\n"],
-    ])("a file that %s is not overwritten by an edit of what it was", async (_, what, left) => {
+    ])("a file that %s is not overwritten by an edit of its old content", async (_, what, left) => {
       await workspace.prepare(
         "rm -rf box away; mkdir box away; echo mine > box/f; echo mine, too > away/f",
       );
@@ -215,7 +215,7 @@ setattr(module, "${name}", between)
       expect((await workspace.sh("ls -A box")).text("stdout")).toBe("f\n");
     });
 
-    test("a file that becomes a link meanwhile is replaced by what is written, which goes nowhere else", async () => {
+    test("a write replaces a file that becomes a link meanwhile, and does not follow the link", async () => {
       await workspace.prepare(
         "rm -rf box away; mkdir box away; echo mine > box/f; echo mine, too > away/f",
       );
@@ -225,7 +225,7 @@ setattr(module, "${name}", between)
       expect(left.text("stdout")).toBe("regular file\nmine, too\nf\n");
     });
 
-    test("an edit that finds no room leaves the file as it was", async () => {
+    test("an edit without disk space leaves the file unchanged", async () => {
       await workspace.prepare(
         "rm -rf box; mkdir box; head -c 200000 /dev/zero | tr '\\0' m > box/f; echo mine >> box/f",
       );
@@ -244,7 +244,7 @@ setattr(module, "${name}", between)
     });
 
     test.each([["box/f"], ["box/new"]])(
-      "a write of %s that finds no room leaves all as it was",
+      "a write of %s without disk space leaves everything unchanged",
       async (path) => {
         await workspace.prepare("rm -rf box; mkdir box; echo mine > box/f; chmod 640 box/f");
         const argv = ["python3", "-I", "-c", programs.workspace_files];
@@ -262,14 +262,14 @@ setattr(module, "${name}", between)
     );
 
     test.each([["box/f"], ["box/new"]])(
-      "a write of %s that is killed on its way leaves all as it was",
+      "a write of %s that is killed leaves everything unchanged",
       async (path) => {
         await workspace.prepare("rm -rf box; mkdir box; echo mine > box/f");
         const stop = new AbortController();
         const endless = (async function* () {
           for (let given = 0; ; given++) {
             yield Buffer.alloc(100_000, "m");
-            // More than is on its way at a time, so that some of it is written.
+            // More than is buffered, so that a part of it is written.
             if (given === 40) stop.abort();
           }
         })();
@@ -279,7 +279,7 @@ setattr(module, "${name}", between)
       },
     );
 
-    test("a file system without nameless files is written to all the same", async () => {
+    test("a file system without unnamed temporary files is written as well", async () => {
       await workspace.prepare("rm -rf box; mkdir box; echo old > box/f; chmod 640 box/f");
       const prelude = `
 import errno, os
@@ -304,7 +304,7 @@ os.open = without
       }
     });
 
-    test("a write keeps the rights of a file, and the link by which it was named", async () => {
+    test("a write keeps the permissions of a file, and the link by which it was named", async () => {
       await workspace.prepare(
         "rm -rf box; mkdir box; echo old > box/f; chmod 750 box/f; ln -s f box/link; echo x > box/r; chmod 440 box/r",
       );

@@ -36,7 +36,7 @@ describe("a toolhost on which no sandbox works", () => {
 
   afterAll(() => toolhost[Symbol.asyncDispose]());
 
-  test("says so in its catalog and in its log, with what was tried and what would help", async () => {
+  test("reports that in its catalog and its log, with what was tried and what would help", async () => {
     const table = await openTable(toolhost.nats, ToolCatalogSchema);
     const [row] = await table.list("default", signal);
     expect(row?.record.isolation).toBe("files-only");
@@ -45,7 +45,7 @@ describe("a toolhost on which no sandbox works", () => {
     expect(warned?.refusal).toMatch(/docker: the container engine at .* does not answer/);
   });
 
-  test("has its file tools work, from a file that is laid in to one that is published", async () => {
+  test("has working file tools, from a staged input to a published file", async () => {
     const { artifacts } = toolhost;
     const draft = { name: "data.csv", mediaType: "text/csv", runId: "" };
     const { artifactId } = await artifacts.put("acme", draft, chunks("city\nBerlin\n"), signal);
@@ -81,7 +81,7 @@ describe("a toolhost on which no sandbox works", () => {
 test.each([
   { argv: ["true"] },
   { argv: [], program: "execute_code" as const, stdin: Buffer.from("{}") },
-])("nothing but our own programs over files is run: $argv $program", async (command) => {
+])("only our own file programs run, not $argv $program", async (command) => {
   await using bench = await sandboxBench(contender);
   const limits = { ...defaultLimits, timeoutMs: 1_000 };
   const running = Array.fromAsync(bench.box.exec({ ...command, limits }, signal));

@@ -30,13 +30,13 @@ describe.skipIf(skipReason !== "")(`glob${skipReason}`, () => {
     ["self/**", []],
     ["zones/*", []],
     ["**/**/**/er", ["src/deep/er/"]],
-  ])("finds by %s", async (pattern, paths) => {
+  ])("finds files by %s", async (pattern, paths) => {
     const lines = await workspace.found(globFiles, { pattern });
     const wanted = paths.length > 0 ? paths : [`[no path in . matches ${pattern}]`];
     expect(lines.map((line) => line.replace(/ \((\d+ bytes|link)\)$/, ""))).toEqual(wanted);
   });
 
-  test("begins where it is told", async () => {
+  test("starts in the given folder", async () => {
     expect(await workspace.found(globFiles, { pattern: "**/*.py", path: "src/deep" })).toEqual([
       "src/deep/er/sums.py (10 bytes)",
     ]);
@@ -63,7 +63,7 @@ describe.skipIf(skipReason !== "")(`glob${skipReason}`, () => {
   });
 
   test.each(["*".repeat(500) + "x", "**/".repeat(300) + "x", "*a".repeat(400), "[".repeat(999)])(
-    "is not held up by the pattern %.10s…",
+    "ends soon with the pattern %.10s…",
     async (pattern) => {
       await workspace.prepare(`touch ${"a".repeat(250)}`);
       expect(await workspace.found(globFiles, { pattern })).toEqual([

@@ -26,7 +26,7 @@ describe.skipIf(skipReason !== "")(`grep${skipReason}`, () => {
     ]);
   });
 
-  test("looks in one file, in one folder, or in files of a kind", async () => {
+  test("searches one file, one folder, or files of one kind", async () => {
     expect(
       await workspace.found(grepFiles, { pattern: "TOTAL", ignore_case: true, path: "src" }),
     ).toHaveLength(3);
@@ -50,7 +50,7 @@ describe.skipIf(skipReason !== "")(`grep${skipReason}`, () => {
     ]);
   });
 
-  test("gives as many lines as it is asked for, and says that there are more", async () => {
+  test("returns as many lines as requested, and reports that there are more", async () => {
     await workspace.prepare("seq 1 5000 > numbers");
     const lines = await workspace.found(grepFiles, {
       pattern: "1",
@@ -84,7 +84,7 @@ describe.skipIf(skipReason !== "")(`grep${skipReason}`, () => {
     await workspace.prepare("rm long");
   });
 
-  test("leaves files out that are too large or not to be read, and says so", async () => {
+  test("skips files that are too large or not readable, and reports them", async () => {
     await workspace.prepare("mkdir big; truncate -s 10000001 big/a; echo x > big/b; chmod 0 big/b");
     expect(await workspace.found(grepFiles, { pattern: "x", path: "big" })).toEqual([
       "[no line matches]",
@@ -104,7 +104,7 @@ describe.skipIf(skipReason !== "")(`grep${skipReason}`, () => {
     expect(refused).toContain(why);
   });
 
-  test("is ended with its time when a pattern never comes to an end, and gives what it found", async () => {
+  test("ends after its time limit with a pattern that never ends, and returns what it found", async () => {
     await workspace.prepare(
       "mkdir bomb; echo aab > bomb/1; (head -c 40 /dev/zero | tr '\\0' a; echo !) > bomb/2",
     );

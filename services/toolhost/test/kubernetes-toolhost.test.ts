@@ -31,7 +31,7 @@ describe.skipIf(skipReason !== "")(`a toolhost with pods for sandboxes${skipReas
 
   // Requirement: OPS-9
   test(
-    "has calls of a run in one pod, which ends with it when it is killed",
+    "executes the calls of a run in one pod, which ends when the toolhost is killed",
     { timeout: 60_000 },
     async () => {
       const settings = {
@@ -57,7 +57,7 @@ describe.skipIf(skipReason !== "")(`a toolhost with pods for sandboxes${skipReas
       toolhost.kill("SIGKILL");
       await once(toolhost, "exit");
       await vi.waitFor(() => expect(cluster.pods.running).toBe(0), 20_000);
-      // The next one takes away what is left of it.
+      // The next toolhost sweeps what is left.
       await startToolhostProcess(options, resources);
       await vi.waitFor(() => expect(cluster.pods.store.objects.size).toBe(0), 20_000);
     },

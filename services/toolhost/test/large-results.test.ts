@@ -25,7 +25,7 @@ function largestOf(facts: readonly ToolCallFact[]): number {
 }
 
 // Requirement: META-4, TURN-1
-test("what a command prints is kept whole, and shown in part", async () => {
+test("the output of a command is stored whole, and shown in part", async () => {
   const lines = 500_000;
   const args = { command: ["seq", String(lines)] };
   const facts = await toolhost.made({ callId: "run_1-2-0", name: "run_command", args });
@@ -47,7 +47,7 @@ test("what a command prints is kept whole, and shown in part", async () => {
   ]);
 });
 
-test("what code gives back may be any bytes, up to what a command may print", async () => {
+test("the result of code may contain any bytes, up to the output limit", async () => {
   const code = "'\\0\\x01' * 600_000 + chr(0xd800)";
   const facts = await toolhost.made({ callId: "run_1-3-0", name: "execute_code", args: { code } });
   const result = resultOf(facts);
@@ -57,7 +57,7 @@ test("what code gives back may be any bytes, up to what a command may print", as
   expect(largestOf(facts)).toBeLessThan(60_000);
 });
 
-test("a long file is read in part, with the way to the rest", async () => {
+test("a long file is shown in part, with a note on how to read the rest", async () => {
   const content = "é".repeat(400_000);
   const path = "long.txt";
   await toolhost.made({ callId: "run_1-4-0", name: "write_file", args: { path, content } });
@@ -67,7 +67,7 @@ test("a long file is read in part, with the way to the rest", async () => {
   expect((await wholeOf(result)).toString()).toBe(content);
 });
 
-test("a picture and a large record of an MCP server become artifacts", async () => {
+test("an image and a large record of an MCP server become artifacts", async () => {
   const facts = await toolhost.made({ callId: "run_1-5-0", name: "mcp__demo__paint", args: {} });
   const result = resultOf(facts);
   expect(result.content).toMatch(

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => workspace[Symbol.asyncDispose]());
 
 describe.skipIf(skipReason !== "")(`list_files${skipReason}`, () => {
-  test("tells what lies in a folder, and of what kind it is", async () => {
+  test("lists the entries of a folder with their kinds", async () => {
     expect(await workspace.found(listFiles, {})).toEqual([
       ".hidden (5 bytes)",
       "binary.bin (11 bytes)",
@@ -34,7 +34,7 @@ describe.skipIf(skipReason !== "")(`list_files${skipReason}`, () => {
     expect(await workspace.found(listFiles, { path: "empty" })).toEqual(["[empty is empty]"]);
   });
 
-  test("tells what lies below on request, without following links", async () => {
+  test("lists subfolders on request, without following links", async () => {
     expect(await workspace.found(listFiles, { path: "src", recursive: true })).toEqual([
       "src/app.ts (11 bytes)",
       "src/deep/",
@@ -46,7 +46,7 @@ describe.skipIf(skipReason !== "")(`list_files${skipReason}`, () => {
     expect(all.filter((line) => /^(self|zones|docs\/etc)\//.test(line))).toEqual([]);
   });
 
-  test("says when there is more than it tells", async () => {
+  test("reports when there are more entries than it lists", async () => {
     await workspace.prepare("mkdir -p many; cd many; seq 1 1001 | xargs touch");
     const lines = await workspace.found(listFiles, { path: "many" });
     expect(lines).toHaveLength(1_001);
@@ -56,7 +56,7 @@ describe.skipIf(skipReason !== "")(`list_files${skipReason}`, () => {
     await workspace.prepare("rm -r many");
   });
 
-  test("tells each name on one line, whatever is in it", async () => {
+  test("lists each name on one line, whatever it contains", async () => {
     const names = ["a\\nb (5 bytes)", "esc\\x1b[2J", "bad\\xff", "right\\u202eleft", "ünï"];
     const python = names.map((name) => `open(b"odd names/" + ${bytesOf(name)}, "w")`).join(";");
     await workspace.prepare(`python3 -c '${python}'`);
@@ -69,7 +69,7 @@ describe.skipIf(skipReason !== "")(`list_files${skipReason}`, () => {
     ]);
   });
 
-  test("names what it may not look at", async () => {
+  test("names what it cannot read", async () => {
     await workspace.prepare(
       "mkdir -p shut/a shut/b; touch shut/a/x shut/b/x; chmod 600 shut/a; chmod 0 shut/b",
     );
@@ -85,7 +85,7 @@ describe.skipIf(skipReason !== "")(`list_files${skipReason}`, () => {
     await workspace.prepare("chmod 700 shut/*; rm -r shut");
   });
 
-  test("leaves out what is nested too deeply, and says so", async () => {
+  test("skips entries that are nested too deeply, and reports that", async () => {
     await workspace.prepare(`python3 -c '
 import os
 for _ in range(400):

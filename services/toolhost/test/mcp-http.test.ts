@@ -13,7 +13,7 @@ const never = new AbortController().signal;
 const args = { q: "tea" };
 const opened = { allow_addresses: ["127.0.0.1"] };
 
-/** The toolhost's side of a server, once it has tried to connect. */
+/** Returns the client of a server, after its first attempt to connect. */
 async function connected(
   given: Parameters<typeof mcpServerConfig>[0],
   onTools: () => void = () => undefined,
@@ -25,7 +25,7 @@ async function connected(
 
 describe("a server over HTTP without sessions", () => {
   // Requirement: MCP-1
-  test("gets the headers of its operator, and gives progress and results", async () => {
+  test("receives the configured headers, and returns progress and results", async () => {
     await using remote = await HttpMcpServer.start();
     await using web = await connected({ url: remote.url, headers: { "x-key": "k" }, ...opened });
     const reports: Progress[] = [];
@@ -37,7 +37,7 @@ describe("a server over HTTP without sessions", () => {
     expect(remote.headers.at(-1)).toMatchObject({ "mcp-protocol-version": "2026-07-28" });
   });
 
-  test("is told when a call is not wanted any more", async () => {
+  test("is notified when a call is cancelled", async () => {
     await using remote = await HttpMcpServer.start();
     await using web = await connected({ url: remote.url, ...opened });
     const stop = new AbortController();
@@ -61,7 +61,7 @@ describe("a server over HTTP without sessions", () => {
     expect(web.tools.map(({ name }) => name)).toEqual(["other"]);
   });
 
-  test("that dies in a call leaves its outcome unknown; it is called again when it is back", async () => {
+  test("that dies during a call leaves its outcome unknown, and is connected again when it is back", async () => {
     const back = Promise.withResolvers<void>();
     let times = 0;
     await using remote = await HttpMcpServer.start();
@@ -83,7 +83,7 @@ describe("a server over HTTP without sessions", () => {
     expect(await web.call("search", contextOf(args), never)).toMatchObject({ isError: false });
   });
 
-  test("that fails one call is there for the others, under way and to come", async () => {
+  test("that fails one call stays connected for other calls, current and later", async () => {
     await using remote = await HttpMcpServer.start();
     remote.broken = "boom";
     await using web = await connected({ url: remote.url, ...opened });
@@ -99,7 +99,7 @@ describe("a server over HTTP without sessions", () => {
   });
 
   // Requirement: MCP-1
-  test("is not reached at an address of this host unless its operator says so", async () => {
+  test("is not reached at an address of this host unless the operator permits it", async () => {
     await using remote = await HttpMcpServer.start();
     for (const host of ["127.0.0.1", "localhost"]) {
       await using web = await connected({ url: `http://${host}:${remote.port}/mcp` });

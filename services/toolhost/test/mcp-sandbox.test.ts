@@ -46,29 +46,31 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function told(tool: string, args: JsonObject = {}): Promise<string> {
+async function textOf(tool: string, args: JsonObject = {}): Promise<string> {
   return (await server.call(tool, contextOf(args), never)).content;
 }
 
 // Requirement: HOST-7
 describe("an MCP server in its sandbox", () => {
-  test("sees the paths that its operator named, and may write to those for writing only", async () => {
-    expect(await told("read", { path: join(folder, "open/note.txt") })).toBe("in open");
-    expect(await told("write", { path: join(folder, "open/new.txt") })).toBe("7");
-    expect(await told("read", { path: join(folder, "code/note.txt") })).toBe("in code");
-    expect(await told("write", { path: join(folder, "code/new.txt") })).toContain("Read-only");
-    expect(await told("read", { path: join(folder, "closed/note.txt") })).toContain("No such file");
+  test("sees the configured paths, and may write only to those for writing", async () => {
+    expect(await textOf("read", { path: join(folder, "open/note.txt") })).toBe("in open");
+    expect(await textOf("write", { path: join(folder, "open/new.txt") })).toBe("7");
+    expect(await textOf("read", { path: join(folder, "code/note.txt") })).toBe("in code");
+    expect(await textOf("write", { path: join(folder, "code/new.txt") })).toContain("Read-only");
+    expect(await textOf("read", { path: join(folder, "closed/note.txt") })).toContain(
+      "No such file",
+    );
   });
 
   test("sees nothing else of the host", async () => {
-    expect(await told("list", { path: "/" })).not.toMatch(/home|root|var/);
-    expect(await told("read", { path: "/etc/passwd" })).toContain("No such file");
-    expect(await told("write", { path: "/usr/new" })).toContain("Read-only");
-    expect((await told("processes")).split(" ").length).toBeLessThan(5);
+    expect(await textOf("list", { path: "/" })).not.toMatch(/home|root|var/);
+    expect(await textOf("read", { path: "/etc/passwd" })).toContain("No such file");
+    expect(await textOf("write", { path: "/usr/new" })).toContain("Read-only");
+    expect((await textOf("processes")).split(" ").length).toBeLessThan(5);
   });
 
-  test("has an environment of its own", async () => {
-    const environment = JSON.parse(await told("environment")) as Record<string, string>;
+  test("has a separate environment", async () => {
+    const environment = JSON.parse(await textOf("environment")) as Record<string, string>;
     expect(Object.keys(environment).filter((name) => !/^(LC_|PWD$)/.test(name))).toEqual([
       "API_KEY",
       "HOME",
@@ -83,17 +85,17 @@ describe("an MCP server in its sandbox", () => {
     await once(listener, "listening");
     // A TCP listener has an address and a port.
     const { port } = listener.address() as AddressInfo;
-    expect(await told("connect", { port })).toContain("Connection refused");
+    expect(await textOf("connect", { port })).toContain("Connection refused");
     listener.close();
   });
 
   test("is never root", async () => {
     const own = `${process.geteuid?.()} ${process.getegid?.()}`;
-    expect(await told("ids")).toBe(identity.isDedicated ? "64017 64017" : own);
+    expect(await textOf("ids")).toBe(identity.isDedicated ? "64017 64017" : own);
   });
 });
 
-test("a program that is not in the sandbox is none: the model learns no more than that it is away", async () => {
+test("a program that is missing in the sandbox is unavailable, and the model learns nothing more", async () => {
   const config = mcpServerConfig({ command: join(folder, "closed/program") });
   await using missing = new McpServer("missing", config, {
     log,

@@ -56,7 +56,7 @@ test("reports all progress before the result, every time", async () => {
   }
 });
 
-test("lets go of a call that is cancelled", async () => {
+test("abandons a call that is cancelled", async () => {
   const stop = new AbortController();
   const call = server.call(
     "hang",
@@ -67,14 +67,14 @@ test("lets go of a call that is cancelled", async () => {
   expect(await server.call("search", contextOf(args), never)).toMatchObject({ isError: false });
 });
 
-test("fails the call at which the server dies, and starts it again", async () => {
+test("fails a call during which the server dies, and starts the server again", async () => {
   listed = Promise.withResolvers();
   await expect(server.call("crash", contextOf(args), never)).rejects.toThrow(/not connected/);
   await listed.promise;
   expect(await server.call("search", contextOf(args), never)).toMatchObject({ isError: false });
 });
 
-test("fails a call whose answer is larger than a message may be, and goes on", async () => {
+test("fails a call whose answer is larger than a message may be, and continues", async () => {
   listed = Promise.withResolvers();
   await expect(server.call("flood", contextOf(args), never)).rejects.toThrow(/not connected/);
   await listed.promise;
@@ -104,7 +104,7 @@ test("a question that cannot be asked fails its call alone", async () => {
   expect(times).toBe(1);
 });
 
-test("comes up without a server that cannot be started", async () => {
+test("starts without a server that cannot be started", async () => {
   const missing = mcpServerConfig({ command: "/nothing/here", sandbox: false });
   await using absent = new McpServer("absent", missing, {
     log,

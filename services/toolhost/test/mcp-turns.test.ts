@@ -24,7 +24,7 @@ async function connected(args: readonly string[], onTools: () => void = () => un
   return server;
 }
 
-/** A person who agrees to everything, and the questions that they saw. */
+/** A person who accepts everything, and the questions that the person saw. */
 function person() {
   const questions: string[] = [];
   const ask: CallContext["ask"] = async ({ message }) => {
@@ -34,14 +34,14 @@ function person() {
   return { questions, ask };
 }
 
-/** A call that ends here while the server has not asked yet. */
+/** A call that is cancelled before the server asks its question. */
 async function abandoned(bank: McpServer, ask: CallContext["ask"]) {
   const stop = new AbortController();
   const context = contextOf({ to: "later" }, () => stop.abort(new Error("enough")), { ask });
   await expect(bank.call("pay", context, stop.signal)).rejects.toThrow("enough");
 }
 
-test("a question for a call that was cancelled goes to nobody, and least of all to the next caller's person", async () => {
+test("a question for a cancelled call goes to no person, not even to that of the next call", async () => {
   await using bank = await connected([]);
   const [one, other] = [person(), person()];
   await abandoned(bank, one.ask);
@@ -51,7 +51,7 @@ test("a question for a call that was cancelled goes to nobody, and least of all 
   expect(other.questions).toEqual(["Pay other?"]);
 });
 
-test("a server that does not answer a cancelled call is lost before the next call is made", async () => {
+test("a server that does not answer a cancelled call counts as lost before the next call", async () => {
   const back = Promise.withResolvers<void>();
   let times = 0;
   await using bank = await connected(["mute"], () => {

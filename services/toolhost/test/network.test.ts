@@ -54,7 +54,7 @@ except OSError as error: print(error)`;
     return isError ? content : (JSON.parse(content) as { stdout: string }).stdout.trim();
   };
 
-  test("gives an agent what it asks for, by names of this host as well", async () => {
+  test("gives an agent the hosts that it requests, even by names of this host", async () => {
     expect(await printed("run_1-1-0", [`localhost:${port}`])).toBe("told /x");
     expect(toolhost.logged.find(({ msg }) => msg === "sandbox connection")).toMatchObject({
       runId: "run_1",
@@ -65,15 +65,15 @@ except OSError as error: print(error)`;
     });
   });
 
-  test("gives nothing to an agent that asks for nothing", async () => {
+  test("gives nothing to an agent that requests nothing", async () => {
     expect(await printed("run_1-1-1", [])).toContain("name resolution");
   });
 
-  test("gives an agent only what it asks for, of what is permitted", async () => {
+  test("gives an agent only the permitted hosts that it requests", async () => {
     expect(await printed("run_1-1-2", ["a.example.org:443"])).toBe("HTTP Error 403: Forbidden");
   });
 
-  test("refuses a call of an agent that asks for more, and says what is permitted", async () => {
+  test("refuses a call of an agent that requests more, and says what is permitted", async () => {
     const content = await printed("run_1-1-3", ["*.example.org:443", "example.com:443"]);
     expect(content).toMatch(
       /^no network: the agent requests example\.com:443, but its operator permits only .*localhost:\d+, \*\.example\.org:443; .*REEVE_NETWORK_ALLOW/,
@@ -90,7 +90,7 @@ describe("the proxy of a sandbox", () => {
     network: ["example.org:443"],
   };
 
-  /** A driver that opens as it is told, and the folder of its proxies. */
+  /** Returns a driver with the given behavior, and the folder of its proxies. */
   function networkedOver(folder: string, open: SandboxDriver["open"]) {
     const driver = { name: "none", probe: refuse, open, list: refuse, destroy: refuse };
     return new NetworkedDriver(driver, {
@@ -102,7 +102,7 @@ describe("the proxy of a sandbox", () => {
     });
   }
 
-  test("is there with it, and gone with it, however long the path is", async () => {
+  test("exists as long as the sandbox, however long the path is", async () => {
     await using temporary = await temporaryFolder();
     const folder = join(temporary.path, "long".repeat(40));
     let proxyDir = "";
@@ -115,17 +115,17 @@ describe("the proxy of a sandbox", () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test("is gone when there is no sandbox for it", async () => {
+  test("is removed when its sandbox does not open", async () => {
     await using folder = await temporaryFolder();
     const broken = networkedOver(folder.path, () => Promise.reject(new Error("no sandbox")));
     await expect(broken.open(spec, signal)).rejects.toThrow("no sandbox");
     expect(await readdir(folder.path)).toEqual([]);
   });
 
-  test("of a toolhost that is gone is taken away, and of others is left", async () => {
+  test("of a dead toolhost is removed, and those of others stay", async () => {
     await using folder = await temporaryFolder();
-    // Elsewhere a process of that id may well live.
-    const elsewhere = ["0123456789ab~4194303.1~abc", "4194303.1-abc", "somebody-else"];
+    // On another host, a process with that id may exist.
+    const elsewhere = ["0123456789ab~4194303.1~abc", "4194303.1-abc", "other"];
     const gone = `${machineIdHash()}~4194303.1~abc`;
     for (const name of [gone, ...elsewhere]) await mkdir(join(folder.path, name));
     const broken = networkedOver(folder.path, () => Promise.reject(new Error("no sandbox")));
@@ -135,10 +135,10 @@ describe("the proxy of a sandbox", () => {
 });
 
 function refuse(): Promise<never> {
-  return Promise.reject(new Error("nobody asks"));
+  return Promise.reject(new Error("no lookup is expected"));
 }
 
-/** A sandbox in which nothing happens. */
+/** Returns a sandbox in which nothing happens. */
 const idle: SandboxSession = {
   sessionId: "idle",
   exec: refused,

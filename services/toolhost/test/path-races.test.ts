@@ -13,7 +13,7 @@ const paths = readFileSync(
   join(import.meta.dirname, "../../../packages/sandbox/src/programs/workspace_paths.py"),
   "utf8",
 );
-onEachGround("whoever changes paths all the time", (ground) => {
+onEachGround("a command that changes paths all the time", (ground) => {
   let workspace: SandboxedWorkspace;
 
   beforeAll(async () => {
@@ -23,7 +23,7 @@ onEachGround("whoever changes paths all the time", (ground) => {
   afterAll(() => workspace[Symbol.asyncDispose]());
 
   // Requirement: KIT-7, PERM-5
-  test("never has a file opened outside of the workspace", async () => {
+  test("never makes a tool open a file outside of the workspace", async () => {
     const code = `${paths}
 import shutil, tempfile, threading
 away = tempfile.mkdtemp(); os.makedirs("box")
@@ -77,7 +77,7 @@ while not os.path.exists("../over"):
     }
     await workspace.prepare("touch over");
     await other;
-    // What lies in /etc of a sandbox, and is in no workspace.
+    // Files in /etc of a sandbox, which no workspace has.
     expect(seen.join("\n")).not.toMatch(/ld\.so\.conf|glibc|alternatives|binary/);
     expect(seen.join("\n")).toContain("mine");
   });

@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 afterEach(() => bench[Symbol.asyncDispose]());
 
-/** Settings of a host with the MCP server `demo`. */
+/** The settings of a host with the MCP server `demo`. */
 async function withServer(): Promise<Readonly<Record<string, string>>> {
   const path = join(bench.folder, "mcp.json");
   const args = [join(import.meta.dirname, "support/progress-server.ts")];
@@ -26,7 +26,7 @@ async function withServer(): Promise<Readonly<Record<string, string>>> {
   return { REEVE_MCP_CONFIG: path };
 }
 
-/** The tools that readers of the catalogs see, as `pool/tool`, and how often each. */
+/** Returns the tools that readers of the catalogs see, as `pool/tool`, and how often each. */
 async function offered(): Promise<readonly string[]> {
   const table = await openTable(bench.nats, ToolCatalogSchema);
   const rows = await table.list("", signal);
@@ -35,14 +35,14 @@ async function offered(): Promise<readonly string[]> {
     .toSorted();
 }
 
-/** The hosts that have announced. */
+/** Returns the hosts that have announced a catalog. */
 async function announced(): Promise<readonly string[]> {
   const table = await openTable(bench.nats, ToolCatalogSchema);
   return (await table.list("default", signal)).map(({ record }) => record.host).toSorted();
 }
 
 test(
-  "a pool has the tools of all its hosts, and keeps those of its last ones",
+  "a pool has the tools of all its hosts, and keeps those of the last ones",
   async () => {
     const rich = await bench.start(await withServer());
     const poor = await bench.start();
@@ -50,7 +50,7 @@ test(
     const all = await offered();
     expect(all).toContain("default/mcp__demo__search");
     expect(all.filter((name) => name === "default/run_command")).toHaveLength(1);
-    // A call that came to the one without the tool is made by the other.
+    // A call that the host without the tool takes is executed by the other one.
     const searches = Array.from({ length: 8 }, async (_, index) => {
       const callId = `run_1-3-${index}`;
       const args = { q: `${index}` };
@@ -71,7 +71,7 @@ test(
 );
 
 test(
-  "what a version without hosts has announced goes when a host of its pool comes",
+  "the catalog of a version without hosts is deleted when a host of its pool starts",
   async () => {
     const table = await openTable(bench.nats, ToolCatalogSchema);
     const tools = [{ name: "old", pool: "default" }];
@@ -85,7 +85,7 @@ test(
 );
 
 test(
-  "pools do not take each other's calls, and one without hosts waits for some",
+  "pools do not take each other's calls, and the calls of a pool without hosts wait",
   async () => {
     const host = await bench.start();
     const call = { name: "list_files", args: {} };
@@ -108,7 +108,7 @@ test(
 );
 
 test(
-  "a host tells its slots and the depth of its queue among its metrics",
+  "a host exposes its slots and the depth of its queue as metrics",
   async () => {
     const one = { REEVE_TOOLHOST_CONCURRENCY: "1", REEVE_TOOLHOST_LISTEN: "127.0.0.1:0" };
     const host = await bench.start(one);

@@ -12,7 +12,7 @@ afterEach(() => bench[Symbol.asyncDispose]());
 
 // Requirement: HOST-3
 test(
-  "a host that drains under load finishes what it has begun, and nothing is lost or made twice",
+  "a host that drains under load finishes the calls that it has started, and none is lost or executed twice",
   async () => {
     const two = { REEVE_TOOLHOST_CONCURRENCY: "2" };
     const hosts = await Promise.all([bench.start(two), bench.start(two), bench.start(two)]);
@@ -38,7 +38,7 @@ test(
 );
 
 test(
-  "the last host of a pool leaves what waits for it to the pool, for whoever comes",
+  "the last host of a pool returns its waiting calls to the pool, for the next host",
   async () => {
     const one = { REEVE_TOOLHOST_CONCURRENCY: "1" };
     const hosts = await Promise.all([bench.start(one), bench.start(one)]);
@@ -62,7 +62,7 @@ test(
 );
 
 test(
-  "a call that outlives the drain of its host is made again by another one, where that does no harm",
+  "an idempotent call that outlasts the drain of its host is executed again by another host",
   async () => {
     const brief = await bench.start({ REEVE_DRAIN_MS: "300" });
     const script = "if mkdir begun; then echo begun; sleep 600; fi";
@@ -84,7 +84,7 @@ test(
 );
 
 test(
-  "a pool goes from one host to three and back while calls are made, each once",
+  "a pool grows from one host to three and back while each call is executed once",
   async () => {
     const two = { REEVE_TOOLHOST_CONCURRENCY: "2" };
     const first = await bench.start(two);

@@ -12,7 +12,7 @@ afterEach(() => bench[Symbol.asyncDispose]());
 
 // Requirement: HOST-3
 test(
-  "calls of a run are made where its files are, on one of three hosts",
+  "calls of a run are executed where its files are, on one of three hosts",
   async () => {
     await Promise.all([bench.start(), bench.start(), bench.start()]);
     const requests = await bench.calls("run_a", 20, 0);
@@ -20,7 +20,7 @@ test(
     expect(outcomes.filter(({ isError }) => isError)).toEqual([]);
     expect(new Set(outcomes.flatMap(({ hosts }) => hosts)).size).toBe(1);
     expect(await bench.madeIn("run_a")).toEqual(idsOf(requests));
-    // Other runs are made elsewhere too.
+    // The calls of other runs are executed on other hosts too.
     const others = await Promise.all(
       Array.from({ length: 12 }, (_, run) => bench.calls(`run_b${run}`, 1, 1)),
     );
@@ -32,7 +32,7 @@ test(
 
 // Requirement: HOST-3
 test(
-  "what waits for a host that is killed, and what it had begun, is taken over by the others",
+  "calls that wait for a killed host, and those that it had started, are taken over by the others",
   async () => {
     const one = { REEVE_TOOLHOST_CONCURRENCY: "1" };
     const hosts = await Promise.all([bench.start(one), bench.start(one), bench.start(one)]);
@@ -50,7 +50,7 @@ test(
     expect(lost).toMatchObject({ isError: true, hosts: [holder.host] });
     expect(lost.content).toContain("unknown");
     expect(await bench.madeIn("run_k")).toEqual(idsOf([begun, ...waiting]));
-    // Its queue is taken away when nothing is left in it.
+    // Its queue is deleted when it is empty.
     await expect
       .poll(() => bench.queues(), { timeout: 40_000 })
       .not.toContain(`default=${holder.host}`);

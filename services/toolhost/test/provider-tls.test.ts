@@ -20,7 +20,7 @@ beforeAll(async () => {
   client = await authority.certify("toolhost");
 });
 
-/** What a provider that asks for certificates says to a toolhost with these. */
+/** Returns the tools that a provider with mutual TLS gives to a toolhost with this configuration. */
 async function saidTo(tls: ProviderTls | undefined): Promise<string | undefined> {
   const chain = [{ private_key: server.key, cert_chain: server.cert }];
   await using provider = await ProviderServer.start(
@@ -40,7 +40,7 @@ async function saidTo(tls: ProviderTls | undefined): Promise<string | undefined>
 }
 
 // Requirement: HOST-5
-test("a provider and its toolhost know each other by their certificates", async () => {
+test("a provider and its toolhost authenticate each other by certificates", async () => {
   const tls = { ca: authority.ca, ...client, serverName: "tools.example" };
   expect(await saidTo(tls)).toBe("for your ears only");
 });

@@ -23,7 +23,7 @@ const resources = new AsyncDisposableStack();
 
 afterAll(() => resources.disposeAsync());
 
-/** Control groups of the sandboxes that a toolhost has made. */
+/** Returns the control groups of the sandboxes of a toolhost. */
 function groupsOf(pid: number): readonly string[] {
   return globSync(`/sys/fs/cgroup/{,memory/,pids/}reeve/${pid}.*`);
 }
@@ -34,7 +34,7 @@ function mountsBelow(folder: string): readonly string[] {
     .filter((line) => line.includes(folder));
 }
 
-/** Containers of the sandboxes that a toolhost has made. */
+/** Returns the containers of the sandboxes of a toolhost. */
 async function containersOf(pid: number): Promise<readonly string[]> {
   if ("why" in engine) return [];
   const records = await engine.driver.list(signal);

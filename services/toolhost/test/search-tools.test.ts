@@ -9,7 +9,7 @@ import type { SearchedWorkspace } from "./support/searched-workspace.ts";
 import { searchedWorkspace } from "./support/searched-workspace.ts";
 
 const signal = AbortSignal.timeout(100_000);
-test("searching changes nothing, so it may be done again and beside others", () => {
+test("search tools are idempotent, and run in parallel with other calls", () => {
   for (const { descriptor } of [listFiles, globFiles, grepFiles]) {
     expect(descriptor).toMatchObject({
       permissionClass: PermissionClass.WORKSPACE_WRITE,
@@ -49,7 +49,7 @@ onEachGround("every search", (ground) => {
     }
   });
 
-  test("does not enter a folder that becomes a link under it, nor read a file that does", async () => {
+  test("does not follow a folder or a file that becomes a link meanwhile", async () => {
     await workspace.prepare(
       "mkdir -p trap/a trap/z away; echo secret > away/f; echo mine > trap/z/f",
     );

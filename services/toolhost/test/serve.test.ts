@@ -40,7 +40,7 @@ describe("a toolhost", () => {
   });
 
   // Requirement: KIT-1, KIT-2
-  test("lays files in, computes, writes and publishes", async () => {
+  test("stages inputs, computes, writes, and publishes", async () => {
     const { artifacts } = toolhost;
     const bytes = new TextEncoder().encode("city,sales\nBerlin,3\n");
     const draft = { name: "data.csv", mediaType: "text/csv", runId: "" };
@@ -96,7 +96,7 @@ describe("a toolhost", () => {
     expect(resultOf(facts)).toMatchObject({ content: 'found: "x"', isError: false });
   });
 
-  test("journals what a command writes while it runs", async () => {
+  test("journals the output of a command while it runs", async () => {
     const callId = "run_1-4-1";
     const script = "echo working; until [ -e go ]; do sleep 0.05; done; echo done";
     const args = { command: ["sh", "-c", script] };
@@ -130,7 +130,7 @@ describe("a toolhost", () => {
     ["an unknown argument", { name: "read_file", args: { path: "a", mode: 1 } }, /argument mode/],
     ["a missing file", { name: "read_file", args: { path: "nothing.txt" } }, /does not exist/],
     ["a command", { name: "run_command", args: { command: ["sudo", "RM", "x"] } }, /rm is not/],
-  ])("tells the model about %s", async (what, options, problem) => {
+  ])("reports %s to the model", async (what, options, problem) => {
     const callId = `run_1-5-${what.replaceAll(" ", "_")}`;
     const result = resultOf(await made({ ...options, callId }));
     expect(result.isError).toBe(true);

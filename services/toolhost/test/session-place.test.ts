@@ -17,7 +17,7 @@ const report = await bubblewrap.probe(signal);
 const why = report.works ? "" : ` (skipped: ${report.reason})`;
 const sessions: SandboxSession[] = [];
 
-/** Each session has a folder of its own, which goes with it, as a pod has. */
+/** Each session has a separate folder, which is removed with it, as in a pod. */
 const driver: SandboxDriver = {
   name: "pods",
   keepsWorkspace: "session",
@@ -68,7 +68,7 @@ describe.skipIf(!report.works)(`a workspace that lives in a session${why}`, () =
     sessions.length = 0;
   });
 
-  test("is in one session for all commands, and saved before that is ended", async () => {
+  test("stays in one session for all commands, and is saved before the session ends", async () => {
     await using place = newPlace();
     const host = hosts.hostAt(place, "a");
     await writes(host, "one");
@@ -81,14 +81,14 @@ describe.skipIf(!report.works)(`a workspace that lives in a session${why}`, () =
     expect(sessions).toHaveLength(2);
   });
 
-  test("goes to the session of another host whole", async () => {
+  test("moves complete to the session of another host", async () => {
     await using first = newPlace();
     await using second = newPlace();
     await writes(hosts.hostAt(first, "a"), "one");
     expect(await reads(hosts.hostAt(second, "b"))).toEqual({ text: "one", lost: 0 });
   });
 
-  test("comes back from its snapshot when its session is lost, and says what is gone", async () => {
+  test("comes back from its snapshot when its session is lost, and reports the losses", async () => {
     await using place = newPlace();
     const host = hosts.hostAt(place, "a");
     await writes(host, "one");
@@ -100,7 +100,7 @@ describe.skipIf(!report.works)(`a workspace that lives in a session${why}`, () =
     expect(await reads(host)).toEqual({ text: "one", lost: 1 });
   });
 
-  test("is not given to foreign code that must not write", async () => {
+  test("is not given to untrusted code that must not write", async () => {
     await using place = newPlace();
     const { keeper } = hosts.hostAt(place, "a");
     await using workspace = await keeper.open(requestOf(), signal);

@@ -16,7 +16,7 @@ const echo = { name: "echo", description: "Says it again.", inputSchema: textSch
 
 type Given = Partial<Parameters<typeof providerConfig>[0]>;
 
-/** A provider that serves so, and the toolhost's side of it. */
+/** Returns a provider with the given behavior, and its client. */
 async function provided(
   serve: (call: ServedCall) => void,
   given: Given = {},
@@ -46,7 +46,7 @@ const answering = (content: string) => (call: ServedCall) => {
 };
 
 describe("the tools of a provider", () => {
-  test("are in the catalog under its name, with what they say of themselves", async () => {
+  test("are in the catalog under its name, with their own settings", async () => {
     const tools = [
       { ...echo, permissionClass: "safe", idempotent: true, parallelSafe: false },
       { name: "plain", description: "", exclusiveLock: "door" },
@@ -65,7 +65,7 @@ describe("the tools of a provider", () => {
     ]);
   });
 
-  test("are what the operator says they are", async () => {
+  test("follow the policy of the operator", async () => {
     const policy = { permission_class: "secrets", idempotent: false } as const;
     const tools = [{ ...echo, permissionClass: "safe", idempotent: true }];
     await using acme = await provided(answering(""), { tools: { echo: policy } }, { tools });
@@ -76,7 +76,7 @@ describe("the tools of a provider", () => {
     });
   });
 
-  test("are left out when their names, schemas or classes cannot stand, or stand twice", async () => {
+  test("are left out when their names, schemas, or classes are invalid, or duplicate", async () => {
     const tools = [
       echo,
       echo,
@@ -91,7 +91,7 @@ describe("the tools of a provider", () => {
 });
 
 describe("a call of a provider's tool", () => {
-  test("has its id, its arguments and the metadata of the operator, and gives all progress", async () => {
+  test("has its id, its arguments, and the configured metadata, and returns all progress", async () => {
     await using acme = await provided(
       (call) => {
         call.say({ case: "progress", value: { progress: 1, total: 2, message: "half" } });
@@ -118,7 +118,7 @@ describe("a call of a provider's tool", () => {
     expect(served?.metadata).toMatchObject({ authorization: "Bearer secret" });
   });
 
-  test("gives files as attachments", async () => {
+  test("returns files as attachments", async () => {
     await using acme = await provided((call) => {
       const files = [{ mediaType: "image/png", content: new Uint8Array([1, 2, 3]) }];
       call.say({ case: "result", value: { content: "drawn", files } });
@@ -130,7 +130,7 @@ describe("a call of a provider's tool", () => {
     });
   });
 
-  test("that is cancelled is ended at the provider", async () => {
+  test("that is cancelled ends at the provider", async () => {
     const begun = Promise.withResolvers<ServedCall>();
     await using acme = await provided(begun.resolve);
     const stop = new AbortController();
@@ -143,7 +143,7 @@ describe("a call of a provider's tool", () => {
 
   test.each<[string, (call: ServedCall) => void, RegExp]>([
     [
-      "says more than one result",
+      "sends more than one result",
       (call) => {
         call.say({ case: "result", value: { content: "one" } });
         answering("two")(call);
@@ -152,7 +152,7 @@ describe("a call of a provider's tool", () => {
     ],
     ["ends without a result", (call) => call.end(), /ended the call without a result/],
     [
-      "says what is no message",
+      "sends an invalid message",
       (call) => {
         call.sayBytes(new Uint8Array([255, 255, 255]));
         call.end();
@@ -160,7 +160,7 @@ describe("a call of a provider's tool", () => {
       /broke during the call.*outcome of the call is unknown/,
     ],
     [
-      "says more than a message may hold",
+      "sends too large a message",
       (call) => answering("x".repeat(17 * 2 ** 20))(call),
       /exceeded a limit.*outcome of the call is unknown/,
     ],
@@ -179,7 +179,7 @@ describe("a call of a provider's tool", () => {
       (call) => call.fail(status.UNKNOWN, "ZeroDivisionError"),
       /ended the call with UNKNOWN: ZeroDivisionError; the outcome of the call is unknown/,
     ],
-  ])("of a provider that %s tells the model so", async (_, serve, said) => {
+  ])("of a provider that %s gets an error result", async (_, serve, said) => {
     await using acme = await provided(serve);
     const outcome = await acme.call();
     expect(outcome.isError).toBe(true);
@@ -187,7 +187,7 @@ describe("a call of a provider's tool", () => {
   });
 
   test.each(["NOT_FOUND", "UNIMPLEMENTED", "INVALID_ARGUMENT", "PERMISSION_DENIED"] as const)(
-    "that is refused with %s has an unknown outcome only when the provider had begun it",
+    "that is refused with %s has an unknown outcome only when the provider had started it",
     async (code) => {
       const refuse = (call: ServedCall) => call.fail(status[code], "no");
       await using refusing = await provided(refuse);
@@ -200,7 +200,7 @@ describe("a call of a provider's tool", () => {
     },
   );
 
-  test("that takes too long is given up, and the provider is told", async () => {
+  test("that exceeds its time limit is abandoned, and cancelled at the provider", async () => {
     const begun = Promise.withResolvers<ServedCall>();
     await using acme = await provided(begun.resolve, { time_limit_seconds: 0.2 });
     const outcome = await acme.call();
@@ -211,7 +211,7 @@ describe("a call of a provider's tool", () => {
     ).cancelled;
   });
 
-  test("of a provider that dies tells that its outcome is unknown, and the next that it was not made", async () => {
+  test("of a provider that dies has an unknown outcome, and the next call is not made", async () => {
     const begun = Promise.withResolvers<ServedCall>();
     await using acme = await provided(begun.resolve);
     const call = acme.call();
@@ -222,7 +222,7 @@ describe("a call of a provider's tool", () => {
     expect(acme.provider.tools).toHaveLength(1);
   });
 
-  test("is made again after a provider that died only when that does no harm", async () => {
+  test("is repeated after the death of its provider only when it is idempotent", async () => {
     for (const [idempotent, made] of [
       [true, 2],
       [false, 1],
@@ -245,7 +245,7 @@ describe("a call of a provider's tool", () => {
   });
 });
 
-test("a toolhost comes up without a provider that is not there, and has its tools when it is", async () => {
+test("a toolhost starts without a provider that is unavailable, and has its tools later", async () => {
   const listed = Promise.withResolvers<void>();
   const { port } = await gone();
   const config = providerConfig({ target: `127.0.0.1:${port}` });
@@ -264,7 +264,7 @@ test("a toolhost comes up without a provider that is not there, and has its tool
   expect(server.calls).toHaveLength(1);
 });
 
-test("metadata for a provider without tls is warned of, and not told", async () => {
+test("metadata for a provider without TLS is reported in a warning, without its values", async () => {
   await using server = await ProviderServer.start({}, () => undefined);
   const lines: string[] = [];
   const warnings = pino({ level: "warn" }, { write: (line: string) => lines.push(line) });
@@ -278,7 +278,7 @@ test("metadata for a provider without tls is warned of, and not told", async () 
   expect(lines[0]).not.toContain("SECRET");
 });
 
-/** A provider that was there. */
+/** Returns the address of a provider that has ended. */
 async function gone(): Promise<ProviderServer> {
   await using server = await ProviderServer.start({}, () => undefined);
   return server;

@@ -43,14 +43,14 @@ async function reaches(
   }
 }
 
-test("a call whose host is killed has an unknown outcome, or is made again where that does no harm", async () => {
+test("a call whose host is killed has an unknown outcome, or is executed again if it is idempotent", async () => {
   const first = await startToolhostProcess({ natsUrl, folder }, resources);
   const harmful = requestOf({
     name: "run_command",
     args: { command: ["sleep", "600"] },
     callId: "run_1-2-0",
   });
-  // Ends only when it is made again.
+  // Ends only when it is executed again.
   const script = "if mkdir begun; then echo begun; sleep 600; fi";
   const harmless = requestOf({
     name: "run_command",
@@ -73,7 +73,7 @@ test("a call whose host is killed has an unknown outcome, or is made again where
   expect(await once(second, "exit")).toEqual([0, null]);
 });
 
-test("a toolhost that is asked to end finishes its calls first", async () => {
+test("a toolhost that is terminated finishes its calls first", async () => {
   const host = await startToolhostProcess({ natsUrl, folder }, resources);
   const args = { command: ["sleep", "1"] };
   const request = requestOf({ name: "run_command", args, callId: "run_1-3-0" });

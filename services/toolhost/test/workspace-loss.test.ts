@@ -43,7 +43,7 @@ afterAll(() => resources.disposeAsync());
 
 let hosts = 0;
 
-/** A toolhost on a disk of its own, which never saves by itself unless it is told to. */
+/** Starts a toolhost with a separate disk. It saves only when it ends, unless `saveMs` is given. */
 async function host(saveAfterMs = 3_600_000) {
   const settings = { REEVE_WORKSPACE_SAVE_MS: String(saveAfterMs) };
   const disk = join(folder, `disk-${++hosts}`);
@@ -58,7 +58,7 @@ async function host(saveAfterMs = 3_600_000) {
 
 let runs = 0;
 
-/** A run of its own, and a way to have its calls made. */
+/** Returns a new run, and functions that execute its calls. */
 function run() {
   const runId = `run_${++runs}`;
   let calls = 0;
@@ -83,7 +83,7 @@ async function isSaved(runId: string): Promise<void> {
 }
 
 // Requirement: KIT-10
-test("files of a toolhost that is killed before they were saved are gone, and the model is told once", async () => {
+test("unsaved files of a killed toolhost are lost, and the loss is reported to the model once", async () => {
   const first = await host();
   const { runId, write, read } = run();
   expect(await write("a.txt", "one")).toMatchObject({
@@ -92,12 +92,12 @@ test("files of a toolhost that is killed before they were saved are gone, and th
   });
   await first.ended("SIGKILL");
   const second = await host();
-  const told = await read("a.txt");
-  expect(told.content).toMatch(
+  const report = await read("a.txt");
+  expect(report.content).toMatch(
     new RegExp(`^\\[the toolhost .* was lost: .*gone: ${runId}-2-0 \\(write_file\\)`),
   );
-  expect(told.content).toContain("a.txt does not exist");
-  expect(told.metadata?.lostChanges).toMatchObject([
+  expect(report.content).toContain("a.txt does not exist");
+  expect(report.metadata?.lostChanges).toMatchObject([
     { callId: `${runId}-2-0`, tool: "write_file" },
   ]);
   const next = await write("a.txt", "two");
@@ -108,7 +108,7 @@ test("files of a toolhost that is killed before they were saved are gone, and th
 });
 
 // Requirement: KIT-10
-test("files that were saved are there on another toolhost, whatever became of the first", async () => {
+test("saved files are available on another toolhost, whatever happened to the first", async () => {
   const first = await host(0);
   const { runId, write, read } = run();
   await write("deep/a.txt", "one");
@@ -120,7 +120,7 @@ test("files that were saved are there on another toolhost, whatever became of th
   await second.ended("SIGTERM");
 });
 
-test("a toolhost that ends in order saves what it has first", async () => {
+test("a toolhost that ends gracefully saves its workspaces first", async () => {
   const first = await host();
   const { write, read } = run();
   await write("a.txt", "one");
@@ -130,7 +130,7 @@ test("a toolhost that ends in order saves what it has first", async () => {
   await second.ended("SIGTERM");
 });
 
-test("a toolhost that comes back to its disk after it was killed goes on with the files there", async () => {
+test("a toolhost that restarts on its disk after it was killed continues with the files there", async () => {
   const first = await host();
   const { runId, write, read } = run();
   await write("a.txt", "one");

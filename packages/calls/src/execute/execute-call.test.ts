@@ -29,7 +29,7 @@ describe("a call", () => {
     const facts = await factsIn(ports);
     expect(kinds(facts)).toEqual(["started", "result"]);
     expect(facts[0]?.fact.value).toMatchObject({ host: "toolhost-a", requestSequence: 7n });
-    expect(resultIn(facts)).toMatchObject({ callId: key.call, content: "told 4", isError: false });
+    expect(resultIn(facts)).toMatchObject({ callId: key.call, content: "echo 4", isError: false });
     expect(resultIn(facts).metadata?.status).toBe(ToolStatus.SUCCESS);
     expect(delivery.settled).toEqual(["acknowledged"]);
   });
@@ -151,7 +151,7 @@ describe("an error that the model can correct", () => {
     const breaking = toolOf(() => Promise.reject(new Error("a secret detail")));
     for (const [tool, content] of [
       [refusing, "not like this"],
-      [breaking, "the tool tell broke inside the toolhost"],
+      [breaking, "the tool echo broke inside the toolhost"],
     ] as const) {
       const ports = portsWith(tool);
       await settleCall(deliveryOf(request()), ports, never);

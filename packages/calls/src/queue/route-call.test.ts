@@ -11,21 +11,21 @@ import { answers, never, portsWith, request } from "../../test/support/call-benc
 
 const workspace = { tenant: "acme", id: "run_1" };
 
-interface Surroundings {
+interface Situation {
   readonly peers?: readonly MessageInitShape<typeof ToolhostPresenceSchema>[];
-  /** Hosts that have the tool `tell`. */
+  /** Hosts that have the tool `echo`. */
   readonly offering?: readonly string[];
   readonly deaf?: readonly string[];
   /** Whether this host has the tool, and whether it works on files. */
   readonly tool?: "files" | "plain" | "none";
   readonly holder?: string;
-  /** Where the files lie. Absent: there are none yet. */
+  /** The storage of the files. Absent: there are none yet. */
   readonly place?: string;
   readonly hops?: number;
 }
 
-/** Where a call goes that this host, `me`, has taken, and who holds the files then. */
-async function routed(given: Surroundings) {
+/** Returns where a call goes that this host, `me`, has taken, and who holds the files then. */
+async function routed(given: Situation) {
   const { peers = [], offering = [], deaf = [], tool = "files", holder = "", hops = 0 } = given;
   const records = new MemoryTable<WorkspaceRecord>();
   const holders = new TableWorkspaceHolders(records);
@@ -41,7 +41,7 @@ async function routed(given: Surroundings) {
     create(ToolhostPresenceSchema, { pool: "default", slots: 4, ...peer }),
   );
   const source = tool === "files" ? "builtin" : "mcp:far";
-  const own = { ...answers, descriptor: create(ToolDescriptorSchema, { name: "tell", source }) };
+  const own = { ...answers, descriptor: create(ToolDescriptorSchema, { name: "echo", source }) };
   const routing = {
     pool: "default",
     holders,
@@ -68,50 +68,53 @@ describe("a call that works on files", () => {
   });
 
   test.each([
-    ["nobody has them", { peers: [{ host: "a" }] }],
-    ["their host has let them go", { peers: [{ host: "a" }], place: "disk" }],
+    ["no host has them", { peers: [{ host: "a" }] }],
+    ["their host has released them", { peers: [{ host: "a" }], place: "disk" }],
     ["their host is gone before it had any", { peers: [{ host: "a" }], holder: "b", deaf: ["b"] }],
-  ])("is made here, where they are from then on, when %s", async (_, given) => {
+  ])("is executed here, where the files are from then on, when %s", async (_, given) => {
     expect(await routed(given)).toEqual({ route: here, holder: "me" });
   });
 
-  test("is made here, and takes no files without asking for them when their host seems gone", async () => {
+  test("is executed here, and takes no files without a request when their host seems gone", async () => {
     const given = { peers: [{ host: "a" }], holder: "b", place: "disk", deaf: ["b"] };
     expect(await routed(given)).toEqual({ route: here, holder: "b" });
   });
 
   test.each([
     ["drains", [{ host: "b", draining: true }]],
-    ["was not heard of for a while", [{ host: "a" }]],
-  ])("is made here, which asks their host for them, when that %s", async (_, peers) => {
-    expect(await routed({ peers, holder: "b" })).toEqual({ route: here, holder: "b" });
-  });
+    ["was not heard from for a while", [{ host: "a" }]],
+  ])(
+    "is executed here, and the files are requested from their host, when that %s",
+    async (_, peers) => {
+      expect(await routed({ peers, holder: "b" })).toEqual({ route: here, holder: "b" });
+    },
+  );
 
-  test("is made here without a word where there is no other host", async () => {
+  test("is executed here without a record when there is no other host", async () => {
     expect(await routed({})).toEqual({ route: here, holder: undefined });
   });
 
-  test("is made here, and takes nothing from a host of another pool", async () => {
+  test("is executed here, and takes nothing from a host of another pool", async () => {
     const given = { peers: [{ host: "b", pool: "gpu" }], holder: "b" };
     expect(await routed(given)).toEqual({ route: here, holder: "b" });
   });
 
-  test("rests for a moment when nobody listens where their host was heard of", async () => {
+  test("is delayed when their host was heard from but does not listen", async () => {
     const given = { peers: [{ host: "b" }], holder: "b", deaf: ["b"] };
     expect(await routed(given)).toEqual({ route: { kind: "later" }, holder: "b" });
   });
 
-  test("is made here when it came a long way", async () => {
+  test("is executed here after too many hops", async () => {
     expect((await routed({ peers: [{ host: "b" }], holder: "b", hops: 3 })).route).toEqual(here);
   });
 });
 
-test("a call of a tool without files is made by whoever took it", async () => {
+test("a call of a tool without files is executed by the host that took it", async () => {
   const given = { tool: "plain", peers: [{ host: "b" }], holder: "b" } as const;
   expect((await routed(given)).route).toEqual(here);
 });
 
-test("a call of a tool that is not here goes to the host with most room that has it", async () => {
+test("a call of a tool that this host lacks goes to the host with most free slots that has it", async () => {
   const peers = [
     { host: "a", busy: 3 },
     { host: "b", busy: 1 },
@@ -124,7 +127,7 @@ test("a call of a tool that is not here goes to the host with most room that has
   expect((await routed({ tool: "none", peers })).route).toEqual(here);
 });
 
-test("of several hosts that take the files of a gone one at once, one has them", async () => {
+test("of several hosts that take the files of a gone one at once, one gets them", async () => {
   const holders = new TableWorkspaceHolders(new MemoryTable<WorkspaceRecord>());
   await holders.hold(workspace, { host: "gone", instead: undefined }, never);
   const held = await Promise.all(

@@ -15,7 +15,7 @@ import {
 import { settleCall, workCalls } from "./work-calls.ts";
 
 describe("a toolhost that ends", () => {
-  test("ends its calls and gives them back", async () => {
+  test("ends its calls and returns them to the queue", async () => {
     const { tool, begun } = patientTool();
     const ports = portsWith(tool);
     const stop = new AbortController();
@@ -25,7 +25,7 @@ describe("a toolhost that ends", () => {
     stop.abort(new DOMException("going", "AbortError"));
     await executing;
     expect(kinds(await factsIn(ports))).toEqual(["started"]);
-    expect(delivery.settled).toEqual(["given back"]);
+    expect(delivery.settled).toEqual(["returned"]);
   });
 
   test("finishes what runs before it stops working", async () => {

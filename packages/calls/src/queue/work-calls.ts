@@ -16,7 +16,7 @@ const retryDelayMs = 1_000;
 export interface WorkSignals {
   /** Aborts when no more calls may be taken. */
   readonly taking: AbortSignal;
-  /** Aborts when running calls must end and be given back. */
+  /** Aborts when running calls must end and return to the queue. */
   readonly running: AbortSignal;
 }
 
@@ -57,7 +57,7 @@ export async function workCalls(
 
 /**
  * Settles one delivery: forwards the call to the host that it belongs to, or executes it until its journal has its result or its
- * cancellation. When `signal` aborts, ends the call and gives the delivery back for another host to decide.
+ * cancellation. When `signal` aborts, ends the call and returns the delivery to the queue, for another host to decide.
  */
 export async function settleCall(
   delivery: CallDelivery,

@@ -18,7 +18,7 @@ const log = createLogger("test", "silent");
 function offloaded(
   partial: Omit<CallResult, "isError">,
   artifacts: Pick<ArtifactStore, "put">,
-  { resultBytes = 2_000, storeTimeoutMs = 10_000, name = "tell", signal = never } = {},
+  { resultBytes = 2_000, storeTimeoutMs = 10_000, name = "echo", signal = never } = {},
 ) {
   const request = create(ToolCallRequestSchema, {
     tenant: "acme",
@@ -65,7 +65,7 @@ describe("a text", () => {
     expect(result.content).toContain(result.artifactId);
     expect(await storedText(artifacts, result.artifactId)).toBe(content);
     expect(await artifacts.list("acme", never)).toMatchObject([
-      { runId: "run_1", name: "tell-result.txt", mediaType: "text/plain; charset=utf-8" },
+      { runId: "run_1", name: "echo-result.txt", mediaType: "text/plain; charset=utf-8" },
     ]);
   });
 
@@ -143,7 +143,7 @@ describe("a picture", () => {
     const result = await offloaded({ content: "[image 1]", attachments: [picture] }, artifacts);
     expect(result.content).toBe(`[image 1]\n[artifacts: image 1 is ${result.artifactId}]`);
     expect(await artifacts.list("acme", never)).toMatchObject([
-      { name: "tell-result-image-1.png", mediaType: "image/png", sizeBytes: 3 },
+      { name: "echo-result-image-1.png", mediaType: "image/png", sizeBytes: 3 },
     ]);
   });
 
@@ -164,7 +164,7 @@ describe("a picture", () => {
     const mediaType = `image/png\r\nX-Evil: ${"x".repeat(1_000)}`;
     await offloaded({ content: "", attachments: [{ ...picture, mediaType }] }, artifacts);
     expect(await artifacts.list("acme", never)).toMatchObject([
-      { name: "tell-result-image-1.bin", mediaType: "application/octet-stream" },
+      { name: "echo-result-image-1.bin", mediaType: "application/octet-stream" },
     ]);
   });
 
@@ -264,7 +264,7 @@ describe("a result always fits in one readable message", () => {
   test.each(attacks)("with %s", async (_, structured) => {
     for (const content of [JSON.stringify(structured), "\ud800".repeat(400_000)]) {
       const result = await offloaded({ content, structured }, store(), { resultBytes: 500_000 });
-      const call = create(ToolCallSchema, { callId: "run_1-2-0", name: "tell" });
+      const call = create(ToolCallSchema, { callId: "run_1-2-0", name: "echo" });
       const fact = resultFact(call, result, { startedAt: timestampNow() });
       const message = toBinary(ToolCallFactSchema, fact);
       expect(message.length).toBeLessThan(540_000);

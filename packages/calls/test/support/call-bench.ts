@@ -18,25 +18,25 @@ import type { Tool } from "../../src/ports/tool.ts";
 import type { CallPorts } from "../../src/ports/call-ports.ts";
 
 export const never = new AbortController().signal;
-/** Where the facts of the only call are. */
+/** The journal of the only call. */
 export const key = { tenant: "acme", run: "run_1", call: "run_1-2-0" };
 
-/** The tool `tell`, which takes a number `n`. */
+/** Returns the tool `echo`, which takes a number `n`. */
 export function toolOf(call: Tool["call"]): Tool {
   const descriptor = create(ToolDescriptorSchema, {
-    name: "tell",
+    name: "echo",
     inputSchema: { type: "object", properties: { n: { type: "integer" } } },
   });
   return { descriptor, call };
 }
 
-/** Answers at once with what it was given. */
+/** Returns its argument at once. */
 export const answers: Tool = toolOf(async ({ args }) => ({
-  content: `told ${JSON.stringify(args["n"] ?? null)}`,
+  content: `echo ${JSON.stringify(args["n"] ?? null)}`,
   isError: false,
 }));
 
-/** Ends only when it is told to; `begun` resolves when it has begun. */
+/** Returns a tool that ends only when its signal aborts. `begun` resolves when it has started. */
 export function patientTool() {
   const begun = Promise.withResolvers<void>();
   const tool = toolOf(async (_, signal) => {
@@ -48,12 +48,12 @@ export function patientTool() {
   return { tool, begun: begun.promise };
 }
 
-/** What a toolhost in memory works with, whose only tool is `tool`. */
+/** Returns the ports of a toolhost in memory whose only tool is `tool`. */
 export function portsWith(tool: Tool, journal: CallJournal = memoryCallJournal()): CallPorts {
   return {
     journal,
     requests: { holds: async () => true },
-    toolbox: { list: () => [tool], find: (name) => (name === "tell" ? tool : undefined) },
+    toolbox: { list: () => [tool], find: (name) => (name === "echo" ? tool : undefined) },
     workspaces: { open: () => Promise.reject(new Error("no workspace here")) },
     artifacts: new MemoryArtifactStore({ maxBytes: 1_000_000 }),
     storeTimeoutMs: 10_000,
@@ -63,7 +63,7 @@ export function portsWith(tool: Tool, journal: CallJournal = memoryCallJournal()
   };
 }
 
-/** A journal in memory that cannot be followed the first `times`; `broken` resolves when that is over. */
+/** Returns a journal in memory whose `follow` fails the first `times`. `broken` resolves after the last failure. */
 export function breakingJournal(times: number): CallJournal & { readonly broken: Promise<void> } {
   const journal = memoryCallJournal();
   const broken = Promise.withResolvers<void>();
@@ -74,17 +74,17 @@ export function breakingJournal(times: number): CallJournal & { readonly broken:
     follow: (...given) => {
       if (left === 0) return journal.follow(...given);
       if (--left === 0) broken.resolve();
-      throw new Failure("unavailable", ErrorReason.UNAVAILABLE, "the journal is away");
+      throw new Failure("unavailable", ErrorReason.UNAVAILABLE, "the journal is unavailable");
     },
     broken: broken.promise,
   };
 }
 
-/** Asks for the only call, of the tool `tell` unless it says otherwise. */
+/** Returns the request of the only call. Default tool: `echo`. */
 export function request(
   options: { idempotent?: boolean; name?: string; args?: { n?: number | string } } = {},
 ): ToolCallRequest {
-  const { idempotent = false, name = "tell", args = {} } = options;
+  const { idempotent = false, name = "echo", args = {} } = options;
   return create(ToolCallRequestSchema, {
     tenant: key.tenant,
     runId: key.run,
@@ -98,7 +98,7 @@ interface RecordedDelivery extends Delivery<ToolCallRequest> {
   readonly settled: readonly string[];
 }
 
-/** A request as a queue hands it over, at a place in the queue. */
+/** Returns a delivery of a request, at a sequence of the queue. */
 export function deliveryOf(message: ToolCallRequest, sequence = 7): RecordedDelivery {
   const settled: string[] = [];
   return {
@@ -108,17 +108,17 @@ export function deliveryOf(message: ToolCallRequest, sequence = 7): RecordedDeli
     settled,
     extend: () => undefined,
     acknowledge: () => void settled.push("acknowledged"),
-    returnToQueue: () => void settled.push("given back"),
+    returnToQueue: () => void settled.push("returned"),
     abandon: () => void settled.push("forgotten"),
   };
 }
 
-/** What the journal has of the only call. */
+/** Returns the facts of the only call. */
 export async function factsIn({ journal }: CallPorts): Promise<readonly ToolCallFact[]> {
   return (await journal.read(key, emptyTail, never)).events;
 }
 
-/** Writes to the journal what others would. */
+/** Appends facts to the journal, as another party would. */
 export async function append({ journal }: CallPorts, ...facts: readonly ToolCallFact[]) {
   const { tail } = await journal.read(key, emptyTail, never);
   expect(await journal.append(key, tail, facts, never)).toMatchObject({ kind: "appended" });
@@ -132,9 +132,9 @@ export function kinds(facts: readonly ToolCallFact[]) {
   return facts.map(({ fact }) => fact.case);
 }
 
-/** The result that ends the facts. */
+/** Returns the result that ends the facts. */
 export function resultIn(facts: readonly ToolCallFact[]) {
   const fact = facts.at(-1)?.fact;
-  if (fact?.case !== "result") throw new Error("the last fact is no result");
+  if (fact?.case !== "result") throw new Error("the last fact is not a result");
   return fact.value;
 }

@@ -2,7 +2,7 @@ import process from "node:process";
 import { Server, inputRequired, inputResponse } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 
-/** What is asked before anything is ordered. */
+/** The question that `order` asks. */
 const requestedSchema = {
   type: "object" as const,
   properties: { dish: { type: "string" as const, enum: ["soup", "salad"] } },
@@ -10,7 +10,7 @@ const requestedSchema = {
 };
 
 /**
- * An MCP server on standard input and output, for tests, which speaks the protocol without sessions. `order` asks a person
+ * An MCP server on standard input and output, for tests, which uses the protocol without sessions. `order` asks a person
  * what to order; `again` asks without end.
  */
 serveStdio(

@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { callSettings } from "@reeve/calls/settings/tool-settings";
 import type { CallContext, Progress } from "@reeve/calls/ports/tool";
 
-/** The context of a call of a tool that needs no sandbox. */
+/** Returns the context of a call that needs no sandbox. */
 export function contextOf(
   args: JsonObject = {},
   report: (progress: Progress) => void = () => undefined,
@@ -17,7 +17,7 @@ export function contextOf(
     settings: callSettings(undefined),
     sandbox: () => Promise.reject(new Error("this tool has no sandbox")),
     report,
-    ask: () => Promise.reject(new Error("nobody is to be asked")),
+    ask: () => Promise.reject(new Error("no question is expected")),
     ...more,
   };
 }

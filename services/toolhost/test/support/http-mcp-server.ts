@@ -6,16 +6,16 @@ import { buffer } from "node:stream/consumers";
 import { Server, createMcpHandler } from "@modelcontextprotocol/server";
 import type { McpHttpHandler } from "@modelcontextprotocol/server";
 
-/** An MCP server over HTTP, for tests, which speaks the protocol without sessions. */
+/** An MCP server over HTTP, for tests, which uses the protocol without sessions. */
 export class HttpMcpServer implements AsyncDisposable {
   readonly headers: IncomingMessage["headers"][] = [];
-  /** Is called with each call of `hang`, which never answers. */
+  /** Called for each call of `hang`, which never answers. */
   readonly hanging = Promise.withResolvers<{ readonly ended: Promise<void> }>();
-  /** Names of its tools; `changed` tells of others. */
+  /** Names of its tools. */
   tools: readonly string[] = ["search", "hang"];
   readonly #handler: McpHttpHandler;
   readonly #server: HttpServer;
-  /** The tool whose calls are answered with status 500 and words of its own. */
+  /** The tool whose calls are answered with status 500 and a text. */
   broken = "";
   port = 0;
 
@@ -40,13 +40,13 @@ export class HttpMcpServer implements AsyncDisposable {
     return `http://127.0.0.1:${this.port}/mcp`;
   }
 
-  /** Has other tools, and says so to whoever listens. */
+  /** Changes the tools, and notifies clients. */
   changed(...tools: readonly string[]): void {
     this.tools = tools;
     this.#handler.notify.toolsChanged();
   }
 
-  /** Ends at once, as a process that is killed. */
+  /** Ends at once, like a killed process. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#server.listening) return;
     const closed = once(this.#server, "close");
@@ -113,7 +113,7 @@ async function answer(
     for await (const chunk of response.body ?? []) outgoing.write(chunk);
     outgoing.end();
   } catch {
-    // Whoever asked is gone.
+    // The client is gone.
     outgoing.destroy();
   }
 }

@@ -26,7 +26,7 @@ const log = createLogger("test", "silent");
 
 type Settings = Readonly<Record<string, string>>;
 
-/** A NATS server, and toolhosts as processes beside it, over one data folder. */
+/** A NATS server, and toolhost processes with one data folder. */
 export class PoolBench implements AsyncDisposable {
   readonly nats: Nats;
   readonly journal: CallJournal;
@@ -63,13 +63,13 @@ export class PoolBench implements AsyncDisposable {
     return new PoolBench(parts, { natsUrl, folder }, opening.move(), signal);
   }
 
-  /** Starts a toolhost, and resolves when it works. */
+  /** Starts a toolhost. Resolves when it is ready. */
   async start(settings: Settings = {}): Promise<ToolhostProcess> {
     const where = { natsUrl: this.#natsUrl, folder: this.folder };
     return await startToolhostProcess({ ...where, settings }, this.#resources);
   }
 
-  /** Has a toolhost end in order; its exit code. */
+  /** Ends a toolhost gracefully, and returns its exit code. */
   async end(host: ToolhostProcess): Promise<number | null> {
     const ended = once(host, "exit");
     host.kill("SIGTERM");
@@ -77,14 +77,14 @@ export class PoolBench implements AsyncDisposable {
     return host.exitCode;
   }
 
-  /** Ends a toolhost at once, as a power cut would. */
+  /** Kills a toolhost, as a power failure would. */
   async kill(host: ToolhostProcess): Promise<void> {
     const ended = once(host, "exit");
     host.kill("SIGKILL");
     await ended;
   }
 
-  /** Asks for a call as a runtime does, of the pool `default` unless it says otherwise. */
+  /** Requests a call as a runtime does. Default pool: `default`. */
   async ask(options: RequestOptions, pool = "default"): Promise<ToolCallRequest> {
     const queue = await openToolCallQueue(this.nats, { pool, ackWaitMs: 1_000 });
     const request = requestOf(options);
@@ -92,12 +92,12 @@ export class PoolBench implements AsyncDisposable {
     return request;
   }
 
-  /** The facts of a call up to its end. */
+  /** Returns the facts of a call up to its end. */
   async facts(request: ToolCallRequest): Promise<readonly ToolCallFact[]> {
     return await factsUntilEnd(this.journal, keyOf(request), this.#signal);
   }
 
-  /** Resolves when the call has begun, or has reported progress; by whom. */
+  /** Resolves when the call has started, or has reported progress, with the name of its host. */
   async reaches(request: ToolCallRequest, kind: "started" | "progress"): Promise<string> {
     const facts: ToolCallFact[] = [];
     for await (const { events } of this.journal.follow(keyOf(request), 0, this.#signal)) {
@@ -107,19 +107,19 @@ export class PoolBench implements AsyncDisposable {
     return hostsIn(facts).at(-1) ?? "";
   }
 
-  /** The result of a call, and the hosts that began it. */
+  /** Returns the result of a call, and the hosts that started it. */
   async outcome(request: ToolCallRequest) {
     const facts = await this.facts(request);
     const { content, isError } = resultOf(facts);
     return { content, isError, hosts: hostsIn(facts) };
   }
 
-  /** The results of several, in their order. */
+  /** Returns the results of several calls, in their order. */
   async outcomes(requests: readonly ToolCallRequest[]) {
     return await Promise.all(requests.map((request) => this.outcome(request)));
   }
 
-  /** Asks for calls of one run, each of which takes so long and leaves a line in its workspace for each time it is made. */
+  /** Requests calls of one run. Each takes the given time, and appends a line to the workspace each time it is executed. */
   async calls(
     runId: string,
     count: number,
@@ -138,43 +138,43 @@ export class PoolBench implements AsyncDisposable {
     return [only, ...others];
   }
 
-  /** The calls that were made in the workspace of a run, one line for each time, sorted. */
+  /** Returns the calls that were executed in the workspace of a run, one line for each time, sorted. */
   async madeIn(runId: string): Promise<readonly string[]> {
     const call = { name: "read_file", runId, callId: `${runId}-9-0`, args: { path: "made" } };
     const { content } = await this.outcome(await this.ask(call));
     return content.trim().split("\n").toSorted();
   }
 
-  /** Which of the hosts has the files of a run. */
+  /** Returns which of the hosts has the files of a run. */
   async holderOf(runId: string, hosts: readonly ToolhostProcess[]): Promise<ToolhostProcess> {
     const args = { path: "first", content: "1" };
     const call = { name: "write_file", runId, callId: `${runId}-1-0`, args };
     const { hosts: by } = await this.outcome(await this.ask(call));
     const holder = hosts.find(({ host }) => by.includes(host));
-    if (holder === undefined) throw new Error(`nobody knows ${by.join()}`);
+    if (holder === undefined) throw new Error(`no toolhost is named ${by.join()}`);
     return holder;
   }
 
-  /** Names of the consumers of the queues of calls. */
+  /** Returns the names of the consumers of call queues. */
   async queues(): Promise<readonly string[]> {
     const manager = await openJetStreamManager(this.nats.connection);
     const found = await Array.fromAsync(manager.consumers.list("TOOL_CALLS"));
     return found.map(({ name }) => name);
   }
 
-  /** How many calls lie for a host that it has not taken. */
+  /** Returns how many calls wait for a host. */
   async sentTo(host: string): Promise<number> {
     const manager = await openJetStreamManager(this.nats.connection);
     const info = await manager.consumers.info("TOOL_CALLS", `default=${host}`);
     return info.num_pending;
   }
 
-  /** What an autoscaler sees of the queue of a pool. */
+  /** Returns the queue depth of a pool, as an autoscaler sees it. */
   async depthOf(pool: string): Promise<number> {
     return await toolQueueDepth(this.nats, pool);
   }
 
-  /** Whether anybody has begun a call. */
+  /** Whether a host has started the call. */
   async hasBegun(request: ToolCallRequest): Promise<boolean> {
     const { events } = await this.journal.read(keyOf(request), emptyTail, this.#signal);
     return events.length > 0;
@@ -185,7 +185,7 @@ export class PoolBench implements AsyncDisposable {
   }
 }
 
-/** The ids of calls, sorted. */
+/** Returns the ids of calls, sorted. */
 export function idsOf(requests: readonly ToolCallRequest[]): readonly string[] {
   return requests.map(({ call }) => call?.callId ?? "").toSorted();
 }

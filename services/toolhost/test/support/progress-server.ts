@@ -4,7 +4,7 @@ import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 
 /**
  * An MCP server on standard input and output, for tests. `search` reports progress twice and answers; `hang` reports once
- * and never answers; `paint` answers with a picture and a large record; `flood` answers with more than one message may
+ * and never answers; `paint` answers with an image and a large record; `flood` answers with more than one message may
  * hold; `crash` ends the process.
  */
 const server = new Server(

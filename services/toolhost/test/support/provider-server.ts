@@ -19,20 +19,20 @@ import {
 type Description = MessageInitShape<typeof DescribeToolsResponseSchema>;
 type Said = NonNullable<MessageInitShape<typeof ExecuteToolResponseSchema>["event"]>;
 
-/** A call as a provider of the tests sees it. */
+/** A call, as the provider of a test sees it. */
 export interface ServedCall {
   readonly request: ExecuteToolRequest;
   readonly metadata: Readonly<Record<string, unknown>>;
   say(event: Said): void;
-  /** Sends bytes that are no message of the contract. */
+  /** Sends bytes that are not a message of the contract. */
   sayBytes(bytes: Uint8Array): void;
   end(): void;
   fail(code: status, details: string): void;
-  /** Resolves when the caller does not want the call any more. */
+  /** Resolves when the caller cancels the call. */
   readonly cancelled: Promise<void>;
 }
 
-/** A provider of tools that does as it is told: a gRPC server like any other. */
+/** A tool provider with the behavior that a test gives it: an ordinary gRPC server. */
 export class ProviderServer implements AsyncDisposable {
   readonly #server = new Server();
   readonly calls: ServedCall[] = [];
@@ -67,7 +67,7 @@ export class ProviderServer implements AsyncDisposable {
     return server;
   }
 
-  /** Ends at once, as a process that is killed. */
+  /** Ends at once, like a killed process. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#server.forceShutdown();
   }
@@ -99,7 +99,7 @@ const definition: ServiceDefinition = {
 function servedCall(stream: ServerWritableStream<Buffer, Buffer>): ServedCall {
   const { promise, resolve } = Promise.withResolvers<void>();
   stream.on("cancelled", () => resolve());
-  // A caller that is gone is no fault of the test.
+  // A caller that is gone is not an error of the test.
   stream.on("error", () => undefined);
   return {
     request: fromBinary(ExecuteToolRequestSchema, stream.request),
@@ -118,7 +118,7 @@ function encoded<
   return Buffer.from(toBinary(schema, create(schema, message)));
 }
 
-/** Arguments of a tool of the tests. */
+/** The arguments of the tools of tests. */
 export const textSchema: JsonObject = {
   type: "object",
   properties: { text: { type: "string" } },

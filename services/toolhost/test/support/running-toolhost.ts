@@ -18,14 +18,14 @@ import type { RequestOptions } from "./toolhost.ts";
 import { temporaryFolder } from "@reeve/sandbox/test/support/temporary-folder";
 import { factsUntilEnd, keyOf, requestOf } from "./toolhost.ts";
 
-/** A toolhost with a NATS of its own and the MCP server `demo`. */
+/** A toolhost with a separate NATS server, and the MCP server `demo`. */
 export interface RunningToolhost extends AsyncDisposable {
   readonly nats: Nats;
   readonly journal: CallJournal;
   readonly artifacts: ArtifactStore;
-  /** What it has logged, as far as it warned or informed. */
+  /** What it has logged at levels info and above. */
   readonly logged: readonly LogLine[];
-  /** Has a call made, and gives its journal. */
+  /** Executes a call, and returns its journal. */
   made(options: RequestOptions): Promise<readonly ToolCallFact[]>;
 }
 

@@ -18,12 +18,12 @@ import { temporaryFolder } from "@reeve/sandbox/test/support/temporary-folder";
 const identity = sandboxIdentity(64_017);
 const bubblewrap = new BubblewrapDriver(identity);
 
-/** What file tools stand on, and what is run beside them to prepare something. */
+/** The drivers of a test: one for file tools, and one for the commands of the test. */
 export interface Ground {
   readonly name: string;
   readonly tools: SandboxDriver;
   readonly commands: SandboxDriver;
-  /** Why it cannot be had here; empty when it can. */
+  /** Why it is unavailable here. Empty: it is available. */
   readonly why: string;
 }
 
@@ -34,7 +34,7 @@ const isolated: Ground = {
   why: skipReason,
 };
 
-/** Where file tools keep to the workspace. Without isolation the commands of a test play the files of an earlier sandbox. */
+/** Where file tools must stay within the workspace. Without isolation, the commands of a test act as code in an earlier sandbox. */
 const grounds: readonly Ground[] = [
   isolated,
   {
@@ -45,7 +45,7 @@ const grounds: readonly Ground[] = [
   },
 ];
 
-/** Has the tests of file tools run on each ground, of which they make workspaces. */
+/** Runs the tests of file tools with each of the drivers. */
 export function onEachGround(what: string, tests: (ground: Ground) => void): void {
   for (const ground of grounds) {
     describe.skipIf(ground.why !== "")(`${ground.name}${ground.why}, ${what}`, () => {
@@ -54,16 +54,16 @@ export function onEachGround(what: string, tests: (ground: Ground) => void): voi
   }
 }
 
-/** A workspace with a sandbox over it, and a way to call tools there. */
+/** A workspace with a sandbox, in which tools can be called. */
 export interface SandboxedWorkspace extends AsyncDisposable {
   readonly sandbox: Sandbox;
-  /** Where commands run that are none of a tool. */
+  /** The sandbox for commands of the test. */
   readonly commands: Sandbox;
   /** Runs a shell script in the workspace. */
   sh(script: string): Promise<Collected>;
-  /** The same for a script that only prepares something. Throws what it complains of. */
+  /** Runs a script that prepares a test. Throws its error output. */
   prepare(script: string): Promise<void>;
-  /** Calls a tool as an agent does, with settings of its own. */
+  /** Calls a tool as an agent does, with the given settings. */
   call(tool: Tool, args: JsonObject, options?: CallOptions): Promise<CallResult>;
 }
 
@@ -105,7 +105,7 @@ export async function sandboxedWorkspace(
           args,
           settings: { ...callSettings(undefined), readOnly },
           sandbox: () => Promise.resolve(sandbox),
-          ask: () => Promise.reject(new Error("nobody is to be asked")),
+          ask: () => Promise.reject(new Error("no question is expected")),
           report,
         },
         signal,

@@ -4,9 +4,9 @@ import type { Tool } from "@reeve/calls/ports/tool";
 import type { Ground, SandboxedWorkspace } from "./sandboxed-workspace.ts";
 import { sandboxedWorkspace } from "./sandboxed-workspace.ts";
 
-/** A workspace that holds what a search comes upon: texts, a binary file, links that lead out and round, a pipe. */
+/** A workspace with everything that a search may find: texts, a binary file, links that lead out of it and in circles, a pipe. */
 export interface SearchedWorkspace extends SandboxedWorkspace {
-  /** The lines that a search gives, or a single one that says why it was refused. */
+  /** Returns the lines of a search result, or a single line that says why it was refused. */
   found(tool: Tool, args: JsonObject): Promise<readonly string[]>;
 }
 

@@ -2,8 +2,8 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 
 /**
- * An MCP server of an older revision, for tests, that does not heed cancellation: `pay` asks a person first. A payment to
- * "later" is asked about only when its call is cancelled, or never when the server is `mute`.
+ * An MCP server of an older revision, for tests, that ignores cancellation: `pay` asks a person first. It asks about a
+ * payment to "later" only when the call is cancelled, or never when the server is `mute`.
  */
 interface Message {
   readonly id?: string | number;

@@ -7,14 +7,14 @@ export interface ToolhostProcessOptions {
   readonly natsUrl: string;
   readonly folder: string;
   readonly sandbox?: string;
-  /** Further ones, by the names of their environment variables. */
+  /** More settings, by the names of their environment variables. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** A process, the name by which other hosts know it, and where it answers probes. */
+/** A process, the name of its host, and the address of its probes. */
 export type ToolhostProcess = ChildProcess & { readonly host: string; readonly url: string };
 
-/** A toolhost as a process of its own, at work. It ends with `resources` at the latest. */
+/** Starts a toolhost as a separate process, and waits until it is ready. It ends with `resources` at the latest. */
 export async function startToolhostProcess(
   { natsUrl, folder, sandbox = "bubblewrap", settings = {} }: ToolhostProcessOptions,
   resources: AsyncDisposableStack,

@@ -15,7 +15,7 @@ export interface RequestOptions {
   readonly network?: readonly string[];
 }
 
-/** A request as the runtime publishes it, of run `run_1` of tenant `acme` unless it says otherwise. */
+/** Returns a request as the runtime publishes it. Default: run `run_1` of tenant `acme`. */
 export function requestOf({
   name,
   args,
@@ -39,7 +39,7 @@ export function keyOf({ tenant, runId, call }: ToolCallRequest): CallKey {
   return { tenant, run: runId, call: call?.callId ?? "" };
 }
 
-/** The facts of a call up to its end, as the runtime follows them. */
+/** Returns the facts of a call up to its end, as the runtime follows them. */
 export async function factsUntilEnd(
   journal: CallJournal,
   key: CallKey,
@@ -53,7 +53,7 @@ export async function factsUntilEnd(
   return facts;
 }
 
-/** The result among the facts. */
+/** Returns the result among the facts. */
 export function resultOf(facts: readonly ToolCallFact[]) {
   const result = facts.map(({ fact }) => fact).find((fact) => fact.case === "result");
   if (result === undefined) throw new Error("there is no result");
