@@ -187,7 +187,7 @@ describe.each(apis)("over $format, a recorded stream", (api) => {
     ["in a character", (bytes: Buffer) => placeOf(bytes, "👋") + 2],
     ["in a chunk", (bytes: Buffer) => placeOf(bytes, "Zürich") + 3],
     ["between two chunks", (bytes: Buffer) => bytes.indexOf("\n\n", placeOf(bytes, "Zürich")) + 2],
-    ["before anything is said", () => 0],
+    ["before any text", () => 0],
   ])("that is cut %s is unavailable, however it ends", async (_, place) => {
     const bytes = bytesOf("text");
     for (const end of ["cut", "whole"] as const) {

@@ -21,8 +21,8 @@ describe("a call that needs an approval", () => {
       { created: { startedBy: "ann", threadId: "sales" } },
     );
     run.turn({ name: "search", args: { q: "a", origin: "console" } });
-    const [asked] = run.all("approval");
-    expect(asked?.approval).toMatchObject({
+    const [requested] = run.all("approval");
+    expect(requested?.approval).toMatchObject({
       state: ApprovalState.PENDING,
       agentId: "tester",
       runId: "run_test",
@@ -32,7 +32,7 @@ describe("a call that needs an approval", () => {
       parentId: "",
       call: { name: "search", arguments: { q: "a" }, injectedArgs: { origin: "console" } },
     });
-    const { requestedAt, expiresAt } = asked?.approval ?? {};
+    const { requestedAt, expiresAt } = requested?.approval ?? {};
     expect(Number(expiresAt?.seconds) - Number(requestedAt?.seconds)).toBe(60);
   });
 

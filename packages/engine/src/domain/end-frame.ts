@@ -62,7 +62,7 @@ export function stepCompleted(frame: Frame): Fact {
 function planned(state: RunState, frame: Frame): readonly Fact[] {
   const steps = parsePlan(frame.text);
   if (steps === undefined) {
-    const message = "the planner's answer holds no list of steps; the run goes on without a plan";
+    const message = "the planner's answer has no list of steps; the run continues without a plan";
     return failFrame(state, frame, "planner_failed", message);
   }
   return [fact(scopeOf(frame), { case: "plan", value: { steps: [...steps] } })];

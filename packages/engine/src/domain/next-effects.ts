@@ -24,7 +24,7 @@ export type Effect = {
   /** A tool call that a toolhost executes. */
   | { readonly kind: "call_tool"; readonly call: Call; readonly tool: ToolDescriptor }
   /** A tool call that the runtime executes itself, and that needs more than the run's state. */
-  | { readonly kind: "call_own_tool"; readonly call: Call }
+  | { readonly kind: "call_runtime_tool"; readonly call: Call }
   /** The answer to a question of a tool call in progress. */
   | { readonly kind: "answer_question"; readonly call: Call; readonly approval: Approval }
 );
@@ -36,7 +36,7 @@ export function nextEffects(state: RunState): readonly Effect[] {
   const tools = callsInProgress(state).map(({ frame, call, tool }): Effect => {
     const place = { id: `tool:${call.call.callId}`, frame: frame.id, scope: scopeOf(frame) };
     return tool.source === runtimeSource
-      ? { ...place, kind: "call_own_tool", call }
+      ? { ...place, kind: "call_runtime_tool", call }
       : { ...place, kind: "call_tool", call, tool };
   });
   const answers = answeredQuestions(state).map(({ call, approval }): Effect => ({

@@ -27,7 +27,7 @@ const maxPartialBatchBytes = 512 * 1024;
 
 /**
  * Appends `facts` and everything that follows from them within `limits`; without facts, what follows from the state. If
- * that exceeds one batch, only as much as fits is appended, and the outcome is not complete: the caller appends the rest
+ * that exceeds one batch, only as much as fits is appended, and the outcome is not complete: the caller appends what is left
  * as a new owner would after a crash at that point.
  */
 export async function appendFacts(

@@ -5,7 +5,7 @@ import type { RunState } from "../domain/state/run-state.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { answerQuestion } from "./answer-question.ts";
 import { callModel } from "./call-model.ts";
-import { callOwnTool } from "./call-own-tool.ts";
+import { callRuntimeTool } from "./call-runtime-tool.ts";
 import { callTool } from "./call-tool.ts";
 
 /** Performs an effect, and yields its facts: the only part of a run that is not a pure function. */
@@ -20,8 +20,8 @@ export function perform(
       return callModel(state, effect, ports, signal);
     case "call_tool":
       return callTool(state, effect, ports, signal);
-    case "call_own_tool":
-      return callOwnTool(state, effect, ports, signal);
+    case "call_runtime_tool":
+      return callRuntimeTool(state, effect, ports, signal);
     case "answer_question":
       return answerQuestion(state, effect, ports, signal);
     case "wait_to_retry":

@@ -9,17 +9,17 @@ import { describe, expect, test } from "vitest";
 import type { ModelProvider, ModelRequest } from "../ports/model-provider.ts";
 import { expectWhole, WorkerBench } from "../../test/support/worker-bench.ts";
 
-/** A model that answers at once, and keeps what it was asked. */
-function attentive(
+/** Creates a model that answers at once, and records its requests. */
+function recordingModel(
   descriptor: MessageInitShape<typeof ProviderDescriptorSchema> = {},
-): ModelProvider & { readonly asked: ModelRequest[] } {
-  const asked: ModelRequest[] = [];
+): ModelProvider & { readonly requests: ModelRequest[] } {
+  const requests: ModelRequest[] = [];
   return {
-    asked,
+    requests,
     descriptor: create(DescriptorSchema, { name: "test", ...descriptor }),
     format: "test",
     async *stream(request) {
-      asked.push(request);
+      requests.push(request);
       yield { kind: "text", text: "hello" };
       const turn = { messageJson: "{}", finishReason: "stop", calls: [], usage: undefined };
       yield { kind: "turn", turn: { ...turn, model: "test" } };
@@ -33,56 +33,59 @@ async function preparedBy(bench: WorkerBench): Promise<RunPrepared | undefined> 
   return found?.case === "runPrepared" ? found.value : undefined;
 }
 
-const why = async (bench: WorkerBench) => foldHead(emptyHead, await bench.events()).error;
+const errorOf = async (bench: WorkerBench) => foldHead(emptyHead, await bench.events()).error;
 
 // Requirement: LOOP-5
-test("a provider that calls no tools is offered none, and the run is one plain turn", async () => {
-  const model = attentive({ capabilities: { tools: false } });
+test("a provider without tool calls is offered none, and the run is one plain turn", async () => {
+  const model = recordingModel({ capabilities: { tools: false } });
   const bench = await new WorkerBench(model).create({ instructions: "Be brief." });
   await bench.drive("w");
   expectWhole(await bench.events(), RunStatus.COMPLETED);
-  expect(model.asked).toHaveLength(1);
-  expect(model.asked[0]?.tools).toEqual([]);
-  // Nothing is said of tools that there are not.
-  expect(model.asked[0]?.instructions).toBe("Be brief.");
+  expect(model.requests).toHaveLength(1);
+  expect(model.requests[0]?.tools).toEqual([]);
+  // The system prompt does not mention tools that are not offered.
+  expect(model.requests[0]?.instructions).toBe("Be brief.");
 });
 
-test("a model that calls no tools is offered none, whatever its provider can", async () => {
-  const model = attentive({ capabilities: { tools: true } });
+test("a model without tool calls is offered none, even if its provider supports them", async () => {
+  const model = recordingModel({ capabilities: { tools: true } });
   const capabilities = { tools: false };
   const models = [{ id: "plain", provider: "test", upstreamName: "x", capabilities }];
   await (await new WorkerBench(model, models).create({ model: "plain" })).drive("w");
-  expect(model.asked[0]?.tools).toEqual([]);
+  expect(model.requests[0]?.tools).toEqual([]);
 });
 
-test("an agent with tools is told when to answer by itself and when to have parts done", async () => {
-  const model = attentive();
+test("the prompt of an agent with tools says when to answer directly and when to start subtasks", async () => {
+  const model = recordingModel();
   await (await new WorkerBench(model).create()).drive("w");
-  expect(model.asked[0]?.instructions).toMatch(/Answer directly.*run_subtask.*same time/s);
+  expect(model.requests[0]?.instructions).toMatch(/Answer directly.*run_subtask.*same time/s);
 });
 
-describe("under a cap on cost", () => {
+describe("under a limit on cost", () => {
   const capped: MessageInitShape<typeof AgentSpecSchema> = { budgets: { maxCostUsd: 1 } };
 
   // Requirement: TURN-4
   test("a model without a price is refused before it is called", async () => {
-    const model = attentive();
+    const model = recordingModel();
     const bench = await new WorkerBench(model).create(capped);
     await bench.drive("w");
-    expect(await why(bench)).toMatchObject({
+    expect(await errorOf(bench)).toMatchObject({
       reason: "resolve_failed",
       message: expect.stringContaining("has no price"),
     });
-    expect(model.asked).toEqual([]);
+    expect(model.requests).toEqual([]);
   });
 
-  test("so is one of which nothing says how long its answer may be", async () => {
+  test("a model without a limit for its answers is refused as well", async () => {
     const pricing = { inputUsdPerMillion: 1, outputUsdPerMillion: 2 };
     const models = [{ id: "priced", provider: "test", upstreamName: "x", pricing }];
-    const bench = await new WorkerBench(attentive(), models).create({ ...capped, model: "priced" });
+    const bench = await new WorkerBench(recordingModel(), models).create({
+      ...capped,
+      model: "priced",
+    });
     await bench.drive("w");
-    expect((await why(bench))?.message).toContain("the length of an answer");
-    const bounded = await new WorkerBench(attentive(), models).create({
+    expect((await errorOf(bench))?.message).toContain("the length of an answer");
+    const bounded = await new WorkerBench(recordingModel(), models).create({
       ...capped,
       model: "priced",
       maxTokens: 100,
@@ -93,16 +96,18 @@ describe("under a cap on cost", () => {
 });
 
 // Requirement: CFG-7, INJ-1
-test("a tool that has got a parameter of the name of an injected argument ends the run with the names of both", async () => {
-  const bench = await new WorkerBench(attentive()).create({ injectedToolArgs: { key: "why" } });
+test("a tool parameter with the name of an injected argument ends the run with both names", async () => {
+  const bench = await new WorkerBench(recordingModel()).create({
+    injectedToolArgs: { key: "why" },
+  });
   await bench.drive("w");
-  expect((await why(bench))?.message).toMatch(/"key" is now a parameter of the tool memory_/);
+  expect((await errorOf(bench))?.message).toMatch(/"key" is now a parameter of the tool memory_/);
 });
 
 // Requirement: PERM-4, CHAT-2
-test("beside an editor without a node registry its tools are left out, and that is said", async () => {
+test("without a node registry, the tools of an editor are omitted with a warning", async () => {
   const chatContext = { kind: ChatContextKind.EDITOR, workflowId: "w1" };
-  const bench = await new WorkerBench(attentive()).create({}, { chatContext });
+  const bench = await new WorkerBench(recordingModel()).create({}, { chatContext });
   await bench.drive("w");
   const prepared = await preparedBy(bench);
   expect(prepared?.warnings).toEqual([expect.stringContaining("no node registry")]);
@@ -110,8 +115,8 @@ test("beside an editor without a node registry its tools are left out, and that 
 });
 
 // Requirement: DUR-1, CHAT-3
-test("what is remembered of the user is a note beside the input, and its tools are there, only where that is wanted", async () => {
-  const model = attentive();
+test("the memories of the user are a note on the input, and its tools are offered, only if memory is enabled", async () => {
+  const model = recordingModel();
   const withMemory = await new WorkerBench(model).create(
     {},
     { memoryEnabled: true, startedBy: "ann" },
@@ -130,11 +135,11 @@ test("what is remembered of the user is a note beside the input, and its tools a
     never,
   );
   await withMemory.drive("w");
-  expect(model.asked[0]?.messages).toEqual([
+  expect(model.requests[0]?.messages).toEqual([
     { role: "user", text: "go", notes: [expect.stringContaining("always go north")] },
   ]);
-  expect(model.asked[0]?.tools.map(({ name }) => name)).toContain("remember");
+  expect(model.requests[0]?.tools.map(({ name }) => name)).toContain("remember");
   await (await new WorkerBench(model).create({}, { startedBy: "ann" })).drive("w");
-  expect(model.asked[1]?.messages).toEqual([{ role: "user", text: "go" }]);
-  expect(model.asked[1]?.tools.map(({ name }) => name)).not.toContain("remember");
+  expect(model.requests[1]?.messages).toEqual([{ role: "user", text: "go" }]);
+  expect(model.requests[1]?.tools.map(({ name }) => name)).not.toContain("remember");
 });

@@ -89,8 +89,8 @@ async function recalledFor(
 ): Promise<readonly string[]> {
   if (!memoryEnabled) return [];
   const owner = { tenant, user: startedBy };
-  const told = renderMemories(await memory.recall(owner, input, maxRendered, signal));
-  return told === "" ? [] : [told];
+  const note = renderMemories(await memory.recall(owner, input, maxRendered, signal));
+  return note === "" ? [] : [note];
 }
 
 /** Returns the capabilities that are registered for the model, or else those of its provider. */

@@ -16,8 +16,8 @@ async function* once(kept: string | Uint8Array): AsyncIterable<Uint8Array> {
   yield bytes.subarray(7);
 }
 
-/** What a model has read that goes on as it is told to, and from where to where each part reached. */
-async function readOn({ artifacts, artifactId, state }: Keeper, limit?: number) {
+/** Reads an artifact part by part as the notes say. Returns the texts, and the range of each part. */
+async function readAll({ artifacts, artifactId, state }: StoredResult, limit?: number) {
   const texts: string[] = [];
   const ranges: string[] = [];
   for (let offset: string | undefined = "0"; offset !== undefined;) {
@@ -31,10 +31,10 @@ async function readOn({ artifacts, artifactId, state }: Keeper, limit?: number) 
   return { texts, ranges };
 }
 
-type Keeper = Awaited<ReturnType<typeof keeper>>;
+type StoredResult = Awaited<ReturnType<typeof storeResult>>;
 
-/** A run that has kept a result of 30,000 bytes. */
-async function keeper(runId = "run_mine", kept: string | Uint8Array = content) {
+/** Stores a result, by default of 30,000 bytes, and returns it with the state of a run. */
+async function storeResult(runId = "run_mine", kept: string | Uint8Array = content) {
   const artifacts = new MemoryArtifactStore({ maxBytes: 100_000 });
   const draft = { name: "r.txt", mediaType: "text/plain", runId: "run_mine" };
   const { artifactId } = await artifacts.put("acme", draft, once(kept), never);
@@ -45,9 +45,9 @@ async function keeper(runId = "run_mine", kept: string | Uint8Array = content) {
   return { artifacts, artifactId, state };
 }
 
-describe("a result that was kept", () => {
-  test("is read from its beginning, as much as is usual, with the way to go on", async () => {
-    const { artifacts, artifactId, state } = await keeper();
+describe("a stored result", () => {
+  test("is read from its start up to the default limit, with the offset of the rest", async () => {
+    const { artifacts, artifactId, state } = await storeResult();
     const read = await retrieveArtifact(state, { artifact_id: artifactId }, { artifacts }, never);
     expect(read.isError).toBe(false);
     expect(read.content).toBe(
@@ -55,8 +55,8 @@ describe("a result that was kept", () => {
     );
   });
 
-  test("is read in parts that make the whole", async () => {
-    const { artifacts, artifactId, state } = await keeper();
+  test("is read in parts that form the complete result", async () => {
+    const { artifacts, artifactId, state } = await storeResult();
     let whole = "";
     for (let offset = 0; offset < content.length; offset += 7_000) {
       const args = { artifact_id: artifactId, offset, limit: 7_000 };
@@ -66,20 +66,17 @@ describe("a result that was kept", () => {
     expect(whole).toBe(content);
   });
 
-  test.each([undefined, 1_000, 2])(
-    "has no character cut, however it is parted: %s",
-    async (limit) => {
-      const text = "a漢😀é".repeat(limit === 2 ? 5 : 3_000);
-      const { texts, ranges } = await readOn(await keeper("run_mine", text), limit);
-      expect(texts.join("")).toBe(text);
-      expect(texts.length).toBeGreaterThan(1);
-      expect(ranges.at(-1)).toContain(`to ${Buffer.byteLength(text)}`);
-    },
-  );
+  test.each([undefined, 1_000, 2])("is never cut within a character: %s", async (limit) => {
+    const text = "a漢😀é".repeat(limit === 2 ? 5 : 3_000);
+    const { texts, ranges } = await readAll(await storeResult("run_mine", text), limit);
+    expect(texts.join("")).toBe(text);
+    expect(texts.length).toBeGreaterThan(1);
+    expect(ranges.at(-1)).toContain(`to ${Buffer.byteLength(text)}`);
+  });
 
-  test("that is no text is told in full, as much at a time as there is room for", async () => {
+  test("that is not text is read completely, in parts that fit", async () => {
     const bytes = new Uint8Array(50_000).fill(0xff);
-    const { texts, ranges } = await readOn(await keeper("run_mine", bytes), 40_000);
+    const { texts, ranges } = await readAll(await storeResult("run_mine", bytes), 40_000);
     expect(texts.join("")).toBe("\ufffd".repeat(50_000));
     for (const text of texts) expect(Buffer.byteLength(text)).toBeLessThan(50_000);
     const ends = ranges.map((range) => Number(range.split(" to ")[1]));
@@ -88,8 +85,8 @@ describe("a result that was kept", () => {
     );
   });
 
-  test("has nothing behind its end", async () => {
-    const { artifacts, artifactId, state } = await keeper();
+  test("is empty beyond its end", async () => {
+    const { artifacts, artifactId, state } = await storeResult();
     const args = { artifact_id: artifactId, offset: 99_999 };
     const { content: shown } = await retrieveArtifact(state, args, { artifacts }, never);
     expect(shown).toBe("\n[bytes 30000 to 30000 of 30000]");
@@ -97,14 +94,14 @@ describe("a result that was kept", () => {
 });
 
 describe("an artifact of another run", () => {
-  test("is not the model's to read", async () => {
-    const { artifacts, artifactId, state } = await keeper("run_other");
+  test("cannot be read", async () => {
+    const { artifacts, artifactId, state } = await storeResult("run_other");
     const read = await retrieveArtifact(state, { artifact_id: artifactId }, { artifacts }, never);
     expect(read).toMatchObject({ isError: true });
   });
 
-  test("is, when the run was given it", async () => {
-    const { artifacts, artifactId, state } = await keeper("run_other");
+  test("can be read if the run was given it", async () => {
+    const { artifacts, artifactId, state } = await storeResult("run_other");
     const files = [{ artifactId, path: "r.txt" }];
     const created = create(RunCreatedSchema, { tenant: "acme", files });
     const given = { ...state, head: { ...state.head, created } };
@@ -115,9 +112,9 @@ describe("an artifact of another run", () => {
 
 // Requirement: META-4
 test.each(["art_unknown0000000000", "*", "", "../x", 7])(
-  "an id that the run does not know is refused with those that it does: %j",
+  "an unknown id is refused with the known ids: %j",
   async (id) => {
-    const { artifacts, artifactId, state } = await keeper();
+    const { artifacts, artifactId, state } = await storeResult();
     const knowing = { ...state, offloaded: new Set([artifactId]) };
     const read = await retrieveArtifact(knowing, { artifact_id: id }, { artifacts }, never);
     expect(read.isError).toBe(true);

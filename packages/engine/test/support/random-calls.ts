@@ -164,7 +164,7 @@ export class CallOrder {
   #seeResult(envelope: RunEvent, callId: string | undefined, success: boolean): void {
     const call = this.#calls.get(callId ?? "");
     if (call === undefined || call.hasResult) {
-      this.#break(envelope, `of ${callId} is not asked for`);
+      this.#break(envelope, `of ${callId} has no open call`);
       return;
     }
     const isLate = success && call.name === parallelSubtasksName && call.jobs > 0;

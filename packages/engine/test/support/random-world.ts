@@ -165,7 +165,7 @@ function ofEffect(run: PlayedRun, effect: Effect, chosen: Choice): readonly (() 
     case "answer_question":
       return [];
     case "call_tool":
-    case "call_own_tool": {
+    case "call_runtime_tool": {
       const index = frameOf(run.state, id).calls.findIndex(
         ({ call }) => call.callId === effect.call.call.callId,
       );

@@ -8,7 +8,7 @@ import { anthropicRequest } from "./anthropic-request.ts";
 
 const cache_control = { type: "ephemeral" };
 const hello: PromptMessage = { role: "user", text: "hello" };
-const text = (said: string) => ({ type: "text", text: said });
+const text = (content: string) => ({ type: "text", text: content });
 
 const messagesOf = (...messages: readonly PromptMessage[]) =>
   anthropicRequest(requestFor({ messages }), undefined).messages;
@@ -124,7 +124,7 @@ describe("a request of the Messages API", () => {
   });
 
   test("sends a turn of another format by its text and calls, with ids that the API accepts", () => {
-    const foreign: PromptMessage = {
+    const portable: PromptMessage = {
       role: "verbatim",
       messageJson: "{}",
       format: "openai.chat",
@@ -135,7 +135,7 @@ describe("a request of the Messages API", () => {
         { providerCallId: "c3", name: "search", argumentsText: "" },
       ],
     };
-    const [, turn, results] = messagesOf(hello, foreign, result("functions.search:0"));
+    const [, turn, results] = messagesOf(hello, portable, result("functions.search:0"));
     const id = "functions_2e_search_3a_0";
     expect(turn?.content).toEqual([
       text("Let me look."),

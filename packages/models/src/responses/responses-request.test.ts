@@ -110,14 +110,14 @@ describe("a request of the Responses API", () => {
   });
 
   test("sends a turn of another format by its text and calls", () => {
-    const foreign = {
+    const portable = {
       role: "verbatim" as const,
       messageJson: "{}",
       format: "openai.chat",
       text: "Let me look.",
       calls: [{ providerCallId: "c1", name: "search", argumentsText: "{}" }],
     };
-    expect(inputOf(foreign)).toEqual([
+    expect(inputOf(portable)).toEqual([
       { role: "assistant", content: "Let me look." },
       { type: "function_call", call_id: "c1", name: "search", arguments: "{}" },
     ]);

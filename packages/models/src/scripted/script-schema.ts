@@ -30,7 +30,7 @@ const conditionSchema = z
   })
   .refine((when) => hasValidTest(when ?? {}), {
     message:
-      "name the tool whose last result is asked for, or what else is: input, system, tools_include, notes",
+      "name the tool whose last result is tested, or test input, system, tools_include, or notes",
     ...always,
   });
 
@@ -111,7 +111,7 @@ function isReachable(list: unknown): boolean {
 }
 
 const neverReached = {
-  message: "only the last goes without `when`: what comes after it is never said",
+  message: "only the last item may have no `when`: items after it are never used",
   ...always,
 };
 
@@ -131,7 +131,7 @@ const turnsSchema = z
         ...always,
       })
       .refine((turn) => turn?.alternatives === undefined || isEmpty(turn), {
-        message: "what is said beside alternatives is never said: move it into one of them",
+        message: "a turn with alternatives has no other content: move it into one of them",
         ...always,
       }),
   )
@@ -143,7 +143,7 @@ const conversationSchema = z.strictObject({
   when: z
     .strictObject({ ...ofRequest, model: z.string().min(1).optional() })
     .refine(hasAnyTest, {
-      message: "say by what the conversation is known: system, input, tools_include, model",
+      message: "test at least one of system, input, tools_include, and model",
       ...always,
     })
     .optional(),

@@ -92,7 +92,9 @@ turns:
       expect.stringMatching(/^turns\[1\] \(line 6\): a turn has text, tool_calls or alternatives/),
       expect.stringMatching(/^turns\[2\]\.alternatives\[1\]\.when\.matches \(line 9\): .*\(/),
       expect.stringMatching(/^turns\[2\]\.alternatives \(line 8\): only the last/),
-      expect.stringMatching(/^turns\[3\] \(line 11\): what is said beside alternatives/),
+      expect.stringMatching(
+        /^turns\[3\] \(line 11\): a turn with alternatives has no other content/,
+      ),
       expect.stringMatching(/^turns\[4\]\.when \(line 14\): name the tool/),
       expect.stringMatching(/^turns\[5\]\.alternatives\[0\] \(line 17\): a turn has text/),
     ]);

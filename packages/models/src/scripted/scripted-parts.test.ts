@@ -3,7 +3,14 @@ import { ModelSpecSchema } from "@reeve/contracts/agent";
 import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { describe, expect, test } from "vitest";
 import type { ModelRequest, PromptMessage } from "@reeve/engine/ports/model-provider";
-import { asked, called, play, providerOf, requestOf, textOf } from "../../test/support/scripted.ts";
+import {
+  userMessage,
+  toolTurn,
+  play,
+  providerOf,
+  requestOf,
+  textOf,
+} from "../../test/support/scripted.ts";
 
 describe("a scripted model with several conversations", () => {
   const parts = `
@@ -16,7 +23,7 @@ conversations:
     turns: [{ text: small }]
 turns: [{ text: the root }, { text: the end }]
 `;
-  const said = async (request: ModelRequest) => {
+  const answerTo = async (request: ModelRequest) => {
     const heard = await Array.fromAsync(
       providerOf(parts).stream(request, new AbortController().signal),
     );
@@ -26,22 +33,24 @@ turns: [{ text: the root }, { text: the end }]
   const finish = { tools: [create(ToolDescriptorSchema, { name: "finish" })] };
 
   test("selects each conversation by its prompt, and the last one if none matches", async () => {
-    expect(await said(requestOf([asked], { instructions: "You are a Planner" }))).toBe("a plan");
-    expect(await said(requestOf([part], finish))).toBe("a part");
-    expect(await said(requestOf([part]))).toBe("the root");
-    expect(await said(requestOf([asked, called]))).toBe("the end");
+    expect(await answerTo(requestOf([userMessage], { instructions: "You are a Planner" }))).toBe(
+      "a plan",
+    );
+    expect(await answerTo(requestOf([part], finish))).toBe("a part");
+    expect(await answerTo(requestOf([part]))).toBe("the root");
+    expect(await answerTo(requestOf([userMessage, toolTurn]))).toBe("the end");
     const small = create(ModelSpecSchema, { id: "m2", upstreamName: "weather" });
-    expect(await said({ ...requestOf([asked]), model: small })).toBe("small");
+    expect(await answerTo({ ...requestOf([userMessage]), model: small })).toBe("small");
   });
 
   test("stays in its conversation after more messages of the user", async () => {
     const more: PromptMessage = { role: "user", text: "go on" };
-    expect(await said(requestOf([part, called, more], finish))).toBe("the end of a part");
+    expect(await answerTo(requestOf([part, toolTurn, more], finish))).toBe("the end of a part");
   });
 
-  test("says what to add when no conversation matches", async () => {
+  test("names what to add when no conversation matches", async () => {
     const only = "conversations: [{ when: { system: x }, turns: [{ text: hi }] }]";
-    await expect(Array.fromAsync(play(only, [asked]))).rejects.toThrow(
+    await expect(Array.fromAsync(play(only, [userMessage]))).rejects.toThrow(
       /no conversation whose `when` matches: add one to weather.yaml/,
     );
   });
@@ -54,8 +63,8 @@ turns:
         text: in a hurry
       - text: calm
 `;
-    const noted: PromptMessage = { ...asked, notes: ["used 95% of the window"] };
+    const noted: PromptMessage = { ...userMessage, notes: ["used 95% of the window"] };
     expect(await textOf(script, [noted])).toBe("in a hurry");
-    expect(await textOf(script, [noted, asked])).toBe("calm");
+    expect(await textOf(script, [noted, userMessage])).toBe("calm");
   });
 });

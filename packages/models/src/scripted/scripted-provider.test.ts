@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
-import { asked, called, gave, play, textOf, turnOf } from "../../test/support/scripted.ts";
+import {
+  userMessage,
+  toolTurn,
+  toolResult,
+  play,
+  textOf,
+  turnOf,
+} from "../../test/support/scripted.ts";
 
 const weather = `
 turns:
@@ -20,7 +27,7 @@ turns:
 
 describe("a scripted model", () => {
   test("streams reasoning and text word by word, and then its turn", async () => {
-    const parts = await Array.fromAsync(play(weather, [asked]));
+    const parts = await Array.fromAsync(play(weather, [userMessage]));
     expect(parts.slice(0, -1)).toEqual([
       { kind: "reasoning", text: "I " },
       { kind: "reasoning", text: "need " },
@@ -51,11 +58,15 @@ describe("a scripted model", () => {
 
   test("uses the first alternative whose condition matches the last result", async () => {
     const bern = `{"days":[{"sky":"sunny"}]}`;
-    expect(await textOf(weather, [asked, called, gave("down", true)])).toBe("None: down");
-    expect(await textOf(weather, [asked, called, gave("snow")])).toBe("Take an umbrella.");
-    expect(await textOf(weather, [asked, called, gave("rain"), gave(bern)])).toBe(
-      `In Bern: sunny, {"sky":"sunny"}.`,
+    expect(await textOf(weather, [userMessage, toolTurn, toolResult("down", true)])).toBe(
+      "None: down",
     );
+    expect(await textOf(weather, [userMessage, toolTurn, toolResult("snow")])).toBe(
+      "Take an umbrella.",
+    );
+    expect(
+      await textOf(weather, [userMessage, toolTurn, toolResult("rain"), toolResult(bern)]),
+    ).toBe(`In Bern: sunny, {"sky":"sunny"}.`);
   });
 
   test("keeps the type of a value that is the whole quotation", async () => {
@@ -63,50 +74,55 @@ describe("a scripted model", () => {
 turns:
   - tool_calls: [{ name: sum, arguments: { n: "{{ tools.forecast.n }}", all: ["{{tools.forecast}}"] } }]
 `;
-    const { calls } = await turnOf(script, [asked, gave(`{"n":3}`)]);
+    const { calls } = await turnOf(script, [userMessage, toolResult(`{"n":3}`)]);
     expect(calls[0]?.argumentsText).toBe(`{"n":3,"all":["{\\"n\\":3}"]}`);
   });
 
   test("keeps other double braces", async () => {
     const script = `turns: [{ text: "f'{{total}}' {{ input.x }} {{ tools }}" }]`;
-    expect(await textOf(script, [asked])).toBe("f'{{total}}' {{ input.x }} {{ tools }}");
+    expect(await textOf(script, [userMessage])).toBe("f'{{total}}' {{ input.x }} {{ tools }}");
   });
 
   test("quotes a result as it is, even with replacement patterns", async () => {
     const script = `turns: [{ text: "a {{ tools.forecast }} b" }]`;
-    expect(await textOf(script, [asked, gave("$& $1")])).toBe("a $& $1 b");
+    expect(await textOf(script, [userMessage, toolResult("$& $1")])).toBe("a $& $1 b");
   });
 
   test.each([
     [
       "its end is reached",
       weather,
-      [asked, called, called],
+      [userMessage, toolTurn, toolTurn],
       "script weather has no turn 3: add one to weather.yaml",
     ],
     [
       "no alternative holds",
       weather,
-      [{ role: "user", text: "Rome?" }, called, gave("?")],
+      [{ role: "user", text: "Rome?" }, toolTurn, toolResult("?")],
       "whose `when` matches",
     ],
     [
       "a result is not JSON",
       weather,
-      [asked, called, gave("sun")],
+      [userMessage, toolTurn, toolResult("sun")],
       "turn 2 of weather.yaml: {{ tools.forecast.days.0.sky }}: the result of forecast is not JSON",
     ],
-    ["a result lacks the value", weather, [asked, called, gave(`{"days":[]}`)], "has no 0"],
+    [
+      "a result lacks the value",
+      weather,
+      [userMessage, toolTurn, toolResult(`{"days":[]}`)],
+      "has no 0",
+    ],
     [
       "a tool gave nothing",
       `turns: [{ text: "{{ tools.forecast }}" }]`,
-      [asked],
+      [userMessage],
       "forecast has given no result",
     ],
     [
       "a value is only inherited",
       `turns: [{ text: "{{ tools.forecast.constructor }}" }]`,
-      [gave("{}")],
+      [toolResult("{}")],
       "has no constructor",
     ],
   ] as const)("says what is missing when %s", async (_, script, messages, message) => {
@@ -119,7 +135,9 @@ turns:
   });
 
   test("lists the scripts when another is requested", async () => {
-    await expect(Array.fromAsync(play(weather, [asked], { model: "rain" }))).rejects.toMatchObject({
+    await expect(
+      Array.fromAsync(play(weather, [userMessage], { model: "rain" })),
+    ).rejects.toMatchObject({
       reason: "invalid",
       message: "no script rain; there are: weather",
     });
@@ -131,7 +149,8 @@ turns:
     const heard: string[] = [];
     const listening = async () => {
       const script = "pace_ms: 60000\nturns: [{ text: one two }]";
-      for await (const part of play(script, [asked], { signal: end.signal })) heard.push(part.kind);
+      for await (const part of play(script, [userMessage], { signal: end.signal }))
+        heard.push(part.kind);
     };
     const listened = listening();
     end.abort(reason);

@@ -1,11 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
-import { asked, called, play, providerOf, requestOf, turnOf } from "../../test/support/scripted.ts";
+import {
+  userMessage,
+  toolTurn,
+  play,
+  providerOf,
+  requestOf,
+  turnOf,
+} from "../../test/support/scripted.ts";
 
 describe("a scripted turn", () => {
   test("reports the usage of the script", async () => {
     const script = "turns: [{ text: hi, usage: { input_tokens: 900, output_tokens: 20 } }]";
-    expect((await turnOf(script, [asked])).usage).toEqual({
+    expect((await turnOf(script, [userMessage])).usage).toEqual({
       inputTokens: 900,
       outputTokens: 20,
       cachedInputTokens: 0,
@@ -19,14 +26,14 @@ turns:
   - fail: { reason: rate_limited, message: slow down, retry_after_ms: 50 }
   - fail: { reason: unavailable, message: gone for good, retryable: false }
 `;
-    await expect(Array.fromAsync(play(script, [asked]))).rejects.toMatchObject({
+    await expect(Array.fromAsync(play(script, [userMessage]))).rejects.toMatchObject({
       name: "ModelFailure",
       reason: "rate_limited",
       message: "slow down",
       retryable: true,
       retryAfterMs: 50,
     });
-    await expect(Array.fromAsync(play(script, [asked, called]))).rejects.toMatchObject({
+    await expect(Array.fromAsync(play(script, [userMessage, toolTurn]))).rejects.toMatchObject({
       reason: "unavailable",
       retryable: false,
     });

@@ -1,7 +1,7 @@
 import { Agent, errors, request } from "undici";
 import type { Dispatcher } from "undici";
 
-/** How long an unread rest of an answer may take to arrive, so that its connection can be reused. */
+/** How long the unread end of an answer may take to arrive, so that its connection can be reused. */
 const drainTimeoutMs = 1_000;
 
 /** How long a connection without a request is kept, unless its server asks for another time. */

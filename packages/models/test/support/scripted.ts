@@ -45,13 +45,16 @@ export async function textOf(script: string, messages: readonly PromptMessage[])
   return Reflect.get(JSON.parse((await turnOf(script, messages)).messageJson) as object, "content");
 }
 
-export const asked = { role: "user", text: "What about Bern?" } as const satisfies PromptMessage;
+export const userMessage = {
+  role: "user",
+  text: "What about Bern?",
+} as const satisfies PromptMessage;
 
 /** A turn with tool calls. */
-export const called: PromptMessage = { role: "verbatim", messageJson: "{}" };
+export const toolTurn: PromptMessage = { role: "verbatim", messageJson: "{}" };
 
 /** Returns a result of the tool `forecast`. */
-export const gave = (content: string, isError = false): PromptMessage => ({
+export const toolResult = (content: string, isError = false): PromptMessage => ({
   role: "tool",
   providerCallId: "call_1_1",
   name: "forecast",

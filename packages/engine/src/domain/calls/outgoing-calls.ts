@@ -1,7 +1,7 @@
 import { limitsOf } from "../budget/limits.ts";
 import type { Frame } from "../state/frame.ts";
 import { capabilitiesOf } from "../model/model-of.ts";
-import { isPure } from "../own-tools/run-own-tool.ts";
+import { isPure } from "../runtime-tools/run-runtime-tool.ts";
 import type { RunState } from "../state/run-state.ts";
 import { liveFrames } from "../state/run-state.ts";
 import type { OutgoingCall } from "./schedule-calls.ts";

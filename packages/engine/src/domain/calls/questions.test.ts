@@ -28,7 +28,7 @@ function ask(run: PlayedRun, questionId: string): PlayedRun {
 
 function decide(run: PlayedRun, state: ApprovalState, answer?: JsonObject): PlayedRun {
   const approval = run.all("approval").at(-1)?.approval;
-  if (approval === undefined) throw new Error("nothing is asked");
+  if (approval === undefined) throw new Error("the call has no question");
   const decision = create(DecisionSchema, { ...(answer && { answer }) });
   return run.write({ case: "approval", value: { approval: { ...approval, state, decision } } });
 }
@@ -82,7 +82,7 @@ describe("a question of a tool call in progress", () => {
     const run = decide(asking(), state, content);
     expect(effects(run)).toEqual(["call_tool", "answer_question"]);
     const approval = run.all("approval").at(-1)?.approval;
-    if (approval === undefined) throw new Error("nothing is asked");
+    if (approval === undefined) throw new Error("the call has no question");
     const answer = answerOf(approval);
     expect([answer.action, answer.content]).toEqual([action, content]);
     expect(effects(run.result(0))).not.toContain("answer_question");

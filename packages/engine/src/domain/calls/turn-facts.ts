@@ -6,7 +6,7 @@ import { plannerId } from "../state/frame.ts";
 import { gateCall, isCleared } from "./gate-call.ts";
 import { nextStep } from "../next-step.ts";
 import { parallelCallLimit } from "./outgoing-calls.ts";
-import { isPure, runOwnTool } from "../own-tools/run-own-tool.ts";
+import { isPure, runRuntimeTool } from "../runtime-tools/run-runtime-tool.ts";
 import type { RunState } from "../state/run-state.ts";
 import { isSubagent, scheduleCalls } from "./schedule-calls.ts";
 import { aggregateResults } from "../subtasks/aggregate-results.ts";
@@ -30,7 +30,7 @@ export function turnFacts(state: RunState, frame: Frame, nowMs: number): readonl
 function ownFacts(state: RunState, frame: Frame, call: Call, nowMs: number): readonly Fact[] {
   const tool = frame.tools.get(call.call.name);
   if (tool === undefined || !isCleared(call)) return [];
-  if (isPure(tool)) return runOwnTool(state, frame, call, nowMs);
+  if (isPure(tool)) return runRuntimeTool(state, frame, call, nowMs);
   if (!isSubagent(tool)) return [];
   if (tool.name === finishSubtaskName) {
     const others = frame.calls.filter(({ call: { name } }) => name !== finishSubtaskName);

@@ -16,5 +16,5 @@ export function plannerPrompt(spec: AgentSpec | undefined): string {
 export function planNote(steps: readonly string[] | undefined): string {
   if (steps === undefined || steps.length === 0) return "";
   const list = steps.map((step, index) => `${index + 1}. ${step}`).join("\n");
-  return `[plan for this task, made beforehand; depart from it where it proves wrong]\n${list}`;
+  return `[plan for this task; depart from it where it proves wrong]\n${list}`;
 }

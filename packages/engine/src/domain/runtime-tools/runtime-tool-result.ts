@@ -2,17 +2,20 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { EventInit } from "../state/fact.ts";
 
 /** The result of a runtime tool, and the events that change the run before it. */
-export interface OwnResult {
+export interface RuntimeToolResult {
   readonly content: string;
   readonly isError: boolean;
   readonly changes: readonly EventInit[];
 }
 
-export function successResult(content: string, ...changes: readonly EventInit[]): OwnResult {
+export function successResult(
+  content: string,
+  ...changes: readonly EventInit[]
+): RuntimeToolResult {
   return { content, isError: false, changes };
 }
 
-export function errorResult(content: string): OwnResult {
+export function errorResult(content: string): RuntimeToolResult {
   return { content, isError: true, changes: [] };
 }
 

@@ -5,7 +5,7 @@ import { inSpan } from "@reeve/platform/telemetry/spans";
 import type { ToolCall, ToolResult } from "@reeve/contracts/tool";
 
 /** Executes a call of a runtime tool in a span. */
-export async function inOwnToolSpan<Result extends Pick<ToolResult, "content" | "isError">>(
+export async function inRuntimeToolSpan<Result extends Pick<ToolResult, "content" | "isError">>(
   { callId, name, arguments: args }: ToolCall,
   execute: () => Promise<Result>,
 ): Promise<Result> {

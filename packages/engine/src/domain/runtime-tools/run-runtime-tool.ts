@@ -13,11 +13,11 @@ import { scopeOf } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { toolResultFact } from "../calls/tool-result.ts";
 import { memoryList, memoryRead, memoryWrite } from "./memory-tools.ts";
-import type { OwnResult } from "./own-result.ts";
+import type { RuntimeToolResult } from "./runtime-tool-result.ts";
 import { addTodo, completeTodo, listTodos, updateTodoStatus } from "./todo-tools.ts";
 
 /** The tools whose result follows from the state of the run alone. */
-const pure: Readonly<Record<string, (state: RunState, args: JsonObject) => OwnResult>> = {
+const pure: Readonly<Record<string, (state: RunState, args: JsonObject) => RuntimeToolResult>> = {
   memory_list: memoryList,
   memory_read: memoryRead,
   memory_write: memoryWrite,
@@ -33,7 +33,7 @@ export function isPure({ name, source }: ToolDescriptor): boolean {
 }
 
 /** Returns the changes that a call of such a tool makes to the run, and its result. */
-export function runOwnTool(
+export function runRuntimeTool(
   state: RunState,
   frame: Frame,
   call: Call,

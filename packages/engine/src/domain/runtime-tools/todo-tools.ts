@@ -3,8 +3,8 @@ import { create } from "@bufbuild/protobuf";
 import type { Todo } from "@reeve/contracts/run";
 import { TodoSchema, TodoStatus } from "@reeve/contracts/run";
 import type { RunState } from "../state/run-state.ts";
-import type { OwnResult } from "./own-result.ts";
-import { numberArgument, errorResult, successResult, textArgument } from "./own-result.ts";
+import type { RuntimeToolResult } from "./runtime-tool-result.ts";
+import { numberArgument, errorResult, successResult, textArgument } from "./runtime-tool-result.ts";
 
 const maxTodos = 100;
 const maxCharacters = 2_000;
@@ -15,7 +15,7 @@ const statuses = {
   completed: TodoStatus.COMPLETED,
 } as const;
 
-export function addTodo({ todos }: RunState, args: JsonObject): OwnResult {
+export function addTodo({ todos }: RunState, args: JsonObject): RuntimeToolResult {
   const text = textArgument(args, "text").trim();
   if (text === "" || text.length > maxCharacters) {
     return errorResult(`a todo has 1 to ${maxCharacters} characters; this one has ${text.length}`);
@@ -25,21 +25,25 @@ export function addTodo({ todos }: RunState, args: JsonObject): OwnResult {
   return changed([...todos, todo]);
 }
 
-export function listTodos({ todos }: RunState): OwnResult {
+export function listTodos({ todos }: RunState): RuntimeToolResult {
   return successResult(JSON.stringify(todos.map(shown)));
 }
 
-export function updateTodoStatus({ todos }: RunState, args: JsonObject): OwnResult {
+export function updateTodoStatus({ todos }: RunState, args: JsonObject): RuntimeToolResult {
   const status = Object.entries(statuses).find(([name]) => name === args["status"])?.[1];
   if (status === undefined) return errorResult(`a todo is ${Object.keys(statuses).join(", ")}`);
   return setStatus(todos, numberArgument(args, "id"), status);
 }
 
-export function completeTodo({ todos }: RunState, args: JsonObject): OwnResult {
+export function completeTodo({ todos }: RunState, args: JsonObject): RuntimeToolResult {
   return setStatus(todos, numberArgument(args, "id"), TodoStatus.COMPLETED);
 }
 
-function setStatus(todos: readonly Todo[], id: number | undefined, status: TodoStatus): OwnResult {
+function setStatus(
+  todos: readonly Todo[],
+  id: number | undefined,
+  status: TodoStatus,
+): RuntimeToolResult {
   if (!todos.some((todo) => todo.id === id)) {
     return errorResult(`there is no todo ${id}; there are ${todos.length}, numbered from 1`);
   }
@@ -52,7 +56,7 @@ function setStatus(todos: readonly Todo[], id: number | undefined, status: TodoS
   );
 }
 
-function changed(todos: readonly Todo[]): OwnResult {
+function changed(todos: readonly Todo[]): RuntimeToolResult {
   return successResult(JSON.stringify(todos.map(shown)), {
     case: "todosChanged",
     value: { todos: [...todos] },

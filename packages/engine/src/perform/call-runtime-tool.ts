@@ -9,12 +9,12 @@ import type { RunState } from "../domain/state/run-state.ts";
 import { toolResultFact } from "../domain/calls/tool-result.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { retrieveArtifact } from "./retrieve-artifact.ts";
-import { inOwnToolSpan } from "../tracing/own-tool-span.ts";
+import { inRuntimeToolSpan } from "../tracing/runtime-tool-span.ts";
 
 /** Executes a call of a tool of the runtime that needs more than the run's state. Idempotent. */
-export async function* callOwnTool(
+export async function* callRuntimeTool(
   state: RunState,
-  { scope, call }: Extract<Effect, { kind: "call_own_tool" }>,
+  { scope, call }: Extract<Effect, { kind: "call_runtime_tool" }>,
   ports: RunPorts,
   signal: AbortSignal,
 ): AsyncIterable<readonly Fact[]> {
@@ -22,7 +22,7 @@ export async function* callOwnTool(
   const { callId, name, arguments: args = {} } = approved;
   const { runId, created } = state.head;
   const owner = { tenant: created?.tenant ?? "", user: created?.startedBy ?? "" };
-  const outcome = await inOwnToolSpan(approved, () =>
+  const outcome = await inRuntimeToolSpan(approved, () =>
     name === retrieveArtifactName
       ? retrieveArtifact(state, args, ports, signal)
       : callMemoryTool(ports.memory, owner, { name, args, runId, callId }, signal),

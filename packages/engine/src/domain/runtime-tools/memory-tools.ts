@@ -1,8 +1,8 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { limitsOf } from "../budget/limits.ts";
 import type { RunState } from "../state/run-state.ts";
-import type { OwnResult } from "./own-result.ts";
-import { numberArgument, errorResult, successResult, textArgument } from "./own-result.ts";
+import type { RuntimeToolResult } from "./runtime-tool-result.ts";
+import { numberArgument, errorResult, successResult, textArgument } from "./runtime-tool-result.ts";
 
 const maxKeyCharacters = 128;
 const maxValueCharacters = 65_536;
@@ -10,13 +10,13 @@ const maxEntries = 200;
 /** The prefix of the keys that hold results of subtasks. */
 const reservedPrefix = "task:";
 
-export function memoryList({ memory }: RunState): OwnResult {
+export function memoryList({ memory }: RunState): RuntimeToolResult {
   const entries = [...memory].map(([key, value]) => ({ key, characters: value.length }));
   return successResult(JSON.stringify(entries));
 }
 
 /** Returns as much of an entry as fits into a result, with the offset of the rest. */
-export function memoryRead(state: RunState, args: JsonObject): OwnResult {
+export function memoryRead(state: RunState, args: JsonObject): RuntimeToolResult {
   const key = textArgument(args, "key");
   const value = state.memory.get(key);
   if (value === undefined) {
@@ -42,7 +42,7 @@ function wellFormed(part: string): string {
   return part.length > 1 && /[\uD800-\uDBFF]$/.test(part) ? part.slice(0, -1) : part;
 }
 
-export function memoryWrite({ memory }: RunState, args: JsonObject): OwnResult {
+export function memoryWrite({ memory }: RunState, args: JsonObject): RuntimeToolResult {
   const key = textArgument(args, "key");
   const value = textArgument(args, "value");
   if (key === "" || key.length > maxKeyCharacters) {
