@@ -1,16 +1,10 @@
-import { create } from "@bufbuild/protobuf";
-import { ModelSpecSchema } from "@reeve/contracts/agent";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ModelServer, ProgrammedResponse } from "@reeve/test/support/model-server";
 import { startModelServer } from "@reeve/test/support/model-server";
-import type {
-  ModelPart,
-  ModelProvider,
-  ModelRequest,
-  ModelTurn,
-} from "@reeve/engine/ports/model-provider";
-import { ModelFailure } from "@reeve/engine/ports/model-provider";
+import type { ModelPart, ModelProvider } from "@reeve/engine/ports/model-provider";
 import type { ProviderOptions } from "../src/wire/provider-options.ts";
+import type { Answer } from "./support/answers.ts";
+import { answerFrom, failureOf, requestOf } from "./support/answers.ts";
 import { apis, fixture, reasoningSentBack, refusals } from "./apis.ts";
 
 let server: ModelServer;
@@ -33,43 +27,6 @@ const weather = {
 };
 const time = { name: "get_time", argumentsText: '{"zone":"Europe/Zurich"}' };
 const usage = { inputTokens: 25, outputTokens: 9, cachedInputTokens: 10, reasoningTokens: 0 };
-
-function requestOf(messages: ModelRequest["messages"] = []): ModelRequest {
-  return {
-    model: create(ModelSpecSchema, { id: "m", upstreamName: "some-model" }),
-    instructions: "be brief",
-    messages: [{ role: "user", text: "hello" }, ...messages],
-    tools: [],
-    parallelToolCalls: true,
-    temperature: undefined,
-    maxTokens: undefined,
-  };
-}
-
-interface Answer {
-  readonly text: string;
-  readonly reasoning: string;
-  readonly turn: ModelTurn;
-}
-
-async function answerFrom(parts: AsyncIterable<ModelPart>): Promise<Answer> {
-  const texts = { text: "", reasoning: "" };
-  for await (const part of parts) {
-    if (part.kind === "turn") return { ...texts, turn: part.turn };
-    texts[part.kind] += part.text;
-  }
-  throw new Error("no turn");
-}
-
-async function failureOf(answering: Promise<unknown>): Promise<ModelFailure> {
-  try {
-    await answering;
-  } catch (error) {
-    if (error instanceof ModelFailure) return error;
-    throw error;
-  }
-  throw new Error("there was an answer");
-}
 
 /** Returns where a text first occurs. */
 const placeOf = (bytes: Buffer, text: string) => bytes.indexOf(text);

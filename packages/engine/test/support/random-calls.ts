@@ -1,5 +1,5 @@
 import { ApprovalState } from "@reeve/contracts/approval";
-import type { RunEvent, SubtaskChanged } from "@reeve/contracts/run";
+import type { RunEvent, RunPrepared, SubtaskChanged } from "@reeve/contracts/run";
 import { Phase } from "@reeve/contracts/run";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { parallelSubtasksName } from "@reeve/agent/tools/runtime-tools";
@@ -40,19 +40,9 @@ export class CallOrder {
       this.#break(envelope, `is in the subtask ${parentId}, which is not in progress`);
     }
     switch (event.case) {
-      case "runPrepared": {
-        const { tools, limits } = event.value;
-        const budgets = limits?.budgets;
-        this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
-        this.#limits = {
-          parallel: budgets?.maxParallel ?? 8,
-          subtasks: budgets?.maxSubtasks ?? 32,
-          depth: budgets?.maxDepth ?? 3,
-          llmCalls: budgets?.maxLlmCalls ?? 60,
-          toolCalls: budgets?.maxToolCalls ?? 200,
-        };
+      case "runPrepared":
+        this.#seePrepared(event.value);
         break;
-      }
       case "modelCallStarted":
         if (++this.#llmCalls > this.#limits.llmCalls) this.#break(envelope, "is beyond the budget");
         break;
@@ -95,8 +85,20 @@ export class CallOrder {
         this.#seeResult(envelope, event.value.result?.callId, event.value.success);
         break;
       default:
-      // The others say nothing of calls.
+      // No other event concerns calls.
     }
+  }
+
+  #seePrepared({ tools, limits }: RunPrepared): void {
+    const budgets = limits?.budgets;
+    this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
+    this.#limits = {
+      parallel: budgets?.maxParallel ?? 8,
+      subtasks: budgets?.maxSubtasks ?? 32,
+      depth: budgets?.maxDepth ?? 3,
+      llmCalls: budgets?.maxLlmCalls ?? 60,
+      toolCalls: budgets?.maxToolCalls ?? 200,
+    };
   }
 
   seeEndOfStep(envelope: RunEvent): void {

@@ -110,9 +110,9 @@ conversations:
     turns: []
 `);
     expect(problems).toEqual([
-      expect.stringMatching(/^conversations\[1\]\.when \(line 4\): say by what/),
+      expect.stringMatching(/^conversations\[1\]\.when \(line 4\): test at least one of/),
       expect.stringMatching(/^conversations\[2\]\.when \(line 6\): .*tool/),
-      expect.stringMatching(/^conversations\[2\]\.when \(line 6\): say by what/),
+      expect.stringMatching(/^conversations\[2\]\.when \(line 6\): test at least one of/),
       expect.stringMatching(/^conversations\[2\]\.turns \(line 7\): a script has at least one/),
       expect.stringMatching(/^conversations \(line 3\): only the last/),
     ]);
