@@ -8,6 +8,8 @@ const kinds = (RunEventSchema.oneofs[0]?.fields ?? []).map(({ localName }) => lo
 
 /** Every file that decides about each kind of event of a run. A new kind does not compile until all of them name it. */
 const deciders = [
+  "cli/src/demo/run-times.ts",
+  "cli/src/render/trace.ts",
   "packages/engine/src/domain/state/apply-to-frame.ts",
   "packages/engine/src/domain/state/apply-to-frames.ts",
   "packages/engine/src/domain/state/apply.ts",
@@ -28,9 +30,10 @@ test.each(deciders)("%s names every kind of event", (file) => {
 });
 
 test("only these files interpret several kinds of events of a run", () => {
-  const sources = ["packages", "services"].flatMap((folder) =>
-    readdirSync(join(root, folder)).flatMap((name) => sourcesIn(`${folder}/${name}/src`)),
+  const members = ["packages", "services"].flatMap((folder) =>
+    readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
   );
+  const sources = ["cli", ...members].flatMap((member) => sourcesIn(`${member}/src`));
   const switching = sources.filter((file) => {
     const text = readFileSync(join(root, file), "utf8");
     return kinds.filter((kind) => text.includes(`case "${kind}":`)).length > 2;

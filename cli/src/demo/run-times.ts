@@ -58,7 +58,33 @@ export function addTimes(sum: TimesSoFar, { event, time }: RunEvent): TimesSoFar
       waiting.delete(id);
       return { ...times, waitingSince: waiting, waitedMs };
     }
-    default:
+    case "runCreated":
+    case "runClaimed":
+    case "runParked":
+    case "runPrepared":
+    case "status":
+    case "step":
+    case "text":
+    case "reasoning":
+    case "textVoided":
+    case "toolCall":
+    case "toolCallStarted":
+    case "mcpProgress":
+    case "subtask":
+    case "plan":
+    case "context":
+    case "usage":
+    case "modelRetryDue":
+    case "messageSubmitted":
+    case "messageInjected":
+    case "memoryWritten":
+    case "todosChanged":
+    case "cancelRequested":
+    case "budgetExceeded":
+    case "error":
+    case "costSummary":
+    case "treeStored":
+    case undefined:
       return times;
   }
 }

@@ -164,7 +164,25 @@ function linesOf(state: TraceState, event: RunEvent, options: TraceOptions): rea
       return [`    ${style("yellow", "the text above is void; the model is called again")}`];
     case "status":
       return renderEnd(state, content.value, event.time, style);
-    default:
+    case "runCreated":
+    case "runClaimed":
+    case "runParked":
+    case "runPrepared":
+    case "text":
+    case "reasoning":
+    case "toolCallStarted":
+    case "usage":
+    case "modelCallStarted":
+    case "modelTurn":
+    case "modelCallFailed":
+    case "modelRetryDue":
+    case "messageSubmitted":
+    case "memoryWritten":
+    case "todosChanged":
+    case "cancelRequested":
+    case "costSummary":
+    case "treeStored":
+    case undefined:
       return [];
   }
 }
