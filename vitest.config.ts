@@ -27,7 +27,7 @@ export default defineConfig({
     projects: [
       {
         // No unit test changes what is global, so that none needs a process of its own.
-        test: { name: "unit", include: unit, testTimeout: 30_000, isolate: false },
+        test: { name: "unit", include: unit, testTimeout: 30_000, isolate: false, maxWorkers: "100%" },
       },
       {
         test: {

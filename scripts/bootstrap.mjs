@@ -1,7 +1,7 @@
 /**
- * The door to everything in package.json: `node scripts/bootstrap.mjs demo|start|test|bench …`. Makes sure that what the
- * command needs is on the machine, and starts it with the pinned Node. Runs on any Node from 20 on and needs no package.
- * Exit code 3: something is missing that could not be installed; otherwise the exit code of the command.
+ * Entry point of the npm scripts: `node scripts/bootstrap.mjs demo|start|test|nightly|bench …`. Installs what the command
+ * needs, and runs it with the pinned Node. Itself runs on Node 20 or later, and imports no package.
+ * Exits with the code of the command, or with 3 if something is missing that could not be installed.
  */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -9,16 +9,18 @@ import { constants } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { findNode } from "./bootstrap/node.mjs";
 import { ensurePackages } from "./bootstrap/packages.mjs";
 import { ensurePrograms, serverFolders } from "./bootstrap/programs.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** What each command runs. Paths are relative to the repository. */
+/** The script of each command, relative to the repository, and its first arguments. */
 const commands = {
   demo: ["cli/bin/reeve.mjs", "demo"],
   start: ["cli/bin/reeve.mjs", "up"],
   test: ["scripts/test.ts"],
+  nightly: ["scripts/test.ts", "--nightly"],
   bench: ["bench/main.ts"],
 };
 
@@ -39,28 +41,28 @@ if (problem !== undefined) {
 const [script, ...first] = commands[name];
 run(join(root, script), [...first, ...args]);
 
-/** Runs a script with the pinned Node, in the folder in which the user typed, and ends as it ends. */
+/** Runs a script and exits as it exits. Relative paths in `args` of `demo` and `start` are relative to the user's folder. */
 function run(script, args) {
-  const bin = join(root, "node_modules", ".bin");
-  const node = join(bin, "node");
+  const node = findNode(root);
   if (!existsSync(script)) {
     console.error(`${script} does not exist`);
     process.exit(3);
   }
+  const bin = join(root, "node_modules", ".bin");
   const path = [bin, ...(process.env.PATH ?? "").split(delimiter), ...serverFolders];
   const child = spawn(node, [script, ...args], {
-    // npm changes into the repository; what the user names is relative to where they were.
+    // npm runs scripts in the repository; INIT_CWD is the folder where the user called npm.
     cwd: name === "demo" || name === "start" ? (process.env.INIT_CWD ?? process.cwd()) : root,
     env: { ...process.env, PATH: path.join(delimiter) },
     stdio: "inherit",
   });
-  // A terminal sends its signals to the child too; others send them to us alone.
+  // A terminal sends its signals to the child too; other senders signal this process only.
   for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   process.on("SIGINT", () => {
     if (!process.stdin.isTTY) child.kill("SIGINT");
   });
   child.on("error", (error) => {
-    console.error(`${node} could not be started: ${error.message}`);
+    console.error(`${node} did not start: ${error.message}`);
     process.exit(3);
   });
   child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));

@@ -13,11 +13,9 @@ else runWithPinnedNode();
 
 function runWithPinnedNode() {
   const root = fileURLToPath(new URL("../..", import.meta.url));
-  const node = ["node_modules/node/bin/node", "node_modules/.bin/node"]
-    .map((path) => join(root, path))
-    .find((path) => existsSync(path));
-  if (node === undefined) {
-    console.error(`reeve needs Node 24 or later, but this is Node ${process.version}; run: npm ci`);
+  const node = join(root, "node_modules/.bin/node");
+  if (!existsSync(node)) {
+    console.error(`reeve needs Node 24 or later, and this is ${process.version}; run: npm ci`);
     process.exit(3);
   }
   const args = [fileURLToPath(import.meta.url), ...process.argv.slice(2)];

@@ -1,4 +1,4 @@
-// Runs while an image is built, in the folder that becomes /app. It needs Node, and npm only where the context has no packages.
+// Runs during an image build, in the folder that becomes /app. Needs Node, and npm only if the context has no node_modules.
 import { execFileSync } from "node:child_process";
 import {
   chownSync,
@@ -13,6 +13,7 @@ import {
 
 const user = 65_532;
 const bill = "sbom.cdx.json";
+const workspaces = ["packages", "services", "cli", "sdk/typescript"];
 
 if (!existsSync("node_modules")) install();
 prune();
@@ -24,25 +25,24 @@ for (const folder of ["/data", ".compile-cache"]) {
   chownSync(folder, user, user);
 }
 
-/** The tests, benchmarks and the library have packages of their own, which nothing here needs. Node comes from the base. */
+/** Installs the production packages of the lockfile, and writes their bill of materials. Node itself comes from the base. */
 function install() {
-  for (const path of [
-    "package.json",
-    ...globSync("{packages/*,services/*,cli,sdk/typescript}/package.json"),
-  ]) {
-    const { devDependencies: _, ...manifest } = JSON.parse(readFileSync(path, "utf8"));
-    if (path === "package.json") {
-      // A bill of materials names a version.
-      manifest.version = JSON.parse(readFileSync("cli/package.json", "utf8")).version;
-      manifest.workspaces = ["packages/*", "services/*", "cli", "sdk/typescript"];
-    }
+  const only = workspaces.flatMap((each) => ["--workspace", each]);
+  npm("ci", "--omit=dev", "--omit=optional", ...only);
+  // npm lists no bill of materials while a manifest names packages that are not installed.
+  for (const path of ["package.json", ...globSync("{packages/*,services/*,cli,sdk/typescript}/package.json")]) {
+    const {
+      devDependencies: _,
+      optionalDependencies: __,
+      ...manifest
+    } = JSON.parse(readFileSync(path, "utf8"));
+    if (path === "package.json") manifest.workspaces = ["packages/*", "services/*", "cli", "sdk/typescript"];
     writeFileSync(path, JSON.stringify(manifest, undefined, 2));
   }
-  npm("install", "--omit=dev", "--no-audit", "--no-fund");
   writeFileSync(bill, npm("sbom", "--omit=dev", "--sbom-format=cyclonedx"));
 }
 
-/** Node strips no types below node_modules; tests and maps are for people. */
+/** Removes what production does not load: type declarations, source maps (Node strips no types in node_modules), tests. */
 function prune() {
   const unneeded = [
     "**/node_modules/**/*.{ts,mts,cts,map}",

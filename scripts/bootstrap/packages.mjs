@@ -3,55 +3,45 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
+import { findNode } from "./node.mjs";
 
 /**
- * Makes sure that the npm packages of `package-lock.json` are installed, the pinned Node among them. Quick when they are:
- * compares a stamp with the lock. Returns what went wrong, or undefined.
+ * Installs the npm packages of `package-lock.json`, the pinned Node among them, unless they are installed already. To find
+ * out takes milliseconds: a stamp in `node_modules` holds the digest of the lockfile. Returns a problem to report, or
+ * undefined.
  */
 export async function ensurePackages(root) {
   const lock = join(root, "package-lock.json");
-  const wanted = createHash("sha256").update(readFileSync(lock)).digest("hex");
+  const digest = createHash("sha256").update(readFileSync(lock)).digest("hex");
   const stamp = join(root, "node_modules", ".reeve-stamp");
-  if (!isInstalled(root, lock, stamp, wanted)) {
+  if (!isInstalled(root, lock, stamp, digest)) {
     console.error("installing the npm packages of package-lock.json …");
-    const problem = await install(root);
-    if (problem !== undefined) return problem;
+    const { code, output } = await npmCi(root);
+    if (code !== 0) {
+      console.error(output);
+      return "npm ci could not install the packages (see above)";
+    }
   }
-  const pinned = join(root, "node_modules", ".bin", "node");
-  if (!existsSync(pinned)) {
-    return "the pinned Node is missing: its package needs its install script; run: npm ci --ignore-scripts=false";
+  if (findNode(root) === undefined) {
+    return `no Node is pinned for ${process.platform} ${process.arch}: install Node 24 or later`;
   }
-  writeFileSync(stamp, wanted);
+  writeFileSync(stamp, digest);
   return undefined;
 }
 
-function isInstalled(root, lock, stamp, wanted) {
-  if (!existsSync(join(root, "node_modules", ".bin", "node"))) return false;
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return true;
-  // Somebody installed by hand: npm leaves a lock of what it installed.
+function isInstalled(root, lock, stamp, digest) {
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return true;
+  // After an installation by hand there is no stamp, but npm leaves a lockfile of what it installed.
   const installed = join(root, "node_modules", ".package-lock.json");
   return existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs;
 }
 
-async function install(root) {
-  const exact = await npm(root, ["ci"]);
-  if (exact.code === 0) return undefined;
-  // A lock that was written where only this platform's optional packages could be had refuses a clean installation. An
-  // installation that leaves the lock alone still takes every version from it.
-  const isIncomplete = exact.output.includes("EUSAGE");
-  const { code, output } = isIncomplete ? await npm(root, ["install", "--no-save"]) : exact;
-  if (code === 0) return undefined;
-  console.error(output);
-  return "the npm packages could not be installed (see above); run: npm install";
-}
-
-function npm(root, args) {
+function npmCi(root) {
   const path = process.env.npm_execpath;
   const [command, ...first] = path?.endsWith(".js") ? [process.execPath, path] : ["npm"];
   return new Promise((resolve) => {
-    // Whoever called us may have silenced npm, and its words decide what comes next.
-    const quiet = ["--no-fund", "--no-audit", "--loglevel=warn"];
-    const child = spawn(command, [...first, ...args, ...quiet], {
+    // `npm --silent test` hands its log level down, and would hide the reason of a failure.
+    const child = spawn(command, [...first, "ci", "--loglevel=warn"], {
       cwd: root,
       stdio: ["ignore", "pipe", "pipe"],
     });

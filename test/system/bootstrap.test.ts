@@ -41,6 +41,6 @@ describe.skipIf(process.platform !== "linux")("a machine that lacks programs", (
 
 test("an unknown command is a usage error", () => {
   const { status, said } = bootstrap([], "dance");
-  expect(said).toContain("demo|start|test|bench");
+  expect(said).toContain("demo|start|test|nightly|bench");
   expect(status).toBe(2);
 });

