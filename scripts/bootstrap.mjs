@@ -1,5 +1,5 @@
 /**
- * Entry point of the npm scripts: `node scripts/bootstrap.mjs demo|start|test|nightly|bench …`. Installs what the command
+ * Entry point of the npm scripts: `node scripts/bootstrap.mjs COMMAND [arguments]`. Installs what the command
  * needs, and runs it with the pinned Node. Itself runs on Node 20 or later, and imports no package.
  * Exits with the code of the command, or with 3 if something is missing that could not be installed.
  */
@@ -22,7 +22,18 @@ const commands = {
   test: ["scripts/test.ts"],
   nightly: ["scripts/test.ts", "--nightly"],
   bench: ["bench/main.ts"],
+  chaos: ["test/chaos/main.ts"],
+  check: ["scripts/check.ts"],
+  gen: ["scripts/generate.ts"],
+  requirements: ["scripts/requirements.ts"],
+  "sdk:gen": ["scripts/generate-sdks.ts"],
+  "test:unit": ["node_modules/vitest/vitest.mjs", "run", "--project", "unit"],
+  "test:system": ["node_modules/vitest/vitest.mjs", "run", "--project", "system"],
 };
+/** Commands that start no servers or sandboxes, and so need nothing but Node and the npm packages. */
+const packagesOnly = new Set(["check", "gen", "requirements", "sdk:gen", "test:unit"]);
+/** Commands that the user runs in their own folder. */
+const userCommands = new Set(["demo", "start"]);
 
 const [name = "", ...args] = process.argv.slice(2);
 if (!Object.hasOwn(commands, name)) {
@@ -33,7 +44,9 @@ if (process.platform === "win32") {
   console.error("Reeve needs Linux namespaces: on Windows, run it inside WSL 2 (wsl --install).");
   process.exit(3);
 }
-const problem = (await ensurePackages(root)) ?? (await ensurePrograms(process.env));
+const problem =
+  (await ensurePackages(root)) ??
+  (packagesOnly.has(name) ? undefined : await ensurePrograms(process.env));
 if (problem !== undefined) {
   console.error(problem);
   process.exit(3);
@@ -41,7 +54,7 @@ if (problem !== undefined) {
 const [script, ...first] = commands[name];
 run(join(root, script), [...first, ...args]);
 
-/** Runs a script and exits as it exits. Relative paths in `args` of `demo` and `start` are relative to the user's folder. */
+/** Runs a script and exits as it exits. Relative paths in `args` of user commands are relative to their folder. */
 function run(script, args) {
   const node = findNode(root);
   if (!existsSync(script)) {
@@ -52,7 +65,7 @@ function run(script, args) {
   const path = [bin, ...(process.env.PATH ?? "").split(delimiter), ...serverFolders];
   const child = spawn(node, [script, ...args], {
     // npm runs scripts in the repository; INIT_CWD is the folder where the user called npm.
-    cwd: name === "demo" || name === "start" ? (process.env.INIT_CWD ?? process.cwd()) : root,
+    cwd: userCommands.has(name) ? (process.env.INIT_CWD ?? process.cwd()) : root,
     env: { ...process.env, PATH: path.join(delimiter) },
     stdio: "inherit",
   });

@@ -13,7 +13,7 @@ else runWithPinnedNode();
 
 function runWithPinnedNode() {
   const root = fileURLToPath(new URL("../..", import.meta.url));
-  const node = join(root, "node_modules/.bin/node");
+  const node = join(root, `node_modules/node-linux-${process.arch}/bin/node`);
   if (!existsSync(node)) {
     console.error(`reeve needs Node 24 or later, and this is ${process.version}; run: npm ci`);
     process.exit(3);

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 
@@ -10,8 +10,23 @@ const minMajor = 24;
  * enough. The pinned Node is an optional dependency, because it exists for Linux only. Returns undefined if there is neither.
  */
 export function findNode(root) {
-  const pinned = join(root, "node_modules", ".bin", "node");
+  const pinned = pinnedNode(root);
   if (existsSync(pinned)) return pinned;
   const major = Number(process.versions.node.split(".")[0]);
   return major >= minMajor ? process.execPath : undefined;
+}
+
+/**
+ * Makes the pinned Node available as `npx node` and to npm scripts. npm links it too, but npm 10 removes the link when it
+ * discards the package of the other architecture, which has a program of the same name.
+ */
+export function linkNode(root) {
+  const link = join(root, "node_modules", ".bin", "node");
+  if (!existsSync(pinnedNode(root)) || existsSync(link)) return;
+  rmSync(link, { force: true });
+  symlinkSync(join("..", `node-linux-${process.arch}`, "bin", "node"), link);
+}
+
+function pinnedNode(root) {
+  return join(root, "node_modules", `node-linux-${process.arch}`, "bin", "node");
 }

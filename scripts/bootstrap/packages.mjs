@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { findNode } from "./node.mjs";
+import { findNode, linkNode } from "./node.mjs";
 
 /**
  * Installs the npm packages of `package-lock.json`, the pinned Node among them, unless they are installed already. To find
@@ -25,6 +25,7 @@ export async function ensurePackages(root) {
   if (findNode(root) === undefined) {
     return `no Node is pinned for ${process.platform} ${process.arch}: install Node 24 or later`;
   }
+  linkNode(root);
   writeFileSync(stamp, digest);
   return undefined;
 }

@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { describe, expect, test } from "vitest";
+import { findNode, linkNode } from "../../scripts/bootstrap/node.mjs";
 
 /** What the bootstrap says on a machine whose PATH has only `programs`, where nothing may be installed. */
 function bootstrap(programs: readonly string[], command = "demo") {
@@ -39,8 +40,26 @@ describe.skipIf(process.platform !== "linux")("a machine that lacks programs", (
   });
 });
 
+describe.skipIf(process.platform !== "linux")("the pinned Node", () => {
+  test("is linked where npm has removed its link", () => {
+    const root = mkdtempSync(join(tmpdir(), "reeve-node-"));
+    const program = join(`node-linux-${process.arch}`, "bin", "node");
+    for (const folder of [".bin", join(program, "..")]) {
+      mkdirSync(join(root, "node_modules", folder), { recursive: true });
+    }
+    writeFileSync(join(root, "node_modules", program), "");
+    linkNode(root);
+    expect(readlinkSync(join(root, "node_modules/.bin/node"))).toBe(join("..", program));
+    expect(findNode(root)).toBe(join(root, "node_modules", program));
+  });
+
+  test("is replaced by the current one where none is installed", () => {
+    expect(findNode(mkdtempSync(join(tmpdir(), "reeve-node-")))).toBe(process.execPath);
+  });
+});
+
 test("an unknown command is a usage error", () => {
   const { status, said } = bootstrap([], "dance");
-  expect(said).toContain("demo|start|test|nightly|bench");
+  expect(said).toMatch(/^usage: .*demo\|start\|test\|/);
   expect(status).toBe(2);
 });

@@ -1,0 +1,2 @@
+export function findNode(root: string): string | undefined;
+export function linkNode(root: string): void;
