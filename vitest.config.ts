@@ -9,35 +9,73 @@ const unit = [
   "test/unit/**/*.test.ts",
   "scripts/**/*.test.ts",
 ];
-const system = [
+/** Each file of these has servers and folders of its own, and measures no time: two can run at once. */
+const component = [
   "packages/*/test/**/*.test.ts",
-  "services/*/test/**/*.test.ts",
+  "services/{gateway,approvals,runtime}/test/**/*.test.ts",
   "cli/test/**/*.test.ts",
-  "test/system/**/*.test.ts",
-  "test/clients/**/*.test.ts",
   "test/parity/**/*.test.ts",
-  "test/chaos/**/*.test.ts",
-  "test/k8s/**/*.test.ts",
-  "test/adversarial/**/*.test.ts",
-  "test/integration/**/*.test.ts",
 ];
+const system = [
+  "services/toolhost/test/**/*.test.ts",
+  "test/{system,clients,chaos,k8s,adversarial,integration}/**/*.test.ts",
+];
+/** These set what a process has only once, such as the provider of traces. */
+const isolated = ["packages/platform/test/rpc-spans.test.ts", "test/system/local-traces.test.ts"];
+
+const slow = {
+  testTimeout: 120_000,
+  hookTimeout: 60_000,
+  // Few modules are imported more than once: loading them for every file costs 45 seconds of processor time.
+  isolate: false,
+  // What passes only when it is retried is reported by name. Nightly runs retry nothing.
+  retry: process.env["CI"] === undefined || process.env["REEVE_NIGHTLY"] !== undefined ? 0 : 1,
+  // The default of one second is too short on a machine with two busy processors.
+  expect: { poll: { timeout: 10_000 } },
+};
 
 export default defineConfig({
   test: {
     projects: [
       {
-        // No unit test changes what is global, so that none needs a process of its own.
-        test: { name: "unit", include: unit, testTimeout: 30_000, isolate: false, maxWorkers: "100%" },
+        // No unit test changes what is global, so none needs a process of its own.
+        test: {
+          name: "unit",
+          include: unit,
+          testTimeout: 30_000,
+          isolate: false,
+          maxWorkers: "100%",
+          sequence: { groupOrder: 0 },
+        },
       },
       {
         test: {
+          ...slow,
+          name: "component",
+          include: component,
+          exclude: isolated,
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...slow,
           name: "system",
           include: system,
-          testTimeout: 120_000,
-          hookTimeout: 60_000,
-          // These share two processors with a dozen programs; what passes at the second try only is told as such.
-          retry: process.env["CI"] === undefined ? 0 : 1,
+          exclude: isolated,
           fileParallelism: false,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          ...slow,
+          name: "isolated",
+          include: isolated,
+          isolate: true,
+          fileParallelism: false,
+          sequence: { groupOrder: 3 },
         },
       },
     ],

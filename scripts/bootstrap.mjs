@@ -28,7 +28,7 @@ const commands = {
   requirements: ["scripts/requirements.ts"],
   "sdk:gen": ["scripts/generate-sdks.ts"],
   "test:unit": ["node_modules/vitest/vitest.mjs", "run", "--project", "unit"],
-  "test:system": ["node_modules/vitest/vitest.mjs", "run", "--project", "system"],
+  "test:system": ["node_modules/vitest/vitest.mjs", "run", "--project", "!unit"],
 };
 /** Commands that start no servers or sandboxes, and so need nothing but Node and the npm packages. */
 const packagesOnly = new Set(["check", "gen", "requirements", "sdk:gen", "test:unit"]);

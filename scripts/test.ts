@@ -1,68 +1,93 @@
 /**
- * All tests: `npm test`. Runs the quick gate and every suite, whatever fails, and prints as its last line
- * `N passed, N failed, N skipped`. The exit code is 0 only when nothing failed.
+ * All tests: `npm test [-- FILTER…]`. Runs the checks of the fast gate and every suite, whatever fails, and prints
+ * `N passed, N failed, N skipped` as its last line; failed checks count as one failed test. With `--nightly` nothing is
+ * retried, and the suites that restart processes run repeatedly: `npm run nightly`. Exits with 0 only if nothing failed.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import process from "node:process";
-import type { Tally } from "./test-tally.ts";
-import { addTallies, describeTally, tallyOf } from "./test-tally.ts";
+import { parseArgs } from "node:util";
+import { startVitest } from "vitest/node";
+import { renderTally, TallyReporter } from "./vitest-tally.ts";
 
 const root = dirname(import.meta.dirname);
-const folder = mkdtempSync(join(tmpdir(), "reeve-test-"));
-try {
-  await imageOfSandboxes();
-  const tallies = [await gate(), await vitest("unit"), await vitest("system")];
-  const total = addTallies(tallies);
-  process.exitCode = total.failed > 0 ? 1 : 0;
-  console.log(describeTally(total));
-} finally {
-  rmSync(folder, { recursive: true, force: true });
+/** Suites whose failures depend on the moment at which a process dies. */
+const restartSuites = [
+  "test/system/nats-loss",
+  "test/system/reconnects",
+  "test/system/rolling-restart",
+  "test/system/runtime-loss",
+  "test/system/toolhost-loss",
+  "services/approvals/test/restart",
+];
+const nightlyRepeats = 5;
+const vitest = "node_modules/vitest/vitest.mjs";
+
+const { values: options, positionals: filters } = parseArgs({
+  options: { nightly: { type: "boolean", default: false } },
+  allowPositionals: true,
+});
+if (options.nightly) process.env["REEVE_NIGHTLY"] = "1";
+await ensureSandboxImage();
+const reporter = new TallyReporter();
+let failedSteps = (await run(["scripts/check.ts", "--no-tests"])) ? 0 : 1;
+if (!(await runTests(reporter, filters))) failedSteps++;
+if (options.nightly) failedSteps += await runNightlySteps();
+
+if (reporter.flaky.length > 0) {
+  console.log(`${reporter.flaky.length} flaky: passed only when retried`);
+  for (const name of reporter.flaky) console.log(`  ${name}`);
+}
+const tally = { ...reporter.tally, failed: reporter.tally.failed + failedSteps };
+process.exitCode = tally.failed > 0 ? 1 : 0;
+console.log(renderTally(tally));
+// A handle that vitest left open must not keep this process alive.
+process.exit();
+
+/**
+ * Runs the test files whose paths contain one of `filters`, or all without a filter. Returns false if the run itself broke,
+ * or found no test.
+ */
+async function runTests(reporter: TallyReporter, filters: readonly string[]): Promise<boolean> {
+  try {
+    const reporters = ["default", reporter];
+    const vitest = await startVitest([...filters], { root, run: true, watch: false, reporters });
+    await vitest.close();
+  } catch (error) {
+    console.error("vitest did not run:", error);
+    return false;
+  }
+  const { passed, failed, skipped } = reporter.tally;
+  return passed + failed + skipped > 0;
 }
 
-/** Makes the image of docker sandboxes where an engine is named that has none. What needs it fails by itself if that fails. */
-async function imageOfSandboxes(): Promise<void> {
+/** Repeats the restart suites, runs all seeds of the chaos test, and the benchmarks. Returns how many of these steps failed. */
+async function runNightlySteps(): Promise<number> {
+  const steps = [
+    ...Array.from({ length: nightlyRepeats }, () => [vitest, "run", ...restartSuites]),
+    ["test/chaos/main.ts", "--all", "--quiet"],
+    ["bench/main.ts"],
+  ];
+  let failed = 0;
+  for (const step of steps) {
+    if (!(await run(step))) failed++;
+  }
+  return failed;
+}
+
+/** Builds the image of Docker sandboxes if an engine is named that lacks it. If that fails, the tests that need it fail. */
+async function ensureSandboxImage(): Promise<void> {
   if (process.env["DOCKER_HOST"] === undefined) return;
   const image = process.env["REEVE_SANDBOX_IMAGE"] ?? "reeve-sandbox:latest";
   const { status } = spawnSync("docker", ["image", "inspect", image], { stdio: "ignore" });
   if (status !== 0) await run(["scripts/sandbox-image.ts", image]);
 }
 
-/** The gate counts as one failed test when it fails, and as none when it passes. */
-async function gate(): Promise<Tally> {
-  const code = await run(["scripts/check.ts"]);
-  return { passed: 0, failed: code === 0 ? 0 : 1, skipped: 0 };
-}
-
-async function vitest(project: string): Promise<Tally> {
-  const report = join(folder, `${project}.json`);
-  const code = await run([
-    "node_modules/vitest/vitest.mjs",
-    "run",
-    "--project",
-    project,
-    "--reporter=default",
-    "--reporter=json",
-    `--outputFile.json=${report}`,
-  ]);
-  return tallyOf(readReport(report), code);
-}
-
-function readReport(path: string): unknown {
-  try {
-    return JSON.parse(readFileSync(path, "utf8"));
-  } catch {
-    // A runner that fell over wrote none; its exit code speaks.
-    return undefined;
-  }
-}
-
-function run(args: readonly string[]): Promise<number> {
-  const { promise, resolve } = Promise.withResolvers<number>();
+/** Runs a script with this Node, and returns whether it succeeded. */
+function run(args: readonly string[]): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
   const child = spawn(process.execPath, args, { cwd: root, stdio: "inherit" });
-  child.on("error", () => resolve(1));
-  child.on("exit", (code) => resolve(code ?? 1));
+  child.on("error", () => resolve(false));
+  child.on("exit", (code) => resolve(code === 0));
   return promise;
 }

@@ -12,9 +12,9 @@ describe.skipIf(reason !== undefined)(
   () => {
     let containers: Containers;
 
-    beforeAll(async () => {
+    beforeAll(async ({}, { meta }) => {
       const settings = { REEVE_ACK_WAIT_MS: "5000" };
-      containers = await Containers.start({ natsServers: 3, settings });
+      containers = await Containers.start({ natsServers: 3, settings }, meta);
       await containers.agent("work", {
         permissionClasses: ["execute"],
         deepAgent: { allowedImports: fromJson(ListValueSchema, ["time"]) },

@@ -15,9 +15,9 @@ const reason = whySkipped();
 describe.skipIf(reason !== undefined)(`the services in containers${because(reason)}`, () => {
   let containers: Containers;
 
-  beforeAll(async () => {
+  beforeAll(async ({}, { meta }) => {
     // A process that a busy machine leaves without time is not to be taken for dead.
-    containers = await Containers.start({ settings: { REEVE_ACK_WAIT_MS: "5000" } });
+    containers = await Containers.start({ settings: { REEVE_ACK_WAIT_MS: "5000" } }, meta);
     const deepAgent = { allowedImports: fromJson(ListValueSchema, ["time", "pathlib"]) };
     const coding = { permissionClasses: ["execute"], deepAgent };
     await containers.agent("work", coding);

@@ -1,3 +1,4 @@
+import process from "node:process";
 import { fromJson } from "@bufbuild/protobuf";
 import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import { failureFrom } from "@reeve/platform/rpc/connect-failure";
@@ -78,11 +79,12 @@ test("while the store is away a request fails as unavailable with a hint, and wo
   await expect.poll(() => startRun("talk", "talk"), { timeout: 20_000 }).toMatch(/^run_/);
 });
 
-// Seldom a service that starts in the very moment in which its store does stays where it is until it is started again: why is not
-// known yet, so that this is tried twice. It kills everything at its beginning.
+// Rarely, a service that starts at the same moment as its store does not become ready until it is restarted. The cause is
+// unknown, so this test is retried, which the report of the tests shows. It kills everything first, so it can be repeated.
+const isNightly = process.env["REEVE_NIGHTLY"] !== undefined;
 test(
   "services that start before their store wait for it",
-  { retry: 2, timeout: 60_000 },
+  { retry: isNightly ? 0 : 2, timeout: 60_000 },
   async () => {
     for (const name of ["gateway", "runtime", "toolhost", "approvals"] as const)
       await deployment.kill(name);

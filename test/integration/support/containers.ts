@@ -5,6 +5,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
 import type { StartedNetwork, StartedTestContainer } from "testcontainers";
 import { getContainerRuntimeClient, Network, Wait } from "testcontainers";
+import type { TaskMeta } from "vitest";
 import type { Connection } from "@reeve/client";
 import { openConnection } from "@reeve/client";
 import { ConfinedContainer } from "./confined-container.ts";
@@ -56,12 +57,18 @@ export class Containers implements AsyncDisposable {
     this.#resources = parts.resources;
   }
 
-  /** All of it, and once more when something does not become ready: hooks are not tried again, and this tells why. */
-  static async start(options: ContainersOptions): Promise<Containers> {
+  /**
+   * Starts everything, and a second time if something does not become ready: a busy machine can be too slow. `meta` is that
+   * of the suite, so that the report of the tests lists the suite as flaky.
+   */
+  static async start(options: ContainersOptions, meta: TaskMeta): Promise<Containers> {
     try {
       return await Containers.#begin(options);
     } catch (error) {
-      process.stderr.write(`containers are started once more: ${String(error)}\n`);
+      // Nightly runs retry nothing.
+      if (process.env["REEVE_NIGHTLY"] !== undefined) throw error;
+      meta.flakyHook = String(error);
+      process.stderr.write(`the containers did not become ready, retrying: ${String(error)}\n`);
       return await Containers.#begin(options);
     }
   }

@@ -1,0 +1,61 @@
+import type { Reporter, TestModule } from "vitest/node";
+
+declare module "vitest" {
+  interface TaskMeta {
+    /** Why a hook of a suite succeeded only at its second attempt. Vitest retries tests, but no hooks. */
+    flakyHook?: string;
+  }
+}
+
+/** How many tests ended in which way. */
+export interface Tally {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+/**
+ * A vitest reporter that counts tests. A file that could not be loaded, a hook that failed outside of a test, and an error
+ * that no test caught each count as one failed test, so that a broken run never looks like a success.
+ */
+export class TallyReporter implements Reporter {
+  #tally: Tally = { passed: 0, failed: 0, skipped: 0 };
+  #flaky: readonly string[] = [];
+
+  get tally(): Tally {
+    return this.#tally;
+  }
+
+  /** Full names of the tests and suites that passed only when they, or their hooks, were retried. */
+  get flaky(): readonly string[] {
+    return this.#flaky;
+  }
+
+  onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
+    const tests = modules.flatMap((module) => [...module.children.allTests()]);
+    const states = tests.map((test) => test.result().state);
+    const suites = modules.flatMap((module) => [module, ...module.children.allSuites()]);
+    const broken = suites.filter((suite) => suite.errors().length > 0).length;
+    this.#tally = {
+      passed: states.filter((state) => state === "passed").length,
+      // A test without a result was interrupted.
+      failed:
+        states.filter((state) => state === "failed" || state === "pending").length +
+        broken +
+        unhandledErrors.length,
+      skipped: states.filter((state) => state === "skipped").length,
+    };
+    const flakyTests = tests.filter((test) => test.diagnostic()?.flaky === true);
+    const flakySuites = modules
+      .flatMap((module) => [...module.children.allSuites()])
+      .filter((suite) => suite.meta().flakyHook !== undefined);
+    this.#flaky = [...flakyTests, ...flakySuites].map(
+      (task) => `${task.module.relativeModuleId} > ${task.fullName}`,
+    );
+  }
+}
+
+/** Renders the last line of `npm test`. */
+export function renderTally({ passed, failed, skipped }: Tally): string {
+  return `${passed} passed, ${failed} failed, ${skipped} skipped`;
+}
